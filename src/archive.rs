@@ -1,0 +1,1 @@
+//! Packages as lists of files.

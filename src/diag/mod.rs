@@ -1,0 +1,147 @@
+//! Faults in files that a user wrote: where, what, and what to do about it.
+//!
+//! A [`Diagnostic`] holds values only; rendering is the business of room `report`. Its `code` is
+//! the one id of the kind of fault: in JSON, in the documentation and in the project file.
+
+mod rules;
+mod texts;
+
+pub use rules::{RULES, Rule};
+pub use texts::{FileId, Position, Texts};
+
+/// A range of bytes of one file, end exclusive.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Span {
+    /// Offset of the first byte.
+    pub start: usize,
+    /// Offset behind the last byte; not below `start`.
+    pub end: usize,
+}
+
+/// A range of bytes in a file, with a remark.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Label {
+    /// The file.
+    pub file: FileId,
+    /// The bytes that are meant.
+    pub span: Span,
+    /// A short remark on them; may be empty.
+    pub note: String,
+}
+
+/// How bad a fault is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Severity {
+    /// Worth knowing; changes no exit code.
+    Note,
+    /// Will bite somebody.
+    Warning,
+    /// Is wrong now.
+    Error,
+}
+
+/// One fault in a file that a user wrote.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// The name of a rule in [`RULES`]; never changes.
+    pub code: &'static str,
+    /// How bad it is.
+    pub severity: Severity,
+    /// The program's own title where it has one, else ours; no period, no position.
+    pub title: String,
+    /// Where it is.
+    pub primary: Option<Label>,
+    /// Other places that explain it.
+    pub related: Vec<Label>,
+    /// What to do next, imperative.
+    pub help: Option<String>,
+}
+
+impl Span {
+    /// Makes a span; an end below the start counts as the start.
+    #[must_use]
+    pub fn new(start: usize, end: usize) -> Self {
+        Self {
+            start,
+            end: end.max(start),
+        }
+    }
+
+    /// Returns the same span `by` bytes further on.
+    #[must_use]
+    pub fn shifted(self, by: usize) -> Self {
+        Self {
+            start: self.start + by,
+            end: self.end + by,
+        }
+    }
+}
+
+impl Label {
+    /// Makes a label.
+    pub fn new(file: FileId, span: Span, note: impl Into<String>) -> Self {
+        Self {
+            file,
+            span,
+            note: note.into(),
+        }
+    }
+}
+
+impl Diagnostic {
+    /// Makes an error with neither place nor help yet.
+    pub fn error(code: &'static str, title: impl Into<String>) -> Self {
+        Self::new(code, Severity::Error, title)
+    }
+
+    /// Makes a warning with neither place nor help yet.
+    pub fn warning(code: &'static str, title: impl Into<String>) -> Self {
+        Self::new(code, Severity::Warning, title)
+    }
+
+    /// Makes a note with neither place nor help yet.
+    pub fn note(code: &'static str, title: impl Into<String>) -> Self {
+        Self::new(code, Severity::Note, title)
+    }
+
+    fn new(code: &'static str, severity: Severity, title: impl Into<String>) -> Self {
+        Self {
+            code,
+            severity,
+            title: title.into(),
+            primary: None,
+            related: Vec::new(),
+            help: None,
+        }
+    }
+
+    /// Sets the place, with a short remark (may be empty).
+    #[must_use]
+    pub fn at(mut self, file: FileId, span: Span, note: impl Into<String>) -> Self {
+        self.primary = Some(Label::new(file, span, note));
+        self
+    }
+
+    /// Adds a place that explains it.
+    #[must_use]
+    pub fn see(mut self, file: FileId, span: Span, note: impl Into<String>) -> Self {
+        self.related.push(Label::new(file, span, note));
+        self
+    }
+
+    /// Says what to do next.
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+/// Tells whether any of them is an error.
+#[must_use]
+pub fn has_errors(diagnostics: &[Diagnostic]) -> bool {
+    diagnostics
+        .iter()
+        .any(|diagnostic| diagnostic.severity == Severity::Error)
+}

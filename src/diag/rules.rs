@@ -1,0 +1,205 @@
+//! The table of all rules: one stable kebab-case name for every kind of fault.
+
+use super::Severity;
+use Severity::{Error, Note, Warning};
+
+/// A kind of fault that lockctl can find.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// The name: in output, in JSON, in the project file.
+    pub name: &'static str,
+    /// How bad it is unless somebody says otherwise.
+    pub severity: Severity,
+    /// What it means, in one sentence.
+    pub meaning: &'static str,
+}
+
+const fn rule(name: &'static str, severity: Severity, meaning: &'static str) -> Rule {
+    Rule {
+        name,
+        severity,
+        meaning,
+    }
+}
+
+/// Every rule, sorted by name.
+pub const RULES: &[Rule] = &[
+    rule(
+        "address-malformed",
+        Error,
+        "a provider address cannot be what is written",
+    ),
+    rule(
+        "address-not-canonical",
+        Error,
+        "a lock file spells a provider address in a short or otherwise unusual form",
+    ),
+    rule(
+        "configuration-invalid",
+        Error,
+        "a configuration contains something that the program refuses",
+    ),
+    rule(
+        "conflict-markers",
+        Error,
+        "a merge left its conflict markers in the file",
+    ),
+    rule(
+        "constraint-invalid",
+        Error,
+        "a version constraint in the configuration cannot be read",
+    ),
+    rule(
+        "constraints-malformed",
+        Error,
+        "the constraints in a lock file are wrong or not in canonical form",
+    ),
+    rule(
+        "constraints-stale",
+        Note,
+        "the constraints recorded in the lock file are not those of the configuration",
+    ),
+    rule(
+        "duplicate-key",
+        Note,
+        "an object has a key twice, and the last one counts",
+    ),
+    rule(
+        "duplicate-provider",
+        Error,
+        "a lock file has two blocks for one provider",
+    ),
+    rule(
+        "entries-carried-over",
+        Warning,
+        "OpenTofu reads an entry of Terraform's registry as one of its own",
+    ),
+    rule(
+        "file-not-canonical",
+        Note,
+        "a lock file is not in the form that the program writes",
+    ),
+    rule("file-unreadable", Error, "a file cannot be read"),
+    rule(
+        "hash-malformed",
+        Error,
+        "a hash in a lock file has no scheme",
+    ),
+    rule(
+        "hash-not-well-formed",
+        Warning,
+        "a hash can never match, because its value does not fit its scheme",
+    ),
+    rule(
+        "hashes-empty",
+        Error,
+        "a lock file has an empty list of hashes",
+    ),
+    rule(
+        "label-wrong",
+        Error,
+        "a block has too few or too many labels",
+    ),
+    rule(
+        "lock-missing",
+        Error,
+        "a root has configuration but no lock file",
+    ),
+    rule(
+        "module-lock",
+        Warning,
+        "a lock file has blocks for modules, which no program uses",
+    ),
+    rule(
+        "module-not-visible",
+        Note,
+        "a module cannot be read, so its requirements are unknown",
+    ),
+    rule("module-unreadable", Error, "a local module cannot be read"),
+    rule(
+        "nested-too-deep",
+        Error,
+        "an expression is nested deeper than 64 levels",
+    ),
+    rule(
+        "not-constant",
+        Error,
+        "an expression needs something that is not known here",
+    ),
+    rule(
+        "object-too-large",
+        Error,
+        "an object has more than 10,000 items",
+    ),
+    rule(
+        "package-mismatch",
+        Error,
+        "a package on disk is not one that the lock file records",
+    ),
+    rule(
+        "package-odd",
+        Warning,
+        "a package is built so unusually that programs disagree about its hash",
+    ),
+    rule(
+        "package-unreadable",
+        Error,
+        "a package on disk cannot be hashed",
+    ),
+    rule(
+        "package-unverifiable",
+        Warning,
+        "the lock file holds no hash that could verify a package on disk",
+    ),
+    rule(
+        "platforms-incomplete",
+        Warning,
+        "the lock file lacks hashes for wanted platforms",
+    ),
+    rule(
+        "platforms-unattributed",
+        Note,
+        "nothing tells which recorded hash belongs to which platform",
+    ),
+    rule(
+        "provider-not-locked",
+        Error,
+        "the configuration requires a provider that the lock file lacks",
+    ),
+    rule("syntax-error", Error, "a file cannot be parsed"),
+    rule(
+        "unsupported-item",
+        Error,
+        "a file has an argument or block that does not belong there",
+    ),
+    rule(
+        "version-malformed",
+        Error,
+        "the version in a lock file is wrong or not in canonical form",
+    ),
+    rule(
+        "version-missing",
+        Error,
+        "an entry of a lock file has no version",
+    ),
+    rule(
+        "version-outside-constraint",
+        Error,
+        "the locked version does not meet a constraint of the configuration",
+    ),
+    rule(
+        "wrong-type",
+        Error,
+        "a value has a type that does not fit here",
+    ),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_sorted_and_unique() {
+        assert!(RULES.is_sorted_by(|a, b| a.name < b.name));
+    }
+}

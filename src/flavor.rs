@@ -1,0 +1,296 @@
+//! Whose rules apply: Terraform 1.11, 1.15 or 1.16, or OpenTofu 1.12.
+//!
+//! This room is the one table of what differs between the programs. Nothing else compares
+//! program names or versions; it asks a [`Flavor`] instead.
+
+use std::fmt;
+
+/// A rule set: what one program, from one of its versions on, does.
+///
+/// Ordered by program, then by age.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Flavor {
+    /// Terraform up to and including 1.14, as observed on 1.11.4.
+    Terraform1_11,
+    /// Terraform 1.15, as observed on 1.15.9.
+    Terraform1_15,
+    /// Terraform 1.16 and later, as observed on 1.16.0-rc2.
+    Terraform1_16,
+    /// OpenTofu, as observed on 1.12.6.
+    OpenTofu1_12,
+}
+
+/// One of the two programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Program {
+    /// HashiCorp Terraform.
+    Terraform,
+    /// OpenTofu.
+    OpenTofu,
+}
+
+/// What a user wrote for `--flavor`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlavorChoice {
+    /// `auto`: decided by the root at hand.
+    Auto,
+    /// A program, perhaps with a version.
+    Stated(StatedFlavor),
+}
+
+/// A flavor that somebody stated, with the version that was named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StatedFlavor {
+    /// The rule set that was chosen for it.
+    pub flavor: Flavor,
+    /// The stated `major.minor`, if a version was stated.
+    pub version: Option<(u64, u64)>,
+    /// The stated version is older than every rule set, so that the oldest stands in for it.
+    pub older_than_known: bool,
+}
+
+/// A text that names no flavor.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{text:?} is no flavor: write auto, terraform, opentofu, or one of them with a version, as in terraform@1.11"
+)]
+pub struct FlavorError {
+    text: String,
+}
+
+impl Flavor {
+    /// Every rule set, oldest first within each program.
+    pub const ALL: [Self; 4] = [
+        Self::Terraform1_11,
+        Self::Terraform1_15,
+        Self::Terraform1_16,
+        Self::OpenTofu1_12,
+    ];
+
+    /// Returns the newest rule set of a program.
+    #[must_use]
+    pub fn newest(program: Program) -> Self {
+        match program {
+            Program::Terraform => Self::Terraform1_16,
+            Program::OpenTofu => Self::OpenTofu1_12,
+        }
+    }
+
+    /// Returns the program whose rules these are.
+    #[must_use]
+    pub fn program(self) -> Program {
+        match self {
+            Self::Terraform1_11 | Self::Terraform1_15 | Self::Terraform1_16 => Program::Terraform,
+            Self::OpenTofu1_12 => Program::OpenTofu,
+        }
+    }
+
+    /// Tells whether these are OpenTofu's rules.
+    #[must_use]
+    pub fn is_opentofu(self) -> bool {
+        self.program() == Program::OpenTofu
+    }
+
+    /// Returns the hostname that a source address without one means (`lockfile.md` 2, 7.1).
+    #[must_use]
+    pub fn default_host(self) -> &'static str {
+        match self.program() {
+            Program::Terraform => "registry.terraform.io",
+            Program::OpenTofu => "registry.opentofu.org",
+        }
+    }
+
+    /// Returns the hostnames whose namespace `builtin` is never locked (`lockfile.md` 7.1).
+    #[must_use]
+    pub fn builtin_hosts(self) -> &'static [&'static str] {
+        match self.program() {
+            Program::Terraform => &["terraform.io"],
+            Program::OpenTofu => &["terraform.io", "opentofu.org"],
+        }
+    }
+
+    /// Returns the beginnings that no provider type may have (`lockfile.md` 2, 7.1).
+    #[must_use]
+    pub fn refused_type_prefixes(self) -> &'static [&'static str] {
+        match self.program() {
+            Program::Terraform => &["terraform-"],
+            Program::OpenTofu => &["terraform-", "opentofu-"],
+        }
+    }
+
+    /// Tells whether a namespace may contain underscores (`lockfile.md` 10).
+    #[must_use]
+    pub fn allows_underscore_in_namespace(self) -> bool {
+        self == Self::Terraform1_16
+    }
+
+    /// Returns the header of a lock file, 107 bytes for Terraform (`lockfile.md` 1.1).
+    #[must_use]
+    pub fn header(self) -> &'static str {
+        match self.program() {
+            Program::Terraform => {
+                "# This file is maintained automatically by \"terraform init\".\n\
+                 # Manual edits may be lost in future updates.\n"
+            }
+            Program::OpenTofu => {
+                "# This file is maintained automatically by \"tofu init\".\n\
+                 # Manual edits may be lost in future updates.\n"
+            }
+        }
+    }
+
+    /// Returns the endings of native-syntax configuration files (`config.md` 1.1).
+    #[must_use]
+    pub fn native_extensions(self) -> &'static [&'static str] {
+        match self.program() {
+            Program::Terraform => &[".tf"],
+            Program::OpenTofu => &[".tf", ".tofu"],
+        }
+    }
+
+    /// Returns the name of the program as its own command line spells it.
+    #[must_use]
+    pub fn command(self) -> &'static str {
+        match self.program() {
+            Program::Terraform => "terraform",
+            Program::OpenTofu => "tofu",
+        }
+    }
+}
+
+impl fmt::Display for Flavor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Terraform1_11 => "terraform@1.11",
+            Self::Terraform1_15 => "terraform@1.15",
+            Self::Terraform1_16 => "terraform@1.16",
+            Self::OpenTofu1_12 => "opentofu@1.12",
+        })
+    }
+}
+
+impl fmt::Display for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Terraform => "Terraform",
+            Self::OpenTofu => "OpenTofu",
+        })
+    }
+}
+
+impl std::str::FromStr for FlavorChoice {
+    type Err = FlavorError;
+
+    /// Reads `auto`, `terraform`, `opentofu`, or one of these with `@VERSION`.
+    ///
+    /// ```
+    /// use lockctl::flavor::{Flavor, FlavorChoice};
+    ///
+    /// let FlavorChoice::Stated(stated) = "terraform@1.12.3".parse()? else { panic!() };
+    /// assert_eq!(stated.flavor, Flavor::Terraform1_11);
+    /// # Ok::<(), lockctl::flavor::FlavorError>(())
+    /// ```
+    fn from_str(text: &str) -> Result<Self, FlavorError> {
+        let error = || FlavorError {
+            text: text.to_owned(),
+        };
+        if text == "auto" {
+            return Ok(Self::Auto);
+        }
+        let (name, version) = match text.split_once('@') {
+            Some((name, version)) => (name, Some(major_minor(version).ok_or_else(error)?)),
+            None => (text, None),
+        };
+        let program = match name {
+            "terraform" => Program::Terraform,
+            "opentofu" => Program::OpenTofu,
+            _ => return Err(error()),
+        };
+        Ok(Self::Stated(stated(program, version)))
+    }
+}
+
+/// Picks the newest rule set that is not above the stated version, else the oldest.
+fn stated(program: Program, version: Option<(u64, u64)>) -> StatedFlavor {
+    let since: &[((u64, u64), Flavor)] = match program {
+        Program::Terraform => &[
+            ((1, 11), Flavor::Terraform1_11),
+            ((1, 15), Flavor::Terraform1_15),
+            ((1, 16), Flavor::Terraform1_16),
+        ],
+        Program::OpenTofu => &[((1, 12), Flavor::OpenTofu1_12)],
+    };
+    let Some(wanted) = version else {
+        return StatedFlavor {
+            flavor: Flavor::newest(program),
+            version,
+            older_than_known: false,
+        };
+    };
+    let known = since.iter().rev().find(|(first, _)| *first <= wanted);
+    let flavor = known.map_or(since[0].1, |(_, flavor)| *flavor);
+    StatedFlavor {
+        flavor,
+        version,
+        older_than_known: known.is_none(),
+    }
+}
+
+/// Reads `MAJOR.MINOR` or a whole version.
+fn major_minor(text: &str) -> Option<(u64, u64)> {
+    if let Ok(whole) = semver::Version::parse(text) {
+        return Some((whole.major, whole.minor));
+    }
+    let (major, minor) = text.split_once('.')?;
+    Some((major.parse().ok()?, minor.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(given: &str, flavor: Flavor, older: bool) {
+        let FlavorChoice::Stated(stated) = given.parse().expect("valid") else {
+            panic!("{given} is stated")
+        };
+        assert_eq!(
+            (stated.flavor, stated.older_than_known),
+            (flavor, older),
+            "from {given:?}"
+        );
+    }
+
+    #[test]
+    fn a_version_takes_the_newest_rule_set_that_is_not_above_it() {
+        check("terraform", Flavor::Terraform1_16, false);
+        check("terraform@1.11", Flavor::Terraform1_11, false);
+        check("terraform@1.11.4", Flavor::Terraform1_11, false);
+        check("terraform@1.14.9", Flavor::Terraform1_11, false);
+        check("terraform@1.15.0-beta1", Flavor::Terraform1_15, false);
+        check("terraform@2.0", Flavor::Terraform1_16, false);
+        check("terraform@1.5", Flavor::Terraform1_11, true);
+        check("opentofu@1.12.6", Flavor::OpenTofu1_12, false);
+        check("opentofu@1.6", Flavor::OpenTofu1_12, true);
+    }
+
+    #[test]
+    fn other_words_are_refused() {
+        for given in [
+            "",
+            "tofu",
+            "terraform@",
+            "terraform@1",
+            "terraform@x.y",
+            "Auto",
+            "opentofu@v1.12",
+        ] {
+            assert!(given.parse::<FlavorChoice>().is_err(), "{given:?}");
+        }
+    }
+
+    #[test]
+    fn the_header_of_terraform_has_107_bytes() {
+        assert_eq!(Flavor::Terraform1_11.header().len(), 107);
+    }
+}

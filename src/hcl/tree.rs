@@ -1,0 +1,265 @@
+//! The tree of a file: blocks, attributes and expressions, each with its bytes.
+//!
+//! Native and JSON syntax give the same tree. Spans point into the original bytes of the file, a
+//! byte-order mark included.
+
+use crate::diag::Span;
+
+/// The contents of a file or of a block, in source order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Body {
+    /// Arguments and blocks, in source order.
+    pub items: Vec<Item>,
+    /// From behind `{` to before `}`; for a file, all of it.
+    pub span: Span,
+}
+
+/// One thing in a body.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Item {
+    /// `name = expression`
+    Attribute(Attribute),
+    /// `kind "label" { … }`
+    Block(Block),
+}
+
+/// A piece of text with its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Word {
+    /// The text, decoded where it stood in quotes.
+    pub text: String,
+    /// Where it stands, quotes included.
+    pub span: Span,
+}
+
+/// `name = expression`
+#[derive(Clone, Debug, PartialEq)]
+pub struct Attribute {
+    /// The name.
+    pub name: Word,
+    /// The expression.
+    pub value: Expr,
+    /// From the name to the end of the expression.
+    pub span: Span,
+}
+
+/// `kind "label" { … }`
+#[derive(Clone, Debug, PartialEq)]
+pub struct Block {
+    /// The first word.
+    pub kind: Word,
+    /// The labels, decoded.
+    pub labels: Vec<Word>,
+    /// What stands between the braces.
+    pub body: Body,
+    /// From the first word to the last label (to the first word if there is none).
+    pub header: Span,
+    /// From the first word to the closing brace.
+    pub span: Span,
+}
+
+/// An expression with its place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expr {
+    /// What it is.
+    pub kind: ExprKind,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// What an expression is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ExprKind {
+    /// `null`
+    Null,
+    /// `true` or `false`
+    Bool(bool),
+    /// A number, as written.
+    Number(String),
+    /// A string without interpolation, decoded; not yet normalised.
+    String(String),
+    /// A quoted string or heredoc with interpolations or directives.
+    Template(Vec<TemplatePart>),
+    /// `[a, b]`
+    Tuple(Vec<Expr>),
+    /// `{ a = b }`
+    Object(Vec<ObjectItem>),
+    /// `(a)`
+    Paren(Box<Expr>),
+    /// `name`
+    Variable(String),
+    /// `base.name[0].*`
+    Traversal(Box<Expr>, Vec<Step>),
+    /// `name(a, b...)`; the name may hold `::`
+    Call(Box<Call>),
+    /// `if ? then : otherwise`
+    Conditional(Box<Conditional>),
+    /// `!a`, `-a`
+    Unary(UnaryOp, Box<Expr>),
+    /// `a + b`
+    Binary(BinaryOp, Box<(Expr, Expr)>),
+    /// `[for …]`, `{for …}`
+    For(Box<For>),
+}
+
+/// One item of an object constructor.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ObjectItem {
+    /// The key.
+    pub key: ObjectKey,
+    /// The value.
+    pub value: Expr,
+}
+
+/// The key of an object item.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ObjectKey {
+    /// A bare word, which means itself.
+    Name(Word),
+    /// Any other expression, quoted strings included.
+    Expr(Expr),
+}
+
+/// One step of a traversal.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    /// `.name`
+    Attr(Word),
+    /// `[expr]`, and `.0` of old
+    Index(Expr),
+    /// `.*`
+    AttrSplat,
+    /// `[*]`
+    FullSplat,
+}
+
+/// A function call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Call {
+    /// The name, as written.
+    pub name: Word,
+    /// The arguments.
+    pub args: Vec<Expr>,
+    /// The last argument is followed by `...`.
+    pub expand_final: bool,
+}
+
+/// `condition ? then : otherwise`
+#[derive(Clone, Debug, PartialEq)]
+pub struct Conditional {
+    /// What decides.
+    pub condition: Expr,
+    /// The value if it is true.
+    pub then: Expr,
+    /// The value if it is false.
+    pub otherwise: Expr,
+}
+
+/// An operator with one operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnaryOp {
+    /// `!`
+    Not,
+    /// `-`
+    Negate,
+}
+
+/// An operator with two operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum BinaryOp {
+    Or,
+    And,
+    Equal,
+    NotEqual,
+    Less,
+    LessEqual,
+    Greater,
+    GreaterEqual,
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Modulo,
+}
+
+/// `[for k, v in c : value if cond]` or `{for k, v in c : key => value... if cond}`
+#[derive(Clone, Debug, PartialEq)]
+pub struct For {
+    /// The first of two names.
+    pub key_name: Option<String>,
+    /// The only or second name.
+    pub value_name: String,
+    /// What is walked through.
+    pub collection: Expr,
+    /// The key; its presence makes the result an object.
+    pub key: Option<Expr>,
+    /// The value.
+    pub value: Expr,
+    /// Values of one key are gathered in a list.
+    pub grouping: bool,
+    /// Which items count.
+    pub condition: Option<Expr>,
+}
+
+/// One part of a template; strip markers and heredoc indentation are already applied.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TemplatePart {
+    /// Text, decoded.
+    Literal(String),
+    /// `${ … }`
+    Interpolation(Expr),
+    /// `%{ if … }…%{ else }…%{ endif }`
+    If(Box<TemplateIf>),
+    /// `%{ for … }…%{ endfor }`
+    For(Box<TemplateFor>),
+}
+
+/// A conditional in a template.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TemplateIf {
+    /// What decides.
+    pub condition: Expr,
+    /// The text if it is true.
+    pub then: Vec<TemplatePart>,
+    /// The text if it is false.
+    pub otherwise: Vec<TemplatePart>,
+}
+
+/// A loop in a template.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TemplateFor {
+    /// The first of two names.
+    pub key_name: Option<String>,
+    /// The only or second name.
+    pub value_name: String,
+    /// What is walked through.
+    pub collection: Expr,
+    /// The text of each turn.
+    pub body: Vec<TemplatePart>,
+}
+
+impl Body {
+    /// Walks over the arguments, in source order.
+    pub fn attributes(&self) -> impl Iterator<Item = &Attribute> {
+        self.items.iter().filter_map(|item| match item {
+            Item::Attribute(attribute) => Some(attribute),
+            Item::Block(_) => None,
+        })
+    }
+
+    /// Walks over the blocks, in source order.
+    pub fn blocks(&self) -> impl Iterator<Item = &Block> {
+        self.items.iter().filter_map(|item| match item {
+            Item::Attribute(_) => None,
+            Item::Block(block) => Some(block),
+        })
+    }
+
+    /// Finds the first argument of a name.
+    #[must_use]
+    pub fn attribute(&self, name: &str) -> Option<&Attribute> {
+        self.attributes()
+            .find(|attribute| attribute.name.text == name)
+    }
+}

@@ -1,0 +1,31 @@
+//! lockctl resolves, locks, verifies and explains the provider dependencies of Terraform and
+//! OpenTofu configurations (`.terraform.lock.hcl`), without running either program.
+//!
+//! Data flows one way, and every arrow is a plain value:
+//!
+//! ```text
+//! config dirs --config--> Requirements --+
+//!                                        +--resolve--> Selections --sources--> PackageMeta
+//! lock file --lockfile::parse--> LockFile+                                          |
+//!                                   |                                             fetch
+//!                                   |                                               v
+//! lock file <--lockfile::write-- LockFile <--assemble-- Hash <--archive-- zip or unpacked dir
+//!                                   |                                               |
+//!                                   +---------------- verify <----------------------+
+//!                                                       |
+//!                                                       +--> Report --report--> human, json
+//! ```
+
+pub mod flavor;
+
+pub mod addr;
+pub mod diag;
+pub mod hash;
+pub mod platform;
+pub mod version;
+pub mod world;
+
+pub mod expr;
+pub mod hcl;
+
+pub mod archive;

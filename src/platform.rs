@@ -1,0 +1,128 @@
+//! `OS_ARCH` pairs and the presets of `--platform`.
+
+use std::fmt;
+
+/// An operating system and an architecture, e.g. `linux_amd64`.
+///
+/// Any two non-empty words are a platform: neither program checks them against a list, and case
+/// is kept (`commands.md` 4.1).
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Platform {
+    os: Box<str>,
+    arch: Box<str>,
+}
+
+/// A text that is no platform.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{text:?} is no platform: write OS_ARCH with exactly one underscore, as in linux_amd64")]
+pub struct PlatformError {
+    text: String,
+}
+
+/// The platforms of the preset `common`.
+const COMMON: [&str; 5] = [
+    "linux_amd64",
+    "linux_arm64",
+    "darwin_amd64",
+    "darwin_arm64",
+    "windows_amd64",
+];
+
+impl Platform {
+    /// Returns the operating system, as in `linux`.
+    #[must_use]
+    pub fn os(&self) -> &str {
+        &self.os
+    }
+
+    /// Returns the architecture, as in `amd64`.
+    #[must_use]
+    pub fn arch(&self) -> &str {
+        &self.arch
+    }
+
+    /// Returns the platform that this program was built for, by the registry's names.
+    #[must_use]
+    pub fn current() -> Self {
+        let os = match std::env::consts::OS {
+            "macos" => "darwin",
+            other => other,
+        };
+        let arch = match std::env::consts::ARCH {
+            "x86_64" => "amd64",
+            "aarch64" => "arm64",
+            "x86" => "386",
+            other => other,
+        };
+        Self {
+            os: os.into(),
+            arch: arch.into(),
+        }
+    }
+
+    /// Returns the preset `common`: what most teams need.
+    #[must_use]
+    pub fn common() -> Vec<Self> {
+        COMMON
+            .iter()
+            .map(|text| text.parse().expect("the preset is well-formed"))
+            .collect()
+    }
+}
+
+impl fmt::Display for Platform {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}_{}", self.os, self.arch)
+    }
+}
+
+impl std::str::FromStr for Platform {
+    type Err = PlatformError;
+
+    /// Reads two words joined by one underscore.
+    ///
+    /// ```
+    /// use lockctl::platform::Platform;
+    ///
+    /// assert_eq!("linux_amd64".parse::<Platform>()?.os(), "linux");
+    /// assert!("linux".parse::<Platform>().is_err());
+    /// # Ok::<(), lockctl::platform::PlatformError>(())
+    /// ```
+    fn from_str(text: &str) -> Result<Self, PlatformError> {
+        let error = || PlatformError {
+            text: text.to_owned(),
+        };
+        let (os, arch) = text.split_once('_').ok_or_else(error)?;
+        let is_word = |word: &str| !word.is_empty() && !word.contains(['_', ' ', '/', '\\']);
+        if !is_word(os) || !is_word(arch) {
+            return Err(error());
+        }
+        Ok(Self {
+            os: os.into(),
+            arch: arch.into(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_words_and_one_underscore() {
+        for good in ["linux_amd64", "LINUX_AMD64", "plan9_386", "linux_armv6l"] {
+            assert_eq!(good.parse::<Platform>().expect("valid").to_string(), good);
+        }
+        for bad in [
+            "",
+            "linux",
+            "_amd64",
+            "linux_",
+            "linux_amd64_x",
+            "linux amd64",
+            "li nux_amd64",
+        ] {
+            assert!(bad.parse::<Platform>().is_err(), "{bad:?}");
+        }
+    }
+}

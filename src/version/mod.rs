@@ -1,0 +1,1 @@
+//! Versions and constraint sets.

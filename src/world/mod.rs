@@ -1,0 +1,111 @@
+//! The outside, as traits: files, environment.
+//!
+//! Rooms that need something from outside take one of these as their first parameter. The real
+//! ones live in `os`, the in-memory doubles for tests in [`mem`].
+
+use std::ffi::OsString;
+use std::io::{self, Read, Seek};
+use std::path::{Path, PathBuf};
+
+pub mod mem;
+
+/// What a directory entry or a path is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum FileKind {
+    /// A regular file.
+    File,
+    /// A directory.
+    Directory,
+    /// A symbolic link (only where links are not followed).
+    Symlink,
+    /// A FIFO, a socket, a device.
+    Other,
+}
+
+/// One name in a directory.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct DirEntry {
+    /// The name, without its directory.
+    pub name: OsString,
+    /// What the name is; links are not followed.
+    pub kind: FileKind,
+}
+
+/// An open regular file.
+pub trait ReadSeek: Read + Seek + Send {}
+
+impl<T: Read + Seek + Send> ReadSeek for T {}
+
+/// Reading files and directories.
+pub trait Files: Sync {
+    /// Reads a whole regular file, following links.
+    ///
+    /// # Errors
+    /// `FileTooLarge` if it holds more than `limit` bytes; `InvalidInput` if it is neither a
+    /// regular file nor a link to one (a FIFO is never waited for); else what the system says.
+    fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>>;
+
+    /// Opens a regular file, following links, for reading at any offset.
+    ///
+    /// # Errors
+    /// As [`Files::read`], but for the limit.
+    fn open(&self, path: &Path) -> io::Result<Box<dyn ReadSeek>>;
+
+    /// Lists a directory, sorted by the bytes of the names.
+    ///
+    /// # Errors
+    /// What the system says.
+    fn list(&self, dir: &Path) -> io::Result<Vec<DirEntry>>;
+
+    /// Tells what a path is, following links.
+    ///
+    /// # Errors
+    /// `NotFound` for a missing path or a dangling link; else what the system says.
+    fn kind(&self, path: &Path) -> io::Result<FileKind>;
+}
+
+/// How [`Disk::replace`] ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Replaced {
+    /// The file holds the new bytes.
+    Done,
+    /// The file no longer held the old bytes, so nothing was written.
+    Changed,
+}
+
+/// Writing files.
+pub trait Disk: Files {
+    /// Puts `new` in the place of `old`, in one atomic step or not at all.
+    ///
+    /// `old` is what was read before, `None` for no file. It is compared again just before the
+    /// step. A link is followed: its target is replaced. An existing file keeps its mode, a new
+    /// one gets 0644 on Unix.
+    ///
+    /// # Errors
+    /// What the system says; then the old file stands as it was.
+    fn replace(&self, path: &Path, old: Option<&[u8]>, new: &[u8]) -> io::Result<Replaced>;
+}
+
+/// One of the standard streams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stream {
+    /// Standard output.
+    Stdout,
+    /// Standard error.
+    Stderr,
+}
+
+/// What surrounds the process.
+pub trait Env: Sync {
+    /// Returns an environment variable, if it is set.
+    fn var(&self, name: &str) -> Option<OsString>;
+
+    /// Returns the working directory.
+    ///
+    /// # Errors
+    /// If it was removed or may not be seen.
+    fn current_dir(&self) -> io::Result<PathBuf>;
+
+    /// Tells whether a stream goes to a terminal.
+    fn terminal(&self, stream: Stream) -> bool;
+}
