@@ -148,6 +148,30 @@ impl Flavor {
         }
     }
 
+    /// Tells whether `action` is a block of the language (`config.md` 11.2).
+    #[must_use]
+    pub fn has_actions(self) -> bool {
+        matches!(self, Self::Terraform1_15 | Self::Terraform1_16)
+    }
+
+    /// Tells whether modules below the root may have `import` blocks (`config.md` 11.2).
+    #[must_use]
+    pub fn imports_in_children(self) -> bool {
+        self == Self::Terraform1_16
+    }
+
+    /// Tells whether a root with test files only is a configuration (`config.md` 1.1).
+    #[must_use]
+    pub fn counts_tests_as_configuration(self) -> bool {
+        matches!(self, Self::Terraform1_15 | Self::Terraform1_16)
+    }
+
+    /// Tells whether names of backups count in the test directory (`config.md` 1.1).
+    #[must_use]
+    pub fn reads_backups_of_tests(self) -> bool {
+        matches!(self, Self::Terraform1_15 | Self::Terraform1_16)
+    }
+
     /// Returns the name of the program as its own command line spells it.
     #[must_use]
     pub fn command(self) -> &'static str {

@@ -15,17 +15,13 @@
 //!                                                       |
 //!                                                       +--> Report --report--> human, json
 //! ```
+//!
+//! The rooms below are in reading order: words, documents, the outside, decisions, flows, report,
+//! shell. Each imports only rooms that stand before it.
 
 pub mod flavor;
 
 pub mod addr;
 pub mod diag;
-pub mod hash;
 pub mod platform;
-pub mod version;
 pub mod world;
-
-pub mod expr;
-pub mod hcl;
-
-pub mod archive;

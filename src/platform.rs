@@ -5,7 +5,8 @@ use std::fmt;
 /// An operating system and an architecture, e.g. `linux_amd64`.
 ///
 /// Any two non-empty words are a platform: neither program checks them against a list, and case
-/// is kept (`commands.md` 4.1).
+/// is kept (`commands.md` 4.1). Refused are slashes and control characters, because platforms
+/// become parts of paths and messages.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Platform {
     os: Box<str>,
@@ -28,7 +29,40 @@ const COMMON: [&str; 5] = [
     "windows_amd64",
 ];
 
+/// The platforms that providers are commonly released for.
+const RELEASED: [&str; 22] = [
+    "darwin_amd64",
+    "darwin_arm64",
+    "freebsd_386",
+    "freebsd_amd64",
+    "freebsd_arm",
+    "freebsd_arm64",
+    "linux_386",
+    "linux_amd64",
+    "linux_arm",
+    "linux_arm64",
+    "linux_mips64",
+    "linux_mips64le",
+    "linux_ppc64le",
+    "linux_riscv64",
+    "linux_s390x",
+    "netbsd_amd64",
+    "openbsd_386",
+    "openbsd_amd64",
+    "solaris_amd64",
+    "windows_386",
+    "windows_amd64",
+    "windows_arm64",
+];
+
 impl Platform {
+    /// Tells whether providers are commonly released for this platform; another one is most
+    /// likely a slip.
+    #[must_use]
+    pub fn is_common(&self) -> bool {
+        RELEASED.contains(&self.to_string().as_str())
+    }
+
     /// Returns the operating system, as in `linux`.
     #[must_use]
     pub fn os(&self) -> &str {
@@ -93,7 +127,8 @@ impl std::str::FromStr for Platform {
             text: text.to_owned(),
         };
         let (os, arch) = text.split_once('_').ok_or_else(error)?;
-        let is_word = |word: &str| !word.is_empty() && !word.contains(['_', ' ', '/', '\\']);
+        let is_odd = |c: char| matches!(c, '_' | ' ' | '/' | '\\') || c.is_control();
+        let is_word = |word: &str| !word.is_empty() && !word.contains(is_odd);
         if !is_word(os) || !is_word(arch) {
             return Err(error());
         }
@@ -121,6 +156,7 @@ mod tests {
             "linux_amd64_x",
             "linux amd64",
             "li nux_amd64",
+            "linux_amd64\n",
         ] {
             assert!(bad.parse::<Platform>().is_err(), "{bad:?}");
         }

@@ -1,0 +1,242 @@
+//! Hostnames in their two forms: Unicode for people and files, ASCII for order and requests.
+
+use std::cmp::Ordering;
+use std::fmt;
+
+use idna::uts46::{AsciiDenyList, Hyphens, Uts46};
+
+/// A hostname with an optional port, in normal form.
+///
+/// Shown in Unicode, ordered and compared by its ASCII (punycode) form with the port, as lock
+/// files are sorted (`lockfile.md` 1.1).
+#[derive(Clone, Debug)]
+pub struct Hostname {
+    ascii: Box<str>,
+    unicode: Box<str>,
+}
+
+/// A text that is no hostname.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{text:?} is no hostname")]
+pub struct HostnameError {
+    text: String,
+}
+
+/// The dots that UTS 46 maps to a full stop.
+const DOTS: [char; 4] = ['.', '\u{3002}', '\u{ff0e}', '\u{ff61}'];
+
+impl Hostname {
+    /// Returns the form that files and messages show, as in `café.example:8443`.
+    #[must_use]
+    pub fn unicode(&self) -> &str {
+        &self.unicode
+    }
+
+    /// Returns the form that requests and sorting use, as in `xn--caf-dma.example:8443`.
+    #[must_use]
+    pub fn ascii(&self) -> &str {
+        &self.ascii
+    }
+}
+
+impl std::str::FromStr for Hostname {
+    type Err = HostnameError;
+
+    /// Reads a hostname and brings it to normal form: lower case, UTS 46 mapping, port 443 left
+    /// out, leading zeros of a port dropped (`lockfile.md` 2).
+    ///
+    /// A label in lower-case punycode is refused, one that starts with `XN--` is not.
+    ///
+    /// ```
+    /// use lockctl::addr::Hostname;
+    ///
+    /// let host: Hostname = "CAFÉ.example:443".parse()?;
+    /// assert_eq!((host.unicode(), host.ascii()), ("café.example", "xn--caf-dma.example"));
+    /// # Ok::<(), lockctl::addr::HostnameError>(())
+    /// ```
+    fn from_str(text: &str) -> Result<Self, HostnameError> {
+        let error = || HostnameError {
+            text: text.to_owned(),
+        };
+        let (name, port) = match text.split_once(':') {
+            Some((name, port)) => (name, port_suffix(port).ok_or_else(error)?),
+            None => (text, String::new()),
+        };
+        if name.split(DOTS).any(|label| label.starts_with("xn--")) {
+            return Err(error());
+        }
+        let (unicode, ascii) = map_labels(name).ok_or_else(error)?;
+        Ok(Self {
+            ascii: format!("{ascii}{port}").into(),
+            unicode: format!("{unicode}{port}").into(),
+        })
+    }
+}
+
+/// Returns the port with its colon in normal form; nothing for 443.
+fn port_suffix(text: &str) -> Option<String> {
+    // Both programs read the number with an optional plus sign.
+    let digits = text.strip_prefix('+').unwrap_or(text);
+    if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
+        return None;
+    }
+    let significant = digits.trim_start_matches('0');
+    let port: u16 = if significant.is_empty() {
+        0
+    } else {
+        significant.parse().ok()?
+    };
+    Some(if port == 443 {
+        String::new()
+    } else {
+        format!(":{port}")
+    })
+}
+
+/// Maps a name without port to its Unicode and ASCII forms.
+fn map_labels(name: &str) -> Option<(String, String)> {
+    let rooted = name.trim_end_matches(DOTS);
+    let dots = ".".repeat(name[rooted.len()..].chars().count());
+    // A single `XN--` means an empty label, which both programs let through.
+    let unicode = map(rooted, Hyphens::Check)?;
+    let well_formed =
+        |label: &str| !label.is_empty() && label.chars().all(|c| !c.is_ascii() || is_label_char(c));
+    if !unicode.split('.').all(well_formed) {
+        return None;
+    }
+    let ascii = if unicode.is_ascii() {
+        unicode.clone()
+    } else {
+        let mapped = Uts46::new().to_ascii(
+            unicode.as_bytes(),
+            AsciiDenyList::EMPTY,
+            Hyphens::Check,
+            idna::uts46::DnsLength::Ignore,
+        );
+        mapped.ok()?.into_owned()
+    };
+    Some((unicode + &dots, ascii + &dots))
+}
+
+/// Applies the UTS 46 mapping, non-transitional, to Unicode.
+pub(super) fn map(text: &str, hyphens: Hyphens) -> Option<String> {
+    let (mapped, verdict) = Uts46::new().to_unicode(text.as_bytes(), AsciiDenyList::EMPTY, hyphens);
+    verdict.ok()?;
+    Some(mapped.into_owned())
+}
+
+/// Tells whether an ASCII character may stand in a label in normal form.
+pub(super) fn is_label_char(c: char) -> bool {
+    c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-'
+}
+
+impl fmt::Display for Hostname {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.unicode)
+    }
+}
+
+impl PartialEq for Hostname {
+    fn eq(&self, other: &Self) -> bool {
+        self.ascii == other.ascii
+    }
+}
+
+impl Eq for Hostname {}
+
+impl PartialOrd for Hostname {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Hostname {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.ascii.cmp(&other.ascii)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(given: &str, unicode: &str) {
+        assert_eq!(
+            given.parse::<Hostname>().expect("valid").unicode(),
+            unicode,
+            "from {given:?}"
+        );
+    }
+
+    #[test]
+    fn normal_form_is_that_of_the_programs() {
+        check("Example.COM", "example.com");
+        check("example.com:08443", "example.com:8443");
+        check("example.com:00443", "example.com");
+        check("example.com:+1", "example.com:1");
+        check("example.com:0", "example.com:0");
+        check("example.com.", "example.com.");
+        check("XN--caf-dma.example", "café.example");
+        check("a.Xn--caf-dma", "a.café");
+        check("straße.example", "straße.example");
+        check("a。b", "a.b");
+        check("127.0.0.1", "127.0.0.1");
+        check(&"x".repeat(70), &"x".repeat(70));
+    }
+
+    #[test]
+    fn what_the_programs_refuse_is_refused() {
+        let refused = [
+            "",
+            ".",
+            ".com",
+            "a..b",
+            "-a.com",
+            "a-.com",
+            "ab--cd.com",
+            "exa_mple.com",
+            "[",
+            "[::1]",
+            "xn--caf-dma.example",
+            "a:",
+            "a:x",
+            "a:65536",
+            "a:-1",
+            "a:99999999999999999999",
+            "a b",
+            "١.com",
+            "אa.com",
+            "a\u{200c}b.com",
+        ];
+        for text in refused {
+            assert!(text.parse::<Hostname>().is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn order_is_that_of_the_ascii_form() {
+        let mut hosts: Vec<Hostname> = [
+            "y.example",
+            "été.example",
+            "example.com:8443",
+            "example.com.au",
+            "example.com",
+        ]
+        .iter()
+        .map(|text| text.parse().expect("valid"))
+        .collect();
+        hosts.sort();
+        let sorted: Vec<&str> = hosts.iter().map(Hostname::unicode).collect();
+        assert_eq!(
+            sorted,
+            [
+                "example.com",
+                "example.com.au",
+                "example.com:8443",
+                "été.example",
+                "y.example"
+            ]
+        );
+    }
+}
