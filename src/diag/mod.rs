@@ -6,7 +6,7 @@
 mod rules;
 mod texts;
 
-pub use rules::{RULES, Rule};
+pub use rules::{RULES, Rule, named};
 pub use texts::{FileId, Position, Texts};
 
 /// A range of bytes of one file, end exclusive.
@@ -19,7 +19,7 @@ pub struct Span {
 }
 
 /// A range of bytes in a file, with a remark.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Label {
     /// The file.
     pub file: FileId,
@@ -42,7 +42,7 @@ pub enum Severity {
 }
 
 /// One fault in a file that a user wrote.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Diagnostic {
     /// The name of a rule in [`RULES`]; never changes.
     pub code: &'static str,
@@ -135,6 +135,21 @@ impl Diagnostic {
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
+    }
+}
+
+/// How many problems of one file are told.
+pub const MAX_PROBLEMS: usize = 1000;
+
+/// Sorts the problems of one file by their place, and cuts a flood of them off: behind
+/// [`MAX_PROBLEMS`] comes one more, which says so.
+pub fn in_order(problems: &mut Vec<Diagnostic>) {
+    problems.sort_by_key(|problem| problem.primary.as_ref().map(|label| label.span));
+    if let Some(last) = problems.get_mut(MAX_PROBLEMS) {
+        "Too many errors".clone_into(&mut last.title);
+        last.code = "syntax-error";
+        last.severity = Severity::Error;
+        problems.truncate(MAX_PROBLEMS + 1);
     }
 }
 

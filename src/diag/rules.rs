@@ -22,6 +22,16 @@ const fn rule(name: &'static str, severity: Severity, meaning: &'static str) -> 
     }
 }
 
+/// Finds a rule by its name.
+///
+/// # Panics
+/// If there is none: names are written by us.
+#[must_use]
+pub fn named(name: &str) -> &'static Rule {
+    let found = RULES.iter().find(|rule| rule.name == name);
+    found.expect("every name in the program stands in the table")
+}
+
 /// Every rule, sorted by name.
 pub const RULES: &[Rule] = &[
     rule(
@@ -38,6 +48,16 @@ pub const RULES: &[Rule] = &[
         "configuration-invalid",
         Error,
         "a configuration contains something that the program refuses",
+    ),
+    rule(
+        "configuration-odd",
+        Note,
+        "a configuration contains something that works but often surprises",
+    ),
+    rule(
+        "configuration-unread",
+        Error,
+        "a configuration file is of a kind that is not read yet",
     ),
     rule(
         "conflict-markers",
@@ -94,6 +114,11 @@ pub const RULES: &[Rule] = &[
         "hashes-empty",
         Error,
         "a lock file has an empty list of hashes",
+    ),
+    rule(
+        "hashes-unexplained",
+        Warning,
+        "an entry records more h1: hashes than its release has platforms",
     ),
     rule(
         "label-wrong",

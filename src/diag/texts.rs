@@ -1,5 +1,7 @@
 //! The table of source texts that spans point into.
 
+use std::sync::OnceLock;
+
 /// One text of a [`Texts`] table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FileId(u32);
@@ -23,6 +25,8 @@ pub struct Texts {
 struct Text {
     name: String,
     bytes: Vec<u8>,
+    /// Where each line starts, found when the first position is asked for.
+    lines: OnceLock<Vec<usize>>,
 }
 
 impl Texts {
@@ -35,6 +39,7 @@ impl Texts {
         self.texts.push(Text {
             name: name.into(),
             bytes,
+            lines: OnceLock::new(),
         });
         FileId(id)
     }
@@ -55,22 +60,30 @@ impl Texts {
     #[must_use]
     pub fn position(&self, file: FileId, offset: usize) -> Position {
         let bytes = self.bytes(file);
-        let before = &bytes[..offset.min(bytes.len())];
-        let line_start = before
-            .iter()
-            .rposition(|b| *b == b'\n')
-            .map_or(0, |at| at + 1);
-        let line = before.iter().filter(|b| **b == b'\n').count() + 1;
-        let column = String::from_utf8_lossy(&before[line_start..])
+        let offset = offset.min(bytes.len());
+        let starts = self.texts[file.0 as usize]
+            .lines
+            .get_or_init(|| line_starts(bytes));
+        let line = starts.partition_point(|start| *start <= offset);
+        let start = starts[line - 1];
+        let column = String::from_utf8_lossy(&bytes[start..offset])
             .chars()
             .count()
             + 1;
-        let has_mark = line_start == 0 && before.starts_with(b"\xEF\xBB\xBF");
+        let has_mark = start == 0 && bytes[..offset].starts_with(b"\xEF\xBB\xBF");
         Position {
             line,
             column: column - usize::from(has_mark),
         }
     }
+}
+
+/// Finds where each line starts; the first one does so at 0.
+fn line_starts(bytes: &[u8]) -> Vec<usize> {
+    let behind = |(at, byte): (usize, &u8)| (*byte == b'\n').then_some(at + 1);
+    std::iter::once(0)
+        .chain(bytes.iter().enumerate().filter_map(behind))
+        .collect()
 }
 
 #[cfg(test)]
