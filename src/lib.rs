@@ -24,4 +24,5 @@ pub mod flavor;
 pub mod addr;
 pub mod diag;
 pub mod platform;
+pub mod version;
 pub mod world;

@@ -1,11 +1,14 @@
 //! Whole rooms and whole commands, in one binary.
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 #![allow(
+    clippy::print_stdout,
+    reason = "tests say what they counted and what they skipped"
+)]
+#![allow(
     clippy::disallowed_methods,
     clippy::disallowed_types,
     reason = "tests touch the real world"
 )]
 
-mod archives;
-mod corpus_syntax;
+mod cases;
 mod versions;

@@ -1,0 +1,292 @@
+//! Constraints on providers: dialects 1 and 2 (`lockfile.md` 4.1 to 4.5).
+
+use std::collections::{BTreeSet, btree_set};
+use std::fmt;
+
+use super::error::{Grammar, Reason};
+use super::{ConstraintError, CoreConstraints, Version, scan};
+
+/// How a constraint compares; ordered as canonical text orders equal versions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Operator {
+    /// `>`
+    Greater,
+    /// `>=`
+    GreaterOrEqual,
+    /// `=`, or no operator at all.
+    Exact,
+    /// `~>` with three numbers: only the third may grow.
+    PatchOnly,
+    /// `~>` with one or two numbers: all but the first may grow.
+    MinorOnly,
+    /// `<=`
+    LessOrEqual,
+    /// `<`
+    Less,
+    /// `!=`
+    NotEqual,
+}
+
+/// One condition on a version, e.g. `>= 1.2.0`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Constraint {
+    // The order of the fields is the order of canonical text.
+    version: Version,
+    operator: Operator,
+}
+
+/// A set of constraints that must all hold, sorted and without duplicates.
+///
+/// The empty set stands for "no constraint" and prints as the empty text. Nothing is simplified
+/// or intersected: a set that no version can meet is a value like any other.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Constraints {
+    terms: BTreeSet<Constraint>,
+}
+
+/// Why a version is not allowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal<'a> {
+    /// The version is `0.0.0`, which stands for "no version".
+    Unspecified,
+    /// This constraint is not met; the first one in canonical order.
+    Term(&'a Constraint),
+    /// Every constraint is met, but none names this pre-release exactly.
+    PrereleaseNotNamed,
+}
+
+impl Operator {
+    /// Returns the sign as canonical text shows it; `Exact` has none.
+    #[must_use]
+    pub fn sign(self) -> &'static str {
+        match self {
+            Self::Greater => ">",
+            Self::GreaterOrEqual => ">=",
+            Self::Exact => "",
+            Self::PatchOnly | Self::MinorOnly => "~>",
+            Self::LessOrEqual => "<=",
+            Self::Less => "<",
+            Self::NotEqual => "!=",
+        }
+    }
+}
+
+impl Constraint {
+    /// Returns how it compares.
+    #[must_use]
+    pub fn operator(&self) -> Operator {
+        self.operator
+    }
+
+    /// Returns the version that it names, padded to three numbers.
+    #[must_use]
+    pub fn version(&self) -> &Version {
+        &self.version
+    }
+
+    /// Tells whether a version meets this constraint alone.
+    ///
+    /// That a pre-release must also be named and that `0.0.0` is never allowed is a matter of
+    /// the whole set: see [`Constraints::why_not`].
+    #[must_use]
+    pub fn is_met_by(&self, version: &Version) -> bool {
+        let order = version.precedence(&self.version);
+        match self.operator {
+            Operator::Greater => order.is_gt(),
+            Operator::GreaterOrEqual => order.is_ge(),
+            Operator::Exact => *version == self.version,
+            Operator::PatchOnly => order.is_ge() && self.is_below_next_minor(version),
+            Operator::MinorOnly => order.is_ge() && self.is_below_next_major(version),
+            Operator::LessOrEqual => order.is_le(),
+            Operator::Less => order.is_lt(),
+            Operator::NotEqual => *version != self.version,
+        }
+    }
+
+    /// Tells whether a version that is not below this one is below `X.(Y+1).0`.
+    ///
+    /// The pre-releases of that bound are below it, and so are in.
+    fn is_below_next_minor(&self, version: &Version) -> bool {
+        let bound = (self.version.minor.checked_add(1), 0);
+        let is_at_bound = (Some(version.minor), version.patch) == bound;
+        version.major == self.version.major
+            && (version.minor == self.version.minor || is_at_bound && version.is_prerelease())
+    }
+
+    /// Tells whether a version that is not below this one is below `(X+1).0.0`.
+    fn is_below_next_major(&self, version: &Version) -> bool {
+        let bound = (self.version.major.checked_add(1), 0, 0);
+        let is_at_bound = (Some(version.major), version.minor, version.patch) == bound;
+        version.major == self.version.major || is_at_bound && version.is_prerelease()
+    }
+}
+
+impl fmt::Display for Constraint {
+    /// Writes the canonical text of one item: operator, one space, version.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.operator {
+            Operator::Exact => write!(f, "{}", self.version),
+            Operator::MinorOnly => {
+                write!(f, "~> {}.{}", self.version.major, self.version.minor)?;
+                self.version.write_suffixes(f)
+            }
+            operator => write!(f, "{} {}", operator.sign(), self.version),
+        }
+    }
+}
+
+impl Constraints {
+    /// Reads the `constraints` of a lock file (dialect 1).
+    ///
+    /// Blank text is the empty set, and a trailing comma is allowed. Whether the text is also
+    /// canonical, as a lock file requires, is for the caller to see: then it equals what the
+    /// result prints. An operator without a version is refused everywhere; Terraform 1.11.4
+    /// takes `< ,` for `< 0.0.0`, which a lock file may not say that way either.
+    ///
+    /// ```
+    /// use lockctl::version::Constraints;
+    ///
+    /// assert_eq!(Constraints::parse_lock("~> 3, >=1.2")?.to_string(), ">= 1.2.0, ~> 3.0");
+    /// # Ok::<(), lockctl::version::ConstraintError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the text does not follow `lockfile.md` 4.2, or a number is above 64 bits.
+    pub fn parse_lock(text: &str) -> Result<Self, ConstraintError> {
+        let error = |reason| ConstraintError::new(text, Grammar::Strict, reason);
+        let mut terms = BTreeSet::new();
+        let mut rest = text.trim();
+        while !rest.is_empty() {
+            let (term, behind) = parse_term(rest).map_err(error)?;
+            terms.insert(term);
+            let behind = behind.trim_start();
+            rest = match behind.strip_prefix(',') {
+                Some(behind) => behind.trim_start(),
+                None if behind.is_empty() => behind,
+                None => return Err(error(Reason::Comma)),
+            };
+        }
+        Ok(Self { terms })
+    }
+
+    /// Reads a `version` of the configuration of a provider (dialect 2).
+    ///
+    /// The text must pass the lenient grammar of [`CoreConstraints`] and then the one of lock
+    /// files; [`ConstraintError::passes_lenient_grammar`] tells which refused it.
+    ///
+    /// ```
+    /// use lockctl::version::Constraints;
+    ///
+    /// assert!(Constraints::parse_config(">= 1.0.0").is_ok());
+    /// assert!(Constraints::parse_config("").is_err());
+    /// # Ok::<(), lockctl::version::ConstraintError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If one of the two refuses the text. A number is limited to 9223372036854775807 here.
+    pub fn parse_config(text: &str) -> Result<Self, ConstraintError> {
+        CoreConstraints::parse(text)?;
+        Self::parse_lock(text)
+    }
+
+    /// Returns the constraints of both sets, as those of several modules are joined.
+    #[must_use]
+    pub fn union(mut self, other: Self) -> Self {
+        self.terms.extend(other.terms);
+        self
+    }
+
+    /// Tells whether there is no constraint.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.terms.is_empty()
+    }
+
+    /// Lists the constraints in canonical order.
+    pub fn iter(&self) -> btree_set::Iter<'_, Constraint> {
+        self.terms.iter()
+    }
+
+    /// Tells whether a version may be selected (`lockfile.md` 4.4).
+    #[must_use]
+    pub fn allows(&self, version: &Version) -> bool {
+        self.why_not(version).is_none()
+    }
+
+    /// Returns why a version may not be selected; nothing if it may.
+    #[must_use]
+    pub fn why_not(&self, version: &Version) -> Option<Refusal<'_>> {
+        if version.is_unspecified() {
+            return Some(Refusal::Unspecified);
+        }
+        if let Some(term) = self.terms.iter().find(|term| !term.is_met_by(version)) {
+            return Some(Refusal::Term(term));
+        }
+        let is_named = || {
+            let mut exact = self.terms.iter().filter(|t| t.operator == Operator::Exact);
+            exact.any(|term| term.version == *version)
+        };
+        (version.is_prerelease() && !is_named()).then_some(Refusal::PrereleaseNotNamed)
+    }
+
+    /// Returns the greatest of the offered versions that is allowed (`lockfile.md` 4.5).
+    ///
+    /// Of versions that differ only in metadata it is the greatest in the order of [`Version`];
+    /// the programs leave that to chance.
+    pub fn newest<'a>(&self, offered: impl Iterator<Item = &'a Version>) -> Option<&'a Version> {
+        offered.filter(|version| self.allows(version)).max()
+    }
+}
+
+impl fmt::Display for Constraints {
+    /// Writes the canonical text (`lockfile.md` 4.3); nothing for the empty set.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, term) in self.terms.iter().enumerate() {
+            let separator = if index == 0 { "" } else { ", " };
+            write!(f, "{separator}{term}")?;
+        }
+        Ok(())
+    }
+}
+
+impl<'a> IntoIterator for &'a Constraints {
+    type Item = &'a Constraint;
+    type IntoIter = btree_set::Iter<'a, Constraint>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+/// Reads one item at the start of a text that starts with no white space.
+fn parse_term(text: &str) -> Result<(Constraint, &str), Reason> {
+    let is_sign = |byte: u8| {
+        !byte.is_ascii_alphanumeric() && !byte.is_ascii_whitespace() && !matches!(byte, b'.' | b'*')
+    };
+    let (sign, rest) = scan::split_while(text, is_sign);
+    let operator = match sign {
+        "" | "=" => Operator::Exact,
+        "!=" => Operator::NotEqual,
+        ">" => Operator::Greater,
+        ">=" => Operator::GreaterOrEqual,
+        "<" => Operator::Less,
+        "<=" => Operator::LessOrEqual,
+        "~>" => Operator::MinorOnly,
+        _ if sign.starts_with(',') => return Err(Reason::EmptyItem),
+        _ => return Err(Reason::Operator),
+    };
+    let version = rest.strip_prefix(' ').unwrap_or(rest);
+    if version.starts_with(char::is_whitespace) {
+        return Err(Reason::Spacing);
+    }
+    let scanned = scan::version(version)?;
+    let operator = match (operator, scanned.numbers) {
+        (Operator::MinorOnly, 3) => Operator::PatchOnly,
+        (operator, _) => operator,
+    };
+    let constraint = Constraint {
+        version: scanned.version,
+        operator,
+    };
+    Ok((constraint, scanned.rest))
+}

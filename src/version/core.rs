@@ -1,0 +1,290 @@
+//! Constraints on the program itself and on modules: dialect 3 (`lockfile.md` 4.6).
+//!
+//! This is the older grammar, and its `~>` and its pre-releases mean something else than those of
+//! providers. It also is the first of the two that a provider's constraint must pass.
+
+use std::cmp::Ordering;
+
+use super::error::{Grammar, Reason};
+use super::{ConstraintError, Version, scan};
+
+/// The largest number of this grammar; the programs hold it in a signed 64-bit integer.
+const MAX_NUMBER: u64 = i64::MAX as u64;
+
+/// The operators, each before those that it starts with.
+const OPERATORS: [(&str, Operator); 8] = [
+    (">=", Operator::GreaterOrEqual),
+    ("<=", Operator::LessOrEqual),
+    ("!=", Operator::NotEqual),
+    ("~>", Operator::Pessimistic),
+    (">", Operator::Greater),
+    ("<", Operator::Less),
+    ("=", Operator::Equal),
+    ("", Operator::Equal),
+];
+
+/// A set of constraints on the version of a program or a module, which must all hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CoreConstraints {
+    terms: Vec<Term>,
+}
+
+/// One condition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Term {
+    operator: Operator,
+    /// As many as were written, but padded with zeros to three.
+    numbers: Vec<u64>,
+    /// How many were written.
+    written: usize,
+    /// Without its sign; empty if there is none.
+    prerelease: Box<str>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Operator {
+    Equal,
+    NotEqual,
+    Greater,
+    GreaterOrEqual,
+    Less,
+    LessOrEqual,
+    Pessimistic,
+}
+
+impl CoreConstraints {
+    /// Reads the `version` of a module call.
+    ///
+    /// Any count of numbers, a prefix `v` and any white space are fine, and `1.0.0beta` is a
+    /// pre-release; an empty item is not.
+    ///
+    /// ```
+    /// use lockctl::version::{CoreConstraints, Version};
+    ///
+    /// let constraints = CoreConstraints::parse(">=  v1.2, != 1.3.0.0")?;
+    /// assert!(constraints.allows(&Version::release(1, 4, 0)));
+    /// assert!(!constraints.allows(&Version::release(1, 3, 0)));
+    /// # Ok::<(), lockctl::version::ConstraintError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the text does not follow `lockfile.md` 4.6, or a number is above 9223372036854775807.
+    pub fn parse(text: &str) -> Result<Self, ConstraintError> {
+        let error = |reason| ConstraintError::new(text, Grammar::Lenient, reason);
+        if trim(text).is_empty() {
+            return Err(error(Reason::Empty));
+        }
+        let terms: Result<_, _> = text.split(',').map(parse_term).collect();
+        terms.map(|terms| Self { terms }).map_err(error)
+    }
+
+    /// Reads a `required_version`, where no pre-release may stand.
+    ///
+    /// ```
+    /// use lockctl::version::CoreConstraints;
+    ///
+    /// assert!(CoreConstraints::parse_required("~> 1.5").is_ok());
+    /// let error = CoreConstraints::parse_required("> 1.5.0-rc1").unwrap_err();
+    /// assert!(error.is_forbidden_prerelease());
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`parse`](Self::parse), and then any pre-release.
+    pub fn parse_required(text: &str) -> Result<Self, ConstraintError> {
+        let constraints = Self::parse(text)?;
+        if constraints
+            .terms
+            .iter()
+            .any(|term| !term.prerelease.is_empty())
+        {
+            let reason = Reason::Prerelease;
+            return Err(ConstraintError::new(text, Grammar::Lenient, reason));
+        }
+        Ok(constraints)
+    }
+
+    /// Tells whether a version that is there, running or installed, meets all constraints.
+    ///
+    /// Metadata does not count. The programs judge themselves
+    /// [without suffixes](Version::without_suffixes). Which pre-release of a module would be
+    /// *chosen* from a list is decided otherwise (`lockfile.md` 4.6); lockctl chooses none.
+    #[must_use]
+    pub fn allows(&self, version: &Version) -> bool {
+        self.terms.iter().all(|term| term.is_met_by(version))
+    }
+}
+
+impl Term {
+    fn is_met_by(&self, version: &Version) -> bool {
+        let order = self.order_of(version);
+        match self.operator {
+            Operator::Equal => order.is_eq(),
+            Operator::NotEqual => order.is_ne(),
+            _ if !self.is_open_to(version) => false,
+            Operator::Greater => order.is_gt(),
+            Operator::GreaterOrEqual => order.is_ge(),
+            Operator::Less => order.is_lt(),
+            Operator::LessOrEqual => order.is_le(),
+            Operator::Pessimistic => order.is_ge() && self.is_pessimistic_about(version),
+        }
+    }
+
+    /// Tells whether the range operators consider a version at all.
+    ///
+    /// A pre-release is in range only for a constraint with a pre-release of the same numbers.
+    /// Unlike the rule for providers, both may differ in the pre-release itself.
+    fn is_open_to(&self, version: &Version) -> bool {
+        let has_prerelease = !self.prerelease.is_empty();
+        !version.is_prerelease() || (has_prerelease && self.numbers == numbers(version))
+    }
+
+    /// Tells whether all written numbers but the last agree, so that `~> 1` has no upper bound.
+    ///
+    /// A constraint with more numbers than a version has, or with a pre-release, is never met by
+    /// a release.
+    fn is_pessimistic_about(&self, version: &Version) -> bool {
+        let numbers = numbers(version);
+        let has_prerelease = !self.prerelease.is_empty();
+        has_prerelease == version.is_prerelease()
+            && self.numbers.len() <= numbers.len()
+            && self.numbers[..self.written - 1] == numbers[..self.written - 1]
+    }
+
+    /// Returns how a version compares to the one of this constraint.
+    ///
+    /// Pre-releases count only if the numbers are the same and as many: `1.0.0` equals
+    /// `1.0.0.0-beta`. Odd, but seen in Terraform 1.11.4 with an installed module.
+    fn order_of(&self, version: &Version) -> Ordering {
+        let numbers = numbers(version);
+        if self.numbers == numbers {
+            return by_prerelease(version.prerelease(), &self.prerelease);
+        }
+        let padding = std::iter::repeat(&0);
+        numbers
+            .iter()
+            .chain(padding)
+            .take(self.numbers.len())
+            .cmp(&self.numbers)
+    }
+}
+
+fn numbers(version: &Version) -> [u64; 3] {
+    [version.major, version.minor, version.patch]
+}
+
+/// Compares two pre-releases part by part; a release is above.
+fn by_prerelease(left: &str, right: &str) -> Ordering {
+    if left.is_empty() || right.is_empty() || left == right {
+        return left.is_empty().cmp(&right.is_empty());
+    }
+    let (mut left, mut right) = (left.split('.'), right.split('.'));
+    loop {
+        let order = match (left.next(), right.next()) {
+            (None, None) => return Ordering::Equal,
+            (left, right) => by_part(left.unwrap_or_default(), right.unwrap_or_default()),
+        };
+        if order.is_ne() {
+            return order;
+        }
+    }
+}
+
+/// Compares two parts, of which a missing one counts as empty.
+///
+/// Numbers are below words. An empty part is below a number but above a word, so `rc` is above
+/// `rc.a`, and of two spellings of one number the left is below. All of this is [S]. Digits beyond
+/// 64 bits are compared as words, which is our own choice.
+fn by_part(left: &str, right: &str) -> Ordering {
+    let number = |part: &str| part.parse::<i64>().ok();
+    match (number(left), number(right)) {
+        _ if left == right => Ordering::Equal,
+        (_, other) if left.is_empty() => match other {
+            Some(_) => Ordering::Less,
+            None => Ordering::Greater,
+        },
+        (other, _) if right.is_empty() => match other {
+            Some(_) => Ordering::Greater,
+            None => Ordering::Less,
+        },
+        (Some(left), Some(right)) if left > right => Ordering::Greater,
+        (Some(_), Some(_)) => Ordering::Less,
+        (Some(_), None) => Ordering::Less,
+        (None, Some(_)) => Ordering::Greater,
+        (None, None) => left.cmp(right),
+    }
+}
+
+/// Removes the white space of this grammar, which is ASCII only.
+fn trim(text: &str) -> &str {
+    text.trim_matches(['\t', '\n', '\x0c', '\r', ' '])
+}
+
+fn parse_term(item: &str) -> Result<Term, Reason> {
+    let item = trim(item);
+    if item.is_empty() {
+        return Err(Reason::EmptyItem);
+    }
+    let (operator, version) = OPERATORS
+        .iter()
+        .find_map(|(sign, operator)| Some((*operator, item.strip_prefix(sign)?)))
+        .expect("the last sign is empty");
+    let version = trim(version);
+    let (mut numbers, suffixes) = parse_numbers(version.strip_prefix('v').unwrap_or(version))?;
+    let written = numbers.len();
+    numbers.resize(written.max(3), 0);
+    Ok(Term {
+        operator,
+        numbers,
+        written,
+        prerelease: parse_suffixes(suffixes)?.into(),
+    })
+}
+
+/// Reads numbers with dots between them; returns what follows.
+fn parse_numbers(text: &str) -> Result<(Vec<u64>, &str), Reason> {
+    let mut numbers = Vec::new();
+    let mut rest = text;
+    loop {
+        let (digits, behind) = scan::split_while(rest, |byte| byte.is_ascii_digit());
+        if digits.is_empty() {
+            return Err(Reason::NoNumber);
+        }
+        let number: u64 = digits.parse().map_err(|_| Reason::TooLarge)?;
+        if number > MAX_NUMBER {
+            return Err(Reason::TooLarge);
+        }
+        numbers.push(number);
+        rest = match behind.strip_prefix('.') {
+            Some(behind) => behind,
+            None => return Ok((numbers, behind)),
+        };
+    }
+}
+
+/// Reads pre-release and metadata; returns the pre-release without its sign.
+///
+/// A letter or a `~` may start the pre-release without any sign, as in `1.0.0beta`, and `-` alone
+/// is a pre-release as well.
+fn parse_suffixes(text: &str) -> Result<&str, Reason> {
+    let (prerelease, metadata) = match text.split_once('+') {
+        Some((prerelease, metadata)) => (prerelease, Some(metadata)),
+        None => (text, None),
+    };
+    let is_fine =
+        (prerelease.is_empty() || is_dotted(prerelease)) && metadata.is_none_or(is_dotted);
+    if !is_fine {
+        return Err(Reason::Malformed);
+    }
+    Ok(match prerelease.strip_prefix('-') {
+        Some("") | None => prerelease,
+        Some(rest) if rest.starts_with('.') => prerelease,
+        Some(rest) => rest,
+    })
+}
+
+/// Tells whether a text is parts of letters, digits, `-` and `~` with dots between them.
+fn is_dotted(text: &str) -> bool {
+    let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'~';
+    text.split('.')
+        .all(|part| !part.is_empty() && part.bytes().all(is_word))
+}

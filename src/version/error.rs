@@ -1,0 +1,116 @@
+//! Why a text is no version or no constraint.
+
+/// A text that is no exact version.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{text:?} is no version: {reason}")]
+pub struct VersionError {
+    text: Box<str>,
+    reason: Reason,
+}
+
+/// A text that is no set of constraints.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{text:?} is no version constraint: {reason}")]
+pub struct ConstraintError {
+    text: Box<str>,
+    reason: Reason,
+    grammar: Grammar,
+}
+
+/// What is wrong with a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum Reason {
+    #[error("it is empty")]
+    Empty,
+    #[error("it contains an empty item")]
+    EmptyItem,
+    #[error("it starts with no known operator")]
+    Operator,
+    #[error("at most one space may follow an operator")]
+    Spacing,
+    #[error("a comma is missing between two items")]
+    Comma,
+    #[error("a number must not have a prefix v")]
+    Prefix,
+    #[error("wildcards are not supported")]
+    Wildcard,
+    #[error("a number is missing")]
+    NoNumber,
+    #[error("it has more than three numbers")]
+    TooManyNumbers,
+    #[error("a number is too large")]
+    TooLarge,
+    #[error("a pre-release is not allowed here")]
+    Prerelease,
+    #[error("it contains something that no version may contain")]
+    Malformed,
+}
+
+/// Which of the grammars refused a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Grammar {
+    /// The older one, of program and module versions, which also goes first for providers.
+    Lenient,
+    /// The one of lock files.
+    Strict,
+}
+
+impl VersionError {
+    pub(super) fn new(text: &str, reason: Reason) -> Self {
+        Self {
+            text: text.into(),
+            reason,
+        }
+    }
+
+    /// Returns the text that is no version.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Tells whether a number is above 64 bits, where the programs crash (`lockfile.md` 3.1).
+    #[must_use]
+    pub fn is_too_large(&self) -> bool {
+        self.reason == Reason::TooLarge
+    }
+}
+
+impl ConstraintError {
+    pub(super) fn new(text: &str, grammar: Grammar, reason: Reason) -> Self {
+        Self {
+            text: text.into(),
+            reason,
+            grammar,
+        }
+    }
+
+    /// Returns the whole text that is no set of constraints.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Tells whether a number is above the limit of the grammar (`lockfile.md` 4.2, 4.6).
+    #[must_use]
+    pub fn is_too_large(&self) -> bool {
+        self.reason == Reason::TooLarge
+    }
+
+    /// Tells whether the text is fine but for a pre-release, which `required_version` forbids.
+    ///
+    /// The programs then say `Invalid required_version constraint`, and for everything else
+    /// `Invalid version constraint`.
+    #[must_use]
+    pub fn is_forbidden_prerelease(&self) -> bool {
+        self.reason == Reason::Prerelease
+    }
+
+    /// Tells whether the lenient grammar, if it was asked, accepts the text.
+    ///
+    /// Some commands of the programs read a provider's constraint only that far.
+    #[must_use]
+    pub fn passes_lenient_grammar(&self) -> bool {
+        self.grammar == Grammar::Strict
+    }
+}

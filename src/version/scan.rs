@@ -1,0 +1,96 @@
+//! The grammar of a version: numbers, then suffixes (`lockfile.md` 3.1).
+
+use super::Version;
+use super::error::Reason;
+use super::order::{Metadata, Prerelease};
+
+/// A version at the start of a text.
+pub(super) struct Scanned<'a> {
+    /// The version, padded with zeros to three numbers.
+    pub(super) version: Version,
+    /// How many numbers were written: 1 to 3.
+    pub(super) numbers: usize,
+    /// What follows it.
+    pub(super) rest: &'a str,
+}
+
+/// Reads the longest version at the start of a text.
+///
+/// A dot behind the last number is swallowed, and then no suffix can follow. So is an empty
+/// suffix, and a `+` behind an empty pre-release remains in the rest.
+pub(super) fn version(text: &str) -> Result<Scanned<'_>, Reason> {
+    let mut numbers = [0; 3];
+    let mut count = 0;
+    let mut rest = text;
+    let ends_in_dot = loop {
+        let Some((number, behind)) = number(rest)? else {
+            break true;
+        };
+        *numbers.get_mut(count).ok_or(Reason::TooManyNumbers)? = number;
+        count += 1;
+        match behind.strip_prefix('.') {
+            Some(behind) => rest = behind,
+            None => {
+                rest = behind;
+                break false;
+            }
+        }
+    };
+    if count == 0 {
+        return Err(Reason::NoNumber);
+    }
+    let (prerelease, metadata, rest) = if ends_in_dot {
+        ("", "", rest)
+    } else {
+        suffixes(rest)
+    };
+    let version = Version {
+        major: numbers[0],
+        minor: numbers[1],
+        patch: numbers[2],
+        prerelease: Prerelease(prerelease.into()),
+        metadata: Metadata(metadata.into()),
+    };
+    Ok(Scanned {
+        version,
+        numbers: count,
+        rest,
+    })
+}
+
+/// Reads a number of 64 bits, if there is one; leading zeros do not matter.
+fn number(text: &str) -> Result<Option<(u64, &str)>, Reason> {
+    let (digits, behind) = split_while(text, |byte| byte.is_ascii_digit());
+    if !digits.is_empty() {
+        let number = digits.parse().map_err(|_| Reason::TooLarge)?;
+        return Ok(Some((number, behind)));
+    }
+    match text.as_bytes().first() {
+        Some(b'*' | b'x' | b'X') => Err(Reason::Wildcard),
+        Some(b'v' | b'V') => Err(Reason::Prefix),
+        _ => Ok(None),
+    }
+}
+
+/// Splits off pre-release and metadata, both without their sign.
+fn suffixes(text: &str) -> (&str, &str, &str) {
+    let is_suffix = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'.' || byte == b'-';
+    let (prerelease, rest) = match text.strip_prefix('-') {
+        Some(behind) => split_while(behind, is_suffix),
+        None => ("", text),
+    };
+    let is_cut_short = prerelease.is_empty() && text.starts_with('-');
+    match rest.strip_prefix('+') {
+        Some(behind) if !is_cut_short => {
+            let (metadata, rest) = split_while(behind, is_suffix);
+            (prerelease, metadata, rest)
+        }
+        _ => (prerelease, "", rest),
+    }
+}
+
+/// Splits behind the last byte of the leading run of ASCII bytes that are accepted.
+pub(super) fn split_while(text: &str, accept: impl Fn(u8) -> bool) -> (&str, &str) {
+    let end = text.bytes().position(|byte| !accept(byte));
+    text.split_at(end.unwrap_or(text.len()))
+}

@@ -1,0 +1,427 @@
+use std::cmp::Ordering;
+
+use proptest::prelude::*;
+
+use super::error::Grammar;
+use super::*;
+
+/// Every kind of pre-release that the order tells apart, lowest first, by `lockfile.md` 3.2.
+const PRERELEASES: [&str; 15] = [
+    "2", "3", "02", "10", "-", "B", "a", "beta", "rc10", "rc9", ".", "..", "1.a", "a.", "a.b",
+];
+
+fn version(text: &str) -> Version {
+    text.parse().expect("valid")
+}
+
+fn lock(text: &str) -> Constraints {
+    Constraints::parse_lock(text).expect("valid")
+}
+
+#[track_caller]
+fn check_version(given: &str, canonical: &str) {
+    assert_eq!(version(given).to_string(), canonical, "from {given:?}");
+}
+
+#[track_caller]
+fn check_not_version(given: &str, reason: Reason) {
+    let error = given.parse::<Version>().expect_err("invalid");
+    assert_eq!(error, VersionError::new(given, reason));
+}
+
+#[track_caller]
+fn check_constraints(given: &str, canonical: &str) {
+    assert_eq!(lock(given).to_string(), canonical, "from {given:?}");
+}
+
+#[track_caller]
+fn check_not_constraints(given: &str, reason: Reason) {
+    let error = Constraints::parse_lock(given).expect_err("invalid");
+    assert_eq!(error, ConstraintError::new(given, Grammar::Strict, reason));
+}
+
+#[track_caller]
+fn check_why_not(constraints: &str, given: &str, expected: &str) {
+    let constraints = lock(constraints);
+    let refusal = match constraints.why_not(&version(given)) {
+        None => "allowed".to_owned(),
+        Some(Refusal::Unspecified) => "unspecified".to_owned(),
+        Some(Refusal::PrereleaseNotNamed) => "not named".to_owned(),
+        Some(Refusal::Term(term)) => term.to_string(),
+    };
+    assert_eq!(refusal, expected, "{given} for {constraints}");
+}
+
+#[test]
+fn a_version_prints_in_canonical_form() {
+    check_version("1", "1.0.0");
+    check_version("1.2.3.", "1.2.3");
+    check_version("00000000000000000000001.02", "1.2.0");
+    check_version("1.2.3-", "1.2.3");
+    check_version("1.2.3-a+", "1.2.3-a");
+    check_version("1-beta..1+b-rc1", "1.0.0-beta..1+b-rc1");
+    check_version("\u{a0}1.2.3", "1.2.3");
+    check_version("18446744073709551615.0.0", "18446744073709551615.0.0");
+}
+
+#[test]
+fn a_refused_version_says_why() {
+    check_not_version("", Reason::Empty);
+    check_not_version(" ", Reason::Empty);
+    check_not_version("1.2.3.4", Reason::TooManyNumbers);
+    check_not_version("v1.2.3", Reason::Prefix);
+    check_not_version("1.x", Reason::Wildcard);
+    check_not_version("latest", Reason::NoNumber);
+    check_not_version(" 1.2.3", Reason::NoNumber);
+    check_not_version("1.2.3 ", Reason::Malformed);
+    check_not_version("1.2.3\u{a0}", Reason::Malformed);
+    check_not_version("1.2.3-é", Reason::Malformed);
+    check_not_version("1.2.-beta", Reason::Malformed);
+    check_not_version("1.2.3-+b", Reason::Malformed);
+    check_not_version("18446744073709551616.0.0", Reason::TooLarge);
+    let error = "1.2.3.4".parse::<Version>().expect_err("invalid");
+    assert_eq!(
+        error.to_string(),
+        r#""1.2.3.4" is no version: it has more than three numbers"#
+    );
+}
+
+#[test]
+fn prereleases_are_ordered_by_the_count_of_parts_first() {
+    let sorted: Vec<_> = PRERELEASES
+        .iter()
+        .map(|prerelease| version(&format!("1.0.0-{prerelease}")))
+        .chain([version("1.0.0"), version("1.0.0+0"), version("1.0.0+a")])
+        .collect();
+    assert!(sorted.is_sorted_by(|low, high| low < high), "{sorted:?}");
+    let metadata_is_ignored = version("1.0.0-a+1").precedence(&version("1.0.0-a+2"));
+    assert_eq!(metadata_is_ignored, Ordering::Equal);
+}
+
+#[test]
+fn constraint_text_is_canonical() {
+    check_constraints(">= 1.2, ~> 3", ">= 1.2.0, ~> 3.0");
+    check_constraints(
+        " !=1,<1.0,<= 1,~> 1,~>1.0.0,=1,>=1,>1 ",
+        "> 1.0.0, >= 1.0.0, 1.0.0, ~> 1.0.0, ~> 1.0, <= 1.0.0, < 1.0.0, != 1.0.0",
+    );
+    check_constraints("1.0.0+b, 1.0.0+a, 1, 1", "1.0.0, 1.0.0+a, 1.0.0+b");
+    check_constraints("~> 1-beta+x", "~> 1.0-beta+x");
+    check_constraints(">= 1., < 2,", ">= 1.0.0, < 2.0.0");
+    check_constraints("", "");
+    check_constraints("\u{a0}\t", "");
+}
+
+#[test]
+fn a_refused_constraint_says_why() {
+    check_not_constraints("== 1", Reason::Operator);
+    check_not_constraints("≥ 1", Reason::Operator);
+    check_not_constraints(">=  1", Reason::Spacing);
+    check_not_constraints(">=\t1", Reason::Spacing);
+    check_not_constraints("1 2", Reason::Comma);
+    check_not_constraints("1, , 2", Reason::EmptyItem);
+    check_not_constraints(",", Reason::EmptyItem);
+    check_not_constraints(">= v1", Reason::Prefix);
+    check_not_constraints("1.*", Reason::Wildcard);
+    check_not_constraints(">=", Reason::NoNumber);
+    check_not_constraints("< ,", Reason::NoNumber);
+    check_not_constraints("~> 1.2.3.4", Reason::TooManyNumbers);
+    check_not_constraints("> 99999999999999999999", Reason::TooLarge);
+}
+
+#[test]
+fn the_configuration_must_pass_both_grammars() {
+    let refused_by = |text| {
+        let error = Constraints::parse_config(text).expect_err("invalid");
+        if error.passes_lenient_grammar() {
+            "strict"
+        } else {
+            "lenient"
+        }
+    };
+    for text in ["", "1,", "1.", "^1", "9223372036854775808", "1.0.0-a..b"] {
+        assert_eq!(refused_by(text), "lenient", "{text:?}");
+    }
+    for text in ["v1", "1.2.3.4", ">=  1", "1.0.0beta", "1.0.0-a~b"] {
+        assert_eq!(refused_by(text), "strict", "{text:?}");
+    }
+    assert!(Constraints::parse_config("9223372036854775807").is_ok());
+}
+
+#[test]
+fn a_refusal_names_the_first_term_that_is_not_met() {
+    check_why_not("", "1.0.0", "allowed");
+    check_why_not("", "1.0.0-a", "not named");
+    check_why_not(">= 1.0.0-a", "1.0.0-a", "not named");
+    check_why_not("1.0.0-a", "1.0.0-a", "allowed");
+    check_why_not("1.0.0-a, ~> 0.9", "1.0.0-a", "allowed");
+    check_why_not("1.0.0-a+x", "1.0.0-a", "1.0.0-a+x");
+    check_why_not(">= 3, >= 2", "1.0.0", ">= 2.0.0");
+    check_why_not("0.0.0", "0.0.0", "unspecified");
+    check_why_not("0.0.0-a", "0.0.0-a", "allowed");
+    // Seen in Terraform 1.11.4: metadata makes it a version like any other.
+    check_why_not("", "0.0.0+b", "allowed");
+    check_why_not("~> 1.2.0", "1.3.0", "~> 1.2.0");
+    check_why_not("~> 1.2", "2.0.0", "~> 1.2");
+}
+
+#[test]
+fn the_largest_number_has_no_next() {
+    let largest = u64::MAX;
+    check_why_not(
+        &format!("~> {largest}"),
+        &format!("{largest}.7.0"),
+        "allowed",
+    );
+    check_why_not(
+        &format!("~> 1.{largest}.0"),
+        &format!("1.{largest}.7"),
+        "allowed",
+    );
+    let term = format!("~> 1.{largest}.0");
+    check_why_not(&term, "2.0.0", &term);
+}
+
+#[test]
+fn the_newest_is_the_greatest_with_its_metadata() {
+    let offered = ["1.0.0+b", "1.0.0+a", "1.0.0", "0.9.0", "2.0.0-a"].map(version);
+    let newest = |constraints| {
+        lock(constraints)
+            .newest(offered.iter())
+            .map(Version::to_string)
+    };
+    assert_eq!(newest("").as_deref(), Some("1.0.0+b"));
+    assert_eq!(newest("1.0.0").as_deref(), Some("1.0.0"));
+    assert_eq!(newest("~> 2.0"), None);
+}
+
+#[test]
+fn core_constraints_have_rules_of_their_own() {
+    let allows = |constraints, given: &str| {
+        CoreConstraints::parse(constraints)
+            .expect("valid")
+            .allows(&version(given))
+    };
+    // Each row was also put into a module manifest and shown to Terraform 1.11.4.
+    for (constraints, given, expected) in [
+        ("1.0.0", "1.0.0", true),
+        ("~> 1", "5.0.0", true),
+        ("1.0.0", "1.0.0+b", true),
+        (">= 1.0.0-alpha", "1.0.0-beta", true),
+        (">= 0.9.0", "1.0.0-beta", false),
+        (">= 0.9.0-a", "1.0.0-beta", false),
+        ("!= 2.0.0", "1.0.0-beta", true),
+        ("1.0.0-beta", "1.0.0-beta", true),
+        ("1.0.0beta", "1.0.0-beta", true),
+        ("= 1.0.0-beta , > 0.9", "1.0.0-beta", false),
+        ("> 1.0.0-beta", "1.0.0-beta.1", true),
+        ("~> 1.0.0-alpha", "1.0.0-beta", true),
+        ("~> 1.0.0-alpha", "1.0.0", false),
+        ("1.0.0.0-beta", "1.0.0", true),
+        ("1.0.0-", "1.0.0", false),
+    ] {
+        assert_eq!(
+            allows(constraints, given),
+            expected,
+            "{constraints} {given}"
+        );
+    }
+}
+
+#[test]
+fn a_required_version_takes_no_prerelease() {
+    for text in ["> 1.0.0-rc1", "1.0.0-", "1.0.0beta", "1.0.0~x"] {
+        let error = CoreConstraints::parse_required(text).expect_err("invalid");
+        assert!(error.is_forbidden_prerelease(), "{text}");
+    }
+    for text in ["", "1,", "V1", "1.x", "1.0-a..b", "99999999999999999999"] {
+        let error = CoreConstraints::parse_required(text).expect_err("invalid");
+        assert!(!error.is_forbidden_prerelease(), "{text}");
+    }
+}
+
+#[test]
+fn a_step_is_judged_by_semver_where_it_can_be() {
+    #[track_caller]
+    fn check(from: &str, to: &str, expected: Step) {
+        assert_eq!(
+            step(&version(from), &version(to)),
+            expected,
+            "{from} to {to}"
+        );
+    }
+    check("1.0.0", "1.0.0", Step::Same);
+    check("1.0.0+a", "1.0.0+b", Step::Metadata);
+    check("1.2.3", "1.2.4", Step::Patch);
+    check("1.2.3", "1.3.0", Step::Minor);
+    check("1.2.3", "2.0.0-a", Step::Major);
+    check("2.0.0", "1.9.9", Step::Down);
+    check("1.0.0-rc1", "1.0.0", Step::Prerelease);
+    check("1.0.0", "1.0.0-rc1", Step::Down);
+    check("1.0.0-alpha.1", "1.0.0-beta", Step::Prerelease);
+    check("1.0.0-alpha.01", "1.0.0-beta", Step::Down);
+}
+
+/// A version whose numbers are below 3, so that all of them fit on one scale.
+#[derive(Clone, Copy, Debug)]
+struct Small {
+    numbers: [usize; 3],
+    /// An index into `PRERELEASES`; its length stands for a release.
+    rank: usize,
+    metadata: &'static str,
+}
+
+impl Small {
+    /// Returns the place on a scale where every number takes the room of all pre-releases.
+    fn place(self) -> usize {
+        let [major, minor, patch] = self.numbers;
+        ((major * 4 + minor) * 4 + patch) * (PRERELEASES.len() + 1) + self.rank
+    }
+
+    fn text(self, numbers: usize) -> String {
+        let mut text = self.numbers[..numbers]
+            .iter()
+            .map(usize::to_string)
+            .collect::<Vec<_>>()
+            .join(".");
+        if let Some(prerelease) = PRERELEASES.get(self.rank) {
+            text += &format!("-{prerelease}");
+        }
+        if !self.metadata.is_empty() {
+            text += &format!("+{}", self.metadata);
+        }
+        text
+    }
+}
+
+/// Tells by places on the scale whether one constraint holds.
+fn holds(sign: &str, numbers: usize, bound: Small, candidate: Small) -> bool {
+    let numbers_kept = |kept: usize| {
+        let mut next = Small {
+            numbers: [0; 3],
+            rank: PRERELEASES.len(),
+            metadata: "",
+        };
+        next.numbers[..kept].copy_from_slice(&bound.numbers[..kept]);
+        next.numbers[kept - 1] += 1;
+        (bound.place()..next.place()).contains(&candidate.place())
+    };
+    let same = bound.place() == candidate.place() && bound.metadata == candidate.metadata;
+    match sign {
+        "" | "=" => same,
+        "!=" => !same,
+        ">" => candidate.place() > bound.place(),
+        ">=" => candidate.place() >= bound.place(),
+        "<" => candidate.place() < bound.place(),
+        "<=" => candidate.place() <= bound.place(),
+        _ => numbers_kept(if numbers == 3 { 2 } else { 1 }),
+    }
+}
+
+fn small() -> impl Strategy<Value = Small> {
+    let rank = prop_oneof![Just(PRERELEASES.len()), 0..PRERELEASES.len()];
+    let metadata = prop_oneof![Just(""), Just("a"), Just("b.1")];
+    ([0..3usize, 0..3usize, 0..3usize], rank, metadata).prop_map(|(numbers, rank, metadata)| {
+        Small {
+            numbers,
+            rank,
+            metadata,
+        }
+    })
+}
+
+fn term() -> impl Strategy<Value = (&'static str, usize, Small)> {
+    let signs = prop::sample::select(vec!["", "=", "!=", ">", ">=", "<", "<=", "~>"]);
+    (signs, 1..=3usize, small()).prop_map(|(sign, numbers, mut bound)| {
+        bound.numbers[numbers..].fill(0);
+        (sign, numbers, bound)
+    })
+}
+
+/// Any version at all, with suffixes that share parts often.
+fn any_version() -> impl Strategy<Value = String> {
+    let number = prop_oneof![0..3u64, any::<u64>()];
+    let suffix = "([0-2ab-]|[.]){0,6}";
+    ([number.clone(), number.clone(), number], suffix, suffix).prop_map(
+        |([major, minor, patch], prerelease, metadata)| {
+            let mut text = format!("{major}.{minor}.{patch}");
+            if !prerelease.is_empty() {
+                text += &format!("-{prerelease}");
+            }
+            if !metadata.is_empty() {
+                text += &format!("+{metadata}");
+            }
+            text
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn allows_agrees_with_places_on_a_scale(
+        terms in prop::collection::vec(term(), 0..4),
+        candidate in small(),
+    ) {
+        let text = terms
+            .iter()
+            .map(|(sign, numbers, bound)| format!("{sign} {}", bound.text(*numbers)).trim().to_owned())
+            .collect::<Vec<_>>()
+            .join(",");
+        let is_release = candidate.rank == PRERELEASES.len();
+        let is_zero = is_release && candidate.numbers == [0; 3] && candidate.metadata.is_empty();
+        let is_named = terms.iter().any(|(sign, numbers, bound)| {
+            matches!(*sign, "" | "=") && holds("=", *numbers, *bound, candidate)
+        });
+        let expected = !is_zero
+            && (is_release || is_named)
+            && terms.iter().all(|(sign, numbers, bound)| holds(sign, *numbers, *bound, candidate));
+        let candidate = version(&candidate.text(3));
+        prop_assert_eq!(lock(&text).allows(&candidate), expected, "{} {}", text, candidate);
+    }
+
+    #[test]
+    fn a_printed_version_parses_to_itself(text in any_version()) {
+        let parsed = version(&text);
+        prop_assert_eq!(parsed.to_string(), text.as_str());
+        prop_assert_eq!(version(&parsed.to_string()), parsed);
+    }
+
+    #[test]
+    fn canonical_text_is_stable(terms in prop::collection::vec(term(), 0..6)) {
+        let text = terms
+            .iter()
+            .rev()
+            .map(|(sign, numbers, bound)| format!("{sign}{}", bound.text(*numbers)))
+            .collect::<Vec<_>>()
+            .join(" , ");
+        let parsed = lock(&text);
+        let again = lock(&parsed.to_string());
+        prop_assert_eq!(&again, &parsed);
+        prop_assert_eq!(again.to_string(), parsed.to_string());
+        prop_assert_eq!(parsed.clone().union(again), parsed);
+    }
+
+    #[test]
+    fn the_order_is_total(texts in prop::array::uniform3(any_version())) {
+        let [a, b, c] = texts.map(|text| version(&text));
+        prop_assert_eq!(a.cmp(&b), b.cmp(&a).reverse());
+        prop_assert_eq!(a.cmp(&b).is_eq(), a == b);
+        let mut sorted = [&a, &b, &c];
+        sorted.sort();
+        prop_assert!(sorted[0] <= sorted[2], "not transitive: {:?}", sorted);
+        prop_assert!(a.precedence(&b).is_eq() || a.precedence(&b) == a.cmp(&b));
+    }
+
+    #[test]
+    fn no_text_makes_a_parser_panic(text in "([0-9.,<>=!~v+x*é\u{a0} -]|[0-9]{19,21}|[a-z]){0,12}") {
+        let strict = Constraints::parse_lock(&text);
+        let both = Constraints::parse_config(&text);
+        prop_assert!(both.is_err() || both == strict);
+        prop_assert_eq!(both.is_ok(), strict.is_ok() && CoreConstraints::parse(&text).is_ok());
+        if let Ok(exact) = text.parse::<Version>() {
+            prop_assert_eq!(lock(&text), lock(&exact.to_string()));
+        }
+    }
+}
