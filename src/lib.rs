@@ -26,3 +26,5 @@ pub mod diag;
 pub mod platform;
 pub mod version;
 pub mod world;
+
+pub mod os;

@@ -78,7 +78,7 @@ pub trait Disk: Files {
     /// Puts `new` in the place of `old`, in one atomic step or not at all.
     ///
     /// `old` is what was read before, `None` for no file. It is compared again just before the
-    /// step. A link is followed: its target is replaced. An existing file keeps its mode, a new
+    /// step. A link is followed: its target is replaced, and must exist. An existing file keeps its mode, a new
     /// one gets 0644 on Unix.
     ///
     /// # Errors

@@ -1,0 +1,283 @@
+//! The real world. Only this room names `std::fs` and `std::env`.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "the one place where the traits of `world` meet the system"
+)]
+
+use std::ffi::OsString;
+use std::fs::{self, File, Metadata};
+use std::io::{self, IsTerminal, Read, Write};
+use std::path::{Path, PathBuf};
+
+use crate::world::{DirEntry, Disk, Env, FileKind, Files, ReadSeek, Replaced, Stream};
+
+/// The files of this machine.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RealDisk;
+
+/// The environment of this process.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RealEnv;
+
+/// Returns the command line of this process, the name of the program first.
+pub fn args() -> impl Iterator<Item = OsString> {
+    std::env::args_os()
+}
+
+/// How many links in a row are followed to the file that is replaced; Linux has the same limit.
+const MAX_LINKS: usize = 40;
+
+impl Files for RealDisk {
+    fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        open_regular(path)?
+            .take(limit.saturating_add(1))
+            .read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > limit {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        Ok(bytes)
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Box<dyn ReadSeek>> {
+        Ok(Box::new(open_regular(path)?))
+    }
+
+    fn list(&self, dir: &Path) -> io::Result<Vec<DirEntry>> {
+        let mut entries = Vec::new();
+        for entry in fs::read_dir(dir)? {
+            let entry = entry?;
+            let kind = kind_of(entry.file_type()?);
+            entries.push(DirEntry {
+                name: entry.file_name(),
+                kind,
+            });
+        }
+        entries.sort_by(|a, b| a.name.as_encoded_bytes().cmp(b.name.as_encoded_bytes()));
+        Ok(entries)
+    }
+
+    fn kind(&self, path: &Path) -> io::Result<FileKind> {
+        Ok(kind_of(fs::metadata(path)?.file_type()))
+    }
+}
+
+impl Disk for RealDisk {
+    fn replace(&self, path: &Path, old: Option<&[u8]>, new: &[u8]) -> io::Result<Replaced> {
+        let target = follow_links(path)?;
+        let dir = match target.parent() {
+            Some(dir) if !dir.as_os_str().is_empty() => dir,
+            _ => Path::new("."),
+        };
+        let mut temporary = tempfile::Builder::new()
+            .prefix(".lockctl-")
+            .tempfile_in(dir)?;
+        temporary.write_all(new)?;
+        temporary
+            .as_file()
+            .set_permissions(permissions_for(&target)?)?;
+        temporary.as_file().sync_all()?;
+        if current(&target, old.map_or(0, <[u8]>::len))?.as_deref() != old {
+            return Ok(Replaced::Changed);
+        }
+        let renamed = match old {
+            Some(_) => temporary.persist(&target),
+            None => temporary.persist_noclobber(&target),
+        };
+        match renamed {
+            Ok(_) => Ok(Replaced::Done),
+            Err(failed) if failed.error.kind() == io::ErrorKind::AlreadyExists => {
+                Ok(Replaced::Changed)
+            }
+            Err(failed) => Err(failed.error),
+        }
+    }
+}
+
+impl Env for RealEnv {
+    fn var(&self, name: &str) -> Option<OsString> {
+        std::env::var_os(name)
+    }
+
+    fn current_dir(&self) -> io::Result<PathBuf> {
+        std::env::current_dir()
+    }
+
+    fn terminal(&self, stream: Stream) -> bool {
+        match stream {
+            Stream::Stdout => io::stdout().is_terminal(),
+            Stream::Stderr => io::stderr().is_terminal(),
+        }
+    }
+}
+
+/// Opens a regular file; anything else is refused before it could block.
+fn open_regular(path: &Path) -> io::Result<File> {
+    refuse_other(&fs::metadata(path)?)?;
+    let file = File::open(path)?;
+    // The path may have been exchanged between the two calls.
+    refuse_other(&file.metadata()?)?;
+    Ok(file)
+}
+
+fn refuse_other(metadata: &Metadata) -> io::Result<()> {
+    match kind_of(metadata.file_type()) {
+        FileKind::File => Ok(()),
+        FileKind::Directory => Err(io::ErrorKind::IsADirectory.into()),
+        FileKind::Symlink | FileKind::Other => Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "not a regular file",
+        )),
+    }
+}
+
+fn kind_of(file_type: fs::FileType) -> FileKind {
+    if file_type.is_file() {
+        FileKind::File
+    } else if file_type.is_dir() {
+        FileKind::Directory
+    } else if file_type.is_symlink() {
+        FileKind::Symlink
+    } else {
+        FileKind::Other
+    }
+}
+
+/// Follows links to the path that is no link.
+///
+/// A path that does not exist is returned as it is, but a link that leads nowhere is an error: a
+/// file may not be created wherever a checkout says.
+fn follow_links(path: &Path) -> io::Result<PathBuf> {
+    let mut path = path.to_owned();
+    for followed in 0..MAX_LINKS {
+        match fs::symlink_metadata(&path) {
+            Ok(metadata) if metadata.file_type().is_symlink() => {
+                let target = fs::read_link(&path)?;
+                path = path.parent().unwrap_or(Path::new("")).join(target);
+            }
+            Ok(_) => return Ok(path),
+            Err(error) if error.kind() == io::ErrorKind::NotFound && followed > 0 => {
+                let text = format!("it is a link to {}, which does not exist", path.display());
+                return Err(io::Error::new(io::ErrorKind::NotFound, text));
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(path),
+            Err(error) => return Err(error),
+        }
+    }
+    Err(io::Error::new(
+        io::ErrorKind::InvalidInput,
+        "too many levels of symbolic links",
+    ))
+}
+
+/// Returns the mode that the new file gets: that of the old one, else 0644.
+fn permissions_for(target: &Path) -> io::Result<fs::Permissions> {
+    match fs::metadata(target) {
+        Ok(metadata) => Ok(metadata.permissions()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => new_permissions(target),
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(unix)]
+fn new_permissions(_target: &Path) -> io::Result<fs::Permissions> {
+    use std::os::unix::fs::PermissionsExt;
+    Ok(fs::Permissions::from_mode(0o644))
+}
+
+#[cfg(not(unix))]
+fn new_permissions(target: &Path) -> io::Result<fs::Permissions> {
+    // Elsewhere permissions are a read-only flag, which a directory in use does not have.
+    let dir = target.parent().unwrap_or(Path::new("."));
+    Ok(fs::metadata(dir)?.permissions())
+}
+
+/// Reads the file as far as is needed to compare it with `expected` bytes.
+fn current(path: &Path, expected: usize) -> io::Result<Option<Vec<u8>>> {
+    match open_regular(path) {
+        Ok(file) => {
+            let mut bytes = Vec::new();
+            file.take(expected as u64 + 1).read_to_end(&mut bytes)?;
+            Ok(Some(bytes))
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dir() -> tempfile::TempDir {
+        tempfile::tempdir().expect("a temporary directory")
+    }
+
+    #[test]
+    fn replace_writes_only_over_what_was_read() {
+        let dir = dir();
+        let path = dir.path().join("lock");
+        let replace = |old, new| RealDisk.replace(&path, old, new).expect("works");
+        assert_eq!(replace(Some(b"x"), b"y"), Replaced::Changed);
+        assert_eq!(replace(None, b"one"), Replaced::Done);
+        assert_eq!(replace(None, b"two"), Replaced::Changed);
+        assert_eq!(replace(Some(b"other"), b"two"), Replaced::Changed);
+        assert_eq!(fs::read(&path).expect("there"), b"one");
+        assert_eq!(replace(Some(b"one"), b"two"), Replaced::Done);
+        assert_eq!(fs::read(&path).expect("there"), b"two");
+        let names = RealDisk.list(dir.path()).expect("listed");
+        assert_eq!(names.len(), 1, "no temporary file is left: {names:?}");
+    }
+
+    #[test]
+    fn read_stops_at_the_limit() {
+        let dir = dir();
+        let path = dir.path().join("file");
+        fs::write(&path, b"12345").expect("written");
+        assert_eq!(RealDisk.read(&path, 5).expect("fits"), b"12345");
+        let error = RealDisk.read(&path, 4).expect_err("too large");
+        assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_is_followed_and_a_mode_is_kept() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let dir = dir();
+        let target = dir.path().join("target");
+        let link = dir.path().join("link");
+        symlink("target", &link).expect("linked");
+        RealDisk
+            .replace(&link, None, b"one")
+            .expect_err("a link that leads nowhere");
+        fs::write(&target, b"one").expect("written");
+        fs::set_permissions(&target, fs::Permissions::from_mode(0o644)).expect("set");
+        let mode = |path: &Path| fs::metadata(path).expect("there").permissions().mode() & 0o777;
+        assert_eq!(mode(&target), 0o644);
+        fs::set_permissions(&target, fs::Permissions::from_mode(0o600)).expect("set");
+        assert_eq!(
+            RealDisk
+                .replace(&link, Some(b"one"), b"two")
+                .expect("works"),
+            Replaced::Done
+        );
+        assert_eq!(mode(&target), 0o600);
+        assert!(
+            fs::symlink_metadata(&link)
+                .expect("there")
+                .file_type()
+                .is_symlink()
+        );
+        assert_eq!(fs::read(&target).expect("there"), b"two");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_circle_of_links_is_an_error() {
+        let dir = dir();
+        let link = dir.path().join("link");
+        std::os::unix::fs::symlink("link", &link).expect("linked");
+        assert!(RealDisk.replace(&link, None, b"x").is_err());
+    }
+}
