@@ -23,6 +23,7 @@ pub mod flavor;
 
 pub mod addr;
 pub mod diag;
+pub mod hash;
 pub mod platform;
 pub mod version;
 pub mod world;

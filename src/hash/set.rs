@@ -1,0 +1,127 @@
+//! The hashes of one provider lock.
+
+use std::collections::{BTreeSet, btree_set};
+
+use super::{Hash, Scheme};
+
+/// A set of hashes, in the order of a lock file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Hashes {
+    sorted: BTreeSet<Hash>,
+}
+
+impl Hashes {
+    /// Adds a hash; tells whether it is new.
+    pub fn insert(&mut self, hash: Hash) -> bool {
+        self.sorted.insert(hash)
+    }
+
+    /// Tells whether this very text is among them.
+    #[must_use]
+    pub fn contains(&self, hash: &Hash) -> bool {
+        self.sorted.contains(hash)
+    }
+
+    /// Returns all hashes of either set.
+    #[must_use]
+    pub fn union(&self, other: &Self) -> Self {
+        self.iter().chain(other.iter()).cloned().collect()
+    }
+
+    /// Iterates over all hashes, by the bytes of their text.
+    pub fn iter(&self) -> btree_set::Iter<'_, Hash> {
+        self.sorted.iter()
+    }
+
+    /// Iterates over the hashes of schemes that the programs know; no other can match.
+    pub fn known(&self) -> impl Iterator<Item = &Hash> {
+        self.iter().filter(|hash| hash.scheme() != Scheme::Other)
+    }
+
+    /// Iterates over the hashes of one scheme.
+    pub fn of(&self, scheme: Scheme) -> impl Iterator<Item = &Hash> {
+        self.iter().filter(move |hash| hash.scheme() == scheme)
+    }
+
+    /// Tells whether the `zh:` are taken for the signed list of a release, which names the zip of
+    /// every platform.
+    ///
+    /// Signed lists are longer than the `h1:` beside them. OCI and network mirrors leave one `zh:`
+    /// for each `h1:`, as does a registry whose list could not be read (`lockfile.md` 7.4,
+    /// `commands.md` 9.3).
+    #[must_use]
+    pub fn lists_release(&self) -> bool {
+        let count = |scheme| self.of(scheme).count();
+        count(Scheme::Zh) >= 2 && count(Scheme::Zh) > count(Scheme::H1)
+    }
+
+    /// Returns how many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.sorted.len()
+    }
+
+    /// Tells whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.sorted.is_empty()
+    }
+}
+
+impl FromIterator<Hash> for Hashes {
+    fn from_iter<I: IntoIterator<Item = Hash>>(hashes: I) -> Self {
+        Self {
+            sorted: hashes.into_iter().collect(),
+        }
+    }
+}
+
+impl<'a> IntoIterator for &'a Hashes {
+    type Item = &'a Hash;
+    type IntoIter = btree_set::Iter<'a, Hash>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hashes(texts: &[&str]) -> Hashes {
+        texts
+            .iter()
+            .map(|text| text.parse::<Hash>().expect("valid"))
+            .collect()
+    }
+
+    fn texts<'a>(hashes: impl Iterator<Item = &'a Hash>) -> Vec<&'a str> {
+        hashes.map(Hash::as_str).collect()
+    }
+
+    #[test]
+    fn a_set_is_sorted_and_holds_each_text_once() {
+        let mut set = hashes(&["zh:b", "h1:a", "zh:b", "x:y"]);
+        assert_eq!(texts(set.iter()), ["h1:a", "x:y", "zh:b"]);
+        assert!(!set.insert("h1:a".parse().expect("valid")));
+        assert!(set.insert("h1:0".parse().expect("valid")));
+        assert_eq!((set.len(), set.is_empty()), (4, false));
+        assert!(Hashes::default().is_empty());
+    }
+
+    #[test]
+    fn schemes_are_told_apart() {
+        let set = hashes(&["zh:b", "ZH:b", "h1:a", "h2:a"]);
+        assert_eq!(texts(set.known()), ["h1:a", "zh:b"]);
+        assert_eq!(texts(set.of(Scheme::Zh)), ["zh:b"]);
+        assert_eq!(texts(set.of(Scheme::Other)), ["ZH:b", "h2:a"]);
+    }
+
+    #[test]
+    fn a_union_holds_both() {
+        let both = hashes(&["h1:a", "h1:b"]).union(&hashes(&["h1:b", "zh:c"]));
+        assert_eq!(texts(both.iter()), ["h1:a", "h1:b", "zh:c"]);
+        assert!(both.contains(&"zh:c".parse().expect("valid")));
+    }
+}
