@@ -24,6 +24,7 @@ pub mod flavor;
 pub mod addr;
 pub mod diag;
 pub mod hash;
+pub mod parallel;
 pub mod platform;
 pub mod version;
 pub mod world;
