@@ -29,4 +29,6 @@ pub mod platform;
 pub mod version;
 pub mod world;
 
+pub mod archive;
+
 pub mod os;

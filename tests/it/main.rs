@@ -10,5 +10,10 @@
     reason = "tests touch the real world"
 )]
 
+mod archives;
 mod cases;
+mod hostile_archives;
 mod versions;
+
+#[path = "../support/zips.rs"]
+mod zips;

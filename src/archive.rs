@@ -1,1 +1,0 @@
-//! Packages as lists of files.

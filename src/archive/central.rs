@@ -1,0 +1,239 @@
+//! The list of entries of a zip (its central directory), through the `zip` crate.
+//!
+//! The crate reads the records and the 64-bit fields in them. Three things are taken from the raw
+//! records instead, because the crate gives them only in a changed form: the name (it puts the name
+//! of a Unicode extra field in its place, which the programs do not), the method, and the system
+//! that made the entry.
+
+use std::io::{self, Read, Seek, SeekFrom};
+
+use ::zip::read::{ArchiveOffset, Config};
+use ::zip::unstable::read::ZipIterable;
+
+use super::end_record::{End, RECORD_SIGNATURE, find_end, u16_at};
+use super::{ArchiveError, Limits};
+
+/// Length of a record of the list without name, extra fields and comment, in bytes.
+const RECORD_BYTES: usize = 46;
+
+/// What kind of file an entry becomes when it is unpacked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    File,
+    /// Unpacked as a regular file that holds the target.
+    Symlink,
+    Directory,
+}
+
+/// One entry, as the list describes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Entry {
+    /// The name, raw.
+    pub(super) name: Box<[u8]>,
+    pub(super) kind: Kind,
+    pub(super) method: u16,
+    pub(super) flags: u16,
+    pub(super) crc: u32,
+    /// Length in the zip, in bytes.
+    pub(super) packed: u64,
+    /// Length of the content, in bytes.
+    pub(super) size: u64,
+    /// Where the entry's own header starts in the file.
+    pub(super) header_start: u64,
+}
+
+/// All entries, with the part of the file that lists them.
+#[derive(Debug)]
+pub(super) struct List {
+    pub(super) entries: Vec<Entry>,
+    pub(super) start: u64,
+    pub(super) end: u64,
+    /// Length of the file up to the end of the zip, in bytes.
+    pub(super) archive_bytes: u64,
+}
+
+impl Entry {
+    /// Tells whether the name alone makes it a directory, for which no content is ever read.
+    pub(super) fn is_named_directory(&self) -> bool {
+        self.name.ends_with(b"/")
+    }
+
+    /// Tells whether the entry claims to be encrypted.
+    pub(super) fn is_flagged_encrypted(&self) -> bool {
+        self.flags & 1 != 0
+    }
+
+    /// Tells whether size and checksum stand behind the content.
+    pub(super) fn has_descriptor(&self) -> bool {
+        self.flags & 8 != 0
+    }
+}
+
+/// Reads the list of entries, without looking at the entries themselves.
+pub(super) fn read_list(
+    reader: &mut (impl Read + Seek),
+    limits: &Limits,
+) -> Result<List, ArchiveError> {
+    let end = find_end(reader)?;
+    if end.entries > limits.entries {
+        return Err(ArchiveError::TooManyEntries {
+            limit: limits.entries,
+        });
+    }
+    let bytes = read_end(reader, &end, limits)?;
+    let window = Window {
+        bytes: &bytes,
+        start: end.list_start,
+        at: 0,
+    };
+    let config = Config {
+        archive_offset: ArchiveOffset::Known(end.base),
+    };
+    let mut archive = ZipIterable::try_new(window, config).map_err(broken)?;
+    let mut entries = Vec::new();
+    let mut at = end.list_start;
+    for found in archive.files().map_err(broken)? {
+        let found = found.map_err(broken)?;
+        // The crate may prefer another end record than the programs; then it starts elsewhere.
+        if found.central_header_start() != at {
+            return Err(ambiguous());
+        }
+        let record = window.from(at).ok_or(ambiguous())?;
+        let (entry, length) = read_entry(record, &found)?;
+        entries.push(entry);
+        at += length;
+    }
+    // The programs read on while records follow, and then compare the numbers.
+    let more_follow = window
+        .from(at)
+        .is_some_and(|rest| rest.starts_with(RECORD_SIGNATURE));
+    if entries.len() as u64 != end.entries || more_follow {
+        return Err(ambiguous());
+    }
+    Ok(List {
+        entries,
+        start: end.list_start,
+        end: at,
+        archive_bytes: end.archive_end,
+    })
+}
+
+/// Reads the file from the list of entries up to the end of the zip.
+fn read_end(
+    reader: &mut (impl Read + Seek),
+    end: &End,
+    limits: &Limits,
+) -> Result<Vec<u8>, ArchiveError> {
+    let length = end.archive_end.checked_sub(end.list_start);
+    let length = length.ok_or(ambiguous())?;
+    if length > limits.list_bytes {
+        return Err(ArchiveError::ListTooLong {
+            bytes: length,
+            limit: limits.list_bytes,
+        });
+    }
+    let mut bytes = Vec::new();
+    reader.seek(SeekFrom::Start(end.list_start))?;
+    reader.take(length).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn broken(cause: ::zip::result::ZipError) -> ArchiveError {
+    ArchiveError::BrokenList(cause.into())
+}
+
+fn ambiguous() -> ArchiveError {
+    ArchiveError::NotAZip {
+        reason: "its list of entries is not the one that its end record states",
+    }
+}
+
+/// Puts an entry together; also returns the length of its record in bytes.
+fn read_entry(
+    record: &[u8],
+    found: &::zip::read::ZipFileEntry<'_>,
+) -> Result<(Entry, u64), ArchiveError> {
+    if record.len() < RECORD_BYTES {
+        return Err(ambiguous());
+    }
+    let lengths = [28, 30, 32].map(|at| usize::from(u16_at(record, at)));
+    let name = record.get(RECORD_BYTES..RECORD_BYTES + lengths[0]);
+    let name = name.ok_or(ambiguous())?;
+    let entry = Entry {
+        name: name.into(),
+        kind: kind(record[5], found.external_attributes(), name),
+        method: u16_at(record, 10),
+        flags: u16_at(record, 8),
+        crc: found.crc32(),
+        packed: found.compressed_size(),
+        size: found.size(),
+        header_start: found.header_start(),
+    };
+    let length = RECORD_BYTES + lengths.iter().sum::<usize>();
+    Ok((entry, length as u64))
+}
+
+/// Reads the kind from the attributes, which mean different things on different systems; those that
+/// the programs do not know have no directories but by name.
+fn kind(system: u8, attributes: u32, name: &[u8]) -> Kind {
+    let unix_type = (attributes >> 16) & 0o170_000;
+    let by_attributes = match system {
+        3 | 19 if unix_type == 0o040_000 => Kind::Directory,
+        3 | 19 if unix_type == 0o120_000 => Kind::Symlink,
+        0 | 11 | 14 if attributes & 0x10 != 0 => Kind::Directory,
+        _ => Kind::File,
+    };
+    if name.ends_with(b"/") {
+        return Kind::Directory;
+    }
+    by_attributes
+}
+
+/// The end of a zip from its list on, as a reader with nothing but zeros before it.
+///
+/// So the crate finds no other list, and no long file is searched for one.
+#[derive(Clone, Copy, Debug)]
+struct Window<'a> {
+    bytes: &'a [u8],
+    start: u64,
+    at: u64,
+}
+
+impl<'a> Window<'a> {
+    /// Returns all bytes from an offset of the file on.
+    fn from(&self, offset: u64) -> Option<&'a [u8]> {
+        let at = usize::try_from(offset.checked_sub(self.start)?).ok()?;
+        self.bytes.get(at..)
+    }
+}
+
+impl Read for Window<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let zeros = self.start.saturating_sub(self.at);
+        let count = if zeros > 0 {
+            let count = usize::try_from(zeros).map_or(buffer.len(), |n| n.min(buffer.len()));
+            buffer[..count].fill(0);
+            count
+        } else {
+            let rest = self.from(self.at).unwrap_or_default();
+            let count = rest.len().min(buffer.len());
+            buffer[..count].copy_from_slice(&rest[..count]);
+            count
+        };
+        self.at += count as u64;
+        Ok(count)
+    }
+}
+
+impl Seek for Window<'_> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let end = self.start + self.bytes.len() as u64;
+        let target = match to {
+            SeekFrom::Start(offset) => Some(offset),
+            SeekFrom::End(delta) => end.checked_add_signed(delta),
+            SeekFrom::Current(delta) => self.at.checked_add_signed(delta),
+        };
+        self.at = target.ok_or(io::ErrorKind::InvalidInput)?;
+        Ok(self.at)
+    }
+}

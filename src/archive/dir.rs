@@ -1,0 +1,190 @@
+//! The hash of an unpacked package.
+
+use std::io;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+use super::{ArchiveError, FileDigest, Limits};
+use crate::hash::{Hash, READ_BUFFER_BYTES, Sha256Stream, h1_of_digests};
+use crate::parallel;
+use crate::world::{FileKind, Files};
+
+/// What an unpacked package is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DirHashes {
+    /// The hash of its files.
+    pub h1: Hash,
+    /// The files, by name.
+    pub files: Vec<FileDigest>,
+}
+
+/// A file that was found, but not read yet.
+struct Found {
+    name: Box<[u8]>,
+    path: PathBuf,
+}
+
+/// Hashes the files of an unpacked package, `jobs` of them at once (`lockfile.md` 5.2).
+///
+/// Every file below `dir` counts, hidden ones too, and every link to a file, with the content of its
+/// target wherever that is. Directories do not count. `dir` itself may be a link.
+///
+/// # Errors
+/// A link to a directory, a link that leads nowhere, anything that is neither file nor directory, a
+/// line feed in a name, what exceeds the limits, what cannot be read. Of several files that cannot
+/// be read, the first by name is told.
+pub fn hash_directory(
+    files: &dyn Files,
+    dir: &Path,
+    limits: &Limits,
+    jobs: NonZeroUsize,
+) -> Result<DirHashes, ArchiveError> {
+    let mut found = walk(files, dir, limits)?;
+    found.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+    let digests = parallel::map(jobs, &found, |file| digest(files, file));
+    let files = digests.into_iter().collect::<Result<Vec<_>, _>>()?;
+    let h1 = h1_of_digests(files.iter().map(|file| (&*file.name, file.digest)))?;
+    Ok(DirHashes { h1, files })
+}
+
+/// Finds all files without following links to directories.
+fn walk(files: &dyn Files, dir: &Path, limits: &Limits) -> Result<Vec<Found>, ArchiveError> {
+    let mut found = Vec::new();
+    let mut seen = 0;
+    let mut to_list = vec![(dir.to_owned(), Vec::new(), 0)];
+    while let Some((dir, prefix, depth)) = to_list.pop() {
+        if depth > limits.depth {
+            let limit = limits.depth;
+            return Err(ArchiveError::TooDeep { path: dir, limit });
+        }
+        for entry in files.list(&dir).map_err(at(&dir))? {
+            seen += 1;
+            if seen > limits.entries {
+                let limit = limits.entries;
+                return Err(ArchiveError::TooManyEntries { limit });
+            }
+            let path = dir.join(&entry.name);
+            // On Unix these are the raw bytes of the name.
+            let mut name = [&*prefix, entry.name.as_encoded_bytes()].concat();
+            if entry.kind == FileKind::Directory {
+                name.push(b'/');
+                to_list.push((path, name, depth + 1));
+            } else {
+                check_file(files, &path, entry.kind)?;
+                let name = name.into();
+                found.push(Found { name, path });
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Makes sure that a name leads to a regular file, before anything waits for a FIFO.
+fn check_file(files: &dyn Files, path: &Path, kind: FileKind) -> Result<(), ArchiveError> {
+    let target = match kind {
+        FileKind::Symlink => files.kind(path).map_err(at(path))?,
+        other => other,
+    };
+    let path = path.to_owned();
+    match target {
+        FileKind::File => Ok(()),
+        FileKind::Directory => Err(ArchiveError::LinkToDirectory { path }),
+        FileKind::Symlink | FileKind::Other => Err(ArchiveError::NotRegular { path }),
+    }
+}
+
+fn digest(files: &dyn Files, file: &Found) -> Result<FileDigest, ArchiveError> {
+    let mut stream = Sha256Stream::default();
+    let mut buffer = vec![0; READ_BUFFER_BYTES];
+    let size = files
+        .open(&file.path)
+        .and_then(|reader| stream.read_all(reader, &mut buffer))
+        .map_err(at(&file.path))?;
+    Ok(FileDigest {
+        name: file.name.clone(),
+        size,
+        digest: stream.finish(),
+    })
+}
+
+fn at(path: &Path) -> impl FnOnce(io::Error) -> ArchiveError {
+    let path = path.to_owned();
+    move |cause| ArchiveError::Path { path, cause }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::world::mem::MemFiles;
+    use crate::world::{DirEntry, ReadSeek};
+
+    /// Files of which some cannot be opened.
+    struct Torn(MemFiles);
+
+    impl Files for Torn {
+        fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+            self.0.read(path, limit)
+        }
+
+        fn open(&self, path: &Path) -> io::Result<Box<dyn ReadSeek>> {
+            match path.extension() {
+                Some(_) => Err(io::ErrorKind::PermissionDenied.into()),
+                None => self.0.open(path),
+            }
+        }
+
+        fn list(&self, dir: &Path) -> io::Result<Vec<DirEntry>> {
+            self.0.list(dir)
+        }
+
+        fn kind(&self, path: &Path) -> io::Result<FileKind> {
+            self.0.kind(path)
+        }
+    }
+
+    #[test]
+    fn files_are_named_by_their_whole_path_and_sorted() {
+        let files = MemFiles::with(&[("/p/a/b", "1"), ("/p/a-b", "2"), ("/q/c", "3")]);
+        let found = hash_directory(&files, Path::new("/p"), &Limits::PACKAGE, parallel::cores())
+            .expect("readable");
+        let names: Vec<_> = found.files.iter().map(|file| &*file.name).collect();
+        assert_eq!(names, [&b"a-b"[..], b"a/b"]);
+        assert_eq!(found.files[1].size, 1);
+        assert_eq!(
+            found.h1,
+            hash_directory(
+                &files,
+                Path::new("/p/."),
+                &Limits::PACKAGE,
+                parallel::cores()
+            )
+            .expect("readable")
+            .h1
+        );
+    }
+
+    #[test]
+    fn a_missing_package_is_an_error() {
+        let error = hash_directory(
+            &MemFiles::default(),
+            Path::new("/p"),
+            &Limits::PACKAGE,
+            parallel::cores(),
+        );
+        assert_eq!(error.expect_err("missing").to_string(), "reading /p failed");
+    }
+
+    #[test]
+    fn the_first_file_that_fails_is_told_whoever_reads_it() {
+        let mut names: Vec<String> = (10..40).map(|n| format!("/p/{n}")).collect();
+        names[17].push_str(".torn");
+        names[18].push_str(".torn");
+        let files: Vec<(&str, &str)> = names.iter().map(|name| (&**name, "text")).collect();
+        let torn = Torn(MemFiles::with(&files));
+        for _ in 0..50 {
+            let error = hash_directory(&torn, Path::new("/p"), &Limits::PACKAGE, parallel::cores());
+            let message = error.expect_err("torn").to_string();
+            assert_eq!(message, "reading /p/27.torn failed");
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! Whether a package holds a provider at all.
+
+/// Tells whether a package has the program of a provider: a file at its top level named
+/// `terraform-provider-TYPE`, alone or followed by `_…` or `.…` (`lockfile.md` 5.2).
+///
+/// Takes the names of the files, without directories. Neither the version in the name nor the
+/// executable bit is looked at, as in the programs.
+///
+/// ```
+/// use lockctl::archive::has_executable;
+///
+/// assert!(has_executable([&b"terraform-provider-aws_v5.0.0_x5"[..]], "aws"));
+/// assert!(!has_executable([&b"bin/terraform-provider-aws"[..]], "aws"));
+/// ```
+pub fn has_executable<'a>(names: impl IntoIterator<Item = &'a [u8]>, type_name: &str) -> bool {
+    let program = format!("terraform-provider-{type_name}");
+    names.into_iter().any(|name| {
+        let rest = name.strip_prefix(program.as_bytes());
+        rest.is_some_and(|rest| {
+            matches!(rest.first(), None | Some(b'_' | b'.')) && !rest.contains(&b'/')
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(name: &str, expected: bool) {
+        assert_eq!(has_executable([name.as_bytes()], "x"), expected, "{name:?}");
+    }
+
+    #[test]
+    fn the_program_lies_at_the_top_and_has_the_right_name() {
+        check("terraform-provider-x", true);
+        check("terraform-provider-x_v1.0.0", true);
+        check("terraform-provider-x_v9.9.9_x5", true);
+        check("terraform-provider-x.exe", true);
+        check("terraform-provider-x_", true);
+        check("terraform-provider-xy_v1.0.0", false);
+        check("terraform-provider-x-y", false);
+        check("Terraform-Provider-X_v1.0.0", false);
+        check("pkg/terraform-provider-x_v1.0.0", false);
+        check("terraform-provider-x_dir/file", false);
+        check("README", false);
+        assert!(!has_executable([], "x"));
+    }
+}

@@ -1,0 +1,292 @@
+//! The content of one entry of a zip: found, decompressed, checked, handed on piece by piece.
+//!
+//! `flate2` is driven by hand with large buffers that are used again for every entry; that is a tenth
+//! faster than the readers of the `zip` crate (`dependencies.md` 6) and lets an entry with a wrong
+//! "encrypted" flag be read as the programs read it.
+
+use std::io::{self, Read, Seek, SeekFrom};
+
+use flate2::{Decompress, FlushDecompress, Status};
+
+use super::central::Entry;
+use super::end_record::{read_at, u16_at, u32_at};
+use super::{ArchiveError, Damage};
+use crate::hash::{Digest, READ_BUFFER_BYTES, Sha256Stream};
+
+/// How much compressed data is read at once, in bytes.
+const PACKED_BUFFER_BYTES: usize = 128 * 1024;
+
+/// Length of an entry's own header without name and extra fields, in bytes.
+const HEADER_BYTES: usize = 30;
+
+const HEADER_SIGNATURE: &[u8; 4] = b"PK\x03\x04";
+const DESCRIPTOR_SIGNATURE: u32 = u32::from_le_bytes(*b"PK\x07\x08");
+
+/// The two methods that the programs know.
+const STORED: u16 = 0;
+const DEFLATED: u16 = 8;
+
+/// Where the content of an entry is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    /// Offset of the first byte in the file.
+    pub(super) start: u64,
+    /// Offset behind the last byte in the file.
+    pub(super) end: u64,
+    /// The entry's own header says something else than the list, which wins.
+    pub(super) header_differs: bool,
+}
+
+/// What the content of an entry came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Content {
+    pub(super) digest: Digest,
+    /// The stated checksum is 0, which the programs take for "not stated", and it is wrong.
+    pub(super) unstated_checksum: bool,
+}
+
+/// Buffers and decompressor, for one entry after the other.
+pub(super) struct Unpacker {
+    packed: Vec<u8>,
+    unpacked: Vec<u8>,
+    inflate: Decompress,
+}
+
+/// The content so far.
+struct Measure {
+    sha: Sha256Stream,
+    crc: crc32fast::Hasher,
+    size: u64,
+    stated: u64,
+}
+
+/// Why the content of an entry could not be read to its end.
+enum Stop {
+    Damaged(Damage),
+    Io(io::Error),
+}
+
+/// Finds the content of an entry behind the entry's own header.
+pub(super) fn locate(
+    reader: &mut (impl Read + Seek),
+    entry: &Entry,
+) -> Result<Place, ArchiveError> {
+    let header: [u8; HEADER_BYTES] = match read_at(reader, entry.header_start) {
+        Err(ArchiveError::NotAZip { .. }) => return Err(damaged(entry, Damage::NoHeader)),
+        other => other?,
+    };
+    if !header.starts_with(HEADER_SIGNATURE) {
+        return Err(damaged(entry, Damage::NoHeader));
+    }
+    let name_bytes = u16_at(&header, 26);
+    let mut name = Vec::new();
+    reader.take(name_bytes.into()).read_to_end(&mut name)?;
+    let header_bytes = HEADER_BYTES as u64 + u64::from(name_bytes) + u64::from(u16_at(&header, 28));
+    let start = entry.header_start.checked_add(header_bytes);
+    let end = start.and_then(|start| start.checked_add(entry.packed));
+    let (Some(start), Some(end)) = (start, end) else {
+        return Err(damaged(entry, Damage::NoHeader));
+    };
+    // A field can also be left to what follows the content, or to a 64-bit field.
+    let stated = |at: usize, listed: u64| {
+        let found = u32_at(&header, at);
+        entry.has_descriptor() || found == u32::MAX || u64::from(found) == listed
+    };
+    let agrees = name == *entry.name
+        && u16_at(&header, 8) == entry.method
+        && stated(14, entry.crc.into())
+        && stated(18, entry.packed)
+        && stated(22, entry.size);
+    Ok(Place {
+        start,
+        end,
+        header_differs: !agrees,
+    })
+}
+
+impl Unpacker {
+    pub(super) fn new() -> Self {
+        Self {
+            packed: vec![0; PACKED_BUFFER_BYTES],
+            unpacked: vec![0; READ_BUFFER_BYTES],
+            inflate: Decompress::new(false),
+        }
+    }
+
+    /// Reads an entry to its end, checking its size and its checksum as the programs do.
+    pub(super) fn read(
+        &mut self,
+        reader: &mut (impl Read + Seek),
+        entry: &Entry,
+        place: Place,
+    ) -> Result<Content, ArchiveError> {
+        reader.seek(SeekFrom::Start(place.start))?;
+        let mut measure = Measure::new(entry.size);
+        let packed = reader.by_ref().take(entry.packed);
+        let outcome = match entry.method {
+            STORED => self.copy(packed, &mut measure),
+            DEFLATED => self.inflate(packed, &mut measure),
+            method => {
+                return Err(ArchiveError::UnsupportedMethod {
+                    name: entry.name.clone(),
+                    method,
+                });
+            }
+        };
+        match outcome.and_then(|()| measure.check_end()) {
+            Ok(()) => {}
+            Err(Stop::Io(e)) => return Err(e.into()),
+            Err(Stop::Damaged(_)) if entry.is_flagged_encrypted() => {
+                return Err(damaged(entry, Damage::Encrypted));
+            }
+            Err(Stop::Damaged(damage)) => return Err(damaged(entry, damage)),
+        }
+        let found = measure.crc.finalize();
+        let unstated_checksum = check_crc(reader, entry, place, found)?;
+        Ok(Content {
+            digest: measure.sha.finish(),
+            unstated_checksum,
+        })
+    }
+
+    fn copy(&mut self, mut packed: impl Read, measure: &mut Measure) -> Result<(), Stop> {
+        loop {
+            match read_some(&mut packed, &mut self.packed)? {
+                0 => return Ok(()),
+                n => measure.add(&self.packed[..n])?,
+            }
+        }
+    }
+
+    /// Decompresses up to the end of the deflate stream; what follows it is ignored, as in the
+    /// programs.
+    fn inflate(&mut self, mut packed: impl Read, measure: &mut Measure) -> Result<(), Stop> {
+        self.inflate.reset(false);
+        let (mut from, mut to) = (0, 0);
+        loop {
+            if from == to {
+                (from, to) = (0, read_some(&mut packed, &mut self.packed)?);
+            }
+            let (consumed, produced) = (self.inflate.total_in(), self.inflate.total_out());
+            let input = &self.packed[from..to];
+            let status = self
+                .inflate
+                .decompress(input, &mut self.unpacked, FlushDecompress::None)
+                .map_err(|_| Stop::Damaged(Damage::Corrupt))?;
+            // Both are bounded by the buffers, so they fit.
+            let consumed = (self.inflate.total_in() - consumed) as usize;
+            let produced = (self.inflate.total_out() - produced) as usize;
+            from += consumed;
+            measure.add(&self.unpacked[..produced])?;
+            if status == Status::StreamEnd {
+                return Ok(());
+            }
+            if consumed == 0 && produced == 0 {
+                let damage = if from == to {
+                    Damage::CutOff
+                } else {
+                    Damage::Corrupt
+                };
+                return Err(Stop::Damaged(damage));
+            }
+        }
+    }
+}
+
+impl Measure {
+    fn new(stated: u64) -> Self {
+        Self {
+            sha: Sha256Stream::default(),
+            crc: crc32fast::Hasher::new(),
+            size: 0,
+            stated,
+        }
+    }
+
+    /// Adds content; at once an error if it is more than was stated, so that no bomb goes off.
+    fn add(&mut self, bytes: &[u8]) -> Result<(), Stop> {
+        self.size += bytes.len() as u64;
+        if self.size > self.stated {
+            let stated = self.stated;
+            return Err(Stop::Damaged(Damage::TooLong { stated }));
+        }
+        self.sha.update(bytes);
+        self.crc.update(bytes);
+        Ok(())
+    }
+
+    fn check_end(&self) -> Result<(), Stop> {
+        if self.size < self.stated {
+            return Err(Stop::Damaged(Damage::TooShort {
+                stated: self.stated,
+                found: self.size,
+            }));
+        }
+        Ok(())
+    }
+}
+
+impl From<io::Error> for Stop {
+    fn from(cause: io::Error) -> Self {
+        Self::Io(cause)
+    }
+}
+
+/// Compares the checksum with the stated one; tells whether it was not stated and would be wrong.
+///
+/// The programs skip a stated 0, but not where a descriptor follows the content; then the descriptor
+/// has to state the same (`lockfile.md` 5.2, and tried with Terraform 1.11.4).
+fn check_crc(
+    reader: &mut (impl Read + Seek),
+    entry: &Entry,
+    place: Place,
+    found: u32,
+) -> Result<bool, ArchiveError> {
+    let wrong = |stated| damaged(entry, Damage::Checksum { stated, found });
+    if entry.has_descriptor() {
+        let stated = read_descriptor(reader, entry, place)?;
+        if stated != entry.crc {
+            return Err(wrong(stated));
+        }
+    } else if entry.crc == 0 {
+        return Ok(found != 0);
+    }
+    if found != entry.crc {
+        return Err(wrong(entry.crc));
+    }
+    Ok(false)
+}
+
+/// Reads the checksum behind the content: with or without a signature before it.
+fn read_descriptor(
+    reader: &mut (impl Read + Seek),
+    entry: &Entry,
+    place: Place,
+) -> Result<u32, ArchiveError> {
+    let cut_off = |e| match e {
+        ArchiveError::NotAZip { .. } => damaged(entry, Damage::CutOff),
+        other => other,
+    };
+    let first: [u8; 12] = read_at(reader, place.end).map_err(cut_off)?;
+    if u32_at(&first, 0) != DESCRIPTOR_SIGNATURE {
+        return Ok(u32_at(&first, 0));
+    }
+    let signed: [u8; 16] = read_at(reader, place.end).map_err(cut_off)?;
+    Ok(u32_at(&signed, 4))
+}
+
+fn damaged(entry: &Entry, damage: Damage) -> ArchiveError {
+    ArchiveError::Damaged {
+        name: entry.name.clone(),
+        damage,
+    }
+}
+
+fn read_some(reader: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
+    loop {
+        match reader.read(buffer) {
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            other => return other,
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! Packages as lists of files with their digests, from a zip or from an unpacked directory.
+//!
+//! There are two `h1` of a zip, and they differ for unusual ones (`lockfile.md` 5.2): the *directory
+//! hash* is what gets recorded after unpacking, the *member hash* is what a lock is checked against
+//! before. [`zip::hash_zip`] gives both without unpacking anything. [`dir::hash_directory`] gives
+//! the directory hash of what lies on disk.
+//!
+//! Everything read here may be hostile. What the programs refuse is refused, and so is what could
+//! make two readers see two different packages, or one reader run out of memory or time.
+
+mod central;
+pub mod dir;
+mod end_record;
+mod error;
+mod executable;
+mod layout;
+mod member;
+pub mod zip;
+
+pub use error::{ArchiveError, Damage};
+pub use executable::has_executable;
+
+use crate::hash::Digest;
+
+/// One file of a package.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileDigest {
+    /// The path inside the package, raw bytes, with `/` between its parts.
+    pub name: Box<[u8]>,
+    /// Length of the content in bytes.
+    pub size: u64,
+    /// SHA-256 of the content.
+    pub digest: Digest,
+}
+
+/// How much of a package is read before it is called hostile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Entries of a zip, or files and directories of an unpacked package.
+    pub entries: u64,
+    /// Bytes of the list of entries at the end of a zip, which is held in memory.
+    pub list_bytes: u64,
+    /// Bytes that all entries of a zip have together when unpacked.
+    pub unpacked_bytes: u64,
+    /// How many times larger than the zip its entries may be together, beyond
+    /// [`FREE_UNPACKED_BYTES`].
+    pub ratio: u64,
+    /// Directories inside each other in an unpacked package.
+    pub depth: usize,
+}
+
+/// How much any zip may hold when unpacked, in bytes, before its ratio is judged: hashing that much
+/// takes a fraction of a second, so nobody gains by it.
+pub const FREE_UNPACKED_BYTES: u64 = 256 * 1024 * 1024;
+
+/// A provider has a handful of files; those that bring their own run-time have some thousands.
+const MAX_ENTRIES: u64 = 100_000;
+
+/// 100,000 entries with names of 40 bytes, and a quarter of what `verify` may use.
+const MAX_LIST_BYTES: u64 = 8 * 1024 * 1024;
+
+/// The largest providers unpack to some 700 MB.
+const MAX_UNPACKED_BYTES: u64 = 16 * 1024 * 1024 * 1024;
+
+/// Programs shrink by a factor of 3 to 6, with sparse debug sections perhaps by 20; the most that
+/// deflate can do is 1,032.
+const MAX_RATIO: u64 = 200;
+
+/// Deeper trees are links that lead into themselves, or an attack on a walker's stack.
+const MAX_DEPTH: usize = 128;
+
+impl Limits {
+    /// The limits for provider packages; far above every real one.
+    pub const PACKAGE: Self = Self {
+        entries: MAX_ENTRIES,
+        list_bytes: MAX_LIST_BYTES,
+        unpacked_bytes: MAX_UNPACKED_BYTES,
+        ratio: MAX_RATIO,
+        depth: MAX_DEPTH,
+    };
+}

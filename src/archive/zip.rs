@@ -1,0 +1,201 @@
+//! Both hashes of a zip, its files, and what is odd about it.
+
+use std::collections::BTreeMap;
+use std::io::{Read, Seek, SeekFrom};
+
+use super::central::{Entry, Kind, List, read_list};
+use super::layout::unpacked_files;
+use super::member::{Place, Unpacker, locate};
+use super::{ArchiveError, FREE_UNPACKED_BYTES, FileDigest, Limits};
+use crate::hash::{self, Hash, Sha256Stream, h1_of_digests};
+
+/// What a zip is, by its bytes and by its content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ZipHashes {
+    /// The hash of its bytes.
+    pub zh: Hash,
+    /// The hash of the directory that it unpacks to: what the programs record.
+    pub h1: Hash,
+    /// The hash of its members: what the programs check a lock against before they unpack.
+    pub member_h1: Hash,
+    /// The files that it unpacks to, by name.
+    pub files: Vec<FileDigest>,
+    /// What is unusual, in the order of the entries; a zip from a common tool has none.
+    pub oddities: Vec<Oddity>,
+}
+
+/// Something unusual about a zip, which the programs accept without a word.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Oddity {
+    /// The two `h1` differ: once a program has recorded the one, it refuses the zip by the other,
+    /// unless the lock holds the `zh` as well. Always the first oddity.
+    HashesDiffer,
+    /// An entry for a directory, which only the member hash covers.
+    DirectoryEntry {
+        /// The name of the entry.
+        name: Box<[u8]>,
+    },
+    /// A name that is cleaned when it is unpacked, e.g. of `./`.
+    UncleanName {
+        /// The name of the entry.
+        name: Box<[u8]>,
+    },
+    /// An entry whose name stands there again further on; the last content wins.
+    Replaced {
+        /// The name of the entry.
+        name: Box<[u8]>,
+    },
+    /// A symbolic link, which is unpacked as a file that holds the target's name.
+    Symlink {
+        /// The name of the entry.
+        name: Box<[u8]>,
+    },
+    /// An entry that claims to be encrypted, and is not.
+    FlaggedEncrypted {
+        /// The name of the entry.
+        name: Box<[u8]>,
+    },
+    /// The entry's own header differs from the list of entries; the list wins.
+    HeaderDiffers {
+        /// The name of the entry.
+        name: Box<[u8]>,
+    },
+    /// The checksum is stated as 0, which the programs do not check, and it is wrong.
+    UncheckedContent {
+        /// The name of the entry.
+        name: Box<[u8]>,
+    },
+}
+
+/// Hashes a zip without unpacking it to anywhere.
+///
+/// Reads the file once from start to end for `zh`, then every entry once; memory does not grow with
+/// the package, only with its list of entries. Accepts what the programs accept; refuses beside that:
+/// overlapping entries, directory entries with data, lists that two readers may read differently,
+/// and what exceeds the limits (`lockfile.md` 5.2).
+///
+/// # Errors
+/// The first fault, in the order: list of entries, names, places, contents.
+pub fn hash_zip(mut reader: impl Read + Seek, limits: &Limits) -> Result<ZipHashes, ArchiveError> {
+    reader.seek(SeekFrom::Start(0))?;
+    let zh = hash::zh(&mut reader)?;
+    let list = read_list(&mut reader, limits)?;
+    if list.entries.is_empty() {
+        return Err(ArchiveError::Empty);
+    }
+    check_size(&list, limits)?;
+    let paths = unpacked_files(&list.entries)?;
+    let places = find_places(&mut reader, &list)?;
+
+    let last = last_of_each_name(&list.entries);
+
+    let mut oddities = Vec::new();
+    let mut digests = Vec::with_capacity(list.entries.len());
+    let mut unpacker = Unpacker::new();
+    for (number, entry) in list.entries.iter().enumerate() {
+        let name = || entry.name.clone();
+        note_oddities(entry, &paths, &mut oddities);
+        if last[&*entry.name] != number {
+            oddities.push(Oddity::Replaced { name: name() });
+        }
+        if places[number].header_differs {
+            oddities.push(Oddity::HeaderDiffers { name: name() });
+        }
+        if entry.is_named_directory() {
+            digests.push(Sha256Stream::default().finish());
+            continue;
+        }
+        let content = unpacker.read(&mut reader, entry, places[number])?;
+        if content.unstated_checksum {
+            oddities.push(Oddity::UncheckedContent { name: name() });
+        }
+        digests.push(content.digest);
+    }
+
+    // Every name counts as often as it stands there, each time with the last content of that name.
+    let members = list.entries.iter().map(|entry| &*entry.name);
+    let member_h1 = h1_of_digests(members.map(|name| (name, digests[last[name]])))?;
+    let files: Vec<FileDigest> = paths
+        .into_iter()
+        .map(|(name, number)| FileDigest {
+            name,
+            size: list.entries[number].size,
+            digest: digests[number],
+        })
+        .collect();
+    let h1 = h1_of_digests(files.iter().map(|file| (&*file.name, file.digest)))?;
+    if h1 != member_h1 {
+        oddities.insert(0, Oddity::HashesDiffer);
+    }
+    Ok(ZipHashes {
+        zh,
+        h1,
+        member_h1,
+        files,
+        oddities,
+    })
+}
+
+/// Judges the stated sizes; that no entry exceeds its own is seen to when it is read.
+fn check_size(list: &List, limits: &Limits) -> Result<(), ArchiveError> {
+    let by_ratio = list.archive_bytes.saturating_mul(limits.ratio);
+    let limit = limits.unpacked_bytes.min(by_ratio.max(FREE_UNPACKED_BYTES));
+    let mut bytes = 0_u64;
+    for entry in &list.entries {
+        if entry.is_named_directory() && entry.size != 0 {
+            let name = entry.name.clone();
+            return Err(ArchiveError::DirectoryWithData { name });
+        }
+        bytes = bytes.saturating_add(entry.size);
+    }
+    if bytes > limit {
+        return Err(ArchiveError::TooLarge { bytes, limit });
+    }
+    Ok(())
+}
+
+/// Finds all contents, and makes sure that no byte belongs to two entries.
+fn find_places(reader: &mut (impl Read + Seek), list: &List) -> Result<Vec<Place>, ArchiveError> {
+    let mut places = Vec::with_capacity(list.entries.len());
+    let mut ranges = Vec::with_capacity(list.entries.len());
+    for (number, entry) in list.entries.iter().enumerate() {
+        let place = locate(reader, entry)?;
+        ranges.push((entry.header_start, place.end, number));
+        places.push(place);
+    }
+    ranges.sort_unstable();
+    let mut taken = 0;
+    for (start, end, number) in ranges {
+        let meets_list = start < list.end && list.start < end;
+        if start < taken || meets_list {
+            let name = list.entries[number].name.clone();
+            return Err(ArchiveError::Overlap { name });
+        }
+        taken = end;
+    }
+    Ok(places)
+}
+
+/// Returns the number of the last entry of every name.
+fn last_of_each_name(entries: &[Entry]) -> BTreeMap<&[u8], usize> {
+    let numbered = entries.iter().enumerate();
+    numbered
+        .map(|(number, entry)| (&*entry.name, number))
+        .collect()
+}
+
+/// Notes what the list of entries tells; `paths` are the cleaned names of all files.
+fn note_oddities(entry: &Entry, paths: &BTreeMap<Box<[u8]>, usize>, oddities: &mut Vec<Oddity>) {
+    let name = || entry.name.clone();
+    if entry.kind == Kind::Directory {
+        oddities.push(Oddity::DirectoryEntry { name: name() });
+    } else if !paths.contains_key(&entry.name) {
+        oddities.push(Oddity::UncleanName { name: name() });
+    }
+    if entry.kind == Kind::Symlink {
+        oddities.push(Oddity::Symlink { name: name() });
+    }
+    if entry.is_flagged_encrypted() {
+        oddities.push(Oddity::FlaggedEncrypted { name: name() });
+    }
+}
