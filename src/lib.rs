@@ -29,6 +29,8 @@ pub mod platform;
 pub mod version;
 pub mod world;
 
+pub mod hcl;
+
 pub mod archive;
 
 pub mod os;

@@ -1,3 +1,207 @@
 //! Native syntax: text to a tree, with every problem of a file at once.
+//!
+//! Three parts share the work. `scan` cuts the text into tokens, `chunks` and `grammar` walk over
+//! them and name every fault as the programs would, and `hcl_edit` builds the tree of what is
+//! sound. Whatever is wrong is blanked out with all offsets kept, so a fault in one item never
+//! costs another one, and spans always point into the file as it was read.
 
+mod chunks;
+mod comments;
+mod conflict;
+mod convert;
+mod findings;
+mod grammar;
+mod scan;
+mod sequences;
+mod string;
+mod template;
+#[cfg(test)]
+mod tests;
 pub mod tree;
+
+use crate::diag::{self, Diagnostic, FileId, Span};
+use chunks::{Chunk, chunks};
+pub use comments::comments;
+use convert::Convert;
+use findings::{Fault, Fill, Overruled, Patch};
+use tree::{Body, Item};
+
+/// How large a file may be that a caller hands to [`parse`], in bytes; reading stops there.
+pub const MAX_FILE_BYTES: usize = 16 * 1024 * 1024;
+
+/// Stands for a byte that is no UTF-8: allowed in comments, and an error wherever it matters.
+const BROKEN: char = '\u{1}';
+
+/// Parses a file in native syntax.
+///
+/// Never fails: returns what it understood, and all problems in the order of their place. Faults
+/// have the title that the programs give to the first problem of the item (`lockfile.md` 1.2). An
+/// item with a fault is missing from the tree, except that a block stays when the fault is in an
+/// item inside it, in its labels, or behind its closing brace, and an argument stays when the
+/// fault is behind its value. Of a merge conflict the first side is read.
+///
+/// ```
+/// use lockctl::{diag::Texts, hcl};
+///
+/// let text = b"a = 1\nb = \nc = 3\n";
+/// let file = Texts::default().add("main.tf", text.to_vec());
+/// let (body, problems) = hcl::parse(file, text);
+/// assert!(body.attribute("a").is_some() && body.attribute("c").is_some());
+/// assert_eq!(problems[0].title, "Invalid expression");
+/// ```
+#[must_use]
+pub fn parse(file: FileId, bytes: &[u8]) -> (Body, Vec<Diagnostic>) {
+    let span = Span::new(0, bytes.len());
+    if bytes.starts_with(b"\xFF\xFE") || bytes.starts_with(b"\xFE\xFF") {
+        let problem = Diagnostic::error("syntax-error", "Invalid character encoding")
+            .at(file, Span::new(0, 2), "this is UTF-16")
+            .help("save the file as UTF-8");
+        return (
+            Body {
+                items: Vec::new(),
+                span,
+            },
+            vec![problem],
+        );
+    }
+    let (mut text, broken) = decode_utf8(bytes);
+    let mut problems = Vec::new();
+    if let Some(conflict) = conflict::find(file, &text) {
+        text = patched(&text, span, &conflict.patches);
+        problems.push(conflict.diagnostic);
+    }
+    let chunks = chunks(&text, &broken);
+    for chunk in &chunks {
+        problems.extend(chunk.found.faults.iter().map(|fault| error(file, fault)));
+        problems.extend(chunk.found.overruled.iter().map(|key| note(file, *key)));
+    }
+    let items = match read_whole(&text, &chunks) {
+        Some(items) => items,
+        None => read_chunks(file, &text, &chunks, &mut problems),
+    };
+    diag::in_order(&mut problems);
+    (Body { items, span }, problems)
+}
+
+/// Makes a string of the same length: a byte-order mark becomes spaces, and each byte that is no
+/// UTF-8 becomes [`BROKEN`] and is listed.
+fn decode_utf8(bytes: &[u8]) -> (String, Vec<usize>) {
+    const MARK: &[u8] = b"\xEF\xBB\xBF";
+    let mut text = String::with_capacity(bytes.len());
+    let mut broken = Vec::new();
+    if bytes.starts_with(MARK) {
+        text.push_str("   ");
+    }
+    for chunk in bytes[text.len()..].utf8_chunks() {
+        text.push_str(chunk.valid());
+        for _ in chunk.invalid() {
+            broken.push(text.len());
+            text.push(BROKEN);
+        }
+    }
+    (text, broken)
+}
+
+/// Reads a file without faults in one go, which is what nearly every file needs. Joined lines are
+/// only an offer: `hcl_edit` refuses few of them.
+fn read_whole(text: &str, chunks: &[Chunk]) -> Option<Vec<Item>> {
+    let is_clean = |chunk: &Chunk| {
+        let mut patches = chunk.found.patches.iter();
+        chunk.found.faults.is_empty() && patches.all(|patch| patch.fill == Fill::Join)
+    };
+    if !chunks.iter().all(is_clean) {
+        return None;
+    }
+    let body = hcl_edit::parser::parse_body(text).ok()?;
+    let convert = Convert {
+        text,
+        shift: 0,
+        around: Span::new(0, text.len()),
+    };
+    Some(convert.items(&body))
+}
+
+/// Reads item by item what the faults left.
+fn read_chunks(
+    file: FileId,
+    text: &str,
+    chunks: &[Chunk],
+    problems: &mut Vec<Diagnostic>,
+) -> Vec<Item> {
+    let mut items = Vec::new();
+    for chunk in chunks {
+        let mut source = patched(text, chunk.span, &chunk.found.patches);
+        source.push_str(&"\n}".repeat(chunk.found.unclosed));
+        match hcl_edit::parser::parse_body(&source) {
+            Ok(body) => {
+                let convert = Convert {
+                    text,
+                    shift: chunk.span.start,
+                    around: chunk.span,
+                };
+                items.extend(convert.items(&body));
+            }
+            // What was told already needs no second word.
+            Err(_) if !chunk.found.faults.is_empty() => {}
+            Err(refusal) => problems.push(refused(file, chunk.span, &refusal)),
+        }
+    }
+    items
+}
+
+/// Copies `region` with its patches.
+fn patched(text: &str, region: Span, patches: &[Patch]) -> String {
+    let mut bytes = text.as_bytes()[region.start..region.end].to_vec();
+    for patch in patches {
+        let start = patch.span.start.clamp(region.start, region.end) - region.start;
+        let end = patch.span.end.clamp(region.start, region.end) - region.start;
+        for (at, byte) in bytes[start..end].iter_mut().enumerate() {
+            *byte = match patch.fill {
+                Fill::Blank if matches!(*byte, b'\n' | b'\r') => *byte,
+                Fill::Break if at == 0 => b'\n',
+                Fill::Letter => b'_',
+                Fill::Digit => b'0',
+                Fill::Blank | Fill::Join | Fill::Break => b' ',
+            };
+        }
+    }
+    // Patches begin and end between tokens, so no character is cut.
+    String::from_utf8(bytes).unwrap_or_default()
+}
+
+fn error(file: FileId, fault: &Fault) -> Diagnostic {
+    let error = Diagnostic::error(fault.code, fault.title).at(file, fault.span, "");
+    match (fault.code, fault.title) {
+        ("nested-too-deep", _) => error.help(format!(
+            "move the inner parts out: lockctl follows {} levels",
+            grammar::MAX_NESTING
+        )),
+        ("object-too-large", _) => error.help(format!(
+            "split the object: lockctl reads {} items of one",
+            grammar::MAX_OBJECT_ITEMS
+        )),
+        (_, "Invalid character encoding") => error.help("save the file as UTF-8"),
+        (_, "Invalid multi-line string") => error.help("close the string on the line it begins"),
+        (_, "Unclosed configuration block") => error.help("add the missing `}`"),
+        _ => error,
+    }
+}
+
+fn note(file: FileId, key: Overruled) -> Diagnostic {
+    Diagnostic::note("duplicate-key", "Duplicate object key")
+        .at(file, key.later, "this one counts")
+        .see(file, key.earlier, "this one is ignored")
+}
+
+/// Words a refusal of `hcl_edit` that the walk over the tokens did not foresee.
+fn refused(file: FileId, around: Span, refusal: &hcl_edit::parser::Error) -> Diagnostic {
+    // Its limits are known by their message alone; a test holds on to it.
+    let message = refusal.message();
+    let is_limit = message.contains("nested levels") || message.contains("chained binary");
+    let start = (around.start + refusal.location().offset()).min(around.end);
+    let fault = match is_limit {
+        true => findings::too_deep(Span::new(start, start)),
+        false => findings::fault("Invalid expression", Span::new(start, start)),
+    };
+    error(file, &fault)
+}

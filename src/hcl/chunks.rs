@@ -1,0 +1,374 @@
+//! Cuts a text at its top-level items and finds the faults of each: the block scanner of
+//! `dependencies.md` 2.1.
+//!
+//! A fault costs as little as possible: a bad argument is blanked out of its block, a bad label
+//! leaves the block alone, and a block that is never closed ends where the next line starts with
+//! a top-level keyword.
+
+use std::collections::BTreeSet;
+
+use super::findings::{Fill, Findings, Patch, fault};
+use super::grammar::{Checked, Walk};
+use super::scan::{Kind, Token, tokens};
+use crate::diag::Span;
+
+/// Words that start a block at the top level of a configuration or of a lock file.
+const KEYWORDS: [&str; 16] = [
+    "action",
+    "check",
+    "data",
+    "ephemeral",
+    "import",
+    "language",
+    "locals",
+    "module",
+    "moved",
+    "output",
+    "provider",
+    "removed",
+    "resource",
+    "run",
+    "terraform",
+    "variable",
+];
+
+const ITEM_REQUIRED: &str = "Argument or block definition required";
+const SINGLE_ARGUMENT: &str = "Invalid single-argument block definition";
+
+/// One top-level item with what is wrong in it.
+pub(super) struct Chunk {
+    pub(super) span: Span,
+    pub(super) found: Findings,
+    /// The name, if it is an argument.
+    name: Option<Span>,
+    /// Where it must be cut once more, because it swallowed other items.
+    pieces: Vec<Span>,
+}
+
+/// Cuts a text into its top-level items, in order; between them are only space and comments.
+pub(super) fn chunks(text: &str, broken: &[usize]) -> Vec<Chunk> {
+    let mut chunks = Vec::new();
+    for chunk in cut(text, broken, Span::new(0, text.len())) {
+        match chunk.pieces.is_empty() {
+            true => chunks.push(chunk),
+            false => chunks.extend(cut_again(text, broken, &chunk)),
+        }
+    }
+    let mut names = BTreeSet::new();
+    for chunk in &mut chunks {
+        let Some(name) = chunk.name else { continue };
+        if !names.insert(&text[name.start..name.end]) {
+            chunk.found = Findings::default();
+            redefine(&mut chunk.found, name, chunk.span);
+        }
+    }
+    chunks
+}
+
+/// Cuts the pieces of a chunk that swallowed other items.
+fn cut_again(text: &str, broken: &[usize], chunk: &Chunk) -> Vec<Chunk> {
+    let pieces = chunk.pieces.iter();
+    let mut chunks: Vec<Chunk> = pieces.flat_map(|piece| cut(text, broken, *piece)).collect();
+    // What is missing at the end of the first piece is, to the programs, a wrong token behind it.
+    let first = chunks
+        .first_mut()
+        .and_then(|first| first.found.faults.first_mut());
+    if let (Some(fault), Some(whole)) = (first, chunk.found.faults.first())
+        && fault.span.start == chunk.pieces[0].end
+    {
+        *fault = whole.clone();
+    }
+    chunks
+}
+
+fn redefine(found: &mut Findings, name: Span, item: Span) {
+    found.faults.push(fault("Attribute redefined", name));
+    found.patches.push(Patch {
+        span: item,
+        fill: Fill::Blank,
+    });
+}
+
+fn cut(text: &str, broken: &[usize], region: Span) -> Vec<Chunk> {
+    let tokens = tokens(text, region);
+    let mut chunks = Vec::new();
+    let mut walk = Walk {
+        text,
+        tokens: &tokens,
+        broken,
+        at: 0,
+        depth: 0,
+        found: Findings::default(),
+        lines_count: true,
+    };
+    loop {
+        walk.skip_empty_lines();
+        let first = walk.at;
+        if walk.peek().kind == Kind::End {
+            return chunks;
+        }
+        let name = walk.item(0).map(Token::span);
+        let item = &tokens[first..walk.at];
+        let span = Span::new(tokens[first].start, item.last().map_or(0, |last| last.end));
+        let found = std::mem::take(&mut walk.found);
+        let pieces = match found.faults.is_empty() {
+            true => Vec::new(),
+            false => pieces(text, item, span),
+        };
+        chunks.push(Chunk {
+            span,
+            found,
+            name,
+            pieces,
+        });
+    }
+}
+
+/// Cuts a faulty item before every line that can only be the start of a top-level block; none if
+/// there is no such line.
+fn pieces(text: &str, item: &[Token], span: Span) -> Vec<Span> {
+    let has_brace = |from: usize| text[from..].lines().next().is_some_and(|l| l.contains('{'));
+    let starts_block = |token: &&Token| {
+        token.kind == Kind::Ident
+            && text[..token.start].ends_with('\n')
+            && KEYWORDS.contains(&&text[token.start..token.end])
+            && has_brace(token.start)
+    };
+    let mut pieces = Vec::new();
+    let mut start = span.start;
+    for token in item.iter().skip(1).filter(starts_block) {
+        pieces.push(Span::new(start, token.start));
+        start = token.start;
+    }
+    if !pieces.is_empty() {
+        pieces.push(Span::new(start, span.end));
+    }
+    pieces
+}
+
+impl Walk<'_> {
+    fn skip_empty_lines(&mut self) {
+        while self.tokens[self.at].kind == Kind::Newline {
+            self.at += 1;
+        }
+    }
+
+    /// Walks over one argument or block of a body at `depth` and over whatever follows it on its
+    /// line; returns the name of an argument. Faults end up in `found`.
+    fn item(&mut self, depth: usize) -> Option<Token> {
+        let first = self.peek();
+        let faults = self.found.faults.len();
+        let next = self.tokens[(self.at + 1).min(self.tokens.len() - 1)];
+        let (name, result) = match (first.kind, next.kind) {
+            (Kind::Ident, Kind::Equal) => (Some(first), self.argument(depth)),
+            (Kind::Ident, Kind::OpenQuote | Kind::Ident | Kind::OpenBrace) => {
+                (None, self.block(depth))
+            }
+            (Kind::Ident, _) => (None, Err(fault(ITEM_REQUIRED, first.span()))),
+            (Kind::OpenQuote, _) => (None, Err(fault("Invalid argument name", first.span()))),
+            _ => (None, Err(self.unexpected(first, ITEM_REQUIRED))),
+        };
+        if let Err(fault) = result {
+            // A header with a bad label was told already.
+            if self.found.faults.len() == faults {
+                self.found.faults.push(fault);
+            }
+            self.leave(first, depth);
+        }
+        name
+    }
+
+    /// Goes to the end of an item that cannot be saved, and blanks it.
+    fn leave(&mut self, first: Token, depth: usize) {
+        self.lines_count = true;
+        let start = self
+            .tokens
+            .partition_point(|token| token.start < first.start);
+        self.at = self.item_end(start, depth);
+        let mut next = self.at;
+        while self.tokens[next].kind == Kind::Newline {
+            next += 1;
+        }
+        // The braces of a header that ended too early belong to it.
+        if self.tokens[next].kind == Kind::OpenBrace && first.kind == Kind::Ident {
+            self.at = self.item_end(next, depth);
+        }
+        let end = self.tokens[self.at].start;
+        self.patch(Span::new(first.start, end), Fill::Blank);
+    }
+
+    /// Finds the line end, closing brace or end of text that ends an item.
+    fn item_end(&self, start: usize, depth: usize) -> usize {
+        let ends = |token: &Token| match token.kind {
+            Kind::End => true,
+            Kind::Newline => token.depth <= depth,
+            _ => token.depth < depth,
+        };
+        let more = self.tokens[start..].iter().position(ends);
+        more.map_or(self.tokens.len() - 1, |more| start + more)
+    }
+
+    fn argument(&mut self, depth: usize) -> Checked {
+        let first = self.peek();
+        self.at += 2;
+        self.root_expr()?;
+        let title = match self.peek().kind {
+            Kind::Comma => "Unexpected comma after argument",
+            _ => "Missing newline after argument",
+        };
+        self.end_line(first, title, depth);
+        Ok(())
+    }
+
+    /// Expects the end of the line; anything else is blanked, which leaves the item from `first`
+    /// on alone.
+    fn end_line(&mut self, first: Token, title: &'static str, depth: usize) {
+        let token = self.peek();
+        if matches!(token.kind, Kind::Newline | Kind::End) {
+            return;
+        }
+        let fault = self.unexpected(token, title);
+        self.found.faults.push(fault);
+        let before = self.tokens[self.at - 1].end;
+        self.at = self.item_end(self.at, depth);
+        let end = self.tokens[self.at];
+        let (start, fill) = match end.kind {
+            Kind::Newline | Kind::End => (before, Fill::Blank),
+            // Without room for a line end before the closing brace the item must go.
+            _ if end.start == before => (first.start, Fill::Blank),
+            _ => (before, Fill::Break),
+        };
+        self.patch(Span::new(start, end.start), fill);
+    }
+
+    fn block(&mut self, depth: usize) -> Checked {
+        let kind = self.take();
+        while self.peek().kind != Kind::OpenBrace {
+            let token = self.take();
+            match token.kind {
+                Kind::Ident => {}
+                Kind::OpenQuote => self.label()?,
+                _ => return Err(self.unexpected(token, "Invalid block definition")),
+            }
+        }
+        self.nested(|walk| {
+            walk.block_body(kind);
+            Ok(())
+        })?;
+        if self.peek().kind != Kind::End {
+            self.end_line(kind, "Missing newline after block definition", depth);
+        }
+        Ok(())
+    }
+
+    /// Walks over a quoted label, behind its opening quote. A label with a template or a bad
+    /// escape is told, and patched so that its block survives.
+    fn label(&mut self) -> Checked {
+        let start = self.tokens[self.at].start;
+        let mut first = None;
+        loop {
+            let token = self.take();
+            let fault = match token.kind {
+                Kind::CloseQuote => break,
+                Kind::Literal => self.literal(token, Kind::CloseQuote).err(),
+                Kind::OpenInterpolation | Kind::OpenDirective => {
+                    self.skip_sequence(token);
+                    Some(fault("Invalid string literal", token.span()))
+                }
+                _ => {
+                    let last = self.unexpected(token, "Unterminated string literal");
+                    return Err(first.unwrap_or(last));
+                }
+            };
+            first = first.or(fault);
+        }
+        if let Some(first) = first {
+            self.found.faults.push(first);
+            let end = self.tokens[self.at - 1].start;
+            self.patch(Span::new(start, end), Fill::Letter);
+        }
+        Ok(())
+    }
+
+    /// Goes behind the end of a template sequence that has no business here.
+    fn skip_sequence(&mut self, open: Token) {
+        let inside = |token: &&Token| token.kind != Kind::End && token.depth > open.depth;
+        let rest = &self.tokens[self.at..];
+        self.at += rest.iter().take_while(inside).count();
+        if self.tokens[self.at].kind == Kind::CloseSequence {
+            self.at += 1;
+        }
+    }
+
+    /// Walks from the opening brace of a block to behind the closing one.
+    fn block_body(&mut self, kind: Token) {
+        let open = self.take();
+        match self.peek().kind {
+            Kind::Newline => self.body(open.depth + 1),
+            Kind::CloseBrace | Kind::End => {}
+            _ => self.single_argument(open),
+        }
+        if self.peek().kind == Kind::End {
+            // Like the programs: of blocks in each other only the innermost is told, and nothing
+            // behind another fault, which may well have taken the brace.
+            if self.found.faults.is_empty() {
+                let title = "Unclosed configuration block";
+                self.found.faults.push(fault(title, kind.span()));
+            }
+            self.found.unclosed += 1;
+        }
+        self.take();
+    }
+
+    fn body(&mut self, depth: usize) {
+        let mut names = BTreeSet::new();
+        loop {
+            self.skip_empty_lines();
+            let first = self.peek();
+            if first.kind == Kind::End || first.depth < depth {
+                return;
+            }
+            let faults = self.found.faults.len();
+            let Some(name) = self.item(depth) else {
+                continue;
+            };
+            if !names.insert(&self.text[name.start..name.end]) {
+                self.found.faults.truncate(faults);
+                let span = Span::new(first.start, self.tokens[self.at].start);
+                redefine(&mut self.found, name.span(), span);
+            }
+        }
+    }
+
+    /// Walks over the argument of a block on one line; a fault blanks all between the braces.
+    fn single_argument(&mut self, open: Token) {
+        let Err(fault) = self.try_single_argument() else {
+            return;
+        };
+        self.found.faults.push(fault);
+        self.lines_count = true;
+        let rest = &self.tokens[self.at..];
+        let inside = |token: &&Token| token.kind != Kind::End && token.depth > open.depth;
+        self.at += rest.iter().take_while(inside).count();
+        let close = self.tokens[self.at].start;
+        self.patch(Span::new(open.end, close), Fill::Blank);
+    }
+
+    fn try_single_argument(&mut self) -> Checked {
+        let name = self.take();
+        let next = self.peek();
+        match (name.kind, next.kind) {
+            (Kind::Ident, Kind::Equal) => self.take(),
+            (Kind::Ident, Kind::OpenQuote | Kind::Ident | Kind::OpenBrace) => {
+                return Err(fault("Argument definition required", name.span()));
+            }
+            (Kind::Ident, _) => return Err(fault(ITEM_REQUIRED, name.span())),
+            _ => return Err(self.unexpected(name, ITEM_REQUIRED)),
+        };
+        self.root_expr()?;
+        match self.peek() {
+            token if token.kind == Kind::CloseBrace => Ok(()),
+            token => Err(self.unexpected(token, SINGLE_ARGUMENT)),
+        }
+    }
+}

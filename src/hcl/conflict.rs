@@ -1,0 +1,79 @@
+//! Merge conflict markers: one problem per file, told once, and one side of each conflict kept.
+
+use super::findings::{Fill, Patch};
+use super::scan::{Kind, Token, tokens};
+use crate::diag::{Diagnostic, FileId, Span};
+
+/// How many markers a diagnostic points at.
+const MAX_LABELS: usize = 30;
+
+/// What a merge left in a text.
+pub(super) struct Conflict {
+    pub(super) diagnostic: Diagnostic,
+    /// What to blank so that the first side of each conflict remains.
+    pub(super) patches: Vec<Patch>,
+}
+
+/// Finds conflict markers at line starts, outside of comments, quotes and heredocs.
+pub(super) fn find(file: FileId, text: &str) -> Option<Conflict> {
+    // The scanner is asked only if some line could be a marker: nearly no file has one.
+    if !["<<<<<<<", ">>>>>>>"]
+        .iter()
+        .any(|mark| text.contains(mark))
+    {
+        return None;
+    }
+    let markers: Vec<Token> = tokens(text, Span::new(0, text.len()))
+        .into_iter()
+        .filter(|token| token.kind == Kind::Marker)
+        .collect();
+    let side = |token: &Token| text.as_bytes()[token.start];
+    // A row of `=` alone is no conflict, just a mistake.
+    if !markers
+        .iter()
+        .any(|token| matches!(side(token), b'<' | b'>'))
+    {
+        return None;
+    }
+    let mut patches = Vec::new();
+    let mut other_side = None;
+    for marker in &markers {
+        match side(marker) {
+            b'<' => other_side = None,
+            b'>' => {
+                let start = other_side.take().unwrap_or(marker.start);
+                patches.push(Span::new(start, marker.start));
+            }
+            _ => other_side = other_side.or(Some(marker.start)),
+        }
+        patches.push(marker.span());
+    }
+    let patches = patches.into_iter().map(|span| Patch {
+        span,
+        fill: Fill::Blank,
+    });
+    Some(Conflict {
+        diagnostic: diagnostic(file, text, &markers),
+        patches: patches.collect(),
+    })
+}
+
+fn diagnostic(file: FileId, text: &str, markers: &[Token]) -> Diagnostic {
+    let note = |token: &Token| match text.as_bytes()[token.start] {
+        b'<' => "one side begins",
+        b'|' => "the common ancestor begins",
+        b'=' => "the other side begins",
+        _ => "the other side ends",
+    };
+    let mut diagnostic =
+        Diagnostic::error("conflict-markers", "Argument or block definition required").help(
+            "a merge stopped in conflict here: keep one side of each conflict or join both, and delete the marker lines",
+        );
+    if let Some(first) = markers.first() {
+        diagnostic = diagnostic.at(file, first.span(), note(first));
+    }
+    for marker in markers.iter().skip(1).take(MAX_LABELS) {
+        diagnostic = diagnostic.see(file, marker.span(), note(marker));
+    }
+    diagnostic
+}

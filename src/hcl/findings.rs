@@ -1,0 +1,68 @@
+//! What the walk over tokens finds, and how it changes the text for `hcl_edit`.
+
+use crate::diag::Span;
+
+/// What is wrong, and where.
+#[derive(Clone, Debug)]
+pub(super) struct Fault {
+    pub(super) code: &'static str,
+    pub(super) title: &'static str,
+    pub(super) span: Span,
+}
+
+/// A change of the text that keeps every offset, so that `hcl_edit` can read the rest.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Patch {
+    pub(super) span: Span,
+    pub(super) fill: Fill,
+}
+
+/// What a patch writes over each byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fill {
+    /// A space, but line ends stay.
+    Blank,
+    /// A space, over line ends as well.
+    Join,
+    /// One line end and spaces.
+    Break,
+    /// A letter.
+    Letter,
+    /// A digit.
+    Digit,
+}
+
+/// An object key that a later one of the same name overrules.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Overruled {
+    pub(super) earlier: Span,
+    pub(super) later: Span,
+}
+
+/// What a walk found.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Findings {
+    pub(super) faults: Vec<Fault>,
+    pub(super) patches: Vec<Patch>,
+    pub(super) overruled: Vec<Overruled>,
+    /// How many blocks the end of the text leaves open.
+    pub(super) unclosed: usize,
+}
+
+/// Makes a fault of syntax.
+pub(super) fn fault(title: &'static str, span: Span) -> Fault {
+    Fault {
+        code: "syntax-error",
+        title,
+        span,
+    }
+}
+
+/// Makes the fault of something that lies deeper than we follow.
+pub(super) fn too_deep(span: Span) -> Fault {
+    Fault {
+        code: "nested-too-deep",
+        title: "Nested too deep",
+        span,
+    }
+}

@@ -1,0 +1,434 @@
+//! Finds the first fault of an expression, under the program's own title for it.
+//!
+//! The tree comes from `hcl_edit`; this walk over tokens builds nothing. It exists because
+//! `hcl_edit` words its errors in its own way, stops at the first of a file, and accepts a few
+//! things that the programs refuse. Every title here was recorded from Terraform 1.11.4 (table in
+//! `titles.txt`).
+
+use std::collections::BTreeMap;
+
+use super::findings::{Fault, Fill, Findings, Overruled, Patch, fault, too_deep};
+use super::scan::{Kind, Token};
+use super::string::{Quoting, decode};
+use crate::diag::Span;
+
+/// How many brackets, templates, conditionals, operators and blocks may lie in each other; the
+/// limit of `hcl_edit` (`dependencies.md` 2).
+pub(super) const MAX_NESTING: usize = 64;
+
+/// How many operators with two operands may follow each other; the limit of `hcl_edit`.
+const MAX_CHAIN: usize = 128;
+
+/// How many items one object may have; `hcl_edit` needs quadratic time (`dependencies.md` 2.1).
+pub(super) const MAX_OBJECT_ITEMS: usize = 10_000;
+
+pub(super) type Checked<T = ()> = Result<T, Fault>;
+
+/// A walk over the tokens of a text.
+pub(super) struct Walk<'t> {
+    pub(super) text: &'t str,
+    pub(super) tokens: &'t [Token],
+    /// Offsets of bytes that are no UTF-8, ascending; the text has a control character there.
+    pub(super) broken: &'t [usize],
+    pub(super) at: usize,
+    pub(super) depth: usize,
+    pub(super) found: Findings,
+    /// Whether a line end is a token here or mere space.
+    pub(super) lines_count: bool,
+}
+
+impl<'t> Walk<'t> {
+    /// Looks at the next token that counts.
+    pub(super) fn peek(&mut self) -> Token {
+        while !self.lines_count && self.tokens[self.at].kind == Kind::Newline {
+            self.at += 1;
+        }
+        self.tokens[self.at]
+    }
+
+    pub(super) fn take(&mut self) -> Token {
+        let token = self.peek();
+        if token.kind != Kind::End {
+            self.at += 1;
+        }
+        token
+    }
+
+    /// Takes the next token if it is of that kind.
+    pub(super) fn skip(&mut self, kind: Kind) -> bool {
+        let is_next = self.peek().kind == kind;
+        if is_next {
+            self.take();
+        }
+        is_next
+    }
+
+    pub(super) fn expect(&mut self, kind: Kind, otherwise: &'static str) -> Checked<Token> {
+        match self.peek() {
+            token if token.kind == kind => Ok(self.take()),
+            token => Err(self.unexpected(token, otherwise)),
+        }
+    }
+
+    /// Names what is wrong with a token: a character that is never right comes before `title`.
+    pub(super) fn unexpected(&self, token: Token, title: &'static str) -> Fault {
+        let title = match token.kind {
+            Kind::BadCharacter if self.is_broken(token) => "Invalid character encoding",
+            Kind::BadCharacter => "Invalid character",
+            Kind::BadOperator => "Unsupported operator",
+            Kind::Unclosed => "Invalid multi-line string",
+            _ => title,
+        };
+        fault(title, token.span())
+    }
+
+    pub(super) fn is_broken(&self, token: Token) -> bool {
+        let first = self.broken.partition_point(|at| *at < token.start);
+        self.broken.get(first).is_some_and(|at| *at < token.end)
+    }
+
+    pub(super) fn source(&self, token: Token) -> &'t str {
+        &self.text[token.start..token.end]
+    }
+
+    pub(super) fn patch(&mut self, span: Span, fill: Fill) {
+        self.found.patches.push(Patch { span, fill });
+    }
+
+    pub(super) fn with_lines<T>(&mut self, count: bool, walk: impl FnOnce(&mut Self) -> T) -> T {
+        let before = std::mem::replace(&mut self.lines_count, count);
+        let result = walk(self);
+        self.lines_count = before;
+        result
+    }
+
+    pub(super) fn nested<T>(&mut self, walk: impl FnOnce(&mut Self) -> Checked<T>) -> Checked<T> {
+        if self.depth >= MAX_NESTING {
+            let span = self.peek().span();
+            return Err(too_deep(span));
+        }
+        self.depth += 1;
+        let result = walk(self);
+        self.depth -= 1;
+        result
+    }
+
+    /// Walks over an expression that is no part of another one.
+    pub(super) fn root_expr(&mut self) -> Checked {
+        self.binary()?;
+        if !self.skip(Kind::Question) {
+            return Ok(());
+        }
+        self.expr()?;
+        self.expect(Kind::Colon, "Missing false expression in conditional")?;
+        self.expr()
+    }
+
+    pub(super) fn expr(&mut self) -> Checked {
+        self.nested(Self::root_expr)
+    }
+
+    fn binary(&mut self) -> Checked {
+        let start = self.peek().start;
+        for _ in 0..=MAX_CHAIN {
+            self.operand()?;
+            match self.peek().kind {
+                Kind::Operator | Kind::Star | Kind::Minus => self.take(),
+                _ => return Ok(()),
+            };
+        }
+        Err(too_deep(Span::new(start, self.peek().end)))
+    }
+
+    fn operand(&mut self) -> Checked {
+        let depth = self.depth;
+        while matches!(self.peek().kind, Kind::Minus | Kind::Bang) {
+            let sign = self.take();
+            self.depth += 1;
+            if self.depth > MAX_NESTING {
+                self.depth = depth;
+                return Err(too_deep(sign.span()));
+            }
+        }
+        let result = self.primary().and_then(|()| self.steps());
+        self.depth = depth;
+        result
+    }
+
+    fn primary(&mut self) -> Checked {
+        let token = self.peek();
+        match token.kind {
+            Kind::Number => self.number(),
+            Kind::Ident => self.name_or_call(),
+            Kind::OpenQuote => self.template(Kind::CloseQuote),
+            Kind::OpenHeredoc => self.template(Kind::CloseHeredoc),
+            Kind::OpenParen => self.paren(),
+            Kind::OpenBracket => self.tuple(),
+            Kind::OpenBrace => self.object(),
+            Kind::End => Err(fault("Missing expression", token.span())),
+            _ => Err(self.unexpected(token, "Invalid expression")),
+        }
+    }
+
+    fn number(&mut self) -> Checked {
+        let token = self.take();
+        let text = self.source(token);
+        let (digits, exponent) = text.split_once(['e', 'E']).unwrap_or((text, ""));
+        let is_number = digits.matches('.').count() < 2
+            && (exponent.is_empty() || exponent.parse::<i32>().is_ok());
+        if !is_number {
+            return Err(fault("Invalid number literal", token.span()));
+        }
+        // Terraform reads `1.e5` and numbers beyond an `f64`. The tree takes the digits from the
+        // source, so any number will do for `hcl_edit`.
+        let too_large = text.parse::<f64>().is_ok_and(f64::is_infinite);
+        if too_large || digits.ends_with('.') {
+            self.patch(token.span(), Fill::Digit);
+        }
+        Ok(())
+    }
+
+    fn name_or_call(&mut self) -> Checked {
+        self.take();
+        if self.peek().kind == Kind::DoubleColon {
+            while self.skip(Kind::DoubleColon) {
+                self.expect(Kind::Ident, "Missing function name")?;
+            }
+            if self.peek().kind != Kind::OpenParen {
+                let token = self.peek();
+                return Err(self.unexpected(token, "Missing open parenthesis"));
+            }
+        }
+        match self.peek().kind {
+            Kind::OpenParen => self.arguments(),
+            _ => Ok(()),
+        }
+    }
+
+    fn arguments(&mut self) -> Checked {
+        let open = self.take();
+        self.with_lines(false, |walk| {
+            while !walk.skip(Kind::CloseParen) {
+                walk.expr()?;
+                let token = walk.peek();
+                match token.kind {
+                    Kind::Comma => walk.take(),
+                    Kind::CloseParen => continue,
+                    Kind::Ellipsis => {
+                        walk.take();
+                        return walk
+                            .expect(Kind::CloseParen, "Missing closing parenthesis")
+                            .map(drop);
+                    }
+                    Kind::End => return Err(fault("Unterminated function call", open.span())),
+                    _ => return Err(walk.unexpected(token, "Missing argument separator")),
+                };
+            }
+            Ok(())
+        })
+    }
+
+    fn paren(&mut self) -> Checked {
+        self.take();
+        self.with_lines(false, |walk| {
+            walk.expr()?;
+            walk.expect(Kind::CloseParen, "Unbalanced parentheses")
+        })
+        .map(drop)
+    }
+
+    /// Walks over `.name`, `[index]` and splats.
+    fn steps(&mut self) -> Checked {
+        loop {
+            match self.peek().kind {
+                Kind::Dot => self.attribute_step()?,
+                Kind::OpenBracket => self.index_step()?,
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    fn attribute_step(&mut self) -> Checked {
+        let mut in_splat = false;
+        while self.skip(Kind::Dot) {
+            let token = self.peek();
+            match token.kind {
+                Kind::Ident => {}
+                Kind::Number if self.source(token).contains('.') => {
+                    return Err(fault("Invalid legacy index syntax", token.span()));
+                }
+                Kind::Number => {}
+                Kind::Star if in_splat => {
+                    return Err(fault("Nested splat expression not allowed", token.span()));
+                }
+                Kind::Star => in_splat = true,
+                _ => return Err(self.unexpected(token, "Invalid attribute name")),
+            }
+            self.take();
+        }
+        Ok(())
+    }
+
+    fn index_step(&mut self) -> Checked {
+        self.take();
+        self.with_lines(false, |walk| {
+            if walk.skip(Kind::Star) {
+                walk.expect(Kind::CloseBracket, "Missing close bracket on splat index")
+            } else {
+                walk.expr()?;
+                walk.expect(Kind::CloseBracket, "Missing close bracket on index")
+            }
+        })
+        .map(drop)
+    }
+
+    fn tuple(&mut self) -> Checked {
+        let open = self.take();
+        self.with_lines(false, |walk| {
+            if walk.is_word("for") {
+                return walk.for_expr(Kind::CloseBracket);
+            }
+            while !walk.skip(Kind::CloseBracket) {
+                walk.expr()?;
+                let token = walk.peek();
+                match token.kind {
+                    Kind::Comma => walk.take(),
+                    Kind::CloseBracket => continue,
+                    Kind::End => {
+                        let title = "Unterminated tuple constructor expression";
+                        return Err(fault(title, open.span()));
+                    }
+                    _ => return Err(walk.unexpected(token, "Missing item separator")),
+                };
+            }
+            Ok(())
+        })
+    }
+
+    fn is_word(&mut self, word: &str) -> bool {
+        let token = self.peek();
+        token.kind == Kind::Ident && self.source(token) == word
+    }
+
+    fn object(&mut self) -> Checked {
+        let open = self.take();
+        if self.with_lines(false, |walk| walk.is_word("for")) {
+            let first = self.at;
+            self.with_lines(false, |walk| walk.for_expr(Kind::CloseBrace))?;
+            self.join_lines(first, open.depth + 1);
+            return Ok(());
+        }
+        self.with_lines(true, |walk| walk.object_items(open))
+    }
+
+    /// Walks over the items of an object, in which line ends separate.
+    fn object_items(&mut self, open: Token) -> Checked {
+        let mut items: BTreeMap<String, Span> = BTreeMap::new();
+        for _ in 0..=MAX_OBJECT_ITEMS {
+            while self.skip(Kind::Newline) {}
+            if self.skip(Kind::CloseBrace) {
+                return Ok(());
+            }
+            let first = self.at;
+            self.expr()?;
+            let key = self.key_text(first);
+            let key_span = Span::new(self.tokens[first].start, self.tokens[self.at - 1].end);
+            self.object_value(open)?;
+            let item = Span::new(key_span.start, self.tokens[self.at - 1].end);
+            if let Some(earlier) = items.insert(key, item) {
+                self.patch(earlier, Fill::Blank);
+                self.found.overruled.push(Overruled {
+                    earlier,
+                    later: key_span,
+                });
+            }
+        }
+        Err(Fault {
+            code: "object-too-large",
+            title: "Object too large",
+            span: open.span(),
+        })
+    }
+
+    /// Walks from behind a key to behind the separator, line ends not included.
+    fn object_value(&mut self, open: Token) -> Checked {
+        const UNTERMINATED: &str = "Unterminated object constructor expression";
+        let token = self.peek();
+        match token.kind {
+            Kind::Equal | Kind::Colon => self.take(),
+            Kind::Newline | Kind::Comma => {
+                return Err(fault("Missing attribute value", token.span()));
+            }
+            Kind::End => return Err(fault(UNTERMINATED, open.span())),
+            _ => return Err(self.unexpected(token, "Missing key/value separator")),
+        };
+        self.expr()?;
+        let token = self.peek();
+        match token.kind {
+            Kind::Comma => {
+                self.take();
+                Ok(())
+            }
+            Kind::Newline | Kind::CloseBrace => Ok(()),
+            Kind::End => Err(fault(UNTERMINATED, open.span())),
+            _ => Err(self.unexpected(token, "Missing attribute separator")),
+        }
+    }
+
+    /// Gives keys that `hcl_edit` takes for the same the same text: strings decoded, space gone.
+    fn key_text(&self, first: usize) -> String {
+        let mut text = String::new();
+        for token in &self.tokens[first..self.at] {
+            match token.kind {
+                Kind::Literal => text.push_str(&decode(self.source(*token), Quoting::Quoted)),
+                _ => text.push_str(self.source(*token)),
+            }
+            text.push(' ');
+        }
+        text
+    }
+
+    /// Takes the line ends out of a `for` object: `hcl_edit` does not expect them everywhere.
+    fn join_lines(&mut self, first: usize, depth: usize) {
+        for at in first.max(1)..self.at {
+            let token = self.tokens[at];
+            if token.kind == Kind::Newline && token.depth == depth {
+                let span = Span::new(self.tokens[at - 1].end, self.tokens[at + 1].start);
+                self.patch(span, Fill::Join);
+            }
+        }
+    }
+
+    fn for_expr(&mut self, close: Kind) -> Checked {
+        const TITLE: &str = "Invalid 'for' expression";
+        self.take();
+        self.for_names(TITLE)?;
+        self.expr()?;
+        self.expect(Kind::Colon, TITLE)?;
+        self.expr()?;
+        if close == Kind::CloseBrace {
+            self.expect(Kind::FatArrow, TITLE)?;
+            self.expr()?;
+            self.skip(Kind::Ellipsis);
+        }
+        if self.is_word("if") {
+            self.take();
+            self.expr()?;
+        }
+        self.expect(close, TITLE).map(drop)
+    }
+
+    /// Walks over `k, v in`.
+    pub(super) fn for_names(&mut self, title: &'static str) -> Checked {
+        self.expect(Kind::Ident, title)?;
+        if self.skip(Kind::Comma) {
+            self.expect(Kind::Ident, title)?;
+        }
+        if !self.is_word("in") {
+            let token = self.peek();
+            return Err(self.unexpected(token, title));
+        }
+        self.take();
+        Ok(())
+    }
+}

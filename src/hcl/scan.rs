@@ -1,0 +1,492 @@
+//! Text to tokens: brackets, quoted templates, heredocs and comments, without any recursion.
+
+use hcl_edit::Ident;
+
+use super::string::Quoting;
+use crate::diag::Span;
+
+/// How many open brackets a closing one looks at. Far more than may lie in each other, and it
+/// keeps a flood of brackets linear.
+const MAX_SEARCH: usize = 256;
+
+/// What a token is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Ident,
+    Number,
+    OpenQuote,
+    CloseQuote,
+    /// A run of text in a quoted template, or (part of) a line of a heredoc.
+    Literal,
+    OpenHeredoc,
+    CloseHeredoc,
+    /// `${` or `${~`
+    OpenInterpolation,
+    /// `%{` or `%{~`
+    OpenDirective,
+    /// `}` or `~}`
+    CloseSequence,
+    OpenBrace,
+    CloseBrace,
+    OpenParen,
+    CloseParen,
+    OpenBracket,
+    CloseBracket,
+    Equal,
+    Colon,
+    DoubleColon,
+    Comma,
+    Dot,
+    Ellipsis,
+    Question,
+    FatArrow,
+    Star,
+    Minus,
+    Bang,
+    /// Any other operator with two operands.
+    Operator,
+    Newline,
+    /// A line that a merge left behind: `<<<<<<<` and its kin.
+    Marker,
+    /// An operator of other languages, which HCL knows but does not have: `&`, `|`, `^`, `~`.
+    BadOperator,
+    BadCharacter,
+    /// A quoted string that its line does not close.
+    Unclosed,
+    End,
+}
+
+/// A piece of the text.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Token {
+    pub(super) kind: Kind,
+    pub(super) start: usize,
+    pub(super) end: usize,
+    /// How many brackets, quotes and heredocs it lies in; an opening or closing token does not
+    /// lie in what it opens or closes.
+    pub(super) depth: usize,
+}
+
+impl Token {
+    pub(super) fn span(self) -> Span {
+        Span::new(self.start, self.end)
+    }
+}
+
+/// Cuts `region` of `text` into tokens; the last one is [`Kind::End`].
+///
+/// Closing brackets are forgiving: `}` closes whatever is open inside its braces, a closing
+/// bracket without its opening one closes nothing, and a quoted string ends with its line.
+pub(super) fn tokens(text: &str, region: Span) -> Vec<Token> {
+    let mut scanner = Scanner::new(&text[..region.end], region.start);
+    while scanner.at < region.end {
+        match scanner.frames.last().map(|frame| frame.kind) {
+            Some(FrameKind::Quote) => scanner.quoted(),
+            Some(FrameKind::Heredoc(marker)) => scanner.heredoc(marker),
+            _ => scanner.plain(),
+        }
+    }
+    scanner.push(Kind::End, 0);
+    scanner.tokens
+}
+
+/// Tells the offset behind the identifier at the start of `text`, if there is one.
+pub(super) fn ident_end(text: &str) -> Option<usize> {
+    let mut chars = text.char_indices();
+    let (_, first) = chars.next()?;
+    is_ident(first, "").then(|| {
+        chars
+            .find(|(_, c)| !is_ident(*c, "a"))
+            .map_or(text.len(), |(at, _)| at)
+    })
+}
+
+/// Tells whether `c` may follow `before` in an identifier.
+fn is_ident(c: char, before: &str) -> bool {
+    if c.is_ascii() {
+        c.is_ascii_alphabetic()
+            || c == '_'
+            || (!before.is_empty() && (c.is_ascii_digit() || c == '-'))
+    } else {
+        Ident::try_new(format!("{before}{c}")).is_ok()
+    }
+}
+
+/// Returns the first token at or behind an offset that lies in no string.
+pub(super) fn token_after(text: &str, at: usize) -> Option<Token> {
+    let mut scanner = Scanner::new(text, at);
+    while scanner.at < text.len() && scanner.tokens.is_empty() {
+        scanner.plain();
+    }
+    scanner.tokens.pop()
+}
+
+struct Scanner<'t> {
+    /// Everything before the end of the region.
+    text: &'t str,
+    at: usize,
+    frames: Vec<Frame>,
+    tokens: Vec<Token>,
+    /// Start of the line around the offset that was last asked for, and that offset.
+    line: (usize, usize),
+    /// False once no `*/` follows any more, so that a flood of `/*` stays linear.
+    comments_close: bool,
+}
+
+#[derive(Clone, Copy)]
+struct Frame {
+    kind: FrameKind,
+    start: usize,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum FrameKind {
+    Brace,
+    Paren,
+    Bracket,
+    Sequence,
+    Quote,
+    /// With the place of its marker.
+    Heredoc(Span),
+}
+
+impl<'t> Scanner<'t> {
+    fn new(text: &'t str, at: usize) -> Self {
+        Self {
+            text,
+            at,
+            frames: Vec::new(),
+            tokens: Vec::new(),
+            line: (text[..at].rfind('\n').map_or(0, |at| at + 1), at),
+            comments_close: true,
+        }
+    }
+
+    fn rest(&self) -> &'t str {
+        &self.text[self.at..]
+    }
+
+    fn push(&mut self, kind: Kind, len: usize) {
+        self.tokens.push(Token {
+            kind,
+            start: self.at,
+            end: self.at + len,
+            depth: self.frames.len(),
+        });
+        self.at += len;
+    }
+
+    fn open(&mut self, kind: Kind, frame: FrameKind, len: usize) {
+        let start = self.at;
+        self.push(kind, len);
+        self.frames.push(Frame { kind: frame, start });
+    }
+
+    /// Finds the start of the line, looking at each byte of the text but once.
+    fn line_start(&mut self) -> usize {
+        let (start, seen) = self.line;
+        let start = self.text[seen..self.at]
+            .rfind('\n')
+            .map_or(start, |at| seen + at + 1);
+        self.line = (start, self.at);
+        start
+    }
+
+    /// Scans one token outside of quotes and heredocs.
+    fn plain(&mut self) {
+        let marker = self.marker_len();
+        if marker > 0 {
+            return self.push(Kind::Marker, marker);
+        }
+        let rest = self.rest();
+        let bytes = rest.as_bytes();
+        match bytes[0] {
+            b' ' | b'\t' => self.at += 1,
+            b'\n' => self.push(Kind::Newline, 1),
+            b'\r' if bytes.get(1) == Some(&b'\n') => self.push(Kind::Newline, 2),
+            b'#' => self.skip_line(),
+            b'/' if rest.starts_with("//") => self.skip_line(),
+            b'/' if rest.starts_with("/*") => self.comment(),
+            b'"' => self.open(Kind::OpenQuote, FrameKind::Quote, 1),
+            b'{' => self.open(Kind::OpenBrace, FrameKind::Brace, 1),
+            b'(' => self.open(Kind::OpenParen, FrameKind::Paren, 1),
+            b'[' => self.open(Kind::OpenBracket, FrameKind::Bracket, 1),
+            b'}' => self.close_brace(1),
+            b'~' if rest.starts_with("~}") && self.in_sequence() => self.close_brace(2),
+            b')' => self.close(Kind::CloseParen, FrameKind::Paren),
+            b']' => self.close(Kind::CloseBracket, FrameKind::Bracket),
+            b'0'..=b'9' => self.push(Kind::Number, number_len(bytes)),
+            b'<' if heredoc_marker(rest).is_some() => self.open_heredoc(),
+            _ => self.word_or_operator(),
+        }
+    }
+
+    fn word_or_operator(&mut self) {
+        const OPERATORS: [(&str, Kind); 27] = [
+            ("...", Kind::Ellipsis),
+            ("=>", Kind::FatArrow),
+            ("==", Kind::Operator),
+            ("!=", Kind::Operator),
+            ("<=", Kind::Operator),
+            (">=", Kind::Operator),
+            ("&&", Kind::Operator),
+            ("||", Kind::Operator),
+            ("::", Kind::DoubleColon),
+            ("=", Kind::Equal),
+            (":", Kind::Colon),
+            (",", Kind::Comma),
+            (".", Kind::Dot),
+            ("?", Kind::Question),
+            ("*", Kind::Star),
+            ("-", Kind::Minus),
+            ("!", Kind::Bang),
+            ("<", Kind::Operator),
+            (">", Kind::Operator),
+            ("+", Kind::Operator),
+            ("/", Kind::Operator),
+            ("%", Kind::Operator),
+            ("&", Kind::BadOperator),
+            ("|", Kind::BadOperator),
+            ("^", Kind::BadOperator),
+            ("~", Kind::BadOperator),
+            ("`", Kind::BadCharacter),
+        ];
+        let rest = self.rest();
+        if let Some(len) = ident_end(rest) {
+            return self.push(Kind::Ident, len);
+        }
+        let known = OPERATORS.iter().find(|(text, _)| rest.starts_with(text));
+        let (len, kind) = known.map_or_else(
+            || {
+                let len = rest.chars().next().map_or(1, char::len_utf8);
+                (len, Kind::BadCharacter)
+            },
+            |(text, kind)| (text.len(), *kind),
+        );
+        self.push(kind, len);
+    }
+
+    fn skip_line(&mut self) {
+        self.at += self.rest().find('\n').unwrap_or(self.rest().len());
+        // The line feed of CRLF ends the line, its carriage return is part of that end.
+        if self.text[..self.at].ends_with('\r') && self.at < self.text.len() {
+            self.at -= 1;
+        }
+    }
+
+    /// Skips a comment; an unclosed one is none, its `/` and `*` are operators.
+    fn comment(&mut self) {
+        let close = match self.comments_close {
+            true => self.rest()[2..].find("*/"),
+            false => None,
+        };
+        match close {
+            Some(len) => self.at += len + 4,
+            None => {
+                self.comments_close = false;
+                self.push(Kind::Operator, 1);
+            }
+        }
+    }
+
+    /// Tells the length of the merge conflict marker that starts here, or zero.
+    fn marker_len(&mut self) -> usize {
+        let rest = self.rest();
+        let bytes = rest.as_bytes();
+        let same = bytes.iter().take_while(|byte| **byte == bytes[0]).take(8);
+        let ends = matches!(bytes.get(7), None | Some(b' ' | b'\r' | b'\n'));
+        if !b"<|=>".contains(&bytes[0]) {
+            return 0;
+        }
+        if same.count() != 7 || !ends || self.line_start() != self.at {
+            return 0;
+        }
+        let line = &rest[..rest.find('\n').unwrap_or(rest.len())];
+        line.trim_end_matches('\r').len()
+    }
+
+    fn in_sequence(&self) -> bool {
+        let nearest = self.enclosing();
+        nearest.is_some_and(|at| self.frames[at].kind == FrameKind::Sequence)
+    }
+
+    /// Finds the nearest open thing that is neither parenthesis nor bracket.
+    fn enclosing(&self) -> Option<usize> {
+        let recent = self.frames.iter().enumerate().rev().take(MAX_SEARCH);
+        let mut others =
+            recent.filter(|(_, f)| !matches!(f.kind, FrameKind::Paren | FrameKind::Bracket));
+        others.next().map(|(at, _)| at)
+    }
+
+    /// Closes the nearest brace or template sequence and whatever is open inside it.
+    fn close_brace(&mut self, len: usize) {
+        let Some(open) = self.enclosing() else {
+            return self.push(Kind::CloseBrace, len);
+        };
+        let kind = match self.frames[open].kind {
+            FrameKind::Sequence => Kind::CloseSequence,
+            _ => Kind::CloseBrace,
+        };
+        self.frames.truncate(open);
+        self.push(kind, len);
+    }
+
+    /// Closes a parenthesis or bracket, unless it was never opened inside the nearest braces.
+    fn close(&mut self, kind: Kind, frame: FrameKind) {
+        let first = self.enclosing().map_or(0, |at| at + 1);
+        let mut recent = self.frames.iter().enumerate().skip(first).rev();
+        let open = recent
+            .by_ref()
+            .take(MAX_SEARCH)
+            .find(|(_, open)| open.kind == frame);
+        if let Some((at, _)) = open {
+            self.frames.truncate(at);
+        }
+        self.push(kind, 1);
+    }
+
+    fn open_heredoc(&mut self) {
+        let Some((intro, marker)) = heredoc_marker(self.rest()) else {
+            return;
+        };
+        let start = self.at + intro;
+        let marker = Span::new(start, start + marker);
+        let line = self
+            .rest()
+            .find('\n')
+            .map_or(self.rest().len(), |at| at + 1);
+        self.open(Kind::OpenHeredoc, FrameKind::Heredoc(marker), line);
+    }
+
+    /// Scans one token of a quoted string.
+    fn quoted(&mut self) {
+        let rest = self.rest();
+        let len = literal_len(rest, Quoting::Quoted);
+        if len > 0 {
+            return self.push(Kind::Literal, len);
+        }
+        match rest.as_bytes()[0] {
+            b'"' => {
+                self.frames.pop();
+                self.push(Kind::CloseQuote, 1);
+            }
+            b'$' | b'%' => self.open_sequence(),
+            _ => self.break_off(),
+        }
+    }
+
+    fn open_sequence(&mut self) {
+        let rest = self.rest();
+        let kind = match rest.as_bytes()[0] {
+            b'$' => Kind::OpenInterpolation,
+            _ => Kind::OpenDirective,
+        };
+        let len = 2 + usize::from(rest[2..].starts_with('~'));
+        self.open(kind, FrameKind::Sequence, len);
+    }
+
+    /// Ends an unclosed string with its line, and with it every template that the line opened.
+    fn break_off(&mut self) {
+        let line = self.line_start();
+        let outermost = self.frames.iter().position(|frame| {
+            frame.start >= line && matches!(frame.kind, FrameKind::Quote | FrameKind::Sequence)
+        });
+        self.frames
+            .truncate(outermost.unwrap_or(self.frames.len() - 1));
+        let in_header = self.in_header();
+        self.push(Kind::Unclosed, 0);
+        if in_header {
+            return self.open(Kind::OpenBrace, FrameKind::Brace, 0);
+        }
+        if !self.rest().starts_with(['\n']) && !self.rest().starts_with("\r\n") {
+            self.push(Kind::BadCharacter, 1);
+        }
+    }
+
+    /// Tells whether an unclosed label hides the opening brace of a block: the line starts like a
+    /// header and ends with `{`.
+    fn in_header(&mut self) -> bool {
+        let line = self.line_start();
+        let mut tokens = self.tokens[self.tokens.partition_point(|t| t.start < line)..].iter();
+        let kinds = (tokens.next().map(|t| t.kind), tokens.next().map(|t| t.kind));
+        let starts_like_header = matches!(
+            kinds,
+            (Some(Kind::Ident), Some(Kind::Ident | Kind::OpenQuote))
+        );
+        starts_like_header && self.text[line..self.at].trim_end().ends_with('{')
+    }
+
+    /// Scans one token of a heredoc.
+    fn heredoc(&mut self, marker: Span) {
+        let rest = self.rest();
+        let line = &rest[..rest.find('\n').map_or(rest.len(), |at| at + 1)];
+        let marker = &self.text[marker.start..marker.end];
+        if self.line_start() == self.at && line.trim() == marker {
+            self.frames.pop();
+            let indent = line.len() - line.trim_start().len();
+            return self.push(Kind::CloseHeredoc, indent + marker.len());
+        }
+        let len = literal_len(line, Quoting::Heredoc);
+        match len {
+            0 => self.open_sequence(),
+            _ => self.push(Kind::Literal, len),
+        }
+    }
+}
+
+/// Measures literal text up to a template sequence or, in quotes, the end of string or line.
+fn literal_len(text: &str, quoting: Quoting) -> usize {
+    let bytes = text.as_bytes();
+    let quoted = quoting == Quoting::Quoted;
+    let mut at = 0;
+    while at < bytes.len() {
+        let next = bytes.get(at + 1).copied();
+        match bytes[at] {
+            b'"' | b'\n' | b'\r' if quoted => break,
+            b'$' | b'%' if next == Some(b'{') => break,
+            // `$${` is text.
+            byte @ (b'$' | b'%') if next == Some(byte) && bytes.get(at + 2) == Some(&b'{') => {
+                at += 3;
+            }
+            // Whatever is escaped is text, unless it is a line end or no single byte.
+            b'\\' if quoted && next.is_some_and(|b| b.is_ascii() && b != b'\n' && b != b'\r') => {
+                at += 2;
+            }
+            _ => at += 1,
+        }
+    }
+    at
+}
+
+/// Finds `<<MARKER` or `<<-MARKER` with nothing behind it on its line: lengths of what stands
+/// before the marker, and of the marker.
+fn heredoc_marker(text: &str) -> Option<(usize, usize)> {
+    let after = text.strip_prefix("<<")?;
+    let name = after.strip_prefix('-').unwrap_or(after);
+    let len = ident_end(name)?;
+    let rest = &name[len..];
+    (rest.starts_with('\n') || rest.starts_with("\r\n")).then_some((text.len() - name.len(), len))
+}
+
+/// Measures a number: digits, dots and exponents in any order, but with no dot at the end.
+fn number_len(bytes: &[u8]) -> usize {
+    let (mut at, mut len) = (0, 0);
+    loop {
+        match bytes.get(at) {
+            Some(b'0'..=b'9') => at += 1,
+            Some(b'.') => {
+                at += 1;
+                continue;
+            }
+            Some(b'e' | b'E') => {
+                let sign = usize::from(matches!(bytes.get(at + 1), Some(b'+' | b'-')));
+                match bytes.get(at + 1 + sign) {
+                    Some(b'0'..=b'9') => at += 2 + sign,
+                    _ => return len,
+                }
+            }
+            _ => return len,
+        }
+        len = at;
+    }
+}

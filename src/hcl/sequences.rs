@@ -1,0 +1,138 @@
+//! The part of the walk that goes through quoted templates and heredocs.
+
+use super::findings::{fault, too_deep};
+use super::grammar::{Checked, MAX_NESTING, Walk};
+use super::scan::{Kind, Token};
+use super::string::bad_escape;
+
+/// A directive that waits for its end.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Directive {
+    If,
+    Else,
+    For,
+}
+
+impl Walk<'_> {
+    /// Walks over a template up to the end that `close` names.
+    pub(super) fn template(&mut self, close: Kind) -> Checked {
+        let depth = self.depth;
+        self.take();
+        let result = self.with_lines(true, |walk| walk.template_parts(close));
+        self.depth = depth;
+        result
+    }
+
+    fn template_parts(&mut self, close: Kind) -> Checked {
+        let mut open = Vec::new();
+        loop {
+            let token = self.take();
+            match token.kind {
+                Kind::Literal => self.literal(token, close)?,
+                Kind::OpenInterpolation => {
+                    self.with_lines(false, |walk| walk.interpolation(token, close))?;
+                }
+                Kind::OpenDirective => {
+                    self.with_lines(false, |walk| walk.directive(&mut open))?;
+                }
+                kind if kind == close && open.is_empty() => return Ok(()),
+                kind if kind == close => {
+                    return Err(fault("Unexpected end of template", token.span()));
+                }
+                _ => return Err(self.unexpected(token, "Unterminated template string")),
+            }
+        }
+    }
+
+    pub(super) fn literal(&self, token: Token, close: Kind) -> Checked {
+        if self.is_broken(token) {
+            return Err(fault("Invalid character encoding", token.span()));
+        }
+        let escape = match close {
+            Kind::CloseQuote => bad_escape(self.source(token)),
+            _ => None,
+        };
+        match escape {
+            Some(span) => {
+                // A backslash that hides the line end is a stray character to HCL.
+                let title = match span.end - span.start {
+                    1 => "Invalid character",
+                    _ => "Invalid escape sequence",
+                };
+                Err(fault(title, span.shifted(token.start)))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn interpolation(&mut self, open: Token, close: Kind) -> Checked {
+        self.expr()?;
+        let token = self.peek();
+        let quote_follows = matches!(token.kind, Kind::OpenQuote | Kind::CloseQuote);
+        match token.kind {
+            Kind::CloseSequence => {
+                self.take();
+                Ok(())
+            }
+            Kind::End => Err(fault(
+                "Unclosed template interpolation sequence",
+                open.span(),
+            )),
+            _ if quote_follows && close == Kind::CloseQuote => Err(fault(
+                "Unclosed template interpolation sequence",
+                open.span(),
+            )),
+            _ => Err(self.unexpected(token, "Extra characters after interpolation expression")),
+        }
+    }
+
+    /// Walks over one `%{ … }`; `open` holds the directives that wait for their end.
+    fn directive(&mut self, open: &mut Vec<Directive>) -> Checked {
+        let word = self.expect(Kind::Ident, "Invalid template directive")?;
+        let surplus = match self.source(word) {
+            "if" => {
+                self.enter(open, Directive::If, word)?;
+                self.expr()?;
+                "Extra characters in if marker"
+            }
+            "for" => {
+                self.enter(open, Directive::For, word)?;
+                self.for_names("Invalid 'for' directive")?;
+                self.expr()?;
+                "Extra characters in for marker"
+            }
+            "else" => match open.last_mut() {
+                Some(last @ Directive::If) => {
+                    *last = Directive::Else;
+                    "Extra characters in else marker"
+                }
+                _ => return Err(fault("Unexpected else directive", word.span())),
+            },
+            "endif" => match open.pop() {
+                Some(Directive::If | Directive::Else) => {
+                    self.depth -= 1;
+                    "Extra characters in endif marker"
+                }
+                _ => return Err(fault("Unexpected endif directive", word.span())),
+            },
+            "endfor" => match open.pop() {
+                Some(Directive::For) => {
+                    self.depth -= 1;
+                    "Extra characters in endfor marker"
+                }
+                _ => return Err(fault("Unexpected endfor directive", word.span())),
+            },
+            _ => return Err(fault("Invalid template control keyword", word.span())),
+        };
+        self.expect(Kind::CloseSequence, surplus).map(drop)
+    }
+
+    fn enter(&mut self, open: &mut Vec<Directive>, directive: Directive, word: Token) -> Checked {
+        if self.depth >= MAX_NESTING {
+            return Err(too_deep(word.span()));
+        }
+        self.depth += 1;
+        open.push(directive);
+        Ok(())
+    }
+}

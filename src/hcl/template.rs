@@ -1,0 +1,146 @@
+//! Templates: strip markers and heredoc indentation, applied the way HCL does.
+//!
+//! HCL works on a flat row of pieces in which each line of a heredoc is a piece of its own; so a
+//! strip marker takes space off one line only, and indentation counts inside directives too.
+
+use super::tree::{Expr, ExprKind, TemplateFor, TemplateIf, TemplatePart};
+
+/// One piece of a template before directives are put in each other.
+pub(super) enum Piece {
+    Text(String),
+    Sequence(Sequence, Strip),
+}
+
+/// `${ … }` or `%{ … }`
+pub(super) enum Sequence {
+    Value(Expr),
+    If(Expr),
+    Else,
+    EndIf,
+    For {
+        key_name: Option<String>,
+        value_name: String,
+        collection: Expr,
+    },
+    EndFor,
+}
+
+/// The sides on which a sequence has a `~`.
+#[derive(Clone, Copy)]
+pub(super) struct Strip {
+    pub(super) before: bool,
+    pub(super) after: bool,
+}
+
+/// Takes the space off that strip markers point at.
+pub(super) fn strip(pieces: &mut [Piece]) {
+    for at in 0..pieces.len() {
+        let Piece::Sequence(_, strip) = pieces[at] else {
+            continue;
+        };
+        if strip.before
+            && let Some(Piece::Text(text)) = at.checked_sub(1).and_then(|at| pieces.get_mut(at))
+        {
+            text.truncate(text.trim_end().len());
+        }
+        if strip.after
+            && let Some(Piece::Text(text)) = pieces.get_mut(at + 1)
+        {
+            *text = text.trim_start().to_owned();
+        }
+    }
+}
+
+/// Takes the common indentation off the lines of a `<<-` heredoc. Blank lines neither count nor
+/// change, and a line that starts with a sequence has no indentation.
+pub(super) fn dedent(pieces: &mut [Piece]) {
+    let mut common = usize::MAX;
+    let mut starts = Vec::new();
+    let mut at_line_start = true;
+    for (at, piece) in pieces.iter().enumerate() {
+        let indent = match piece {
+            Piece::Text(text) if text.trim_start().is_empty() && text.ends_with('\n') => usize::MAX,
+            Piece::Text(text) => text.chars().take_while(|c| c.is_whitespace()).count(),
+            Piece::Sequence(..) => 0,
+        };
+        if at_line_start {
+            common = common.min(indent);
+            if indent != usize::MAX {
+                starts.push(at);
+            }
+        }
+        at_line_start = matches!(piece, Piece::Text(text) if text.ends_with('\n'));
+    }
+    for at in starts {
+        if let Piece::Text(text) = &mut pieces[at] {
+            *text = text.chars().skip(common).collect();
+        }
+    }
+}
+
+/// Puts the pieces together: directives in each other, neighbouring text joined.
+pub(super) fn assemble(pieces: Vec<Piece>) -> ExprKind {
+    let single = pieces.len() == 1;
+    let mut pieces = pieces.into_iter();
+    let (mut parts, _) = parts(&mut pieces);
+    match parts.as_mut_slice() {
+        [] => ExprKind::String(String::new()),
+        [TemplatePart::Literal(text)] => ExprKind::String(std::mem::take(text)),
+        // Only a lone `"${ … }"` hands its value through; text that a strip marker emptied still
+        // makes a string of it.
+        [TemplatePart::Interpolation(_)] if !single => {
+            parts.push(TemplatePart::Literal(String::new()));
+            ExprKind::Template(parts)
+        }
+        _ => ExprKind::Template(parts),
+    }
+}
+
+/// Takes parts up to the `else` or end of the directive around them, and tells whether that was
+/// an `else`.
+fn parts(pieces: &mut std::vec::IntoIter<Piece>) -> (Vec<TemplatePart>, bool) {
+    let mut found: Vec<TemplatePart> = Vec::new();
+    while let Some(piece) = pieces.next() {
+        match piece {
+            Piece::Text(text) => match found.last_mut() {
+                Some(TemplatePart::Literal(before)) => before.push_str(&text),
+                _ if text.is_empty() => {}
+                _ => found.push(TemplatePart::Literal(text)),
+            },
+            Piece::Sequence(Sequence::Value(value), _) => {
+                found.push(TemplatePart::Interpolation(value));
+            }
+            Piece::Sequence(Sequence::If(condition), _) => {
+                let (then, has_else) = parts(pieces);
+                let otherwise = match has_else {
+                    true => parts(pieces).0,
+                    false => Vec::new(),
+                };
+                found.push(TemplatePart::If(Box::new(TemplateIf {
+                    condition,
+                    then,
+                    otherwise,
+                })));
+            }
+            Piece::Sequence(
+                Sequence::For {
+                    key_name,
+                    value_name,
+                    collection,
+                },
+                _,
+            ) => {
+                let (body, _) = parts(pieces);
+                found.push(TemplatePart::For(Box::new(TemplateFor {
+                    key_name,
+                    value_name,
+                    collection,
+                    body,
+                })));
+            }
+            Piece::Sequence(Sequence::Else, _) => return (found, true),
+            Piece::Sequence(Sequence::EndIf | Sequence::EndFor, _) => return (found, false),
+        }
+    }
+    (found, false)
+}
