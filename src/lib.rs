@@ -29,6 +29,7 @@ pub mod platform;
 pub mod version;
 pub mod world;
 
+pub mod expr;
 pub mod hcl;
 
 pub mod archive;
