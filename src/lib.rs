@@ -31,6 +31,7 @@ pub mod world;
 
 pub mod expr;
 pub mod hcl;
+pub mod lockfile;
 
 pub mod archive;
 

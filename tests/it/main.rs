@@ -14,6 +14,7 @@ mod archives;
 mod cases;
 mod corpus_syntax;
 mod hostile_archives;
+mod lockfiles;
 mod versions;
 
 #[path = "../support/zips.rs"]

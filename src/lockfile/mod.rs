@@ -1,0 +1,108 @@
+//! The dependency lock file `.terraform.lock.hcl`: bytes in, exact bytes out.
+//!
+//! The model holds values only, in canonical form and order; [`parse`] never fails but returns
+//! what it understood plus every problem, and [`write`] prints from the model, never from the
+//! text that was read (`lockfile.md` 1).
+
+mod parse;
+#[cfg(test)]
+mod tests;
+mod write;
+
+use std::collections::BTreeMap;
+
+use crate::addr::ProviderAddr;
+use crate::diag::Span;
+use crate::flavor::{Flavor, Program};
+use crate::hash::{Hash, Hashes};
+use crate::version::{Constraints, Version};
+
+pub use parse::{header_of, parse};
+pub use write::write;
+
+/// The name of the file, in the root module directory.
+pub const FILE_NAME: &str = ".terraform.lock.hcl";
+
+/// How large a lock file may be, in bytes; the largest known one has 19 KB.
+pub const MAX_BYTES: u64 = 4 * 1024 * 1024;
+
+/// What a lock file records, in the order of the file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LockFile {
+    /// The locked providers.
+    pub providers: BTreeMap<ProviderAddr, ProviderLock>,
+}
+
+/// One provider of a lock file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProviderLock {
+    /// The selected version.
+    pub version: Version,
+    /// The conditions that led to it: a note for people, never used for selection.
+    pub constraints: Constraints,
+    /// The hashes of its packages, of all platforms and schemes.
+    pub hashes: Hashes,
+}
+
+/// A lock file as it was read: the model, and where its parts stand in the text.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Document {
+    /// What was understood; an entry with a fault is left out.
+    pub lock: LockFile,
+    /// Where each entry of `lock` stands.
+    pub places: BTreeMap<ProviderAddr, Places>,
+    /// Which program's header the file begins with, if it has one.
+    pub header: Option<Program>,
+    /// How many comments beside the header a rewrite would drop.
+    pub comments: usize,
+}
+
+/// Where the parts of an entry stand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Places {
+    /// From the word `provider` to the end of its label.
+    pub header: Span,
+    /// The expression of `version`.
+    pub version: Span,
+    /// The expression of `constraints`, if there is one.
+    pub constraints: Option<Span>,
+    /// The expression of `hashes`, if there is one.
+    pub hashes: Option<Span>,
+    /// Each hash as it is listed, unsorted, repetitions included.
+    pub listed: Vec<(Hash, Span)>,
+}
+
+impl LockFile {
+    /// Adds the entries that OpenTofu reads into a lock file of Terraform, and returns the pairs
+    /// (entry that stood there, entry that was added).
+    ///
+    /// An entry `registry.terraform.io/hashicorp/T` without a sibling on OpenTofu's registry gets
+    /// one with the same version and constraints and no hashes (`lockfile.md` 7.2). Other flavors
+    /// add nothing. Only siblings that are `wanted` count.
+    pub fn carry_over(
+        &mut self,
+        flavor: Flavor,
+        wanted: impl Fn(&ProviderAddr) -> bool,
+    ) -> Vec<(ProviderAddr, ProviderAddr)> {
+        let mut pairs = Vec::new();
+        for (addr, entry) in &self.providers {
+            let Some(twin) = addr.carried_over(flavor) else {
+                continue;
+            };
+            if wanted(&twin) && !self.providers.contains_key(&twin) {
+                pairs.push((addr.clone(), twin, entry.clone()));
+            }
+        }
+        for (_, twin, entry) in &pairs {
+            let bare = ProviderLock {
+                hashes: Hashes::default(),
+                ..entry.clone()
+            };
+            self.providers.insert(twin.clone(), bare);
+        }
+        pairs
+            .into_iter()
+            .map(|(old, twin, _)| (old, twin))
+            .collect()
+    }
+}

@@ -1,0 +1,414 @@
+//! Bytes to model, with every problem of the file (`lockfile.md` 1.2).
+
+use std::collections::BTreeMap;
+
+use super::{Document, Places, ProviderLock};
+use crate::addr::ProviderAddr;
+use crate::diag::{self, Diagnostic, FileId, Span};
+use crate::expr::{self, Value};
+use crate::flavor::{Flavor, Program};
+use crate::hash::Hash;
+use crate::hcl::{
+    self,
+    tree::{Attribute, Block, Body, Expr, ExprKind, Item, Word},
+};
+use crate::version::{Constraints, Version};
+
+/// Reads a lock file; `bytes` need not be UTF-8, because comments may hold anything.
+///
+/// Every problem is returned with the title that the programs give to it, in the order of the
+/// file, and each once: where a program follows an error up with a second one about the same
+/// text, only the first is kept. An error means that the programs refuse the whole file.
+#[must_use]
+pub fn parse(file: FileId, bytes: &[u8], flavor: Flavor) -> (Document, Vec<Diagnostic>) {
+    let (body, diagnostics) = hcl::parse(file, bytes);
+    let document = Document {
+        header: header_of(bytes),
+        comments: hcl::comments(bytes)
+            .len()
+            .saturating_sub(header_lines(bytes)),
+        ..Document::default()
+    };
+    let mut faults: Vec<usize> = diagnostics
+        .iter()
+        .filter_map(|d| Some(d.primary.as_ref()?.span.start))
+        .collect();
+    faults.sort_unstable();
+    let mut reader = Reader {
+        file,
+        flavor,
+        document,
+        diagnostics,
+        faults,
+        seen: BTreeMap::new(),
+    };
+    reader.body(&body);
+    let mut diagnostics = reader.diagnostics;
+    diag::in_order(&mut diagnostics);
+    (reader.document, diagnostics)
+}
+
+/// Tells which program's header a lock file begins with, if any.
+#[must_use]
+pub fn header_of(bytes: &[u8]) -> Option<Program> {
+    let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
+    let first = bytes.split(|b| *b == b'\n').next()?.trim_ascii_end();
+    let of = |program: Program| {
+        let header = Flavor::newest(program).header();
+        header
+            .lines()
+            .next()
+            .is_some_and(|line| line.as_bytes() == first)
+    };
+    [Program::Terraform, Program::OpenTofu]
+        .into_iter()
+        .find(|program| of(*program))
+}
+
+/// Counts the lines at the top that are the header's, whichever program wrote it.
+fn header_lines(bytes: &[u8]) -> usize {
+    let Some(program) = header_of(bytes) else {
+        return 0;
+    };
+    let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
+    let ours = Flavor::newest(program).header();
+    let lines = bytes.split(|b| *b == b'\n').zip(ours.lines());
+    lines
+        .take_while(|(line, header)| line.trim_ascii_end() == header.as_bytes())
+        .count()
+}
+
+/// One file in the course of being read.
+struct Reader {
+    file: FileId,
+    flavor: Flavor,
+    document: Document,
+    diagnostics: Vec<Diagnostic>,
+    /// Where the syntax is at fault, sorted.
+    faults: Vec<usize>,
+    seen: BTreeMap<ProviderAddr, Span>,
+}
+
+impl Reader {
+    fn body(&mut self, body: &Body) {
+        let mut module_told = false;
+        for item in &body.items {
+            match item {
+                Item::Attribute(attribute) => self.unsupported_argument(attribute),
+                Item::Block(block) => match block.kind.text.as_str() {
+                    "provider" => self.provider(block),
+                    "module" => self.module(block, &mut module_told),
+                    _ => self.unsupported_block(block),
+                },
+            }
+        }
+    }
+
+    fn module(&mut self, block: &Block, told: &mut bool) {
+        if self.label(block, "path").is_none() || std::mem::replace(told, true) {
+            return;
+        }
+        let title = "Dependency locks for modules are not yet supported";
+        self.push(Diagnostic::warning("module-lock", title).at(
+            self.file,
+            block.header,
+            "ignored, and dropped when the file is written",
+        ));
+    }
+
+    fn provider(&mut self, block: &Block) {
+        let Some(label) = self.label(block, "source_addr") else {
+            return;
+        };
+        let Some(addr) = self.addr(label) else { return };
+        let entry = self.entry(block);
+        if let Some(first) = self.seen.get(&addr) {
+            self.push(
+                Diagnostic::error("duplicate-provider", "Duplicate provider lock")
+                    .at(self.file, block.header, "locked again")
+                    .see(self.file, *first, "first locked here")
+                    .help("delete one of the two blocks"),
+            );
+            return;
+        }
+        self.seen.insert(addr.clone(), block.header);
+        if let Some((entry, places)) = entry {
+            self.document.lock.providers.insert(addr.clone(), entry);
+            self.document.places.insert(addr, places);
+        }
+    }
+
+    /// Returns the only label of a block, else reports.
+    fn label<'a>(&mut self, block: &'a Block, what: &str) -> Option<&'a Word> {
+        let kind = &block.kind.text;
+        match block.labels.as_slice() {
+            [label] => return Some(label),
+            [] => self.push(
+                Diagnostic::error("label-wrong", format!("Missing {what} for {kind}")).at(
+                    self.file,
+                    block.header,
+                    "one label is needed",
+                ),
+            ),
+            [_, second, ..] => self.push(
+                Diagnostic::error("label-wrong", format!("Extraneous label for {kind}")).at(
+                    self.file,
+                    second.span,
+                    "only one label is allowed",
+                ),
+            ),
+        }
+        None
+    }
+
+    /// Reads the label of a provider block, which must be canonical.
+    fn addr(&mut self, label: &Word) -> Option<ProviderAddr> {
+        let parsed = ProviderAddr::parse(&label.text, self.flavor);
+        match parsed {
+            Ok(addr) if addr.is_builtin(self.flavor) => {
+                self.bad_addr(
+                    label,
+                    "this provider is built into the program and never locked",
+                );
+                None
+            }
+            Ok(addr) if addr.is_legacy() => {
+                self.bad_addr(label, "this is an address of Terraform 0.12");
+                None
+            }
+            Ok(addr) if addr.to_string() != label.text => {
+                let title = "Non-normalized provider source address";
+                let note = format!("must be written as {:?}", addr.to_string());
+                self.push(
+                    Diagnostic::error("address-not-canonical", title)
+                        .at(self.file, label.span, note)
+                        .help(format!("replace the label by {:?}", addr.to_string())),
+                );
+                None
+            }
+            Ok(addr) => Some(addr),
+            Err(error) => {
+                self.bad_addr(label, &error.kind().to_string());
+                None
+            }
+        }
+    }
+
+    fn bad_addr(&mut self, label: &Word, note: &str) {
+        self.push(
+            Diagnostic::error("address-malformed", "Invalid provider source address")
+                .at(self.file, label.span, note)
+                .help("write \"hostname/namespace/type\", or delete the block"),
+        );
+    }
+
+    /// Reads the inside of a provider block; `None` if any of it is at fault.
+    fn entry(&mut self, block: &Block) -> Option<(ProviderLock, Places)> {
+        let before = self.diagnostics.len();
+        for item in &block.body.items {
+            match item {
+                Item::Attribute(attribute) => match attribute.name.text.as_str() {
+                    "version" | "constraints" | "hashes" => {}
+                    _ => self.unsupported_argument(attribute),
+                },
+                Item::Block(inner) => self.unsupported_block(inner),
+            }
+        }
+        let version = self.version(block);
+        let constraints = block
+            .body
+            .attribute("constraints")
+            .map(|a| (self.constraints(a), a));
+        let hashes = block.body.attribute("hashes").map(|a| (self.hashes(a), a));
+        let (version, version_span) = version?;
+        if self.diagnostics.len() > before {
+            return None;
+        }
+        let listed = hashes
+            .as_ref()
+            .map(|(listed, _)| listed.clone())
+            .unwrap_or_default();
+        let places = Places {
+            header: block.header,
+            version: version_span,
+            constraints: constraints.as_ref().map(|(_, a)| a.value.span),
+            hashes: hashes.as_ref().map(|(_, a)| a.value.span),
+            listed: listed.clone(),
+        };
+        let entry = ProviderLock {
+            version,
+            constraints: constraints.map(|(set, _)| set).unwrap_or_default(),
+            hashes: listed.into_iter().map(|(hash, _)| hash).collect(),
+        };
+        Some((entry, places))
+    }
+
+    fn version(&mut self, block: &Block) -> Option<(Version, Span)> {
+        let file = self.file;
+        let missing = |span, note: &str| {
+            Diagnostic::error("version-missing", "Missing required argument")
+                .at(file, span, note)
+                .help("restore the line from version control, or delete the block and lock again")
+        };
+        let Some(attribute) = block.body.attribute("version") else {
+            // Where the argument is there but could not be parsed, that was reported already.
+            if !self.hides_a_fault(block.span) {
+                self.push(missing(block.header, "\"version\" is required here"));
+            }
+            return None;
+        };
+        let span = attribute.value.span;
+        let value = self.constant(&attribute.value)?;
+        if value == Value::Null {
+            self.push(missing(span, "must not be null"));
+            return None;
+        }
+        let text = self.text(&value, span)?;
+        let title = "Invalid provider version number";
+        match text.parse::<Version>() {
+            Ok(version) if version.to_string() == text => Some((version, span)),
+            Ok(version) => {
+                let form = version.to_string();
+                self.push(
+                    Diagnostic::error("version-malformed", title)
+                        .at(self.file, span, format!("must be written as {form:?}"))
+                        .help(format!("write version = {form:?}")),
+                );
+                None
+            }
+            Err(error) => {
+                self.push(
+                    Diagnostic::error("version-malformed", title)
+                        .at(self.file, span, error.to_string())
+                        .help("restore the line from version control, or delete the block and lock again"),
+                );
+                None
+            }
+        }
+    }
+
+    fn constraints(&mut self, attribute: &Attribute) -> Constraints {
+        let span = attribute.value.span;
+        let Some(value) = self.constant(&attribute.value) else {
+            return Constraints::default();
+        };
+        let Some(text) = self.text(&value, span) else {
+            return Constraints::default();
+        };
+        let title = "Invalid provider version constraints";
+        match Constraints::parse_lock(&text) {
+            Ok(set) if set.to_string() == text => return set,
+            Ok(set) => {
+                let form = set.to_string();
+                self.push(
+                    Diagnostic::error("constraints-malformed", title)
+                        .at(self.file, span, format!("must be written as {form:?}"))
+                        .help(format!("write constraints = {form:?}")),
+                );
+            }
+            Err(error) => self.push(
+                Diagnostic::error("constraints-malformed", title)
+                    .at(self.file, span, error.to_string())
+                    .help("delete the line, and lock again"),
+            ),
+        }
+        Constraints::default()
+    }
+
+    fn hashes(&mut self, attribute: &Attribute) -> Vec<(Hash, Span)> {
+        let span = attribute.value.span;
+        let ExprKind::Tuple(elements) = &attribute.value.kind else {
+            self.push(Diagnostic::error("wrong-type", "Invalid expression").at(
+                self.file,
+                span,
+                "a list in brackets is required",
+            ));
+            return Vec::new();
+        };
+        if elements.is_empty() {
+            self.push(
+                Diagnostic::error("hashes-empty", "Invalid provider hash set")
+                    .at(self.file, span, "must not be empty")
+                    .help("delete the line, and lock again"),
+            );
+        }
+        elements
+            .iter()
+            .filter_map(|element| self.hash(element))
+            .collect()
+    }
+
+    fn hash(&mut self, element: &Expr) -> Option<(Hash, Span)> {
+        let value = self.constant(element)?;
+        let text = self.text(&value, element.span)?;
+        match text.parse::<Hash>() {
+            Ok(hash) => Some((hash, element.span)),
+            Err(_) => {
+                self.push(
+                    Diagnostic::error("hash-malformed", "Invalid provider hash string")
+                        .at(
+                            self.file,
+                            element.span,
+                            "a scheme and a colon must come first, as in \"h1:…\"",
+                        )
+                        .help("delete the line, and lock again"),
+                );
+                None
+            }
+        }
+    }
+
+    fn constant(&mut self, expr: &Expr) -> Option<Value> {
+        match expr::constant(self.file, expr) {
+            Ok(value) => Some(value),
+            Err(diagnostics) => {
+                self.diagnostics.extend(diagnostics);
+                None
+            }
+        }
+    }
+
+    fn text(&mut self, value: &Value, span: Span) -> Option<String> {
+        let text = value.to_text();
+        if text.is_none() {
+            self.push(Diagnostic::error("wrong-type", "Unsuitable value type").at(
+                self.file,
+                span,
+                "a string is required",
+            ));
+        }
+        text
+    }
+
+    fn unsupported_argument(&mut self, attribute: &Attribute) {
+        self.push(
+            Diagnostic::error("unsupported-item", "Unsupported argument").at(
+                self.file,
+                attribute.name.span,
+                "not expected here",
+            ),
+        );
+    }
+
+    fn unsupported_block(&mut self, block: &Block) {
+        self.push(
+            Diagnostic::error("unsupported-item", "Unsupported block type").at(
+                self.file,
+                block.kind.span,
+                "not expected here",
+            ),
+        );
+    }
+
+    /// Tells whether the syntax is at fault within a span.
+    fn hides_a_fault(&self, span: Span) -> bool {
+        let next = self.faults.partition_point(|start| *start < span.start);
+        self.faults
+            .get(next)
+            .is_some_and(|start| *start <= span.end)
+    }
+
+    fn push(&mut self, diagnostic: Diagnostic) {
+        self.diagnostics.push(diagnostic);
+    }
+}

@@ -1,0 +1,98 @@
+//! Properties of reading and printing.
+
+use proptest::prelude::*;
+
+use super::{LockFile, ProviderLock, parse, write};
+use crate::addr::ProviderAddr;
+use crate::diag::Texts;
+use crate::flavor::Flavor;
+use crate::hash::Hash;
+use crate::version::{Constraints, Version};
+
+fn addr() -> impl Strategy<Value = ProviderAddr> {
+    let host = prop_oneof![
+        Just("registry.terraform.io"),
+        Just("example.com:8443"),
+        Just("été.example"),
+        Just("localhost"),
+    ];
+    (host, "[a-z0-9]{1,4}", "[a-zé][a-z0-9]{0,4}").prop_map(|(host, namespace, type_name)| {
+        let text = format!("{host}/{namespace}/{type_name}");
+        ProviderAddr::parse(&text, Flavor::Terraform1_16).expect("well-formed")
+    })
+}
+
+fn version() -> impl Strategy<Value = Version> {
+    let suffix = "(-[a-zA-Z0-9.-]{1,6})?(\\+[a-zA-Z0-9.-]{1,6})?";
+    (any::<u64>(), 0..9u64, any::<u64>(), suffix)
+        .prop_map(|(a, b, c, suffix)| format!("{a}.{b}.{c}{suffix}").parse().expect("well-formed"))
+}
+
+fn constraints() -> impl Strategy<Value = Constraints> {
+    let operator = prop_oneof![
+        Just(""),
+        Just(">"),
+        Just(">="),
+        Just("<"),
+        Just("<="),
+        Just("!="),
+        Just("~>"),
+    ];
+    let term = (operator, 0..5u64, 0..5u64)
+        .prop_map(|(operator, a, b)| format!("{operator} {a}.{b}").trim().to_owned());
+    prop::collection::vec(term, 0..4)
+        .prop_map(|terms| Constraints::parse_lock(&terms.join(", ")).expect("well-formed"))
+}
+
+fn hash() -> impl Strategy<Value = Hash> {
+    // The text is NFC as it is read, so only such texts come back as they went.
+    let value = "[ -~é😀\\n\\t\u{a0}\u{200b}]{0,8}";
+    ("[a-z0-9A-Z${%]{1,3}", value)
+        .prop_map(|(scheme, value)| format!("{scheme}:{value}").parse().expect("well-formed"))
+}
+
+fn lock_file() -> impl Strategy<Value = LockFile> {
+    let entry = (
+        version(),
+        constraints(),
+        prop::collection::vec(hash(), 0..5),
+    )
+        .prop_map(|(version, constraints, hashes)| ProviderLock {
+            version,
+            constraints,
+            hashes: hashes.into_iter().collect(),
+        });
+    prop::collection::btree_map(addr(), entry, 0..5).prop_map(|providers| LockFile { providers })
+}
+
+proptest! {
+    #[test]
+    fn what_is_written_reads_back(lock in lock_file()) {
+        let text = write(&lock, Flavor::Terraform1_16);
+        let file = Texts::default().add("lock", Vec::new());
+        let (document, diagnostics) = parse(file, text.as_bytes(), Flavor::Terraform1_16);
+        prop_assert!(diagnostics.is_empty(), "{diagnostics:?}\n{text}");
+        prop_assert_eq!(document.lock, lock);
+        prop_assert_eq!(document.comments, 0);
+    }
+
+    #[test]
+    fn no_bytes_make_the_reader_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        let file = Texts::default().add("lock", bytes.clone());
+        let _ = parse(file, &bytes, Flavor::OpenTofu1_12);
+    }
+
+    #[test]
+    fn a_damaged_file_is_told_or_read(lock in lock_file(), at in any::<prop::sample::Index>(), byte: u8) {
+        let mut text = write(&lock, Flavor::Terraform1_16).into_bytes();
+        let at = at.index(text.len());
+        text[at] = byte;
+        let mut texts = Texts::default();
+        let file = texts.add("lock", text.clone());
+        let (_, diagnostics) = parse(file, &text, Flavor::Terraform1_16);
+        for diagnostic in &diagnostics {
+            let label = diagnostic.primary.as_ref().expect("every problem has a place");
+            prop_assert!(label.span.start <= label.span.end && label.span.end <= text.len());
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Model to bytes (`lockfile.md` 1.1).
+
+use std::fmt::Write as _;
+
+use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory as _};
+
+use super::{LockFile, ProviderLock};
+use crate::flavor::Flavor;
+
+/// Prints a lock file exactly as the program of the flavor writes it.
+///
+/// ```
+/// use lockctl::flavor::Flavor;
+/// use lockctl::lockfile::{LockFile, write};
+///
+/// let empty = write(&LockFile::default(), Flavor::Terraform1_11);
+/// assert_eq!(empty, Flavor::Terraform1_11.header());
+/// ```
+#[must_use]
+pub fn write(lock: &LockFile, flavor: Flavor) -> String {
+    let mut out = flavor.header().to_owned();
+    for (addr, entry) in &lock.providers {
+        out.push_str("\nprovider ");
+        quote(&mut out, &addr.to_string());
+        out.push_str(" {\n");
+        body(&mut out, entry);
+        out.push_str("}\n");
+    }
+    out
+}
+
+fn body(out: &mut String, entry: &ProviderLock) {
+    let constraints = entry.constraints.to_string();
+    // Neighbouring one-line arguments are aligned; `hashes` never takes part.
+    if constraints.is_empty() {
+        out.push_str("  version = ");
+        quote(out, &entry.version.to_string());
+    } else {
+        out.push_str("  version     = ");
+        quote(out, &entry.version.to_string());
+        out.push_str("\n  constraints = ");
+        quote(out, &constraints);
+    }
+    out.push('\n');
+    // An empty list would be refused when the file is read again.
+    if entry.hashes.is_empty() {
+        return;
+    }
+    out.push_str("  hashes = [\n");
+    for hash in entry.hashes.iter() {
+        out.push_str("    ");
+        quote(out, hash.as_str());
+        out.push_str(",\n");
+    }
+    out.push_str("  ]\n");
+}
+
+/// Writes a quoted string with the escapes of rule 8.
+fn quote(out: &mut String, text: &str) {
+    out.push('"');
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '$' | '%' if chars.peek() == Some(&'{') => out.extend([c, c]),
+            c if is_printable(c) => out.push(c),
+            c => {
+                let code = u32::from(c);
+                let written = if code < 0x10000 {
+                    write!(out, "\\u{code:04x}")
+                } else {
+                    write!(out, "\\U{code:08x}")
+                };
+                written.expect("writing to a string cannot fail");
+            }
+        }
+    }
+    out.push('"');
+}
+
+/// Tells whether the programs print a character as it is: a letter, mark, number, punctuation,
+/// symbol or the ASCII space.
+fn is_printable(c: char) -> bool {
+    if c.is_ascii() {
+        return c == ' ' || c.is_ascii_graphic();
+    }
+    matches!(
+        c.general_category_group(),
+        GeneralCategoryGroup::Letter
+            | GeneralCategoryGroup::Mark
+            | GeneralCategoryGroup::Number
+            | GeneralCategoryGroup::Punctuation
+            | GeneralCategoryGroup::Symbol
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(given: &str, wanted: &str) {
+        let mut out = String::new();
+        quote(&mut out, given);
+        assert_eq!(out, wanted, "from {given:?}");
+    }
+
+    #[test]
+    fn escapes_are_those_of_the_programs() {
+        check("h1:é😀 x", "\"h1:é😀 x\"");
+        check("a\n\r\t\"\\", r#""a\n\r\t\"\\""#);
+        check("$ % $x %{ ${ $${", r#""$ % $x %%{ $${ $$${""#);
+        check(
+            "\u{a0}\u{ad}\u{200b}\u{7f}\u{0}",
+            r#""\u00a0\u00ad\u200b\u007f\u0000""#,
+        );
+        check("\u{e0001}", r#""\U000e0001""#);
+    }
+}
