@@ -26,6 +26,7 @@ pub mod diag;
 pub mod hash;
 pub mod parallel;
 pub mod platform;
+pub mod requirement;
 pub mod version;
 pub mod world;
 
