@@ -30,6 +30,7 @@ pub mod requirement;
 pub mod version;
 pub mod world;
 
+pub mod config;
 pub mod expr;
 pub mod hcl;
 pub mod lockfile;

@@ -12,6 +12,7 @@
 
 mod archives;
 mod cases;
+mod configs;
 mod corpus_syntax;
 mod hostile_archives;
 mod lockfiles;

@@ -1,0 +1,200 @@
+//! `module` blocks: what their source means (`config.md` 4).
+
+use crate::expr::{self, Value};
+use crate::flavor::Flavor;
+use crate::hcl::tree::{Block, Expr};
+use crate::version::CoreConstraints;
+
+use super::contents::{Call, CallVersion as Version, Contents, Faults, Role, Source};
+use super::names;
+
+/// What is said of a source that depends on values that are not known here.
+const COMPUTED: &str = "the source is computed";
+
+/// Decodes a `module` block; a faulty one is reported and gives no call.
+pub(super) fn decode(block: &Block, contents: &mut Contents, faults: &mut Faults) {
+    let [name] = &*block.labels else { return };
+    if !names::is_identifier(&name.text) {
+        let remark = "a name holds letters, digits, dashes and underscores";
+        faults.invalid("Invalid module instance name", name.span, remark);
+        return;
+    }
+    let version = version(block, faults);
+    let (source, span) = match block.body.attribute("source") {
+        Some(argument) => match source(&argument.value, version, faults) {
+            Some(source) => (Some(source), argument.value.span),
+            None => return,
+        },
+        None if faults.role == Role::Override => (None, block.header),
+        None => {
+            faults.invalid(
+                "Missing required argument",
+                block.header,
+                "source is missing",
+            );
+            return;
+        }
+    };
+    contents.calls.push(Call {
+        name: name.text.clone(),
+        source,
+        version,
+        place: faults.place(span),
+        header: faults.place(block.header),
+    });
+}
+
+fn version(block: &Block, faults: &mut Faults) -> Version {
+    let Some(argument) = block.body.attribute("version") else {
+        return Version::Absent;
+    };
+    let Ok(value) = expr::constant(faults.file, &argument.value) else {
+        return Version::Computed;
+    };
+    if value == Value::Null {
+        return Version::Null;
+    }
+    let read = value.to_text().map(|text| CoreConstraints::parse(&text));
+    if !matches!(read, Some(Ok(_))) {
+        let span = argument.value.span;
+        faults.error("constraint-invalid", "Invalid version constraint", span, "");
+    }
+    Version::Stated
+}
+
+/// Reads the source of a module that a test run calls: no program computes that.
+pub(super) fn of_run(value: &Expr, faults: &Faults) -> Source {
+    let constant = expr::constant(faults.file, value).ok();
+    let text = constant.and_then(|value| value.to_text());
+    Source::Unseen(text.unwrap_or_else(|| COMPUTED.to_owned()))
+}
+
+fn source(value: &Expr, version: Version, faults: &mut Faults) -> Option<Source> {
+    let Ok(constant) = expr::constant(faults.file, value) else {
+        return Some(Source::Unseen(COMPUTED.to_owned()));
+    };
+    let Some(text) = constant.to_text() else {
+        let title = no_text_title(&constant, faults.flavor);
+        faults.invalid(title, value.span, "a string is needed here");
+        return None;
+    };
+    let source = classify(&text);
+    let has_version = match version {
+        // The oldest Terraform only looks whether the argument is there.
+        Version::Null => faults.flavor == Flavor::Terraform1_11,
+        _ => version == Version::Stated,
+    };
+    let fits = match version {
+        Version::Computed => return Some(Source::Unseen(text)),
+        _ if has_version => is_registry_address(&text),
+        _ => source.is_some(),
+    };
+    if fits {
+        return source;
+    }
+    if has_version {
+        let remark = "only a module of a registry has versions";
+        faults.invalid("Invalid registry module source address", value.span, remark);
+    } else {
+        let remark = "a local path starts with ./ or ../";
+        faults.invalid("Invalid module source address", value.span, remark);
+    }
+    None
+}
+
+fn no_text_title(value: &Value, flavor: Flavor) -> &'static str {
+    match flavor {
+        Flavor::Terraform1_11 | Flavor::OpenTofu1_12 => "Unsuitable value type",
+        _ if *value == Value::Null => "Unsuitable module source",
+        _ => "Incorrect value type",
+    }
+}
+
+/// Says what kind of address a source is; `None` is an address of no kind.
+///
+/// An absolute path is no local module to the programs: they copy it, as if it were remote.
+fn classify(text: &str) -> Option<Source> {
+    const PREFIXES: [&str; 4] = ["./", "../", ".\\", "..\\"];
+    if PREFIXES.iter().any(|prefix| text.starts_with(prefix)) {
+        // A backslash means the same on every system.
+        return Some(Source::Local(text.replace('\\', "/")));
+    }
+    // Where the programs would find out by asking somebody, the call is just not visible.
+    let has_scheme = text.contains(':');
+    let known_host = ["github.com/", "bitbucket.org/"]
+        .iter()
+        .any(|host| text.starts_with(host))
+        || text.contains(".amazonaws.com/")
+        || text.contains(".googleapis.com/");
+    let remote = has_scheme || known_host || text.starts_with('/') || is_registry_address(text);
+    remote.then(|| Source::Unseen(text.to_owned()))
+}
+
+/// Tells whether a source has the form `[HOST/]NAMESPACE/NAME/SYSTEM[//DIR]`.
+fn is_registry_address(text: &str) -> bool {
+    let address = text.split_once("//").map_or(text, |(address, _)| address);
+    let parts: Vec<&str> = address.split('/').collect();
+    let (host, names) = match &*parts {
+        [host, names @ ..] if names.len() == 3 => (Some(*host), names),
+        names if names.len() == 3 => (None, names),
+        _ => return false,
+    };
+    // These hosts have no registry; addresses on them mean repositories.
+    let good_host = host.is_none_or(|host| {
+        let reserved = ["github.com", "bitbucket.org"].contains(&host);
+        !reserved && host.contains(['.', ':']) && !host.contains(['?', '@', ' '])
+    });
+    let is_name = |name: &&str| {
+        let inside = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        let edges = name.starts_with(|c: char| c.is_ascii_alphanumeric())
+            && name.ends_with(|c: char| c.is_ascii_alphanumeric());
+        edges && name.chars().all(inside)
+    };
+    good_host && names.iter().all(is_name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sources_are_told_apart_by_their_form() {
+        let local = |path: &str| Some(Source::Local(path.to_owned()));
+        let remote = |path: &str| Some(Source::Unseen(path.to_owned()));
+        assert_eq!(classify("./m"), local("./m"));
+        assert_eq!(classify("../../m"), local("../../m"));
+        assert_eq!(classify(".\\m\\n"), local("./m/n"));
+        for text in [
+            "acme/net/aws",
+            "acme/net/aws//sub/dir",
+            "registry.example.com/acme/net/aws",
+            "localhost:8080/acme/net/aws",
+            "github.com/acme/repo//sub?ref=v1",
+            "git::https://example.com/x.git",
+            "git@github.com:acme/repo.git",
+            "https://example.com/m.zip",
+            "s3::https://s3.amazonaws.com/b/m.zip",
+            "/srv/modules/m",
+            "C:\\modules\\m",
+        ] {
+            assert_eq!(classify(text), remote(text), "of {text}");
+        }
+        for text in ["", ".", "..", "mods", "a/b", "a/b/c/d/e", "12"] {
+            assert_eq!(classify(text), None, "of {text:?}");
+        }
+    }
+
+    #[test]
+    fn only_some_addresses_have_versions() {
+        assert!(is_registry_address("acme/net/aws//sub"));
+        assert!(is_registry_address("example.com:8443/acme/net/aws"));
+        for text in [
+            "./m",
+            "github.com/acme/net/aws",
+            "git::https://example.com/x.git",
+            "acme/net",
+        ] {
+            assert!(!is_registry_address(text), "{text}");
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! What one file declares, as far as requirements depend on it.
+//!
+//! Files are decoded one by one and put together afterwards, so that override files can be
+//! decoded by the same code and then change what the primary files declare.
+
+use crate::addr::ProviderAddr;
+use crate::diag::{Diagnostic, FileId, Span};
+use crate::flavor::{Flavor, Program};
+use crate::hcl::tree::Expr;
+use crate::version::Constraints;
+
+use super::{CoreVersion, flood};
+
+/// Everything that one file, or all files of a module, declare.
+#[derive(Debug, Default)]
+pub(super) struct Contents {
+    pub required: Vec<RequiredProvider>,
+    pub provider_blocks: Vec<ProviderBlock>,
+    /// Resources, data sources, ephemeral resources and actions.
+    pub resources: Vec<Resource>,
+    pub imports: Vec<Import>,
+    pub calls: Vec<Call>,
+    pub core_versions: Vec<CoreVersion>,
+    /// The headers of everything that may stand only once.
+    pub declared: Vec<Declaration>,
+}
+
+impl Contents {
+    /// Adds what another file of the same module declares.
+    pub(super) fn append(&mut self, mut other: Self) {
+        self.required.append(&mut other.required);
+        self.provider_blocks.append(&mut other.provider_blocks);
+        self.resources.append(&mut other.resources);
+        self.imports.append(&mut other.imports);
+        self.calls.append(&mut other.calls);
+        self.core_versions.append(&mut other.core_versions);
+        self.declared.append(&mut other.declared);
+    }
+}
+
+/// Where something stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Place {
+    pub file: FileId,
+    pub span: Span,
+}
+
+/// One entry of `required_providers`.
+#[derive(Debug)]
+pub(super) struct RequiredProvider {
+    pub local_name: String,
+    pub addr: ProviderAddr,
+    pub stated: Stated,
+}
+
+/// Conditions, and the place to show for them.
+#[derive(Clone, Debug)]
+pub(super) struct Stated {
+    pub constraints: Constraints,
+    pub place: Place,
+}
+
+/// A `provider` block.
+#[derive(Debug)]
+pub(super) struct ProviderBlock {
+    pub local_name: String,
+    pub alias: Option<String>,
+    pub version: Option<Stated>,
+    pub place: Place,
+}
+
+impl ProviderBlock {
+    /// Returns what makes it one of a kind.
+    pub(super) fn key(&self) -> (String, Option<String>) {
+        (self.local_name.clone(), self.alias.clone())
+    }
+}
+
+/// A block that some provider manages.
+#[derive(Debug)]
+pub(super) struct Resource {
+    /// `resource`, `data`, `ephemeral` or `action`.
+    pub kind: &'static str,
+    pub type_name: String,
+    pub name: String,
+    pub provider: Option<Reference>,
+    pub place: Place,
+}
+
+impl Resource {
+    /// Returns what makes it one of a kind.
+    pub(super) fn key(&self) -> (&'static str, String, String) {
+        (self.kind, self.type_name.clone(), self.name.clone())
+    }
+}
+
+/// A reference to a provider configuration: `NAME` or `NAME.ALIAS`.
+#[derive(Clone, Debug)]
+pub(super) struct Reference {
+    pub local_name: String,
+    pub alias: Option<String>,
+    pub place: Place,
+}
+
+/// An `import` block.
+#[derive(Debug)]
+pub(super) struct Import {
+    pub target: Target,
+    pub provider: Option<Reference>,
+    /// The target.
+    pub place: Place,
+    /// The header of the block.
+    pub block: Place,
+}
+
+/// What an `import` block points to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Target {
+    /// It lies in a module below this one.
+    pub in_module: bool,
+    /// `resource` or `data`.
+    pub kind: &'static str,
+    pub type_name: String,
+    pub name: String,
+}
+
+impl Target {
+    /// Returns the key of the resource that it means.
+    pub(super) fn key(&self) -> (&'static str, String, String) {
+        (self.kind, self.type_name.clone(), self.name.clone())
+    }
+}
+
+/// A `module` block.
+#[derive(Clone, Debug)]
+pub(super) struct Call {
+    pub name: String,
+    /// Only an override may leave it out.
+    pub source: Option<Source>,
+    pub version: CallVersion,
+    /// The source argument, or the header where there is none.
+    pub place: Place,
+    pub header: Place,
+}
+
+/// What a call says about the version of its module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CallVersion {
+    Absent,
+    /// The argument is there, but it is null.
+    Null,
+    Stated,
+    /// It depends on values that are not known here.
+    Computed,
+}
+
+/// Where the module of a call lies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Source {
+    /// A path that starts with `./` or `../`.
+    Local(String),
+    /// An address that only installing can resolve, or a remark on why there is none.
+    Unseen(String),
+}
+
+/// The header of something that may stand only once.
+#[derive(Debug)]
+pub(super) struct Declaration {
+    pub kind: &'static str,
+    pub labels: Vec<String>,
+    pub place: Place,
+}
+
+/// What a file is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    Primary,
+    Override,
+    Test,
+}
+
+/// The file at hand with what was found to be wrong about it.
+#[derive(Debug)]
+pub(super) struct Faults {
+    pub file: FileId,
+    pub role: Role,
+    /// The only program that reads the file, if not both do.
+    pub only: Option<Program>,
+    pub flavor: Flavor,
+    pub found: Vec<Diagnostic>,
+}
+
+impl Faults {
+    /// Adds an error; the remark may be empty.
+    pub(super) fn error(
+        &mut self,
+        code: &'static str,
+        title: impl Into<String>,
+        at: Span,
+        remark: &str,
+    ) {
+        self.push(Diagnostic::error(code, title).at(self.file, at, remark));
+    }
+
+    /// Adds an error that belongs to no narrower rule.
+    pub(super) fn invalid(&mut self, title: impl Into<String>, at: Span, remark: &str) {
+        self.error("configuration-invalid", title, at, remark);
+    }
+
+    /// Adds a note on something that works but surprises.
+    pub(super) fn odd(&mut self, title: &str, at: Span, remark: &str) {
+        self.push(Diagnostic::note("configuration-odd", title).at(self.file, at, remark));
+    }
+
+    fn push(&mut self, diagnostic: Diagnostic) {
+        self.found.push(diagnostic);
+        flood::relieve(&mut self.found);
+    }
+
+    pub(super) fn place(&self, span: Span) -> Place {
+        Place {
+            file: self.file,
+            span,
+        }
+    }
+
+    pub(super) fn place_of(&self, expr: &Expr) -> Place {
+        self.place(expr.span)
+    }
+}

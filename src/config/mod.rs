@@ -1,0 +1,90 @@
+//! Configuration to requirements: which providers the modules of a root need, and with which
+//! constraints (`config.md`).
+//!
+//! One module goes through these steps, each in a file of its own: choose files (`files`), decode
+//! each of them (`blocks`, `providers`, `names`, `imports`, `calls`) to plain contents (`contents`), apply
+//! the override files (`overrides`), and resolve all names (`resolve`). `reader` does the first
+//! half for a directory; `tree` walks from the root along the calls; `runs` looks at test files;
+//! `flood` puts in order what there is to tell.
+//!
+//! Invariant: what is not read is never passed over in silence. Either it cannot change the
+//! requirements, or [`Requirements::is_complete`] is false and a diagnostic says why. Not read
+//! yet are files in JSON syntax (an error each), modules called by test runs, and installed
+//! modules.
+
+mod blocks;
+mod calls;
+mod contents;
+mod files;
+mod flood;
+mod imports;
+mod names;
+mod overrides;
+mod providers;
+mod reader;
+mod resolve;
+mod runs;
+mod tree;
+
+use std::path::Path;
+
+use crate::diag::{Diagnostic, FileId, Span, Texts};
+use crate::flavor::Flavor;
+use crate::requirement::Requirements;
+use crate::version::CoreConstraints;
+use crate::world::Files;
+
+/// The largest configuration file that is read, in bytes.
+pub const MAX_FILE_BYTES: u64 = 16 << 20;
+/// The most bytes that the files of one root and its modules may hold together.
+pub const MAX_TOTAL_BYTES: u64 = 256 << 20;
+/// The most configuration files that one root and its modules may have together.
+pub const MAX_FILES: usize = 20_000;
+/// The most requirements and module calls in a tree, counted once for each way that leads there.
+///
+/// A very large root has some 1000 calls of modules that require 5 to 10 providers each: less than
+/// a quarter of this.
+pub const MAX_STEPS: usize = 50_000;
+/// The most calls between the root and a module.
+pub const MAX_DEPTH: usize = 64;
+/// The most bytes that the names of the calls between the root and a module may have together; the
+/// programs fail at some 255, dots included (`config.md` 4).
+pub const MAX_PATH_BYTES: usize = 512;
+
+/// The configuration of one root.
+#[derive(Clone, Debug, Default)]
+pub struct Loaded {
+    /// What it requires; with any error among the diagnostics, requirements may be missing or
+    /// wrong, and [`Requirements::faulty`] is set.
+    pub requirements: Requirements,
+    /// Everything to say about it, by file in the order they were read, then by place; behind
+    /// [`MAX_PROBLEMS`](crate::diag::MAX_PROBLEMS) errors or notes only that there are more.
+    pub diagnostics: Vec<Diagnostic>,
+    /// Whether the root holds any configuration file at all.
+    pub found: bool,
+    /// What its modules ask of the program itself.
+    pub core_versions: Vec<CoreVersion>,
+}
+
+/// A `required_version`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CoreVersion {
+    /// The versions of the program that will do.
+    pub constraints: CoreConstraints,
+    /// The file.
+    pub file: FileId,
+    /// The constraint.
+    pub span: Span,
+}
+
+/// Reads the configuration of a root and of all modules that can be followed from there.
+///
+/// Every file is added to `texts`, under its path as `root` is written. A module that two calls
+/// share is read once, but requires what it requires once for each call. Nothing fails: what is
+/// wrong is a diagnostic, and the rest is read on.
+pub fn load(files: &dyn Files, texts: &mut Texts, root: &Path, flavor: Flavor) -> Loaded {
+    tree::load(files, texts, root, flavor)
+}
+
+#[cfg(test)]
+mod tests;

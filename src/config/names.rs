@@ -1,0 +1,110 @@
+//! Local names of providers, and references to provider configurations (`config.md` 3.1, 3.2).
+
+use crate::addr::ProviderAddr;
+use crate::diag::Span;
+use crate::flavor::Flavor;
+use crate::hcl::tree::{Body, Expr, ExprKind, Step};
+
+use super::contents::{Faults, Reference};
+
+/// Reads the meta-argument `provider` of a block, if it has one.
+///
+/// Returns `Err` where there is one that cannot be read; that is reported already.
+pub(super) fn provider_argument(body: &Body, faults: &mut Faults) -> Result<Option<Reference>, ()> {
+    let Some(argument) = body.attribute("provider") else {
+        return Ok(None);
+    };
+    let value = &argument.value;
+    let Some((local_name, alias)) = reference(value, faults) else {
+        let remark = "write NAME or NAME.ALIAS";
+        faults.invalid(
+            "Invalid provider configuration reference",
+            value.span,
+            remark,
+        );
+        return Err(());
+    };
+    if !is_normal(&local_name, faults.flavor) {
+        invalid_local_name(value.span, faults);
+        return Err(());
+    }
+    Ok(Some(Reference {
+        local_name,
+        alias,
+        place: faults.place_of(value),
+    }))
+}
+
+/// Splits a reference into local name and alias; anything else is none.
+fn reference(value: &Expr, faults: &mut Faults) -> Option<(String, Option<String>)> {
+    match &value.kind {
+        ExprKind::Variable(name) => Some((name.clone(), None)),
+        // The programs read a keyword as a name here.
+        ExprKind::Null => Some(("null".to_owned(), None)),
+        ExprKind::Bool(value) => Some((value.to_string(), None)),
+        ExprKind::String(text) => {
+            let parts = quoted_reference(text)?;
+            faults.odd("Quoted references are deprecated", value.span, "");
+            Some(parts)
+        }
+        ExprKind::Traversal(base, steps) => {
+            let ExprKind::Variable(name) = &base.kind else {
+                return None;
+            };
+            // The key of an instance is OpenTofu's; it never decides which provider is meant.
+            let alias = match &**steps {
+                [Step::Attr(alias)] => alias,
+                [Step::Attr(alias), Step::Index(_)] if faults.flavor.is_opentofu() => alias,
+                _ => return None,
+            };
+            Some((name.clone(), Some(alias.text.clone())))
+        }
+        _ => None,
+    }
+}
+
+fn quoted_reference(text: &str) -> Option<(String, Option<String>)> {
+    let (name, alias) = match text.split_once('.') {
+        Some((name, alias)) => (name, Some(alias)),
+        None => (text, None),
+    };
+    let names = is_identifier(name) && alias.is_none_or(is_identifier);
+    names.then(|| (name.to_owned(), alias.map(str::to_owned)))
+}
+
+/// Reports a local name that is none.
+pub(super) fn invalid_local_name(at: Span, faults: &mut Faults) {
+    let remark = "a local name holds lower-case letters, digits and single dashes";
+    faults.error(
+        "address-malformed",
+        "Invalid provider local name",
+        at,
+        remark,
+    );
+}
+
+/// Brings a local name or the start of a type to normal form: lower case, as in an address.
+pub(super) fn fold(name: &str, flavor: Flavor) -> Option<String> {
+    let addr = ProviderAddr::implied(name, flavor).ok()?;
+    Some(addr.type_name().to_owned())
+}
+
+/// Returns the address that a name means where nothing maps it.
+pub(super) fn implied(name: &str, flavor: Flavor) -> Option<ProviderAddr> {
+    // Folding comes first: `Terraform_data` is the built-in provider, too.
+    ProviderAddr::implied(&fold(name, flavor)?, flavor).ok()
+}
+
+/// Tells whether a local name is as it must be where nothing folds it.
+pub(super) fn is_normal(name: &str, flavor: Flavor) -> bool {
+    fold(name, flavor).is_some_and(|folded| folded == name)
+}
+
+/// Tells whether a text could stand as a bare word.
+///
+/// Characters outside ASCII are not looked at: whether they are letters decides no requirement.
+pub(super) fn is_identifier(text: &str) -> bool {
+    let inside = |c: char| !c.is_ascii() || c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    let starts = text.starts_with(|c: char| !c.is_ascii() || c.is_ascii_alphabetic() || c == '_');
+    starts && text.chars().all(inside)
+}

@@ -1,0 +1,293 @@
+//! Where providers are declared: `required_providers` and `provider` blocks (`config.md` 3).
+
+use crate::addr::ProviderAddr;
+use crate::diag::Span;
+use crate::expr::{self, Value};
+use crate::flavor::Flavor;
+use crate::hcl::tree::{Block, Body, Expr, ExprKind, ObjectItem, ObjectKey, Word};
+use crate::version::Constraints;
+
+use super::contents::{Contents, Declaration, Faults, ProviderBlock, RequiredProvider, Stated};
+use super::names;
+
+/// Decodes a `required_providers` block.
+pub(super) fn required_providers(block: &Block, contents: &mut Contents, faults: &mut Faults) {
+    contents.declared.push(Declaration {
+        kind: "required_providers",
+        labels: Vec::new(),
+        place: faults.place(block.header),
+    });
+    for nested in block.body.blocks() {
+        let title = format!("Unexpected \"{}\" block", nested.kind.text);
+        faults.error(
+            "unsupported-item",
+            title,
+            nested.header,
+            "write an argument instead",
+        );
+    }
+    for entry in block.body.attributes() {
+        let before = faults.found.len();
+        let decoded = match shorthand(&entry.value, faults) {
+            Some(version) => shorthand_entry(&entry.name, version, &entry.value, faults),
+            None => object_entry(&entry.name, &entry.value, faults),
+        };
+        // An entry with an error is no entry: its names must not resolve to half an address.
+        if faults.found.len() == before {
+            contents.required.extend(decoded);
+        }
+    }
+}
+
+/// Returns the text of an entry that is a single primitive value, as all were in old versions.
+fn shorthand(value: &Expr, faults: &Faults) -> Option<String> {
+    expr::constant(faults.file, value).ok()?.to_text()
+}
+
+/// Decodes `NAME = "CONSTRAINTS"`, where the name need not be in normal form.
+fn shorthand_entry(
+    name: &Word,
+    version: String,
+    value: &Expr,
+    faults: &mut Faults,
+) -> Option<RequiredProvider> {
+    let constraints = constraints(&version, value.span, faults);
+    let Some(addr) = names::implied(&name.text, faults.flavor) else {
+        faults.error("address-malformed", "Invalid provider name", value.span, "");
+        return None;
+    };
+    Some(RequiredProvider {
+        local_name: name.text.clone(),
+        addr,
+        stated: Stated {
+            constraints: constraints?,
+            place: faults.place_of(value),
+        },
+    })
+}
+
+/// Decodes `NAME = { source = …, version = …, configuration_aliases = … }`.
+fn object_entry(name: &Word, value: &Expr, faults: &mut Faults) -> Option<RequiredProvider> {
+    if !names::is_normal(&name.text, faults.flavor) {
+        names::invalid_local_name(value.span, faults);
+        return None;
+    }
+    let ExprKind::Object(items) = &value.kind else {
+        let remark = "write a version constraint or an object with source and version";
+        faults.invalid("Invalid required_providers object", value.span, remark);
+        return None;
+    };
+    let mut addr = names::implied(&name.text, faults.flavor)?;
+    let mut stated = Stated {
+        constraints: Constraints::default(),
+        place: faults.place(name.span),
+    };
+    // A repeated key is no error: the last one counts (`config.md` 2.6).
+    for item in items {
+        match object_key(&item.key, faults).as_deref() {
+            Some("source") => addr = source(&item.value, faults).unwrap_or(addr),
+            Some("version") => {
+                stated.place = faults.place_of(&item.value);
+                stated.constraints = object_version(&item.value, faults).unwrap_or_default();
+            }
+            Some("configuration_aliases") => configuration_aliases(name, item, faults),
+            Some(_) => {
+                let remark = "only source, version and configuration_aliases belong here";
+                faults.invalid(
+                    "Invalid required_providers object",
+                    key_span(&item.key),
+                    remark,
+                );
+            }
+            None => {}
+        }
+    }
+    Some(RequiredProvider {
+        local_name: name.text.clone(),
+        addr,
+        stated,
+    })
+}
+
+fn object_key(key: &ObjectKey, faults: &mut Faults) -> Option<String> {
+    let key = match key {
+        ObjectKey::Name(word) => return Some(word.text.clone()),
+        ObjectKey::Expr(key) => key,
+    };
+    match expr::constant(faults.file, key) {
+        Ok(Value::String(text)) => Some(text),
+        Ok(_) => {
+            faults.invalid("Invalid Attribute", key.span, "a key must be a string");
+            None
+        }
+        Err(found) => {
+            faults.found.extend(found);
+            None
+        }
+    }
+}
+
+fn key_span(key: &ObjectKey) -> Span {
+    match key {
+        ObjectKey::Name(word) => word.span,
+        ObjectKey::Expr(key) => key.span,
+    }
+}
+
+fn source(value: &Expr, faults: &mut Faults) -> Option<ProviderAddr> {
+    let Ok(Value::String(text)) = expr::constant(faults.file, value) else {
+        faults.invalid(
+            "Invalid source",
+            value.span,
+            "the source must be a constant string",
+        );
+        return None;
+    };
+    ProviderAddr::parse(&text, faults.flavor)
+        .map_err(|error| {
+            faults.error(
+                "address-malformed",
+                error.title(),
+                value.span,
+                &error.to_string(),
+            );
+        })
+        .ok()
+}
+
+/// Reads the version of an object entry, which unlike the shorthand must be a string.
+fn object_version(value: &Expr, faults: &mut Faults) -> Option<Constraints> {
+    if let Ok(Value::String(text)) = expr::constant(faults.file, value) {
+        return constraints(&text, value.span, faults);
+    }
+    let remark = "the version must be a constant string";
+    faults.error(
+        "constraint-invalid",
+        "Invalid version constraint",
+        value.span,
+        remark,
+    );
+    None
+}
+
+/// Checks aliases, which only tell callers what to pass and require nothing themselves.
+fn configuration_aliases(name: &Word, item: &ObjectItem, faults: &mut Faults) {
+    let ExprKind::Tuple(aliases) = &item.value.kind else {
+        faults.invalid(
+            "Invalid expression",
+            item.value.span,
+            "a list is needed here",
+        );
+        return;
+    };
+    for alias in aliases {
+        let local_name = match &alias.kind {
+            ExprKind::Variable(root) => root,
+            ExprKind::Traversal(base, _) => match &base.kind {
+                ExprKind::Variable(root) => root,
+                _ => return faults.invalid("Invalid expression", alias.span, ""),
+            },
+            _ => return faults.invalid("Invalid expression", alias.span, ""),
+        };
+        if *local_name != name.text {
+            let remark = format!("this must start with {:?}", name.text);
+            faults.invalid("Invalid configuration_aliases value", alias.span, &remark);
+        }
+    }
+}
+
+/// Decodes a `provider` block; its `version` is deprecated, but it counts (`config.md` 3.2).
+pub(super) fn provider_block(block: &Block, contents: &mut Contents, faults: &mut Faults) {
+    let [label] = &*block.labels else { return };
+    for name in reserved_arguments(faults.flavor) {
+        if let Some(argument) = block.body.attribute(name) {
+            faults.invalid(
+                "Reserved argument name in provider block",
+                argument.name.span,
+                "",
+            );
+        }
+    }
+    if !names::is_normal(&label.text, faults.flavor) {
+        names::invalid_local_name(label.span, faults);
+        return;
+    }
+    let alias = alias(&block.body, faults);
+    let labels = [Some(label.text.clone()), alias.clone()];
+    contents.declared.push(Declaration {
+        kind: "provider",
+        labels: labels.into_iter().flatten().collect(),
+        place: faults.place(block.header),
+    });
+    contents.provider_blocks.push(ProviderBlock {
+        local_name: label.text.clone(),
+        alias,
+        version: block_version(&block.body, faults),
+        place: faults.place(block.header),
+    });
+}
+
+fn reserved_arguments(flavor: Flavor) -> &'static [&'static str] {
+    if flavor.is_opentofu() {
+        &["count", "depends_on", "source"]
+    } else {
+        &["count", "depends_on", "source", "for_each"]
+    }
+}
+
+fn alias(body: &Body, faults: &mut Faults) -> Option<String> {
+    let alias = body.attribute("alias")?;
+    let text = expr::constant(faults.file, &alias.value)
+        .ok()
+        .and_then(|value| value.to_text())
+        .filter(|text| names::is_identifier(text));
+    if text.is_none() {
+        let remark = "an alias is a literal name";
+        faults.invalid(
+            "Invalid provider configuration alias",
+            alias.value.span,
+            remark,
+        );
+    }
+    text
+}
+
+/// Reads the version of a `provider` block: any primitive value, or null for none.
+fn block_version(body: &Body, faults: &mut Faults) -> Option<Stated> {
+    let argument = body.attribute("version")?;
+    let title = "Version constraints inside provider configuration blocks are deprecated";
+    let remark = "this counts in addition to required_providers";
+    faults.odd(title, argument.name.span, remark);
+    let text = match expr::constant(faults.file, &argument.value) {
+        Ok(Value::Null) => return None,
+        Ok(value) => value.to_text(),
+        Err(found) => {
+            faults.found.extend(found);
+            return None;
+        }
+    };
+    let span = argument.value.span;
+    let Some(text) = text else {
+        let remark = "a string is needed here";
+        faults.error(
+            "constraint-invalid",
+            "Invalid version constraint",
+            span,
+            remark,
+        );
+        return None;
+    };
+    Some(Stated {
+        constraints: constraints(&text, span, faults)?,
+        place: faults.place(span),
+    })
+}
+
+fn constraints(text: &str, at: Span, faults: &mut Faults) -> Option<Constraints> {
+    Constraints::parse_config(text)
+        .map_err(|error| {
+            let title = "Invalid version constraint";
+            faults.error("constraint-invalid", title, at, &error.to_string());
+        })
+        .ok()
+}

@@ -1,0 +1,165 @@
+//! From the directories of a root to the contents of its modules, within limits.
+
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+use crate::diag::{Diagnostic, FileId, Span, Texts};
+use crate::flavor::Flavor;
+use crate::hcl;
+use crate::world::{DirEntry, Files};
+
+use super::contents::{Contents, Faults, Role};
+use super::files::{self, Backups, ModuleFiles, SourceFile, Syntax};
+use super::{MAX_FILE_BYTES, MAX_FILES, MAX_TOTAL_BYTES};
+use super::{blocks, flood, overrides, resolve, runs};
+
+/// Reads what lies below (or beside) one root; directories are given from the root on.
+pub(super) struct Reader<'a> {
+    files: &'a dyn Files,
+    /// As the caller wrote it. It may be a link, so that `..` behind it is not for us to resolve.
+    root: PathBuf,
+    texts: &'a mut Texts,
+    pub flavor: Flavor,
+    bytes_left: u64,
+    files_left: usize,
+    /// Everything that was found to be wrong so far.
+    pub found: Vec<Diagnostic>,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(
+        files: &'a dyn Files,
+        texts: &'a mut Texts,
+        root: &Path,
+        flavor: Flavor,
+    ) -> Self {
+        Self {
+            files,
+            root: root.components().collect(),
+            texts,
+            flavor,
+            bytes_left: MAX_TOTAL_BYTES,
+            files_left: MAX_FILES,
+            found: Vec::new(),
+        }
+    }
+
+    /// Lists the files of a module.
+    pub(super) fn choose(&self, dir: &Path) -> io::Result<ModuleFiles> {
+        let entries = self.list(dir)?;
+        Ok(files::choose(&entries, Backups::LeftOut, self.flavor))
+    }
+
+    /// Lists the test files of a separate test directory, which need not be there.
+    pub(super) fn choose_tests(&mut self, dir: &Path) -> Vec<SourceFile> {
+        let backups = match self.flavor.reads_backups_of_tests() {
+            true => Backups::Read,
+            false => Backups::LeftOut,
+        };
+        match self.list(dir) {
+            Ok(entries) => files::choose(&entries, backups, self.flavor).tests,
+            Err(error) => {
+                let absent = [ErrorKind::NotFound, ErrorKind::NotADirectory];
+                if !absent.contains(&error.kind()) {
+                    self.unreadable_directory(dir, &error);
+                }
+                Vec::new()
+            }
+        }
+    }
+
+    /// Decodes the files of a module and applies its override files.
+    pub(super) fn module(&mut self, dir: &Path, chosen: &ModuleFiles) -> Contents {
+        let mut all = Contents::default();
+        for file in &chosen.primary {
+            all.append(self.decode(dir, file, Role::Primary));
+        }
+        let files = chosen.overrides.iter();
+        let overrides = files.map(|file| self.decode(dir, file, Role::Override));
+        let overrides = overrides.collect();
+        resolve::duplicates(&all.declared, self.flavor, &mut self.found);
+        overrides::apply(&mut all, overrides, self.flavor, &mut self.found);
+        all
+    }
+
+    /// Decodes one file; one that cannot be read has no contents.
+    pub(super) fn decode(&mut self, dir: &Path, file: &SourceFile, role: Role) -> Contents {
+        let path = self.path(&dir.join(&file.name));
+        if file.syntax == Syntax::Json {
+            let title = "JSON configuration file not read";
+            let diagnostic = Diagnostic::error("configuration-unread", title)
+                .help("this version reads native syntax only: move its contents to a .tf file");
+            self.report(&path, diagnostic, "this file may change what is required");
+            return Contents::default();
+        }
+        let Some(id) = self.read(&path) else {
+            return Contents::default();
+        };
+        let (body, found) = hcl::parse(id, self.texts.bytes(id));
+        self.found.extend(found);
+        let mut faults = Faults {
+            file: id,
+            role,
+            only: file.only,
+            flavor: self.flavor,
+            found: Vec::new(),
+        };
+        let contents = match role {
+            Role::Primary | Role::Override => blocks::decode(&body, &mut faults),
+            Role::Test => runs::decode(&body, &mut faults),
+        };
+        self.found.append(&mut faults.found);
+        flood::relieve(&mut self.found);
+        contents
+    }
+
+    /// Reads a file into the table of texts; what keeps it from that is reported.
+    fn read(&mut self, path: &Path) -> Option<FileId> {
+        let limit = MAX_FILE_BYTES.min(self.bytes_left);
+        let read = match self.files_left {
+            0 => Err(io::Error::other(format!("more than {MAX_FILES} files"))),
+            _ => self.files.read(path, limit),
+        };
+        match read {
+            Ok(bytes) => {
+                self.files_left -= 1;
+                self.bytes_left = self.bytes_left.saturating_sub(bytes.len() as u64);
+                Some(self.texts.add(path.display().to_string(), bytes))
+            }
+            Err(error) => {
+                let diagnostic = Diagnostic::error("file-unreadable", "Failed to read file");
+                self.report(path, diagnostic, &error.to_string());
+                None
+            }
+        }
+    }
+
+    fn list(&self, dir: &Path) -> io::Result<Vec<DirEntry>> {
+        let path = self.path(dir);
+        match path.as_os_str().is_empty() {
+            true => self.files.list(Path::new(".")),
+            false => self.files.list(&path),
+        }
+    }
+
+    /// Turns a path from the root on into one that can be read; nothing is read otherwise.
+    fn path(&self, path: &Path) -> PathBuf {
+        match path.as_os_str().is_empty() {
+            true => self.root.clone(),
+            false => self.root.join(path),
+        }
+    }
+
+    /// Reports a directory that no call names.
+    pub(super) fn unreadable_directory(&mut self, dir: &Path, error: &io::Error) {
+        let title = "Failed to read module directory";
+        let diagnostic = Diagnostic::error("module-unreadable", title);
+        self.report(&self.path(dir), diagnostic, &error.to_string());
+    }
+
+    /// Reports something about a whole file or directory that was not read.
+    fn report(&mut self, path: &Path, diagnostic: Diagnostic, remark: &str) {
+        let id = self.texts.add(path.display().to_string(), Vec::new());
+        self.found.push(diagnostic.at(id, Span::default(), remark));
+    }
+}

@@ -1,0 +1,292 @@
+//! The files of one module, put together: what it requires (`config.md` 2.6, 3.1, 3.2).
+//!
+//! Local names are a matter of one module: nothing is inherited from the caller.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::addr::ProviderAddr;
+use crate::diag::Diagnostic;
+use crate::flavor::Flavor;
+use crate::requirement::{Origin, Requirement};
+use crate::version::Constraints;
+
+use super::contents::{Contents, Declaration, Import, Place, Reference, Resource, Stated};
+use super::names;
+
+/// Where a module stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Standing {
+    Root,
+    Child,
+}
+
+/// What one module requires, not yet said of which call.
+pub(super) type Needs = Vec<(ProviderAddr, Requirement)>;
+
+/// Resolves every name that a module uses; what is wrong is added to `found`.
+pub(super) fn resolve(
+    contents: &Contents,
+    standing: Standing,
+    flavor: Flavor,
+    found: &mut Vec<Diagnostic>,
+) -> Needs {
+    let mut resolver = Resolver {
+        flavor,
+        mapped: BTreeMap::new(),
+        reached_by: BTreeMap::new(),
+        implied: BTreeSet::new(),
+        needs: Vec::new(),
+        found,
+    };
+    for entry in &contents.required {
+        resolver.mapped.insert(&entry.local_name, &entry.addr);
+    }
+    for entry in &contents.required {
+        let origin = Origin::RequiredProviders;
+        resolver.require(&entry.local_name, &entry.addr, &entry.stated, origin);
+    }
+    for block in &contents.provider_blocks {
+        let bare = Stated {
+            constraints: Constraints::default(),
+            place: block.place,
+        };
+        let stated = block.version.as_ref().unwrap_or(&bare);
+        resolver.require_name(&block.local_name, stated, Origin::ProviderBlock);
+    }
+    for resource in &contents.resources {
+        let Resource {
+            type_name, place, ..
+        } = resource;
+        resolver.require_implied(resource.provider.as_ref(), type_name, *place);
+    }
+    let resources = contents.resources.iter();
+    let resources: BTreeMap<_, _> = resources.map(|one| (one.key(), one)).collect();
+    for import in &contents.imports {
+        if standing == Standing::Child && !flavor.imports_in_children() {
+            let remark = "only the root module may have import blocks";
+            resolver.invalid("Invalid import configuration", import.block, remark);
+            continue;
+        }
+        let resource = resources.get(&import.target.key()).copied();
+        resolver.require_import(import, resource.filter(|_| !import.target.in_module));
+    }
+    resolver.needs
+}
+
+/// The local names of one module, and what they were found to require.
+struct Resolver<'a> {
+    flavor: Flavor,
+    mapped: BTreeMap<&'a str, &'a ProviderAddr>,
+    /// The local name that reached each address first.
+    reached_by: BTreeMap<ProviderAddr, String>,
+    /// Beginnings of types that were resolved before, of which there are few.
+    implied: BTreeSet<String>,
+    needs: Needs,
+    found: &'a mut Vec<Diagnostic>,
+}
+
+impl Resolver<'_> {
+    fn require_name(&mut self, local_name: &str, stated: &Stated, origin: Origin) {
+        let addr = match self.mapped.get(local_name) {
+            Some(addr) => Some((*addr).clone()),
+            None => names::implied(local_name, self.flavor),
+        };
+        // Names that could be no provider were refused where they stand.
+        if let Some(addr) = addr {
+            self.require(local_name, &addr, stated, origin);
+        }
+    }
+
+    /// Requires what a block's `provider` argument names, else what its type implies.
+    fn require_implied(&mut self, provider: Option<&Reference>, type_name: &str, place: Place) {
+        let stated = Stated {
+            constraints: Constraints::default(),
+            place,
+        };
+        if let Some(reference) = provider {
+            self.require_name(&reference.local_name, &stated, Origin::Implied);
+            return;
+        }
+        let start = type_name
+            .split_once('_')
+            .map_or(type_name, |(start, _)| start);
+        if self.implied.contains(start) {
+            return;
+        }
+        match names::fold(start, self.flavor) {
+            Some(local_name) => {
+                self.implied.insert(start.to_owned());
+                self.require_name(&local_name, &stated, Origin::Implied);
+            }
+            None => self.found.push(
+                Diagnostic::error("address-malformed", "Invalid provider local name").at(
+                    place.file,
+                    place.span,
+                    "this type implies no provider",
+                ),
+            ),
+        }
+    }
+
+    /// Requires what an import implies; `resource` is what it points to, if that stands here.
+    fn require_import(&mut self, import: &Import, resource: Option<&Resource>) {
+        let target = &import.target;
+        if let Some(reference) = &import.provider {
+            let agrees = match resource {
+                Some(resource) => resource.provider.as_ref().is_some_and(|theirs| {
+                    (&theirs.local_name, &theirs.alias) == (&reference.local_name, &reference.alias)
+                }),
+                None => !target.in_module,
+            };
+            if !agrees {
+                let remark = "the resource itself does not name this provider";
+                self.invalid("Invalid import provider argument", reference.place, remark);
+                return;
+            }
+        }
+        // OpenTofu adds what the import implies even where a resource block says otherwise.
+        let adds = self.flavor.is_opentofu() || (resource.is_none() && !target.in_module);
+        if adds {
+            self.require_implied(import.provider.as_ref(), &target.type_name, import.place);
+        }
+    }
+
+    /// Adds one requirement; an implied one only where nothing else in the module requires it.
+    fn require(&mut self, local_name: &str, addr: &ProviderAddr, stated: &Stated, origin: Origin) {
+        let known = self.reached_by.get(addr);
+        if let Some(other) = known.filter(|other| *other != local_name) {
+            let remark = format!("{} is also called {other:?} here", addr.short(self.flavor));
+            self.found.push(
+                Diagnostic::note("configuration-odd", "Duplicate required provider").at(
+                    stated.place.file,
+                    stated.place.span,
+                    remark,
+                ),
+            );
+        }
+        if known.is_some() && origin == Origin::Implied {
+            return;
+        }
+        self.check(addr, stated);
+        let first = self.reached_by.entry(addr.clone());
+        first.or_insert_with(|| local_name.to_owned());
+        let requirement = Requirement {
+            constraints: Arc::new(stated.constraints.clone()),
+            module: Arc::default(),
+            origin,
+            file: stated.place.file,
+            span: stated.place.span,
+        };
+        self.needs.push((addr.clone(), requirement));
+    }
+
+    /// Refuses addresses that can be written but never installed.
+    fn check(&mut self, addr: &ProviderAddr, stated: &Stated) {
+        let builtin = addr.is_builtin(self.flavor);
+        let (title, remark) = if addr.is_legacy() {
+            let remark = "addresses of Terraform 0.12 mean nothing any more";
+            ("Invalid legacy provider address", remark)
+        } else if builtin && addr.type_name() != "terraform" {
+            let remark = "there is no such built-in provider";
+            ("Invalid dependency on built-in provider", remark)
+        } else if builtin && !stated.constraints.is_empty() {
+            let remark = "a built-in provider has no versions";
+            ("Invalid dependency on built-in provider", remark)
+        } else if !builtin && !addr.is_lockable(self.flavor) {
+            // The programs accept the one-part form and then write a lock file that they cannot
+            // read (`lockfile.md` 2): a deliberate difference.
+            let title = if addr.namespace().contains('.') {
+                "Invalid provider namespace"
+            } else {
+                "Invalid provider type"
+            };
+            (
+                title,
+                "a lock file with this address could not be read again",
+            )
+        } else {
+            return;
+        };
+        let Place { file, span } = stated.place;
+        self.found
+            .push(Diagnostic::error("address-malformed", title).at(file, span, remark));
+    }
+
+    fn invalid(&mut self, title: &str, place: Place, remark: &str) {
+        self.found.push(
+            Diagnostic::error("configuration-invalid", title).at(place.file, place.span, remark),
+        );
+    }
+}
+
+/// Reports what stands more than once but may not (`config.md` 2.6).
+pub(super) fn duplicates<'a>(
+    declared: impl IntoIterator<Item = &'a Declaration>,
+    flavor: Flavor,
+    found: &mut Vec<Diagnostic>,
+) {
+    let mut first: BTreeMap<(&str, &[String]), Place> = BTreeMap::new();
+    for declaration in declared {
+        let key = (declaration.kind, &*declaration.labels);
+        let Place { file, span } = declaration.place;
+        if let Some(other) = first.get(&key) {
+            let title = duplicate_title(declaration, flavor);
+            found.push(
+                Diagnostic::error("configuration-invalid", title)
+                    .at(file, span, "declared again")
+                    .see(other.file, other.span, "first declared here"),
+            );
+            continue;
+        }
+        first.insert(key, declaration.place);
+        let rival = match declaration.kind {
+            "backend" => first.get(&("cloud", &[][..])),
+            "cloud" => first.get(&("backend", &[][..])),
+            _ => None,
+        };
+        if let Some(rival) = rival {
+            found.push(
+                Diagnostic::error("configuration-invalid", rival_title(flavor))
+                    .at(rival.file, rival.span, "only one of the two may be set")
+                    .see(file, span, "the other one"),
+            );
+        }
+    }
+}
+
+fn duplicate_title(declaration: &Declaration, flavor: Flavor) -> String {
+    let Declaration { kind, labels, .. } = declaration;
+    let newer = matches!(flavor, Flavor::Terraform1_15 | Flavor::Terraform1_16);
+    match *kind {
+        "required_providers" => "Duplicate required providers configuration".to_owned(),
+        "provider" => "Duplicate provider configuration".to_owned(),
+        "variable" => "Duplicate variable declaration".to_owned(),
+        "local" => "Duplicate local value definition".to_owned(),
+        "output" => "Duplicate output definition".to_owned(),
+        "module" => "Duplicate module call".to_owned(),
+        "backend" if newer => "Duplicate 'backend' configuration block".to_owned(),
+        "cloud" if !flavor.is_opentofu() => "Duplicate HCP Terraform configurations".to_owned(),
+        "cloud" => "Duplicate cloud configurations".to_owned(),
+        "provider_meta" => "Duplicate provider_meta block".to_owned(),
+        "import" => format!(
+            "Duplicate import configuration for \"{}\"",
+            labels.join(".")
+        ),
+        // For `ephemeral` this title is a guess after those of `resource` and `data`.
+        "resource" | "data" | "ephemeral" | "action" | "check" => {
+            format!("Duplicate {kind} \"{}\" configuration", labels[0])
+        }
+        _ => format!("Duplicate {kind} configuration"),
+    }
+}
+
+fn rival_title(flavor: Flavor) -> &'static str {
+    match flavor {
+        Flavor::Terraform1_11 => "Both a backend and cloud configuration are present",
+        Flavor::Terraform1_15 | Flavor::Terraform1_16 => {
+            "Conflicting 'cloud' and 'backend' configuration blocks are present"
+        }
+        Flavor::OpenTofu1_12 => "Both a backend and a cloud configuration are present",
+    }
+}
