@@ -24,6 +24,7 @@ pub mod flavor;
 pub mod addr;
 pub mod diag;
 pub mod hash;
+pub mod package;
 pub mod parallel;
 pub mod platform;
 pub mod requirement;
@@ -36,5 +37,6 @@ pub mod hcl;
 pub mod lockfile;
 
 pub mod archive;
+pub mod sources;
 
 pub mod os;

@@ -1,0 +1,340 @@
+//! Filesystem mirrors, packed and unpacked (`sources.md` 7).
+//!
+//! `.terraform/providers` and the plugin cache have the unpacked layout of the same tree, so
+//! they are scanned here as well.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::{Source, SourceError};
+use crate::addr::ProviderAddr;
+use crate::flavor::Flavor;
+use crate::package::{Location, PackageId, PackageMeta};
+use crate::platform::Platform;
+use crate::version::Version;
+use crate::world::{DirEntry, FileKind, Files};
+
+/// How many directory entries a scan looks at; the largest real mirrors have some ten thousand.
+const MAX_ENTRIES: usize = 1_000_000;
+
+/// A directory that holds packages in the layout of a filesystem mirror.
+#[derive(Clone, Debug)]
+pub struct FilesystemMirror {
+    dir: PathBuf,
+    packages: BTreeMap<ProviderAddr, BTreeMap<Version, BTreeMap<Platform, Location>>>,
+}
+
+impl FilesystemMirror {
+    /// Scans a mirror once.
+    ///
+    /// Names that are no package are passed over, as both programs do: versions and platforms
+    /// that do not parse, links in the place of a host, namespace, type or version. Where one
+    /// package lies there both ways the unpacked one counts; of two zips for one package the one
+    /// whose name sorts first.
+    ///
+    /// # Errors
+    /// If the directory, or one below it, cannot be read.
+    pub fn scan(files: &dyn Files, dir: &Path, flavor: Flavor) -> Result<Self, SourceError> {
+        let mut scan = Scan {
+            files,
+            flavor,
+            left: MAX_ENTRIES,
+            found: BTreeMap::new(),
+        };
+        match scan.hosts(dir) {
+            Ok(()) => Ok(Self {
+                dir: dir.to_owned(),
+                packages: scan.found,
+            }),
+            Err(Stop::TooLarge) => Err(SourceError::TooLarge {
+                path: dir.to_owned(),
+                limit: MAX_ENTRIES,
+            }),
+            Err(Stop::Unreadable(path, cause)) => Err(SourceError::Unreadable { path, cause }),
+        }
+    }
+
+    /// Walks over every package, sorted.
+    pub fn packages(&self) -> impl Iterator<Item = PackageMeta> {
+        self.packages.iter().flat_map(|(provider, versions)| {
+            versions.iter().flat_map(move |(version, platforms)| {
+                platforms
+                    .iter()
+                    .map(move |(platform, location)| PackageMeta {
+                        id: PackageId {
+                            provider: provider.clone(),
+                            version: version.clone(),
+                            platform: platform.clone(),
+                        },
+                        location: location.clone(),
+                    })
+            })
+        })
+    }
+}
+
+impl Source for FilesystemMirror {
+    fn versions(&self, provider: &ProviderAddr) -> Result<Vec<Version>, SourceError> {
+        match self.packages.get(provider) {
+            Some(versions) => Ok(versions.keys().cloned().collect()),
+            None => Err(SourceError::UnknownProvider {
+                source_name: self.name(),
+                provider: provider.clone(),
+            }),
+        }
+    }
+
+    fn platforms(&self, provider: &ProviderAddr, version: &Version) -> Vec<Platform> {
+        let versions = self.packages.get(provider);
+        let platforms = versions.and_then(|versions| versions.get(version));
+        platforms
+            .map(|platforms| platforms.keys().cloned().collect())
+            .unwrap_or_default()
+    }
+
+    fn package(&self, id: &PackageId) -> Result<PackageMeta, SourceError> {
+        let versions = self.packages.get(&id.provider);
+        let platforms = versions.and_then(|versions| versions.get(&id.version));
+        match platforms.and_then(|platforms| platforms.get(&id.platform)) {
+            Some(location) => Ok(PackageMeta {
+                id: id.clone(),
+                location: location.clone(),
+            }),
+            None => Err(SourceError::NoSuchPackage {
+                source_name: self.name(),
+                id: Box::new(id.clone()),
+                offered: self.platforms(&id.provider, &id.version),
+            }),
+        }
+    }
+
+    fn name(&self) -> String {
+        format!("the mirror in {}", self.dir.display())
+    }
+}
+
+/// One scan in progress.
+struct Scan<'a> {
+    files: &'a dyn Files,
+    flavor: Flavor,
+    left: usize,
+    found: BTreeMap<ProviderAddr, BTreeMap<Version, BTreeMap<Platform, Location>>>,
+}
+
+/// Why a scan stopped.
+enum Stop {
+    TooLarge,
+    Unreadable(PathBuf, io::Error),
+}
+
+impl Scan<'_> {
+    /// Walks host, namespace and type; these levels may not be links, the top may.
+    fn hosts(&mut self, dir: &Path) -> Result<(), Stop> {
+        for host in self.directories(dir)? {
+            let host_dir = dir.join(&host);
+            for namespace in self.directories(&host_dir)? {
+                let namespace_dir = host_dir.join(&namespace);
+                for type_name in self.directories(&namespace_dir)? {
+                    let text = format!("{host}/{namespace}/{type_name}");
+                    if let Ok(provider) = ProviderAddr::parse(&text, self.flavor) {
+                        self.provider(&provider, &namespace_dir.join(&type_name))?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Walks the zips and version directories of one provider.
+    fn provider(&mut self, provider: &ProviderAddr, dir: &Path) -> Result<(), Stop> {
+        for entry in self.list(dir)? {
+            let Some(name) = entry.name.to_str() else {
+                continue;
+            };
+            let path = dir.join(name);
+            if let Some((version, platform)) = packed_name(name, provider.type_name()) {
+                if self.is(&path, entry.kind, FileKind::File) {
+                    self.add(provider, version, platform, Location::Archive(path));
+                }
+            } else if entry.kind == FileKind::Directory
+                && let Ok(version) = name.parse::<Version>()
+            {
+                self.version(provider, &version, &path)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Walks the platform directories of one version; these may be links.
+    fn version(
+        &mut self,
+        provider: &ProviderAddr,
+        version: &Version,
+        dir: &Path,
+    ) -> Result<(), Stop> {
+        for entry in self.list(dir)? {
+            let Some(Ok(platform)) = entry.name.to_str().map(str::parse::<Platform>) else {
+                continue;
+            };
+            let path = dir.join(&entry.name);
+            if self.is(&path, entry.kind, FileKind::Directory) {
+                self.add(
+                    provider,
+                    version.clone(),
+                    platform,
+                    Location::Directory(path),
+                );
+            }
+        }
+        Ok(())
+    }
+
+    fn add(
+        &mut self,
+        provider: &ProviderAddr,
+        version: Version,
+        platform: Platform,
+        location: Location,
+    ) {
+        let versions = self.found.entry(provider.clone()).or_default();
+        let platforms = versions.entry(version).or_default();
+        match (platforms.get(&platform), &location) {
+            (None, _) | (Some(Location::Archive(_)), Location::Directory(_)) => {
+                platforms.insert(platform, location);
+            }
+            _ => {}
+        }
+    }
+
+    /// Tells whether an entry is of a kind, following a link.
+    fn is(&self, path: &Path, kind: FileKind, wanted: FileKind) -> bool {
+        kind == wanted
+            || (kind == FileKind::Symlink && self.files.kind(path).is_ok_and(|kind| kind == wanted))
+    }
+
+    fn directories(&mut self, dir: &Path) -> Result<Vec<String>, Stop> {
+        let entries = self.list(dir)?.into_iter();
+        let directories = entries.filter(|entry| entry.kind == FileKind::Directory);
+        Ok(directories
+            .filter_map(|entry| entry.name.into_string().ok())
+            .collect())
+    }
+
+    fn list(&mut self, dir: &Path) -> Result<Vec<DirEntry>, Stop> {
+        let entries = self
+            .files
+            .list(dir)
+            .map_err(|cause| Stop::Unreadable(dir.to_owned(), cause))?;
+        self.left = self.left.checked_sub(entries.len()).ok_or(Stop::TooLarge)?;
+        Ok(entries)
+    }
+}
+
+/// Reads `terraform-provider-TYPE_VERSION_OS_ARCH.zip`, in any case; further parts are ignored.
+fn packed_name(name: &str, type_name: &str) -> Option<(Version, Platform)> {
+    let lower = name.to_lowercase();
+    let rest = lower
+        .strip_suffix(".zip")?
+        .strip_prefix("terraform-provider-")?;
+    let mut parts = rest.strip_prefix(type_name)?.strip_prefix('_')?.split('_');
+    let version = parts.next()?.parse().ok()?;
+    let platform = format!("{}_{}", parts.next()?, parts.next()?)
+        .parse()
+        .ok()?;
+    Some((version, platform))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::world::mem::MemFiles;
+
+    #[track_caller]
+    fn check(files: &[&str], wanted: &[&str]) {
+        let texts: Vec<(String, &str)> = files
+            .iter()
+            .map(|path| (format!("/m/{path}"), "x"))
+            .collect();
+        let texts: Vec<(&str, &str)> = texts.iter().map(|(path, text)| (&**path, *text)).collect();
+        let files = MemFiles::with(&texts);
+        let mirror = FilesystemMirror::scan(&files, Path::new("/m"), Flavor::Terraform1_11)
+            .expect("readable");
+        let form = |location: &Location| match location {
+            Location::Archive(_) => "zip",
+            Location::Directory(_) => "dir",
+        };
+        let found: Vec<String> = mirror
+            .packages()
+            .map(|package| format!("{} {}", package.id, form(&package.location)))
+            .collect();
+        assert_eq!(found, wanted);
+    }
+
+    #[test]
+    fn both_layouts_are_found() {
+        check(
+            &[
+                "example.com/t/x/terraform-provider-x_1.0.0_linux_amd64.zip",
+                "example.com/t/x/2.0.0/linux_amd64/terraform-provider-x",
+            ],
+            &[
+                "example.com/t/x 1.0.0 for linux_amd64 zip",
+                "example.com/t/x 2.0.0 for linux_amd64 dir",
+            ],
+        );
+    }
+
+    #[test]
+    fn the_unpacked_package_counts_where_there_are_both() {
+        check(
+            &[
+                "example.com/t/x/terraform-provider-x_1.0.0_linux_amd64.zip",
+                "example.com/t/x/1.0.0/linux_amd64/terraform-provider-x",
+            ],
+            &["example.com/t/x 1.0.0 for linux_amd64 dir"],
+        );
+    }
+
+    #[test]
+    fn case_and_further_parts_do_not_matter() {
+        check(
+            &[
+                "Example.com/T/X/Terraform-Provider-X_1.0_LINUX_amd64.ZIP",
+                "example.com/t/y/terraform-provider-y_1.0.0_linux_amd64_junk.zip",
+            ],
+            &[
+                "example.com/t/x 1.0.0 for linux_amd64 zip",
+                "example.com/t/y 1.0.0 for linux_amd64 zip",
+            ],
+        );
+    }
+
+    #[test]
+    fn what_is_no_package_is_passed_over() {
+        check(
+            &[
+                "README",
+                "example.com/index.json",
+                "example.com/t/x/index.json",
+                "example.com/t/x/v1.0.0/linux_amd64/terraform-provider-x",
+                "example.com/t/x/99999999999999999999.0.0/linux_amd64/terraform-provider-x",
+                "example.com/t/x/1.0.0/linux/terraform-provider-x",
+                "example.com/t/x/1.0.0/terraform-provider-x",
+                "example.com/t/x/terraform-provider-y_1.0.0_linux_amd64.zip",
+                "example.com/t/x/terraform-provider-x_v1.0.0_linux_amd64.zip",
+                "example.com/t/x/terraform-provider-x_1.0.0_linux.zip",
+                "example.com/t/x/terraform-provider-x_1.0.0_linux_amd64.zip/file",
+                "exa_mple.com/t/x/1.0.0/linux_amd64/terraform-provider-x",
+            ],
+            &[],
+        );
+    }
+
+    #[test]
+    fn a_missing_mirror_is_an_error() {
+        let mirror =
+            FilesystemMirror::scan(&MemFiles::default(), Path::new("/m"), Flavor::Terraform1_11);
+        assert!(matches!(mirror, Err(SourceError::Unreadable { .. })));
+    }
+}
