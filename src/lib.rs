@@ -39,4 +39,6 @@ pub mod lockfile;
 pub mod archive;
 pub mod sources;
 
+pub mod resolve;
+
 pub mod os;
