@@ -39,6 +39,7 @@ pub mod lockfile;
 pub mod archive;
 pub mod sources;
 
+pub mod coverage;
 pub mod resolve;
 
 pub mod os;
