@@ -42,4 +42,6 @@ pub mod sources;
 pub mod coverage;
 pub mod resolve;
 
+pub mod locker;
+
 pub mod os;

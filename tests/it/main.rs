@@ -16,6 +16,7 @@ mod configs;
 mod corpus_syntax;
 mod hostile_archives;
 mod lockfiles;
+mod selections;
 mod versions;
 
 #[path = "../support/zips.rs"]
