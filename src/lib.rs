@@ -43,5 +43,6 @@ pub mod coverage;
 pub mod resolve;
 
 pub mod locker;
+pub mod verify;
 
 pub mod os;

@@ -1,0 +1,170 @@
+//! The group *configuration*: what is required against what is locked.
+
+use std::collections::BTreeSet;
+
+use super::{Finding, Subject};
+use crate::addr::ProviderAddr;
+use crate::diag::Diagnostic;
+use crate::lockfile::ProviderLock;
+use crate::requirement::{Requirement, Requirements};
+use crate::resolve;
+
+/// How many places beside the first one a finding shows.
+const MAX_RELATED: usize = 20;
+
+/// Checks that every required provider is locked at a version that meets every condition.
+#[must_use]
+pub fn check(subject: Subject<'_>, requirements: &Requirements) -> Vec<Finding> {
+    let lock = &subject.document.lock;
+    let (queries, refused) = resolve::to_query(requirements, lock, subject.flavor);
+    let mut findings = Vec::new();
+    for error in &refused {
+        findings.push(unlockable(subject, requirements, error));
+    }
+    for query in &queries {
+        let places = &requirements.providers[&query.provider];
+        match lock.providers.get(&query.provider) {
+            None => findings.push(not_locked(subject, &query.provider, places)),
+            Some(entry) => {
+                findings.extend(outside(subject, &query.provider, entry, requirements));
+                findings.extend(stale(subject, &query.provider, entry, requirements));
+            }
+        }
+    }
+    findings
+}
+
+fn unlockable(
+    subject: Subject<'_>,
+    requirements: &Requirements,
+    error: &resolve::SelectError,
+) -> Finding {
+    let provider = error.provider();
+    let place = &requirements.providers[provider][0];
+    Finding::about(
+        provider,
+        Diagnostic::error("configuration-invalid", error.title(subject.flavor))
+            .at(place.file, place.span, error.to_string())
+            .help("correct the source address"),
+    )
+}
+
+fn not_locked(subject: Subject<'_>, provider: &ProviderAddr, places: &[Requirement]) -> Finding {
+    let place = &places[0];
+    let mut diagnostic = Diagnostic::error(
+        "provider-not-locked",
+        format!("{provider} is required but not locked"),
+    )
+    .at(place.file, place.span, "required here")
+    .help(format!("run `{}`", subject.lock_command));
+    for other in written(places).into_iter().skip(1).take(MAX_RELATED) {
+        diagnostic = diagnostic.see(other.file, other.span, "and here");
+    }
+    Finding::about(provider, diagnostic)
+}
+
+/// Reports every place whose condition the locked version does not meet.
+fn outside<'a>(
+    subject: Subject<'a>,
+    provider: &'a ProviderAddr,
+    entry: &'a ProviderLock,
+    requirements: &'a Requirements,
+) -> impl Iterator<Item = Finding> + 'a {
+    let version = &entry.version;
+    let places = written(&requirements.providers[provider]);
+    // An exact condition anywhere opens the door for a pre-release everywhere, so each place is
+    // judged for its own terms, and the door once for all of them.
+    let meets_own = |place: &&Requirement| place.constraints.iter().all(|c| c.is_met_by(version));
+    let first = places.first().copied();
+    let mut failing: Vec<&Requirement> = places
+        .into_iter()
+        .filter(|place| !meets_own(place))
+        .collect();
+    if failing.is_empty() && !requirements.constraints(provider).allows(version) {
+        failing.extend(first);
+    }
+    failing.into_iter().map(move |place| {
+        let wanted = if place.constraints.is_empty() {
+            "only releases are allowed here".to_owned()
+        } else {
+            format!("{} is required here{}", place.constraints, in_module(place))
+        };
+        Finding::about(
+            provider,
+            Diagnostic::error(
+                "version-outside-constraint",
+                format!("{provider} is locked at {version}, which a constraint does not allow"),
+            )
+            .at(place.file, place.span, wanted)
+            .see(
+                subject.file,
+                subject.version(provider),
+                format!("locked at {version} here"),
+            )
+            .help(format!(
+                "change the constraint, or delete the entry and run `{}`",
+                subject.lock_command
+            )),
+        )
+    })
+}
+
+/// Returns each place once that is written: a module that is called twice requires twice.
+fn written(places: &[Requirement]) -> Vec<&Requirement> {
+    let mut seen = BTreeSet::new();
+    places
+        .iter()
+        .filter(|place| seen.insert((place.file, place.span)))
+        .collect()
+}
+
+fn in_module(place: &Requirement) -> String {
+    if place.module.is_empty() {
+        return String::new();
+    }
+    format!(", in module.{}", place.module.join(".module."))
+}
+
+fn stale(
+    subject: Subject<'_>,
+    provider: &ProviderAddr,
+    entry: &ProviderLock,
+    requirements: &Requirements,
+) -> Option<Finding> {
+    let current = requirements.constraints(provider);
+    // Terms of modules that cannot be seen may stand in the lock file beside the visible ones.
+    let fits = if requirements.unseen_calls.is_empty() {
+        current == entry.constraints
+    } else {
+        current.clone().union(entry.constraints.clone()) == entry.constraints
+    };
+    if fits {
+        return None;
+    }
+    let said = if current.is_empty() {
+        "none".to_owned()
+    } else {
+        format!("\"{current}\"")
+    };
+    let span = subject
+        .document
+        .places
+        .get(provider)
+        .and_then(|places| places.constraints);
+    Some(Finding::about(
+        provider,
+        Diagnostic::note(
+            "constraints-stale",
+            format!("The recorded constraints of {provider} are not those of the configuration"),
+        )
+        .at(
+            subject.file,
+            span.unwrap_or_else(|| subject.header(provider)),
+            format!("the configuration says {said}"),
+        )
+        .help(format!(
+            "harmless, since only the configuration counts; `{}` refreshes the line",
+            subject.lock_command
+        )),
+    ))
+}

@@ -1,0 +1,173 @@
+//! The group *platforms*: an `h1:` for every wanted platform.
+
+use std::collections::BTreeMap;
+
+use super::{Finding, Subject};
+use crate::addr::ProviderAddr;
+use crate::coverage::{self, Coverage, Outcome, Prediction, Route};
+use crate::diag::{Diagnostic, Severity};
+use crate::hash::Hash;
+use crate::lockfile::ProviderLock;
+use crate::platform::Platform;
+use crate::requirement::Requirements;
+
+/// The `h1:` of packages at hand, by provider and platform; only of the locked version.
+pub type KnownHashes = BTreeMap<ProviderAddr, BTreeMap<Platform, Hash>>;
+
+/// Checks that each entry has as many `h1:` hashes as platforms are wanted, or the right ones
+/// where packages at hand tell.
+///
+/// An entry that nothing visible requires is kept for the state, which no command here reads: what
+/// it lacks is a note. Without requirements every entry counts as required.
+#[must_use]
+pub fn check(
+    subject: Subject<'_>,
+    requirements: Option<&Requirements>,
+    wanted: &[Platform],
+    known: &KnownHashes,
+) -> Vec<Finding> {
+    let nothing = BTreeMap::new();
+    let is_required =
+        |addr| requirements.is_none_or(|requirements| requirements.providers.contains_key(addr));
+    let entries = subject.document.lock.providers.iter();
+    entries
+        .filter_map(|(provider, entry)| {
+            let known = known.get(provider).unwrap_or(&nothing);
+            let coverage = coverage::coverage(&entry.hashes, wanted, known);
+            if coverage.lacking() > 0 {
+                let mut finding = incomplete(subject, provider, entry, &coverage);
+                if !is_required(provider) {
+                    finding.diagnostic.severity = Severity::Note;
+                }
+                Some(finding)
+            } else if !coverage.unknown.is_empty() {
+                Some(unattributed(subject, provider, &coverage))
+            } else {
+                None
+            }
+        })
+        .collect()
+}
+
+fn incomplete(
+    subject: Subject<'_>,
+    provider: &ProviderAddr,
+    entry: &ProviderLock,
+    coverage: &Coverage,
+) -> Finding {
+    let (lacking, wanted) = (coverage.lacking(), coverage.wanted);
+    let platforms = if wanted == 1 { "platform" } else { "platforms" };
+    let lacks = if lacking == 1 { "lacks" } else { "lack" };
+    let title =
+        format!("{lacking} of {wanted} wanted {platforms} of {provider} {lacks} an h1: hash");
+    Finding::about(
+        provider,
+        Diagnostic::warning("platforms-incomplete", title)
+            .at(
+                subject.file,
+                subject.header(provider),
+                explanation(coverage),
+            )
+            .help(consequences(subject, entry, coverage)),
+    )
+}
+
+/// Says what mends it, and what each route does until then.
+fn consequences(subject: Subject<'_>, entry: &ProviderLock, coverage: &Coverage) -> String {
+    let mut common = Platform::common();
+    common.sort();
+    let platforms = if coverage.unknown == common {
+        String::new()
+    } else {
+        format!(" --platform {}", joined(&coverage.unknown, ","))
+    };
+    let certain = coverage.certainly_lacking();
+    let on = if certain.is_empty() {
+        "a platform whose hash is missing".to_owned()
+    } else {
+        joined(certain, ", ")
+    };
+    let command = subject.lock_command;
+    let mut lines = vec![format!(
+        "run `{command}{platforms}` to add what is missing; until then, on {on}:"
+    )];
+    for prediction in coverage::without_h1(&entry.hashes, subject.flavor) {
+        lines.push(format!(
+            "  {}",
+            sentence(subject.flavor.command(), prediction)
+        ));
+    }
+    if certain.is_empty() {
+        lines.push(
+            "where platforms share one package, or the release lacks some, name those that count \
+             with --platform"
+                .to_owned(),
+        );
+    }
+    lines.join("\n")
+}
+
+/// Says what is known about whose hashes are there.
+fn explanation(coverage: &Coverage) -> String {
+    let count = format!("{} h1: recorded", coverage.recorded);
+    let certain = coverage.certainly_lacking();
+    if !certain.is_empty() {
+        return format!("{count}; {} not covered", joined(certain, ", "));
+    }
+    let told: Vec<&Platform> = coverage.known.keys().collect();
+    if told.is_empty() {
+        format!("{count}, and nothing here tells for which platforms")
+    } else {
+        let told: Vec<Platform> = told.into_iter().cloned().collect();
+        format!(
+            "{count}; installed packages tell only that of {}",
+            joined(&told, ", ")
+        )
+    }
+}
+
+fn unattributed(subject: Subject<'_>, provider: &ProviderAddr, coverage: &Coverage) -> Finding {
+    let unknown = joined(&coverage.unknown, ", ");
+    Finding::about(
+        provider,
+        Diagnostic::note(
+            "platforms-unattributed",
+            format!("{provider} has enough h1: hashes, but nothing tells whose they are"),
+        )
+        .at(
+            subject.file,
+            subject.header(provider),
+            format!(
+                "{} h1: recorded for {} wanted platforms",
+                coverage.recorded, coverage.wanted
+            ),
+        )
+        .help(format!("nothing to do, if they are those of {unknown}")),
+    )
+}
+
+fn sentence(program: &str, prediction: Prediction) -> String {
+    let route = match prediction.route {
+        Route::Registry => format!("`{program} init` from a registry"),
+        Route::UnpackedMirror => format!("`{program} init` from an unpacked mirror"),
+        Route::PluginCache => format!("`{program} init` with a plugin cache"),
+        Route::Readonly => format!("`{program} init -lockfile=readonly`"),
+        Route::PlanAfterInit => format!("`{program} plan` after a read-only init"),
+    };
+    let outcome = match prediction.outcome {
+        Outcome::Passes => "passes",
+        Outcome::Rewrites => "passes and rewrites the lock file",
+        Outcome::RewritesUnchecked => "passes without any check and rewrites the lock file",
+        Outcome::Warns => "passes with a warning",
+        Outcome::Fails => "fails",
+    };
+    match prediction.title {
+        Some(title) => format!("{route} {outcome}: {title}"),
+        None => format!("{route} {outcome}"),
+    }
+}
+
+fn joined(platforms: &[Platform], separator: &str) -> String {
+    let texts: Vec<String> = platforms.iter().map(ToString::to_string).collect();
+    texts.join(separator)
+}
