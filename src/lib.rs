@@ -45,4 +45,6 @@ pub mod resolve;
 pub mod locker;
 pub mod verify;
 
+pub mod report;
+
 pub mod os;

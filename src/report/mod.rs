@@ -1,0 +1,87 @@
+//! What a command has to say, as values, and its renderings.
+//!
+//! This room knows no command: a command fills a [`Report`], [`human`] and [`json`] render it.
+//! Everything that came from outside is made harmless for a terminal here, and only here.
+
+pub mod human;
+pub mod json;
+mod snippet;
+
+use crate::diag::Diagnostic;
+
+/// Everything a command says to people.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Report {
+    /// Results, for standard output.
+    pub results: Vec<Block>,
+    /// What went wrong and what is worth knowing, for standard error.
+    pub notes: Vec<Block>,
+}
+
+/// One piece of a report.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Block {
+    /// A line that stands above what follows.
+    Heading(String),
+    /// A fault in a file, shown with its lines.
+    Diagnostic(Diagnostic),
+    /// An operation that failed.
+    Failure(Failure),
+    /// Rows of cells, in columns.
+    Table(Vec<Vec<String>>),
+    /// Plain lines.
+    Lines(Vec<String>),
+    /// A remark, with the word `note` or `warning` before it.
+    Remark(Tone, String),
+    /// The last line: how it ended.
+    Verdict(Tone, String),
+}
+
+/// How good the news is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Tone {
+    /// All is well.
+    Good,
+    /// Worth knowing.
+    Note,
+    /// Will bite somebody.
+    Warning,
+    /// Is wrong.
+    Bad,
+}
+
+/// An operation that failed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Failure {
+    /// What failed.
+    pub title: String,
+    /// Why, outermost cause first.
+    pub causes: Vec<String>,
+    /// What to do next.
+    pub help: Option<String>,
+}
+
+impl Failure {
+    /// Takes an error apart into what failed and why.
+    #[must_use]
+    pub fn from_error(error: &dyn std::error::Error) -> Self {
+        let mut causes = Vec::new();
+        let mut next = error.source();
+        while let Some(cause) = next {
+            causes.push(cause.to_string());
+            next = cause.source();
+        }
+        Self {
+            title: error.to_string(),
+            causes,
+            help: None,
+        }
+    }
+
+    /// Says what to do next.
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+}

@@ -1,0 +1,234 @@
+//! A diagnostic with the lines it is about.
+
+use std::ops::Range;
+
+use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Renderer, Snippet};
+
+use super::human::{Colors, harmless, harmless_lines};
+use crate::diag::{Diagnostic, FileId, Label, Severity, Texts};
+
+/// How wide a line may get before its ends are cut off, in columns.
+const MAX_WIDTH: usize = 140;
+
+/// How many bytes of a text are shown; beyond that only the place is named.
+const MAX_SHOWN: usize = 16 * 1024;
+
+/// Renders a diagnostic; no line feed at the end.
+pub(super) fn render(diagnostic: &Diagnostic, texts: &Texts, colors: Colors) -> String {
+    let level = match diagnostic.severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+        Severity::Note => Level::NOTE,
+    };
+    let title = level
+        .primary_title(harmless(&diagnostic.title))
+        .id(diagnostic.code);
+    let mut group: Group<'_> = Group::with_title(title);
+    for (file, labels) in by_file(diagnostic) {
+        let range = lines_of(file, &labels, texts);
+        if !range.is_empty() && range.len() <= MAX_SHOWN {
+            group = group.element(snippet(file, &labels, range, texts));
+            continue;
+        }
+        // Labels far apart are shown one by one, as long as their lines are.
+        for label in labels.chunks(1) {
+            let range = lines_of(file, label, texts);
+            group = match range.len() {
+                1..=MAX_SHOWN => group.element(snippet(file, label, range, texts)),
+                _ => group.element(origin(file, label, texts)),
+            };
+        }
+    }
+    if let Some(help) = &diagnostic.help {
+        group = group.element(Level::HELP.message(harmless_lines(help)));
+    }
+    let renderer = match colors {
+        Colors::Off => Renderer::plain(),
+        Colors::On => Renderer::styled(),
+    };
+    renderer.term_width(MAX_WIDTH).render(&[group])
+}
+
+/// A label with the part that it plays.
+type Role<'a> = (AnnotationKind, &'a Label);
+
+/// Sorts the labels by file, the primary one's first.
+fn by_file(diagnostic: &Diagnostic) -> Vec<(FileId, Vec<Role<'_>>)> {
+    let primary = diagnostic
+        .primary
+        .iter()
+        .map(|label| (AnnotationKind::Primary, label));
+    let related = diagnostic
+        .related
+        .iter()
+        .map(|label| (AnnotationKind::Context, label));
+    let mut files: Vec<(FileId, Vec<Role<'_>>)> = Vec::new();
+    for (kind, label) in primary.chain(related) {
+        match files.iter_mut().find(|(file, _)| *file == label.file) {
+            Some((_, labels)) => labels.push((kind, label)),
+            None => files.push((label.file, vec![(kind, label)])),
+        }
+    }
+    files
+}
+
+/// Returns the bytes from the first to the last line that a label is about.
+///
+/// Only these are handed over: a text may be megabytes long.
+fn lines_of(file: FileId, labels: &[Role<'_>], texts: &Texts) -> Range<usize> {
+    let bytes = texts.bytes(file);
+    let spans = labels.iter().map(|(_, label)| first_line(bytes, label));
+    let start = spans
+        .clone()
+        .map(|span| line_start(bytes, span.start))
+        .min();
+    let end = spans.map(|span| line_end(bytes, span.end)).max();
+    start.unwrap_or(0)..end.unwrap_or(0)
+}
+
+fn origin<'a>(file: FileId, labels: &[Role<'_>], texts: &'a Texts) -> Origin<'a> {
+    let at = labels.first().map_or(0, |(_, label)| label.span.start);
+    let position = texts.position(file, at);
+    Origin::path(harmless(texts.name(file)))
+        .line(position.line)
+        .char_column(position.column)
+}
+
+fn snippet<'a>(
+    file: FileId,
+    labels: &[Role<'a>],
+    range: Range<usize>,
+    texts: &'a Texts,
+) -> Snippet<'a, Annotation<'a>> {
+    let bytes = texts.bytes(file);
+    let mut snippet = Snippet::source(same_length(&bytes[range.clone()]))
+        .line_start(texts.position(file, range.start).line)
+        .path(harmless(texts.name(file)));
+    for (kind, label) in labels {
+        let span = first_line(bytes, label);
+        let mut annotation = kind.span(span.start - range.start..span.end - range.start);
+        if !label.note.is_empty() {
+            annotation = annotation.label(harmless(&label.note));
+        }
+        snippet = snippet.annotation(annotation);
+    }
+    snippet
+}
+
+/// Returns the part of a label in its first line, within the text.
+fn first_line(bytes: &[u8], label: &Label) -> Range<usize> {
+    let start = label.span.start.min(bytes.len());
+    let end = label.span.end.min(line_end(bytes, start)).max(start);
+    start..end
+}
+
+fn line_start(bytes: &[u8], at: usize) -> usize {
+    bytes[..at]
+        .iter()
+        .rposition(|b| *b == b'\n')
+        .map_or(0, |n| n + 1)
+}
+
+fn line_end(bytes: &[u8], at: usize) -> usize {
+    let end = bytes[at..]
+        .iter()
+        .position(|b| *b == b'\n')
+        .map_or(bytes.len(), |n| at + n);
+    if end > at && bytes[end - 1] == b'\r' {
+        end - 1
+    } else {
+        end
+    }
+}
+
+/// Makes text of bytes without moving an offset: what is no UTF-8, or could steer a terminal,
+/// becomes question marks.
+fn same_length(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            if c == '\r' {
+                // The end of a line, or else a byte that would hide its beginning.
+                text.push(' ');
+            } else if c == '\n' || harmless(c.encode_utf8(&mut [0; 4])).starts_with(c) {
+                text.push(c);
+            } else {
+                text.extend(std::iter::repeat_n('?', c.len_utf8()));
+            }
+        }
+        text.extend(std::iter::repeat_n('?', chunk.invalid().len()));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diag::Span;
+
+    #[track_caller]
+    fn check(text: &[u8], make: impl Fn(FileId) -> Diagnostic, wanted: impl snapbox::IntoData) {
+        let mut texts = Texts::default();
+        let file = texts.add(".terraform.lock.hcl", text.to_vec());
+        let rendered = render(&make(file), &texts, Colors::Off);
+        snapbox::assert_data_eq!(rendered, wanted);
+    }
+
+    #[test]
+    fn both_places_of_a_duplicate_are_shown() {
+        let text = b"# one\nprovider \"a\" {\n}\n\n\nprovider \"a\" {\n}\n";
+        check(
+            text,
+            |file| {
+                Diagnostic::error("duplicate-provider", "Duplicate provider lock")
+                    .at(file, Span::new(25, 37), "locked again")
+                    .see(file, Span::new(6, 18), "first locked here")
+                    .help("delete one of the two blocks")
+            },
+            snapbox::str![[r#"
+error[duplicate-provider]: Duplicate provider lock
+ --> .terraform.lock.hcl:6:1
+  |
+2 | provider "a" {
+  | ------------ first locked here
+...
+6 | provider "a" {
+  | ^^^^^^^^^^^^ locked again
+  |
+  = help: delete one of the two blocks
+"#]],
+        );
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_move_nothing() {
+        check(
+            b"# \xff\xfe \x1b[31m\nversion = 3",
+            |file| {
+                Diagnostic::error("version-malformed", "Wrong").at(file, Span::new(2, 4), "here")
+            },
+            snapbox::str![[r#"
+error[version-malformed]: Wrong
+ --> .terraform.lock.hcl:1:3
+  |
+1 | # ?? ?[31m
+  |   ^^ here
+"#]],
+        );
+    }
+
+    #[test]
+    fn a_place_behind_the_end_is_the_end() {
+        check(
+            b"a",
+            |file| Diagnostic::error("syntax-error", "Short").at(file, Span::new(9, 12), "end"),
+            snapbox::str![[r#"
+error[syntax-error]: Short
+ --> .terraform.lock.hcl:1:2
+  |
+1 | a
+  |  ^ end
+"#]],
+        );
+    }
+}
