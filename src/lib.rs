@@ -47,4 +47,5 @@ pub mod verify;
 
 pub mod report;
 
+pub mod cli;
 pub mod os;

@@ -12,6 +12,7 @@
 
 mod archives;
 mod cases;
+mod commands;
 mod configs;
 mod corpus_syntax;
 mod hostile_archives;
@@ -19,5 +20,7 @@ mod lockfiles;
 mod selections;
 mod versions;
 
+#[path = "../support/lab.rs"]
+mod lab;
 #[path = "../support/zips.rs"]
 mod zips;

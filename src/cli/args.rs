@@ -1,0 +1,266 @@
+//! What was typed, validated alone.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+
+use crate::flavor::FlavorChoice;
+use crate::platform::Platform;
+
+/// Resolves, locks, verifies and explains the provider dependencies of Terraform and OpenTofu
+#[derive(Clone, Debug, Parser)]
+#[command(name = "lockctl", version)]
+pub(super) struct CommandLine {
+    #[command(flatten)]
+    pub(super) common: Common,
+    #[command(subcommand)]
+    pub(super) command: Command,
+}
+
+/// What every command takes.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Options of every command")]
+pub(super) struct Common {
+    /// Act as if started in this directory
+    #[arg(short = 'C', long, global = true, value_name = "DIR")]
+    pub(super) chdir: Option<PathBuf>,
+    /// Whose rules apply: auto, terraform, opentofu, or with a version, as in terraform@1.11
+    #[arg(long, global = true, default_value = "auto", hide_default_value = true)]
+    pub(super) flavor: FlavorChoice,
+    /// How results are printed: for people, or as one JSON object
+    #[arg(long, global = true, value_enum, default_value_t = Format::Human)]
+    pub(super) format: Format,
+    /// When colours are used; auto: on a terminal, unless `NO_COLOR` is set
+    #[arg(long, global = true, value_enum, default_value_t = When::Auto)]
+    pub(super) color: When,
+    /// Print results only, no remarks
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub(super) quiet: bool,
+    /// Print more: notes, single hashes, packages
+    #[arg(short, long, global = true, action = ArgAction::SetTrue)]
+    pub(super) verbose: bool,
+}
+
+/// How results are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Format {
+    Human,
+    Json,
+}
+
+/// When something is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum When {
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Clone, Debug, Subcommand)]
+pub(super) enum Command {
+    /// Create or complete the lock file: versions, constraints, hashes of all wanted platforms
+    Lock(Lock),
+    /// Check the lock file against configuration, platforms and installed packages
+    Verify(Verify),
+    /// Show what is locked
+    Show(Show),
+    /// Print the hashes of packages: zip files or unpacked directories
+    Hash(Hash),
+    /// Rewrite lock files in canonical form
+    Fmt(Fmt),
+}
+
+#[derive(Clone, Debug, Args)]
+pub(super) struct Lock {
+    #[command(flatten)]
+    pub(super) roots: Roots,
+    #[command(flatten)]
+    pub(super) platforms: Platforms,
+    /// Take packages from this directory, laid out as a filesystem mirror
+    #[arg(long, value_name = "DIR")]
+    pub(super) fs_mirror: Option<PathBuf>,
+    /// Write nothing; exit with 1 if the lock file would change
+    #[arg(long)]
+    pub(super) check: bool,
+    /// Write nothing; show what would change
+    #[arg(long)]
+    pub(super) dry_run: bool,
+    /// How many packages are worked on at once [default: the number of cores]
+    #[arg(long, value_name = "N", value_parser = jobs)]
+    pub(super) jobs: Option<NonZeroUsize>,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(super) struct Verify {
+    #[command(flatten)]
+    pub(super) roots: Roots,
+    #[command(flatten)]
+    pub(super) platforms: Platforms,
+    /// Run these groups of checks only (repeat, or separate by commas)
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "GROUP")]
+    pub(super) only: Vec<Group>,
+    /// Leave these groups of checks out (repeat, or separate by commas)
+    #[arg(
+        long,
+        value_enum,
+        value_delimiter = ',',
+        value_name = "GROUP",
+        conflicts_with = "only"
+    )]
+    pub(super) skip: Vec<Group>,
+    /// How many packages are hashed at once [default: the number of cores]
+    #[arg(long, value_name = "N", value_parser = jobs)]
+    pub(super) jobs: Option<NonZeroUsize>,
+}
+
+/// A group of checks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+pub(super) enum Group {
+    File,
+    Configuration,
+    Platforms,
+    Packages,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(super) struct Show {
+    #[command(flatten)]
+    pub(super) roots: Roots,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(super) struct Hash {
+    /// Zip files or unpacked directories
+    #[arg(required = true, value_name = "PATH")]
+    pub(super) paths: Vec<PathBuf>,
+    /// Also print the digest of every file in a package
+    #[arg(long)]
+    pub(super) files: bool,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(super) struct Fmt {
+    #[command(flatten)]
+    pub(super) roots: Roots,
+    /// Write nothing; exit with 1 if a lock file is not canonical
+    #[arg(long)]
+    pub(super) check: bool,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(super) struct Roots {
+    /// Root module directories [default: the working directory]
+    #[arg(value_name = "ROOT")]
+    roots: Vec<PathBuf>,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(super) struct Platforms {
+    /// Wanted platforms: OS_ARCH, common, all, current or locked (repeat, or separate by commas)
+    /// [default: common]
+    #[arg(long = "platform", value_delimiter = ',', value_name = "PLATFORM")]
+    pub(super) platforms: Vec<PlatformArg>,
+}
+
+fn jobs(text: &str) -> Result<NonZeroUsize, String> {
+    text.parse()
+        .map_err(|_| "write a whole number from 1 up".to_owned())
+}
+
+/// One value of `--platform`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum PlatformArg {
+    Named(Platform),
+    Common,
+    All,
+    Current,
+    Locked,
+}
+
+impl std::str::FromStr for PlatformArg {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "common" => Ok(Self::Common),
+            "all" => Ok(Self::All),
+            "current" => Ok(Self::Current),
+            "locked" => Ok(Self::Locked),
+            _ => text
+                .parse()
+                .map(Self::Named)
+                .map_err(|error: crate::platform::PlatformError| {
+                    format!("{error}, or one of common, all, current, locked")
+                }),
+        }
+    }
+}
+
+impl Roots {
+    /// Returns the roots as typed, the working directory if none was.
+    ///
+    /// The path of a lock file stands for its directory.
+    pub(super) fn paths(&self) -> Vec<PathBuf> {
+        if self.roots.is_empty() {
+            return vec![PathBuf::from(".")];
+        }
+        let is_lock = |path: &PathBuf| path.ends_with(crate::lockfile::FILE_NAME);
+        let parent = |path: &PathBuf| match path.parent() {
+            Some(dir) if !dir.as_os_str().is_empty() => dir.to_owned(),
+            _ => PathBuf::from("."),
+        };
+        self.roots
+            .iter()
+            .map(|p| if is_lock(p) { parent(p) } else { p.clone() })
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_definition_is_sound() {
+        use clap::CommandFactory as _;
+        CommandLine::command().debug_assert();
+    }
+
+    #[test]
+    fn platforms_may_be_repeated_or_listed() {
+        let line = [
+            "lockctl",
+            "lock",
+            "--platform",
+            "linux_amd64,common",
+            "--platform",
+            "all",
+        ];
+        let parsed = CommandLine::try_parse_from(line).expect("valid");
+        let Command::Lock(lock) = parsed.command else {
+            panic!("lock was typed")
+        };
+        let named = PlatformArg::Named("linux_amd64".parse().expect("valid"));
+        assert_eq!(
+            lock.platforms.platforms,
+            [named, PlatformArg::Common, PlatformArg::All]
+        );
+    }
+
+    #[test]
+    fn the_path_of_a_lock_file_stands_for_its_root() {
+        let paths = |given: &[&str]| {
+            Roots {
+                roots: given.iter().map(PathBuf::from).collect(),
+            }
+            .paths()
+        };
+        assert_eq!(paths(&[]), [PathBuf::from(".")]);
+        assert_eq!(paths(&[".terraform.lock.hcl"]), [PathBuf::from(".")]);
+        assert_eq!(
+            paths(&["a/.terraform.lock.hcl", "b"]),
+            [PathBuf::from("a"), PathBuf::from("b")]
+        );
+    }
+}

@@ -1,0 +1,96 @@
+//! `lockctl fmt`: lock files in canonical form.
+
+use std::path::Path;
+
+use super::args::{Common, Fmt};
+use super::output::{Output, RootOutput};
+use super::root::{self, LockText, Root};
+use super::{World, setup};
+use crate::diag::{Texts, has_errors};
+use crate::lockfile;
+use crate::report::json::Status;
+use crate::report::{Block, Failure};
+use crate::world::Replaced;
+
+pub(super) fn run(common: &Common, args: &Fmt, world: World<'_>) -> Output {
+    let mut texts = Texts::default();
+    let run = Run {
+        common,
+        args,
+        world,
+    };
+    let paths = args.roots.paths();
+    let outputs = paths
+        .iter()
+        .map(|typed| {
+            root::attempt(&setup::below(common, typed), |output| {
+                run.root(typed, &mut texts, output)
+            })
+        })
+        .collect();
+    Output::of_roots("fmt", outputs, texts)
+}
+
+/// What all roots of a run share.
+struct Run<'a> {
+    common: &'a Common,
+    args: &'a Fmt,
+    world: World<'a>,
+}
+
+impl Run<'_> {
+    fn root(
+        &self,
+        typed: &Path,
+        texts: &mut Texts,
+        output: &mut RootOutput,
+    ) -> Result<Replaced, Failure> {
+        let root = root::open(self.common, self.world.disk, typed, texts)?;
+        root.introduce(self.common, output);
+        let Some(lock) = &root.lock else {
+            return Err(root.no_lock());
+        };
+        output.faults(&lock.diagnostics, texts);
+        if has_errors(&lock.diagnostics) {
+            return Ok(Replaced::Done);
+        }
+        let text = lockfile::write(&lock.document.lock, root.flavor);
+        let changed = text.as_bytes() != lock.bytes;
+        output.json.changed = Some(changed);
+        if changed {
+            self.finish(&root, lock, &text, output)
+        } else {
+            Ok(Replaced::Done)
+        }
+    }
+
+    /// Writes the canonical text, or says that it differs.
+    fn finish(
+        &self,
+        root: &Root,
+        lock: &LockText,
+        text: &str,
+        output: &mut RootOutput,
+    ) -> Result<Replaced, Failure> {
+        let place = root.lock_path.display();
+        if self.args.check {
+            output.json.status = Status::Findings;
+        } else {
+            let replaced =
+                self.world
+                    .disk
+                    .replace(&root.lock_path, Some(&lock.bytes), text.as_bytes());
+            if replaced.map_err(|error| root.unwritable(&error))? == Replaced::Changed {
+                return Ok(Replaced::Changed);
+            }
+        }
+        output
+            .report
+            .results
+            .push(Block::Lines(vec![place.to_string()]));
+        if let Some(remark) = lock.dropped() {
+            output.remark(format!("{place}: {remark}"));
+        }
+        Ok(Replaced::Done)
+    }
+}

@@ -1,0 +1,301 @@
+//! What `lockctl lock` says of a run that succeeded.
+
+use std::collections::BTreeMap;
+
+use serde_json::json;
+use similar::TextDiff;
+
+use super::oddities::describe;
+use super::output::RootOutput;
+use super::root::Root;
+use crate::diag;
+use crate::flavor::Flavor;
+use crate::hash::{Hash, Match};
+use crate::locker::{Locked, ProviderOutcome};
+use crate::package::Provenance;
+use crate::platform::Platform;
+use crate::report::{Block, Tone};
+use crate::version::{Step, step};
+
+pub(super) use super::lock_errors::errors;
+
+/// Says what was done for each provider.
+pub(super) fn outcome(output: &mut RootOutput, locked: &Locked, root: &Root) {
+    let flavor = root.flavor;
+    let rows = locked
+        .providers
+        .iter()
+        .map(|one| row(one, locked, flavor))
+        .collect();
+    output.report.results.push(Block::Table(rows));
+    for one in &locked.providers {
+        output.json.providers.push(provider_json(one, locked));
+        platforms(output, one, flavor);
+        newer(output, one, flavor);
+        trust(output, one, flavor);
+    }
+    if !locked.unrequired.is_empty() {
+        let names: Vec<String> = locked.unrequired.iter().map(|a| a.short(flavor)).collect();
+        output.remark(format!(
+            "kept, though no configuration here requires it: {}",
+            names.join(", ")
+        ));
+    }
+    for (old, twin) in &locked.carried_over {
+        let text = format!(
+            "the locked version of {old} was carried over to {twin}, as OpenTofu does; its hashes \
+             were not"
+        );
+        output.ruled(diag::named("entries-carried-over"), twin, text);
+    }
+}
+
+/// Lists every hash with the platform it belongs to and how it is known.
+pub(super) fn hashes(output: &mut RootOutput, locked: &Locked, flavor: Flavor) {
+    for one in &locked.providers {
+        output
+            .report
+            .results
+            .push(Block::Lines(hash_lines(one, locked, flavor)));
+    }
+}
+
+fn row(one: &ProviderOutcome, locked: &Locked, flavor: Flavor) -> Vec<String> {
+    let constraints = locked.lock.providers[&one.provider].constraints.to_string();
+    let count =
+        |n: usize, one: &str, many: &str| format!("{n} {}", if n == 1 { one } else { many });
+    let mut hashes = count(one.added.len(), "hash added", "hashes added");
+    if one.kept > 0 {
+        hashes = format!("{hashes}, {} kept", one.kept);
+    }
+    vec![
+        one.provider.short(flavor),
+        one.version.to_string(),
+        if constraints.is_empty() {
+            "any version".to_owned()
+        } else {
+            constraints
+        },
+        if one.selected { "selected" } else { "kept" }.to_owned(),
+        count(one.computed.len(), "platform", "platforms"),
+        hashes,
+    ]
+}
+
+fn hash_lines(one: &ProviderOutcome, locked: &Locked, flavor: Flavor) -> Vec<String> {
+    let of = owners(one);
+    let mut lines = vec![format!("{} {}", one.provider.short(flavor), one.version)];
+    for hash in locked.lock.providers[&one.provider].hashes.iter() {
+        lines.push(match of.get(hash) {
+            Some(platforms) => format!("  {hash}  computed, {}", platforms.join(" and ")),
+            None => format!("  {hash}  kept"),
+        });
+    }
+    lines
+}
+
+/// Returns which platforms each computed hash belongs to.
+fn owners(one: &ProviderOutcome) -> BTreeMap<&Hash, Vec<String>> {
+    let mut of: BTreeMap<&Hash, Vec<String>> = BTreeMap::new();
+    for (platform, hash) in &one.computed {
+        of.entry(hash).or_default().push(platform.to_string());
+    }
+    of
+}
+
+fn provider_json(one: &ProviderOutcome, locked: &Locked) -> serde_json::Value {
+    let of = owners(one);
+    let entry = &locked.lock.providers[&one.provider];
+    let hashes: Vec<serde_json::Value> = entry
+        .hashes
+        .iter()
+        .map(|hash| {
+            let platforms = of.get(hash);
+            let provenance = if platforms.is_some() {
+                Provenance::Computed
+            } else {
+                Provenance::Kept
+            };
+            json!({
+                "hash": hash.as_str(),
+                "provenance": provenance,
+                "platforms": platforms.cloned().unwrap_or_default(),
+                "added": one.added.contains(hash),
+            })
+        })
+        .collect();
+    json!({
+        "provider": one.provider.to_string(),
+        "version": one.version.to_string(),
+        "selected": one.selected,
+        "newest": one.newest.as_ref().map(ToString::to_string),
+        "constraints": entry.constraints.to_string(),
+        "hashes": hashes,
+        "skipped_platforms": one.skipped.iter().map(ToString::to_string).collect::<Vec<_>>(),
+    })
+}
+
+/// Says which platforms `verify` will count less of than are wanted.
+fn platforms(output: &mut RootOutput, one: &ProviderOutcome, flavor: Flavor) {
+    let name = format!("{} {}", one.provider.short(flavor), one.version);
+    if !one.skipped.is_empty() {
+        output.remark(format!(
+            "{name} has no package for {}: skipped; name the others with `verify --platform`",
+            names(&one.skipped)
+        ));
+    }
+    let distinct = owners(one).len();
+    if distinct < one.computed.len() {
+        output.remark(format!(
+            "{name}: {} platforms share {}; `verify` counts hashes, so name that many platforms",
+            one.computed.len(),
+            count(distinct, "package", "packages"),
+        ));
+    }
+}
+
+fn newer(output: &mut RootOutput, one: &ProviderOutcome, flavor: Flavor) {
+    let version = &one.version;
+    let Some(newest) = one.newest.as_ref().filter(|newest| *newest > version) else {
+        return;
+    };
+    let kind = match step(version, newest) {
+        Step::Major => "a major step",
+        Step::Minor => "a minor step",
+        _ => "a patch",
+    };
+    let name = one.provider.short(flavor);
+    output.remark(format!("{name} {newest} is out, {kind} above {version}"));
+}
+
+/// Says where hashes were recorded that nothing speaks for, or that something speaks against.
+fn trust(output: &mut RootOutput, one: &ProviderOutcome, flavor: Flavor) {
+    let name = format!("{} {}", one.provider.short(flavor), one.version);
+    let unchecked = |matched: &Match| matches!(matched, Match::NothingRecorded | Match::Unchecked);
+    let platforms: Vec<Platform> = one
+        .matched
+        .iter()
+        .filter(|(_, m)| unchecked(m))
+        .map(|(p, _)| p.clone())
+        .collect();
+    if !one.selected && !platforms.is_empty() {
+        let text = format!(
+            "nothing recorded could be compared with the package of {name} for {}",
+            names(&platforms)
+        );
+        output.ruled(diag::named("package-unverifiable"), &one.provider, text);
+    }
+    if one.unexplained > 0 {
+        let text = format!(
+            "{name} keeps {} that no package of the mirror has, although the mirror has every \
+             platform's: either a package was exchanged, or the lock file was wrong before",
+            count(one.unexplained, "recorded h1:", "recorded h1:"),
+        );
+        output.ruled(diag::named("hashes-unexplained"), &one.provider, text);
+    }
+    let mut oddities: BTreeMap<_, Vec<Platform>> = BTreeMap::new();
+    for (platform, oddity) in &one.oddities {
+        oddities.entry(oddity).or_default().push(platform.clone());
+    }
+    for (oddity, platforms) in oddities {
+        let text = format!("{name} for {}: {}", names(&platforms), describe(oddity));
+        output.ruled(diag::named("package-odd"), &one.provider, text);
+    }
+}
+
+/// Names platforms in a sentence.
+pub(super) fn names(platforms: &[Platform]) -> String {
+    let texts: Vec<String> = platforms.iter().map(ToString::to_string).collect();
+    texts.join(", ")
+}
+
+fn count(n: usize, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
+}
+
+/// Says that the configuration requires no provider.
+pub(super) fn nothing_required(output: &mut RootOutput, root: &Root) {
+    output.json.changed = Some(false);
+    let text = format!(
+        "{}: no provider is required, so there is nothing to lock",
+        root.dir.display()
+    );
+    output.report.results.push(Block::Verdict(Tone::Good, text));
+}
+
+/// Says that the lock file stands as it was.
+pub(super) fn up_to_date(output: &mut RootOutput, locked: &Locked, root: &Root) {
+    let text = format!("{} is up to date", root.lock_path.display());
+    output
+        .report
+        .results
+        .push(Block::Verdict(tone(locked), text));
+}
+
+/// Says that the lock file was written, and how far it can be trusted.
+pub(super) fn written(output: &mut RootOutput, locked: &Locked, root: &Root) {
+    let verb = if root.lock.is_some() {
+        "updated"
+    } else {
+        "created"
+    };
+    let mut text = format!("{verb} {}", root.lock_path.display());
+    match locked.providers.iter().map(|one| one.added.len()).sum() {
+        0 => {}
+        1 => text += "; the added hash was computed from a mirror, which nobody signed",
+        n => {
+            text +=
+                &format!("; the {n} added hashes were computed from a mirror, which nobody signed")
+        }
+    }
+    output
+        .report
+        .results
+        .push(Block::Verdict(tone(locked), text));
+}
+
+/// Returns how good the news is.
+fn tone(locked: &Locked) -> Tone {
+    let suspect = locked.providers.iter().any(|one| one.unexplained > 0);
+    if suspect { Tone::Warning } else { Tone::Good }
+}
+
+/// Says that the lock file would be written.
+pub(super) fn would_write(output: &mut RootOutput, root: &Root) {
+    let verb = if root.lock.is_some() {
+        "change"
+    } else {
+        "be created"
+    };
+    let text = format!(
+        "{} would {verb}; nothing was written",
+        root.lock_path.display()
+    );
+    output
+        .report
+        .results
+        .push(Block::Verdict(Tone::Warning, text));
+}
+
+/// Shows the lines that would change.
+pub(super) fn difference(output: &mut RootOutput, root: &Root, new: &str) {
+    let old = root
+        .lock
+        .as_ref()
+        .map(|lock| String::from_utf8_lossy(&lock.bytes));
+    let old = old.unwrap_or_default();
+    let name = root.lock_path.display().to_string();
+    if old.contains("\r\n") {
+        output.remark("line ends change from CRLF to LF");
+    }
+    let diff = TextDiff::from_lines(&*old, new);
+    let text = diff
+        .unified_diff()
+        .context_radius(2)
+        .header(&name, &name)
+        .to_string();
+    output
+        .report
+        .results
+        .push(Block::Lines(text.lines().map(str::to_owned).collect()));
+}

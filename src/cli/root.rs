@@ -1,0 +1,269 @@
+//! One root module directory: its lock file and its configuration.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::args::Common;
+use super::output::RootOutput;
+use super::setup;
+use crate::config;
+use crate::diag::{Diagnostic, FileId, Texts};
+use crate::flavor::Flavor;
+use crate::lockfile::{self, Document};
+use crate::report::Failure;
+use crate::sources::SourceError;
+use crate::verify::Subject;
+use crate::world::{Env, FileKind, Files, Replaced};
+
+/// A root with its lock file read.
+pub(super) struct Root {
+    /// The directory.
+    pub(super) dir: PathBuf,
+    /// The path of the lock file, whether it exists or not.
+    pub(super) lock_path: PathBuf,
+    /// Whose rules apply.
+    pub(super) flavor: Flavor,
+    /// The lock file, if there is one.
+    pub(super) lock: Option<LockText>,
+}
+
+/// A lock file as it was read.
+pub(super) struct LockText {
+    /// Its bytes.
+    pub(super) bytes: Vec<u8>,
+    /// Its place in the table of texts.
+    pub(super) file: FileId,
+    /// What was understood of it.
+    pub(super) document: Document,
+    /// What is wrong with it.
+    pub(super) diagnostics: Vec<Diagnostic>,
+}
+
+/// Opens a root: finds the directory, reads the lock file, decides about the flavor.
+///
+/// # Errors
+/// If the directory or its lock file cannot be read; a lock file that can be read but not
+/// parsed is no error here.
+pub(super) fn open(
+    common: &Common,
+    files: &dyn Files,
+    typed: &Path,
+    texts: &mut Texts,
+) -> Result<Root, Failure> {
+    let dir = setup::below(common, typed);
+    match files.kind(&dir) {
+        Ok(FileKind::Directory) => {}
+        Ok(_) => {
+            return Err(Failure {
+                title: format!("{} is not a directory", dir.display()),
+                help: Some("name the directory of a root module".to_owned()),
+                ..Failure::default()
+            });
+        }
+        Err(error) => {
+            return Err(Failure {
+                title: format!("{} cannot be read", dir.display()),
+                causes: vec![error.to_string()],
+                help: Some("name the directory of a root module".to_owned()),
+            });
+        }
+    }
+    let lock_path = shown(&dir).join(lockfile::FILE_NAME);
+    let bytes = read_lock(files, &lock_path)?;
+    let flavor = setup::flavor(common.flavor, files, &dir, bytes.as_deref());
+    let lock = bytes.map(|bytes| {
+        let file = texts.add(lock_path.display().to_string(), bytes.clone());
+        let (document, diagnostics) = lockfile::parse(file, &bytes, flavor);
+        LockText {
+            bytes,
+            file,
+            document,
+            diagnostics,
+        }
+    });
+    Ok(Root {
+        dir,
+        lock_path,
+        flavor,
+        lock,
+    })
+}
+
+fn read_lock(files: &dyn Files, path: &Path) -> Result<Option<Vec<u8>>, Failure> {
+    match files.read(path, lockfile::MAX_BYTES) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Failure {
+            title: format!("{} cannot be read", path.display()),
+            causes: vec![if error.kind() == io::ErrorKind::FileTooLarge {
+                format!("it has more than {} bytes", lockfile::MAX_BYTES)
+            } else {
+                error.to_string()
+            }],
+            help: Some(
+                match error.kind() {
+                    io::ErrorKind::PermissionDenied => "make it readable",
+                    _ => "a lock file is a small regular file; restore it from version control",
+                }
+                .to_owned(),
+            ),
+        }),
+    }
+}
+
+/// How often a command starts over when the lock file changes under it.
+const RESTARTS: usize = 1;
+
+/// Attempts something on a root that writes its lock file, and starts over if that changed
+/// meanwhile; what an overtaken attempt said does not count.
+pub(super) fn attempt(
+    dir: &Path,
+    mut work: impl FnMut(&mut RootOutput) -> Result<Replaced, Failure>,
+) -> RootOutput {
+    for _ in 0..=RESTARTS {
+        let mut output = RootOutput::new(dir.display().to_string(), None);
+        match work(&mut output) {
+            Ok(Replaced::Done) => return output,
+            Ok(Replaced::Changed) => {}
+            Err(failure) => {
+                output.fail(failure);
+                return output;
+            }
+        }
+    }
+    let mut output = RootOutput::new(dir.display().to_string(), None);
+    output.fail(Failure {
+        title: format!(
+            "{} keeps changing",
+            shown(dir).join(lockfile::FILE_NAME).display()
+        ),
+        causes: vec!["something else writes it at the same time".to_owned()],
+        help: Some("nothing was written; run the command again".to_owned()),
+    });
+    output
+}
+
+/// Returns the failure of a directory of installed packages that cannot be scanned.
+pub(super) fn unreadable_packages(error: &SourceError) -> Failure {
+    let (path, causes) = match error {
+        SourceError::Unreadable { path, cause } => (path.display().to_string(), cause.to_string()),
+        other => ("the data directory".to_owned(), other.to_string()),
+    };
+    Failure {
+        title: format!("the installed packages in {path} cannot be looked at"),
+        causes: vec![causes],
+        help: Some("make it a readable directory, or delete it and run init again".to_owned()),
+    }
+}
+
+/// Names a directory in a sentence.
+fn named(dir: &Path) -> String {
+    if dir == Path::new(".") {
+        "the working directory".to_owned()
+    } else {
+        dir.display().to_string()
+    }
+}
+
+/// Returns the directory without the dot that means the working directory.
+fn shown(dir: &Path) -> PathBuf {
+    if dir == Path::new(".") {
+        PathBuf::new()
+    } else {
+        dir.to_owned()
+    }
+}
+
+impl LockText {
+    /// Says how many comments a rewrite drops, if any.
+    pub(super) fn dropped(&self) -> Option<String> {
+        match self.document.comments {
+            0 => None,
+            1 => Some("a rewrite drops 1 comment, as that of the program does".to_owned()),
+            n => Some(format!(
+                "a rewrite drops {n} comments, as that of the program does"
+            )),
+        }
+    }
+}
+
+impl Root {
+    /// Returns the failure of a root without a lock file.
+    pub(super) fn no_lock(&self) -> Failure {
+        Failure {
+            title: format!("there is no {}", self.lock_path.display()),
+            help: Some(format!(
+                "run `{}` to create it",
+                setup::lock_command(&self.dir)
+            )),
+            ..Failure::default()
+        }
+    }
+
+    /// Returns the failure of a lock file that cannot be written.
+    pub(super) fn unwritable(&self, error: &io::Error) -> Failure {
+        let next = match error.kind() {
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                "; make the directory writable"
+            }
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "; make room on the disk",
+            _ => "",
+        };
+        Failure {
+            title: format!("{} cannot be written", self.lock_path.display()),
+            causes: vec![error.to_string()],
+            help: Some(format!("nothing was written{next}")),
+        }
+    }
+
+    /// Returns what is checked of the lock file; advice names `lock_command`.
+    pub(super) fn subject<'a>(&self, lock: &'a LockText, lock_command: &'a str) -> Subject<'a> {
+        Subject {
+            document: &lock.document,
+            file: lock.file,
+            flavor: self.flavor,
+            lock_command,
+        }
+    }
+
+    /// Says whose rules apply.
+    pub(super) fn introduce(&self, common: &Common, output: &mut RootOutput) {
+        output.json.flavor = Some(self.flavor.to_string());
+        if let Some(remark) = setup::flavor_remark(common.flavor) {
+            output.remark(remark);
+        }
+    }
+
+    /// Reads the configuration of the root and its local modules.
+    pub(super) fn load(&self, files: &dyn Files, texts: &mut Texts) -> config::Loaded {
+        config::load(files, texts, &self.dir, self.flavor)
+    }
+
+    /// Returns where installed packages lie: in the program's data directory.
+    pub(super) fn providers_dir(&self, env: &dyn Env) -> PathBuf {
+        let named = env.var("TF_DATA_DIR").filter(|dir| !dir.is_empty());
+        self.dir
+            .join(named.unwrap_or_else(|| ".terraform".into()))
+            .join("providers")
+    }
+
+    /// Returns the document, an empty one if there is no lock file.
+    pub(super) fn document(&self) -> Document {
+        self.lock
+            .as_ref()
+            .map(|lock| lock.document.clone())
+            .unwrap_or_default()
+    }
+
+    /// Returns the failure of a root without any configuration.
+    pub(super) fn no_configuration(&self) -> Failure {
+        Failure {
+            title: format!("no configuration in {}", named(&self.dir)),
+            causes: vec![format!(
+                "there is no {} file",
+                self.flavor.native_extensions().join(" or ")
+            )],
+            help: Some("name the directory of a root module".to_owned()),
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! What was typed, turned into what the program needs.
+
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+use super::args::{Common, PlatformArg};
+use crate::diag::Texts;
+use crate::flavor::{Flavor, FlavorChoice, Program};
+use crate::locker::Wanted;
+use crate::lockfile;
+use crate::parallel;
+use crate::platform::Platform;
+use crate::report::Failure;
+use crate::world::Files;
+
+/// Returns a path as seen from where `--chdir` leads.
+pub(super) fn below(common: &Common, path: &Path) -> PathBuf {
+    match &common.chdir {
+        Some(dir) if path == Path::new(".") => dir.clone(),
+        Some(dir) => dir.join(path),
+        None => path.to_owned(),
+    }
+}
+
+/// Decides whose rules apply to a root: what was stated, else the header of its lock file, else
+/// the registries in it, else its `.tofu` files, else Terraform (`product.md`, *Flavor*).
+pub(super) fn flavor(
+    choice: FlavorChoice,
+    files: &dyn Files,
+    dir: &Path,
+    lock: Option<&[u8]>,
+) -> Flavor {
+    if let FlavorChoice::Stated(stated) = choice {
+        return stated.flavor;
+    }
+    let by_lock =
+        lock.and_then(|bytes| lockfile::header_of(bytes).or_else(|| by_registries(bytes)));
+    let program = by_lock.unwrap_or_else(|| by_files(files, dir));
+    Flavor::newest(program)
+}
+
+/// Returns the program whose default registry, and only that, a lock file names.
+fn by_registries(bytes: &[u8]) -> Option<Program> {
+    let file = Texts::default().add("", Vec::new());
+    let (document, _) = lockfile::parse(file, bytes, Flavor::newest(Program::Terraform));
+    let names = |program| {
+        let host = Flavor::newest(program).default_host();
+        document
+            .lock
+            .providers
+            .keys()
+            .any(|addr| addr.hostname().unicode() == host)
+    };
+    match (names(Program::Terraform), names(Program::OpenTofu)) {
+        (true, false) => Some(Program::Terraform),
+        (false, true) => Some(Program::OpenTofu),
+        _ => None,
+    }
+}
+
+fn by_files(files: &dyn Files, dir: &Path) -> Program {
+    let entries = files.list(dir).unwrap_or_default();
+    let is_tofu = |name: &str| name.ends_with(".tofu") || name.ends_with(".tofu.json");
+    if entries
+        .iter()
+        .any(|entry| entry.name.to_str().is_some_and(is_tofu))
+    {
+        Program::OpenTofu
+    } else {
+        Program::Terraform
+    }
+}
+
+/// Returns a remark on a stated version that no rule set was recorded for.
+pub(super) fn flavor_remark(choice: FlavorChoice) -> Option<String> {
+    match choice {
+        FlavorChoice::Stated(stated) if stated.older_than_known => Some(format!(
+            "the oldest known rules, {}, stand in for the stated version",
+            stated.flavor
+        )),
+        _ => None,
+    }
+}
+
+/// Turns `--platform` into the platforms that `lock` wants.
+///
+/// # Errors
+/// If nothing proves which platforms are locked.
+pub(super) fn wanted(args: &[PlatformArg]) -> Result<Wanted, Failure> {
+    let mut wanted = Wanted::default();
+    for arg in args {
+        match arg {
+            PlatformArg::Named(platform) => wanted.named.push(platform.clone()),
+            PlatformArg::Current => wanted.named.push(Platform::current()),
+            PlatformArg::Common => wanted.preset = Platform::common(),
+            PlatformArg::All => wanted.all = true,
+            PlatformArg::Locked => return Err(nothing_proves()),
+        }
+    }
+    if args.is_empty() {
+        wanted.preset = Platform::common();
+    }
+    Ok(wanted)
+}
+
+/// Turns `--platform` into the platforms that `verify` wants, sorted.
+///
+/// # Errors
+/// As [`wanted`]; `all` has no meaning here, because nobody is asked what a release offers.
+pub(super) fn checked(args: &[PlatformArg]) -> Result<Vec<Platform>, Failure> {
+    let Wanted { named, preset, all } = wanted(args)?;
+    if all {
+        return Err(Failure {
+            title: "--platform all cannot be verified offline".to_owned(),
+            causes: vec!["nothing here tells which platforms a release offers".to_owned()],
+            help: Some("name the platforms, or use common".to_owned()),
+        });
+    }
+    let mut platforms = [named, preset].concat();
+    platforms.sort();
+    platforms.dedup();
+    Ok(platforms)
+}
+
+fn nothing_proves() -> Failure {
+    Failure {
+        title: "--platform locked cannot be told".to_owned(),
+        causes: vec!["nothing proves which platforms the recorded hashes belong to".to_owned()],
+        help: Some("name the platforms".to_owned()),
+    }
+}
+
+/// Returns a remark on each named platform that no provider is commonly released for.
+pub(super) fn platform_remarks(args: &[PlatformArg]) -> Vec<String> {
+    let named = args.iter().filter_map(|arg| match arg {
+        PlatformArg::Named(platform) if !platform.is_common() => Some(platform),
+        _ => None,
+    });
+    named
+        .map(|p| format!("providers are rarely released for {p}: is it spelled right?"))
+        .collect()
+}
+
+/// Returns the command that locks a root, as it would be typed from here.
+pub(super) fn lock_command(dir: &Path) -> String {
+    // A directory named with a dot at its end, or by `-C .`, is the working directory too.
+    let here = dir
+        .components()
+        .all(|part| part == std::path::Component::CurDir);
+    if here {
+        "lockctl lock --fs-mirror DIR".to_owned()
+    } else {
+        format!("lockctl lock {} --fs-mirror DIR", dir.display())
+    }
+}
+
+/// Returns how many things may go on at once.
+pub(super) fn jobs(typed: Option<NonZeroUsize>) -> NonZeroUsize {
+    typed.unwrap_or_else(parallel::cores)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::world::mem::MemFiles;
+
+    #[track_caller]
+    fn check(files: &[(&str, &str)], wanted: Program) {
+        let files = MemFiles::with(files);
+        let lock = files.read(Path::new("/r/.terraform.lock.hcl"), 1000).ok();
+        let found = flavor(FlavorChoice::Auto, &files, Path::new("/r"), lock.as_deref());
+        assert_eq!(found, Flavor::newest(wanted));
+    }
+
+    #[test]
+    fn auto_looks_at_header_then_registries_then_files() {
+        let lock = "/r/.terraform.lock.hcl";
+        let tofu_block = "provider \"registry.opentofu.org/a/b\" {\n  version = \"1.0.0\"\n}\n";
+        let terraform_header = Flavor::Terraform1_11.header();
+        check(&[("/r/main.tf", "")], Program::Terraform);
+        check(&[("/r/main.tofu", "")], Program::OpenTofu);
+        check(
+            &[("/r/main.tofu", ""), (lock, terraform_header)],
+            Program::Terraform,
+        );
+        check(&[("/r/main.tf", ""), (lock, tofu_block)], Program::OpenTofu);
+        let both = format!("{terraform_header}{tofu_block}");
+        check(&[("/r/main.tf", ""), (lock, &both)], Program::Terraform);
+    }
+}

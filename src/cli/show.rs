@@ -1,0 +1,190 @@
+//! `lockctl show`: what is locked.
+
+use std::path::Path;
+
+use serde_json::json;
+
+use super::args::{Common, Show};
+use super::output::{Output, RootOutput};
+use super::root::{self, LockText, Root};
+use super::{World, setup};
+use crate::addr::ProviderAddr;
+use crate::diag::{Texts, has_errors};
+use crate::flavor::Flavor;
+use crate::hash::Scheme;
+use crate::lockfile::ProviderLock;
+use crate::parallel;
+use crate::report::{Block, Failure};
+use crate::verify::{packages, platforms::KnownHashes};
+
+/// What all roots of a run share.
+struct Run<'a> {
+    common: &'a Common,
+    world: World<'a>,
+    /// Whether each root needs a heading.
+    several: bool,
+}
+
+/// One entry with the hashes that installed packages tell about.
+struct Entry<'a> {
+    provider: &'a ProviderAddr,
+    lock: &'a ProviderLock,
+    known: &'a KnownHashes,
+}
+
+pub(super) fn run(common: &Common, args: &Show, world: World<'_>) -> Output {
+    let mut texts = Texts::default();
+    let paths = args.roots.paths();
+    let run = Run {
+        common,
+        world,
+        several: paths.len() > 1,
+    };
+    let outputs = paths
+        .iter()
+        .map(|typed| {
+            let shown = setup::below(common, typed).display().to_string();
+            let mut output = RootOutput::new(shown, None);
+            if let Err(failure) = run.root(typed, &mut texts, &mut output) {
+                output.fail(failure);
+            }
+            output
+        })
+        .collect();
+    Output::of_roots("show", outputs, texts)
+}
+
+impl Run<'_> {
+    fn root(
+        &self,
+        typed: &Path,
+        texts: &mut Texts,
+        output: &mut RootOutput,
+    ) -> Result<(), Failure> {
+        let root = root::open(self.common, self.world.disk, typed, texts)?;
+        root.introduce(self.common, output);
+        let Some(lock) = &root.lock else {
+            return Err(root.no_lock());
+        };
+        output.faults(&lock.diagnostics, texts);
+        if has_errors(&lock.diagnostics) {
+            return Ok(());
+        }
+        if self.several {
+            output
+                .report
+                .results
+                .push(Block::Heading(root.dir.display().to_string()));
+        }
+        let known = self.known_hashes(&root, lock)?;
+        let entries = lock.document.lock.providers.iter();
+        let entries: Vec<Entry<'_>> = entries
+            .map(|(provider, lock)| Entry {
+                provider,
+                lock,
+                known: &known,
+            })
+            .collect();
+        output.report.results.push(overview(&entries, root.flavor));
+        for entry in &entries {
+            if self.common.verbose {
+                output
+                    .report
+                    .results
+                    .push(Block::Lines(entry.lines(root.flavor)));
+            }
+            output.json.providers.push(entry.json());
+        }
+        Ok(())
+    }
+
+    /// Asks the installed packages which hash is whose.
+    fn known_hashes(&self, root: &Root, lock: &LockText) -> Result<KnownHashes, Failure> {
+        let dir = root.providers_dir(self.world.env);
+        let command = setup::lock_command(&root.dir);
+        let subject = root.subject(lock, &command);
+        let checked = packages::check(self.world.disk, subject, &dir, parallel::cores());
+        checked
+            .map(|checked| checked.known)
+            .map_err(|error| root::unreadable_packages(&error))
+    }
+}
+
+fn overview(entries: &[Entry<'_>], flavor: Flavor) -> Block {
+    if entries.is_empty() {
+        return Block::Lines(vec!["nothing is locked".to_owned()]);
+    }
+    let titles = [
+        "PROVIDER",
+        "VERSION",
+        "CONSTRAINTS",
+        "h1",
+        "zh",
+        "other",
+        "KNOWN PLATFORMS",
+    ];
+    let titles = titles.map(str::to_owned).to_vec();
+    let rows = entries.iter().map(|entry| entry.row(flavor));
+    Block::Table(std::iter::once(titles).chain(rows).collect())
+}
+
+impl Entry<'_> {
+    fn row(&self, flavor: Flavor) -> Vec<String> {
+        let count = |scheme| self.lock.hashes.of(scheme).count().to_string();
+        let platforms: Vec<String> = self
+            .known
+            .get(self.provider)
+            .into_iter()
+            .flatten()
+            .map(|(p, _)| p.to_string())
+            .collect();
+        let or_dash = |text: String| {
+            if text.is_empty() {
+                "-".to_owned()
+            } else {
+                text
+            }
+        };
+        vec![
+            self.provider.short(flavor),
+            self.lock.version.to_string(),
+            or_dash(self.lock.constraints.to_string()),
+            count(Scheme::H1),
+            count(Scheme::Zh),
+            count(Scheme::Other),
+            or_dash(platforms.join(" ")),
+        ]
+    }
+
+    /// Walks over the hashes, each with the platforms that are known to have it.
+    fn hashes(&self) -> impl Iterator<Item = (&str, Vec<String>)> {
+        self.lock.hashes.iter().map(|hash| {
+            let known = self.known.get(self.provider).into_iter().flatten();
+            let own = known.filter(|(_, known)| *known == hash);
+            (
+                hash.as_str(),
+                own.map(|(platform, _)| platform.to_string()).collect(),
+            )
+        })
+    }
+
+    fn lines(&self, flavor: Flavor) -> Vec<String> {
+        let title = format!("{} {}", self.provider.short(flavor), self.lock.version);
+        let lines = self.hashes().map(|(hash, platforms)| {
+            format!("  {hash}  {}", platforms.join(" "))
+                .trim_end()
+                .to_owned()
+        });
+        std::iter::once(title).chain(lines).collect()
+    }
+
+    fn json(&self) -> serde_json::Value {
+        let hash = |(hash, platforms)| json!({ "hash": hash, "platforms": platforms });
+        json!({
+            "provider": self.provider.to_string(),
+            "version": self.lock.version.to_string(),
+            "constraints": self.lock.constraints.to_string(),
+            "hashes": self.hashes().map(hash).collect::<Vec<serde_json::Value>>(),
+        })
+    }
+}

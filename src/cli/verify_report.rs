@@ -1,0 +1,162 @@
+//! What `lockctl verify` says.
+
+use serde_json::json;
+
+use super::output::RootOutput;
+use super::root::{LockText, Root};
+use crate::addr::ProviderAddr;
+use crate::diag::{Severity, Texts};
+use crate::hash::Scheme;
+use crate::lockfile::ProviderLock;
+use crate::report::json::{self as json_report, Status};
+use crate::report::{Block, Failure, Tone};
+use crate::verify::Finding;
+
+/// What a root came to.
+#[derive(Default)]
+pub(super) struct Judged {
+    pub(super) findings: Vec<Finding>,
+    pub(super) failures: Vec<Failure>,
+    /// The configuration could not be read.
+    pub(super) unread: bool,
+    /// How many providers are locked.
+    pub(super) providers: usize,
+    /// How many installed packages were hashed, if they were looked at.
+    pub(super) hashed: Option<usize>,
+    /// How many platforms were wanted, if that was checked.
+    pub(super) platforms: Option<usize>,
+    /// Nothing told whose hash is whose, so they were counted.
+    pub(super) by_count: bool,
+    /// Notes are shown one by one rather than counted.
+    pub(super) verbose: bool,
+}
+
+/// Fills the output of a root.
+pub(super) fn say(output: &mut RootOutput, root: &Root, judged: Judged, texts: &Texts) {
+    output.json.providers = root.lock.iter().flat_map(locked).collect();
+    let verdict = Verdict::of(&judged);
+    if verdict.errors + verdict.warnings > 0 {
+        output.json.status = Status::Findings;
+    }
+    if judged.unread {
+        output.json.status = Status::Failed;
+    }
+    let looked_at = looked_at(root, &judged);
+    for finding in judged.findings {
+        let mut json = json_report::Finding::new(&finding.diagnostic, texts);
+        json.provider = finding.provider.map(|provider| provider.to_string());
+        json.platform = finding.platform.map(|platform| platform.to_string());
+        output.json.findings.push(json);
+        if finding.diagnostic.severity > Severity::Note || judged.verbose {
+            output
+                .report
+                .results
+                .push(Block::Diagnostic(finding.diagnostic));
+        }
+    }
+    let failed = judged.unread || !judged.failures.is_empty();
+    for failure in judged.failures {
+        output.fail(failure);
+    }
+    let mut parts = verdict.counts();
+    if parts.is_empty() && !failed {
+        parts.push(format!("ok; {looked_at}"));
+    } else if failed {
+        parts.push("not everything could be checked".to_owned());
+    }
+    if verdict.notes > 0 {
+        let hint = if judged.verbose {
+            ""
+        } else {
+            " (-v shows them)"
+        };
+        parts.push(format!("{}{hint}", counted(verdict.notes, "note")));
+    }
+    let text = format!("{}: {}", root.lock_path.display(), parts.join("; "));
+    let tone = if failed { Tone::Bad } else { verdict.tone() };
+    output.report.results.push(Block::Verdict(tone, text));
+}
+
+/// How many findings there are of each severity.
+struct Verdict {
+    errors: usize,
+    warnings: usize,
+    notes: usize,
+}
+
+impl Verdict {
+    fn of(judged: &Judged) -> Self {
+        let count = |severity| {
+            judged
+                .findings
+                .iter()
+                .filter(|f| f.diagnostic.severity == severity)
+                .count()
+        };
+        Self {
+            errors: count(Severity::Error),
+            warnings: count(Severity::Warning),
+            notes: count(Severity::Note),
+        }
+    }
+
+    fn tone(&self) -> Tone {
+        match (self.errors, self.warnings) {
+            (0, 0) => Tone::Good,
+            (0, _) => Tone::Warning,
+            _ => Tone::Bad,
+        }
+    }
+
+    /// Names what is wrong, as in `1 error, 2 warnings`; nothing if nothing is.
+    fn counts(&self) -> Vec<String> {
+        let counts = [(self.errors, "error"), (self.warnings, "warning")];
+        let some = counts.iter().filter(|(n, _)| *n > 0);
+        let texts: Vec<String> = some.map(|(n, word)| counted(*n, word)).collect();
+        if texts.is_empty() {
+            Vec::new()
+        } else {
+            vec![texts.join(", ")]
+        }
+    }
+}
+
+/// Says what a clean verdict is about.
+fn looked_at(root: &Root, judged: &Judged) -> String {
+    if root.lock.is_none() {
+        return "no provider is required, and nothing is locked".to_owned();
+    }
+    let mut parts = vec![counted(judged.providers, "provider")];
+    if let Some(platforms) = judged.platforms {
+        let how = if judged.by_count { ", by count" } else { "" };
+        parts.push(format!(
+            "h1: hashes for {}{how}",
+            counted(platforms, "platform")
+        ));
+    }
+    match judged.hashed {
+        None => {}
+        Some(0) => parts.push("no package installed".to_owned()),
+        Some(n) => parts.push(format!("{} verified", counted(n, "installed package"))),
+    }
+    parts.join(", ")
+}
+
+/// Lists what is locked, for programs.
+fn locked(lock: &LockText) -> Vec<serde_json::Value> {
+    let entries = lock.document.lock.providers.iter();
+    let value = |(provider, entry): (&ProviderAddr, &ProviderLock)| {
+        json!({
+            "provider": provider.to_string(),
+            "version": entry.version.to_string(),
+            "constraints": entry.constraints.to_string(),
+            "h1": entry.hashes.of(Scheme::H1).count(),
+            "zh": entry.hashes.of(Scheme::Zh).count(),
+        })
+    };
+    entries.map(value).collect()
+}
+
+fn counted(n: usize, word: &str) -> String {
+    format!("{n} {word}{}", if n == 1 { "" } else { "s" })
+}

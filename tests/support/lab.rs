@@ -1,0 +1,128 @@
+//! A temporary directory with roots and mirrors in it, and lockctl run there in process.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use lockctl::cli::{self, Io, World};
+use lockctl::os::RealDisk;
+use lockctl::world::Disk;
+use lockctl::world::mem::MemEnv;
+
+/// A directory of its own, removed at the end.
+pub(crate) struct Lab {
+    dir: tempfile::TempDir,
+    pub(crate) env: MemEnv,
+}
+
+/// What a command line came to.
+#[derive(Debug)]
+#[allow(dead_code, reason = "not every test binary reads all of it")]
+pub(crate) struct Outcome {
+    pub(crate) code: u8,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Lab {
+    pub(crate) fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        Self {
+            dir,
+            env: MemEnv::default(),
+        }
+    }
+
+    pub(crate) fn path(&self, below: &str) -> PathBuf {
+        self.dir.path().join(below)
+    }
+
+    pub(crate) fn write(&self, below: &str, content: impl AsRef<[u8]>) -> &Self {
+        let path = self.path(below);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, content).unwrap();
+        self
+    }
+
+    pub(crate) fn read(&self, below: &str) -> String {
+        std::fs::read_to_string(self.path(below)).unwrap()
+    }
+
+    /// Puts an unpacked package of one file into `mirror`.
+    pub(crate) fn unpacked(&self, mirror: &str, package: &str, content: &str) -> &Self {
+        let (addr, rest) = split_package(package);
+        let type_name = addr.rsplit('/').next().unwrap();
+        let (version, _) = rest.split_once('/').unwrap();
+        self.write(
+            &format!("{mirror}/{package}/terraform-provider-{type_name}_v{version}"),
+            content,
+        )
+    }
+
+    /// Puts a zip of one file into `mirror`.
+    pub(crate) fn packed(&self, mirror: &str, package: &str, content: &str) -> &Self {
+        let (addr, rest) = split_package(package);
+        let type_name = addr.rsplit('/').next().unwrap();
+        let (version, platform) = rest.split_once('/').unwrap();
+        let zip = zip_of(&[(
+            &format!("terraform-provider-{type_name}_v{version}"),
+            content,
+        )]);
+        let name = format!("terraform-provider-{type_name}_{version}_{platform}.zip");
+        self.write(&format!("{mirror}/{addr}/{name}"), zip)
+    }
+
+    /// Runs lockctl as if started in the directory.
+    pub(crate) fn run(&self, args: &[&str]) -> Outcome {
+        self.run_on(&RealDisk, args)
+    }
+
+    /// Runs lockctl on another disk.
+    pub(crate) fn run_on(&self, disk: &dyn Disk, args: &[&str]) -> Outcome {
+        let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+        let mut io = Io {
+            stdout: &mut stdout,
+            stderr: &mut stderr,
+        };
+        let mut line: Vec<OsString> = vec!["lockctl".into(), "-C".into(), self.dir.path().into()];
+        line.extend(args.iter().map(OsString::from));
+        let code = cli::run(
+            line,
+            World {
+                disk,
+                env: &self.env,
+            },
+            &mut io,
+        );
+        let text = |bytes| self.without_dir(&String::from_utf8(bytes).unwrap());
+        Outcome {
+            code,
+            stdout: text(stdout),
+            stderr: text(stderr),
+        }
+    }
+
+    /// Replaces the name of the directory, so that texts are the same on every run.
+    fn without_dir(&self, text: &str) -> String {
+        let dir = self.dir.path().display().to_string();
+        text.replace(&format!("{dir}/"), "").replace(&dir, ".")
+    }
+}
+
+/// Splits `HOST/NAMESPACE/TYPE/VERSION/PLATFORM` behind the type.
+fn split_package(package: &str) -> (&str, &str) {
+    let at = package.match_indices('/').nth(2).unwrap().0;
+    (&package[..at], &package[at + 1..])
+}
+
+/// Makes a zip of stored files.
+pub(crate) fn zip_of(files: &[(&str, &str)]) -> Vec<u8> {
+    use std::io::Write as _;
+    let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    for (name, content) in files {
+        writer
+            .start_file(*name, zip::write::SimpleFileOptions::default())
+            .unwrap();
+        writer.write_all(content.as_bytes()).unwrap();
+    }
+    writer.finish().unwrap().into_inner()
+}
