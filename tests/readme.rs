@@ -1,0 +1,64 @@
+//! The README and the help texts: every transcript is run, and the first command of the README is
+//! what it says it is.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "this test sets up a checkout of its own"
+)]
+
+use std::fs;
+use std::path::Path;
+
+#[path = "support/copy.rs"]
+mod copy;
+
+const HERE: &str = env!("CARGO_MANIFEST_DIR");
+
+/// One test, because the working directory is the whole process's.
+#[test]
+fn transcripts_hold() {
+    trycmd::TestCases::new()
+        .register_bin("lockctl", Path::new(env!("CARGO_BIN_EXE_lockctl")))
+        .case("tests/cmd/*.trycmd")
+        .run();
+    the_readme_holds();
+}
+
+fn the_readme_holds() {
+    let readme = fs::read_to_string(Path::new(HERE).join("README.md")).expect("the README");
+    the_first_command_is_the_transcript(&readme);
+
+    // The transcripts write a lock file, so they run in a copy of what they need.
+    let checkout = tempfile::tempdir().expect("a temporary directory");
+    let quickstart = Path::new("fixtures/quickstart");
+    copy::copy_dir(
+        &Path::new(HERE).join(quickstart),
+        &checkout.path().join(quickstart),
+    );
+    let _ = fs::remove_file(checkout.path().join(quickstart).join(".terraform.lock.hcl"));
+    let copied = checkout.path().join("README.md");
+    fs::write(&copied, &readme).expect("written");
+    std::env::set_current_dir(checkout.path()).expect("there");
+    trycmd::TestCases::new()
+        .register_bin("lockctl", Path::new(env!("CARGO_BIN_EXE_lockctl")))
+        .env("NO_COLOR", "1")
+        .case(copied)
+        .run();
+}
+
+/// The command for a checkout is the same as the first transcript, through `cargo run`.
+fn the_first_command_is_the_transcript(readme: &str) {
+    let command = readme
+        .lines()
+        .find(|line| line.starts_with("cargo run"))
+        .expect("a command");
+    let by_cargo: Vec<String> = command
+        .split(" && ")
+        .map(|part| part.replace("cargo run -q --", "$ lockctl"))
+        .collect();
+    let transcript: Vec<&str> = readme
+        .lines()
+        .filter(|line| line.starts_with("$ lockctl"))
+        .take(by_cargo.len())
+        .collect();
+    assert_eq!(by_cargo, transcript);
+}
