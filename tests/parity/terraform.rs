@@ -1,0 +1,99 @@
+//! The real program.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use lockctl::flavor::{Flavor, FlavorChoice};
+
+use crate::lab::Lab;
+
+/// The `terraform` on PATH.
+pub(crate) struct Terraform {
+    program: PathBuf,
+    /// Its rules, as `--flavor` names them.
+    pub(crate) flavor: String,
+    /// Its rules.
+    pub(crate) rules: Flavor,
+}
+
+impl Terraform {
+    /// Finds the program and asks for its version; says `skipped` where there is none.
+    pub(crate) fn find() -> Option<Self> {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let found = std::env::split_paths(&path)
+            .map(|dir| dir.join(format!("terraform{}", std::env::consts::EXE_SUFFIX)))
+            .find(|program| program.is_file());
+        let Some(program) = found else {
+            let required = std::env::var_os("LOCKCTL_REQUIRE_PARITY").is_some_and(|v| v == "1");
+            assert!(
+                !required,
+                "LOCKCTL_REQUIRE_PARITY=1, and terraform is not on PATH"
+            );
+            println!("skipped: terraform is not on PATH");
+            return None;
+        };
+        let output = clean(Command::new(&program).args(["version", "-json"]))
+            .output()
+            .unwrap();
+        let version: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let version = version["terraform_version"].as_str().unwrap().to_owned();
+        let flavor = format!("terraform@{version}");
+        let FlavorChoice::Stated(stated) = flavor.parse().unwrap() else {
+            panic!("a stated flavor")
+        };
+        Some(Self {
+            program,
+            flavor,
+            rules: stated.flavor,
+        })
+    }
+
+    /// Makes the program install from `mirror` only.
+    pub(crate) fn use_mirror(&self, lab: &Lab) {
+        let mirror = lab.path("mirror");
+        let text = format!(
+            "provider_installation {{\n  filesystem_mirror {{\n    path = {:?}\n  }}\n}}\n",
+            mirror.display().to_string()
+        );
+        lab.write("cli.tfrc", text);
+    }
+
+    /// Runs the program in a directory of the lab, which must succeed, and returns what it said.
+    #[track_caller]
+    pub(crate) fn succeeds(&self, lab: &Lab, dir: &str, args: &[&str]) -> String {
+        let (succeeded, said) = self.run(lab, dir, args);
+        assert!(succeeded, "terraform {args:?} failed:\n{said}");
+        said
+    }
+
+    /// Runs the program in a directory of the lab; tells whether it succeeded, and what it said.
+    pub(crate) fn run(&self, lab: &Lab, dir: &str, args: &[&str]) -> (bool, String) {
+        let mut command = Command::new(&self.program);
+        clean(&mut command);
+        command
+            .args(args)
+            .current_dir(lab.path(dir))
+            .env("HOME", lab.path("."));
+        if lab.path("cli.tfrc").exists() {
+            command.env("TF_CLI_CONFIG_FILE", lab.path("cli.tfrc"));
+        }
+        let output = command.output().unwrap();
+        let said = format!(
+            "{}{}",
+            String::from_utf8_lossy(&output.stdout),
+            String::from_utf8_lossy(&output.stderr)
+        );
+        (output.status.success(), said)
+    }
+}
+
+/// Takes everything out of the environment that could change what the program does.
+fn clean(command: &mut Command) -> &mut Command {
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        if text.starts_with("TF_") || text.to_lowercase().ends_with("_proxy") {
+            command.env_remove(&name);
+        }
+    }
+    command.env("CHECKPOINT_DISABLE", "1")
+}
