@@ -1,0 +1,374 @@
+//! Holds the room plan: who may import whom, and where each third-party crate lives.
+#![allow(clippy::disallowed_methods, reason = "this test reads the sources")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Every room with the rooms that it may import; each row names only rooms of earlier rows.
+const ROOMS: &[(&str, &str)] = &[
+    ("flavor", ""),
+    ("addr", "flavor"),
+    ("version", ""),
+    ("platform", ""),
+    ("hash", ""),
+    ("diag", ""),
+    ("world", "addr"),
+    ("package", "addr version platform hash"),
+    ("requirement", "addr version diag"),
+    ("parallel", ""),
+    ("hcl", "diag"),
+    ("expr", "hcl diag world flavor"),
+    ("lockfile", "hcl expr diag flavor addr version hash"),
+    (
+        "config",
+        "hcl expr diag flavor addr version requirement world",
+    ),
+    ("archive", "hash world parallel"),
+    ("sources", "flavor addr version platform hash package world"),
+    (
+        "resolve",
+        "flavor addr version platform package requirement diag lockfile",
+    ),
+    (
+        "coverage",
+        "flavor addr version platform hash package requirement lockfile",
+    ),
+    (
+        "locker",
+        "flavor addr version platform hash diag world package requirement parallel lockfile archive \
+         sources resolve coverage",
+    ),
+    (
+        "verify",
+        "flavor addr version platform hash diag world package requirement parallel lockfile archive \
+         sources resolve coverage",
+    ),
+    ("report", "diag"),
+    ("os", "addr world"),
+    (
+        "cli",
+        "flavor addr version platform hash diag world package requirement parallel hcl expr lockfile \
+         config archive sources resolve coverage locker verify report",
+    ),
+];
+
+/// Crates that live in one room only (or in the rooms named).
+const HOMES: &[(&str, &str)] = &[
+    ("annotate_snippets", "report"),
+    ("anstyle", "report"),
+    ("base64", "hash"),
+    ("clap", "cli"),
+    ("comfy_table", "report"),
+    ("crc32fast", "archive"),
+    ("flate2", "archive"),
+    ("hcl_edit", "hcl"),
+    ("idna", "addr"),
+    ("semver", "flavor version"),
+    ("sha2", "hash"),
+    ("similar", "cli"),
+    ("tempfile", "os"),
+    ("unicode_normalization", "expr"),
+    ("unicode_properties", "lockfile"),
+    ("zip", "archive"),
+];
+
+#[test]
+fn rooms_import_only_what_the_plan_allows() {
+    let mut seen = BTreeSet::new();
+    let mut faults = Vec::new();
+    for (room, path, text) in sources() {
+        seen.insert(room.clone());
+        let Some((_, allowed)) = ROOMS.iter().find(|(name, _)| *name == room) else {
+            faults.push(format!("{} is in no room of the plan", path.display()));
+            continue;
+        };
+        let allowed: BTreeSet<&str> = allowed.split_whitespace().collect();
+        for import in imports(&text) {
+            if import != room && !allowed.contains(import.as_str()) {
+                faults.push(format!(
+                    "{}: {room} may not import {import}",
+                    path.display()
+                ));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{faults:#?}");
+    let planned: BTreeSet<String> = ROOMS.iter().map(|(name, _)| (*name).to_owned()).collect();
+    assert_eq!(seen, planned, "every planned room exists");
+}
+
+#[test]
+fn the_plan_has_no_cycle() {
+    let mut above = BTreeSet::new();
+    for (room, allowed) in ROOMS {
+        for import in allowed.split_whitespace() {
+            assert!(
+                above.contains(import),
+                "{room} imports {import}, which comes later"
+            );
+        }
+        above.insert(*room);
+    }
+}
+
+#[test]
+fn each_crate_has_one_home() {
+    let mut faults = Vec::new();
+    for (room, path, text) in sources() {
+        for (name, home) in HOMES {
+            // Room `archive` has a module of the name `zip`; the crate is written `::zip` there.
+            let named = text.contains(&format!("use {name}::"))
+                || text.contains(&format!(" ::{name}::"))
+                || (*name != "zip" && words_before_colons(&text).any(|word| word == *name));
+            if named && !home.split_whitespace().any(|home| home == room) {
+                faults.push(format!("{}: {name} lives in {home}", path.display()));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{faults:#?}");
+}
+
+#[test]
+fn files_are_short() {
+    let mut faults = Vec::new();
+    for (path, text) in files() {
+        let lines = text.lines().count();
+        if lines > 600 {
+            faults.push(format!("{} has {lines} lines", path.display()));
+        }
+    }
+    assert!(faults.is_empty(), "{faults:#?}");
+}
+
+/// From the line of `fn` to that of its closing brace, unit tests included.
+#[test]
+fn functions_are_short() {
+    let mut faults = Vec::new();
+    let mut seen = 0;
+    for (path, text) in files() {
+        let lines: Vec<&str> = text.lines().collect();
+        for (at, line) in lines.iter().enumerate() {
+            let indent = line.len() - line.trim_start().len();
+            if !is_function(line.trim_start()) {
+                continue;
+            }
+            seen += 1;
+            let close = format!("{}}}", " ".repeat(indent));
+            let length = lines[at..]
+                .iter()
+                .position(|line| *line == close)
+                .unwrap_or(0)
+                + 1;
+            if length > 60 {
+                faults.push(format!("{}:{} has {length} lines", path.display(), at + 1));
+            }
+        }
+    }
+    assert!(seen > 500, "functions were found");
+    assert!(faults.is_empty(), "{faults:#?}");
+}
+
+fn is_function(line: &str) -> bool {
+    let mut words = line.split_whitespace().skip_while(|word| {
+        word.starts_with("pub") || ["const", "unsafe", "async", "in", "crate)"].contains(word)
+    });
+    words.next() == Some("fn") && !line.ends_with(';')
+}
+
+/// Nothing reaches out of its room by `super`, or names the crate from outside.
+#[test]
+fn rooms_name_each_other_by_crate_only() {
+    for (_, path, text) in sources() {
+        assert!(!text.contains("super::super"), "{}", path.display());
+        let code = text
+            .lines()
+            .filter(|line| !line.trim_start().starts_with("//"));
+        assert!(
+            !code.into_iter().any(|line| line.contains("lockctl::")),
+            "{}",
+            path.display()
+        );
+    }
+}
+
+/// Every rule is used, and every code that is used is a rule.
+#[test]
+fn the_table_of_rules_is_that_of_the_program() {
+    let table: BTreeSet<&str> = lockctl::diag::RULES.iter().map(|rule| rule.name).collect();
+    let texts: Vec<String> = sources()
+        .into_iter()
+        .filter(|(_, path, _)| !path.ends_with("diag/rules.rs"))
+        .map(|(_, _, text)| text)
+        .collect();
+    for name in &table {
+        let quoted = format!("\"{name}\"");
+        assert!(
+            texts.iter().any(|text| text.contains(&quoted)),
+            "nothing uses {name}"
+        );
+    }
+    for text in &texts {
+        for opening in [
+            "Diagnostic::error(",
+            "Diagnostic::warning(",
+            "Diagnostic::note(",
+            "diag::named(",
+        ] {
+            for rest in text.split(opening).skip(1) {
+                let code = rest
+                    .trim_start()
+                    .strip_prefix('"')
+                    .and_then(|rest| rest.split('"').next());
+                assert!(
+                    code.is_none_or(|code| table.contains(code)),
+                    "{code:?} is no rule"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn imports_are_found_in_every_form() {
+    let text = "use crate::addr::X;\nuse crate::{diag::Y, hash};\nfn f() { crate::world::z() }\n";
+    assert_eq!(
+        imports(text),
+        ["addr", "diag", "hash", "world"].map(str::to_owned).into()
+    );
+}
+
+/// Returns room, path and text of every source file but the roots of the crate; unit tests, which
+/// may use any double, are cut off.
+fn sources() -> Vec<(String, PathBuf, String)> {
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut found = Vec::new();
+    for (path, text) in files() {
+        let below = path.strip_prefix(&src).expect("below src");
+        let is_tests = path.file_stem().is_some_and(|stem| stem == "tests");
+        if is_tests
+            || ["lib.rs", "main.rs"]
+                .iter()
+                .any(|root| below == Path::new(root))
+        {
+            continue;
+        }
+        let first = below.components().next().expect("a name").as_os_str();
+        let room = first
+            .to_str()
+            .expect("text")
+            .trim_end_matches(".rs")
+            .to_owned();
+        let code = text
+            .split("#[cfg(test)]\nmod tests {")
+            .next()
+            .expect("a first part")
+            .to_owned();
+        found.push((room, path, code));
+    }
+    assert!(found.len() > 40, "the sources were found");
+    found
+}
+
+/// Returns path and text of every Rust file below `src`.
+fn files() -> Vec<(PathBuf, String)> {
+    let mut found = Vec::new();
+    let mut dirs = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
+    while let Some(dir) = dirs.pop() {
+        for entry in fs::read_dir(&dir).expect("src is readable") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                dirs.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let text = fs::read_to_string(&path).expect("text");
+                found.push((path, text));
+            }
+        }
+    }
+    found
+}
+
+/// Returns the rooms that a text names behind `crate::`.
+fn imports(text: &str) -> BTreeSet<String> {
+    let code: String = text
+        .lines()
+        .map(|line| line.split("//").next().unwrap_or(""))
+        .collect();
+    let mut rooms = BTreeSet::new();
+    for rest in code.split("crate::").skip(1) {
+        if let Some(group) = rest.strip_prefix('{') {
+            let group = &group[..matching_brace(group)];
+            let mut depth = 0;
+            let mut word = String::new();
+            for c in group.chars().chain([',']) {
+                match c {
+                    '{' => depth += 1,
+                    '}' => depth -= 1,
+                    ',' if depth == 0 => rooms.extend(first_word(&std::mem::take(&mut word))),
+                    c => word.push(c),
+                }
+            }
+        } else {
+            rooms.extend(first_word(rest));
+        }
+    }
+    rooms
+}
+
+fn matching_brace(text: &str) -> usize {
+    let mut depth = 1;
+    for (at, c) in text.char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return at;
+        }
+    }
+    text.len()
+}
+
+fn first_word(text: &str) -> Option<String> {
+    let text = text.trim_start();
+    let end = text
+        .find(|c: char| !c.is_alphanumeric() && c != '_')
+        .unwrap_or(text.len());
+    (end > 0).then(|| text[..end].to_owned())
+}
+
+/// Returns the words that stand at the start of a path, as in `word::`.
+fn words_before_colons(text: &str) -> impl Iterator<Item = &str> {
+    let lines = text
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("//"));
+    lines.flat_map(|line| {
+        line.match_indices("::").filter_map(move |(at, _)| {
+            let before = &line[..at];
+            let start = before
+                .rfind(|c: char| !c.is_alphanumeric() && c != '_')
+                .map_or(0, |n| n + 1);
+            let is_path_start =
+                !before[..start].ends_with("::") || before[..start].ends_with("(::");
+            is_path_start.then(|| &before[start..])
+        })
+    })
+}
+
+#[test]
+fn the_table_of_homes_names_real_dependencies() {
+    let manifest = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml"));
+    let manifest = manifest.expect("the manifest");
+    let dependencies = manifest.split("[dependencies]").nth(1).expect("a table");
+    let dependencies = dependencies.split("\n[").next().expect("a first part");
+    let everywhere = ["serde", "serde_json", "thiserror"];
+    let named: BTreeMap<String, ()> = dependencies
+        .lines()
+        .filter_map(|line| line.split_once(" = "))
+        .map(|(name, _)| (name.trim().replace('-', "_"), ()))
+        .filter(|(name, ())| !everywhere.contains(&name.as_str()))
+        .collect();
+    let homes: Vec<&str> = HOMES.iter().map(|(name, _)| *name).collect();
+    assert_eq!(named.keys().map(String::as_str).collect::<Vec<_>>(), homes);
+}
