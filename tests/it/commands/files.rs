@@ -1,0 +1,236 @@
+//! The smaller commands, and files as they lie on a disk.
+
+use std::io;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use lockctl::os::RealDisk;
+use lockctl::world::{DirEntry, Disk, FileKind, Files, ReadSeek, Replaced};
+use snapbox::{assert_data_eq, str};
+
+use super::{BOTH, LOCK, assert_exit, lock, simple};
+use crate::lab::{Lab, zip_of};
+
+#[test]
+fn usage_and_missing_things_exit_with_2() {
+    let lab = simple();
+    for args in [
+        &["lock"] as &[&str],
+        &["lock", "--fs-mirror", "nowhere"],
+        &["lock", "--platform", "linux"],
+        &["lock", "--platform", "locked", "--fs-mirror", "mirror"],
+        &["lock", "nowhere", "--fs-mirror", "mirror"],
+        &["verify", "mirror"],
+        &["verify", "main.tf"],
+        &["show"],
+        &["fmt"],
+        &["hash"],
+        &["hash", "nowhere"],
+        &["nonsense"],
+        &["--flavor", "tofu", "show"],
+        &[],
+    ] {
+        let outcome = lab.run(args);
+        assert_exit(&outcome, 2);
+        assert!(!outcome.stderr.is_empty(), "{args:?} says why");
+        assert!(
+            outcome.stdout.is_empty() || args.first() == Some(&"verify"),
+            "{args:?}: {}",
+            outcome.stdout
+        );
+    }
+}
+
+#[test]
+fn show_lists_what_is_locked() {
+    let lab = simple();
+    assert_exit(&lock(&lab, BOTH), 0);
+    lab.unpacked(
+        ".terraform/providers",
+        "example.com/t/x/1.1.0/linux_amd64",
+        "1.1.0 linux_amd64",
+    );
+    let outcome = lab.run(&["show", "-v"]);
+    assert_exit(&outcome, 0);
+    assert_data_eq!(
+        outcome.stdout,
+        str![[r#"
+PROVIDER         VERSION  CONSTRAINTS  h1  zh  other  KNOWN PLATFORMS
+example.com/t/x  1.1.0    ~> 1.0       2   0   0      linux_amd64
+example.com/t/x 1.1.0
+  h1:NnL+qI4e2PY7BWBHHIZlJ0CEMhmgX29u+TcOT8Bq5xY=  linux_amd64
+  h1:jXvnnYg8+9yIeXUPsWxg/+iLp8jHR9sC8czWOnQt4Dc=
+
+"#]]
+    );
+}
+
+#[test]
+fn hash_prints_both_schemes() {
+    let lab = Lab::new();
+    lab.write("a.zip", zip_of(&[("terraform-provider-x_v1.0.0", "fake")]));
+    lab.write("dir/terraform-provider-x_v1.0.0", "fake");
+    let outcome = lab.run(&["hash", "--files", "a.zip", "dir"]);
+    assert_exit(&outcome, 0);
+    assert_data_eq!(
+        outcome.stdout,
+        str![[r#"
+zh:99a3b8617846089a5ef7fcda5596df7f77fd30cde1a11f6f39c849187c0eb81a  a.zip
+h1:vSUZJPJlJhDOkbAT+iqt7AAQArew8uExp71bJtBUdMw=  a.zip
+  b5d54c39e66671c9731b9f471e585d8262cd4f54963f0c93082d8dcf334d4c78             4  terraform-provider-x_v1.0.0
+h1:vSUZJPJlJhDOkbAT+iqt7AAQArew8uExp71bJtBUdMw=  dir
+  b5d54c39e66671c9731b9f471e585d8262cd4f54963f0c93082d8dcf334d4c78             4  terraform-provider-x_v1.0.0
+
+"#]]
+    );
+}
+
+#[test]
+fn fmt_rewrites_and_says_what_it_drops() {
+    let lab = Lab::new();
+    let loose = "# mine\nprovider \"example.com/t/x\" {\n version=\"1.0.0\"\n}\n";
+    lab.write(LOCK, loose);
+    let check = lab.run(&["fmt", "--check"]);
+    assert_exit(&check, 1);
+    assert_eq!(lab.read(LOCK), loose);
+    let outcome = lab.run(&["fmt"]);
+    assert_exit(&outcome, 0);
+    assert_data_eq!(
+        outcome.stdout,
+        str![[r#"
+.terraform.lock.hcl
+
+"#]]
+    );
+    assert_data_eq!(
+        outcome.stderr,
+        str![[r#"
+note: .terraform.lock.hcl: a rewrite drops 1 comment, as that of the program does
+
+"#]]
+    );
+    assert_data_eq!(
+        lab.read(LOCK),
+        str![[r##"
+# This file is maintained automatically by "terraform init".
+# Manual edits may be lost in future updates.
+
+provider "example.com/t/x" {
+  version = "1.0.0"
+}
+
+"##]]
+    );
+    let again = lab.run(&["fmt"]);
+    assert_exit(&again, 0);
+    assert!(again.stdout.is_empty() && again.stderr.is_empty());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_linked_lock_file_stays_a_link_and_keeps_its_mode() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let lab = simple();
+    lab.write("elsewhere/lock", "");
+    std::fs::set_permissions(
+        lab.path("elsewhere/lock"),
+        std::fs::Permissions::from_mode(0o640),
+    )
+    .unwrap();
+    std::os::unix::fs::symlink("elsewhere/lock", lab.path(LOCK)).unwrap();
+    assert_exit(&lock(&lab, BOTH), 0);
+    assert!(
+        std::fs::symlink_metadata(lab.path(LOCK))
+            .unwrap()
+            .file_type()
+            .is_symlink()
+    );
+    assert!(lab.read("elsewhere/lock").contains("example.com/t/x"));
+    let mode = std::fs::metadata(lab.path("elsewhere/lock"))
+        .unwrap()
+        .permissions()
+        .mode();
+    assert_eq!(mode & 0o777, 0o640);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_fifo_in_the_place_of_a_lock_file_is_not_waited_for() {
+    let lab = simple();
+    let made = std::process::Command::new("mkfifo")
+        .arg(lab.path(LOCK))
+        .status()
+        .unwrap();
+    assert!(made.success());
+    assert_exit(&lab.run(&["verify"]), 2);
+    assert_exit(&lock(&lab, BOTH), 2);
+}
+
+/// A disk on which somebody else writes the lock file just before lockctl does.
+struct Busy {
+    path: std::path::PathBuf,
+    /// How many more times that happens.
+    left: AtomicUsize,
+}
+
+impl Files for Busy {
+    fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+        RealDisk.read(path, limit)
+    }
+    fn open(&self, path: &Path) -> io::Result<Box<dyn ReadSeek>> {
+        RealDisk.open(path)
+    }
+    fn list(&self, dir: &Path) -> io::Result<Vec<DirEntry>> {
+        RealDisk.list(dir)
+    }
+    fn kind(&self, path: &Path) -> io::Result<FileKind> {
+        RealDisk.kind(path)
+    }
+}
+
+impl Disk for Busy {
+    fn replace(&self, path: &Path, old: Option<&[u8]>, new: &[u8]) -> io::Result<Replaced> {
+        let left = self.left.load(Ordering::Relaxed);
+        if left > 0 {
+            self.left.store(left - 1, Ordering::Relaxed);
+            std::fs::write(&self.path, format!("# written by somebody else, {left}\n")).unwrap();
+        }
+        RealDisk.replace(path, old, new)
+    }
+}
+
+#[test]
+fn a_file_that_changes_under_a_run_is_read_again_once() {
+    let lab = simple();
+    let args = [&["lock", "--fs-mirror", "mirror"], BOTH].concat();
+    let busy = |left| Busy {
+        path: lab.path(LOCK),
+        left: AtomicUsize::new(left),
+    };
+    assert_exit(&lab.run_on(&busy(1), &args), 0);
+    assert!(lab.read(LOCK).contains("example.com/t/x"));
+
+    std::fs::remove_file(lab.path(LOCK)).unwrap();
+    let outcome = lab.run_on(&busy(9), &args);
+    assert_exit(&outcome, 2);
+    assert!(
+        lab.read(LOCK).contains("written by somebody else"),
+        "nothing of theirs is lost"
+    );
+    assert!(
+        outcome.stderr.contains("keeps changing"),
+        "{}",
+        outcome.stderr
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_that_leads_nowhere_creates_nothing() {
+    let lab = simple();
+    std::os::unix::fs::symlink("../outside", lab.path(LOCK)).unwrap();
+    let outcome = lock(&lab, BOTH);
+    assert_exit(&outcome, 2);
+    assert!(outcome.stderr.contains("a link to"), "{}", outcome.stderr);
+    assert!(!lab.path("../outside").exists());
+}

@@ -1,0 +1,364 @@
+//! `lock`: versions, platforms, constraints.
+
+use snapbox::{assert_data_eq, str};
+
+use super::{BOTH, LOCK, ONE_PROVIDER, assert_exit, lock, simple};
+use crate::lab::Lab;
+
+#[test]
+fn lock_creates_then_leaves_alone() {
+    let lab = simple();
+    let outcome = lock(&lab, BOTH);
+    assert_exit(&outcome, 0);
+    assert_data_eq!(
+        outcome.stdout,
+        str![[r#"
+example.com/t/x  1.1.0  ~> 1.0  selected  2 platforms  2 hashes added
+created .terraform.lock.hcl; the 2 added hashes were computed from a mirror, which nobody signed
+
+"#]]
+    );
+    assert_data_eq!(
+        outcome.stderr,
+        str![[r#"
+note: example.com/t/x 2.0.0 is out, a major step above 1.1.0
+
+"#]]
+    );
+    assert_data_eq!(
+        lab.read(LOCK),
+        str![[r##"
+# This file is maintained automatically by "terraform init".
+# Manual edits may be lost in future updates.
+
+provider "example.com/t/x" {
+  version     = "1.1.0"
+  constraints = "~> 1.0"
+  hashes = [
+    "h1:NnL+qI4e2PY7BWBHHIZlJ0CEMhmgX29u+TcOT8Bq5xY=",
+    "h1:jXvnnYg8+9yIeXUPsWxg/+iLp8jHR9sC8czWOnQt4Dc=",
+  ]
+}
+
+"##]]
+    );
+
+    let before = std::fs::metadata(lab.path(LOCK)).unwrap();
+    let again = lock(&lab, BOTH);
+    assert_exit(&again, 0);
+    assert_data_eq!(
+        again.stdout,
+        str![[r#"
+example.com/t/x  1.1.0  ~> 1.0  kept  2 platforms  0 hashes added
+.terraform.lock.hcl is up to date
+
+"#]]
+    );
+    let after = std::fs::metadata(lab.path(LOCK)).unwrap();
+    assert_eq!(
+        before.modified().unwrap(),
+        after.modified().unwrap(),
+        "the file was not touched"
+    );
+    assert_exit(&lock(&lab, &[BOTH, &["--check"]].concat()), 0);
+}
+
+#[test]
+fn lock_keeps_a_version_and_adds_platforms() {
+    let lab = simple();
+    lab.write("main.tf", ONE_PROVIDER.replace("~> 1.0", "1.0.0"));
+    assert_exit(&lock(&lab, &["--platform", "linux_amd64"]), 0);
+    let one = lab.read(LOCK);
+    lab.write("main.tf", ONE_PROVIDER);
+    assert_exit(&lock(&lab, BOTH), 0);
+    let two = lab.read(LOCK);
+    assert!(two.contains("version     = \"1.0.0\""), "{two}");
+    assert!(two.contains("constraints = \"~> 1.0\""), "{two}");
+    let hashes = |text: &str| -> Vec<String> {
+        text.lines()
+            .filter(|line| line.contains("h1:"))
+            .map(str::to_owned)
+            .collect()
+    };
+    assert_eq!((hashes(&one).len(), hashes(&two).len()), (1, 2));
+    assert!(hashes(&two).contains(&hashes(&one)[0]));
+}
+
+#[test]
+fn check_and_dry_run_write_nothing() {
+    let lab = simple();
+    let check = lock(&lab, &[BOTH, &["--check"]].concat());
+    assert_exit(&check, 1);
+    let dry = lock(&lab, &[BOTH, &["--dry-run"]].concat());
+    assert_exit(&dry, 0);
+    assert!(
+        dry.stdout.contains("+provider \"example.com/t/x\" {"),
+        "{}",
+        dry.stdout
+    );
+    assert_exit(&lock(&lab, &[BOTH, &["--dry-run", "--check"]].concat()), 1);
+    assert!(!lab.path(LOCK).exists());
+}
+
+#[test]
+fn a_named_platform_must_exist_and_a_preset_skips() {
+    let lab = simple();
+    let named = lock(&lab, &["--platform", "linux_amd64,windows_amd64"]);
+    assert_exit(&named, 2);
+    assert_data_eq!(
+        named.stderr,
+        str![[r#"
+error: the mirror in mirror has no package of example.com/t/x 1.1.0 for windows_amd64
+  help: it has packages for darwin_arm64, linux_amd64
+
+"#]]
+    );
+    assert!(!lab.path(LOCK).exists());
+    let preset = lock(&lab, &[]);
+    assert_exit(&preset, 0);
+    assert_data_eq!(
+        preset.stderr,
+        str![[r#"
+note: example.com/t/x 1.1.0 has no package for linux_arm64, darwin_amd64, windows_amd64: skipped; name the others with `verify --platform`
+note: example.com/t/x 2.0.0 is out, a major step above 1.1.0
+
+"#]]
+    );
+    let all = lock(&lab, &["--platform", "all"]);
+    assert_exit(&all, 0);
+    assert!(all.stdout.contains("up to date"), "{}", all.stdout);
+}
+
+#[test]
+fn all_problems_are_told_at_once() {
+    let lab = simple();
+    lab.write(
+        "main.tf",
+        "terraform {\n  required_providers {\n    x = { source = \"example.com/t/x\", version = \"> 9\" }\n    \
+         y = { source = \"example.com/t/y\" }\n  }\n}\n",
+    );
+    let outcome = lock(&lab, BOTH);
+    assert_exit(&outcome, 2);
+    assert_data_eq!(
+        outcome.stderr,
+        str![[r#"
+error: no offered version of example.com/t/x meets the constraints "> 9.0.0"
+  help: the newest release offered is 2.0.0
+error: the mirror in mirror has no package of example.com/t/y
+  help: check the source address, or add the provider to the mirror
+
+"#]]
+    );
+}
+
+#[test]
+fn a_locked_version_that_conflicts_is_never_moved() {
+    let lab = simple();
+    assert_exit(&lock(&lab, BOTH), 0);
+    let before = lab.read(LOCK);
+    lab.write("main.tf", ONE_PROVIDER.replace("~> 1.0", ">= 2.0"));
+    let outcome = lock(&lab, BOTH);
+    assert_exit(&outcome, 2);
+    assert_data_eq!(
+        outcome.stderr,
+        str![[r#"
+error: the locked version 1.1.0 of example.com/t/x does not meet the constraints ">= 2.0.0"
+  help: `lock` never moves a version: change the constraint, or delete the entry from the lock file to select anew
+
+"#]]
+    );
+    assert_eq!(lab.read(LOCK), before);
+}
+
+#[test]
+fn a_configuration_without_providers_creates_nothing() {
+    let lab = Lab::new();
+    lab.write("main.tf", "locals {\n  a = 1\n}\n")
+        .write("mirror/README", "");
+    let outcome = lock(&lab, &[]);
+    assert_exit(&outcome, 0);
+    assert!(!lab.path(LOCK).exists());
+    assert_exit(&lab.run(&["verify"]), 0);
+}
+
+#[test]
+fn entries_that_nothing_requires_are_kept() {
+    let lab = simple();
+    let other = "provider \"example.com/t/other\" {\n  version = \"1.0.0\"\n  hashes = [\n    \"h2:kept\",\n  ]\n}\n";
+    lab.write(LOCK, other);
+    let outcome = lock(&lab, BOTH);
+    assert_exit(&outcome, 0);
+    assert!(
+        lab.read(LOCK).contains("example.com/t/other"),
+        "{}",
+        lab.read(LOCK)
+    );
+    assert!(lab.read(LOCK).contains("h2:kept"));
+    assert!(
+        outcome.stderr.contains("no configuration here requires"),
+        "{}",
+        outcome.stderr
+    );
+}
+
+#[test]
+fn json_of_lock_says_how_each_hash_is_known() {
+    let lab = simple();
+    assert_exit(&lock(&lab, &["--platform", "linux_amd64"]), 0);
+    let outcome = lock(&lab, &[BOTH, &["--format", "json"]].concat());
+    assert_exit(&outcome, 0);
+    assert_data_eq!(
+        outcome.stdout,
+        str![[r#"
+{
+  "format_version": "1.0",
+  "command": "lock",
+  "exit": 0,
+  "roots": [
+    {
+      "path": ".",
+      "flavor": "terraform@1.16",
+      "status": "clean",
+      "findings": [],
+      "failures": [],
+      "providers": [
+        {
+          "provider": "example.com/t/x",
+          "version": "1.1.0",
+          "selected": false,
+          "newest": "2.0.0",
+          "constraints": "~> 1.0",
+          "hashes": [
+            {
+              "hash": "h1:NnL+qI4e2PY7BWBHHIZlJ0CEMhmgX29u+TcOT8Bq5xY=",
+              "provenance": "computed",
+              "platforms": [
+                "linux_amd64"
+              ],
+              "added": false
+            },
+            {
+              "hash": "h1:jXvnnYg8+9yIeXUPsWxg/+iLp8jHR9sC8czWOnQt4Dc=",
+              "provenance": "computed",
+              "platforms": [
+                "darwin_arm64"
+              ],
+              "added": true
+            }
+          ],
+          "skipped_platforms": []
+        }
+      ],
+      "changed": true
+    }
+  ],
+  "summary": {
+    "roots": 1,
+    "errors": 0,
+    "warnings": 0,
+    "notes": 0,
+    "failed": 0
+  }
+}
+
+"#]]
+    );
+}
+
+#[test]
+fn opentofu_takes_over_entries_of_the_other_registry() {
+    let lab = Lab::new();
+    lab.write("main.tofu", "resource \"null_resource\" \"a\" {}\n");
+    for version in ["1.0.0", "1.1.0"] {
+        lab.unpacked(
+            "mirror",
+            &format!("registry.opentofu.org/hashicorp/null/{version}/linux_amd64"),
+            version,
+        );
+    }
+    lab.write(
+        LOCK,
+        "provider \"registry.terraform.io/hashicorp/null\" {\n  version = \"1.0.0\"\n  hashes = [\n    \"h1:theirs\",\n  ]\n}\n",
+    );
+    let outcome = lock(&lab, &["--flavor", "opentofu", "--platform", "linux_amd64"]);
+    assert_exit(&outcome, 0);
+    assert_data_eq!(
+        outcome.stderr,
+        str![[r#"
+note: hashicorp/null 1.1.0 is out, a minor step above 1.0.0
+warning: nothing recorded could be compared with the package of hashicorp/null 1.0.0 for linux_amd64
+note: kept, though no configuration here requires it: registry.terraform.io/hashicorp/null
+warning: the locked version of registry.terraform.io/hashicorp/null was carried over to registry.opentofu.org/hashicorp/null, as OpenTofu does; its hashes were not
+
+"#]]
+    );
+    assert_data_eq!(
+        lab.read(LOCK),
+        str![[r##"
+# This file is maintained automatically by "tofu init".
+# Manual edits may be lost in future updates.
+
+provider "registry.opentofu.org/hashicorp/null" {
+  version = "1.0.0"
+  hashes = [
+    "h1:kZX4SxMMdgrjrStr2R1Mt5nNRN3x7vKHyZE3TnsEKn0=",
+  ]
+}
+
+provider "registry.terraform.io/hashicorp/null" {
+  version = "1.0.0"
+  hashes = [
+    "h1:theirs",
+  ]
+}
+
+"##]]
+    );
+}
+
+#[test]
+fn packages_that_share_content_are_named() {
+    let lab = Lab::new();
+    lab.write("main.tf", ONE_PROVIDER);
+    for platform in ["linux_amd64", "darwin_arm64"] {
+        lab.unpacked(
+            "mirror",
+            &format!("example.com/t/x/1.0.0/{platform}"),
+            "the same",
+        );
+    }
+    let outcome = lock(&lab, BOTH);
+    assert_exit(&outcome, 0);
+    assert_data_eq!(
+        outcome.stderr,
+        str![[r#"
+note: example.com/t/x 1.0.0: 2 platforms share 1 package; `verify` counts hashes, so name that many platforms
+
+"#]]
+    );
+}
+
+#[test]
+fn opentofu_adds_no_entry_that_nothing_requires() {
+    let lab = simple();
+    lab.write(
+        LOCK,
+        "provider \"registry.terraform.io/hashicorp/null\" {\n  version = \"1.0.0\"\n}\n",
+    );
+    assert_exit(
+        &lock(&lab, &["--flavor", "opentofu", "--platform", "linux_amd64"]),
+        0,
+    );
+    assert!(
+        !lab.read(LOCK).contains("registry.opentofu.org"),
+        "{}",
+        lab.read(LOCK)
+    );
+}
+
+#[test]
+fn a_preset_beside_a_name_still_skips() {
+    let lab = simple();
+    assert_exit(&lock(&lab, &["--platform", "common,linux_amd64"]), 0);
+    assert_exit(&lock(&lab, &["--platform", "common,windows_amd64"]), 2);
+}

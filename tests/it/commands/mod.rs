@@ -1,0 +1,48 @@
+//! Whole commands, in process, on real directories.
+
+mod files;
+mod lock;
+mod trust;
+mod verify;
+
+use crate::lab::{Lab, Outcome};
+
+const LOCK: &str = ".terraform.lock.hcl";
+
+const ONE_PROVIDER: &str = "\
+terraform {
+  required_providers {
+    x = {
+      source  = \"example.com/t/x\"
+      version = \"~> 1.0\"
+    }
+  }
+}
+";
+
+/// A root that requires one provider, and a mirror of it for two platforms.
+fn simple() -> Lab {
+    let lab = Lab::new();
+    lab.write("main.tf", ONE_PROVIDER);
+    for version in ["1.0.0", "1.1.0", "2.0.0"] {
+        for platform in ["linux_amd64", "darwin_arm64"] {
+            lab.unpacked(
+                "mirror",
+                &format!("example.com/t/x/{version}/{platform}"),
+                &format!("{version} {platform}"),
+            );
+        }
+    }
+    lab
+}
+
+const BOTH: &[&str] = &["--platform", "linux_amd64,darwin_arm64"];
+
+fn lock(lab: &Lab, more: &[&str]) -> Outcome {
+    lab.run(&[&["lock", "--fs-mirror", "mirror"], more].concat())
+}
+
+#[track_caller]
+fn assert_exit(outcome: &Outcome, code: u8) {
+    assert_eq!(outcome.code, code, "{outcome:#?}");
+}

@@ -1,0 +1,141 @@
+//! `lock`: packages that nothing speaks for, or something speaks against.
+
+use snapbox::{assert_data_eq, str};
+
+use super::{BOTH, LOCK, ONE_PROVIDER, assert_exit, lock, simple};
+use crate::lab::{Lab, zip_of};
+
+#[test]
+fn a_zip_that_the_recorded_list_does_not_know_is_an_alarm() {
+    let lab = Lab::new();
+    lab.write("main.tf", ONE_PROVIDER);
+    lab.packed("mirror", "example.com/t/x/1.0.0/linux_amd64", "tampered");
+    let zeros = "0".repeat(64);
+    let ones = "1".repeat(64);
+    let locked = format!(
+        "provider \"example.com/t/x\" {{\n  version = \"1.0.0\"\n  hashes = [\n    \"zh:{zeros}\",\n    \
+         \"zh:{ones}\",\n  ]\n}}\n"
+    );
+    lab.write(LOCK, &locked);
+    let outcome = lock(&lab, &["--platform", "linux_amd64"]);
+    assert_exit(&outcome, 1);
+    assert_data_eq!(
+        outcome.stderr,
+        str![[r#"
+error: the package of example.com/t/x 1.0.0 for linux_amd64 is none of those that the lock file records: mirror/example.com/t/x/terraform-provider-x_1.0.0_linux_amd64.zip
+  help: nothing was written, and `terraform init` would refuse this package; find out which copy is genuine, and only if the release was replaced on purpose delete the entry and lock again
+
+"#]]
+    );
+    assert_eq!(lab.read(LOCK), locked);
+}
+
+#[test]
+fn an_odd_zip_is_locked_with_a_warning() {
+    let lab = Lab::new();
+    lab.write("main.tf", ONE_PROVIDER);
+    let zip = zip_of(&[("./terraform-provider-x_v1.0.0", "fake")]);
+    lab.write(
+        "mirror/example.com/t/x/terraform-provider-x_1.0.0_linux_amd64.zip",
+        zip,
+    );
+    let outcome = lock(&lab, &["--platform", "linux_amd64"]);
+    assert_exit(&outcome, 0);
+    assert_data_eq!(
+        outcome.stderr,
+        str![[r#"
+warning: example.com/t/x 1.0.0 for linux_amd64: unpacked it hashes differently than as a zip, so the programs record one h1: and check another; a lock file without its zh: would refuse it
+warning: example.com/t/x 1.0.0 for linux_amd64: "./terraform-provider-x_v1.0.0" is a name that changes when it is unpacked
+
+"#]]
+    );
+    assert!(
+        lab.read(LOCK)
+            .contains("h1:vSUZJPJlJhDOkbAT+iqt7AAQArew8uExp71bJtBUdMw=")
+    );
+}
+
+#[test]
+fn a_package_without_its_program_is_refused() {
+    let lab = Lab::new();
+    lab.write("main.tf", ONE_PROVIDER);
+    lab.write(
+        "mirror/example.com/t/x/1.0.0/linux_amd64/README",
+        "no program",
+    );
+    let outcome = lock(&lab, &["--platform", "linux_amd64"]);
+    assert_exit(&outcome, 2);
+    assert!(
+        outcome.stderr.contains("terraform-provider-x"),
+        "{}",
+        outcome.stderr
+    );
+}
+
+/// Five platforms are locked, then one package of the mirror is exchanged.
+#[test]
+fn an_exchanged_package_is_a_warning_where_every_platform_is_known() {
+    let lab = simple();
+    assert_exit(&lock(&lab, BOTH), 0);
+    lab.unpacked("mirror", "example.com/t/x/1.1.0/linux_amd64", "exchanged");
+    let outcome = lock(&lab, BOTH);
+    assert_exit(&outcome, 0);
+    assert_data_eq!(
+        outcome.stderr,
+        str![[r#"
+note: example.com/t/x 2.0.0 is out, a major step above 1.1.0
+warning: example.com/t/x 1.1.0 keeps 1 recorded h1: that no package of the mirror has, although the mirror has every platform's: either a package was exchanged, or the lock file was wrong before
+
+"#]]
+    );
+}
+
+#[test]
+fn an_alarm_is_told_beside_other_failures() {
+    let lab = Lab::new();
+    lab.write(
+        "main.tf",
+        format!("{ONE_PROVIDER}\nresource \"gone_thing\" \"a\" {{}}\n"),
+    );
+    lab.packed("mirror", "example.com/t/x/1.0.0/linux_amd64", "tampered");
+    let hashes: Vec<String> = ["0", "1"]
+        .map(|d| format!("\"zh:{}\"", d.repeat(64)))
+        .to_vec();
+    lab.write(
+        LOCK,
+        format!(
+            "provider \"example.com/t/x\" {{\n  version = \"1.0.0\"\n  hashes = [{}]\n}}\n",
+            hashes.join(", ")
+        ),
+    );
+    let outcome = lock(&lab, &["--platform", "linux_amd64"]);
+    assert_exit(&outcome, 2);
+    assert!(
+        outcome
+            .stderr
+            .contains("none of those that the lock file records"),
+        "{}",
+        outcome.stderr
+    );
+    assert!(
+        outcome.stderr.contains("hashicorp/gone"),
+        "{}",
+        outcome.stderr
+    );
+}
+
+/// A lone `zh:` for each `h1:` is what OCI mirrors leave: other platforms may be added.
+#[test]
+fn one_zh_for_each_h1_is_no_list_of_a_release() {
+    let lab = Lab::new();
+    lab.write("main.tf", ONE_PROVIDER);
+    lab.packed("mirror", "example.com/t/x/1.0.0/linux_amd64", "genuine");
+    let (zero, one) = ("0".repeat(64), "1".repeat(64));
+    lab.write(
+        LOCK,
+        format!(
+            "provider \"example.com/t/x\" {{\n  version = \"1.0.0\"\n  hashes = [\"h1:a\", \"h1:b\", \"zh:{zero}\", \"zh:{one}\"]\n}}\n"
+        ),
+    );
+    assert_exit(&lock(&lab, &["--platform", "linux_amd64"]), 0);
+}

@@ -1,0 +1,373 @@
+//! `verify`: findings, places, exit codes.
+
+use snapbox::{assert_data_eq, str};
+
+use super::{BOTH, LOCK, ONE_PROVIDER, assert_exit, lock, simple};
+
+#[test]
+fn verify_passes_what_lock_wrote() {
+    let lab = simple();
+    assert_exit(&lock(&lab, BOTH), 0);
+    let outcome = lab.run(&[&["verify"], BOTH].concat());
+    assert_exit(&outcome, 0);
+    assert_data_eq!(
+        outcome.stdout,
+        str![[r#"
+.terraform.lock.hcl: ok; 1 provider, h1: hashes for 2 platforms, by count, no package installed; 1 note (-v shows them)
+
+"#]]
+    );
+}
+
+#[test]
+fn verify_names_a_missing_lock_file() {
+    let lab = simple();
+    let outcome = lab.run(&["verify"]);
+    assert_exit(&outcome, 1);
+    assert_data_eq!(
+        outcome.stdout,
+        str![[r#"
+error[lock-missing]: There is no .terraform.lock.hcl
+ --> main.tf:5:17
+  |
+5 |       version = "~> 1.0"
+  |                 ^^^^^^^^ example.com/t/x is required here
+  |
+  = help: run `lockctl lock . --fs-mirror DIR` to create it
+
+.terraform.lock.hcl: 1 error
+
+"#]]
+    );
+}
+
+#[test]
+fn verify_tells_what_a_missing_platform_means() {
+    let lab = simple();
+    assert_exit(&lock(&lab, &["--platform", "linux_amd64"]), 0);
+    let outcome = lab.run(&[&["verify"], BOTH].concat());
+    assert_exit(&outcome, 1);
+    assert_data_eq!(
+        outcome.stdout,
+        str![[r#"
+warning[platforms-incomplete]: 1 of 2 wanted platforms of example.com/t/x lacks an h1: hash
+ --> .terraform.lock.hcl:4:1
+  |
+4 | provider "example.com/t/x" {
+  | ^^^^^^^^^^^^^^^^^^^^^^^^^^ 1 h1: recorded, and nothing here tells for which platforms
+  |
+  = help: run `lockctl lock . --fs-mirror DIR --platform darwin_arm64,linux_amd64` to add what is missing; until then, on a platform whose hash is missing:
+            `terraform init` from a registry fails: Failed to install provider
+            `terraform init` from an unpacked mirror fails: Failed to install provider
+            `terraform init` with a plugin cache fails: Failed to install provider
+            `terraform init -lockfile=readonly` fails: Failed to install provider
+            `terraform plan` after a read-only init fails: Required plugins are not installed
+          where platforms share one package, or the release lacks some, name those that count with --platform
+
+.terraform.lock.hcl: 1 warning
+
+"#]]
+    );
+
+    // An installed package tells whose hash it is.
+    lab.unpacked(
+        ".terraform/providers",
+        "example.com/t/x/1.1.0/linux_amd64",
+        "1.1.0 linux_amd64",
+    );
+    let outcome = lab.run(&[&["verify"], BOTH].concat());
+    assert_exit(&outcome, 1);
+    assert_data_eq!(
+        outcome.stdout,
+        str![[r#"
+warning[platforms-incomplete]: 1 of 2 wanted platforms of example.com/t/x lacks an h1: hash
+ --> .terraform.lock.hcl:4:1
+  |
+4 | provider "example.com/t/x" {
+  | ^^^^^^^^^^^^^^^^^^^^^^^^^^ 1 h1: recorded; darwin_arm64 not covered
+  |
+  = help: run `lockctl lock . --fs-mirror DIR --platform darwin_arm64` to add what is missing; until then, on darwin_arm64:
+            `terraform init` from a registry fails: Failed to install provider
+            `terraform init` from an unpacked mirror fails: Failed to install provider
+            `terraform init` with a plugin cache fails: Failed to install provider
+            `terraform init -lockfile=readonly` fails: Failed to install provider
+            `terraform plan` after a read-only init fails: Required plugins are not installed
+
+.terraform.lock.hcl: 1 warning
+
+"#]]
+    );
+}
+
+#[test]
+fn verify_finds_a_tampered_package() {
+    let lab = simple();
+    assert_exit(&lock(&lab, BOTH), 0);
+    lab.unpacked(
+        ".terraform/providers",
+        "example.com/t/x/1.1.0/linux_amd64",
+        "1.1.0 linux_amd64",
+    );
+    assert_exit(&lab.run(&[&["verify"], BOTH].concat()), 0);
+    lab.unpacked(
+        ".terraform/providers",
+        "example.com/t/x/1.1.0/linux_amd64",
+        "tampered",
+    );
+    let outcome = lab.run(&[&["verify"], BOTH].concat());
+    assert_exit(&outcome, 1);
+    assert_data_eq!(
+        outcome.stdout,
+        str![[r#"
+error[package-mismatch]: The installed package of example.com/t/x 1.1.0 for linux_amd64 is not one that the lock file records
+ --> .terraform.lock.hcl:4:1
+  |
+4 | provider "example.com/t/x" {
+  | ^^^^^^^^^^^^^^^^^^^^^^^^^^ no recorded h1: is that of .terraform/providers/example.com/t/x/1.1.0/linux_amd64
+  |
+  = help: .terraform/providers/example.com/t/x/1.1.0/linux_amd64 hashes to h1:TeM5eoIv0fi/1qbjJ7l4gOh3hEpV0VQlPdI2yWal4BY=; if nobody can say why, delete that directory and run `terraform init` again
+
+.terraform.lock.hcl: 1 error; 1 note (-v shows them)
+
+"#]]
+    );
+    assert_exit(
+        &lab.run(&[&["verify", "--skip", "packages"], BOTH].concat()),
+        0,
+    );
+    assert_exit(&lab.run(&["verify", "--only", "packages"]), 1);
+}
+
+#[test]
+fn verify_names_the_constraint_that_is_not_met() {
+    let lab = simple();
+    assert_exit(&lock(&lab, BOTH), 0);
+    lab.write("main.tf", ONE_PROVIDER.replace("~> 1.0", ">= 2.0"));
+    let outcome = lab.run(&[&["verify"], BOTH].concat());
+    assert_exit(&outcome, 1);
+    assert_data_eq!(
+        outcome.stdout,
+        str![[r#"
+error[version-outside-constraint]: example.com/t/x is locked at 1.1.0, which a constraint does not allow
+ --> main.tf:5:17
+  |
+5 |       version = ">= 2.0"
+  |                 ^^^^^^^^ >= 2.0.0 is required here
+  |
+ ::: .terraform.lock.hcl:5:17
+  |
+5 |   version     = "1.1.0"
+  |                 ------- locked at 1.1.0 here
+  |
+  = help: change the constraint, or delete the entry and run `lockctl lock . --fs-mirror DIR`
+
+.terraform.lock.hcl: 1 error; 2 notes (-v shows them)
+
+"#]]
+    );
+}
+
+#[test]
+fn a_broken_lock_file_is_a_finding_of_verify_and_stops_lock() {
+    let lab = simple();
+    let broken = "provider \"example.com/t/x\" {\n  version = \"1.0\"\n}\n";
+    lab.write(LOCK, broken);
+    let verify = lab.run(&["verify"]);
+    assert_exit(&verify, 1);
+    assert_data_eq!(
+        verify.stdout,
+        str![[r#"
+error[version-malformed]: Invalid provider version number
+ --> .terraform.lock.hcl:2:13
+  |
+2 |   version = "1.0"
+  |             ^^^^^ must be written as "1.0.0"
+  |
+  = help: write version = "1.0.0"
+
+.terraform.lock.hcl: 1 error
+
+"#]]
+    );
+    let outcome = lock(&lab, BOTH);
+    assert_exit(&outcome, 2);
+    assert_eq!(lab.read(LOCK), broken);
+    assert!(
+        outcome.stderr.contains("Invalid provider version number"),
+        "{}",
+        outcome.stderr
+    );
+}
+
+#[test]
+fn json_of_verify_is_one_object_of_a_stable_shape() {
+    let lab = simple();
+    assert_exit(&lock(&lab, &["--platform", "linux_amd64"]), 0);
+    let outcome = lab.run(&[&["verify", "--format", "json"], BOTH].concat());
+    assert_exit(&outcome, 1);
+    assert_data_eq!(
+        outcome.stdout,
+        str![[r#"
+{
+  "format_version": "1.0",
+  "command": "verify",
+  "exit": 1,
+  "roots": [
+    {
+      "path": ".",
+      "flavor": "terraform@1.16",
+      "status": "findings",
+      "findings": [
+        {
+          "rule": "platforms-incomplete",
+          "severity": "warning",
+          "provider": "example.com/t/x",
+          "file": ".terraform.lock.hcl",
+          "line": 4,
+          "column": 1,
+          "title": "1 of 2 wanted platforms of example.com/t/x lacks an h1: hash",
+          "detail": "1 h1: recorded, and nothing here tells for which platforms",
+          "help": "run `lockctl lock . --fs-mirror DIR --platform darwin_arm64,linux_amd64` to add what is missing; until then, on a platform whose hash is missing:/n  `terraform init` from a registry fails: Failed to install provider/n  `terraform init` from an unpacked mirror fails: Failed to install provider/n  `terraform init` with a plugin cache fails: Failed to install provider/n  `terraform init -lockfile=readonly` fails: Failed to install provider/n  `terraform plan` after a read-only init fails: Required plugins are not installed/nwhere platforms share one package, or the release lacks some, name those that count with --platform"
+        }
+      ],
+      "failures": [],
+      "providers": [
+        {
+          "provider": "example.com/t/x",
+          "version": "1.1.0",
+          "constraints": "~> 1.0",
+          "h1": 1,
+          "zh": 0
+        }
+      ]
+    }
+  ],
+  "summary": {
+    "roots": 1,
+    "errors": 0,
+    "warnings": 1,
+    "notes": 0,
+    "failed": 0
+  }
+}
+
+"#]]
+    );
+}
+
+#[test]
+fn several_roots_are_told_apart_and_the_worst_counts() {
+    let lab = simple();
+    assert_exit(&lock(&lab, BOTH), 0);
+    let outcome = lab.run(&[&["verify", ".", "mirror", "nowhere"], BOTH].concat());
+    assert_exit(&outcome, 2);
+    assert!(
+        outcome.stdout.contains(".terraform.lock.hcl: ok"),
+        "{}",
+        outcome.stdout
+    );
+    assert!(
+        outcome.stderr.contains("no configuration in mirror"),
+        "{}",
+        outcome.stderr
+    );
+    assert!(outcome.stderr.contains("nowhere"), "{}", outcome.stderr);
+}
+
+#[test]
+fn an_entry_that_nothing_requires_is_no_finding() {
+    let lab = simple();
+    lab.write(LOCK, "provider \"example.com/t/other\" {\n  version = \"1.0.0\"\n  hashes = [\n    \"h1:vSUZJPJlJhDOkbAT+iqt7AAQArew8uExp71bJtBUdMw=\",\n  ]\n}\n");
+    assert_exit(&lock(&lab, BOTH), 0);
+    assert_exit(&lab.run(&[&["verify"], BOTH].concat()), 0);
+}
+
+#[test]
+fn a_data_directory_that_is_none_hides_no_finding() {
+    let lab = simple();
+    assert_exit(&lock(&lab, &["--platform", "linux_amd64"]), 0);
+    lab.write(".terraform/providers", "no directory");
+    let outcome = lab.run(&[&["verify"], BOTH].concat());
+    assert_exit(&outcome, 2);
+    assert!(
+        outcome.stdout.contains("platforms-incomplete"),
+        "{}",
+        outcome.stdout
+    );
+    assert!(
+        outcome.stderr.contains("cannot be looked at"),
+        "{}",
+        outcome.stderr
+    );
+}
+
+#[test]
+fn a_misspelt_platform_is_doubted() {
+    let lab = simple();
+    assert_exit(&lock(&lab, BOTH), 0);
+    let outcome = lab.run(&["verify", "--platform", "linux_amd46"]);
+    assert!(
+        outcome.stderr.contains("is it spelled right?"),
+        "{}",
+        outcome.stderr
+    );
+}
+
+#[test]
+fn a_syntax_error_is_shown_with_its_line() {
+    let lab = simple();
+    lab.write(LOCK, "provider \"example.com/t/x\" {\n  version = \n}\n");
+    let outcome = lab.run(&["verify"]);
+    assert_exit(&outcome, 1);
+    assert_data_eq!(
+        outcome.stdout,
+        str![[r#"
+error[syntax-error]: Invalid expression
+ --> .terraform.lock.hcl:2:13
+  |
+2 |   version = 
+  |             ^
+
+.terraform.lock.hcl: 1 error
+
+"#]]
+    );
+}
+
+#[test]
+fn json_names_provider_and_platform_of_a_tampered_package() {
+    let lab = simple();
+    assert_exit(&lock(&lab, BOTH), 0);
+    lab.unpacked(
+        ".terraform/providers",
+        "example.com/t/x/1.1.0/linux_amd64",
+        "tampered",
+    );
+    let outcome = lab.run(&[&["verify", "--format", "json"], BOTH].concat());
+    let json: serde_json::Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let finding = &json["roots"][0]["findings"][0];
+    assert_eq!(finding["rule"], "package-mismatch");
+    assert_eq!(finding["provider"], "example.com/t/x");
+    assert_eq!(finding["platform"], "linux_amd64");
+    assert_eq!(json["exit"], 1);
+}
+
+#[test]
+fn a_flood_of_faults_is_cut_off() {
+    let lab = simple();
+    let bad: String = (0..5000).map(|n| format!("\"q{n}\", ")).collect();
+    lab.write(
+        LOCK,
+        format!("provider \"example.com/t/x\" {{\n  version = \"1.0.0\"\n  hashes = [{bad}]\n}}\n"),
+    );
+    let outcome = lab.run(&["verify"]);
+    assert_exit(&outcome, 1);
+    assert!(outcome.stdout.contains("Too many errors"));
+    assert_eq!(
+        outcome
+            .stdout
+            .matches("Invalid provider hash string")
+            .count(),
+        1000
+    );
+}
