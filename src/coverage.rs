@@ -14,8 +14,8 @@ use crate::platform::Platform;
 pub struct Coverage {
     /// How many `h1:` hashes are recorded.
     pub recorded: usize,
-    /// How many platforms are wanted.
-    pub wanted: usize,
+    /// The wanted platforms, sorted.
+    pub wanted: Vec<Platform>,
     /// Which recorded hash belongs to which platform, as far as packages tell; wanted or not.
     pub known: BTreeMap<Platform, Hash>,
     /// Wanted platforms that no package tells about, sorted.
@@ -85,21 +85,18 @@ pub fn coverage(
         .of(Scheme::H1)
         .filter(|hash| known.values().any(|k| k == *hash))
         .count();
-    let mut unknown: Vec<Platform> = wanted
-        .iter()
-        .filter(|platform| !known.contains_key(platform))
-        .cloned()
-        .collect();
-    unknown.sort();
-    unknown.dedup();
-    let mut distinct = wanted.to_vec();
-    distinct.sort();
-    distinct.dedup();
+    let mut wanted = wanted.to_vec();
+    wanted.sort();
+    wanted.dedup();
     Coverage {
         recorded,
-        wanted: distinct.len(),
+        unknown: wanted
+            .iter()
+            .filter(|p| !known.contains_key(p))
+            .cloned()
+            .collect(),
+        wanted,
         known,
-        unknown,
         unexplained: recorded - explained,
     }
 }

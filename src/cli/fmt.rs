@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
+use super::World;
 use super::args::{Common, Fmt};
 use super::output::{Output, RootOutput};
 use super::root::{self, LockText, Root};
-use super::{World, setup};
 use crate::diag::{Texts, has_errors};
 use crate::lockfile;
 use crate::report::json::Status;
@@ -19,15 +19,9 @@ pub(super) fn run(common: &Common, args: &Fmt, world: World<'_>) -> Output {
         args,
         world,
     };
-    let paths = args.roots.paths();
-    let outputs = paths
-        .iter()
-        .map(|typed| {
-            root::attempt(&setup::below(common, typed), |output| {
-                run.root(typed, &mut texts, output)
-            })
-        })
-        .collect();
+    let outputs = root::each(common, &args.roots, |typed, output| {
+        run.root(typed, &mut texts, output)
+    });
     Output::of_roots("fmt", outputs, texts)
 }
 

@@ -41,15 +41,9 @@ pub(super) fn run(common: &Common, args: &Lock, world: World<'_>) -> Output {
         platforms,
         mirrors: Vec::new(),
     };
-    let paths = args.roots.paths();
-    let outputs = paths
-        .iter()
-        .map(|typed| {
-            root::attempt(&setup::below(common, typed), |output| {
-                run.root(typed, &mut texts, output)
-            })
-        })
-        .collect();
+    let outputs = root::each(common, &args.roots, |typed, output| {
+        run.root(typed, &mut texts, output)
+    });
     let mut output = Output::of_roots("lock", outputs, texts);
     output.remarks(setup::platform_remarks(&args.platforms.platforms));
     output

@@ -15,15 +15,17 @@ use crate::sources::SourceError;
 
 /// Says why there is no lock file; alarms are findings, all else is a failure.
 pub(super) fn errors(output: &mut RootOutput, errors: &[LockError], flavor: Flavor) {
-    for (failure, first) in grouped(errors, flavor) {
-        if let Some(id) = first.alarm() {
+    for error in errors {
+        if let Some(id) = error.alarm() {
             output.json.findings.push(Finding {
                 provider: Some(id.provider.to_string()),
                 platform: Some(id.platform.to_string()),
-                help: failure.help.clone(),
-                ..Finding::without_place(diag::named("package-mismatch"), failure.title.clone())
+                help: advice(error, flavor),
+                ..Finding::without_place(diag::named("package-mismatch"), error.to_string())
             });
         }
+    }
+    for failure in grouped(errors, flavor) {
         output.fail(failure);
     }
     if errors.iter().all(|error| error.alarm().is_some()) {
@@ -32,7 +34,7 @@ pub(super) fn errors(output: &mut RootOutput, errors: &[LockError], flavor: Flav
 }
 
 /// Turns errors into failures; packages of one release with one fault become one failure.
-fn grouped(errors: &[LockError], flavor: Flavor) -> Vec<(Failure, &LockError)> {
+fn grouped(errors: &[LockError], flavor: Flavor) -> Vec<Failure> {
     let mut groups: Vec<(Failure, &LockError, Vec<Platform>)> = Vec::new();
     for error in errors {
         let failure = Failure {
@@ -53,13 +55,13 @@ fn grouped(errors: &[LockError], flavor: Flavor) -> Vec<(Failure, &LockError)> {
             None => groups.push((failure, error, Vec::new())),
         }
     }
-    let told = groups.into_iter().map(|(mut failure, first, more)| {
+    let told = groups.into_iter().map(|(mut failure, _, more)| {
         if !more.is_empty() {
             failure
                 .causes
                 .push(format!("the same goes for {}", names(&more)));
         }
-        (failure, first)
+        failure
     });
     told.collect()
 }

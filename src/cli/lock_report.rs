@@ -187,9 +187,10 @@ fn trust(output: &mut RootOutput, one: &ProviderOutcome, flavor: Flavor) {
     }
     if one.unexplained > 0 {
         let text = format!(
-            "{name} keeps {} that no package of the mirror has, although the mirror has every \
-             platform's: either a package was exchanged, or the lock file was wrong before",
-            count(one.unexplained, "recorded h1:", "recorded h1:"),
+            "{name}: a package of the mirror is none of those recorded, and {} recorded h1: belong \
+             to no package of the mirror: either a package was exchanged, or the lock file was \
+             wrong before",
+            one.unexplained,
         );
         output.ruled(diag::named("hashes-unexplained"), &one.provider, text);
     }

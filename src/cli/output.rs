@@ -33,9 +33,19 @@ impl Output {
     pub(super) fn of_roots(command: &'static str, outputs: Vec<RootOutput>, texts: Texts) -> Self {
         let mut report = Report::default();
         let mut roots = Vec::new();
+        let several = outputs.len() > 1;
         for output in outputs {
+            let path = output.json.path.clone();
             report.results.extend(output.report.results);
-            report.notes.extend(output.report.notes);
+            report
+                .notes
+                .extend(output.report.notes.into_iter().map(|block| match block {
+                    // What stands alone on standard error says which root it is about.
+                    Block::Remark(tone, text) if several => {
+                        Block::Remark(tone, format!("{path}: {text}"))
+                    }
+                    block => block,
+                }));
             roots.push(output.json);
         }
         let exit = roots
@@ -91,7 +101,7 @@ impl Output {
     fn print_human(&self, common: &Common, env: &dyn Env, io: &mut Io<'_>) -> io::Result<()> {
         let colors = |stream| colors(common.color, env, stream);
         let is_remark = |block: &Block| match block {
-            Block::Remark(..) => true,
+            Block::Remark(tone, _) => *tone == Tone::Note,
             Block::Diagnostic(diagnostic) => diagnostic.severity == Severity::Note,
             _ => false,
         };

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::args::Common;
+use super::args::{Common, Roots};
 use super::output::RootOutput;
 use super::setup;
 use crate::config;
@@ -11,8 +11,9 @@ use crate::diag::{Diagnostic, FileId, Texts};
 use crate::flavor::Flavor;
 use crate::lockfile::{self, Document};
 use crate::report::Failure;
+use crate::requirement::Requirements;
 use crate::sources::SourceError;
-use crate::verify::Subject;
+use crate::verify::{Advice, Subject};
 use crate::world::{Env, FileKind, Files, Replaced};
 
 /// A root with its lock file read.
@@ -25,6 +26,8 @@ pub(super) struct Root {
     pub(super) flavor: Flavor,
     /// The lock file, if there is one.
     pub(super) lock: Option<LockText>,
+    /// Commands that help.
+    pub(super) advice: Advice,
 }
 
 /// A lock file as it was read.
@@ -81,7 +84,9 @@ pub(super) fn open(
             diagnostics,
         }
     });
+    let advice = setup::advice(common, &dir);
     Ok(Root {
+        advice,
         dir,
         lock_path,
         flavor,
@@ -92,7 +97,16 @@ pub(super) fn open(
 fn read_lock(files: &dyn Files, path: &Path) -> Result<Option<Vec<u8>>, Failure> {
     match files.read(path, lockfile::MAX_BYTES) {
         Ok(bytes) => Ok(Some(bytes)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            if is_link(files, path) {
+                return Err(Failure {
+                    title: format!("{} is a link that leads nowhere", path.display()),
+                    help: Some("remove the link, or create the file that it leads to".to_owned()),
+                    ..Failure::default()
+                });
+            }
+            Ok(None)
+        }
         Err(error) => Err(Failure {
             title: format!("{} cannot be read", path.display()),
             causes: vec![if error.kind() == io::ErrorKind::FileTooLarge {
@@ -114,33 +128,44 @@ fn read_lock(files: &dyn Files, path: &Path) -> Result<Option<Vec<u8>>, Failure>
 /// How often a command starts over when the lock file changes under it.
 const RESTARTS: usize = 1;
 
-/// Attempts something on a root that writes its lock file, and starts over if that changed
-/// meanwhile; what an overtaken attempt said does not count.
-pub(super) fn attempt(
-    dir: &Path,
-    mut work: impl FnMut(&mut RootOutput) -> Result<Replaced, Failure>,
-) -> RootOutput {
-    for _ in 0..=RESTARTS {
-        let mut output = RootOutput::new(dir.display().to_string(), None);
-        match work(&mut output) {
-            Ok(Replaced::Done) => return output,
-            Ok(Replaced::Changed) => {}
-            Err(failure) => {
-                output.fail(failure);
-                return output;
+/// Does something for every root that was typed.
+///
+/// Work that writes a lock file and finds it changed meanwhile starts over; what it said before
+/// does not count. The failure of one root stops no other.
+pub(super) fn each(
+    common: &Common,
+    roots: &Roots,
+    mut work: impl FnMut(&Path, &mut RootOutput) -> Result<Replaced, Failure>,
+) -> Vec<RootOutput> {
+    let mut attempt = |typed: &Path| {
+        let dir = setup::below(common, typed);
+        for _ in 0..=RESTARTS {
+            let mut output = RootOutput::new(dir.display().to_string(), None);
+            match work(typed, &mut output) {
+                Ok(Replaced::Done) => return output,
+                Ok(Replaced::Changed) => {}
+                Err(failure) => {
+                    output.fail(failure);
+                    return output;
+                }
             }
         }
-    }
-    let mut output = RootOutput::new(dir.display().to_string(), None);
-    output.fail(Failure {
+        let mut output = RootOutput::new(dir.display().to_string(), None);
+        output.fail(overtaken(&dir));
+        output
+    };
+    roots.paths().iter().map(|typed| attempt(typed)).collect()
+}
+
+fn overtaken(dir: &Path) -> Failure {
+    Failure {
         title: format!(
             "{} keeps changing",
             shown(dir).join(lockfile::FILE_NAME).display()
         ),
         causes: vec!["something else writes it at the same time".to_owned()],
         help: Some("nothing was written; run the command again".to_owned()),
-    });
-    output
+    }
 }
 
 /// Returns the failure of a directory of installed packages that cannot be scanned.
@@ -163,6 +188,18 @@ fn named(dir: &Path) -> String {
     } else {
         dir.display().to_string()
     }
+}
+
+/// Tells whether a path is a link, wherever it leads.
+fn is_link(files: &dyn Files, path: &Path) -> bool {
+    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());
+    let entries = files
+        .list(dir.unwrap_or(Path::new(".")))
+        .unwrap_or_default();
+    let own = entries
+        .iter()
+        .find(|entry| Some(&*entry.name) == path.file_name());
+    own.is_some_and(|entry| entry.kind == FileKind::Symlink)
 }
 
 /// Returns the directory without the dot that means the working directory.
@@ -192,10 +229,7 @@ impl Root {
     pub(super) fn no_lock(&self) -> Failure {
         Failure {
             title: format!("there is no {}", self.lock_path.display()),
-            help: Some(format!(
-                "run `{}` to create it",
-                setup::lock_command(&self.dir)
-            )),
+            help: Some(format!("run `{}` to create it", self.advice.lock)),
             ..Failure::default()
         }
     }
@@ -216,13 +250,18 @@ impl Root {
         }
     }
 
-    /// Returns what is checked of the lock file; advice names `lock_command`.
-    pub(super) fn subject<'a>(&self, lock: &'a LockText, lock_command: &'a str) -> Subject<'a> {
+    /// Returns what is checked of the lock file.
+    pub(super) fn subject<'a>(
+        &'a self,
+        lock: &'a LockText,
+        requirements: Option<&'a Requirements>,
+    ) -> Subject<'a> {
         Subject {
             document: &lock.document,
             file: lock.file,
             flavor: self.flavor,
-            lock_command,
+            requirements,
+            advice: &self.advice,
         }
     }
 

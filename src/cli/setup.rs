@@ -11,6 +11,7 @@ use crate::lockfile;
 use crate::parallel;
 use crate::platform::Platform;
 use crate::report::Failure;
+use crate::verify::Advice;
 use crate::world::Files;
 
 /// Returns a path as seen from where `--chdir` leads.
@@ -141,16 +142,34 @@ pub(super) fn platform_remarks(args: &[PlatformArg]) -> Vec<String> {
         .collect()
 }
 
-/// Returns the command that locks a root, as it would be typed from here.
-pub(super) fn lock_command(dir: &Path) -> String {
+/// Returns the commands for a root, as they would be typed from here.
+pub(super) fn advice(common: &Common, dir: &Path) -> Advice {
     // A directory named with a dot at its end, or by `-C .`, is the working directory too.
     let here = dir
         .components()
         .all(|part| part == std::path::Component::CurDir);
-    if here {
-        "lockctl lock --fs-mirror DIR".to_owned()
+    let root = if here {
+        String::new()
     } else {
-        format!("lockctl lock {} --fs-mirror DIR", dir.display())
+        format!(" {}", quoted(&dir.display().to_string()))
+    };
+    let flavor = match common.flavor {
+        FlavorChoice::Auto => String::new(),
+        FlavorChoice::Stated(stated) => format!(" --flavor {}", stated.flavor),
+    };
+    Advice {
+        lock: format!("lockctl lock{root}{flavor} --fs-mirror DIR"),
+        fmt: format!("lockctl fmt{root}{flavor}"),
+    }
+}
+
+/// Quotes a word for a shell, where it needs that.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "_./-:@%+,=".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
     }
 }
 

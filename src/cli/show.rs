@@ -4,10 +4,10 @@ use std::path::Path;
 
 use serde_json::json;
 
+use super::World;
 use super::args::{Common, Show};
 use super::output::{Output, RootOutput};
 use super::root::{self, LockText, Root};
-use super::{World, setup};
 use crate::addr::ProviderAddr;
 use crate::diag::{Texts, has_errors};
 use crate::flavor::Flavor;
@@ -16,6 +16,7 @@ use crate::lockfile::ProviderLock;
 use crate::parallel;
 use crate::report::{Block, Failure};
 use crate::verify::{packages, platforms::KnownHashes};
+use crate::world::Replaced;
 
 /// What all roots of a run share.
 struct Run<'a> {
@@ -34,23 +35,14 @@ struct Entry<'a> {
 
 pub(super) fn run(common: &Common, args: &Show, world: World<'_>) -> Output {
     let mut texts = Texts::default();
-    let paths = args.roots.paths();
     let run = Run {
         common,
         world,
-        several: paths.len() > 1,
+        several: args.roots.paths().len() > 1,
     };
-    let outputs = paths
-        .iter()
-        .map(|typed| {
-            let shown = setup::below(common, typed).display().to_string();
-            let mut output = RootOutput::new(shown, None);
-            if let Err(failure) = run.root(typed, &mut texts, &mut output) {
-                output.fail(failure);
-            }
-            output
-        })
-        .collect();
+    let outputs = root::each(common, &args.roots, |typed, output| {
+        run.root(typed, &mut texts, output)
+    });
     Output::of_roots("show", outputs, texts)
 }
 
@@ -60,7 +52,7 @@ impl Run<'_> {
         typed: &Path,
         texts: &mut Texts,
         output: &mut RootOutput,
-    ) -> Result<(), Failure> {
+    ) -> Result<Replaced, Failure> {
         let root = root::open(self.common, self.world.disk, typed, texts)?;
         root.introduce(self.common, output);
         let Some(lock) = &root.lock else {
@@ -68,7 +60,7 @@ impl Run<'_> {
         };
         output.faults(&lock.diagnostics, texts);
         if has_errors(&lock.diagnostics) {
-            return Ok(());
+            return Ok(Replaced::Done);
         }
         if self.several {
             output
@@ -95,14 +87,13 @@ impl Run<'_> {
             }
             output.json.providers.push(entry.json());
         }
-        Ok(())
+        Ok(Replaced::Done)
     }
 
     /// Asks the installed packages which hash is whose.
     fn known_hashes(&self, root: &Root, lock: &LockText) -> Result<KnownHashes, Failure> {
         let dir = root.providers_dir(self.world.env);
-        let command = setup::lock_command(&root.dir);
-        let subject = root.subject(lock, &command);
+        let subject = root.subject(lock, None);
         let checked = packages::check(self.world.disk, subject, &dir, parallel::cores());
         checked
             .map(|checked| checked.known)

@@ -12,6 +12,7 @@ use crate::platform::Platform;
 use crate::report::Failure;
 use crate::requirement::Requirements;
 use crate::verify::{Finding, Subject, configuration, file, packages, platforms};
+use crate::world::Replaced;
 
 /// What all roots of a run share.
 struct Run<'a> {
@@ -33,18 +34,9 @@ pub(super) fn run(common: &Common, args: &Verify, world: World<'_>) -> Output {
         world,
         platforms,
     };
-    let paths = args.roots.paths();
-    let outputs = paths
-        .iter()
-        .map(|typed| {
-            let shown = setup::below(common, typed).display().to_string();
-            let mut output = RootOutput::new(shown, None);
-            if let Err(failure) = run.root(typed, &mut texts, &mut output) {
-                output.fail(failure);
-            }
-            output
-        })
-        .collect();
+    let outputs = root::each(common, &args.roots, |typed, output| {
+        run.root(typed, &mut texts, output)
+    });
     let mut output = Output::of_roots("verify", outputs, texts);
     output.remarks(setup::platform_remarks(&args.platforms.platforms));
     output
@@ -56,61 +48,70 @@ impl Run<'_> {
         typed: &Path,
         texts: &mut Texts,
         output: &mut RootOutput,
-    ) -> Result<(), Failure> {
+    ) -> Result<Replaced, Failure> {
         let root = root::open(self.common, self.world.disk, typed, texts)?;
         root.introduce(self.common, output);
-        let loaded = root.load(self.world.disk, texts);
-        if !loaded.found {
+        let needs_configuration = self.wants(Group::Configuration)
+            || self.wants(Group::Platforms)
+            || self.wants(Group::Packages);
+        let loaded = needs_configuration.then(|| root.load(self.world.disk, texts));
+        if loaded.as_ref().is_some_and(|loaded| !loaded.found) {
             return Err(root.no_configuration());
         }
-        let readable = !has_errors(&loaded.diagnostics);
-        let requirements = readable.then_some(&loaded.requirements);
+        let unread = loaded
+            .as_ref()
+            .is_some_and(|loaded| has_errors(&loaded.diagnostics));
+        let requirements = loaded
+            .as_ref()
+            .filter(|_| !unread)
+            .map(|loaded| &loaded.requirements);
         let mut judged = match &root.lock {
             Some(lock) => self.lock(&root, lock, requirements),
             None => Judged {
-                findings: missing(&root, requirements),
+                findings: missing(&root, requirements, unread),
                 ..Judged::default()
             },
         };
-        let notes = loaded.diagnostics.into_iter().map(Finding::from);
-        judged.findings.splice(..0, notes);
-        judged.unread = !readable;
+        if let (Some(loaded), true) = (&loaded, self.wants(Group::Configuration)) {
+            let told = loaded.diagnostics.iter().cloned().map(Finding::from);
+            judged.findings.splice(..0, told);
+            judged.unread = unread;
+        }
         judged.platforms = self.wants(Group::Platforms).then_some(self.platforms.len());
         judged.verbose = self.common.verbose;
         say(output, &root, judged, texts);
-        Ok(())
+        Ok(Replaced::Done)
     }
 
     /// Checks a lock file, group by group; behind a fault in the file nothing else is judged.
     fn lock(&self, root: &Root, lock: &LockText, requirements: Option<&Requirements>) -> Judged {
-        let mut judged = Judged::default();
+        let mut judged = Judged {
+            broken: has_errors(&lock.diagnostics),
+            ..Judged::default()
+        };
         // A file that cannot be read is told whichever groups are wanted: nothing can be checked.
-        let broken = has_errors(&lock.diagnostics);
-        if broken || self.wants(Group::File) {
+        if judged.broken || self.wants(Group::File) {
             judged
                 .findings
                 .extend(lock.diagnostics.iter().cloned().map(Finding::from));
         }
-        if broken {
+        if judged.broken {
             return judged;
         }
-        let lock_command = setup::lock_command(&root.dir);
-        let subject = root.subject(lock, &lock_command);
+        let subject = root.subject(lock, requirements);
         judged.providers = lock.document.lock.providers.len();
         if self.wants(Group::File) {
             judged.findings.extend(file::check(subject, &lock.bytes));
         }
-        if let (true, Some(requirements)) = (self.wants(Group::Configuration), requirements) {
-            judged
-                .findings
-                .extend(configuration::check(subject, requirements));
+        if self.wants(Group::Configuration) {
+            judged.findings.extend(configuration::check(subject));
         }
         let known = self.packages(root, subject, &mut judged);
         if self.wants(Group::Platforms) {
-            let found = platforms::check(subject, requirements, &self.platforms, &known);
-            judged.by_count = found
-                .iter()
-                .any(|f| f.diagnostic.code == "platforms-unattributed");
+            let found = platforms::check(subject, &self.platforms, &known);
+            let count = |code| found.iter().filter(|f| f.diagnostic.code == code).count();
+            judged.by_count = count("platforms-unattributed") > 0;
+            judged.incomplete = count("platforms-incomplete");
             judged.findings.extend(found);
         }
         judged
@@ -149,27 +150,30 @@ impl Run<'_> {
     }
 }
 
-/// Reports a root that requires providers and has no lock file.
-fn missing(root: &Root, requirements: Option<&Requirements>) -> Vec<Finding> {
-    let mut diagnostic: Option<Diagnostic> = None;
-    for (provider, places) in requirements.iter().flat_map(|all| &all.providers) {
-        let Some(place) = places.first() else {
-            continue;
-        };
-        if provider.is_builtin(root.flavor) {
-            continue;
+/// How many places that require a provider are shown.
+const MAX_REQUIRED: usize = 20;
+
+/// Reports a root that requires providers, or may do so unread, and has no lock file.
+fn missing(root: &Root, requirements: Option<&Requirements>, unread: bool) -> Vec<Finding> {
+    let required = requirements.iter().flat_map(|all| &all.providers);
+    let required = required.filter(|(provider, _)| !provider.is_builtin(root.flavor));
+    let mut places = required
+        .filter_map(|(provider, places)| {
+            Some((places.first()?, format!("{provider} is required here")))
+        })
+        .take(MAX_REQUIRED);
+    let title = format!("There is no {}", root.lock_path.display());
+    let help = format!("run `{}` to create it", root.advice.lock);
+    let diagnostic = Diagnostic::error("lock-missing", title).help(help);
+    let diagnostic = match places.next() {
+        Some((place, note)) => {
+            let diagnostic = diagnostic.at(place.file, place.span, note);
+            places.fold(diagnostic, |diagnostic, (place, note)| {
+                diagnostic.see(place.file, place.span, note)
+            })
         }
-        let note = format!("{provider} is required here");
-        diagnostic = Some(match diagnostic {
-            Some(diagnostic) => diagnostic.see(place.file, place.span, note),
-            None => {
-                let title = format!("There is no {}", root.lock_path.display());
-                let help = format!("run `{}` to create it", setup::lock_command(&root.dir));
-                Diagnostic::error("lock-missing", title)
-                    .at(place.file, place.span, note)
-                    .help(help)
-            }
-        });
-    }
-    diagnostic.into_iter().map(Finding::from).collect()
+        None if unread => diagnostic,
+        None => return Vec::new(),
+    };
+    vec![diagnostic.into()]
 }

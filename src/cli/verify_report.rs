@@ -19,12 +19,16 @@ pub(super) struct Judged {
     pub(super) failures: Vec<Failure>,
     /// The configuration could not be read.
     pub(super) unread: bool,
+    /// The lock file could not be parsed.
+    pub(super) broken: bool,
     /// How many providers are locked.
     pub(super) providers: usize,
     /// How many installed packages were hashed, if they were looked at.
     pub(super) hashed: Option<usize>,
     /// How many platforms were wanted, if that was checked.
     pub(super) platforms: Option<usize>,
+    /// How many entries lack a hash for a wanted platform.
+    pub(super) incomplete: usize,
     /// Nothing told whose hash is whose, so they were counted.
     pub(super) by_count: bool,
     /// Notes are shown one by one rather than counted.
@@ -33,7 +37,9 @@ pub(super) struct Judged {
 
 /// Fills the output of a root.
 pub(super) fn say(output: &mut RootOutput, root: &Root, judged: Judged, texts: &Texts) {
-    output.json.providers = root.lock.iter().flat_map(locked).collect();
+    if !judged.broken {
+        output.json.providers = root.lock.iter().flat_map(locked).collect();
+    }
     let verdict = Verdict::of(&judged);
     if verdict.errors + verdict.warnings > 0 {
         output.json.status = Status::Findings;
@@ -127,12 +133,14 @@ fn looked_at(root: &Root, judged: &Judged) -> String {
         return "no provider is required, and nothing is locked".to_owned();
     }
     let mut parts = vec![counted(judged.providers, "provider")];
-    if let Some(platforms) = judged.platforms {
+    if let (Some(platforms), true) = (judged.platforms, judged.providers > 0) {
         let how = if judged.by_count { ", by count" } else { "" };
-        parts.push(format!(
-            "h1: hashes for {}{how}",
-            counted(platforms, "platform")
-        ));
+        let complete = match judged.incomplete {
+            0 => String::new(),
+            n => format!(" of {}", judged.providers - n),
+        };
+        let platforms = counted(platforms, "platform");
+        parts.push(format!("h1: hashes{complete} for {platforms}{how}"));
     }
     match judged.hashed {
         None => {}

@@ -141,15 +141,18 @@ impl Diagnostic {
 /// How many problems of one file are told.
 pub const MAX_PROBLEMS: usize = 1000;
 
-/// Sorts the problems of one file by their place, and cuts a flood of them off: behind
-/// [`MAX_PROBLEMS`] comes one more, which says so.
+/// Sorts the problems of one file by their place, and cuts a flood of them off: the last of
+/// [`MAX_PROBLEMS`] says so.
 pub fn in_order(problems: &mut Vec<Diagnostic>) {
     problems.sort_by_key(|problem| problem.primary.as_ref().map(|label| label.span));
-    if let Some(last) = problems.get_mut(MAX_PROBLEMS) {
+    if problems.len() <= MAX_PROBLEMS {
+        return;
+    }
+    problems.truncate(MAX_PROBLEMS);
+    if let Some(last) = problems.last_mut() {
         "Too many errors".clone_into(&mut last.title);
         last.code = "syntax-error";
         last.severity = Severity::Error;
-        problems.truncate(MAX_PROBLEMS + 1);
     }
 }
 

@@ -21,10 +21,11 @@ pub(super) fn assemble(
         let selected = &one.found.selected;
         let old = before.providers.get(&selected.provider);
         let recorded = old.map(|entry| entry.hashes.clone()).unwrap_or_default();
+        let offered = one.found.offered.len();
         errors.extend(
             one.packages
                 .iter()
-                .filter_map(|p| contradiction(&recorded, p)),
+                .filter_map(|p| contradiction(&recorded, p, offered)),
         );
         let computed: Hashes = one
             .packages
@@ -50,16 +51,20 @@ pub(super) fn assemble(
 
 /// Reports a zip that the recorded list of the release does not know.
 ///
+/// Recorded `zh:` are that list if there are more of them than `h1:`, or as many as platforms that
+/// the source offers: then every platform's zip is among them.
 /// The next `init` from there would be refused by the lock as it stands. Recording the new hash
 /// would let it pass, so nothing is written: a difference from `providers lock`, which checks
 /// nothing. Any other mismatch may be just another platform's package.
-fn contradiction(recorded: &Hashes, package: &HashedPackage) -> Option<LockError> {
+fn contradiction(recorded: &Hashes, package: &HashedPackage, offered: usize) -> Option<LockError> {
     let Form::Zip { zh, .. } = &package.form else {
         return None;
     };
     let known = recorded.contains(&package.h1)
         || hash::matches(recorded, &package.as_installed_from()) != Match::Mismatch;
-    if known || !recorded.lists_release() {
+    let listed = recorded.of(Scheme::Zh).count();
+    let is_list = recorded.lists_release() || (offered >= 2 && listed >= offered);
+    if known || !is_list {
         return None;
     }
     Some(LockError::Contradiction {
@@ -83,6 +88,7 @@ fn outcome(one: &Hashed, recorded: &Hashes, computed: &Hashes) -> ProviderOutcom
             hash::matches(recorded, &package.as_installed_from()),
         )
     });
+    let matched: BTreeMap<Platform, Match> = matched.collect();
     let not_hashed = one
         .found
         .offered
@@ -98,7 +104,6 @@ fn outcome(one: &Hashed, recorded: &Hashes, computed: &Hashes) -> ProviderOutcom
         version: selected.version.clone(),
         selected: !selected.locked,
         newest: selected.newest.clone(),
-        matched: matched.collect(),
         added: computed
             .iter()
             .filter(|hash| !recorded.contains(hash))
@@ -108,7 +113,11 @@ fn outcome(one: &Hashed, recorded: &Hashes, computed: &Hashes) -> ProviderOutcom
             .iter()
             .filter(|hash| !computed.contains(hash))
             .count(),
-        unexplained: kept_h1.saturating_sub(not_hashed),
+        unexplained: if matched.values().any(|m| *m == Match::Mismatch) {
+            kept_h1.saturating_sub(not_hashed)
+        } else {
+            0
+        },
         skipped: one.found.skipped.clone(),
         oddities: one
             .packages
@@ -120,5 +129,6 @@ fn outcome(one: &Hashed, recorded: &Hashes, computed: &Hashes) -> ProviderOutcom
             })
             .collect(),
         computed: by_platform,
+        matched,
     }
 }

@@ -84,7 +84,8 @@ pub struct ProviderOutcome {
     pub added: Vec<Hash>,
     /// How many hashes stood in the lock file and were not computed in this run.
     pub kept: usize,
-    /// How many recorded `h1:` are left over when every platform that the source offers has one.
+    /// How many recorded `h1:` are left over when every platform that the source offers has one;
+    /// 0 unless a package matched nothing that was recorded.
     pub unexplained: usize,
     /// Wanted platforms that the release does not offer.
     pub skipped: Vec<Platform>,
@@ -134,7 +135,7 @@ pub enum LockError {
         place: String,
     },
     /// A package is not the one that the lock file records.
-    #[error("the package of {id} is none of those that the lock file records: {place}")]
+    #[error("the package of {id} is none of those that the lock file records: {place} has {zh}")]
     Contradiction {
         /// Which package.
         id: Box<PackageId>,

@@ -12,9 +12,13 @@ use crate::resolve;
 /// How many places beside the first one a finding shows.
 const MAX_RELATED: usize = 20;
 
-/// Checks that every required provider is locked at a version that meets every condition.
+/// Checks that every required provider is locked at a version that meets every condition; nothing
+/// is judged if the configuration could not be read.
 #[must_use]
-pub fn check(subject: Subject<'_>, requirements: &Requirements) -> Vec<Finding> {
+pub fn check(subject: Subject<'_>) -> Vec<Finding> {
+    let Some(requirements) = subject.requirements else {
+        return Vec::new();
+    };
     let lock = &subject.document.lock;
     let (queries, refused) = resolve::to_query(requirements, lock, subject.flavor);
     let mut findings = Vec::new();
@@ -56,7 +60,7 @@ fn not_locked(subject: Subject<'_>, provider: &ProviderAddr, places: &[Requireme
         format!("{provider} is required but not locked"),
     )
     .at(place.file, place.span, "required here")
-    .help(format!("run `{}`", subject.lock_command));
+    .help(format!("run `{}`", subject.advice.lock));
     for other in written(places).into_iter().skip(1).take(MAX_RELATED) {
         diagnostic = diagnostic.see(other.file, other.span, "and here");
     }
@@ -103,7 +107,7 @@ fn outside<'a>(
             )
             .help(format!(
                 "change the constraint, or delete the entry and run `{}`",
-                subject.lock_command
+                subject.advice.lock
             )),
         )
     })
@@ -164,7 +168,7 @@ fn stale(
         )
         .help(format!(
             "harmless, since only the configuration counts; `{}` refreshes the line",
-            subject.lock_command
+            subject.advice.lock
         )),
     ))
 }

@@ -45,7 +45,10 @@ fn not_canonical(subject: Subject<'_>, bytes: &[u8]) -> Option<Diagnostic> {
             Span::new(start, end),
             "the first difference is in this line",
         )
-        .help("run `lockctl fmt` to rewrite it; comments are lost"),
+        .help(format!(
+            "run `{}` to rewrite it; comments are lost",
+            subject.advice.fmt
+        )),
     )
 }
 
@@ -71,7 +74,7 @@ fn malformed_hashes(subject: Subject<'_>) -> impl Iterator<Item = Finding> {
                         .at(subject.file, *span, note)
                         .help(format!(
                             "delete this hash, then run `{}`",
-                            subject.lock_command
+                            subject.advice.lock
                         )),
                 )
             })

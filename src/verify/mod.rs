@@ -15,6 +15,7 @@ use crate::diag::{Diagnostic, FileId, Span};
 use crate::flavor::Flavor;
 use crate::lockfile::{Document, Places};
 use crate::platform::Platform;
+use crate::requirement::Requirements;
 
 /// A fault that `verify` found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,9 +37,24 @@ pub struct Subject<'a> {
     pub file: FileId,
     /// Whose rules apply.
     pub flavor: Flavor,
-    /// The command that locks this root, to be named in advice.
-    pub lock_command: &'a str,
+    /// What the configuration requires, if it could be read.
+    pub requirements: Option<&'a Requirements>,
+    /// Commands to be named in advice.
+    pub advice: &'a Advice,
 }
+
+/// Commands as they would be typed for the root at hand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Advice {
+    /// The one that locks it.
+    pub lock: String,
+    /// The one that brings its lock file into canonical form.
+    pub fmt: String,
+}
+
+/// What to do about an entry that nothing visible requires.
+const LEFT_ALONE: &str = "nothing here requires the provider, so `lockctl lock` leaves the entry alone; \
+     if the state does not need it either, init removes it";
 
 impl Finding {
     /// Makes a finding about a provider.
@@ -63,6 +79,14 @@ impl From<Diagnostic> for Finding {
 }
 
 impl Subject<'_> {
+    /// Tells whether an entry is known to be required by nothing that `lock` sees: it stands there
+    /// for the state, or it is left over.
+    fn is_left_alone(&self, provider: &ProviderAddr) -> bool {
+        self.requirements.is_some_and(|requirements| {
+            requirements.unseen_calls.is_empty() && !requirements.providers.contains_key(provider)
+        })
+    }
+
     /// Returns where an entry begins; the start of the file if it has none.
     fn header(&self, provider: &ProviderAddr) -> Span {
         self.places(provider)

@@ -4,9 +4,9 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 
 use super::platforms::KnownHashes;
-use super::{Finding, Subject};
+use super::{Finding, LEFT_ALONE, Subject};
 use crate::archive::{ArchiveError, Limits, dir};
-use crate::diag::Diagnostic;
+use crate::diag::{Diagnostic, Severity};
 use crate::hash::{self, Hash, Match, Package};
 use crate::package::{Location, PackageMeta};
 use crate::parallel;
@@ -120,16 +120,23 @@ fn mismatch(subject: Subject<'_>, meta: &PackageMeta, h1: &Hash) -> Finding {
 fn unverifiable(subject: Subject<'_>, meta: &PackageMeta, consequence: &str) -> Finding {
     let id = &meta.id;
     let title = format!("Nothing recorded can verify the installed package of {id}");
-    let diagnostic = Diagnostic::warning("package-unverifiable", title)
-        .at(
-            subject.file,
-            subject.header(&id.provider),
-            "no h1: is recorded here",
-        )
-        .help(format!(
-            "run `{} --platform {}` to add its h1:{consequence}",
-            subject.lock_command, id.platform
-        ));
+    let diagnostic = Diagnostic::warning("package-unverifiable", title).at(
+        subject.file,
+        subject.header(&id.provider),
+        "no h1: is recorded here",
+    );
+    let diagnostic = if subject.is_left_alone(&id.provider) {
+        Diagnostic {
+            severity: Severity::Note,
+            ..diagnostic.help(LEFT_ALONE)
+        }
+    } else {
+        let command = &subject.advice.lock;
+        let platform = &id.platform;
+        diagnostic.help(format!(
+            "run `{command} --platform {platform}` to add its h1:{consequence}"
+        ))
+    };
     Finding {
         platform: Some(id.platform.clone()),
         ..Finding::about(&id.provider, diagnostic)

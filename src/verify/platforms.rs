@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::{Finding, Subject};
+use super::{Finding, LEFT_ALONE, Subject};
 use crate::addr::ProviderAddr;
 use crate::coverage::{self, Coverage, Outcome, Prediction, Route};
 use crate::diag::{Diagnostic, Severity};
 use crate::hash::Hash;
 use crate::lockfile::ProviderLock;
 use crate::platform::Platform;
-use crate::requirement::Requirements;
 
 /// The `h1:` of packages at hand, by provider and platform; only of the locked version.
 pub type KnownHashes = BTreeMap<ProviderAddr, BTreeMap<Platform, Hash>>;
@@ -17,29 +16,17 @@ pub type KnownHashes = BTreeMap<ProviderAddr, BTreeMap<Platform, Hash>>;
 /// Checks that each entry has as many `h1:` hashes as platforms are wanted, or the right ones
 /// where packages at hand tell.
 ///
-/// An entry that nothing visible requires is kept for the state, which no command here reads: what
-/// it lacks is a note. Without requirements every entry counts as required.
+/// What an entry lacks that nothing visible requires is a note: no command here could mend it.
 #[must_use]
-pub fn check(
-    subject: Subject<'_>,
-    requirements: Option<&Requirements>,
-    wanted: &[Platform],
-    known: &KnownHashes,
-) -> Vec<Finding> {
+pub fn check(subject: Subject<'_>, wanted: &[Platform], known: &KnownHashes) -> Vec<Finding> {
     let nothing = BTreeMap::new();
-    let is_required =
-        |addr| requirements.is_none_or(|requirements| requirements.providers.contains_key(addr));
     let entries = subject.document.lock.providers.iter();
     entries
         .filter_map(|(provider, entry)| {
             let known = known.get(provider).unwrap_or(&nothing);
             let coverage = coverage::coverage(&entry.hashes, wanted, known);
             if coverage.lacking() > 0 {
-                let mut finding = incomplete(subject, provider, entry, &coverage);
-                if !is_required(provider) {
-                    finding.diagnostic.severity = Severity::Note;
-                }
-                Some(finding)
+                Some(incomplete(subject, provider, entry, &coverage))
             } else if !coverage.unknown.is_empty() {
                 Some(unattributed(subject, provider, &coverage))
             } else {
@@ -55,28 +42,33 @@ fn incomplete(
     entry: &ProviderLock,
     coverage: &Coverage,
 ) -> Finding {
-    let (lacking, wanted) = (coverage.lacking(), coverage.wanted);
+    let (lacking, wanted) = (coverage.lacking(), coverage.wanted.len());
     let platforms = if wanted == 1 { "platform" } else { "platforms" };
     let lacks = if lacking == 1 { "lacks" } else { "lack" };
     let title =
         format!("{lacking} of {wanted} wanted {platforms} of {provider} {lacks} an h1: hash");
-    Finding::about(
-        provider,
-        Diagnostic::warning("platforms-incomplete", title)
-            .at(
-                subject.file,
-                subject.header(provider),
-                explanation(coverage),
-            )
-            .help(consequences(subject, entry, coverage)),
-    )
+    let diagnostic = Diagnostic::warning("platforms-incomplete", title);
+    let diagnostic = diagnostic.at(
+        subject.file,
+        subject.header(provider),
+        explanation(coverage),
+    );
+    let diagnostic = if subject.is_left_alone(provider) {
+        Diagnostic {
+            severity: Severity::Note,
+            ..diagnostic.help(LEFT_ALONE)
+        }
+    } else {
+        diagnostic.help(consequences(subject, entry, coverage))
+    };
+    Finding::about(provider, diagnostic)
 }
 
 /// Says what mends it, and what each route does until then.
 fn consequences(subject: Subject<'_>, entry: &ProviderLock, coverage: &Coverage) -> String {
     let mut common = Platform::common();
     common.sort();
-    let platforms = if coverage.unknown == common {
+    let platforms = if coverage.wanted == common {
         String::new()
     } else {
         format!(" --platform {}", joined(&coverage.unknown, ","))
@@ -87,7 +79,7 @@ fn consequences(subject: Subject<'_>, entry: &ProviderLock, coverage: &Coverage)
     } else {
         joined(certain, ", ")
     };
-    let command = subject.lock_command;
+    let command = &subject.advice.lock;
     let mut lines = vec![format!(
         "run `{command}{platforms}` to add what is missing; until then, on {on}:"
     )];
@@ -97,13 +89,11 @@ fn consequences(subject: Subject<'_>, entry: &ProviderLock, coverage: &Coverage)
             sentence(subject.flavor.command(), prediction)
         ));
     }
-    if certain.is_empty() {
-        lines.push(
-            "where platforms share one package, or the release lacks some, name those that count \
-             with --platform"
-                .to_owned(),
-        );
-    }
+    lines.push(
+        "unless platforms share one package or the release lacks some: then name those that count \
+         with --platform"
+            .to_owned(),
+    );
     lines.join("\n")
 }
 
@@ -112,7 +102,10 @@ fn explanation(coverage: &Coverage) -> String {
     let count = format!("{} h1: recorded", coverage.recorded);
     let certain = coverage.certainly_lacking();
     if !certain.is_empty() {
-        return format!("{count}; {} not covered", joined(certain, ", "));
+        return format!(
+            "{count}; none is known to be that of {}",
+            joined(certain, ", ")
+        );
     }
     let told: Vec<&Platform> = coverage.known.keys().collect();
     if told.is_empty() {
@@ -139,7 +132,8 @@ fn unattributed(subject: Subject<'_>, provider: &ProviderAddr, coverage: &Covera
             subject.header(provider),
             format!(
                 "{} h1: recorded for {} wanted platforms",
-                coverage.recorded, coverage.wanted
+                coverage.recorded,
+                coverage.wanted.len()
             ),
         )
         .help(format!("nothing to do, if they are those of {unknown}")),

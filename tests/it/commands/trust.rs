@@ -22,7 +22,7 @@ fn a_zip_that_the_recorded_list_does_not_know_is_an_alarm() {
     assert_data_eq!(
         outcome.stderr,
         str![[r#"
-error: the package of example.com/t/x 1.0.0 for linux_amd64 is none of those that the lock file records: mirror/example.com/t/x/terraform-provider-x_1.0.0_linux_amd64.zip
+error: the package of example.com/t/x 1.0.0 for linux_amd64 is none of those that the lock file records: mirror/example.com/t/x/terraform-provider-x_1.0.0_linux_amd64.zip has zh:863f1f483ba75088cfa5ec949f668eac1cc37a2328721826889a42efcfb5c7c0
   help: nothing was written, and `terraform init` would refuse this package; find out which copy is genuine, and only if the release was replaced on purpose delete the entry and lock again
 
 "#]]
@@ -84,7 +84,7 @@ fn an_exchanged_package_is_a_warning_where_every_platform_is_known() {
         outcome.stderr,
         str![[r#"
 note: example.com/t/x 2.0.0 is out, a major step above 1.1.0
-warning: example.com/t/x 1.1.0 keeps 1 recorded h1: that no package of the mirror has, although the mirror has every platform's: either a package was exchanged, or the lock file was wrong before
+warning: example.com/t/x 1.1.0: a package of the mirror is none of those recorded, and 1 recorded h1: belong to no package of the mirror: either a package was exchanged, or the lock file was wrong before
 
 "#]]
     );
@@ -138,4 +138,65 @@ fn one_zh_for_each_h1_is_no_list_of_a_release() {
         ),
     );
     assert_exit(&lock(&lab, &["--platform", "linux_amd64"]), 0);
+}
+
+/// A lock with the `zh:` of every zip of the mirror; then two zips are exchanged.
+#[test]
+fn an_exchanged_zip_is_an_alarm_after_a_good_lock_too() {
+    let lab = Lab::new();
+    lab.write("main.tf", ONE_PROVIDER);
+    let platforms = ["linux_amd64", "linux_arm64", "darwin_arm64"];
+    let mut zh = String::new();
+    for platform in platforms {
+        lab.packed(
+            "mirror",
+            &format!("example.com/t/x/1.0.0/{platform}"),
+            platform,
+        );
+        let zip = zip_of(&[("terraform-provider-x_v1.0.0", platform)]);
+        zh += &format!("\"{}\", ", lockctl::hash::zh(&*zip).unwrap());
+    }
+    lab.write(
+        LOCK,
+        format!("provider \"example.com/t/x\" {{\n  version = \"1.0.0\"\n  hashes = [{zh}]\n}}\n"),
+    );
+    let wanted = platforms.join(",");
+    assert_exit(&lock(&lab, &["--platform", &wanted]), 0);
+    assert_eq!(lab.read(LOCK).matches("\"h1:").count(), 3);
+    lab.packed("mirror", "example.com/t/x/1.0.0/linux_arm64", "exchanged");
+    let outcome = lock(&lab, &["--platform", &wanted, "--format", "json"]);
+    assert_exit(&outcome, 1);
+    let json: serde_json::Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let findings = json["roots"][0]["findings"].as_array().unwrap();
+    assert_eq!(findings.len(), 1);
+    assert_eq!(findings[0]["rule"], "package-mismatch");
+    assert_eq!(findings[0]["platform"], "linux_arm64");
+}
+
+#[test]
+fn a_mirror_of_fewer_platforms_is_no_reason_for_a_warning() {
+    let lab = simple();
+    assert_exit(&lock(&lab, BOTH), 0);
+    lab.unpacked(
+        "part",
+        "example.com/t/x/1.1.0/linux_amd64",
+        "1.1.0 linux_amd64",
+    );
+    let outcome = lab.run(&["lock", "--fs-mirror", "part", "--platform", "linux_amd64"]);
+    assert_exit(&outcome, 0);
+    assert!(outcome.stderr.is_empty(), "{}", outcome.stderr);
+}
+
+#[test]
+fn quiet_hides_notes_and_no_warning() {
+    let lab = simple();
+    assert_exit(&lock(&lab, BOTH), 0);
+    lab.unpacked("mirror", "example.com/t/x/1.1.0/linux_amd64", "exchanged");
+    let outcome = lock(&lab, &[BOTH, &["-q"]].concat());
+    assert!(
+        outcome.stderr.starts_with("warning: "),
+        "{}",
+        outcome.stderr
+    );
+    assert!(!outcome.stderr.contains("note: "), "{}", outcome.stderr);
 }

@@ -3,6 +3,7 @@
 use snapbox::{assert_data_eq, str};
 
 use super::{BOTH, LOCK, ONE_PROVIDER, assert_exit, lock, simple};
+use crate::lab::Lab;
 
 #[test]
 fn verify_passes_what_lock_wrote() {
@@ -62,7 +63,7 @@ warning[platforms-incomplete]: 1 of 2 wanted platforms of example.com/t/x lacks 
             `terraform init` with a plugin cache fails: Failed to install provider
             `terraform init -lockfile=readonly` fails: Failed to install provider
             `terraform plan` after a read-only init fails: Required plugins are not installed
-          where platforms share one package, or the release lacks some, name those that count with --platform
+          unless platforms share one package or the release lacks some: then name those that count with --platform
 
 .terraform.lock.hcl: 1 warning
 
@@ -84,7 +85,7 @@ warning[platforms-incomplete]: 1 of 2 wanted platforms of example.com/t/x lacks 
  --> .terraform.lock.hcl:4:1
   |
 4 | provider "example.com/t/x" {
-  | ^^^^^^^^^^^^^^^^^^^^^^^^^^ 1 h1: recorded; darwin_arm64 not covered
+  | ^^^^^^^^^^^^^^^^^^^^^^^^^^ 1 h1: recorded; none is known to be that of darwin_arm64
   |
   = help: run `lockctl lock . --fs-mirror DIR --platform darwin_arm64` to add what is missing; until then, on darwin_arm64:
             `terraform init` from a registry fails: Failed to install provider
@@ -92,6 +93,7 @@ warning[platforms-incomplete]: 1 of 2 wanted platforms of example.com/t/x lacks 
             `terraform init` with a plugin cache fails: Failed to install provider
             `terraform init -lockfile=readonly` fails: Failed to install provider
             `terraform plan` after a read-only init fails: Required plugins are not installed
+          unless platforms share one package or the release lacks some: then name those that count with --platform
 
 .terraform.lock.hcl: 1 warning
 
@@ -227,7 +229,7 @@ fn json_of_verify_is_one_object_of_a_stable_shape() {
           "column": 1,
           "title": "1 of 2 wanted platforms of example.com/t/x lacks an h1: hash",
           "detail": "1 h1: recorded, and nothing here tells for which platforms",
-          "help": "run `lockctl lock . --fs-mirror DIR --platform darwin_arm64,linux_amd64` to add what is missing; until then, on a platform whose hash is missing:/n  `terraform init` from a registry fails: Failed to install provider/n  `terraform init` from an unpacked mirror fails: Failed to install provider/n  `terraform init` with a plugin cache fails: Failed to install provider/n  `terraform init -lockfile=readonly` fails: Failed to install provider/n  `terraform plan` after a read-only init fails: Required plugins are not installed/nwhere platforms share one package, or the release lacks some, name those that count with --platform"
+          "help": "run `lockctl lock . --fs-mirror DIR --platform darwin_arm64,linux_amd64` to add what is missing; until then, on a platform whose hash is missing:/n  `terraform init` from a registry fails: Failed to install provider/n  `terraform init` from an unpacked mirror fails: Failed to install provider/n  `terraform init` with a plugin cache fails: Failed to install provider/n  `terraform init -lockfile=readonly` fails: Failed to install provider/n  `terraform plan` after a read-only init fails: Required plugins are not installed/nunless platforms share one package or the release lacks some: then name those that count with --platform"
         }
       ],
       "failures": [],
@@ -368,6 +370,55 @@ fn a_flood_of_faults_is_cut_off() {
             .stdout
             .matches("Invalid provider hash string")
             .count(),
-        1000
+        999
     );
+}
+
+/// What an unseen module requires is unknown, so its entries are judged like any other.
+#[test]
+fn an_entry_that_an_unseen_module_may_require_is_judged() {
+    let lab = simple();
+    assert_exit(&lock(&lab, &["--platform", "linux_amd64"]), 0);
+    lab.write(
+        "main.tf",
+        "module \"m\" {\n  source = \"example.com/a/b/c\"\n}\n",
+    );
+    let outcome = lab.run(&[&["verify"], BOTH].concat());
+    assert_exit(&outcome, 1);
+    assert!(
+        outcome.stdout.contains("platforms-incomplete"),
+        "{}",
+        outcome.stdout
+    );
+}
+
+#[test]
+fn a_missing_lock_file_is_told_beside_a_faulty_configuration() {
+    let lab = simple();
+    lab.write("main.tf", "resource \"x\" {\n}\n");
+    let outcome = lab.run(&["verify"]);
+    assert_exit(&outcome, 2);
+    assert!(
+        outcome.stdout.contains("lock-missing"),
+        "{}",
+        outcome.stdout
+    );
+}
+
+#[test]
+fn the_group_file_needs_no_configuration() {
+    let lab = simple();
+    assert_exit(&lock(&lab, BOTH), 0);
+    lab.write("main.tf", "resource \"x\" {\n}\n");
+    assert_exit(&lab.run(&["verify", "--only", "file"]), 0);
+}
+
+#[test]
+fn advice_can_be_pasted() {
+    let lab = Lab::new();
+    lab.write("a root/main.tf", ONE_PROVIDER);
+    let outcome = lab.run(&["verify", "a root", "--flavor", "opentofu"]);
+    assert_exit(&outcome, 1);
+    let command = "lockctl lock 'a root' --flavor opentofu@1.12 --fs-mirror DIR";
+    assert!(outcome.stdout.contains(command), "{}", outcome.stdout);
 }
