@@ -1,11 +1,11 @@
-//! What a configuration requires, and what was chosen for it.
+//! What a configuration requires.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::addr::ProviderAddr;
 use crate::diag::{FileId, Span};
-use crate::version::{Constraints, Version};
+use crate::version::Constraints;
 
 /// What the modules of one root require.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -75,9 +75,6 @@ pub enum StateSeen {
     /// It was read, or there is none.
     Yes,
 }
-
-/// The chosen versions.
-pub type Selections = BTreeMap<ProviderAddr, Version>;
 
 impl Requirements {
     /// Returns the union of all conditions on a provider: what a lock file records.

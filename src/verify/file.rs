@@ -16,8 +16,6 @@ pub fn check(subject: Subject<'_>, bytes: &[u8]) -> Vec<Finding> {
 }
 
 fn not_canonical(subject: Subject<'_>, bytes: &[u8]) -> Option<Diagnostic> {
-    // A file with the other program's header is canonical for that program; saying whose
-    // header it should be is not a matter of form.
     let written = lockfile::write(&subject.document.lock, subject.flavor);
     if written.as_bytes() == bytes {
         return None;

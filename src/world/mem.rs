@@ -19,8 +19,6 @@ pub struct MemFiles {
 pub struct MemEnv {
     /// The variables.
     pub vars: BTreeMap<String, OsString>,
-    /// The working directory.
-    pub current_dir: PathBuf,
     /// Whether the streams are terminals.
     pub terminal: bool,
 }
@@ -119,10 +117,6 @@ impl Disk for MemFiles {
 impl Env for MemEnv {
     fn var(&self, name: &str) -> Option<OsString> {
         self.vars.get(name).cloned()
-    }
-
-    fn current_dir(&self) -> io::Result<PathBuf> {
-        Ok(self.current_dir.clone())
     }
 
     fn terminal(&self, _stream: Stream) -> bool {

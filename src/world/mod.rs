@@ -5,7 +5,7 @@
 
 use std::ffi::OsString;
 use std::io::{self, Read, Seek};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 pub mod mem;
 
@@ -78,8 +78,8 @@ pub trait Disk: Files {
     /// Puts `new` in the place of `old`, in one atomic step or not at all.
     ///
     /// `old` is what was read before, `None` for no file. It is compared again just before the
-    /// step. A link is followed: its target is replaced, and must exist. An existing file keeps its mode, a new
-    /// one gets 0644 on Unix.
+    /// step. A link is followed: its target is replaced, and must exist. An existing file keeps its
+    /// mode, a new one gets 0644 on Unix.
     ///
     /// # Errors
     /// What the system says; then the old file stands as it was.
@@ -99,12 +99,6 @@ pub enum Stream {
 pub trait Env: Sync {
     /// Returns an environment variable, if it is set.
     fn var(&self, name: &str) -> Option<OsString>;
-
-    /// Returns the working directory.
-    ///
-    /// # Errors
-    /// If it was removed or may not be seen.
-    fn current_dir(&self) -> io::Result<PathBuf>;
 
     /// Tells whether a stream goes to a terminal.
     fn terminal(&self, stream: Stream) -> bool;
