@@ -104,6 +104,13 @@ impl Platform {
     }
 }
 
+/// Writes platforms one after the other.
+#[must_use]
+pub fn join(platforms: &[Platform], separator: &str) -> String {
+    let texts: Vec<String> = platforms.iter().map(ToString::to_string).collect();
+    texts.join(separator)
+}
+
 impl fmt::Display for Platform {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}_{}", self.os, self.arch)

@@ -1,7 +1,5 @@
 //! `lockctl fmt`: lock files in canonical form.
 
-use std::path::Path;
-
 use super::World;
 use super::args::{Common, Fmt};
 use super::output::{Output, RootOutput};
@@ -13,21 +11,15 @@ use crate::report::{Block, Failure};
 use crate::world::Replaced;
 
 pub(super) fn run(common: &Common, args: &Fmt, world: World<'_>) -> Output {
-    let mut texts = Texts::default();
-    let run = Run {
-        common,
-        args,
-        world,
-    };
-    let outputs = root::each(common, &args.roots, |typed, output| {
-        run.root(typed, &mut texts, output)
+    let run = Run { args, world };
+    let (outputs, texts) = root::each(common, &args.roots, world.disk, |root, texts, output| {
+        run.root(root, texts, output)
     });
     Output::of_roots("fmt", outputs, texts)
 }
 
 /// What all roots of a run share.
 struct Run<'a> {
-    common: &'a Common,
     args: &'a Fmt,
     world: World<'a>,
 }
@@ -35,12 +27,10 @@ struct Run<'a> {
 impl Run<'_> {
     fn root(
         &self,
-        typed: &Path,
+        root: &Root,
         texts: &mut Texts,
         output: &mut RootOutput,
     ) -> Result<Replaced, Failure> {
-        let root = root::open(self.common, self.world.disk, typed, texts)?;
-        root.introduce(self.common, output);
         let Some(lock) = &root.lock else {
             return Err(root.no_lock());
         };
@@ -52,7 +42,7 @@ impl Run<'_> {
         let changed = text.as_bytes() != lock.bytes;
         output.json.changed = Some(changed);
         if changed {
-            self.finish(&root, lock, &text, output)
+            self.finish(root, lock, &text, output)
         } else {
             Ok(Replaced::Done)
         }

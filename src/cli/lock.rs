@@ -1,8 +1,7 @@
 //! `lockctl lock`: create or complete the lock file.
 
-use std::path::Path;
-
 use super::args::{Common, Lock};
+use super::lock_errors;
 use super::lock_report as say;
 use super::output::{Output, RootOutput};
 use super::root::{self, LockText, Root};
@@ -29,7 +28,6 @@ struct Run<'a> {
 }
 
 pub(super) fn run(common: &Common, args: &Lock, world: World<'_>) -> Output {
-    let mut texts = Texts::default();
     let platforms = match setup::wanted(&args.platforms.platforms) {
         Ok(platforms) => platforms,
         Err(failure) => return Output::failed("lock", failure),
@@ -41,8 +39,8 @@ pub(super) fn run(common: &Common, args: &Lock, world: World<'_>) -> Output {
         platforms,
         mirrors: Vec::new(),
     };
-    let outputs = root::each(common, &args.roots, |typed, output| {
-        run.root(typed, &mut texts, output)
+    let (outputs, texts) = root::each(common, &args.roots, world.disk, |root, texts, output| {
+        run.root(root, texts, output)
     });
     let mut output = Output::of_roots("lock", outputs, texts);
     output.remarks(setup::platform_remarks(&args.platforms.platforms));
@@ -52,12 +50,10 @@ pub(super) fn run(common: &Common, args: &Lock, world: World<'_>) -> Output {
 impl Run<'_> {
     fn root(
         &mut self,
-        typed: &Path,
+        root: &Root,
         texts: &mut Texts,
         output: &mut RootOutput,
     ) -> Result<Replaced, Failure> {
-        let root = root::open(self.common, self.world.disk, typed, texts)?;
-        root.introduce(self.common, output);
         if let Some(lock) = &root.lock {
             output.faults(&lock.diagnostics, texts);
         }
@@ -75,10 +71,10 @@ impl Run<'_> {
         }
         let required = &loaded.requirements.providers;
         if root.lock.is_none() && required.keys().all(|addr| addr.is_builtin(root.flavor)) {
-            say::nothing_required(output, &root);
+            say::nothing_required(output, root);
             return Ok(Replaced::Done);
         }
-        self.lock(&root, &loaded, output)
+        self.lock(root, &loaded, output)
     }
 
     fn lock(
@@ -104,7 +100,7 @@ impl Run<'_> {
         match locker::run(self.world.disk, mirror, &request) {
             Ok(locked) => self.finish(root, &locked, output),
             Err(errors) => {
-                say::errors(output, &errors, root.flavor);
+                lock_errors::errors(output, &errors, root.flavor);
                 Ok(Replaced::Done)
             }
         }

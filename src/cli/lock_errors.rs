@@ -1,13 +1,12 @@
 //! What `lockctl lock` says of a run that gave no lock file.
 
-use super::lock_report::names;
 use super::output::RootOutput;
 use crate::archive::ArchiveError;
 use crate::diag;
 use crate::flavor::Flavor;
 use crate::locker::LockError;
 use crate::package::PackageId;
-use crate::platform::Platform;
+use crate::platform::{self, Platform};
 use crate::report::Failure;
 use crate::report::json::{Finding, Status};
 use crate::resolve::SelectError;
@@ -59,7 +58,7 @@ fn grouped(errors: &[LockError], flavor: Flavor) -> Vec<Failure> {
         if !more.is_empty() {
             failure
                 .causes
-                .push(format!("the same goes for {}", names(&more)));
+                .push(format!("the same goes for {}", platform::join(&more, ", ")));
         }
         failure
     });
@@ -83,7 +82,7 @@ fn package(error: &LockError) -> Option<&PackageId> {
 fn advice(error: &LockError, flavor: Flavor) -> Option<String> {
     let offered = |platforms: &[Platform]| match platforms {
         [] => "give another source".to_owned(),
-        some => format!("it has packages for {}", names(some)),
+        some => format!("it has packages for {}", platform::join(some, ", ")),
     };
     Some(match error {
         LockError::Select(error) => return select_advice(error),

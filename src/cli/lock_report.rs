@@ -13,11 +13,9 @@ use crate::flavor::Flavor;
 use crate::hash::{Hash, Match};
 use crate::locker::{Locked, ProviderOutcome};
 use crate::package::Provenance;
-use crate::platform::Platform;
+use crate::platform::{self, Platform};
 use crate::report::{Block, Tone};
 use crate::version::{Step, step};
-
-pub(super) use super::lock_errors::errors;
 
 /// Says what was done for each provider.
 pub(super) fn outcome(output: &mut RootOutput, locked: &Locked, root: &Root) {
@@ -62,8 +60,6 @@ pub(super) fn hashes(output: &mut RootOutput, locked: &Locked, flavor: Flavor) {
 
 fn row(one: &ProviderOutcome, locked: &Locked, flavor: Flavor) -> Vec<String> {
     let constraints = locked.lock.providers[&one.provider].constraints.to_string();
-    let count =
-        |n: usize, one: &str, many: &str| format!("{n} {}", if n == 1 { one } else { many });
     let mut hashes = count(one.added.len(), "hash added", "hashes added");
     if one.kept > 0 {
         hashes = format!("{hashes}, {} kept", one.kept);
@@ -141,7 +137,7 @@ fn platforms(output: &mut RootOutput, one: &ProviderOutcome, flavor: Flavor) {
     if !one.skipped.is_empty() {
         output.remark(format!(
             "{name} has no package for {}: skipped; name the others with `verify --platform`",
-            names(&one.skipped)
+            platform::join(&one.skipped, ", ")
         ));
     }
     let distinct = owners(one).len();
@@ -181,7 +177,7 @@ fn trust(output: &mut RootOutput, one: &ProviderOutcome, flavor: Flavor) {
     if !one.selected && !platforms.is_empty() {
         let text = format!(
             "nothing recorded could be compared with the package of {name} for {}",
-            names(&platforms)
+            platform::join(&platforms, ", ")
         );
         output.ruled(diag::named("package-unverifiable"), &one.provider, text);
     }
@@ -199,15 +195,13 @@ fn trust(output: &mut RootOutput, one: &ProviderOutcome, flavor: Flavor) {
         oddities.entry(oddity).or_default().push(platform.clone());
     }
     for (oddity, platforms) in oddities {
-        let text = format!("{name} for {}: {}", names(&platforms), describe(oddity));
+        let text = format!(
+            "{name} for {}: {}",
+            platform::join(&platforms, ", "),
+            describe(oddity)
+        );
         output.ruled(diag::named("package-odd"), &one.provider, text);
     }
-}
-
-/// Names platforms in a sentence.
-pub(super) fn names(platforms: &[Platform]) -> String {
-    let texts: Vec<String> = platforms.iter().map(ToString::to_string).collect();
-    texts.join(", ")
 }
 
 fn count(n: usize, one: &str, many: &str) -> String {

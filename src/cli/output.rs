@@ -65,7 +65,7 @@ impl Output {
 
     /// Makes the output of a command that could not begin.
     pub(super) fn failed(command: &'static str, failure: Failure) -> Self {
-        let mut output = RootOutput::new(".".to_owned(), None);
+        let mut output = RootOutput::new(".".to_owned());
         output.fail(failure);
         Self::of_roots(command, vec![output], Texts::default())
     }
@@ -126,12 +126,12 @@ impl Output {
 
 impl RootOutput {
     /// Starts the output of a root that is in order so far.
-    pub(super) fn new(path: String, flavor: Option<String>) -> Self {
+    pub(super) fn new(path: String) -> Self {
         Self {
             report: Report::default(),
             json: json::Root {
                 path,
-                flavor,
+                flavor: None,
                 status: Status::Clean,
                 findings: Vec::new(),
                 failures: Vec::new(),

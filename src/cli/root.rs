@@ -47,14 +47,13 @@ pub(super) struct LockText {
 /// # Errors
 /// If the directory or its lock file cannot be read; a lock file that can be read but not
 /// parsed is no error here.
-pub(super) fn open(
+fn open(
     common: &Common,
     files: &dyn Files,
-    typed: &Path,
+    dir: &Path,
     texts: &mut Texts,
 ) -> Result<Root, Failure> {
-    let dir = setup::below(common, typed);
-    match files.kind(&dir) {
+    match files.kind(dir) {
         Ok(FileKind::Directory) => {}
         Ok(_) => {
             return Err(Failure {
@@ -71,9 +70,9 @@ pub(super) fn open(
             });
         }
     }
-    let lock_path = shown(&dir).join(lockfile::FILE_NAME);
+    let lock_path = shown(dir).join(lockfile::FILE_NAME);
     let bytes = read_lock(files, &lock_path)?;
-    let flavor = setup::flavor(common.flavor, files, &dir, bytes.as_deref());
+    let flavor = setup::flavor(common.flavor, files, dir, bytes.as_deref());
     let lock = bytes.map(|bytes| {
         let file = texts.add(lock_path.display().to_string(), bytes.clone());
         let (document, diagnostics) = lockfile::parse(file, &bytes, flavor);
@@ -84,10 +83,9 @@ pub(super) fn open(
             diagnostics,
         }
     });
-    let advice = setup::advice(common, &dir);
     Ok(Root {
-        advice,
-        dir,
+        advice: setup::advice(common, dir),
+        dir: dir.to_owned(),
         lock_path,
         flavor,
         lock,
@@ -128,33 +126,50 @@ fn read_lock(files: &dyn Files, path: &Path) -> Result<Option<Vec<u8>>, Failure>
 /// How often a command starts over when the lock file changes under it.
 const RESTARTS: usize = 1;
 
-/// Does something for every root that was typed.
+/// Opens every root that was typed and does something with it; returns what was said, and the
+/// texts that were read.
 ///
 /// Work that writes a lock file and finds it changed meanwhile starts over; what it said before
 /// does not count. The failure of one root stops no other.
 pub(super) fn each(
     common: &Common,
     roots: &Roots,
-    mut work: impl FnMut(&Path, &mut RootOutput) -> Result<Replaced, Failure>,
-) -> Vec<RootOutput> {
-    let mut attempt = |typed: &Path| {
-        let dir = setup::below(common, typed);
-        for _ in 0..=RESTARTS {
-            let mut output = RootOutput::new(dir.display().to_string(), None);
-            match work(typed, &mut output) {
-                Ok(Replaced::Done) => return output,
-                Ok(Replaced::Changed) => {}
-                Err(failure) => {
-                    output.fail(failure);
-                    return output;
-                }
+    files: &dyn Files,
+    mut work: impl FnMut(&Root, &mut Texts, &mut RootOutput) -> Result<Replaced, Failure>,
+) -> (Vec<RootOutput>, Texts) {
+    let mut texts = Texts::default();
+    let mut attempt = |dir: &Path, output: &mut RootOutput| {
+        let root = open(common, files, dir, &mut texts)?;
+        output.json.flavor = Some(root.flavor.to_string());
+        if let Some(remark) = setup::flavor_remark(common.flavor) {
+            output.remark(remark);
+        }
+        work(&root, &mut texts, output)
+    };
+    let paths = roots.paths();
+    let dirs = paths.iter().map(|typed| setup::below(common, typed));
+    let outputs = dirs.map(|dir| with_restarts(&dir, &mut attempt)).collect();
+    (outputs, texts)
+}
+
+fn with_restarts(
+    dir: &Path,
+    attempt: &mut dyn FnMut(&Path, &mut RootOutput) -> Result<Replaced, Failure>,
+) -> RootOutput {
+    for _ in 0..=RESTARTS {
+        let mut output = RootOutput::new(dir.display().to_string());
+        match attempt(dir, &mut output) {
+            Ok(Replaced::Done) => return output,
+            Ok(Replaced::Changed) => {}
+            Err(failure) => {
+                output.fail(failure);
+                return output;
             }
         }
-        let mut output = RootOutput::new(dir.display().to_string(), None);
-        output.fail(overtaken(&dir));
-        output
-    };
-    roots.paths().iter().map(|typed| attempt(typed)).collect()
+    }
+    let mut output = RootOutput::new(dir.display().to_string());
+    output.fail(overtaken(dir));
+    output
 }
 
 fn overtaken(dir: &Path) -> Failure {
@@ -262,14 +277,6 @@ impl Root {
             flavor: self.flavor,
             requirements,
             advice: &self.advice,
-        }
-    }
-
-    /// Says whose rules apply.
-    pub(super) fn introduce(&self, common: &Common, output: &mut RootOutput) {
-        output.json.flavor = Some(self.flavor.to_string());
-        if let Some(remark) = setup::flavor_remark(common.flavor) {
-            output.remark(remark);
         }
     }
 

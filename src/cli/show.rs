@@ -1,7 +1,5 @@
 //! `lockctl show`: what is locked.
 
-use std::path::Path;
-
 use serde_json::json;
 
 use super::World;
@@ -34,14 +32,13 @@ struct Entry<'a> {
 }
 
 pub(super) fn run(common: &Common, args: &Show, world: World<'_>) -> Output {
-    let mut texts = Texts::default();
     let run = Run {
         common,
         world,
         several: args.roots.paths().len() > 1,
     };
-    let outputs = root::each(common, &args.roots, |typed, output| {
-        run.root(typed, &mut texts, output)
+    let (outputs, texts) = root::each(common, &args.roots, world.disk, |root, texts, output| {
+        run.root(root, texts, output)
     });
     Output::of_roots("show", outputs, texts)
 }
@@ -49,12 +46,10 @@ pub(super) fn run(common: &Common, args: &Show, world: World<'_>) -> Output {
 impl Run<'_> {
     fn root(
         &self,
-        typed: &Path,
+        root: &Root,
         texts: &mut Texts,
         output: &mut RootOutput,
     ) -> Result<Replaced, Failure> {
-        let root = root::open(self.common, self.world.disk, typed, texts)?;
-        root.introduce(self.common, output);
         let Some(lock) = &root.lock else {
             return Err(root.no_lock());
         };
@@ -68,7 +63,7 @@ impl Run<'_> {
                 .results
                 .push(Block::Heading(root.dir.display().to_string()));
         }
-        let known = self.known_hashes(&root, lock)?;
+        let known = self.known_hashes(root, lock)?;
         let entries = lock.document.lock.providers.iter();
         let entries: Vec<Entry<'_>> = entries
             .map(|(provider, lock)| Entry {

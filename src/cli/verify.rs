@@ -1,7 +1,5 @@
 //! `lockctl verify`: will this lock file work?
 
-use std::path::Path;
-
 use super::args::{Common, Group, Verify};
 use super::output::{Output, RootOutput};
 use super::root::{self, LockText, Root};
@@ -27,15 +25,14 @@ pub(super) fn run(common: &Common, args: &Verify, world: World<'_>) -> Output {
         Ok(platforms) => platforms,
         Err(failure) => return Output::failed("verify", failure),
     };
-    let mut texts = Texts::default();
     let run = Run {
         common,
         args,
         world,
         platforms,
     };
-    let outputs = root::each(common, &args.roots, |typed, output| {
-        run.root(typed, &mut texts, output)
+    let (outputs, texts) = root::each(common, &args.roots, world.disk, |root, texts, output| {
+        run.root(root, texts, output)
     });
     let mut output = Output::of_roots("verify", outputs, texts);
     output.remarks(setup::platform_remarks(&args.platforms.platforms));
@@ -45,12 +42,10 @@ pub(super) fn run(common: &Common, args: &Verify, world: World<'_>) -> Output {
 impl Run<'_> {
     fn root(
         &self,
-        typed: &Path,
+        root: &Root,
         texts: &mut Texts,
         output: &mut RootOutput,
     ) -> Result<Replaced, Failure> {
-        let root = root::open(self.common, self.world.disk, typed, texts)?;
-        root.introduce(self.common, output);
         let needs_configuration = self.wants(Group::Configuration)
             || self.wants(Group::Platforms)
             || self.wants(Group::Packages);
@@ -66,9 +61,9 @@ impl Run<'_> {
             .filter(|_| !unread)
             .map(|loaded| &loaded.requirements);
         let mut judged = match &root.lock {
-            Some(lock) => self.lock(&root, lock, requirements),
+            Some(lock) => self.lock(root, lock, requirements),
             None => Judged {
-                findings: missing(&root, requirements, unread),
+                findings: missing(root, requirements, unread),
                 ..Judged::default()
             },
         };
@@ -79,27 +74,24 @@ impl Run<'_> {
         }
         judged.platforms = self.wants(Group::Platforms).then_some(self.platforms.len());
         judged.verbose = self.common.verbose;
-        say(output, &root, judged, texts);
+        say(output, root, judged, texts);
         Ok(Replaced::Done)
     }
 
     /// Checks a lock file, group by group; behind a fault in the file nothing else is judged.
     fn lock(&self, root: &Root, lock: &LockText, requirements: Option<&Requirements>) -> Judged {
-        let mut judged = Judged {
-            broken: has_errors(&lock.diagnostics),
-            ..Judged::default()
-        };
+        let mut judged = Judged::default();
+        let broken = has_errors(&lock.diagnostics);
         // A file that cannot be read is told whichever groups are wanted: nothing can be checked.
-        if judged.broken || self.wants(Group::File) {
+        if broken || self.wants(Group::File) {
             judged
                 .findings
                 .extend(lock.diagnostics.iter().cloned().map(Finding::from));
         }
-        if judged.broken {
+        if broken {
             return judged;
         }
         let subject = root.subject(lock, requirements);
-        judged.providers = lock.document.lock.providers.len();
         if self.wants(Group::File) {
             judged.findings.extend(file::check(subject, &lock.bytes));
         }
@@ -108,11 +100,9 @@ impl Run<'_> {
         }
         let known = self.packages(root, subject, &mut judged);
         if self.wants(Group::Platforms) {
-            let found = platforms::check(subject, &self.platforms, &known);
-            let count = |code| found.iter().filter(|f| f.diagnostic.code == code).count();
-            judged.by_count = count("platforms-unattributed") > 0;
-            judged.incomplete = count("platforms-incomplete");
-            judged.findings.extend(found);
+            judged
+                .findings
+                .extend(platforms::check(subject, &self.platforms, &known));
         }
         judged
     }

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::output::RootOutput;
 use super::root::{LockText, Root};
 use crate::addr::ProviderAddr;
-use crate::diag::{Severity, Texts};
+use crate::diag::{Severity, Texts, has_errors};
 use crate::hash::Scheme;
 use crate::lockfile::ProviderLock;
 use crate::report::json::{self as json_report, Status};
@@ -19,27 +19,32 @@ pub(super) struct Judged {
     pub(super) failures: Vec<Failure>,
     /// The configuration could not be read.
     pub(super) unread: bool,
-    /// The lock file could not be parsed.
-    pub(super) broken: bool,
-    /// How many providers are locked.
-    pub(super) providers: usize,
     /// How many installed packages were hashed, if they were looked at.
     pub(super) hashed: Option<usize>,
     /// How many platforms were wanted, if that was checked.
     pub(super) platforms: Option<usize>,
-    /// How many entries lack a hash for a wanted platform.
-    pub(super) incomplete: usize,
-    /// Nothing told whose hash is whose, so they were counted.
-    pub(super) by_count: bool,
     /// Notes are shown one by one rather than counted.
     pub(super) verbose: bool,
 }
 
+impl Judged {
+    /// Counts the findings of a rule.
+    fn count(&self, rule: &str) -> usize {
+        let own = self
+            .findings
+            .iter()
+            .filter(|finding| finding.diagnostic.code == rule);
+        own.count()
+    }
+}
+
 /// Fills the output of a root.
 pub(super) fn say(output: &mut RootOutput, root: &Root, judged: Judged, texts: &Texts) {
-    if !judged.broken {
-        output.json.providers = root.lock.iter().flat_map(locked).collect();
-    }
+    let sound = root
+        .lock
+        .iter()
+        .filter(|lock| !has_errors(&lock.diagnostics));
+    output.json.providers = sound.flat_map(locked).collect();
     let verdict = Verdict::of(&judged);
     if verdict.errors + verdict.warnings > 0 {
         output.json.status = Status::Findings;
@@ -47,7 +52,7 @@ pub(super) fn say(output: &mut RootOutput, root: &Root, judged: Judged, texts: &
     if judged.unread {
         output.json.status = Status::Failed;
     }
-    let looked_at = looked_at(root, &judged);
+    let looked_at = looked_at(root.lock.as_ref(), &judged);
     for finding in judged.findings {
         let mut json = json_report::Finding::new(&finding.diagnostic, texts);
         json.provider = finding.provider.map(|provider| provider.to_string());
@@ -128,16 +133,20 @@ impl Verdict {
 }
 
 /// Says what a clean verdict is about.
-fn looked_at(root: &Root, judged: &Judged) -> String {
-    if root.lock.is_none() {
+fn looked_at(lock: Option<&LockText>, judged: &Judged) -> String {
+    let Some(lock) = lock else {
         return "no provider is required, and nothing is locked".to_owned();
-    }
-    let mut parts = vec![counted(judged.providers, "provider")];
-    if let (Some(platforms), true) = (judged.platforms, judged.providers > 0) {
-        let how = if judged.by_count { ", by count" } else { "" };
-        let complete = match judged.incomplete {
+    };
+    let providers = lock.document.lock.providers.len();
+    let mut parts = vec![counted(providers, "provider")];
+    if let (Some(platforms), true) = (judged.platforms, providers > 0) {
+        let complete = match judged.count("platforms-incomplete") {
             0 => String::new(),
-            n => format!(" of {}", judged.providers - n),
+            n => format!(" of {}", providers - n),
+        };
+        let how = match judged.count("platforms-unattributed") {
+            0 => "",
+            _ => ", by count",
         };
         let platforms = counted(platforms, "platform");
         parts.push(format!("h1: hashes{complete} for {platforms}{how}"));

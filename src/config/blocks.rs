@@ -193,23 +193,8 @@ fn core_version(argument: &Attribute, faults: &mut Faults) -> Option<CoreVersion
         return None;
     }
     let span = argument.value.span;
-    let value = match expr::constant(faults.file, &argument.value) {
-        Ok(value) => value,
-        Err(found) => {
-            faults.found.extend(found);
-            return None;
-        }
-    };
-    let Some(text) = value.to_text() else {
-        let remark = "a string is needed here";
-        faults.error(
-            "constraint-invalid",
-            "Invalid version constraint",
-            span,
-            remark,
-        );
-        return None;
-    };
+    let value = providers::constant(argument, faults)?;
+    let text = providers::version_text(&value, span, faults)?;
     match CoreConstraints::parse_required(&text) {
         Ok(constraints) => Some(CoreVersion {
             constraints,

@@ -4,7 +4,7 @@ use crate::addr::ProviderAddr;
 use crate::diag::Span;
 use crate::expr::{self, Value};
 use crate::flavor::Flavor;
-use crate::hcl::tree::{Block, Body, Expr, ExprKind, ObjectItem, ObjectKey, Word};
+use crate::hcl::tree::{Attribute, Block, Body, Expr, ExprKind, ObjectItem, ObjectKey, Word};
 use crate::version::Constraints;
 
 use super::contents::{Contents, Declaration, Faults, ProviderBlock, RequiredProvider, Stated};
@@ -258,29 +258,33 @@ fn block_version(body: &Body, faults: &mut Faults) -> Option<Stated> {
     let title = "Version constraints inside provider configuration blocks are deprecated";
     let remark = "this counts in addition to required_providers";
     faults.odd(title, argument.name.span, remark);
-    let text = match expr::constant(faults.file, &argument.value) {
-        Ok(Value::Null) => return None,
-        Ok(value) => value.to_text(),
-        Err(found) => {
-            faults.found.extend(found);
-            return None;
-        }
-    };
-    let span = argument.value.span;
-    let Some(text) = text else {
-        let remark = "a string is needed here";
-        faults.error(
-            "constraint-invalid",
-            "Invalid version constraint",
-            span,
-            remark,
-        );
+    let value = constant(argument, faults)?;
+    if value == Value::Null {
         return None;
-    };
+    }
+    let span = argument.value.span;
+    let text = version_text(&value, span, faults)?;
     Some(Stated {
         constraints: constraints(&text, span, faults)?,
         place: faults.place(span),
     })
+}
+
+/// Evaluates an argument that must be constant, and reports it if it is not.
+pub(super) fn constant(argument: &Attribute, faults: &mut Faults) -> Option<Value> {
+    expr::constant(faults.file, &argument.value)
+        .map_err(|found| faults.found.extend(found))
+        .ok()
+}
+
+/// Returns the text of a version constraint, and reports a value that has none.
+pub(super) fn version_text(value: &Value, at: Span, faults: &mut Faults) -> Option<String> {
+    let text = value.to_text();
+    if text.is_none() {
+        let title = "Invalid version constraint";
+        faults.error("constraint-invalid", title, at, "a string is needed here");
+    }
+    text
 }
 
 fn constraints(text: &str, at: Span, faults: &mut Faults) -> Option<Constraints> {

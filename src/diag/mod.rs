@@ -163,3 +163,10 @@ pub fn has_errors(diagnostics: &[Diagnostic]) -> bool {
         .iter()
         .any(|diagnostic| diagnostic.severity == Severity::Error)
 }
+
+/// Lists what lies behind an error, outermost cause first, without the error itself.
+#[must_use]
+pub fn causes(error: &dyn std::error::Error) -> Vec<String> {
+    let chain = std::iter::successors(error.source(), |cause| cause.source());
+    chain.map(ToString::to_string).collect()
+}

@@ -53,6 +53,7 @@ pub(super) fn assemble(
 ///
 /// Recorded `zh:` are that list if there are more of them than `h1:`, or as many as platforms that
 /// the source offers: then every platform's zip is among them.
+///
 /// The next `init` from there would be refused by the lock as it stands. Recording the new hash
 /// would let it pass, so nothing is written: a difference from `providers lock`, which checks
 /// nothing. Any other mismatch may be just another platform's package.

@@ -73,11 +73,13 @@ pub(super) fn packages(
     });
     let mut found = Vec::new();
     for (selected, answer) in selected.into_iter().zip(answers) {
-        let (chosen, packages) = answer;
-        match chosen {
-            Ok(Platforms {
-                offered, skipped, ..
-            }) => {
+        match answer {
+            Ok((
+                Platforms {
+                    offered, skipped, ..
+                },
+                packages,
+            )) => {
                 let metas = keep_good(packages, errors);
                 found.push(Found {
                     selected,
@@ -99,22 +101,23 @@ struct Platforms {
     skipped: Vec<Platform>,
 }
 
-type Packages = Vec<Result<PackageMeta, LockError>>;
+/// What was asked about each platform, in their order.
+type Answers = Vec<Result<PackageMeta, LockError>>;
 
+/// Finds the packages of one release; an error if it has none that is wanted.
 fn packages_of(
     source: &dyn Source,
     wanted: &Wanted,
     one: &Selected,
-) -> (Result<Platforms, LockError>, Packages) {
+) -> Result<(Platforms, Answers), LockError> {
     let offered = source.platforms(&one.provider, &one.version);
     let platforms = choose(wanted, offered);
     if platforms.wanted.is_empty() {
-        let error = LockError::NoPlatform {
+        return Err(LockError::NoPlatform {
             provider: Box::new(one.provider.clone()),
             version: one.version.clone(),
             offered: platforms.offered,
-        };
-        return (Err(error), Vec::new());
+        });
     }
     let packages = platforms.wanted.iter().map(|platform| {
         let (provider, version) = (one.provider.clone(), one.version.clone());
@@ -125,7 +128,7 @@ fn packages_of(
         })?)
     });
     let packages = packages.collect();
-    (Ok(platforms), packages)
+    Ok((platforms, packages))
 }
 
 /// Decides which platforms of a release are wanted, sorted.

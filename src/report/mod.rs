@@ -7,7 +7,7 @@ pub mod human;
 pub mod json;
 mod snippet;
 
-use crate::diag::Diagnostic;
+use crate::diag::{self, Diagnostic};
 
 /// Everything a command says to people.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -65,15 +65,9 @@ impl Failure {
     /// Takes an error apart into what failed and why.
     #[must_use]
     pub fn from_error(error: &dyn std::error::Error) -> Self {
-        let mut causes = Vec::new();
-        let mut next = error.source();
-        while let Some(cause) = next {
-            causes.push(cause.to_string());
-            next = cause.source();
-        }
         Self {
             title: error.to_string(),
-            causes,
+            causes: diag::causes(error),
             help: None,
         }
     }

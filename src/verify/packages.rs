@@ -6,7 +6,7 @@ use std::path::Path;
 use super::platforms::KnownHashes;
 use super::{Finding, LEFT_ALONE, Subject};
 use crate::archive::{ArchiveError, Limits, dir};
-use crate::diag::{Diagnostic, Severity};
+use crate::diag::{self, Diagnostic, Severity};
 use crate::hash::{self, Hash, Match, Package};
 use crate::package::{Location, PackageMeta};
 use crate::parallel;
@@ -146,12 +146,8 @@ fn unverifiable(subject: Subject<'_>, meta: &PackageMeta, consequence: &str) -> 
 fn unreadable(subject: Subject<'_>, meta: &PackageMeta, error: &ArchiveError) -> Finding {
     let id = &meta.id;
     let place = meta.location.path().display();
-    let mut cause = error.to_string();
-    let mut next = std::error::Error::source(error);
-    while let Some(deeper) = next {
-        cause = format!("{cause}: {deeper}");
-        next = deeper.source();
-    }
+    let said = std::iter::once(error.to_string()).chain(diag::causes(error));
+    let cause = said.collect::<Vec<_>>().join(": ");
     let diagnostic = Diagnostic::error(
         "package-unreadable",
         format!("The installed package of {id} cannot be hashed"),

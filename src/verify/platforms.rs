@@ -8,7 +8,7 @@ use crate::coverage::{self, Coverage, Outcome, Prediction, Route};
 use crate::diag::{Diagnostic, Severity};
 use crate::hash::Hash;
 use crate::lockfile::ProviderLock;
-use crate::platform::Platform;
+use crate::platform::{self, Platform};
 
 /// The `h1:` of packages at hand, by provider and platform; only of the locked version.
 pub type KnownHashes = BTreeMap<ProviderAddr, BTreeMap<Platform, Hash>>;
@@ -71,13 +71,13 @@ fn consequences(subject: Subject<'_>, entry: &ProviderLock, coverage: &Coverage)
     let platforms = if coverage.wanted == common {
         String::new()
     } else {
-        format!(" --platform {}", joined(&coverage.unknown, ","))
+        format!(" --platform {}", platform::join(&coverage.unknown, ","))
     };
     let certain = coverage.certainly_lacking();
     let on = if certain.is_empty() {
         "a platform whose hash is missing".to_owned()
     } else {
-        joined(certain, ", ")
+        platform::join(certain, ", ")
     };
     let command = &subject.advice.lock;
     let mut lines = vec![format!(
@@ -104,7 +104,7 @@ fn explanation(coverage: &Coverage) -> String {
     if !certain.is_empty() {
         return format!(
             "{count}; none is known to be that of {}",
-            joined(certain, ", ")
+            platform::join(certain, ", ")
         );
     }
     let told: Vec<&Platform> = coverage.known.keys().collect();
@@ -114,13 +114,13 @@ fn explanation(coverage: &Coverage) -> String {
         let told: Vec<Platform> = told.into_iter().cloned().collect();
         format!(
             "{count}; installed packages tell only that of {}",
-            joined(&told, ", ")
+            platform::join(&told, ", ")
         )
     }
 }
 
 fn unattributed(subject: Subject<'_>, provider: &ProviderAddr, coverage: &Coverage) -> Finding {
-    let unknown = joined(&coverage.unknown, ", ");
+    let unknown = platform::join(&coverage.unknown, ", ");
     Finding::about(
         provider,
         Diagnostic::note(
@@ -159,9 +159,4 @@ fn sentence(program: &str, prediction: Prediction) -> String {
         Some(title) => format!("{route} {outcome}: {title}"),
         None => format!("{route} {outcome}"),
     }
-}
-
-fn joined(platforms: &[Platform], separator: &str) -> String {
-    let texts: Vec<String> = platforms.iter().map(ToString::to_string).collect();
-    texts.join(separator)
 }
