@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::addr::ProviderAddr;
+use crate::addr::{AddrErrorKind, ProviderAddr};
 use crate::diag::{FileId, Span};
+use crate::flavor::Flavor;
 use crate::version::Constraints;
 
 /// What the modules of one root require.
@@ -48,6 +49,59 @@ pub enum Origin {
     ProviderBlock,
     /// A resource, data source or other block of the configuration, by its type or `provider`.
     Implied,
+}
+
+/// Why a requirement can be written but never be met, whatever a source offers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// The address is one of Terraform 0.12.
+    #[error("addresses of Terraform 0.12 mean nothing any more")]
+    Legacy,
+    /// The address is among the built-in ones, but the program has no such provider.
+    #[error("there is no such built-in provider")]
+    NotBuiltin,
+    /// The built-in provider is constrained.
+    #[error("a built-in provider has no versions")]
+    BuiltinVersion,
+    /// A part of the address can stand in configuration, but in no lock file: the programs accept
+    /// it and then write one that they cannot read (`lockfile.md` 2), a deliberate difference.
+    #[error("a lock file with this address could not be read again")]
+    Unlockable(AddrErrorKind),
+}
+
+impl Refusal {
+    /// Returns why the requirement cannot be met, if it cannot.
+    #[must_use]
+    pub fn of(provider: &ProviderAddr, constraints: &Constraints, flavor: Flavor) -> Option<Self> {
+        if provider.is_legacy() {
+            Some(Self::Legacy)
+        } else if !provider.is_builtin(flavor) {
+            provider.unlockable_part(flavor).map(Self::Unlockable)
+        } else if provider.type_name() != "terraform" {
+            Some(Self::NotBuiltin)
+        } else {
+            (!constraints.is_empty()).then_some(Self::BuiltinVersion)
+        }
+    }
+
+    /// Returns the title that the programs print.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Legacy => "Invalid legacy provider address",
+            Self::NotBuiltin | Self::BuiltinVersion => "Invalid dependency on built-in provider",
+            Self::Unlockable(part) => part.title(),
+        }
+    }
+
+    /// Returns what to do about it.
+    #[must_use]
+    pub fn help(self) -> &'static str {
+        match self {
+            Self::Legacy | Self::NotBuiltin | Self::Unlockable(_) => "correct the source address",
+            Self::BuiltinVersion => "remove the version constraint",
+        }
+    }
 }
 
 /// A module call, as it is written, whose module could not be read.
@@ -94,5 +148,44 @@ impl Requirements {
     #[must_use]
     pub fn is_complete(&self) -> bool {
         !self.faulty && self.unseen_calls.is_empty() && self.state == StateSeen::Yes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_requirement_that_nothing_can_meet_is_refused_under_the_title_of_the_program() {
+        let title = |source: &str, constraints: &str, flavor| {
+            let provider = ProviderAddr::parse(source, flavor).unwrap();
+            let constraints = Constraints::parse_lock(constraints).unwrap();
+            Refusal::of(&provider, &constraints, flavor).map(Refusal::title)
+        };
+        let terraform = Flavor::Terraform1_11;
+        let builtin = Some("Invalid dependency on built-in provider");
+        assert_eq!(title("hashicorp/aws", "", terraform), None);
+        assert_eq!(title("terraform.io/builtin/terraform", "", terraform), None);
+        assert_eq!(title("terraform.io/builtin/other", "", terraform), builtin);
+        assert_eq!(
+            title("terraform.io/builtin/terraform", "1.0", terraform),
+            builtin
+        );
+        assert_eq!(
+            title("-/aws", "", terraform),
+            Some("Invalid legacy provider address")
+        );
+        assert_eq!(
+            title("a\u{3002}b/x", "", terraform),
+            Some("Invalid provider namespace")
+        );
+        assert_eq!(
+            title("a/x\u{3002}y", "", terraform),
+            Some("Invalid provider type")
+        );
+        assert_eq!(
+            title("terraform-x", "", terraform),
+            Some("Invalid provider type")
+        );
     }
 }

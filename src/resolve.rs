@@ -6,7 +6,7 @@
 use crate::addr::ProviderAddr;
 use crate::flavor::Flavor;
 use crate::lockfile::LockFile;
-use crate::requirement::Requirements;
+use crate::requirement::{Refusal, Requirements};
 use crate::version::{Constraints, Version};
 
 /// A provider that needs a version.
@@ -55,17 +55,13 @@ pub enum SelectError {
         /// The newest release that is offered, if there is any.
         newest: Option<Version>,
     },
-    /// The program has no such built-in provider, or the configuration constrains one.
-    #[error("{provider} is built into the program and takes neither another name nor a constraint")]
-    Builtin {
+    /// Nothing that a source offers could meet the requirement.
+    #[error("{provider} cannot be locked: {refusal}")]
+    Refused {
         /// Which provider.
         provider: ProviderAddr,
-    },
-    /// The address can stand in configuration, but in no lock file.
-    #[error("{provider} cannot be locked: no lock file may hold that address")]
-    Unlockable {
-        /// Which provider.
-        provider: ProviderAddr,
+        /// Why.
+        refusal: Refusal,
     },
 }
 
@@ -77,8 +73,7 @@ impl SelectError {
             Self::LockedConflict { provider, .. }
             | Self::LockedGone { provider, .. }
             | Self::NoMatch { provider, .. }
-            | Self::Builtin { provider }
-            | Self::Unlockable { provider } => provider,
+            | Self::Refused { provider, .. } => provider,
         }
     }
 
@@ -93,11 +88,7 @@ impl SelectError {
                     "Failed to query available provider packages"
                 }
             }
-            Self::Builtin { .. } => "Invalid dependency on built-in provider",
-            Self::Unlockable { provider } if provider.is_legacy() => {
-                "Invalid legacy provider address"
-            }
-            Self::Unlockable { .. } => "Invalid provider type",
+            Self::Refused { refusal, .. } => refusal.title(),
         }
     }
 }
@@ -130,19 +121,15 @@ pub fn to_query(
     requirements: &Requirements,
     lock: &LockFile,
     flavor: Flavor,
-) -> (Vec<Query>, Vec<SelectError>) {
+) -> (Vec<Query>, Vec<(ProviderAddr, Refusal)>) {
     let mut queries = Vec::new();
-    let mut errors = Vec::new();
+    let mut refused = Vec::new();
     for provider in requirements.providers.keys() {
         let constraints = requirements.constraints(provider);
         let provider = provider.clone();
-        if provider.is_builtin(flavor) {
-            if provider.type_name() != "terraform" || !constraints.is_empty() {
-                errors.push(SelectError::Builtin { provider });
-            }
-        } else if !provider.is_lockable(flavor) {
-            errors.push(SelectError::Unlockable { provider });
-        } else {
+        if let Some(refusal) = Refusal::of(&provider, &constraints, flavor) {
+            refused.push((provider, refusal));
+        } else if !provider.is_builtin(flavor) {
             let locked = lock
                 .providers
                 .get(&provider)
@@ -154,7 +141,7 @@ pub fn to_query(
             });
         }
     }
-    (queries, errors)
+    (queries, refused)
 }
 
 /// Chooses among the offered versions.

@@ -15,7 +15,7 @@ const ROOMS: &[(&str, &str)] = &[
     ("diag", ""),
     ("world", "addr"),
     ("package", "addr version platform hash"),
-    ("requirement", "addr version diag"),
+    ("requirement", "flavor addr version diag"),
     ("parallel", ""),
     ("hcl", "diag"),
     ("expr", "hcl diag world flavor"),

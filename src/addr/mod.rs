@@ -129,17 +129,20 @@ impl ProviderAddr {
         &*self.namespace == LEGACY_NAMESPACE
     }
 
-    /// Tells whether a lock file that holds this address can be read again (`lockfile.md` 1.2, 2).
+    /// Returns the part for which no lock file that holds this address could be read again, if
+    /// there is one (`lockfile.md` 1.2, 2).
     ///
-    /// Configuration can name more: the one-part form escapes the check of refused type prefixes,
-    /// and dots of other scripts become full stops only after those were looked for.
+    /// Configuration can name more than a lock file: the one-part form escapes the check of refused
+    /// type prefixes, and dots of other scripts become full stops only after those were looked for.
     #[must_use]
-    pub fn is_lockable(&self, flavor: Flavor) -> bool {
-        !self.is_builtin(flavor)
-            && !self.is_legacy()
-            && !has_refused_prefix(&self.type_name, flavor)
-            && !self.namespace.contains('.')
-            && !self.type_name.contains('.')
+    pub fn unlockable_part(&self, flavor: Flavor) -> Option<AddrErrorKind> {
+        if self.is_legacy() || self.namespace.contains('.') {
+            Some(AddrErrorKind::Namespace)
+        } else if self.type_name.contains('.') || has_refused_prefix(&self.type_name, flavor) {
+            Some(AddrErrorKind::Type)
+        } else {
+            None
+        }
     }
 
     /// Returns the address for messages: without the default host of the flavor.
@@ -179,15 +182,17 @@ impl AddrError {
     pub fn kind(&self) -> AddrErrorKind {
         self.kind
     }
+}
 
+impl AddrErrorKind {
     /// Returns the title that the programs give to it in configuration.
     #[must_use]
-    pub fn title(&self) -> &'static str {
-        match self.kind {
-            AddrErrorKind::Parts => "Invalid provider source string",
-            AddrErrorKind::Hostname => "Invalid provider source hostname",
-            AddrErrorKind::Namespace => "Invalid provider namespace",
-            AddrErrorKind::Type => "Invalid provider type",
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Parts => "Invalid provider source string",
+            Self::Hostname => "Invalid provider source hostname",
+            Self::Namespace => "Invalid provider namespace",
+            Self::Type => "Invalid provider type",
         }
     }
 }
@@ -259,7 +264,7 @@ fn namespace_part(text: &str, flavor: Flavor) -> Option<Box<str>> {
 /// Brings a namespace or type to normal form: like one DNS label, kept in Unicode.
 fn part(text: &str, underscore: Underscore) -> Option<Box<str>> {
     // The programs look for dots and for two dashes before mapping: that keeps punycode out, but
-    // lets a dot of another script through (see `is_lockable`).
+    // lets a dot of another script through (see `unlockable_part`).
     if text.is_empty() || text.contains("--") || text.contains('.') {
         return None;
     }

@@ -4,7 +4,7 @@ use super::World;
 use super::args::{Common, Fmt};
 use super::output::{Output, RootOutput};
 use super::root::{self, LockText, Root};
-use crate::diag::{Texts, has_errors};
+use crate::diag::Texts;
 use crate::lockfile;
 use crate::report::json::Status;
 use crate::report::{Block, Failure};
@@ -31,13 +31,9 @@ impl Run<'_> {
         texts: &mut Texts,
         output: &mut RootOutput,
     ) -> Result<Replaced, Failure> {
-        let Some(lock) = &root.lock else {
-            return Err(root.no_lock());
-        };
-        output.faults(&lock.diagnostics, texts);
-        if has_errors(&lock.diagnostics) {
+        let Some(lock) = root.sound_lock(texts, output)? else {
             return Ok(Replaced::Done);
-        }
+        };
         let text = lockfile::write(&lock.document.lock, root.flavor);
         let changed = text.as_bytes() != lock.bytes;
         output.json.changed = Some(changed);

@@ -121,9 +121,6 @@ fn select_advice(error: &SelectError) -> Option<String> {
         SelectError::LockedGone { newest, .. } | SelectError::NoMatch { newest, .. } => newest
             .as_ref()
             .map(|newest| format!("the newest release offered is {newest}")),
-        SelectError::Builtin { .. } => {
-            Some("remove the version constraint or the entry".to_owned())
-        }
-        SelectError::Unlockable { .. } => Some("correct the source address".to_owned()),
+        SelectError::Refused { refusal, .. } => Some(refusal.help().to_owned()),
     }
 }

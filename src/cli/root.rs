@@ -7,7 +7,7 @@ use super::args::{Common, Roots};
 use super::output::RootOutput;
 use super::setup;
 use crate::config;
-use crate::diag::{Diagnostic, FileId, Texts};
+use crate::diag::{Diagnostic, FileId, Texts, has_errors};
 use crate::flavor::Flavor;
 use crate::lockfile::{self, Document};
 use crate::report::Failure;
@@ -240,13 +240,24 @@ impl LockText {
 }
 
 impl Root {
-    /// Returns the failure of a root without a lock file.
-    pub(super) fn no_lock(&self) -> Failure {
-        Failure {
-            title: format!("there is no {}", self.lock_path.display()),
-            help: Some(format!("run `{}` to create it", self.advice.lock)),
-            ..Failure::default()
-        }
+    /// Says what is wrong with the lock file and returns it, unless it cannot be worked with.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub(super) fn sound_lock(
+        &self,
+        texts: &mut Texts,
+        output: &mut RootOutput,
+    ) -> Result<Option<&LockText>, Failure> {
+        let Some(lock) = &self.lock else {
+            return Err(Failure {
+                title: format!("there is no {}", self.lock_path.display()),
+                help: Some(format!("run `{}` to create it", self.advice.lock)),
+                ..Failure::default()
+            });
+        };
+        output.faults(&lock.diagnostics, texts);
+        Ok((!has_errors(&lock.diagnostics)).then_some(lock))
     }
 
     /// Returns the failure of a lock file that cannot be written.

@@ -7,7 +7,7 @@ use super::args::{Common, Show};
 use super::output::{Output, RootOutput};
 use super::root::{self, LockText, Root};
 use crate::addr::ProviderAddr;
-use crate::diag::{Texts, has_errors};
+use crate::diag::Texts;
 use crate::flavor::Flavor;
 use crate::hash::Scheme;
 use crate::lockfile::ProviderLock;
@@ -50,13 +50,9 @@ impl Run<'_> {
         texts: &mut Texts,
         output: &mut RootOutput,
     ) -> Result<Replaced, Failure> {
-        let Some(lock) = &root.lock else {
-            return Err(root.no_lock());
-        };
-        output.faults(&lock.diagnostics, texts);
-        if has_errors(&lock.diagnostics) {
+        let Some(lock) = root.sound_lock(texts, output)? else {
             return Ok(Replaced::Done);
-        }
+        };
         if self.several {
             output
                 .report

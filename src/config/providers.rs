@@ -147,7 +147,7 @@ fn source(value: &Expr, faults: &mut Faults) -> Option<ProviderAddr> {
         .map_err(|error| {
             faults.error(
                 "address-malformed",
-                error.title(),
+                error.kind().title(),
                 value.span,
                 &error.to_string(),
             );

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::addr::ProviderAddr;
 use crate::diag::Diagnostic;
 use crate::flavor::Flavor;
-use crate::requirement::{Origin, Requirement};
+use crate::requirement::{Origin, Refusal, Requirement};
 use crate::version::Constraints;
 
 use super::contents::{Contents, Declaration, Import, Place, Reference, Resource, Stated};
@@ -183,34 +183,14 @@ impl Resolver<'_> {
 
     /// Refuses addresses that can be written but never installed.
     fn check(&mut self, addr: &ProviderAddr, stated: &Stated) {
-        let builtin = addr.is_builtin(self.flavor);
-        let (title, remark) = if addr.is_legacy() {
-            let remark = "addresses of Terraform 0.12 mean nothing any more";
-            ("Invalid legacy provider address", remark)
-        } else if builtin && addr.type_name() != "terraform" {
-            let remark = "there is no such built-in provider";
-            ("Invalid dependency on built-in provider", remark)
-        } else if builtin && !stated.constraints.is_empty() {
-            let remark = "a built-in provider has no versions";
-            ("Invalid dependency on built-in provider", remark)
-        } else if !builtin && !addr.is_lockable(self.flavor) {
-            // The programs accept the one-part form and then write a lock file that they cannot
-            // read (`lockfile.md` 2): a deliberate difference.
-            let title = if addr.namespace().contains('.') {
-                "Invalid provider namespace"
-            } else {
-                "Invalid provider type"
-            };
-            (
-                title,
-                "a lock file with this address could not be read again",
-            )
-        } else {
-            return;
-        };
-        let Place { file, span } = stated.place;
-        self.found
-            .push(Diagnostic::error("address-malformed", title).at(file, span, remark));
+        if let Some(refusal) = Refusal::of(addr, &stated.constraints, self.flavor) {
+            let Place { file, span } = stated.place;
+            self.found.push(
+                Diagnostic::error("address-malformed", refusal.title())
+                    .at(file, span, refusal.to_string())
+                    .help(refusal.help()),
+            );
+        }
     }
 
     fn invalid(&mut self, title: &str, place: Place, remark: &str) {

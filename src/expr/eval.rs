@@ -39,20 +39,33 @@ pub fn constant(file: FileId, expr: &Expr) -> Result<Value, NotConstant> {
         work: MAX_WORK,
         depth: 0,
     };
-    eval.expr(expr).map_err(|problems| {
-        let (uncertain, refused) = problems.into_iter().partition(is_uncertain);
-        NotConstant { refused, uncertain }
-    })
+    eval.expr(expr)
 }
 
 /// Why an expression has no value here: iterates over all of it, the program's faults first.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NotConstant {
     /// What the program refuses, too, under its titles: variables, functions, wrong types.
     pub refused: Vec<Diagnostic>,
     /// What lockctl alone cannot compute for certain: rounded numbers, conversions between
     /// collection types, more than a fixed amount of work. The program may have a value.
     pub uncertain: Vec<Diagnostic>,
+}
+
+impl NotConstant {
+    /// Adds what stands in the way elsewhere.
+    pub(super) fn add(&mut self, other: Self) {
+        self.refused.extend(other.refused);
+        self.uncertain.extend(other.uncertain);
+    }
+
+    /// Returns the value if nothing stands in the way.
+    pub(super) fn or_value<T>(self, value: T) -> Outcome<T> {
+        match self.refused.is_empty() && self.uncertain.is_empty() {
+            true => Ok(value),
+            false => Err(self),
+        }
+    }
 }
 
 impl IntoIterator for NotConstant {
@@ -75,14 +88,7 @@ pub(super) enum Failure {
     Uncertain(&'static str),
 }
 
-/// The title of every fault that is ours and not the program's.
-const UNCERTAIN: &str = "Expression cannot be evaluated here";
-
-fn is_uncertain(problem: &Diagnostic) -> bool {
-    problem.title == UNCERTAIN
-}
-
-pub(super) type Outcome<T = Value> = Result<T, Vec<Diagnostic>>;
+pub(super) type Outcome<T = Value> = Result<T, NotConstant>;
 
 /// One evaluation.
 pub(super) struct Eval<'e> {
@@ -95,16 +101,21 @@ pub(super) struct Eval<'e> {
 
 impl<'e> Eval<'e> {
     pub(super) fn fail<T>(&self, span: Span, failure: Failure) -> Outcome<T> {
-        let diagnostic = match failure {
-            Failure::Unknown(title) => {
-                Diagnostic::error("not-constant", title).at(self.file, span, "")
-            }
-            Failure::Type(title) => Diagnostic::error("wrong-type", title).at(self.file, span, ""),
-            Failure::Uncertain(reason) => Diagnostic::error("not-constant", UNCERTAIN)
-                .at(self.file, span, reason)
-                .help("write the value itself"),
-        };
-        Err(vec![diagnostic])
+        let mut problems = NotConstant::default();
+        match failure {
+            Failure::Unknown(title) => problems
+                .refused
+                .push(Diagnostic::error("not-constant", title).at(self.file, span, "")),
+            Failure::Type(title) => problems
+                .refused
+                .push(Diagnostic::error("wrong-type", title).at(self.file, span, "")),
+            Failure::Uncertain(reason) => problems.uncertain.push(
+                Diagnostic::error("not-constant", "Expression cannot be evaluated here")
+                    .at(self.file, span, reason)
+                    .help("write the value itself"),
+            ),
+        }
+        Err(problems)
     }
 
     pub(super) fn wrong<T>(&self, span: Span, title: &'static str) -> Outcome<T> {
@@ -194,22 +205,19 @@ impl<'e> Eval<'e> {
 
     fn all(&mut self, items: &'e [Expr]) -> Outcome<Vec<Value>> {
         let mut values = Vec::new();
-        let mut problems = Vec::new();
+        let mut problems = NotConstant::default();
         for item in items {
             match self.expr(item) {
                 Ok(value) => values.push(value),
-                Err(found) => problems.extend(found),
+                Err(found) => problems.add(found),
             }
         }
-        match problems.is_empty() {
-            true => Ok(values),
-            false => Err(problems),
-        }
+        problems.or_value(values)
     }
 
     fn object(&mut self, items: &'e [ObjectItem]) -> Outcome {
         let mut values = BTreeMap::new();
-        let mut problems = Vec::new();
+        let mut problems = NotConstant::default();
         for item in items {
             let key = self.key(&item.key);
             let value = self.expr(&item.value);
@@ -217,13 +225,10 @@ impl<'e> Eval<'e> {
                 Ok((key, value)) => {
                     values.insert(key, value);
                 }
-                Err(found) => problems.extend(found),
+                Err(found) => problems.add(found),
             }
         }
-        match problems.is_empty() {
-            true => Ok(Value::Object(values)),
-            false => Err(problems),
-        }
+        problems.or_value(Value::Object(values))
     }
 
     fn key(&mut self, key: &'e ObjectKey) -> Outcome<String> {
@@ -275,11 +280,8 @@ impl<'e> Eval<'e> {
             // The programs take no notice of faults in the other branch. Of ours they know
             // nothing: there the branch has a type that may change the chosen one's.
             Err(mut problems) => {
-                problems.retain(is_uncertain);
-                match problems.is_empty() {
-                    true => Ok(chosen),
-                    false => Err(problems),
-                }
+                problems.refused.clear();
+                problems.or_value(chosen)
             }
         }
     }
@@ -425,11 +427,11 @@ impl<'e> Eval<'e> {
 }
 
 /// Puts two results together, or all that stands in the way of either.
-fn joined<A, B>(a: Outcome<A>, b: Outcome<B>) -> Outcome<(A, B)> {
+pub(super) fn joined<A, B>(a: Outcome<A>, b: Outcome<B>) -> Outcome<(A, B)> {
     match (a, b) {
         (Ok(a), Ok(b)) => Ok((a, b)),
         (Err(mut a), Err(b)) => {
-            a.extend(b);
+            a.add(b);
             Err(a)
         }
         (Err(problems), _) | (_, Err(problems)) => Err(problems),

@@ -1,6 +1,6 @@
 //! Steps into values: attributes, indexes, splats.
 
-use super::eval::{Eval, Failure, Outcome};
+use super::eval::{Eval, Failure, NotConstant, Outcome, joined};
 use super::operators::to_number;
 use super::value::{Value, normalised};
 use crate::diag::Span;
@@ -10,7 +10,7 @@ impl<'e> Eval<'e> {
     pub(super) fn traversal(&mut self, base: &'e Expr, steps: &'e [Step]) -> Outcome {
         let base_value = self.expr(base);
         let mut indexes = Vec::new();
-        let mut problems = Vec::new();
+        let mut problems = NotConstant::default();
         for step in steps {
             let index = match step {
                 Step::Index(index) => self.expr(index),
@@ -18,17 +18,11 @@ impl<'e> Eval<'e> {
             };
             match index {
                 Ok(index) => indexes.push((step, index)),
-                Err(found) => problems.extend(found),
+                Err(found) => problems.add(found),
             }
         }
-        match base_value {
-            Ok(value) if problems.is_empty() => self.steps(value, &indexes, base.span),
-            Ok(_) => Err(problems),
-            Err(mut found) => {
-                found.extend(problems);
-                Err(found)
-            }
-        }
+        let (value, indexes) = joined(base_value, problems.or_value(indexes))?;
+        self.steps(value, &indexes, base.span)
     }
 
     /// Walks down `steps`, each with the value of its index.

@@ -6,7 +6,7 @@ use crate::lockfile::LockFile;
 use crate::package::{PackageId, PackageMeta};
 use crate::parallel;
 use crate::platform::Platform;
-use crate::resolve::{self, Query};
+use crate::resolve::{self, Query, SelectError};
 use crate::sources::Source;
 use crate::version::{Constraints, Version};
 
@@ -40,11 +40,9 @@ pub(super) fn select(
     errors: &mut Vec<LockError>,
 ) -> Vec<Selected> {
     let (queries, refused) = resolve::to_query(request.requirements, before, request.flavor);
-    errors.extend(
-        refused
-            .into_iter()
-            .map(|error| LockError::from(Box::new(error))),
-    );
+    errors.extend(refused.into_iter().map(|(provider, refusal)| {
+        LockError::from(Box::new(SelectError::Refused { provider, refusal }))
+    }));
     let answers = parallel::map(request.jobs, &queries, |query| select_one(source, query));
     keep_good(answers, errors)
 }

@@ -6,7 +6,7 @@ use super::{Finding, Subject};
 use crate::addr::ProviderAddr;
 use crate::diag::Diagnostic;
 use crate::lockfile::ProviderLock;
-use crate::requirement::{Requirement, Requirements};
+use crate::requirement::{Refusal, Requirement, Requirements};
 use crate::resolve;
 
 /// How many places beside the first one a finding shows.
@@ -22,8 +22,8 @@ pub fn check(subject: Subject<'_>) -> Vec<Finding> {
     let lock = &subject.document.lock;
     let (queries, refused) = resolve::to_query(requirements, lock, subject.flavor);
     let mut findings = Vec::new();
-    for error in &refused {
-        findings.push(unlockable(subject, requirements, error));
+    for (provider, refusal) in &refused {
+        findings.push(unlockable(requirements, provider, *refusal));
     }
     for query in &queries {
         let places = &requirements.providers[&query.provider];
@@ -38,18 +38,13 @@ pub fn check(subject: Subject<'_>) -> Vec<Finding> {
     findings
 }
 
-fn unlockable(
-    subject: Subject<'_>,
-    requirements: &Requirements,
-    error: &resolve::SelectError,
-) -> Finding {
-    let provider = error.provider();
+fn unlockable(requirements: &Requirements, provider: &ProviderAddr, refusal: Refusal) -> Finding {
     let place = &requirements.providers[provider][0];
     Finding::about(
         provider,
-        Diagnostic::error("configuration-invalid", error.title(subject.flavor))
-            .at(place.file, place.span, error.to_string())
-            .help("correct the source address"),
+        Diagnostic::error("address-malformed", refusal.title())
+            .at(place.file, place.span, refusal.to_string())
+            .help(refusal.help()),
     )
 }
 
