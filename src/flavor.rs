@@ -172,6 +172,46 @@ impl Flavor {
         matches!(self, Self::Terraform1_15 | Self::Terraform1_16)
     }
 
+    /// Returns how many redirects of a service discovery document are followed (`sources.md` 3).
+    #[must_use]
+    pub fn discovery_redirects(self) -> usize {
+        match self.program() {
+            Program::Terraform => 3,
+            Program::OpenTofu => 9,
+        }
+    }
+
+    /// Tells whether texts in a registry's list that are no version are passed over, rather than
+    /// failing the whole query (`sources.md` 4.1).
+    #[must_use]
+    pub fn skips_unreadable_versions(self) -> bool {
+        matches!(self, Self::Terraform1_15 | Self::Terraform1_16)
+    }
+
+    /// Tells whether `~/.netrc` says who asks for a package (`sources.md` 1, 2.3).
+    #[must_use]
+    pub fn reads_netrc(self) -> bool {
+        self.program() == Program::Terraform
+    }
+
+    /// Tells whether the hashes that a registry states beside its signed list count
+    /// (`sources.md` 4.5, 5.2).
+    #[must_use]
+    pub fn reads_stated_hashes(self) -> bool {
+        self.program() == Program::OpenTofu
+    }
+
+    /// Returns the version that these rules were observed on: what registries are told.
+    #[must_use]
+    pub fn observed_version(self) -> &'static str {
+        match self {
+            Self::Terraform1_11 => "1.11.4",
+            Self::Terraform1_15 => "1.15.9",
+            Self::Terraform1_16 => "1.16.0",
+            Self::OpenTofu1_12 => "1.12.6",
+        }
+    }
+
     /// Returns the name of the program as its own command line spells it.
     #[must_use]
     pub fn command(self) -> &'static str {

@@ -2,8 +2,10 @@
 
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use crate::addr::ProviderAddr;
+use crate::addr::{ProviderAddr, Url};
+use crate::hash::Digest;
 use crate::platform::Platform;
 use crate::version::Version;
 
@@ -18,13 +20,31 @@ pub struct PackageId {
     pub platform: Platform,
 }
 
-/// Where a package lies, and in which form.
+/// Where a package lies on this machine, and in which form.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Location {
-    /// A zip file on this machine.
+pub enum Local {
+    /// A zip file.
     Archive(PathBuf),
-    /// An unpacked directory on this machine.
+    /// An unpacked directory.
     Directory(PathBuf),
+}
+
+/// A package on this machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LocalPackage {
+    /// Which package.
+    pub id: PackageId,
+    /// Where it lies.
+    pub place: Local,
+}
+
+/// Where a package can be had.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Location {
+    /// On this machine.
+    Local(Local),
+    /// In a zip that must be downloaded.
+    Remote(Url),
 }
 
 /// A package that a source has.
@@ -32,26 +52,66 @@ pub enum Location {
 pub struct PackageMeta {
     /// Which package.
     pub id: PackageId,
-    /// Where it lies.
+    /// Where it can be had.
     pub location: Location,
+    /// What the source says to prove that it is genuine; mirrors say nothing.
+    pub evidence: Option<Evidence>,
+}
+
+/// What a registry hands over to prove that a package is genuine (`sources.md` 4.2). Nothing of it
+/// has been judged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Evidence {
+    /// The name by which the checksum document lists the zip.
+    pub filename: String,
+    /// The SHA-256 of the zip, as the registry states it.
+    pub shasum: Digest,
+    /// The checksum document of the release, `SHA256SUMS`.
+    pub sums: Arc<[u8]>,
+    /// The detached signature of that document.
+    pub signature: Arc<[u8]>,
+    /// The keys that may have signed it, in the registry's order.
+    pub keys: Vec<SigningKey>,
+}
+
+/// A key that a registry vouches for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SigningKey {
+    /// The public key, with ASCII armor.
+    pub ascii_armor: String,
+    /// HashiCorp's signature over the key, with ASCII armor; empty if there is none.
+    pub trust_signature: String,
 }
 
 /// How a hash in a result is known, strongest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Provenance {
+    /// In a checksum document with a good signature.
+    Signed,
+    /// Computed by us, over bytes that match a signed hash.
+    Proven,
     /// Computed by us, over bytes that nobody signed.
     Computed,
     /// Stood in the file and was not seen in this run.
     Kept,
 }
 
-impl Location {
+impl Local {
     /// Returns the path, whatever the form.
     #[must_use]
     pub fn path(&self) -> &std::path::Path {
         match self {
             Self::Archive(path) | Self::Directory(path) => path,
+        }
+    }
+}
+
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Local(local) => write!(f, "{}", local.path().display()),
+            Self::Remote(url) => write!(f, "{url}"),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Condvar, Mutex, PoisonError};
 
 /// Calls `work` once for every item, on at most `jobs` threads, and returns the results in the
 /// order of the items.
@@ -41,6 +41,47 @@ pub fn map<T: Sync, R: Send>(
     done.into_iter().map(|(_, result)| result).collect()
 }
 
+/// Lets a limited number of threads through at a time.
+#[derive(Debug)]
+pub struct Gate {
+    left: Mutex<usize>,
+    freed: Condvar,
+}
+
+/// A thread's right to go on; it ends with this value.
+#[derive(Debug)]
+pub struct Turn<'a> {
+    gate: &'a Gate,
+}
+
+impl Gate {
+    /// Makes a gate for so many threads at a time.
+    #[must_use]
+    pub fn new(threads: NonZeroUsize) -> Self {
+        Self {
+            left: Mutex::new(threads.get()),
+            freed: Condvar::new(),
+        }
+    }
+
+    /// Waits until a turn is free.
+    #[must_use]
+    pub fn enter(&self) -> Turn<'_> {
+        let left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        let left = self.freed.wait_while(left, |left| *left == 0);
+        *left.unwrap_or_else(PoisonError::into_inner) -= 1;
+        Turn { gate: self }
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        let left = self.gate.left.lock();
+        *left.unwrap_or_else(PoisonError::into_inner) += 1;
+        self.gate.freed.notify_one();
+    }
+}
+
 /// Returns how many jobs each of several things done side by side may use within itself.
 #[must_use]
 pub fn within(jobs: NonZeroUsize, things: usize) -> NonZeroUsize {
@@ -67,5 +108,20 @@ mod tests {
             assert_eq!(doubled, items.iter().map(|n| n * 2).collect::<Vec<_>>());
         }
         assert!(map(NonZeroUsize::MIN, &[] as &[u8], |n| *n).is_empty());
+    }
+
+    #[test]
+    fn a_gate_holds_back_whoever_is_too_many() {
+        let gate = Gate::new(NonZeroUsize::new(2).expect("positive"));
+        let (inside, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let threads = NonZeroUsize::new(8).expect("positive");
+        map(threads, &[(); 64], |()| {
+            let _turn = gate.enter();
+            let now = inside.fetch_add(1, Ordering::SeqCst) + 1;
+            most.fetch_max(now, Ordering::SeqCst);
+            std::thread::yield_now();
+            inside.fetch_sub(1, Ordering::SeqCst);
+        });
+        assert!((1..=2).contains(&most.into_inner()));
     }
 }

@@ -36,8 +36,8 @@ const ROOMS: &[(&str, &str)] = &[
     ),
     (
         "locker",
-        "flavor addr version platform hash diag world package requirement parallel lockfile archive \
-         sources resolve coverage",
+        "flavor addr version platform hash diag world package requirement parallel lockfile \
+         archive sources resolve coverage",
     ),
     (
         "verify",
@@ -57,19 +57,32 @@ const ROOMS: &[(&str, &str)] = &[
 const HOMES: &[(&str, &str)] = &[
     ("annotate_snippets", "report"),
     ("anstyle", "report"),
+    ("backon", "sources"),
     ("base64", "hash"),
+    ("bytes", "os"),
     ("clap", "cli"),
     ("comfy_table", "report"),
     ("crc32fast", "archive"),
     ("flate2", "archive"),
     ("hcl_edit", "hcl"),
+    ("hex", "hash"),
+    ("http", "sources"),
+    ("httpdate", "sources"),
     ("idna", "addr"),
+    ("indicatif", "cli"),
+    ("pgp", "authenticate"),
+    ("reqwest", "os"),
+    ("rustls", "os"),
+    ("rustls_native_certs", "os"),
     ("semver", "flavor version"),
     ("sha2", "hash"),
     ("similar", "cli"),
     ("tempfile", "os"),
+    ("tokio", "os"),
     ("unicode_normalization", "expr"),
     ("unicode_properties", "lockfile"),
+    ("url", "addr"),
+    ("webpki_root_certs", "os"),
     ("zip", "archive"),
 ];
 

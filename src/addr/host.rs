@@ -26,6 +26,29 @@ pub struct HostnameError {
 const DOTS: [char; 4] = ['.', '\u{3002}', '\u{ff0e}', '\u{ff61}'];
 
 impl Hostname {
+    /// Reads a hostname as [`FromStr`](std::str::FromStr) does, but takes labels in lower-case
+    /// punycode as well: names of variables are often written so (`sources.md` 2.3).
+    ///
+    /// # Errors
+    /// If it is no hostname.
+    ///
+    /// ```
+    /// use lockctl::addr::Hostname;
+    ///
+    /// assert_eq!(Hostname::parse_either("xn--caf-dma.example")?, "café.example".parse()?);
+    /// # Ok::<(), lockctl::addr::HostnameError>(())
+    /// ```
+    pub fn parse_either(text: &str) -> Result<Self, HostnameError> {
+        // What refuses the prefix looks at lower case only.
+        let labels = text
+            .split('.')
+            .map(|label| match label.strip_prefix("xn--") {
+                Some(rest) => format!("XN--{rest}"),
+                None => label.to_owned(),
+            });
+        labels.collect::<Vec<_>>().join(".").parse()
+    }
+
     /// Returns the form that files and messages show, as in `café.example:8443`.
     #[must_use]
     pub fn unicode(&self) -> &str {
@@ -211,6 +234,19 @@ mod tests {
         ];
         for text in refused {
             assert!(text.parse::<Hostname>().is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn punycode_is_read_where_it_is_asked_for() {
+        let read = |text| Hostname::parse_either(text).map(|host| host.to_string());
+        assert_eq!(
+            read("xn--caf-dma.Example:443").as_deref(),
+            Ok("café.example")
+        );
+        assert_eq!(read("a.café:1").as_deref(), Ok("a.café:1"));
+        for text in ["", "xn--\u{e9}.com", "xn--a-.com", "a..b", "xn--a:x"] {
+            assert!(read(text).is_err(), "{text:?}");
         }
     }
 

@@ -4,6 +4,7 @@
 //! equal. Which addresses exist depends on the flavor, so every parser takes one.
 
 mod host;
+mod url;
 
 use std::fmt;
 
@@ -11,6 +12,7 @@ use idna::uts46::Hyphens;
 
 use crate::flavor::Flavor;
 pub use host::{Hostname, HostnameError};
+pub use url::{Origin, Url, UrlError};
 
 /// The address of a provider, as in `registry.terraform.io/hashicorp/aws`.
 ///
@@ -121,6 +123,12 @@ impl ProviderAddr {
     #[must_use]
     pub fn is_builtin(&self, flavor: Flavor) -> bool {
         &*self.namespace == "builtin" && flavor.builtin_hosts().contains(&self.hostname.unicode())
+    }
+
+    /// Tells whether a source address of one part means a provider like this.
+    #[must_use]
+    pub fn is_default(&self, flavor: Flavor) -> bool {
+        self.hostname.unicode() == flavor.default_host() && &*self.namespace == DEFAULT_NAMESPACE
     }
 
     /// Tells whether this is an address of Terraform 0.12, which nothing can be locked for.

@@ -54,12 +54,22 @@ impl Sha256Stream {
 
 /// Spells a digest in lower-case hexadecimal.
 pub(super) fn hex(digest: &Digest) -> String {
-    use std::fmt::Write as _;
+    ::hex::encode(digest)
+}
 
-    digest.iter().fold(String::new(), |mut text, byte| {
-        write!(text, "{byte:02x}").expect("a string takes all text");
-        text
-    })
+/// Reads a digest: 64 hexadecimal digits, upper or lower case, and nothing else.
+///
+/// ```
+/// use lockctl::hash::digest_of_hex;
+///
+/// assert!(digest_of_hex(&"0aF".repeat(22)[..64]).is_some());
+/// assert!(digest_of_hex("abc").is_none());
+/// ```
+#[must_use]
+pub fn digest_of_hex(text: &str) -> Option<Digest> {
+    let mut digest = [0; DIGEST_BYTES];
+    ::hex::decode_to_slice(text, &mut digest).ok()?;
+    Some(digest)
 }
 
 #[cfg(test)]

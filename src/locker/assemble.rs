@@ -70,7 +70,7 @@ fn contradiction(recorded: &Hashes, package: &HashedPackage, offered: usize) -> 
     }
     Some(LockError::Contradiction {
         id: Box::new(package.meta.id.clone()),
-        place: package.meta.location.path().display().to_string(),
+        place: package.meta.location.to_string(),
         zh: zh.clone(),
     })
 }

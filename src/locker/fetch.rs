@@ -7,7 +7,7 @@ use super::{LockError, Request};
 use crate::archive::zip::Oddity;
 use crate::archive::{Limits, dir, has_executable, zip};
 use crate::hash::{Hash, Package};
-use crate::package::{Location, PackageMeta};
+use crate::package::{Local, Location, PackageMeta};
 use crate::parallel;
 use crate::world::Files;
 
@@ -73,14 +73,14 @@ fn hash_one(
     meta: &PackageMeta,
     jobs: NonZeroUsize,
 ) -> Result<HashedPackage, LockError> {
-    let place = || meta.location.path().display().to_string();
+    let place = || meta.location.to_string();
     let failed = |cause| LockError::Package {
         id: Box::new(meta.id.clone()),
         place: place(),
         cause,
     };
     let (h1, form, contents, oddities) = match &meta.location {
-        Location::Archive(path) => {
+        Location::Local(Local::Archive(path)) => {
             let reader = files.open(path).map_err(|cause| failed(cause.into()))?;
             let zip = zip::hash_zip(reader, &Limits::PACKAGE).map_err(failed)?;
             let form = Form::Zip {
@@ -89,7 +89,8 @@ fn hash_one(
             };
             (zip.h1, form, zip.files, zip.oddities)
         }
-        Location::Directory(path) => {
+        Location::Remote(url) => return Err(failed(std::io::Error::other(url.to_string()).into())),
+        Location::Local(Local::Directory(path)) => {
             let dir = dir::hash_directory(files, path, &Limits::PACKAGE, jobs).map_err(failed)?;
             (dir.h1, Form::Directory, dir.files, Vec::new())
         }

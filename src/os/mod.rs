@@ -5,12 +5,21 @@
     reason = "the one place where the traits of `world` meet the system"
 )]
 
+mod certificates;
+mod net;
+mod proxy;
+
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata};
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
-use crate::world::{DirEntry, Disk, Env, FileKind, Files, ReadSeek, Replaced, Stream};
+pub use net::RealHttp;
+
+use crate::world::{
+    Clock, DirEntry, Disk, Env, FileKind, Files, ReadSeek, Replaced, Scratch, Stream,
+};
 
 /// The files of this machine.
 #[derive(Clone, Copy, Debug, Default)]
@@ -19,6 +28,10 @@ pub struct RealDisk;
 /// The environment of this process.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RealEnv;
+
+/// The clock of this machine.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RealClock;
 
 /// Returns the command line of this process, the name of the program first.
 pub fn args() -> impl Iterator<Item = OsString> {
@@ -72,7 +85,9 @@ impl Disk for RealDisk {
         };
         let mut temporary = tempfile::Builder::new()
             .prefix(".lockctl-")
-            .tempfile_in(dir)?;
+            .tempfile_in(dir)
+            // The name of the temporary file says nothing to anybody.
+            .map_err(|error| io::Error::from(error.kind()))?;
         temporary.write_all(new)?;
         temporary
             .as_file()
@@ -93,9 +108,29 @@ impl Disk for RealDisk {
             Err(failed) => Err(failed.error),
         }
     }
+
+    fn scratch(&self) -> io::Result<Box<dyn Scratch>> {
+        let file = tempfile::tempfile().map_err(|error| {
+            let dir = std::env::temp_dir();
+            let text = format!(
+                "no temporary file can be made in {}: {}",
+                dir.display(),
+                error.kind()
+            );
+            io::Error::new(error.kind(), text)
+        })?;
+        Ok(Box::new(file))
+    }
 }
 
 impl Env for RealEnv {
+    fn names(&self, prefix: &str) -> Vec<String> {
+        let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+        let mut names: Vec<String> = names.filter(|name| name.starts_with(prefix)).collect();
+        names.sort();
+        names
+    }
+
     fn var(&self, name: &str) -> Option<OsString> {
         std::env::var_os(name)
     }
@@ -105,6 +140,16 @@ impl Env for RealEnv {
             Stream::Stdout => io::stdout().is_terminal(),
             Stream::Stderr => io::stderr().is_terminal(),
         }
+    }
+}
+
+impl Clock for RealClock {
+    fn now(&self) -> SystemTime {
+        SystemTime::now()
+    }
+
+    fn sleep(&self, duration: Duration) {
+        std::thread::sleep(duration);
     }
 }
 

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use super::{Source, SourceError};
 use crate::addr::ProviderAddr;
 use crate::flavor::Flavor;
-use crate::package::{Location, PackageId, PackageMeta};
+use crate::package::{Local, LocalPackage, Location, PackageId, PackageMeta};
 use crate::platform::Platform;
 use crate::version::Version;
 use crate::world::{DirEntry, FileKind, Files};
@@ -22,7 +22,7 @@ const MAX_ENTRIES: usize = 1_000_000;
 #[derive(Clone, Debug)]
 pub struct FilesystemMirror {
     dir: PathBuf,
-    packages: BTreeMap<ProviderAddr, BTreeMap<Version, BTreeMap<Platform, Location>>>,
+    packages: BTreeMap<ProviderAddr, BTreeMap<Version, BTreeMap<Platform, Local>>>,
 }
 
 impl FilesystemMirror {
@@ -56,19 +56,17 @@ impl FilesystemMirror {
     }
 
     /// Walks over every package, sorted.
-    pub fn packages(&self) -> impl Iterator<Item = PackageMeta> {
+    pub fn packages(&self) -> impl Iterator<Item = LocalPackage> {
         self.packages.iter().flat_map(|(provider, versions)| {
             versions.iter().flat_map(move |(version, platforms)| {
-                platforms
-                    .iter()
-                    .map(move |(platform, location)| PackageMeta {
-                        id: PackageId {
-                            provider: provider.clone(),
-                            version: version.clone(),
-                            platform: platform.clone(),
-                        },
-                        location: location.clone(),
-                    })
+                platforms.iter().map(move |(platform, place)| LocalPackage {
+                    id: PackageId {
+                        provider: provider.clone(),
+                        version: version.clone(),
+                        platform: platform.clone(),
+                    },
+                    place: place.clone(),
+                })
             })
         })
     }
@@ -97,9 +95,10 @@ impl Source for FilesystemMirror {
         let versions = self.packages.get(&id.provider);
         let platforms = versions.and_then(|versions| versions.get(&id.version));
         match platforms.and_then(|platforms| platforms.get(&id.platform)) {
-            Some(location) => Ok(PackageMeta {
+            Some(place) => Ok(PackageMeta {
                 id: id.clone(),
-                location: location.clone(),
+                location: Location::Local(place.clone()),
+                evidence: None,
             }),
             None => Err(SourceError::NoSuchPackage {
                 source_name: self.name(),
@@ -119,7 +118,7 @@ struct Scan<'a> {
     files: &'a dyn Files,
     flavor: Flavor,
     left: usize,
-    found: BTreeMap<ProviderAddr, BTreeMap<Version, BTreeMap<Platform, Location>>>,
+    found: BTreeMap<ProviderAddr, BTreeMap<Version, BTreeMap<Platform, Local>>>,
 }
 
 /// Why a scan stopped.
@@ -155,7 +154,7 @@ impl Scan<'_> {
             let path = dir.join(name);
             if let Some((version, platform)) = packed_name(name, provider.type_name()) {
                 if self.is(&path, entry.kind, FileKind::File) {
-                    self.add(provider, version, platform, Location::Archive(path));
+                    self.add(provider, version, platform, Local::Archive(path));
                 }
             } else if entry.kind == FileKind::Directory
                 && let Ok(version) = name.parse::<Version>()
@@ -179,29 +178,18 @@ impl Scan<'_> {
             };
             let path = dir.join(&entry.name);
             if self.is(&path, entry.kind, FileKind::Directory) {
-                self.add(
-                    provider,
-                    version.clone(),
-                    platform,
-                    Location::Directory(path),
-                );
+                self.add(provider, version.clone(), platform, Local::Directory(path));
             }
         }
         Ok(())
     }
 
-    fn add(
-        &mut self,
-        provider: &ProviderAddr,
-        version: Version,
-        platform: Platform,
-        location: Location,
-    ) {
+    fn add(&mut self, provider: &ProviderAddr, version: Version, platform: Platform, place: Local) {
         let versions = self.found.entry(provider.clone()).or_default();
         let platforms = versions.entry(version).or_default();
-        match (platforms.get(&platform), &location) {
-            (None, _) | (Some(Location::Archive(_)), Location::Directory(_)) => {
-                platforms.insert(platform, location);
+        match (platforms.get(&platform), &place) {
+            (None, _) | (Some(Local::Archive(_)), Local::Directory(_)) => {
+                platforms.insert(platform, place);
             }
             _ => {}
         }
@@ -260,13 +248,13 @@ mod tests {
         let files = MemFiles::with(&texts);
         let mirror = FilesystemMirror::scan(&files, Path::new("/m"), Flavor::Terraform1_11)
             .expect("readable");
-        let form = |location: &Location| match location {
-            Location::Archive(_) => "zip",
-            Location::Directory(_) => "dir",
+        let form = |place: &Local| match place {
+            Local::Archive(_) => "zip",
+            Local::Directory(_) => "dir",
         };
         let found: Vec<String> = mirror
             .packages()
-            .map(|package| format!("{} {}", package.id, form(&package.location)))
+            .map(|package| format!("{} {}", package.id, form(&package.place)))
             .collect();
         assert_eq!(found, wanted);
     }

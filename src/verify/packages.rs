@@ -8,7 +8,7 @@ use super::{Finding, LEFT_ALONE, Subject};
 use crate::archive::{ArchiveError, Limits, dir};
 use crate::diag::{self, Diagnostic, Severity};
 use crate::hash::{self, Hash, Match, Package};
-use crate::package::{Location, PackageMeta};
+use crate::package::{Local, LocalPackage};
 use crate::parallel;
 use crate::sources::SourceError;
 use crate::sources::filesystem_mirror::FilesystemMirror;
@@ -48,46 +48,46 @@ pub fn check(
     }
     let installed = FilesystemMirror::scan(files, providers_dir, subject.flavor)?;
     let lock = &subject.document.lock;
-    let of_locked = |meta: &PackageMeta| {
-        let entry = lock.providers.get(&meta.id.provider);
-        matches!(meta.location, Location::Directory(_))
-            && entry.is_some_and(|entry| entry.version == meta.id.version)
+    let of_locked = |package: &LocalPackage| {
+        let entry = lock.providers.get(&package.id.provider);
+        matches!(package.place, Local::Directory(_))
+            && entry.is_some_and(|entry| entry.version == package.id.version)
     };
-    let metas: Vec<PackageMeta> = installed.packages().filter(of_locked).collect();
-    let within = parallel::within(jobs, metas.len());
-    let hashes = parallel::map(jobs, &metas, |meta| {
-        dir::hash_directory(files, meta.location.path(), &Limits::PACKAGE, within)
+    let packages: Vec<LocalPackage> = installed.packages().filter(of_locked).collect();
+    let within = parallel::within(jobs, packages.len());
+    let hashes = parallel::map(jobs, &packages, |package| {
+        dir::hash_directory(files, package.place.path(), &Limits::PACKAGE, within)
             .map(|hashes| hashes.h1)
     });
     let mut checked = Checked {
-        hashed: metas.len(),
+        hashed: packages.len(),
         ..Checked::default()
     };
-    for (meta, hash) in metas.into_iter().zip(hashes) {
-        let recorded = &lock.providers[&meta.id.provider].hashes;
+    for (package, hash) in packages.into_iter().zip(hashes) {
+        let recorded = &lock.providers[&package.id.provider].hashes;
         let h1 = match hash {
             Ok(h1) => h1,
             Err(error) => {
-                checked.findings.push(unreadable(subject, &meta, &error));
+                checked.findings.push(unreadable(subject, &package, &error));
                 continue;
             }
         };
         match hash::matches(recorded, &Package::Installed { h1: &h1 }) {
             Match::Matched(_) => {
-                let known = checked.known.entry(meta.id.provider).or_default();
-                known.insert(meta.id.platform, h1);
+                let known = checked.known.entry(package.id.provider).or_default();
+                known.insert(package.id.platform, h1);
             }
-            Match::Mismatch => checked.findings.push(mismatch(subject, &meta, &h1)),
+            Match::Mismatch => checked.findings.push(mismatch(subject, &package, &h1)),
             Match::NotComparable => checked.findings.push(unverifiable(
                 subject,
-                &meta,
+                &package,
                 &format!(
                     "; until then `{} plan` refuses it",
                     subject.flavor.command()
                 ),
             )),
             Match::NothingRecorded | Match::Unchecked => {
-                checked.findings.push(unverifiable(subject, &meta, ""));
+                checked.findings.push(unverifiable(subject, &package, ""));
             }
         }
     }
@@ -95,9 +95,9 @@ pub fn check(
 }
 
 /// Reports a package whose hash is not recorded.
-fn mismatch(subject: Subject<'_>, meta: &PackageMeta, h1: &Hash) -> Finding {
-    let id = &meta.id;
-    let place = meta.location.path().display();
+fn mismatch(subject: Subject<'_>, package: &LocalPackage, h1: &Hash) -> Finding {
+    let id = &package.id;
+    let place = package.place.path().display();
     let title = format!("The installed package of {id} is not one that the lock file records");
     let diagnostic = Diagnostic::error("package-mismatch", title)
         .at(
@@ -117,8 +117,8 @@ fn mismatch(subject: Subject<'_>, meta: &PackageMeta, h1: &Hash) -> Finding {
 }
 
 /// Reports a package that no recorded hash says anything about.
-fn unverifiable(subject: Subject<'_>, meta: &PackageMeta, consequence: &str) -> Finding {
-    let id = &meta.id;
+fn unverifiable(subject: Subject<'_>, package: &LocalPackage, consequence: &str) -> Finding {
+    let id = &package.id;
     let title = format!("Nothing recorded can verify the installed package of {id}");
     let diagnostic = Diagnostic::warning("package-unverifiable", title).at(
         subject.file,
@@ -143,9 +143,9 @@ fn unverifiable(subject: Subject<'_>, meta: &PackageMeta, consequence: &str) -> 
     }
 }
 
-fn unreadable(subject: Subject<'_>, meta: &PackageMeta, error: &ArchiveError) -> Finding {
-    let id = &meta.id;
-    let place = meta.location.path().display();
+fn unreadable(subject: Subject<'_>, package: &LocalPackage, error: &ArchiveError) -> Finding {
+    let id = &package.id;
+    let place = package.place.path().display();
     let said = std::iter::once(error.to_string()).chain(diag::causes(error));
     let cause = said.collect::<Vec<_>>().join(": ");
     let diagnostic = Diagnostic::error(

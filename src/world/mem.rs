@@ -4,14 +4,43 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::io::{self, Cursor};
 use std::path::{Component, Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
 
-use super::{DirEntry, Disk, Env, FileKind, Files, ReadSeek, Replaced, Stream};
+use super::{Clock, Credentials, Http, HttpError, HttpRequest, HttpResponse};
+use super::{DirEntry, Disk, Env, FileKind, Files, ReadSeek, Replaced, Scratch, Stream};
 
 /// Files held in memory, by path; directories exist as soon as something lies in them.
 #[derive(Debug, Default)]
 pub struct MemFiles {
     files: Mutex<BTreeMap<PathBuf, Vec<u8>>>,
+}
+
+/// A clock that goes on only while somebody sleeps, and then at once.
+#[derive(Debug)]
+pub struct MemClock {
+    start: SystemTime,
+    slept: Mutex<Vec<Duration>>,
+}
+
+/// Makes an answer up.
+type Answering<'a> = dyn Fn(&HttpRequest<'_>) -> Result<HttpResponse, HttpError> + Sync + 'a;
+
+/// A network whose answers a function makes up, with a record of what was asked.
+pub struct MemHttp<'a> {
+    answer: Box<Answering<'a>>,
+    asked: Mutex<Vec<MemRequest>>,
+}
+
+/// A request as it was sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemRequest {
+    /// Where to.
+    pub url: String,
+    /// Who asked.
+    pub credentials: Option<Credentials>,
+    /// The header fields that were given.
+    pub headers: Vec<(String, String)>,
 }
 
 /// An environment held in memory.
@@ -112,9 +141,108 @@ impl Disk for MemFiles {
         files.insert(clean(path), new.to_vec());
         Ok(Replaced::Done)
     }
+
+    fn scratch(&self) -> io::Result<Box<dyn Scratch>> {
+        Ok(Box::new(Cursor::new(Vec::new())))
+    }
+}
+
+impl Default for MemClock {
+    fn default() -> Self {
+        Self::at(SystemTime::UNIX_EPOCH)
+    }
+}
+
+impl MemClock {
+    /// Makes a clock that starts at a time.
+    #[must_use]
+    pub fn at(start: SystemTime) -> Self {
+        Self {
+            start,
+            slept: Mutex::default(),
+        }
+    }
+
+    /// Returns how long somebody slept, each time.
+    #[must_use]
+    pub fn slept(&self) -> Vec<Duration> {
+        locked(&self.slept).clone()
+    }
+}
+
+impl Clock for MemClock {
+    fn now(&self) -> SystemTime {
+        self.start + locked(&self.slept).iter().sum::<Duration>()
+    }
+
+    fn sleep(&self, duration: Duration) {
+        locked(&self.slept).push(duration);
+    }
+}
+
+impl<'a> MemHttp<'a> {
+    /// Makes a network whose answers a function makes up.
+    #[must_use]
+    pub fn new(
+        answer: impl Fn(&HttpRequest<'_>) -> Result<HttpResponse, HttpError> + Sync + 'a,
+    ) -> Self {
+        Self {
+            answer: Box::new(answer),
+            asked: Mutex::default(),
+        }
+    }
+
+    /// Makes a network in which nobody answers.
+    #[must_use]
+    pub fn nobody() -> Self {
+        Self::new(|_| {
+            Err(HttpError::Connect {
+                reason: "there is no network here".to_owned(),
+                proxy: None,
+            })
+        })
+    }
+
+    /// Returns everything that was asked, in order.
+    #[must_use]
+    pub fn asked(&self) -> Vec<MemRequest> {
+        locked(&self.asked).clone()
+    }
+}
+
+impl std::fmt::Debug for MemHttp<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("MemHttp").finish_non_exhaustive()
+    }
+}
+
+impl Http for MemHttp<'_> {
+    fn get(&self, request: &HttpRequest<'_>) -> Result<HttpResponse, HttpError> {
+        let headers = request.headers.iter();
+        locked(&self.asked).push(MemRequest {
+            url: request.url.secret_text().to_owned(),
+            credentials: request.credentials.cloned(),
+            headers: headers
+                .map(|(n, v)| ((*n).to_owned(), (*v).to_owned()))
+                .collect(),
+        });
+        (self.answer)(request)
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Env for MemEnv {
+    fn names(&self, prefix: &str) -> Vec<String> {
+        let names = self.vars.keys();
+        names
+            .filter(|name| name.starts_with(prefix))
+            .cloned()
+            .collect()
+    }
+
     fn var(&self, name: &str) -> Option<OsString> {
         self.vars.get(name).cloned()
     }

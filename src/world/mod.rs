@@ -1,13 +1,16 @@
-//! The outside, as traits: files, environment.
+//! The outside, as traits: files, environment, network, clock.
 //!
 //! Rooms that need something from outside take one of these as their first parameter. The real
 //! ones live in `os`, the in-memory doubles for tests in [`mem`].
 
 use std::ffi::OsString;
-use std::io::{self, Read, Seek};
+use std::io::{self, Read, Seek, Write};
 use std::path::Path;
 
 pub mod mem;
+mod net;
+
+pub use net::{Clock, Credentials, Http, HttpError, HttpRequest, HttpResponse, Secret};
 
 /// What a directory entry or a path is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -73,6 +76,11 @@ pub enum Replaced {
     Changed,
 }
 
+/// A nameless file for as long as it is open.
+pub trait Scratch: Read + Write + Seek + Send {}
+
+impl<T: Read + Write + Seek + Send> Scratch for T {}
+
 /// Writing files.
 pub trait Disk: Files {
     /// Puts `new` in the place of `old`, in one atomic step or not at all.
@@ -84,6 +92,13 @@ pub trait Disk: Files {
     /// # Errors
     /// What the system says; then the old file stands as it was.
     fn replace(&self, path: &Path, old: Option<&[u8]>, new: &[u8]) -> io::Result<Replaced>;
+
+    /// Makes an empty file that has no name and vanishes with the last use of it, however the
+    /// process ends.
+    ///
+    /// # Errors
+    /// What the system says.
+    fn scratch(&self) -> io::Result<Box<dyn Scratch>>;
 }
 
 /// One of the standard streams.
@@ -99,6 +114,10 @@ pub enum Stream {
 pub trait Env: Sync {
     /// Returns an environment variable, if it is set.
     fn var(&self, name: &str) -> Option<OsString>;
+
+    /// Returns the names of all environment variables that begin so, sorted; names that are no
+    /// text are left out.
+    fn names(&self, prefix: &str) -> Vec<String>;
 
     /// Tells whether a stream goes to a terminal.
     fn terminal(&self, stream: Stream) -> bool;

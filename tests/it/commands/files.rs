@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use lockctl::os::RealDisk;
-use lockctl::world::{DirEntry, Disk, FileKind, Files, ReadSeek, Replaced};
+use lockctl::world::{DirEntry, Disk, FileKind, Files, ReadSeek, Replaced, Scratch};
 use snapbox::{assert_data_eq, str};
 
 use super::{BOTH, LOCK, assert_exit, lock, simple};
@@ -196,6 +196,9 @@ impl Disk for Busy {
             std::fs::write(&self.path, format!("# written by somebody else, {left}\n")).unwrap();
         }
         RealDisk.replace(path, old, new)
+    }
+    fn scratch(&self) -> io::Result<Box<dyn Scratch>> {
+        RealDisk.scratch()
     }
 }
 

@@ -1,0 +1,366 @@
+//! The network: `reqwest` behind [`Http`], with the runtime that it needs hidden inside.
+
+use std::collections::BTreeMap;
+use std::error::Error as _;
+use std::io::{self, Read};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue};
+use reqwest::{Client, RequestBuilder, redirect};
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::{Instant, timeout_at};
+
+use super::certificates::{self, Roots};
+use super::proxy::Proxies;
+use crate::addr::Origin;
+use crate::world::{Credentials, Env, Http, HttpError, HttpRequest, HttpResponse};
+
+/// How many requests go to one origin at a time.
+///
+/// Enough that the latency of small documents does not show, and few enough that a registry is not
+/// flooded: OpenTofu has no limit here.
+const MAX_PER_ORIGIN: usize = 16;
+
+/// How long an unused connection is kept: registries and their package servers take turns.
+const POOL_IDLE: Duration = Duration::from_secs(30);
+
+/// How much of an answer may be under way on one HTTP/2 stream, in bytes: the usual 64 KiB would make
+/// a package wait for every round trip.
+const HTTP2_WINDOW: u32 = 4 * 1024 * 1024;
+
+/// Threads that move bytes between sockets and those who asked.
+const IO_THREADS: usize = 2;
+
+/// Who is asking.
+const USER_AGENT: &str = concat!("lockctl/", env!("CARGO_PKG_VERSION"));
+
+/// The network of this machine, set up when the first request is made.
+pub struct RealHttp<'a> {
+    env: &'a dyn Env,
+    net: OnceLock<Result<Net, HttpError>>,
+}
+
+/// Everything that requests need.
+struct Net {
+    runtime: Runtime,
+    /// For documents, which may be compressed on the way.
+    documents: Client,
+    /// For what is hashed.
+    packages: Client,
+    proxies: Proxies,
+    limits: Mutex<BTreeMap<Origin, Arc<Semaphore>>>,
+}
+
+impl<'a> RealHttp<'a> {
+    /// Makes a network by the proxies and certificates that the environment names
+    /// (`sources.md` 2.4).
+    #[must_use]
+    pub fn new(env: &'a dyn Env) -> Self {
+        Self {
+            env,
+            net: OnceLock::new(),
+        }
+    }
+}
+
+impl std::fmt::Debug for RealHttp<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RealHttp").finish_non_exhaustive()
+    }
+}
+
+impl Http for RealHttp<'_> {
+    fn get(&self, request: &HttpRequest<'_>) -> Result<HttpResponse, HttpError> {
+        let net = self.net.get_or_init(|| Net::set_up(self.env));
+        net.as_ref().map_err(Clone::clone)?.get(request)
+    }
+}
+
+impl Net {
+    fn set_up(env: &dyn Env) -> Result<Self, HttpError> {
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(IO_THREADS)
+            .enable_all()
+            .build()
+            .map_err(|error| setup(format!("no threads for the network: {error}")))?;
+        // A second installation fails, and then the first one serves as well.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let proxies = Proxies::of(env);
+        let roots = certificates::roots(env).map_err(|reason| HttpError::Environment { reason })?;
+        Ok(Self {
+            runtime,
+            documents: client(&proxies, &roots, Compression::Accepted)?,
+            packages: client(&proxies, &roots, Compression::Refused)?,
+            proxies,
+            limits: Mutex::default(),
+        })
+    }
+
+    fn get(&self, request: &HttpRequest<'_>) -> Result<HttpResponse, HttpError> {
+        let origin = request.url.origin();
+        let proxy = self.proxies.of_target(&origin);
+        let proxy = proxy.map_err(|error| HttpError::Environment {
+            reason: error.to_string(),
+        })?;
+        let limit = self.limit(&origin);
+        let sent = self.request(request)?;
+        self.runtime.block_on(async {
+            let permit = limit.acquire_owned().await.expect("it is never closed");
+            // The clock starts when it is this request's turn.
+            let deadline = Deadline::of(request);
+            let response = match timeout_at(deadline.next(), sent.send()).await {
+                Ok(response) => response.map_err(|error| broken(&error, proxy.as_ref()))?,
+                Err(_) => return Err(deadline.passed()),
+            };
+            let headers = response.headers().iter().filter_map(|(name, value)| {
+                Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))
+            });
+            Ok(HttpResponse {
+                status: response.status().as_u16(),
+                headers: headers.collect(),
+                body: Box::new(Body {
+                    response,
+                    chunk: Vec::new().into(),
+                    deadline,
+                    handle: self.runtime.handle().clone(),
+                    _permit: permit,
+                }),
+            })
+        })
+    }
+
+    fn request(&self, request: &HttpRequest<'_>) -> Result<RequestBuilder, HttpError> {
+        let client = if request.compressed {
+            &self.documents
+        } else {
+            &self.packages
+        };
+        let mut sent = client.get(request.url.secret_text());
+        for (name, value) in request.headers {
+            let name = HeaderName::try_from(*name);
+            let value = HeaderValue::try_from(*value);
+            let (Ok(name), Ok(value)) = (name, value) else {
+                return Err(setup("a header field cannot be sent".to_owned()));
+            };
+            sent = sent.header(name, value);
+        }
+        Ok(match request.credentials {
+            None => sent,
+            Some(Credentials::Basic { user, password }) => {
+                sent.basic_auth(user, Some(password.reveal()))
+            }
+            Some(Credentials::Bearer(token)) => {
+                let value = HeaderValue::try_from(format!("Bearer {}", token.reveal()));
+                let mut value = value
+                    .map_err(|_| setup("the token holds a character no header can".to_owned()))?;
+                value.set_sensitive(true);
+                sent.header(AUTHORIZATION, value)
+            }
+        })
+    }
+
+    fn limit(&self, origin: &Origin) -> Arc<Semaphore> {
+        let mut limits = self.limits.lock().unwrap_or_else(PoisonError::into_inner);
+        let limit = limits.entry(origin.clone());
+        let new = || Arc::new(Semaphore::new(MAX_PER_ORIGIN));
+        Arc::clone(limit.or_insert_with(new))
+    }
+}
+
+/// Whether a body may be compressed on the way.
+#[derive(Clone, Copy)]
+enum Compression {
+    Accepted,
+    Refused,
+}
+
+fn client(proxies: &Proxies, roots: &Roots, compression: Compression) -> Result<Client, HttpError> {
+    let chosen = proxies.clone();
+    let mut builder = Client::builder()
+        .user_agent(USER_AGENT)
+        .redirect(redirect::Policy::none())
+        .no_proxy()
+        .proxy(reqwest::Proxy::custom(move |url| {
+            let origin = Origin {
+                encrypted: url.scheme() == "https",
+                host: url.host_str()?.to_owned(),
+                port: url.port_or_known_default()?,
+            };
+            chosen.of_target(&origin).ok()?
+        }))
+        .pool_idle_timeout(POOL_IDLE)
+        .http2_initial_stream_window_size(HTTP2_WINDOW)
+        .http2_initial_connection_window_size(HTTP2_WINDOW)
+        .gzip(matches!(compression, Compression::Accepted));
+    if let Roots::These(certificates) = roots {
+        let mut parsed = Vec::with_capacity(certificates.len());
+        for der in certificates {
+            // A system may hold a certificate that this library cannot read; others will do.
+            parsed.extend(reqwest::Certificate::from_der(der));
+        }
+        builder = builder.tls_certs_only(parsed);
+    }
+    builder.build().map_err(|error| setup(innermost(&error)))
+}
+
+/// When a request has taken too long.
+#[derive(Clone, Copy)]
+struct Deadline {
+    whole: Option<(Instant, Duration)>,
+    idle: Duration,
+}
+
+impl Deadline {
+    fn of(request: &HttpRequest<'_>) -> Self {
+        Self {
+            whole: request.timeout.map(|limit| (Instant::now() + limit, limit)),
+            idle: request.idle,
+        }
+    }
+
+    /// Returns until when something must have arrived.
+    fn next(&self) -> Instant {
+        let idle = Instant::now() + self.idle;
+        self.whole.map_or(idle, |(end, _)| end.min(idle))
+    }
+
+    /// Returns the error of a deadline that has passed.
+    fn passed(&self) -> HttpError {
+        let limit = match self.whole {
+            Some((end, limit)) if end <= Instant::now() => limit,
+            _ => self.idle,
+        };
+        HttpError::Timeout { limit }
+    }
+}
+
+/// A body as it comes.
+struct Body {
+    response: reqwest::Response,
+    chunk: bytes::Bytes,
+    deadline: Deadline,
+    handle: tokio::runtime::Handle,
+    _permit: OwnedSemaphorePermit,
+}
+
+impl Read for Body {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while self.chunk.is_empty() {
+            // Inside the block, because a timer needs the runtime when it is made.
+            let next = async { timeout_at(self.deadline.next(), self.response.chunk()).await };
+            match self.handle.block_on(next) {
+                Err(_) => return Err(self.deadline.passed().into()),
+                Ok(Err(error)) => return Err(broken(&error, None).into()),
+                Ok(Ok(None)) => return Ok(0),
+                Ok(Ok(Some(chunk))) => self.chunk = chunk,
+            }
+        }
+        let length = self.chunk.len().min(buffer.len());
+        buffer[..length].copy_from_slice(&self.chunk.split_to(length));
+        Ok(length)
+    }
+}
+
+/// Tells what kind of failure an error of the library is.
+fn broken(error: &reqwest::Error, proxy: Option<&reqwest::Url>) -> HttpError {
+    let reason = innermost(error);
+    if let Some(certificate) = certificate_error(error) {
+        return HttpError::Certificate {
+            reason: certificate,
+        };
+    }
+    if error.is_connect() {
+        let name = |proxy: &reqwest::Url| {
+            let host = proxy.host_str().unwrap_or_default();
+            match proxy.port_or_known_default() {
+                Some(port) => format!("{host}:{port}"),
+                None => host.to_owned(),
+            }
+        };
+        let proxy = proxy.map(name);
+        return HttpError::Connect { reason, proxy };
+    }
+    HttpError::Broken { reason }
+}
+
+/// Finds out whether a certificate is at fault; errors of the system wrap others any number of times.
+fn certificate_error(error: &reqwest::Error) -> Option<String> {
+    let mut next = error.source();
+    while let Some(cause) = next {
+        let mut inner: Option<&(dyn std::error::Error + 'static)> = Some(cause);
+        while let Some(wrapped) = inner {
+            if let Some(rustls::Error::InvalidCertificate(fault)) = wrapped.downcast_ref() {
+                return Some(fault.to_string());
+            }
+            let wrapper = wrapped.downcast_ref::<io::Error>();
+            inner = wrapper
+                .and_then(io::Error::get_ref)
+                .map(|inner| inner as &(dyn std::error::Error + 'static));
+        }
+        next = cause.source();
+    }
+    None
+}
+
+/// Returns the cause at the bottom, which names no URL.
+fn innermost(error: &reqwest::Error) -> String {
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(next) = cause.source() {
+        cause = next;
+    }
+    if cause.is::<reqwest::Error>() {
+        return "the request could not be made".to_owned();
+    }
+    let early = |error: &io::Error| error.kind() == io::ErrorKind::UnexpectedEof;
+    if cause.downcast_ref().is_some_and(early) {
+        return "it ended early".to_owned();
+    }
+    cause.to_string()
+}
+
+fn setup(reason: String) -> HttpError {
+    HttpError::Setup { reason }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::addr::Url;
+    use crate::world::mem::MemEnv;
+
+    fn ask(env: &MemEnv, url: &str) -> HttpError {
+        let http = RealHttp::new(env);
+        let url: Url = url.parse().expect("valid");
+        let request = HttpRequest {
+            url: &url,
+            headers: &[],
+            credentials: None,
+            timeout: Some(Duration::from_secs(5)),
+            idle: Duration::from_secs(5),
+            compressed: true,
+        };
+        http.get(&request).expect_err("nobody is there")
+    }
+
+    #[test]
+    fn nobody_there_is_a_failed_connection() {
+        // Nothing listens on the port of the discard service.
+        let error = ask(&MemEnv::default(), "https://127.0.0.1:9/");
+        assert!(matches!(error, HttpError::Connect { .. }), "{error:?}");
+    }
+
+    #[test]
+    fn certificates_that_cannot_be_read_are_no_reason_to_take_others() {
+        let mut env = MemEnv::default();
+        env.vars
+            .insert("SSL_CERT_FILE".to_owned(), "/nowhere/ca.pem".into());
+        let error = ask(&env, "https://127.0.0.1:9/");
+        assert!(error.to_string().contains("/nowhere/ca.pem"), "{error}");
+        env.vars
+            .insert("SSL_CERT_FILE".to_owned(), "Cargo.toml".into());
+        let error = ask(&env, "https://127.0.0.1:9/");
+        assert!(error.to_string().contains("no certificate"), "{error}");
+    }
+}

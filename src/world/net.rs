@@ -1,0 +1,187 @@
+//! The network and the clock.
+
+use std::fmt;
+use std::io::{self, Read};
+use std::time::{Duration, SystemTime};
+
+use crate::addr::Url;
+
+/// A text that must never be shown: a token or a password.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+/// Who asks, in the way of HTTP.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Credentials {
+    /// `Authorization: Bearer TOKEN`.
+    Bearer(Secret),
+    /// `Authorization: Basic …`.
+    Basic {
+        /// The name of the user.
+        user: String,
+        /// The password.
+        password: Secret,
+    },
+}
+
+/// One GET request.
+#[derive(Clone, Debug)]
+pub struct HttpRequest<'a> {
+    /// Where to; a user and password in it are sent as Basic authentication.
+    pub url: &'a Url,
+    /// Header fields beside those that HTTP itself needs.
+    pub headers: &'a [(&'a str, &'a str)],
+    /// Who asks, if that is to be told.
+    pub credentials: Option<&'a Credentials>,
+    /// How long the whole exchange may take, body included; `None` for as long as it goes on.
+    pub timeout: Option<Duration>,
+    /// How long nothing may arrive.
+    pub idle: Duration,
+    /// Whether the body may be decompressed on the way: never for what is hashed.
+    pub compressed: bool,
+}
+
+/// The answer to a request: the head, and the body as it comes.
+pub struct HttpResponse {
+    /// The status code.
+    pub status: u16,
+    /// The header fields, the names in lower case; values that are no text are left out.
+    pub headers: Vec<(String, String)>,
+    /// The body. Reading it gives [`HttpError`] inside [`io::Error`] when it breaks off.
+    pub body: Box<dyn Read + Send>,
+}
+
+/// Why there is no answer, or only a part of one.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum HttpError {
+    /// Nobody answers there.
+    #[error("no connection{}: {reason}", through(proxy.as_deref()))]
+    Connect {
+        /// What the system says.
+        reason: String,
+        /// The proxy that was to take the request there, with its port.
+        proxy: Option<String>,
+    },
+    /// The server could not prove who it is.
+    #[error("its certificate cannot be trusted: {reason}")]
+    Certificate {
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// It took too long.
+    #[error("no answer within {} s", tenths(*limit))]
+    Timeout {
+        /// The limit that was passed.
+        limit: Duration,
+    },
+    /// The connection broke before the end.
+    #[error("the connection broke: {reason}")]
+    Broken {
+        /// What the library says.
+        reason: String,
+    },
+    /// A variable about certificates or proxies is not in order, so nothing is asked.
+    #[error("{reason}")]
+    Environment {
+        /// What is wrong, with the name of the variable.
+        reason: String,
+    },
+    /// No request can be made, for a reason of this program or machine.
+    #[error("{reason}")]
+    Setup {
+        /// What is wrong.
+        reason: String,
+    },
+}
+
+/// Asking web servers.
+pub trait Http: Sync {
+    /// Sends one GET request and waits for the head of the answer.
+    ///
+    /// No redirect is followed, nothing is retried but what a stale connection never sent, and
+    /// no header is invented beside `Host`, `User-Agent`, `Accept: */*` and `Accept-Encoding`. Many
+    /// threads may ask at once; how many requests go to one origin at a time is limited here, and
+    /// a request counts until its body is dropped.
+    ///
+    /// # Errors
+    /// If no head came. Any status is an answer.
+    fn get(&self, request: &HttpRequest<'_>) -> Result<HttpResponse, HttpError>;
+}
+
+/// Time.
+pub trait Clock: Sync {
+    /// Returns the time of day.
+    fn now(&self) -> SystemTime;
+
+    /// Waits.
+    fn sleep(&self, duration: Duration);
+}
+
+/// Spells a duration in seconds, without more than anybody wants to know.
+fn tenths(duration: Duration) -> f32 {
+    (duration.as_secs_f32() * 10.0).round() / 10.0
+}
+
+fn through(proxy: Option<&str>) -> String {
+    proxy.map_or_else(String::new, |proxy| format!(" through the proxy {proxy}"))
+}
+
+impl Secret {
+    /// Wraps a text that must not be shown.
+    #[must_use]
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// Returns the text: for requests only.
+    #[must_use]
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("***")
+    }
+}
+
+impl HttpResponse {
+    /// Makes an answer of parts that are known; header names are in lower case.
+    #[must_use]
+    pub fn of(status: u16, headers: &[(&str, &str)], body: impl Into<Vec<u8>>) -> Self {
+        let headers = headers.iter();
+        Self {
+            status,
+            headers: headers
+                .map(|(n, v)| ((*n).to_owned(), (*v).to_owned()))
+                .collect(),
+            body: Box::new(io::Cursor::new(body.into())),
+        }
+    }
+
+    /// Returns the first header field of a name, which is given in lower case.
+    #[must_use]
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let mut fields = self.headers.iter();
+        fields.find(|(n, _)| n == name).map(|(_, value)| &**value)
+    }
+}
+
+impl fmt::Debug for HttpResponse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpResponse")
+            .field("status", &self.status)
+            .finish_non_exhaustive()
+    }
+}
+
+impl From<HttpError> for io::Error {
+    fn from(error: HttpError) -> Self {
+        let kind = match &error {
+            HttpError::Timeout { .. } => io::ErrorKind::TimedOut,
+            _ => io::ErrorKind::Other,
+        };
+        Self::new(kind, error)
+    }
+}
