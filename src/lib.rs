@@ -31,6 +31,7 @@ pub mod requirement;
 pub mod version;
 pub mod world;
 
+pub mod authenticate;
 pub mod config;
 pub mod expr;
 pub mod hcl;

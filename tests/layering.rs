@@ -24,6 +24,7 @@ const ROOMS: &[(&str, &str)] = &[
         "config",
         "hcl expr diag flavor addr version requirement world",
     ),
+    ("authenticate", "flavor addr version platform hash package"),
     ("archive", "hash world parallel"),
     ("sources", "flavor addr version platform hash package world"),
     (
@@ -37,7 +38,7 @@ const ROOMS: &[(&str, &str)] = &[
     (
         "locker",
         "flavor addr version platform hash diag world package requirement parallel lockfile \
-         archive sources resolve coverage",
+         authenticate archive sources resolve coverage",
     ),
     (
         "verify",
@@ -49,7 +50,7 @@ const ROOMS: &[(&str, &str)] = &[
     (
         "cli",
         "flavor addr version platform hash diag world package requirement parallel hcl expr lockfile \
-         config archive sources resolve coverage locker verify report",
+         config authenticate archive sources resolve coverage locker verify report",
     ),
 ];
 

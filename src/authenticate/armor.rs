@@ -1,0 +1,56 @@
+//! From ASCII armor to bytes.
+
+use std::io::Read as _;
+
+use pgp::armor::{BlockType, Dearmor, DearmorOptions};
+
+use super::error::{KeyFault, SignatureFault};
+
+/// The longest armored text that is read, in bytes. Keys with a picture and a thousand signatures
+/// of other people fit.
+pub(super) const MAX_ARMOR_BYTES: usize = 1024 * 1024;
+
+/// Returns the content of the first block of a text, which must be a public key.
+pub(super) fn public_key(text: &str) -> Result<Vec<u8>, KeyFault> {
+    if text.len() > MAX_ARMOR_BYTES {
+        return Err(KeyFault::TooLong);
+    }
+    match dearmor(text).ok_or(KeyFault::NotArmored)? {
+        (BlockType::PublicKey, bytes) => Ok(bytes),
+        _ => Err(KeyFault::NotPublicKey),
+    }
+}
+
+/// Returns the content of the first block of a text, whatever it says it is, as Terraform does.
+pub(super) fn signature(text: &str) -> Result<Vec<u8>, SignatureFault> {
+    if text.len() > MAX_ARMOR_BYTES {
+        return Err(SignatureFault::TooLong);
+    }
+    dearmor(text)
+        .map(|(_, bytes)| bytes)
+        .ok_or(SignatureFault::NotArmored)
+}
+
+fn dearmor(text: &str) -> Option<(BlockType, Vec<u8>)> {
+    let lines = tidy(text);
+    let options = DearmorOptions::default().set_limit(MAX_ARMOR_BYTES);
+    let mut reader = Dearmor::with_options(lines.as_bytes(), options);
+    let mut bytes = Vec::new();
+    reader.read_to_end(&mut bytes).ok()?;
+    Some((reader.typ?, bytes))
+}
+
+/// Returns the text from the first block on, without white space around its lines and without the
+/// headers of the block: people paste keys into forms, and nothing in a header matters. The programs
+/// refuse white space before and behind lines; it does not change what the key is.
+fn tidy(text: &str) -> String {
+    let is_start = |line: &&str| line.starts_with("-----BEGIN ");
+    let mut lines = text.lines().map(str::trim);
+    let start = lines.find(is_start);
+    let rest = lines.skip_while(|line| line.contains(':'));
+    start
+        .into_iter()
+        .chain(rest)
+        .flat_map(|line| [line, "\n"])
+        .collect()
+}

@@ -1,0 +1,196 @@
+//! Why evidence is refused.
+
+use crate::hash::Hash;
+
+use super::KeyRemark;
+
+/// Why the evidence does not vouch for a package.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum AuthError {
+    /// A line of the checksum document is no checksum.
+    #[error("line {line} of the checksum document is not readable: {fault}")]
+    SumsUnreadable {
+        /// The line, counted from 1.
+        line: usize,
+        /// What is wrong with it.
+        fault: LineFault,
+    },
+    /// The checksum document has more lines than any release has files.
+    #[error(
+        "the checksum document lists more than {} files",
+        super::sums::MAX_FILES
+    )]
+    TooManyFiles,
+    /// The checksum document has no line for the file.
+    #[error("the checksum document does not list {filename:?}")]
+    NotListed {
+        /// The name that the registry gives to the zip.
+        filename: String,
+    },
+    /// The checksum document and the registry state different hashes.
+    #[error("the checksum document lists {listed} for {filename:?}, the registry states {stated}")]
+    ListedHashDiffers {
+        /// The name that the registry gives to the zip.
+        filename: String,
+        /// The hash in the document.
+        listed: Hash,
+        /// The hash beside the download address.
+        stated: Hash,
+    },
+    /// The registry names no key at all.
+    #[error("the registry names no signing key")]
+    NoKeys,
+    /// The registry names more keys than anybody needs.
+    #[error("the registry names {count} signing keys")]
+    TooManyKeys {
+        /// How many.
+        count: usize,
+    },
+    /// A key that the registry names cannot be read.
+    #[error("signing key {number} is not readable: {fault}")]
+    KeyUnreadable {
+        /// Which of the keys, counted from 1.
+        number: usize,
+        /// What is wrong with it.
+        fault: KeyFault,
+    },
+    /// The signature file cannot be read.
+    #[error("the signature is not readable: {fault}")]
+    SignatureUnreadable {
+        /// What is wrong with it.
+        fault: SignatureFault,
+    },
+    /// None of the keys made the signature.
+    #[error("{}", unknown_issuer(.tried, .issuer.as_deref()))]
+    UnknownIssuer {
+        /// The IDs of the primary keys that were tried, in the registry's order.
+        tried: Vec<String>,
+        /// The ID of the key that signed, if the signature names one that counts.
+        issuer: Option<String>,
+    },
+    /// The signature does not fit the document.
+    #[error("the signature does not fit the document, although it names key {key_id}")]
+    BadSignature {
+        /// The ID of the key, or subkey, that the signature names.
+        key_id: String,
+    },
+    /// The key was revoked by its owner.
+    #[error("key {key_id} is revoked")]
+    Revoked {
+        /// The ID of the primary key.
+        key_id: String,
+    },
+    /// The signature, or one that the key depends on, insists on a condition that nobody knows.
+    #[error("a signature of key {key_id} depends on an unknown condition, {name:?}")]
+    UnknownCondition {
+        /// The ID of the primary key.
+        key_id: String,
+        /// The name of the critical notation.
+        name: String,
+    },
+    /// The signature is good, but its time is not now.
+    #[error("the signature by key {key_id} does not count now: {remark}")]
+    Untimely {
+        /// The ID of the primary key.
+        key_id: String,
+        /// Which time has passed or has not come.
+        remark: KeyRemark,
+    },
+    /// `HashiCorp`'s signature over a partner's key is not good.
+    #[error("the trust signature over key {key_id} is not good: {reason}")]
+    TrustSignature {
+        /// The ID of the primary key.
+        key_id: String,
+        /// Why.
+        reason: Box<Self>,
+    },
+}
+
+/// Why a line of a checksum document is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LineFault {
+    /// There is one word only.
+    #[error("it has no file name")]
+    NoName,
+    /// The first word is not 64 hexadecimal digits.
+    #[error("it does not begin with a SHA-256 in hexadecimal")]
+    NoHash,
+    /// The line is longer than any name can make it.
+    #[error("it is longer than {} KiB", super::sums::MAX_LINE_BYTES / 1024)]
+    TooLong,
+}
+
+/// Why a key is refused before anything is checked with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum KeyFault {
+    /// There is no armor, or it is damaged.
+    #[error("it is no text with ASCII armor")]
+    NotArmored,
+    /// The armor holds something else.
+    #[error("its armor holds no public key")]
+    NotPublicKey,
+    /// The armored text is too long.
+    #[error("it is longer than {} KiB", super::armor::MAX_ARMOR_BYTES / 1024)]
+    TooLong,
+    /// There are too many packets.
+    #[error("it has more than {} packets", super::keyring::MAX_PACKETS)]
+    TooManyPackets,
+    /// The key has signed itself too often.
+    #[error(
+        "it has more than {} signatures over itself",
+        super::keyring::MAX_SELF_SIGNATURES
+    )]
+    TooManySignatures,
+    /// A packet ends early, or what follows it is no packet.
+    #[error("it is damaged")]
+    Damaged,
+    /// No key in it is of a known kind, bound to a user by itself and bound to its subkeys.
+    #[error("it holds no complete key of a known kind")]
+    NoCompleteKey,
+}
+
+/// Why a signature file is refused before anything is checked with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SignatureFault {
+    /// The file has no content.
+    #[error("it is empty")]
+    Empty,
+    /// The text form, which neither program reads.
+    #[error("it has ASCII armor, which neither Terraform nor OpenTofu reads")]
+    Armored,
+    /// The trust signature is no armored text.
+    #[error("it is no text with ASCII armor")]
+    NotArmored,
+    /// The file is too long.
+    #[error("it is longer than {} KiB", super::openpgp::MAX_SIGNATURE_BYTES / 1024)]
+    TooLong,
+    /// There are too many signatures.
+    #[error("it has more than {} packets", super::openpgp::MAX_SIGNATURE_PACKETS)]
+    TooManyPackets,
+    /// It is not made of OpenPGP packets, or they are damaged.
+    #[error("it is no OpenPGP signature, or a damaged one")]
+    Damaged,
+    /// There is a packet that is no signature.
+    #[error("it holds something else than signatures")]
+    NotSignature,
+    /// The signature is over something else than a file.
+    #[error("it is no signature over a file")]
+    NotOverFile,
+    /// The signature does not say when it was made.
+    #[error("it does not say when it was made")]
+    NoTime,
+    /// The signature does not say which key made it.
+    #[error("it does not say which key made it")]
+    NoIssuer,
+}
+
+fn unknown_issuer(tried: &[String], issuer: Option<&str>) -> String {
+    let signer = issuer.map_or_else(
+        || "the document has no signature of a known kind".to_owned(),
+        |id| format!("the document is signed by key {id}"),
+    );
+    match tried {
+        [] => format!("{signer}, and the registry names no usable key"),
+        ids => format!("{signer}, but the registry names {}", ids.join(", ")),
+    }
+}

@@ -1,0 +1,191 @@
+//! What a signature packet says about itself.
+
+use pgp::crypto::hash::HashAlgorithm;
+use pgp::crypto::public_key::PublicKeyAlgorithm;
+use pgp::packet::{
+    RevocationCode, Signature, SignatureType, SignatureVersion, Subpacket, SubpacketData,
+};
+use pgp::types::{Fingerprint, KeyDetails};
+
+use super::error::SignatureFault;
+
+/// A 64-bit key ID.
+pub(super) type KeyId = [u8; 8];
+
+/// What a signature says about itself, as the programs' library reads it: of two statements of the
+/// same kind, the later counts, and outside the signed part only those on the issuer count.
+#[derive(Debug)]
+pub(super) struct Facts {
+    pub(super) kind: SignatureType,
+    pub(super) algorithm: PublicKeyAlgorithm,
+    pub(super) digest: HashAlgorithm,
+    /// Seconds since 1970.
+    pub(super) created: u64,
+    /// Seconds for which the signature counts; 0 is for ever.
+    pub(super) lifetime: u64,
+    /// Seconds for which the key counts, from its own creation; 0 is for ever.
+    pub(super) key_lifetime: u64,
+    /// Whether the key may sign; nothing if nothing is said about its use.
+    pub(super) may_sign: Option<bool>,
+    pub(super) is_primary_user: bool,
+    /// The reason of a revocation is that somebody else has the key.
+    pub(super) compromised: bool,
+    /// The name of a notation that must be understood. No name is known to either program.
+    pub(super) condition: Option<String>,
+    pub(super) issuer: Option<KeyId>,
+    pub(super) issuer_fingerprint: Option<Fingerprint>,
+}
+
+/// Why a signature says nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unread {
+    /// The programs pass over such a packet, as if it were not there.
+    Skipped,
+    /// The programs stop at such a packet.
+    Broken(SignatureFault),
+}
+
+impl Facts {
+    /// Reads a signature packet.
+    pub(super) fn read(signature: &Signature) -> Result<Self, Unread> {
+        let config = signature.config().ok_or(Unread::Skipped)?;
+        let is_known = signature.version() == SignatureVersion::V4
+            && can_sign(config.pub_alg)
+            && is_known_digest(config.hash_alg);
+        if !is_known {
+            return Err(Unread::Skipped);
+        }
+        let mut facts = Self {
+            kind: config.typ,
+            algorithm: config.pub_alg,
+            digest: config.hash_alg,
+            created: config
+                .hashed_subpackets()
+                .filter_map(creation)
+                .last()
+                .ok_or(Unread::Broken(SignatureFault::NoTime))?,
+            lifetime: 0,
+            key_lifetime: 0,
+            may_sign: None,
+            is_primary_user: false,
+            compromised: false,
+            condition: None,
+            issuer: None,
+            issuer_fingerprint: None,
+        };
+        for subpacket in config.hashed_subpackets() {
+            facts.learn(subpacket)?;
+        }
+        for subpacket in config.unhashed_subpackets() {
+            facts.learn_issuer(&subpacket.data);
+        }
+        Ok(facts)
+    }
+
+    /// Tells whether this signature claims to be made by `key`.
+    pub(super) fn is_by(&self, key: &impl KeyDetails) -> bool {
+        match &self.issuer_fingerprint {
+            Some(fingerprint) => *fingerprint == key.fingerprint(),
+            None => self.issuer == Some(id_of(key)),
+        }
+    }
+
+    fn learn(&mut self, subpacket: &Subpacket) -> Result<(), Unread> {
+        match &subpacket.data {
+            SubpacketData::SignatureExpirationTime(span) => self.lifetime = span.as_secs().into(),
+            SubpacketData::KeyExpirationTime(span) => self.key_lifetime = span.as_secs().into(),
+            SubpacketData::KeyFlags(flags) => {
+                self.may_sign = Some(self.may_sign == Some(true) || flags.sign());
+            }
+            SubpacketData::IsPrimary(is_primary) => self.is_primary_user = *is_primary,
+            SubpacketData::RevocationReason(code, _) => {
+                self.compromised = *code == RevocationCode::KeyCompromised;
+            }
+            SubpacketData::Notation(notation) if subpacket.is_critical => {
+                let name = String::from_utf8_lossy(&notation.name).into_owned();
+                self.condition.get_or_insert(name);
+            }
+            SubpacketData::ExportableCertification(false) => return Err(Unread::Skipped),
+            data if subpacket.is_critical && !is_understood(data) => return Err(Unread::Skipped),
+            data => self.learn_issuer(data),
+        }
+        Ok(())
+    }
+
+    fn learn_issuer(&mut self, data: &SubpacketData) {
+        match data {
+            SubpacketData::IssuerKeyId(id) => {
+                self.issuer = id.as_ref().try_into().ok();
+            }
+            SubpacketData::IssuerFingerprint(fingerprint) => {
+                self.issuer = fingerprint.as_bytes().last_chunk().copied();
+                self.issuer_fingerprint = Some(fingerprint.clone());
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Returns the ID of a key of version 4: the end of its fingerprint.
+pub(super) fn id_of(key: &impl KeyDetails) -> KeyId {
+    let fingerprint = key.fingerprint();
+    fingerprint
+        .as_bytes()
+        .last_chunk()
+        .copied()
+        .unwrap_or_default()
+}
+
+/// Spells a key ID as both programs do.
+pub(super) fn spell(id: KeyId) -> String {
+    format!("{:016X}", u64::from_be_bytes(id))
+}
+
+/// Tells whether keys of this kind make signatures, and the programs' library knows them.
+pub(super) fn can_sign(algorithm: PublicKeyAlgorithm) -> bool {
+    matches!(
+        algorithm,
+        PublicKeyAlgorithm::RSA
+            | PublicKeyAlgorithm::RSASign
+            | PublicKeyAlgorithm::DSA
+            | PublicKeyAlgorithm::ECDSA
+            | PublicKeyAlgorithm::EdDSALegacy
+            | PublicKeyAlgorithm::Ed25519
+            | PublicKeyAlgorithm::Ed448
+    )
+}
+
+/// MD5 and RIPEMD-160 are not among them; SHA-1 is.
+fn is_known_digest(digest: HashAlgorithm) -> bool {
+    matches!(
+        digest,
+        HashAlgorithm::Sha1
+            | HashAlgorithm::Sha224
+            | HashAlgorithm::Sha256
+            | HashAlgorithm::Sha384
+            | HashAlgorithm::Sha512
+            | HashAlgorithm::Sha3_256
+            | HashAlgorithm::Sha3_512
+    )
+}
+
+fn creation(subpacket: &Subpacket) -> Option<u64> {
+    match subpacket.data {
+        SubpacketData::SignatureCreationTime(time) => Some(time.as_secs().into()),
+        _ => None,
+    }
+}
+
+/// A statement that must be understood makes the whole signature void if it is none of the kinds
+/// that the programs' library knows.
+fn is_understood(data: &SubpacketData) -> bool {
+    !matches!(
+        data,
+        SubpacketData::Revocable(_)
+            | SubpacketData::RevocationKey(_)
+            | SubpacketData::SignatureTarget(..)
+            | SubpacketData::PreferredEncryptionModes(_)
+            | SubpacketData::Experimental(..)
+            | SubpacketData::Other(..)
+    )
+}

@@ -1,0 +1,283 @@
+//! Does this evidence vouch for a package?
+//!
+//! A registry hands over a checksum document, its signature, and the keys that may have made it
+//! (`package::Evidence`). This room judges them as the program of the flavor does (`sources.md` 4.3,
+//! 4.4, 5.1). Everything is a value, the time included; whether the zip has the hash is for whoever
+//! holds its bytes.
+//!
+//! The mathematics are those of the crate `pgp`, which leaves the rest to us: which packets count,
+//! which keys are bound to whom, what has expired. These rules are those of the library that both
+//! programs use, and each stands where it is applied (`packets`, `facts`, `keyring`, `openpgp`). Where ours
+//! differ, they are stricter: a signature whose two check bytes are wrong is refused, and keys
+//! and signatures of versions other than 4 count for nothing.
+//!
+//! `keys/` holds the two public keys of `HashiCorp` that Terraform carries: the one that signs its
+//! releases (<https://www.hashicorp.com/.well-known/pgp-key.txt>), and the one that signs the keys
+//! of partners. A signature outlives the expiry of a key, so an outdated copy still serves.
+
+use std::fmt;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use crate::flavor::{Flavor, Program};
+use crate::hash::{Hashes, zh_of_digest};
+use crate::package::{Evidence, SigningKey};
+
+mod armor;
+mod error;
+mod facts;
+mod keyring;
+mod known;
+mod low_s;
+mod openpgp;
+mod packets;
+mod sums;
+#[cfg(test)]
+mod tests;
+
+pub use error::{AuthError, KeyFault, LineFault, SignatureFault};
+
+use keyring::Keyring;
+use openpgp::{Detached, Verified};
+
+/// How many keys of a registry are looked at; the public ones name one or two.
+pub const MAX_KEYS: usize = 64;
+
+/// Whose rules decide what a signature is worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rules {
+    /// The program whose answer is wanted.
+    pub flavor: Flavor,
+    /// `OPENTOFU_ENFORCE_GPG_EXPIRATION=true`: what has expired counts for nothing. Terraform knows
+    /// no such choice.
+    pub enforce_expiration: bool,
+}
+
+/// Who signed a checksum document.
+///
+/// Displayed as the program says it, e.g. `self-signed, key ID 34365D9472D7468F`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Signer {
+    /// What the program calls the signature.
+    pub class: Class,
+    /// The 64-bit ID of the primary key, 16 upper-case hexadecimal digits.
+    pub key_id: String,
+    /// What is odd, although the program goes on.
+    pub remarks: Vec<KeyRemark>,
+}
+
+/// What the program calls a signature; all classes have the same effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Class {
+    /// By `HashiCorp`'s own key.
+    HashiCorp,
+    /// By a key that `HashiCorp`'s partner key has signed.
+    Partner,
+    /// By any other key that the registry names.
+    SelfSigned,
+    /// By any key that the registry names: `OpenTofu` makes no difference.
+    Signed,
+}
+
+/// What is odd about a good signature.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
+pub enum KeyRemark {
+    /// The key, or the subkey that signed, has expired.
+    #[error("the key has expired")]
+    KeyExpired {
+        /// When.
+        at: SystemTime,
+    },
+    /// The key, or the subkey that signed, was made after this moment.
+    #[error("the key was made in the future")]
+    KeyFromTheFuture {
+        /// When.
+        created: SystemTime,
+    },
+    /// The signature, or one that binds the key, has expired.
+    #[error("the signature has expired")]
+    SignatureExpired {
+        /// When.
+        at: SystemTime,
+    },
+    /// The signature, or one that binds the key, was made after this moment.
+    #[error("the signature was made in the future")]
+    SignatureFromTheFuture {
+        /// When.
+        created: SystemTime,
+    },
+    /// The signature is over a digest that can be forged.
+    #[error("the signature is over a {name} digest")]
+    WeakDigest {
+        /// The name of the digest, as `OpenPGP` spells it.
+        name: &'static str,
+    },
+}
+
+/// Makes sure that the checksum document lists the package as the registry states it; returns the
+/// `zh:` of every line. Who signed the document is not asked.
+///
+/// # Errors
+/// If a line is no checksum, the package has none, or another one than the registry states.
+pub fn listed(evidence: &Evidence) -> Result<Hashes, AuthError> {
+    let sums = sums::read(&evidence.sums, &evidence.filename)?;
+    if sums.ours != evidence.shasum {
+        return Err(AuthError::ListedHashDiffers {
+            filename: evidence.filename.clone(),
+            listed: zh_of_digest(&sums.ours),
+            stated: zh_of_digest(&evidence.shasum),
+        });
+    }
+    Ok(sums.hashes)
+}
+
+/// Returns a file for which two checksum documents state different hashes, if there is one.
+#[must_use]
+pub fn disagreement(one: &[u8], other: &[u8]) -> Option<String> {
+    sums::disagreement(one, other)
+}
+
+/// A key of the registry that made the signature.
+struct Found<'a> {
+    key: &'a SigningKey,
+    bytes: Vec<u8>,
+    verified: Verified,
+}
+
+/// Finds out who signed the document: the first key that did, in the registry's order.
+///
+/// `OpenTofu` prefers a later key to one that has expired. All packages of a release share the
+/// document, so that it need be asked about once.
+///
+/// # Errors
+/// The first reason for which the program would refuse. [`AuthError::NoKeys`] under `OpenTofu` is
+/// harder than the program, which goes on without a signature where its own registry names no key.
+pub fn signer(evidence: &Evidence, rules: &Rules, now: SystemTime) -> Result<Signer, AuthError> {
+    let now = seconds(now);
+    match evidence.keys.len() {
+        0 => return Err(AuthError::NoKeys),
+        count if count > MAX_KEYS => return Err(AuthError::TooManyKeys { count }),
+        _ => {}
+    }
+    let signature = Detached::read(&evidence.signature, &evidence.sums, now);
+    let mut tried = Vec::new();
+    let mut late: Option<Found<'_>> = None;
+    for (index, key) in evidence.keys.iter().enumerate() {
+        let unreadable = |fault| AuthError::KeyUnreadable {
+            number: index + 1,
+            fault,
+        };
+        let bytes = armor::public_key(&key.ascii_armor).map_err(unreadable)?;
+        let read;
+        let keyring = match known::keyring(&bytes) {
+            Some(keyring) => keyring,
+            None => {
+                read = Keyring::read(&bytes).map_err(unreadable)?;
+                &read
+            }
+        };
+        let Some(verified) = signature.check(keyring)? else {
+            tried.extend(keyring.key_ids());
+            continue;
+        };
+        let found = Found {
+            key,
+            bytes,
+            verified,
+        };
+        match rules.flavor.program() {
+            Program::Terraform => {
+                counts_for_terraform(&found.verified)
+                    .map_err(|remark| found.verified.untimely(remark))?;
+                return finish(found, &signature, rules.flavor);
+            }
+            Program::OpenTofu if found.verified.late().is_some() => late = late.or(Some(found)),
+            Program::OpenTofu => return finish(found, &signature, rules.flavor),
+        }
+    }
+    let Some(found) = late else {
+        let issuer = signature.first_issuer()?;
+        return Err(AuthError::UnknownIssuer { tried, issuer });
+    };
+    match found.verified.late() {
+        Some(remark) if rules.enforce_expiration => Err(found.verified.untimely(remark)),
+        _ => finish(found, &signature, rules.flavor),
+    }
+}
+
+fn finish(found: Found<'_>, signature: &Detached<'_>, flavor: Flavor) -> Result<Signer, AuthError> {
+    let class = match flavor.program() {
+        Program::OpenTofu => Class::Signed,
+        Program::Terraform => class(&found, signature)?,
+    };
+    Ok(Signer {
+        class,
+        remarks: found.verified.remarks(),
+        key_id: found.verified.key_id,
+    })
+}
+
+/// Finds out what Terraform calls a signature that one of the registry's keys has made.
+fn class(found: &Found<'_>, signature: &Detached<'_>) -> Result<Class, AuthError> {
+    let by_release_key = signature.check(known::release_key()).ok().flatten();
+    if by_release_key.is_some_and(|verified| counts_for_terraform(&verified).is_ok()) {
+        return Ok(Class::HashiCorp);
+    }
+    if found.key.trust_signature.is_empty() {
+        return Ok(Class::SelfSigned);
+    }
+    let wrap = |reason| AuthError::TrustSignature {
+        key_id: found.verified.key_id.clone(),
+        reason: Box::new(reason),
+    };
+    trusted_by_partners_key(found, signature.now()).map_err(wrap)?;
+    Ok(Class::Partner)
+}
+
+/// Checks the trust signature, which is over the bytes of the key without its armor.
+fn trusted_by_partners_key(found: &Found<'_>, now: u64) -> Result<(), AuthError> {
+    let bytes = armor::signature(&found.key.trust_signature)
+        .map_err(|fault| AuthError::SignatureUnreadable { fault })?;
+    let signature = Detached::read(&bytes, &found.bytes, now);
+    let keyring = known::partners_key();
+    match signature.check(keyring)? {
+        Some(verified) => {
+            counts_for_terraform(&verified).map_err(|remark| verified.untimely(remark))
+        }
+        None => Err(AuthError::UnknownIssuer {
+            tried: keyring.key_ids().collect(),
+            issuer: signature.first_issuer()?,
+        }),
+    }
+}
+
+/// Terraform never minds an expired key, and looks no further once it has found one: not even at
+/// the times of the signature itself (`sources.md` 4.4).
+fn counts_for_terraform(verified: &Verified) -> Result<(), KeyRemark> {
+    match (verified.key, verified.signature) {
+        (None, Some(remark)) => Err(remark),
+        _ => Ok(()),
+    }
+}
+
+/// Seconds since 1970, the only unit of time in `OpenPGP`.
+fn seconds(time: SystemTime) -> u64 {
+    time.duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_secs())
+}
+
+/// The inverse of [`seconds`], for sums of two 32-bit numbers.
+fn moment(seconds: u64) -> SystemTime {
+    UNIX_EPOCH + Duration::from_secs(seconds)
+}
+
+impl fmt::Display for Signer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.class {
+            Class::HashiCorp => f.write_str("signed by HashiCorp"),
+            Class::Partner => write!(f, "signed by a HashiCorp partner, key ID {}", self.key_id),
+            Class::SelfSigned => write!(f, "self-signed, key ID {}", self.key_id),
+            Class::Signed => write!(f, "signed, key ID {}", self.key_id),
+        }
+    }
+}

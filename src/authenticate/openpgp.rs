@@ -1,0 +1,447 @@
+//! Detached signatures: who made them, and do they count now?
+
+use pgp::crypto::hash::HashAlgorithm;
+use pgp::crypto::public_key::PublicKeyAlgorithm;
+use pgp::packet::{Packet, Signature, SignatureType};
+use pgp::types::KeyDetails as _;
+
+use super::error::{AuthError, SignatureFault};
+use super::facts::{Facts, Unread, spell};
+use super::keyring::{Candidate, Keyring};
+use super::low_s::low_s;
+use super::packets::{Trouble, packets};
+use super::{KeyRemark, moment};
+
+/// The longest signature file that is read, in bytes; an ordinary one has a few hundred.
+pub(super) const MAX_SIGNATURE_BYTES: usize = 64 * 1024;
+
+/// How many packets of a signature file are read.
+pub(super) const MAX_SIGNATURE_PACKETS: usize = 64;
+
+/// A detached signature with the document that it is about, at one moment.
+pub(super) struct Detached<'a> {
+    document: &'a [u8],
+    now: u64,
+    signatures: Vec<(Signature, Facts)>,
+    /// What comes behind them and cannot be read.
+    fault: Option<SignatureFault>,
+}
+
+/// A signature that is good, though perhaps not now.
+#[derive(Debug)]
+pub(super) struct Verified {
+    /// The ID of the primary key.
+    pub(super) key_id: String,
+    /// What is wrong with the time of the key.
+    pub(super) key: Option<KeyRemark>,
+    /// What is wrong with the time of the signature, or of one that binds the key.
+    pub(super) signature: Option<KeyRemark>,
+    weak_digest: Option<KeyRemark>,
+}
+
+impl<'a> Detached<'a> {
+    /// Reads a signature file, without any verdict: a fault counts only where a search for a
+    /// key's signature comes across it.
+    pub(super) fn read(bytes: &[u8], document: &'a [u8], now: u64) -> Self {
+        let mut signatures = Vec::new();
+        let fault = collect(bytes, &mut signatures).err();
+        Self {
+            document,
+            now,
+            signatures,
+            fault,
+        }
+    }
+
+    /// Returns the moment of which its verdicts speak.
+    pub(super) fn now(&self) -> u64 {
+        self.now
+    }
+
+    /// Returns the key that the first signature names.
+    ///
+    /// # Errors
+    /// If there is no signature that any program would look at.
+    pub(super) fn first_issuer(&self) -> Result<Option<String>, AuthError> {
+        match (self.signatures.first(), self.fault) {
+            (Some((_, facts)), _) => Ok(facts.issuer.map(spell)),
+            (None, Some(fault)) => Err(AuthError::SignatureUnreadable { fault }),
+            (None, None) => Ok(None),
+        }
+    }
+
+    /// Looks for a signature by one of the keys: the first that names one of them is the one that
+    /// counts, and whatever comes behind it does not matter.
+    ///
+    /// Returns nothing if none names one of the keys.
+    ///
+    /// # Errors
+    /// If that signature is bad, the key is revoked, or something unreadable comes first.
+    pub(super) fn check(&self, keyring: &Keyring) -> Result<Option<Verified>, AuthError> {
+        for (signature, facts) in &self.signatures {
+            let Some(issuer) = facts.issuer else {
+                let fault = SignatureFault::NoIssuer;
+                return Err(AuthError::SignatureUnreadable { fault });
+            };
+            let candidates = keyring.candidates(issuer);
+            if candidates.is_empty() {
+                continue;
+            }
+            if !matches!(facts.kind, SignatureType::Binary | SignatureType::Text) {
+                let fault = SignatureFault::NotOverFile;
+                return Err(AuthError::SignatureUnreadable { fault });
+            }
+            let made = |candidate: &&Candidate<'_>| self.fits(signature, facts, candidate);
+            let Some(signer) = candidates.iter().find(made) else {
+                return Err(AuthError::BadSignature {
+                    key_id: spell(issuer),
+                });
+            };
+            return self.judge(facts, *signer).map(Some);
+        }
+        match self.fault {
+            None => Ok(None),
+            Some(fault) => Err(AuthError::SignatureUnreadable { fault }),
+        }
+    }
+
+    fn fits(&self, signature: &Signature, facts: &Facts, signer: &Candidate<'_>) -> bool {
+        let checked = match signer.subkey {
+            _ if facts.algorithm != signer.algorithm() => return false,
+            Some(subkey) => low_s(signature, &subkey.key).verify(&subkey.key, self.document),
+            None => {
+                let key = &signer.key.primary;
+                low_s(signature, key).verify(key, self.document)
+            }
+        };
+        checked.is_ok()
+    }
+
+    /// Judges a signature that fits, in the order of the programs' library.
+    fn judge(&self, facts: &Facts, signer: Candidate<'_>) -> Result<Verified, AuthError> {
+        let key_id = signer.key.spelled_id();
+        let involved = signer.statements(facts);
+        if let Some(name) = involved.iter().find_map(|facts| facts.condition.clone()) {
+            return Err(AuthError::UnknownCondition { key_id, name });
+        }
+        if signer.is_revoked(self.now) {
+            return Err(AuthError::Revoked { key_id });
+        }
+        Ok(Verified {
+            key_id,
+            key: signer.time_of_key(self.now),
+            signature: involved
+                .iter()
+                .find_map(|facts| time_of_signature(facts, self.now)),
+            weak_digest: (facts.digest == HashAlgorithm::Sha1)
+                .then_some(KeyRemark::WeakDigest { name: "SHA1" }),
+        })
+    }
+}
+
+impl Verified {
+    /// Returns what is wrong with the time of the key or of the signature, if anything.
+    pub(super) fn late(&self) -> Option<KeyRemark> {
+        self.key.or(self.signature)
+    }
+
+    /// Returns all that is odd.
+    pub(super) fn remarks(&self) -> Vec<KeyRemark> {
+        let all = [self.key, self.signature, self.weak_digest];
+        all.into_iter().flatten().collect()
+    }
+
+    /// Refuses the signature for its time.
+    pub(super) fn untimely(&self, remark: KeyRemark) -> AuthError {
+        AuthError::Untimely {
+            key_id: self.key_id.clone(),
+            remark,
+        }
+    }
+}
+
+impl<'a> Candidate<'a> {
+    fn algorithm(&self) -> PublicKeyAlgorithm {
+        match self.subkey {
+            Some(subkey) => subkey.key.algorithm(),
+            None => self.key.primary.algorithm(),
+        }
+    }
+
+    /// Returns the signature with all those on which the right to make it depends.
+    fn statements(&self, signature: &'a Facts) -> Vec<&'a Facts> {
+        let mut involved = vec![signature];
+        involved.extend(self.key.primary_facts());
+        if let Some(subkey) = self.subkey {
+            involved.push(&subkey.binding);
+            involved.extend(&subkey.agreement);
+        }
+        involved
+    }
+
+    /// Tells whether the primary key, the subkey or the main user is revoked. A stolen key is
+    /// revoked for ever, any other revocation has its time as every signature.
+    fn is_revoked(&self, now: u64) -> bool {
+        let of_user = self.key.primary_user().map(|user| &user.revocations);
+        let of_subkey = self.subkey.map(|subkey| &subkey.revocations);
+        let all = [Some(&self.key.revocations), of_subkey, of_user];
+        all.into_iter()
+            .flatten()
+            .flatten()
+            .any(|facts| facts.compromised || time_of_signature(facts, now).is_none())
+    }
+
+    fn time_of_key(&self, now: u64) -> Option<KeyRemark> {
+        let primary = self.key.primary.created_at().as_secs();
+        let lifetime = |facts: &Facts| facts.key_lifetime;
+        let of_primary = time_of_key(primary, self.key.primary_facts().map_or(0, lifetime), now);
+        let of_subkey = self.subkey.and_then(|subkey| {
+            let created = subkey.key.created_at().as_secs();
+            time_of_key(created, subkey.binding.key_lifetime, now)
+        });
+        of_primary.or(of_subkey)
+    }
+}
+
+fn time_of_key(created: u32, lifetime: u64, now: u64) -> Option<KeyRemark> {
+    let created = u64::from(created);
+    let end = created + lifetime;
+    if created > now {
+        let created = moment(created);
+        return Some(KeyRemark::KeyFromTheFuture { created });
+    }
+    (lifetime > 0 && now > end).then(|| KeyRemark::KeyExpired { at: moment(end) })
+}
+
+fn time_of_signature(facts: &Facts, now: u64) -> Option<KeyRemark> {
+    let end = facts.created + facts.lifetime;
+    if facts.created > now {
+        let created = moment(facts.created);
+        return Some(KeyRemark::SignatureFromTheFuture { created });
+    }
+    (facts.lifetime > 0 && now > end).then(|| KeyRemark::SignatureExpired { at: moment(end) })
+}
+
+/// Reads packets up to the first that the programs would stop at.
+fn collect(bytes: &[u8], signatures: &mut Vec<(Signature, Facts)>) -> Result<(), SignatureFault> {
+    match bytes {
+        [] => return Err(SignatureFault::Empty),
+        _ if bytes.len() > MAX_SIGNATURE_BYTES => return Err(SignatureFault::TooLong),
+        _ if bytes.starts_with(b"-----BEGIN ") => return Err(SignatureFault::Armored),
+        _ => {}
+    }
+    for (index, packet) in packets(bytes).enumerate() {
+        if index == MAX_SIGNATURE_PACKETS {
+            return Err(SignatureFault::TooManyPackets);
+        }
+        match packet {
+            Ok(Packet::Signature(signature)) => match Facts::read(&signature) {
+                Ok(facts) => signatures.push((signature, facts)),
+                Err(Unread::Skipped) => {}
+                Err(Unread::Broken(fault)) => return Err(fault),
+            },
+            Ok(Packet::Marker(_) | Packet::Trust(_)) => {}
+            Ok(_) => return Err(SignatureFault::NotSignature),
+            Err(Trouble::Unsupported) => {}
+            Err(Trouble::Broken | Trouble::Damaged) => return Err(SignatureFault::Damaged),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::authenticate::armor;
+    use crate::authenticate::error::KeyFault;
+    use crate::authenticate::keyring::{MAX_PACKETS, MAX_SELF_SIGNATURES};
+
+    const NOW: u64 = 1_704_067_200;
+    const SUMS: &[u8] = include_bytes!("../../fixtures/keys/kinds/SHA256SUMS");
+
+    /// An armored key with its signature over the document.
+    const KINDS: [(&str, &[u8]); 4] = [
+        (
+            include_str!("../../fixtures/keys/kinds/rsa2048.asc"),
+            include_bytes!("../../fixtures/keys/kinds/rsa2048.sig"),
+        ),
+        (
+            include_str!("../../fixtures/keys/kinds/ed25519.asc"),
+            include_bytes!("../../fixtures/keys/kinds/ed25519.sig"),
+        ),
+        (
+            include_str!("../../fixtures/keys/kinds/subkey.asc"),
+            include_bytes!("../../fixtures/keys/kinds/subkey.sig"),
+        ),
+        (
+            include_str!("../../fixtures/keys/kinds/dsa1024.asc"),
+            include_bytes!("../../fixtures/keys/kinds/dsa1024.sig"),
+        ),
+    ];
+
+    fn key_block(text: &str) -> Vec<u8> {
+        armor::public_key(text).expect("armor")
+    }
+
+    /// Returns the ID of the key that made the signature, if it is good now.
+    fn good(block: &[u8], signature: &[u8], document: &[u8]) -> Option<String> {
+        let keyring = Keyring::read(block).ok()?;
+        let verified = Detached::read(signature, document, NOW).check(&keyring);
+        verified.ok()?.map(|verified| verified.key_id)
+    }
+
+    /// Every way to change one byte a little, and every way to cut the end off.
+    fn damaged(bytes: &[u8]) -> impl Iterator<Item = (usize, Vec<u8>)> {
+        let flipped = (0..bytes.len()).flat_map(move |at| {
+            [0x01, 0x10, 0x80, 0xff].map(|mask| {
+                let mut changed = bytes.to_vec();
+                changed[at] ^= mask;
+                (at, changed)
+            })
+        });
+        flipped.chain((0..bytes.len()).map(|end| (end, bytes[..end].to_vec())))
+    }
+
+    /// Returns where a signature packet has what it does not sign: issuer, bit lengths.
+    fn unsigned_parts(signature: &[u8]) -> Vec<usize> {
+        let length = |at: usize| usize::from(signature[at]) << 8 | usize::from(signature[at + 1]);
+        let body = if signature[0] & 3 == 1 { 3 } else { 2 };
+        let unhashed = body + 6 + length(body + 4);
+        let end = unhashed + 2 + length(unhashed);
+        let first_number = end + 2;
+        let second_number = first_number + 2 + length(first_number).div_ceil(8);
+        let numbers = [
+            first_number,
+            first_number + 1,
+            second_number,
+            second_number + 1,
+        ];
+        (unhashed..end).chain(numbers).collect()
+    }
+
+    #[test]
+    fn no_other_document_is_good() {
+        for (key, signature) in KINDS {
+            let block = key_block(key);
+            assert!(good(&block, signature, SUMS).is_some());
+            let keyring = Keyring::read(&block).expect("a key");
+            for (at, document) in damaged(SUMS) {
+                let checked = Detached::read(signature, &document, NOW).check(&keyring);
+                assert!(
+                    matches!(checked, Err(AuthError::BadSignature { .. })),
+                    "{at}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn no_damaged_signature_is_good() {
+        for (key, signature) in KINDS {
+            let keyring = Keyring::read(&key_block(key)).expect("a key");
+            let unsigned = unsigned_parts(signature);
+            for (at, changed) in damaged(signature) {
+                let checked = Detached::read(&changed, SUMS, NOW).check(&keyring);
+                let is_whole = changed.len() == signature.len();
+                let may_be_good = is_whole && unsigned.contains(&at);
+                assert!(
+                    may_be_good || !matches!(checked, Ok(Some(_))),
+                    "{at}: {changed:02x?}"
+                );
+            }
+        }
+    }
+
+    /// What stands in the unsigned part of a key may be damaged without harm; the key remains.
+    #[test]
+    fn no_damaged_key_is_another_key() {
+        for (key, signature) in KINDS {
+            let block = key_block(key);
+            let id = good(&block, signature, SUMS);
+            for (at, changed) in damaged(&block) {
+                let now = good(&changed, signature, SUMS);
+                assert!(now.is_none() || now == id, "{at}: {changed:02x?}");
+            }
+        }
+    }
+
+    #[test]
+    fn lengths_that_lie_cost_nothing() {
+        let huge = [0xff; 4];
+        for header in [
+            &[0xc6, 0xff][..],
+            &[0x9a],
+            &[0xc2, 0xff],
+            &[0x8a],
+            &[0xcd, 0xff],
+        ] {
+            for body in [
+                &b""[..],
+                &[4],
+                &[4, 0, 1, 8, 0xff, 0xff],
+                &[6, 0, 1, 8, 0xff, 0xff, 0xff, 0xff],
+            ] {
+                let packet = [header, &huge, body].concat();
+                assert!(good(&packet, KINDS[0].1, SUMS).is_none());
+                assert!(good(&key_block(KINDS[0].0), &packet, SUMS).is_none());
+            }
+        }
+    }
+
+    #[test]
+    fn there_are_limits() {
+        let block = key_block(KINDS[0].0);
+        let keyring = Keyring::read(&block).expect("a key");
+        let marker = *b"\xca\x03PGP";
+        for (signature, fault) in [
+            (vec![0; MAX_SIGNATURE_BYTES + 1], SignatureFault::TooLong),
+            (
+                marker.repeat(MAX_SIGNATURE_PACKETS + 1),
+                SignatureFault::TooManyPackets,
+            ),
+        ] {
+            let checked = Detached::read(&signature, SUMS, NOW).check(&keyring);
+            let expected = AuthError::SignatureUnreadable { fault };
+            assert_eq!(checked.expect_err("too much"), expected);
+        }
+        let user = *b"\xcd\x01x";
+        let many = [&block[..], &user.repeat(MAX_PACKETS)].concat();
+        assert_eq!(
+            Keyring::read(&many).expect_err("too much"),
+            KeyFault::TooManyPackets
+        );
+        let many = block.repeat(MAX_SELF_SIGNATURES);
+        assert_eq!(
+            Keyring::read(&many).expect_err("too much"),
+            KeyFault::TooManySignatures
+        );
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        #[test]
+        fn nothing_panics(
+            noise in prop::collection::vec(any::<u8>(), 0..300),
+            kind in 0..KINDS.len(),
+            at in any::<prop::sample::Index>(),
+            end in any::<prop::sample::Index>(),
+        ) {
+            let (key, signature) = KINDS[kind];
+            let block = key_block(key);
+            let splice = |bytes: &[u8]| {
+                let at = at.index(bytes.len());
+                let end = at + end.index(bytes.len() - at);
+                [&bytes[..at], &noise, &bytes[end..]].concat()
+            };
+            good(&noise, signature, SUMS);
+            good(&block, &noise, SUMS);
+            good(&splice(&block), signature, SUMS);
+            good(&block, &splice(signature), SUMS);
+            armor::public_key(&String::from_utf8_lossy(&splice(key.as_bytes()))).ok();
+            armor::signature(&String::from_utf8_lossy(&noise)).ok();
+        }
+    }
+}
