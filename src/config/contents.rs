@@ -50,7 +50,16 @@ pub(super) struct Place {
 pub(super) struct RequiredProvider {
     pub local_name: String,
     pub addr: ProviderAddr,
+    /// What states the address; `None` where the name implies it.
+    pub source: Option<Written>,
     pub stated: Stated,
+}
+
+/// A text as it is written.
+#[derive(Clone, Debug)]
+pub(super) struct Written {
+    pub text: String,
+    pub place: Place,
 }
 
 /// Conditions, and the place to show for them.
@@ -212,7 +221,7 @@ impl Faults {
         self.push(Diagnostic::note("configuration-odd", title).at(self.file, at, remark));
     }
 
-    fn push(&mut self, diagnostic: Diagnostic) {
+    pub(super) fn push(&mut self, diagnostic: Diagnostic) {
         self.found.push(diagnostic);
         flood::relieve(&mut self.found);
     }

@@ -24,6 +24,7 @@ mod providers;
 mod reader;
 mod resolve;
 mod runs;
+mod sources;
 mod tree;
 
 use std::path::Path;

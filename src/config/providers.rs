@@ -1,14 +1,16 @@
 //! Where providers are declared: `required_providers` and `provider` blocks (`config.md` 3).
 
 use crate::addr::ProviderAddr;
-use crate::diag::Span;
+use crate::diag::{Diagnostic, Span};
 use crate::expr::{self, Value};
 use crate::flavor::Flavor;
 use crate::hcl::tree::{Attribute, Block, Body, Expr, ExprKind, ObjectItem, ObjectKey, Word};
 use crate::version::Constraints;
 
-use super::contents::{Contents, Declaration, Faults, ProviderBlock, RequiredProvider, Stated};
-use super::names;
+use super::contents::{
+    Contents, Declaration, Faults, ProviderBlock, RequiredProvider, Stated, Written,
+};
+use super::{names, sources};
 
 /// Decodes a `required_providers` block.
 pub(super) fn required_providers(block: &Block, contents: &mut Contents, faults: &mut Faults) {
@@ -59,6 +61,7 @@ fn shorthand_entry(
     Some(RequiredProvider {
         local_name: name.text.clone(),
         addr,
+        source: None,
         stated: Stated {
             constraints: constraints?,
             place: faults.place_of(value),
@@ -78,6 +81,7 @@ fn object_entry(name: &Word, value: &Expr, faults: &mut Faults) -> Option<Requir
         return None;
     };
     let mut addr = names::implied(&name.text, faults.flavor)?;
+    let mut written = None;
     let mut stated = Stated {
         constraints: Constraints::default(),
         place: faults.place(name.span),
@@ -85,7 +89,11 @@ fn object_entry(name: &Word, value: &Expr, faults: &mut Faults) -> Option<Requir
     // A repeated key is no error: the last one counts (`config.md` 2.6).
     for item in items {
         match object_key(&item.key, faults).as_deref() {
-            Some("source") => addr = source(&item.value, faults).unwrap_or(addr),
+            Some("source") => {
+                if let Some(stated) = source(&item.value, faults) {
+                    (addr, written) = (stated.0, Some(stated.1));
+                }
+            }
             Some("version") => {
                 stated.place = faults.place_of(&item.value);
                 stated.constraints = object_version(&item.value, faults).unwrap_or_default();
@@ -105,6 +113,7 @@ fn object_entry(name: &Word, value: &Expr, faults: &mut Faults) -> Option<Requir
     Some(RequiredProvider {
         local_name: name.text.clone(),
         addr,
+        source: written,
         stated,
     })
 }
@@ -134,7 +143,7 @@ fn key_span(key: &ObjectKey) -> Span {
     }
 }
 
-fn source(value: &Expr, faults: &mut Faults) -> Option<ProviderAddr> {
+fn source(value: &Expr, faults: &mut Faults) -> Option<(ProviderAddr, Written)> {
     let Ok(Value::String(text)) = expr::constant(faults.file, value) else {
         faults.invalid(
             "Invalid source",
@@ -143,16 +152,24 @@ fn source(value: &Expr, faults: &mut Faults) -> Option<ProviderAddr> {
         );
         return None;
     };
-    ProviderAddr::parse(&text, faults.flavor)
-        .map_err(|error| {
-            faults.error(
-                "address-malformed",
-                error.kind().title(),
-                value.span,
-                &error.to_string(),
-            );
-        })
-        .ok()
+    match ProviderAddr::parse(&text, faults.flavor) {
+        Ok(addr) => {
+            let place = faults.place_of(value);
+            Some((addr, Written { text, place }))
+        }
+        Err(error) => {
+            let title = error.kind().title();
+            let (note, help) = match sources::reason(&text, error.kind(), faults.flavor) {
+                Some(reason) => (reason.note, reason.help),
+                None => (error.to_string(), None),
+            };
+            let mut diagnostic = Diagnostic::error("address-malformed", title);
+            diagnostic = diagnostic.at(faults.file, value.span, note);
+            diagnostic.help = help;
+            faults.push(diagnostic);
+            None
+        }
+    }
 }
 
 /// Reads the version of an object entry, which unlike the shorthand must be a string.

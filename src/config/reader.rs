@@ -127,7 +127,8 @@ impl<'a> Reader<'a> {
                 Some(self.texts.add(path.display().to_string(), bytes))
             }
             Err(error) => {
-                let diagnostic = Diagnostic::error("file-unreadable", "Failed to read file");
+                let diagnostic = Diagnostic::error("file-unreadable", "Failed to read file")
+                    .help(remedy(error.kind()));
                 self.report(path, diagnostic, &error.to_string());
                 None
             }
@@ -153,7 +154,7 @@ impl<'a> Reader<'a> {
     /// Reports a directory that no call names.
     pub(super) fn unreadable_directory(&mut self, dir: &Path, error: &io::Error) {
         let title = "Failed to read module directory";
-        let diagnostic = Diagnostic::error("module-unreadable", title);
+        let diagnostic = Diagnostic::error("module-unreadable", title).help(remedy(error.kind()));
         self.report(&self.path(dir), diagnostic, &error.to_string());
     }
 
@@ -161,5 +162,17 @@ impl<'a> Reader<'a> {
     fn report(&mut self, path: &Path, diagnostic: Diagnostic, remark: &str) {
         let id = self.texts.add(path.display().to_string(), Vec::new());
         self.found.push(diagnostic.at(id, Span::default(), remark));
+    }
+}
+
+/// Says what to do about a file or directory that cannot be read.
+fn remedy(kind: ErrorKind) -> &'static str {
+    match kind {
+        ErrorKind::NotFound => "correct the path; a link may lead nowhere",
+        ErrorKind::NotADirectory => "correct the path",
+        ErrorKind::IsADirectory | ErrorKind::InvalidInput => "put a file in its place",
+        ErrorKind::FileTooLarge => "split it into smaller files",
+        ErrorKind::Other => "move what does not belong here to another directory",
+        _ => "make it readable",
     }
 }

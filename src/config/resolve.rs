@@ -11,8 +11,8 @@ use crate::flavor::Flavor;
 use crate::requirement::{Origin, Refusal, Requirement};
 use crate::version::Constraints;
 
-use super::contents::{Contents, Declaration, Import, Place, Reference, Resource, Stated};
-use super::names;
+use super::contents::{Contents, Declaration, Import, Place, Reference, Resource, Stated, Written};
+use super::{names, sources};
 
 /// Where a module stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +20,9 @@ pub(super) enum Standing {
     Root,
     Child,
 }
+
+/// The address that is meant, and what states it.
+type Meant<'a> = (&'a ProviderAddr, Option<&'a Written>);
 
 /// What one module requires, not yet said of which call.
 pub(super) type Needs = Vec<(ProviderAddr, Requirement)>;
@@ -44,7 +47,9 @@ pub(super) fn resolve(
     }
     for entry in &contents.required {
         let origin = Origin::RequiredProviders;
-        resolver.require(&entry.local_name, &entry.addr, &entry.stated, origin);
+        let source = entry.source.as_ref();
+        let meant = (&entry.addr, source);
+        resolver.require(&entry.local_name, meant, &entry.stated, origin);
     }
     for block in &contents.provider_blocks {
         let bare = Stated {
@@ -94,7 +99,7 @@ impl Resolver<'_> {
         };
         // Names that could be no provider were refused where they stand.
         if let Some(addr) = addr {
-            self.require(local_name, &addr, stated, origin);
+            self.require(local_name, (&addr, None), stated, origin);
         }
     }
 
@@ -153,7 +158,8 @@ impl Resolver<'_> {
     }
 
     /// Adds one requirement; an implied one only where nothing else in the module requires it.
-    fn require(&mut self, local_name: &str, addr: &ProviderAddr, stated: &Stated, origin: Origin) {
+    fn require(&mut self, local_name: &str, meant: Meant<'_>, stated: &Stated, origin: Origin) {
+        let (addr, source) = meant;
         let known = self.reached_by.get(addr);
         if let Some(other) = known.filter(|other| *other != local_name) {
             let remark = format!("{} is also called {other:?} here", addr.short(self.flavor));
@@ -168,29 +174,43 @@ impl Resolver<'_> {
         if known.is_some() && origin == Origin::Implied {
             return;
         }
-        self.check(addr, stated);
+        let place = self.check(addr, source, stated);
         let first = self.reached_by.entry(addr.clone());
         first.or_insert_with(|| local_name.to_owned());
         let requirement = Requirement {
             constraints: Arc::new(stated.constraints.clone()),
             module: Arc::default(),
             origin,
-            file: stated.place.file,
-            span: stated.place.span,
+            file: place.file,
+            span: place.span,
         };
         self.needs.push((addr.clone(), requirement));
     }
 
-    /// Refuses addresses that can be written but never installed.
-    fn check(&mut self, addr: &ProviderAddr, stated: &Stated) {
-        if let Some(refusal) = Refusal::of(addr, &stated.constraints, self.flavor) {
-            let Place { file, span } = stated.place;
-            self.found.push(
-                Diagnostic::error("address-malformed", refusal.title())
-                    .at(file, span, refusal.to_string())
-                    .help(refusal.help()),
-            );
-        }
+    /// Refuses addresses that can be written but never installed; returns the place to show.
+    fn check(&mut self, addr: &ProviderAddr, source: Option<&Written>, stated: &Stated) -> Place {
+        let Some(refusal) = Refusal::of(addr, &stated.constraints, self.flavor) else {
+            return stated.place;
+        };
+        // All but one of them are about the address.
+        let source = source.filter(|_| refusal != Refusal::BuiltinVersion);
+        let reason = match (refusal, source) {
+            (Refusal::Unlockable(part), Some(source)) => {
+                sources::reason(&source.text, part, self.flavor)
+            }
+            _ => None,
+        };
+        let (note, help) = match reason {
+            Some(reason) => (reason.note, reason.help),
+            None => (refusal.to_string(), None),
+        };
+        let place = source.map_or(stated.place, |source| source.place);
+        self.found.push(
+            Diagnostic::error("address-malformed", refusal.title())
+                .at(place.file, place.span, note)
+                .help(help.unwrap_or_else(|| refusal.help().to_owned())),
+        );
+        place
     }
 
     fn invalid(&mut self, title: &str, place: Place, remark: &str) {

@@ -35,7 +35,7 @@ pub(super) fn render(diagnostic: &Diagnostic, texts: &Texts, colors: Colors) -> 
             let range = lines_of(file, label, texts);
             group = match range.len() {
                 1..=MAX_SHOWN => group.element(snippet(file, label, range, texts)),
-                _ => group.element(origin(file, label, texts)),
+                _ => named(group, file, label, texts),
             };
         }
     }
@@ -84,6 +84,17 @@ fn lines_of(file: FileId, labels: &[Role<'_>], texts: &Texts) -> Range<usize> {
         .min();
     let end = spans.map(|span| line_end(bytes, span.end)).max();
     start.unwrap_or(0)..end.unwrap_or(0)
+}
+
+/// Names the places of labels whose text cannot be shown; what they say is still told.
+fn named<'a>(group: Group<'a>, file: FileId, labels: &[Role<'_>], texts: &'a Texts) -> Group<'a> {
+    let group = group.element(origin(file, labels, texts));
+    let notes = labels.iter().map(|(_, label)| harmless(&label.note));
+    notes
+        .filter(|note| !note.is_empty())
+        .fold(group, |group, note| {
+            group.element(Level::NOTE.message(note))
+        })
 }
 
 fn origin<'a>(file: FileId, labels: &[Role<'_>], texts: &'a Texts) -> Origin<'a> {
@@ -213,6 +224,59 @@ error[version-malformed]: Wrong
   |
 1 | # ?? ?[31m
   |   ^^ here
+"#]],
+        );
+    }
+
+    #[test]
+    fn what_is_said_of_a_text_that_cannot_be_shown_is_told() {
+        check(
+            b"",
+            |file| {
+                Diagnostic::error("file-unreadable", "Failed to read file")
+                    .at(file, Span::default(), "permission\ndenied")
+                    .help("make it readable")
+            },
+            snapbox::str![[r#"
+error[file-unreadable]: Failed to read file
+--> .terraform.lock.hcl:1:1
+ = note: permission�denied
+ = help: make it readable
+"#]],
+        );
+        check(
+            b"a = 1\n",
+            |file| {
+                Diagnostic::error("syntax-error", "Short")
+                    .at(file, Span::new(6, 6), "more must follow")
+                    .see(file, Span::new(0, 1), "opened here")
+            },
+            snapbox::str![[r#"
+error[syntax-error]: Short
+ --> .terraform.lock.hcl:1:7
+  |
+1 | a = 1
+  | -    ^ more must follow
+  | |
+  | opened here
+"#]],
+        );
+        check(
+            &[&[b'x'; MAX_SHOWN + 1], b"\ny".as_slice()].concat(),
+            |file| {
+                Diagnostic::error("syntax-error", "Long")
+                    .at(file, Span::new(9, 12), "too long")
+                    .see(file, Span::new(MAX_SHOWN + 2, MAX_SHOWN + 3), "short")
+            },
+            snapbox::str![[r#"
+error[syntax-error]: Long
+ --> .terraform.lock.hcl:1:10
+  = note: too long
+  |
+ ::: .terraform.lock.hcl:2:1
+  |
+2 | y
+  | - short
 "#]],
         );
     }

@@ -1,0 +1,278 @@
+//! What the blocks of one file say.
+
+use std::collections::BTreeMap;
+
+use super::Installation;
+use super::tree::{Entry, Node};
+use crate::addr::{Hostname, Url, UrlError};
+use crate::diag::{Diagnostic, FileId, Span};
+use crate::flavor::Flavor;
+use crate::hcl::tree::Word;
+use crate::world::Secret;
+
+/// What stands at the top of a file.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Top {
+    Host,
+    Credentials,
+    Helper,
+    Installation,
+    /// Known and not read yet, or of no concern here.
+    Unread,
+    /// The same, and Terraform has no such block.
+    OpenTofu,
+}
+
+/// Every name that one of the programs knows (`sources.md` 2.1, 8.2, 9).
+pub(super) const TOPS: [(&str, Top); 13] = [
+    ("credentials", Top::Credentials),
+    ("credentials_helper", Top::Helper),
+    ("disable_checkpoint", Top::Unread),
+    ("disable_checkpoint_signature", Top::Unread),
+    ("host", Top::Host),
+    ("oci_credentials", Top::OpenTofu),
+    ("oci_default_credentials", Top::OpenTofu),
+    ("plugin_cache_dir", Top::Unread),
+    ("plugin_cache_may_break_dependency_lock_file", Top::Unread),
+    ("provider_installation", Top::Installation),
+    ("providers", Top::Unread),
+    ("provisioners", Top::Unread),
+    ("registry_protocols", Top::OpenTofu),
+];
+
+/// How far a name may be from a known one to be meant as that, in letters.
+const MAX_DISTANCE: usize = 2;
+
+/// How long a name may be to be compared with known ones, in bytes.
+const MAX_COMPARED: usize = 64;
+
+/// How long a wrong host name may be to be repeated in a message, in bytes.
+const MAX_NAMED: usize = 256;
+
+/// Services whose value is always a URL.
+const VERSIONED: [&str; 2] = ["providers.v1", "modules.v1"];
+
+/// What one file says.
+pub(super) struct Contents {
+    pub(super) hosts: BTreeMap<Hostname, BTreeMap<String, String>>,
+    pub(super) tokens: BTreeMap<Hostname, Option<Secret>>,
+    pub(super) helpers: Vec<(String, Span)>,
+    pub(super) installations: Vec<Installation>,
+    pub(super) found: Vec<Diagnostic>,
+    file: FileId,
+}
+
+/// Reads the tree of one file.
+pub(super) fn read(file: FileId, flavor: Flavor, entries: &[Entry]) -> Contents {
+    let mut contents = Contents {
+        hosts: BTreeMap::new(),
+        tokens: BTreeMap::new(),
+        helpers: Vec::new(),
+        installations: Vec::new(),
+        found: Vec::new(),
+        file,
+    };
+    for entry in entries {
+        // HCL 1 looks for these names without regard to case, in JSON too.
+        let same = |name: &str| name.eq_ignore_ascii_case(&entry.key.text);
+        let known = TOPS.iter().find(|(name, _)| same(name));
+        match known.map(|(_, top)| *top) {
+            Some(Top::Host) => contents.each_host(entry, Contents::host),
+            Some(Top::Credentials) => contents.each_host(entry, Contents::credentials),
+            Some(Top::Helper) => {
+                let named = entry.value.entries().into_iter();
+                let helpers = named.map(|entry| (entry.key.text.clone(), entry.key.span));
+                contents.helpers.extend(helpers);
+            }
+            Some(Top::Installation) if entry.value.is_block() => {
+                let methods = entry.value.entries();
+                contents.installations.push(Installation {
+                    file,
+                    span: entry.key.span,
+                    direct: methods.iter().any(|method| method.key.text == "direct"),
+                });
+            }
+            Some(Top::OpenTofu) if !flavor.is_opentofu() => contents.opentofu_only(&entry.key),
+            Some(Top::OpenTofu | Top::Unread | Top::Installation) => {}
+            None => contents.unknown_top(entry),
+        }
+    }
+    contents
+}
+
+impl Contents {
+    /// Reads the blocks of a kind that has a host as its label. Both programs check these names.
+    fn each_host(&mut self, entry: &Entry, read: fn(&mut Self, Hostname, &Node)) {
+        let kind = &entry.key.text;
+        if !entry.value.is_block() {
+            let title = format!("Invalid {kind} block");
+            self.found.push(
+                Diagnostic::error("cli-configuration-invalid", title)
+                    .at(
+                        self.file,
+                        entry.key.span,
+                        "a host name and braces must follow",
+                    )
+                    .help(format!("write {kind} \"example.com\" {{ … }}")),
+            );
+        }
+        for named in entry.value.entries() {
+            let name = &named.key;
+            // Without a label, the arguments of the block look like hosts.
+            if !named.value.is_block() && !matches!(&named.value, Node::List(_)) {
+                self.found.push(
+                    Diagnostic::error("label-wrong", format!("Missing host name for {kind}"))
+                        .at(self.file, entry.key.span, "one label is needed")
+                        .help(format!("write {kind} \"example.com\" {{ … }}")),
+                );
+                return;
+            }
+            match name.text.parse::<Hostname>() {
+                Ok(host) => read(self, host, &named.value),
+                Err(error) => {
+                    let title = format!("The {kind} block has an invalid hostname");
+                    let note = match name.text.len() {
+                        0..=MAX_NAMED => error.to_string(),
+                        _ => "this is no hostname".to_owned(),
+                    };
+                    self.found.push(
+                        Diagnostic::error("cli-configuration-invalid", title)
+                            .at(self.file, name.span, note)
+                            .help("write the name as a browser shows it, without scheme or path"),
+                    );
+                }
+            }
+        }
+    }
+
+    /// Reads a `host` block (`sources.md` 2.2). The second one for a host in one file adds to the
+    /// first, which is how HCL 1 fills a map [R]; between files the later one wins as a whole.
+    fn host(&mut self, host: Hostname, block: &Node) {
+        let mut services = BTreeMap::new();
+        for argument in block.entries() {
+            match argument.key.text.to_ascii_lowercase().as_str() {
+                "services" => services.append(&mut self.services(&host, &argument.value)),
+                _ => self.unknown_argument(&argument.key, &["services"]),
+            }
+        }
+        self.hosts.entry(host).or_default().append(&mut services);
+    }
+
+    fn services(&mut self, host: &Hostname, value: &Node) -> BTreeMap<String, String> {
+        let mut services = BTreeMap::new();
+        for service in value.entries() {
+            let name = &service.key;
+            let fault = match &service.value {
+                Node::Text(url) => {
+                    services.insert(name.text.clone(), url.reveal().to_owned());
+                    let Err(reason) = service_url(host, url) else {
+                        continue;
+                    };
+                    ("cli-configuration-invalid", reason)
+                }
+                // `login.v1` is an object, which no request of ours needs.
+                Node::Object(_) | Node::List(_) if !VERSIONED.contains(&&*name.text) => continue,
+                _ => ("wrong-type", "a URL in quotes must follow".to_owned()),
+            };
+            self.found.push(
+                Diagnostic::error(fault.0, "Invalid service URL")
+                    .at(self.file, name.span, fault.1)
+                    .help("write a URL in quotes, as in \"https://example.com/v1/providers/\""),
+            );
+        }
+        services
+    }
+
+    /// Reads a `credentials` block (`sources.md` 2.3). One without a token still hides the
+    /// credentials helper [R].
+    fn credentials(&mut self, host: Hostname, block: &Node) {
+        let mut token = None;
+        for argument in block.entries() {
+            let name = &argument.key;
+            match (name.text.as_str(), &argument.value) {
+                ("token", Node::Text(text)) => token = Some(text.clone()),
+                ("token", _) => {
+                    self.found
+                        .push(Diagnostic::warning("wrong-type", "Invalid token").at(
+                            self.file,
+                            name.span,
+                            "text in quotes must follow; no token is sent",
+                        ))
+                }
+                _ => self.unknown_argument(name, &["token"]),
+            }
+        }
+        let known = self.tokens.entry(host).or_default();
+        *known = token.or_else(|| known.take());
+    }
+
+    /// The programs ignore what they do not know (`sources.md` 2.1); `lockctl` tells. A block was
+    /// meant to have an effect, so it is an error; an argument may be a leftover.
+    fn unknown_top(&mut self, entry: &Entry) {
+        let known: Vec<&str> = TOPS.iter().map(|(name, _)| *name).collect();
+        if !entry.value.is_block() {
+            return self.unknown_argument(&entry.key, &known);
+        }
+        let error = Diagnostic::error("unsupported-item", "Unsupported block type");
+        let note = "neither Terraform nor OpenTofu has such a block; they ignore it without a word";
+        let help = did_you_mean(&entry.key.text, &known);
+        let help = help.unwrap_or_else(|| "delete the block".to_owned());
+        self.found
+            .push(error.at(self.file, entry.key.span, note).help(help));
+    }
+
+    fn unknown_argument(&mut self, name: &Word, known: &[&str]) {
+        let warning = Diagnostic::warning("unsupported-item", "Unsupported argument");
+        let note =
+            "neither Terraform nor OpenTofu has such an argument; they ignore it without a word";
+        let help = did_you_mean(&name.text, known);
+        let help = help.unwrap_or_else(|| "delete the argument".to_owned());
+        self.found
+            .push(warning.at(self.file, name.span, note).help(help));
+    }
+
+    fn opentofu_only(&mut self, name: &Word) {
+        let title = format!("{} has no effect in Terraform", name.text);
+        let warning = Diagnostic::warning("cli-configuration-without-effect", title);
+        self.found
+            .push(warning.at(self.file, name.span, "only OpenTofu knows this block"));
+    }
+}
+
+/// Checks what a service says, which is resolved as a link on the discovery document would be.
+///
+/// The reason shows nothing of the text, which may hold a password.
+fn service_url(host: &Hostname, text: &Secret) -> Result<(), String> {
+    let joined = Url::discovery(host).and_then(|document| document.join(text.reveal()));
+    match joined {
+        Ok(_) => Ok(()),
+        Err(UrlError::Malformed { reason, .. }) => Err(format!("this is no URL: {reason}")),
+        Err(UrlError::Scheme { .. }) => Err("the URL must use http or https".to_owned()),
+    }
+}
+
+/// Names the known word that is closest, if one is close.
+fn did_you_mean(text: &str, known: &[&str]) -> Option<String> {
+    if text.len() > MAX_COMPARED {
+        return None;
+    }
+    let near = known.iter().map(|word| (distance(text, word), *word));
+    let (_, word) = near.filter(|(far, _)| *far <= MAX_DISTANCE).min()?;
+    Some(format!("did you mean {word}?"))
+}
+
+/// Counts the letters to insert, drop or replace to get from one word to the other.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (at, letter) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = at + 1;
+        for (column, other) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(letter != *other);
+            diagonal = row[column + 1];
+            row[column + 1] = replaced.min(diagonal + 1).min(row[column] + 1);
+        }
+    }
+    row[b.len()]
+}

@@ -1,0 +1,246 @@
+//! Which files hold the CLI configuration (`sources.md` 1, 2.1).
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use crate::flavor::Flavor;
+use crate::world::{Env, Files};
+
+/// What it means that the main file is not there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Missing {
+    /// The user named it on our command line.
+    Fault,
+    /// A variable names it; the programs warn and go on.
+    Remark,
+    /// It is a default that need not be there.
+    Fine,
+}
+
+/// The files to read, in the order in which later ones win.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Located {
+    pub(super) main: Option<(PathBuf, Missing)>,
+    /// The configuration directory, where it counts.
+    pub(super) directory: Option<PathBuf>,
+}
+
+/// Whose habits of naming files apply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Habits {
+    Unix,
+    Windows,
+}
+
+impl Habits {
+    /// Those of the machine that this was built for.
+    pub(super) const HERE: Self = match cfg!(windows) {
+        true => Self::Windows,
+        false => Self::Unix,
+    };
+}
+
+/// The outside as far as it decides where files lie.
+#[derive(Clone, Copy)]
+pub(super) struct Place<'a> {
+    pub(super) files: &'a dyn Files,
+    pub(super) env: &'a dyn Env,
+    pub(super) habits: Habits,
+}
+
+/// Finds the files: the one that the caller names, else the one that a variable names, else the
+/// default ones with the configuration directory.
+pub(super) fn locate(place: Place<'_>, flavor: Flavor, named: Option<&Path>) -> Located {
+    let only = |path: PathBuf, missing| Located {
+        main: Some((path, missing)),
+        directory: None,
+    };
+    if let Some(path) = named {
+        return only(path.to_owned(), Missing::Fault);
+    }
+    // An empty variable counts as none.
+    let variables = ["TF_CLI_CONFIG_FILE", "TERRAFORM_CONFIG"];
+    if let Some(path) = variables.iter().find_map(|name| place.path(name)) {
+        return only(path, Missing::Remark);
+    }
+    let defaults = place.default_files(flavor);
+    let main = defaults.into_iter().find(|path| place.exists(path));
+    Located {
+        main: main.map(|path| (path, Missing::Fine)),
+        directory: place.default_directory(flavor),
+    }
+}
+
+/// Lists the files of the configuration directory that are read, by name.
+pub(super) fn is_read(name: &str) -> bool {
+    name.ends_with(".tfrc") || name.ends_with(".tfrc.json")
+}
+
+impl Place<'_> {
+    /// Returns a variable that holds a path; an empty one holds none.
+    pub(super) fn path(&self, name: &str) -> Option<PathBuf> {
+        let value = self.env.var(name).filter(|value| !value.is_empty());
+        value.map(PathBuf::from)
+    }
+
+    /// Lists the default main files, the one that hides the others first; none without a home.
+    fn default_files(&self, flavor: Flavor) -> Vec<PathBuf> {
+        // The names on Windows were read in the sources, not observed (`sources.md` 1).
+        let (base, ours, legacy) = match self.habits {
+            Habits::Unix => ("HOME", ".tofurc", ".terraformrc"),
+            Habits::Windows => ("APPDATA", "tofu.rc", "terraform.rc"),
+        };
+        let Some(base) = self.path(base) else {
+            return Vec::new();
+        };
+        match flavor.is_opentofu() {
+            false => vec![base.join(legacy)],
+            true => {
+                let mut files = vec![base.join(ours), base.join(legacy)];
+                files.extend(self.xdg("tofurc"));
+                files
+            }
+        }
+    }
+
+    fn default_directory(&self, flavor: Flavor) -> Option<PathBuf> {
+        let usual = match self.habits {
+            Habits::Unix => self.path("HOME")?.join(".terraform.d"),
+            Habits::Windows => self.path("APPDATA")?.join("terraform.d"),
+        };
+        // An empty directory hides the other one too.
+        match flavor.is_opentofu() && !self.exists(&usual) {
+            true => self.xdg("").or(Some(usual)),
+            false => Some(usual),
+        }
+    }
+
+    /// Returns a path in the directory of OpenTofu below `XDG_CONFIG_HOME`.
+    fn xdg(&self, name: &str) -> Option<PathBuf> {
+        if self.habits == Habits::Windows {
+            return None;
+        }
+        let directory = self.path("XDG_CONFIG_HOME")?.join("opentofu");
+        Some(match name {
+            "" => directory,
+            name => directory.join(name),
+        })
+    }
+
+    /// Tells whether something is there; what cannot be looked at is, so that reading it tells why.
+    fn exists(&self, path: &Path) -> bool {
+        let absent = [ErrorKind::NotFound, ErrorKind::NotADirectory];
+        match self.files.kind(path) {
+            Ok(_) => true,
+            Err(error) => !absent.contains(&error.kind()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::world::mem::{MemEnv, MemFiles};
+
+    const TERRAFORM: Flavor = Flavor::Terraform1_11;
+    const TOFU: Flavor = Flavor::OpenTofu1_12;
+
+    fn located(flavor: Flavor, habits: Habits, vars: &[(&str, &str)], files: &[&str]) -> Located {
+        let files: Vec<(&str, &str)> = files.iter().map(|name| (*name, "")).collect();
+        let env = MemEnv {
+            vars: vars
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), value.into()))
+                .collect(),
+            terminal: false,
+        };
+        let place = Place {
+            files: &MemFiles::with(&files),
+            env: &env,
+            habits,
+        };
+        locate(place, flavor, None)
+    }
+
+    #[track_caller]
+    fn check(flavor: Flavor, vars: &[(&str, &str)], files: &[&str], want: (&str, &str)) {
+        let found = located(flavor, Habits::Unix, vars, files);
+        let main = found.main.map_or(String::new(), |(path, missing)| {
+            format!(
+                "{}{}",
+                path.display(),
+                if missing == Missing::Remark { "?" } else { "" }
+            )
+        });
+        let directory = found.directory.unwrap_or_default();
+        assert_eq!((main.as_str(), directory.to_str().expect("text")), want);
+    }
+
+    #[test]
+    fn the_main_file_and_the_directory_are_those_of_the_program() {
+        let home = ("HOME", "/h");
+        let xdg = ("XDG_CONFIG_HOME", "/x");
+        let both: &[&str] = &["/h/.tofurc", "/h/.terraformrc"];
+        let usual = "/h/.terraform.d";
+        check(TERRAFORM, &[home], both, ("/h/.terraformrc", usual));
+        check(TOFU, &[home], both, ("/h/.tofurc", usual));
+        check(
+            TOFU,
+            &[home],
+            &["/h/.terraformrc"],
+            ("/h/.terraformrc", usual),
+        );
+        check(TERRAFORM, &[home], &["/h/.tofurc"], ("", usual));
+        check(TERRAFORM, &[], both, ("", ""));
+        check(TOFU, &[xdg], &["/x/opentofu/tofurc"], ("", ""));
+        let new: &[&str] = &["/x/opentofu/tofurc"];
+        check(
+            TOFU,
+            &[home, xdg],
+            new,
+            ("/x/opentofu/tofurc", "/x/opentofu"),
+        );
+        check(TERRAFORM, &[home, xdg], new, ("", usual));
+        let hidden: &[&str] = &["/x/opentofu/tofurc", "/h/.terraformrc", "/h/.terraform.d/x"];
+        check(TOFU, &[home, xdg], hidden, ("/h/.terraformrc", usual));
+    }
+
+    #[test]
+    fn a_variable_names_the_only_file() {
+        let new = ("TF_CLI_CONFIG_FILE", "new");
+        let old = ("TERRAFORM_CONFIG", "old");
+        let home = ("HOME", "/h");
+        check(
+            TERRAFORM,
+            &[home, new, old],
+            &["/h/.terraformrc"],
+            ("new?", ""),
+        );
+        check(TOFU, &[home, old], &["/h/.terraformrc"], ("old?", ""));
+        let empty = ("TF_CLI_CONFIG_FILE", "");
+        check(TOFU, &[empty, old], &[], ("old?", ""));
+    }
+
+    #[test]
+    fn the_caller_names_a_file_that_must_be_there() {
+        let env = MemEnv::default();
+        let place = Place {
+            files: &MemFiles::default(),
+            env: &env,
+            habits: Habits::HERE,
+        };
+        let found = locate(place, TOFU, Some(Path::new("mine")));
+        assert_eq!(found.main, Some(("mine".into(), Missing::Fault)));
+        assert_eq!(found.directory, None);
+    }
+
+    #[test]
+    fn windows_has_its_own_names() {
+        let vars = [("APPDATA", "/a"), ("XDG_CONFIG_HOME", "/x")];
+        let found = located(TOFU, Habits::Windows, &vars, &["/a/tofu.rc"]);
+        assert_eq!(found.main, Some(("/a/tofu.rc".into(), Missing::Fine)));
+        assert_eq!(found.directory, Some("/a/terraform.d".into()));
+        let found = located(TERRAFORM, Habits::Windows, &vars, &["/a/terraform.rc"]);
+        assert_eq!(found.main, Some(("/a/terraform.rc".into(), Missing::Fine)));
+    }
+}

@@ -1,0 +1,334 @@
+//! The CLI configuration of the programs (`sources.md` 2): host services and credentials.
+//!
+//! Its language is HCL 1 or JSON. `locate` finds the files, `tokens` and `native` bring HCL 1 to a
+//! text that `hcl` reads, `tree` makes one tree of either form, `blocks` reads that, and
+//! `credentials` and `netrc` answer who asks whom as whom. How packages are installed and cached
+//! is recognised here and not read yet; that `provider_installation` is not followed is told.
+//!
+//! Invariant: no token leaves this room but as a [`crate::world::Secret`]. The texts that
+//! diagnostics point into hold `*` in place of whatever could be one, at unchanged offsets; `veil`
+//! decides what is shown.
+
+mod blocks;
+mod credentials;
+mod locate;
+mod native;
+mod netrc;
+#[cfg(test)]
+mod secrecy_tests;
+#[cfg(test)]
+mod tests;
+mod tokens;
+mod tree;
+mod veil;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+use crate::addr::Hostname;
+use crate::diag::{Diagnostic, FileId, Span, Texts};
+use crate::flavor::{Flavor, Program};
+use crate::world::{Env, Files, Secret};
+use locate::{Habits, Missing, Place};
+use native::Fault;
+pub use netrc::Netrc;
+
+/// How large one file may be, in bytes; reading stops there.
+pub const MAX_FILE_BYTES: u64 = 1024 * 1024;
+
+/// How many files of the configuration directory are read.
+pub const MAX_DIRECTORY_FILES: usize = 100;
+
+/// The rule under which it is told that `provider_installation` is not followed.
+const NOT_FOLLOWED: &str = "cli-configuration-not-followed";
+
+/// What the system says about a path at which nothing is.
+const ABSENT: [ErrorKind; 2] = [ErrorKind::NotFound, ErrorKind::NotADirectory];
+
+/// Whose configuration is read.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted<'a> {
+    /// Whose files and blocks count.
+    pub flavor: Flavor,
+    /// The one file that the user names, which must be there; `None` for those that the program
+    /// would read.
+    pub file: Option<&'a Path>,
+}
+
+/// What the files and the environment say.
+///
+/// Its `Debug` leaves out the URLs of services, which may hold passwords.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct CliConfig {
+    /// The services of each host that has a `host` block: they replace its discovery document as
+    /// a whole. Values are as written; a relative URL is one on that document (`sources.md` 2.2).
+    pub hosts: BTreeMap<Hostname, BTreeMap<String, String>>,
+    /// The name of the configured credentials helper, which is not run yet.
+    pub helper: Option<String>,
+    /// The files that were read, in the order in which later ones win.
+    pub files: Vec<PathBuf>,
+    /// The `provider_installation` blocks, in the order of the files. They are not followed: `lock`
+    /// asks registries, as that of the program does.
+    pub installations: Vec<Installation>,
+    /// What is sent to each host; nothing where a block without a token hides other sources.
+    tokens: BTreeMap<Hostname, Option<Secret>>,
+}
+
+/// Where a `provider_installation` block stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Installation {
+    /// The file.
+    pub file: FileId,
+    /// The word that begins the block.
+    pub span: Span,
+    /// Whether it has a `direct` method, whatever that includes.
+    pub direct: bool,
+}
+
+/// Reads the CLI configuration that the program would read (`sources.md` 1, 2.1-2.3).
+///
+/// Returns what was understood, and every problem. An error means that the programs would drop
+/// the file, or that it says something that they ignore without a word: `sources.md` 2.1 asks us
+/// not to.
+///
+/// ```
+/// use lockctl::cliconfig::{Wanted, read};
+/// use lockctl::diag::Texts;
+/// use lockctl::flavor::Flavor;
+/// use lockctl::world::mem::{MemEnv, MemFiles};
+///
+/// let files = MemFiles::with(&[("rc", "credentials \"a.example\" { token = \"t\" }")]);
+/// let wanted = Wanted {
+///     flavor: Flavor::Terraform1_11,
+///     file: Some("rc".as_ref()),
+/// };
+/// let (config, problems) = read(&files, &MemEnv::default(), &mut Texts::default(), wanted);
+/// assert!(problems.is_empty() && config.token(&"a.example".parse()?).is_some());
+/// # Ok::<(), lockctl::addr::HostnameError>(())
+/// ```
+#[must_use]
+pub fn read(
+    files: &dyn Files,
+    env: &dyn Env,
+    texts: &mut Texts,
+    wanted: Wanted<'_>,
+) -> (CliConfig, Vec<Diagnostic>) {
+    let place = Place {
+        files,
+        env,
+        habits: Habits::HERE,
+    };
+    let located = locate::locate(place, wanted.flavor, wanted.file);
+    let mut reader = Reader {
+        files,
+        texts,
+        flavor: wanted.flavor,
+        config: CliConfig::default(),
+        helper_at: None,
+        found: Vec::new(),
+    };
+    if let Some((path, missing)) = located.main {
+        reader.main(&path, missing);
+    }
+    if let Some(directory) = located.directory {
+        reader.directory(&directory);
+    }
+    reader.not_followed();
+    let mut config = reader.config;
+    // Variables beat all files (`sources.md` 2.3).
+    let tokens = credentials::from_env(env).into_iter();
+    config
+        .tokens
+        .extend(tokens.map(|(host, token)| (host, Some(token))));
+    (config, reader.found)
+}
+
+/// The files in the course of being read.
+struct Reader<'a> {
+    files: &'a dyn Files,
+    texts: &'a mut Texts,
+    flavor: Flavor,
+    config: CliConfig,
+    /// Where the credentials helper was named.
+    helper_at: Option<(FileId, Span)>,
+    found: Vec<Diagnostic>,
+}
+
+impl Reader<'_> {
+    fn main(&mut self, path: &Path, missing: Missing) {
+        // The usual way to have no configuration; it is no file that `Files` reads.
+        if path == Path::new("/dev/null") {
+            return;
+        }
+        match self.files.read(path, MAX_FILE_BYTES) {
+            Ok(bytes) => self.contents(path, &bytes),
+            Err(error) if ABSENT.contains(&error.kind()) => match missing {
+                Missing::Fine => {}
+                Missing::Fault => self.unreadable(path, &error),
+                Missing::Remark => {
+                    let title = "Unable to open CLI configuration file";
+                    let warning = Diagnostic::warning("cli-configuration-missing", title)
+                        .help("correct or unset TF_CLI_CONFIG_FILE or TERRAFORM_CONFIG");
+                    self.report(path, warning, "this file does not exist");
+                }
+            },
+            Err(error) => self.unreadable(path, &error),
+        }
+    }
+
+    /// Reads the files of the configuration directory by name (`sources.md` 2.1).
+    fn directory(&mut self, directory: &Path) {
+        let entries = match self.files.list(directory) {
+            Ok(entries) => entries,
+            Err(error) => {
+                // A file in its place is passed over by the programs.
+                if !ABSENT.contains(&error.kind()) {
+                    self.unreadable(directory, &error);
+                }
+                return;
+            }
+        };
+        let names = entries.iter().filter_map(|entry| entry.name.to_str());
+        let names: Vec<&str> = names.filter(|name| locate::is_read(name)).collect();
+        if names.len() > MAX_DIRECTORY_FILES {
+            let error = format!("more than {MAX_DIRECTORY_FILES} configuration files");
+            return self.unreadable(directory, &io::Error::other(error));
+        }
+        for name in names {
+            let path = directory.join(name);
+            match self.files.read(&path, MAX_FILE_BYTES) {
+                Ok(bytes) => self.contents(&path, &bytes),
+                Err(error) => self.unreadable(&path, &error),
+            }
+        }
+    }
+
+    fn contents(&mut self, path: &Path, bytes: &[u8]) {
+        let parsed = tree::parse(bytes);
+        let file = self.texts.add(path.display().to_string(), parsed.shown);
+        self.config.files.push(path.to_owned());
+        let entries = match parsed.tree {
+            Ok(entries) => entries,
+            Err(faults) => {
+                let flavor = self.flavor;
+                let broken = faults.into_iter().map(|fault| broken(file, fault, flavor));
+                return self.found.extend(broken);
+            }
+        };
+        let mut contents = blocks::read(file, self.flavor, &entries);
+        crate::diag::in_order(&mut contents.found);
+        self.found.append(&mut contents.found);
+        // A later file wins as a whole for each host.
+        self.config.hosts.append(&mut contents.hosts);
+        self.config.tokens.append(&mut contents.tokens);
+        self.config
+            .installations
+            .append(&mut contents.installations);
+        for (name, span) in contents.helpers {
+            self.helper(name, (file, span));
+        }
+    }
+
+    /// Keeps the first helper; another one is an error (`sources.md` 2.1).
+    fn helper(&mut self, name: String, at: (FileId, Span)) {
+        match (&self.config.helper, self.helper_at) {
+            (Some(first), Some(place)) if *first != name => {
+                let title = "No more than one credentials_helper block may be specified";
+                let error = Diagnostic::error("cli-configuration-invalid", title)
+                    .at(at.0, at.1, "this is another one")
+                    .see(place.0, place.1, "the first one is here")
+                    .help("delete one of the two blocks");
+                self.found.push(error);
+            }
+            _ => {
+                self.config.helper = Some(name);
+                self.helper_at = Some(at);
+            }
+        }
+    }
+
+    /// Tells that `provider_installation` is not followed: worse where registries may be out of
+    /// reach, because nothing there is `direct`.
+    fn not_followed(&mut self) {
+        let [first, others @ ..] = self.config.installations.as_slice() else {
+            return;
+        };
+        let program = match self.flavor.program() {
+            Program::Terraform => "terraform",
+            Program::OpenTofu => "tofu",
+        };
+        let note =
+            format!("packages come from registries here, as with `{program} providers lock`");
+        let title = "provider_installation is not followed";
+        let direct = self.config.installations.iter().any(|block| block.direct);
+        let mut diagnostic = match direct {
+            true => Diagnostic::note(NOT_FOLLOWED, title).at(first.file, first.span, note),
+            false => Diagnostic::warning(NOT_FOLLOWED, title).at(
+                first.file,
+                first.span,
+                format!("{note}, though it has no `direct` method"),
+            ),
+        };
+        for other in others {
+            diagnostic = diagnostic.see(other.file, other.span, "neither is this");
+        }
+        self.found
+            .push(diagnostic.help("name a mirror with --fs-mirror DIR"));
+    }
+
+    fn unreadable(&mut self, path: &Path, error: &io::Error) {
+        let title = "Failed to read CLI configuration";
+        let diagnostic = Diagnostic::error("file-unreadable", title).help(remedy(error.kind()));
+        self.report(path, diagnostic, &error.to_string());
+    }
+
+    /// Reports something about a whole file or directory.
+    fn report(&mut self, path: &Path, diagnostic: Diagnostic, remark: &str) {
+        let id = self.texts.add(path.display().to_string(), Vec::new());
+        self.found.push(diagnostic.at(id, Span::default(), remark));
+    }
+}
+
+/// Reports why a file cannot be parsed.
+fn broken(file: FileId, fault: Fault, flavor: Flavor) -> Diagnostic {
+    let program = flavor.program();
+    let mut error = Diagnostic::error("syntax-error", "CLI configuration cannot be parsed")
+        .at(file, fault.span, fault.note)
+        .help(format!(
+            "correct it: {program} ignores a broken file as a whole, and asks hosts without the \
+             tokens and services in it"
+        ));
+    if let Some(opened) = fault.opened {
+        error = error.see(file, opened, "opened here");
+    }
+    error
+}
+
+/// Says what to do about a file or directory that cannot be read.
+fn remedy(kind: ErrorKind) -> &'static str {
+    match kind {
+        kind if ABSENT.contains(&kind) => "correct the path",
+        ErrorKind::FileTooLarge => "name a smaller file; this is hardly a CLI configuration",
+        ErrorKind::IsADirectory | ErrorKind::InvalidInput => "name a file",
+        ErrorKind::Other => "correct the path, or move what does not belong there",
+        _ => "make it readable",
+    }
+}
+
+impl fmt::Debug for CliConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = |(host, services): (_, &BTreeMap<String, String>)| {
+            (host, services.keys().cloned().collect::<Vec<_>>())
+        };
+        let hosts: BTreeMap<&Hostname, Vec<String>> = self.hosts.iter().map(names).collect();
+        f.debug_struct("CliConfig")
+            .field("hosts", &hosts)
+            .field("helper", &self.helper)
+            .field("files", &self.files)
+            .field("installations", &self.installations)
+            .field("tokens", &self.tokens)
+            .finish()
+    }
+}

@@ -1,0 +1,148 @@
+//! What is shown of a file, and what stays secret.
+
+use super::tests::{Run, TERRAFORM, one};
+use super::tree;
+
+/// Everything that could reach a terminal.
+pub(super) fn everything_shown(run: &Run) -> String {
+    let texts = run.found.iter().filter_map(|problem| {
+        let file = problem.primary.as_ref()?.file;
+        Some(String::from_utf8_lossy(run.texts.bytes(file)).into_owned())
+    });
+    let texts: String = texts.collect();
+    format!("{:?} {:?} {:?} {texts}", run.config, run.found, run.texts)
+}
+
+#[test]
+fn what_is_never_closed_is_named() {
+    let rows = [
+        (
+            "\nhost \"a\" {\n",
+            "the block \"host\" opened at line 2 is never closed",
+            Some("host \"a\" {"),
+        ),
+        (
+            "host \"a\" {\n  services = {\n",
+            "the object \"services\" opened at line 2 is never closed",
+            Some("services = {"),
+        ),
+        (
+            "secret = [\n",
+            "the list opened at line 1 is never closed",
+            Some("secret = ["),
+        ),
+        ("a = ", "the file ends where a value must stand", None),
+        ("a", "the file ends where `=` or `{` must stand", None),
+        ("}", "nothing is open that this could close", None),
+        (
+            "{\"a\": {",
+            "the file ends inside an object: `}` is missing",
+            None,
+        ),
+        (
+            "{\"a",
+            "the file ends inside a string: `\"` is missing",
+            None,
+        ),
+    ];
+    for (text, note, opened) in rows {
+        let run = one(TERRAFORM, text);
+        let problem = &run.found[0];
+        let place = problem.primary.as_ref().expect("a place");
+        assert_eq!(place.note, note, "{text:?}");
+        let from = problem.related.first();
+        let from = from.map(|label| &text[label.span.start..label.span.end]);
+        assert_eq!(from, opened, "{text:?}");
+        let help = problem.help.as_deref().expect("help");
+        assert!(help.contains("Terraform ignores"), "{help}");
+    }
+}
+
+#[test]
+fn names_are_shown_and_values_are_not() {
+    let shown = |text: &str| String::from_utf8(tree::parse(text.as_bytes()).shown).expect("text");
+    assert_eq!(
+        shown("host \"h.x\" { services { \"providers.v1\" = 5, x = \"/v1\" } }"),
+        "host \"h.x\" { services { \"providers.v1\" = *, x = \"***\" } }"
+    );
+    assert_eq!(
+        shown("credentials \"h.x\" {\n  tokn = \"abc\"\n}\nbananas \"x\" { y = 1 }"),
+        "credentials \"h.x\" {\n  tokn = \"***\"\n}\nbananas \"*\" { * = * }"
+    );
+    assert_eq!(
+        shown("{\"credentials\": {\"h\": {\"token\": \"abc\", \"x\": [{\"y\": 1}]}}}"),
+        "{\"credentials\": {\"h\": {\"token\": \"***\", \"x\": [{\"*\": *}]}}}"
+    );
+    // Nothing but words of the programs is shown where something is broken.
+    assert_eq!(
+        shown("credentials \"h.x\" {\n  token = \"abc\"\n  def==\"\n}"),
+        "credentials \"***\" {\n  token = \"***\"\n  ***=**\n*"
+    );
+}
+
+#[test]
+fn no_password_reaches_the_debug_form() {
+    let text = "host \"h\" { services { \"providers.v1\" = \"https://u:hunter2@h/\" } }\n\
+                credentials \"h\" { token = \"hunter2\" }";
+    let config = one(TERRAFORM, text).config;
+    let shown = format!("{config:?} {config:#?}");
+    assert!(shown.contains("providers.v1"), "{shown}");
+    assert!(!shown.contains("hunter2"), "{shown}");
+}
+
+#[test]
+fn no_token_reaches_an_error_or_a_text() {
+    const SECRET: &str = "s3cr3t";
+    let broken = [
+        "credentials \"h\" { token = \"@\" \"x\" }",
+        "credentials \"h\" { token = \"@ }",
+        "credentials \"h\" { token = @ } }",
+        "credentials \"h\" { token = @+@== }",
+        "credentials \"h\" {\n token =\n @\n @\n}",
+        "credentials \"h\" {\n token @\n}",
+        "credentials \"h\" {\n token = 12@= \n}",
+        "credentials \"h\" {\n token = \"x\n@==\n}",
+        "credentials \"h\" {\n # token = \"@\"\n bad = 1 } x",
+        "credentials \"h\" {\n token = <<E\n@\nE\n nope = 1\n}",
+        "credentials \"h\" {\n token = [\"@\"]\n}",
+        "credentials \"h\" {\n token = \"a\" @\n}",
+        "credentials \"h\" {\n token = \"\\q@\"\n}",
+        "credentials \"h\" {\n token = @\n}",
+        "{\"credentials\":{\"h\":{\"token\":\"@\"}} \"x\"}",
+        "{\"credentials\":{\"h\":{\"token\":@}}}",
+        "{\"credentials\":{\"h\":{\"token\":\"@}}}",
+        "{\"credentials\":{\"h\":{\"token\":\"\\q@\"}}}",
+        "{\"credentials\":{\"h\":{\"token\":[\"@\"]}}}",
+        "credentials \"h\" { token = \"@\" }\nbananas {}",
+        "credentials \"h\" {\n token = \"x\"\n@==\n}",
+        "credentials \"h\" {\n token = \"x\"\n@=\"x\"\n",
+        "credentials \"h\" {\n token = \"x\"\n@ {\n",
+        "credentials \"h\" { token \"@\" {} }\nbananas {}",
+        "credentials \"h\" { token = { \"@\" = 1 } }",
+        "credentials \"h\" { token { @ = 1 } }",
+        "host \"h\" { services = { \"providers.v1\" = \"https://u:@@[\" } }",
+        "host \"h\" { services = { \"providers.v1\" = \"@:x\" } }",
+        "host \"h\" { services = { \"providers.v1\" = [\"@\"] } }",
+        "{\"credentials\":{\"h\":{\"token\":{\"@\":1}}}}",
+    ];
+    for text in broken {
+        let run = one(TERRAFORM, &text.replace('@', SECRET));
+        assert!(!run.found.is_empty(), "{text}");
+        let shown = everything_shown(&run);
+        assert!(!shown.contains(SECRET), "{text}: {shown}");
+        // `Texts` prints its bytes as numbers.
+        let numbers = format!("{:?}", SECRET.as_bytes());
+        assert!(!shown.contains(numbers.trim_matches(['[', ']'])), "{text}");
+    }
+}
+
+#[test]
+fn texts_keep_their_offsets_and_their_outline() {
+    let text = "credentials \"hé\" {\n  token = \"abc\" # x\n}\nbananas {}\n";
+    let run = one(TERRAFORM, text);
+    let file = run.found[0].primary.as_ref().expect("a place").file;
+    let shown = std::str::from_utf8(run.texts.bytes(file)).expect("text");
+    let want = "credentials \"hé\" {\n  token = \"***\" * *\n}\nbananas {}\n";
+    assert_eq!(shown, want);
+    assert_eq!(run.problems(text), ["error unsupported-item @bananas"]);
+}

@@ -1,0 +1,541 @@
+//! What files say, and what is said about them; what stays secret is in `secrecy_tests`.
+
+use super::secrecy_tests::everything_shown;
+use super::*;
+use crate::diag::Severity;
+use crate::world::mem::{MemEnv, MemFiles};
+
+pub(super) const TERRAFORM: Flavor = Flavor::Terraform1_11;
+const TOFU: Flavor = Flavor::OpenTofu1_12;
+
+/// A run with files and variables, and what came of it.
+pub(super) struct Run {
+    pub(super) config: CliConfig,
+    pub(super) found: Vec<Diagnostic>,
+    pub(super) texts: Texts,
+}
+
+fn run(flavor: Flavor, vars: &[(&str, &str)], files: &[(&str, &str)]) -> Run {
+    let mut env = MemEnv::default();
+    for (name, value) in vars {
+        env.vars.insert((*name).to_owned(), value.into());
+    }
+    let mut texts = Texts::default();
+    let wanted = Wanted { flavor, file: None };
+    let (config, found) = read(&MemFiles::with(files), &env, &mut texts, wanted);
+    Run {
+        config,
+        found,
+        texts,
+    }
+}
+
+/// Reads one file that a variable names.
+pub(super) fn one(flavor: Flavor, text: &str) -> Run {
+    run(flavor, &[("TF_CLI_CONFIG_FILE", "rc")], &[("rc", text)])
+}
+
+impl Run {
+    /// Lists hosts as `host service=url …`, tokens as `host:token`.
+    fn summary(&self) -> String {
+        let hosts = self.config.hosts.iter().map(|(host, services)| {
+            let services = services.iter().map(|(name, url)| format!(" {name}={url}"));
+            format!("{host}{}", services.collect::<String>())
+        });
+        let tokens = self.config.tokens.iter().map(|(host, token)| {
+            let token = token.as_ref().map_or("-", Secret::reveal);
+            format!("{host}:{token}")
+        });
+        hosts.chain(tokens).collect::<Vec<_>>().join("; ")
+    }
+
+    /// Lists problems as `severity code @marked-text`.
+    pub(super) fn problems(&self, source: &str) -> Vec<String> {
+        let marked = |problem: &Diagnostic| {
+            let span = problem.primary.as_ref().expect("a place").span;
+            source[span.start..span.end].to_owned()
+        };
+        let word = |problem: &Diagnostic| match problem.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            Severity::Note => "note",
+        };
+        let problems = self.found.iter();
+        problems
+            .map(|p| format!("{} {} @{}", word(p), p.code, marked(p)))
+            .collect()
+    }
+}
+
+#[track_caller]
+fn check(text: &str, want: &str) {
+    let run = one(TERRAFORM, text);
+    assert_eq!(run.problems(text), Vec::<String>::new(), "{:?}", run.found);
+    assert_eq!(run.summary(), want, "{text}");
+}
+
+#[track_caller]
+fn check_problem(text: &str, want: &[&str]) {
+    assert_eq!(one(TERRAFORM, text).problems(text), want, "{text}");
+}
+
+#[test]
+fn host_blocks_are_read_in_every_way_to_write_them() {
+    let want = "h.example providers.v1=/v1/";
+    check(
+        "host \"h.example\" {\n  services = {\n    \"providers.v1\" = \"/v1/\"\n  }\n}\n",
+        want,
+    );
+    check(
+        "host \"h.example\" {\n  services {\n    \"providers.v1\" = \"/v1/\"\n  }\n}\n",
+        want,
+    );
+    check(
+        "host \"H.Example:443\" { services { \"providers.v1\" = \"/v1/\" } }",
+        want,
+    );
+    check(
+        "host \"h.example\" { services = { providers.v1 = \"/v1/\" } }",
+        want,
+    );
+    check(
+        "\"host\" \"h.example\" {\n services\n=\n{ providers.v1 = \"/v1/\", }\n}",
+        want,
+    );
+    check(
+        "host = { \"h.example\" = { services = { \"providers.v1\" = \"/v1/\" } } }",
+        want,
+    );
+    check(
+        "host \"h.example\" {\r\n  services = {\r\n \"providers.v1\" = \"/v1/\"\r\n}\r\n}\r\n",
+        want,
+    );
+    check(
+        "host h.example { services { \"providers.v1\" = <<E\n/v1/\nE\n} }",
+        "h.example providers.v1=/v1/\n",
+    );
+    check(
+        "# c\nhost \"h.example\" { /* c */ services { \"providers.v1\" = \"/v1/\" } } // c",
+        want,
+    );
+}
+
+#[test]
+fn all_services_are_kept_as_text() {
+    check(
+        "host \"h\" { services = { \"modules.v1\" = \"a${b}\", \"providers.v1\" = \"https://x\" \"login.v1\" = { client = \"c\" } } }",
+        "h modules.v1=a${b} providers.v1=https://x",
+    );
+    let many: Vec<String> = (0..500).map(|n| format!("\"s{n:03}\" = \"{n}\"")).collect();
+    let run = one(
+        TERRAFORM,
+        &format!("host \"h\" {{ services = {{ {} }} }}", many.join(", ")),
+    );
+    assert_eq!(
+        run.config.hosts.values().next().map(BTreeMap::len),
+        Some(500)
+    );
+    check(
+        "host \"h\" { services { a = \"1\" } }\nhost \"h\" { services { b = \"2\" } }",
+        "h a=1 b=2",
+    );
+}
+
+#[test]
+fn credentials_are_read_in_every_way_to_write_them() {
+    check(
+        "credentials \"a.example\" {\n  token = \"t\\\"${\"x\"}\"\n}\n",
+        "a.example:t\"${\"x\"}",
+    );
+    check(
+        "credentials \"a\" { token = \"\" }\ncredentials \"b\" {}",
+        "a:; b:-",
+    );
+    check(
+        "{\"credentials\":{\"a\":{\"token\":\"t\"},\"b\":{\"token\":\"u\"}}}",
+        "a:t; b:u",
+    );
+    check(
+        " {\"credentials\":[{\"a\":[{\"token\":\"t\"}]},{\"b\":{\"token\":\"u\"}}]}",
+        "a:t; b:u",
+    );
+    check(
+        "{\"credentials\":{\"a\":{\"token\":\"t\"}},\"credentials\":{\"b\":{\"token\":\"u\"}}}",
+        "a:t; b:u",
+    );
+    check(
+        "credentials = [{ a = { token = \"t\" } }, { \"b\" = { token = \"u\" } }]",
+        "a:t; b:u",
+    );
+}
+
+#[test]
+fn what_is_not_read_yet_is_left_alone() {
+    let text = "plugin_cache_dir = \"$HOME/cache\"\ndisable_checkpoint = true\n\
+                plugin_cache_may_break_dependency_lock_file = true disable_checkpoint_signature = 1\n\
+                providers { a = \"b\" }\nprovisioners { a = \"b\" }\n";
+    check(text, "");
+    let ours = "registry_protocols {\n  retry_count = 1\n}\noci_credentials \"h/x\" {\n}\noci_default_credentials {\n}\n";
+    assert!(one(TOFU, ours).found.is_empty());
+    let without_effect = "warning cli-configuration-without-effect @";
+    let names = [
+        "registry_protocols",
+        "oci_credentials",
+        "oci_default_credentials",
+    ];
+    let want = names.map(|name| format!("{without_effect}{name}"));
+    assert_eq!(one(TERRAFORM, ours).problems(ours), want);
+}
+
+#[test]
+fn it_is_told_that_provider_installation_is_not_followed() {
+    let mirrors = "filesystem_mirror { path = \"/dir\" include = [\"example.com/*/*\"] }\n  \
+                   oci_mirror { repository_template = \"host/${namespace}/${type}\" }";
+    let direct = format!("provider_installation {{\n  {mirrors}\n  direct {{}}\n}}\n");
+    let only = format!("provider_installation {{\n  {mirrors}\n}}\n");
+    let rule = "cli-configuration-not-followed";
+    let note = format!("note {rule} @provider_installation");
+    let warning = format!("warning {rule} @provider_installation");
+    let json = "{\"provider_installation\": [{\"direct\": [{}]}]}";
+    check_problem(&direct, &[&note]);
+    check_problem(&only, &[&warning]);
+    check_problem("provider_installation {}", &[&warning]);
+    check_problem(json, &[&format!("note {rule} @\"provider_installation\"")]);
+
+    let both = one(TOFU, &format!("{only}{direct}"));
+    assert_eq!(both.problems(&format!("{only}{direct}")), [note]);
+    let direct: Vec<bool> = both.config.installations.iter().map(|i| i.direct).collect();
+    assert_eq!(direct, [false, true]);
+    let problem = &both.found[0];
+    let place = problem.primary.as_ref().expect("a place");
+    assert_eq!(
+        place.note,
+        "packages come from registries here, as with `tofu providers lock`"
+    );
+    assert_eq!(problem.related.len(), 1);
+    assert_eq!(
+        problem.help.as_deref(),
+        Some("name a mirror with --fs-mirror DIR")
+    );
+}
+
+/// Each row was given to Terraform 1.11.4, which reads the first ones and refuses the others.
+#[test]
+fn what_is_text_in_hcl_1_is_what_terraform_reads() {
+    let read = [
+        "a = {}, b = {}",
+        "a { b = 1, c = 2 }",
+        "a = \"x\" b = \"y\"",
+        "a {b {c=\"d\"}}",
+        "a{x=1 y=2}",
+        "a {b = 1\n c = 2 }",
+        "a = [\n1\n,2,]",
+        "a = -1",
+        "a = <<E\nx\nE\n",
+        "é = \"\\u00e9\"",
+        "a.b { }",
+        "{\"a\": null}",
+        "",
+        "Host \"h\" { SERVICES = {} }",
+        "credentials \"a\" { token = \"x\"\n token = \"y\" }",
+    ];
+    for text in read {
+        let run = one(TERRAFORM, text);
+        assert!(
+            run.found.iter().all(|p| p.code == "unsupported-item"),
+            "{text}"
+        );
+    }
+    let refused = [
+        "\u{feff}a = 1",
+        "a = foo",
+        "a = 1a",
+        "a = \"\\q\"",
+        "a = [1 2]",
+        "a = null",
+        "a b = 1",
+        "\"host\" \"h\" = {}",
+        "a = <<E\nx\nE",
+        "1 = 2",
+        "[a]",
+    ];
+    for text in refused {
+        assert_eq!(one(TERRAFORM, text).found[0].code, "syntax-error", "{text}");
+    }
+}
+
+#[test]
+fn what_nobody_knows_is_told() {
+    check_problem("bananas = true\n", &["warning unsupported-item @bananas"]);
+    check_problem("bananas {}\n", &["error unsupported-item @bananas"]);
+    check_problem(
+        "{\"bananas\": {}, \"x\": 1}",
+        &[
+            "error unsupported-item @\"bananas\"",
+            "warning unsupported-item @\"x\"",
+        ],
+    );
+    check_problem(
+        "host \"h\" { service = {} }",
+        &["warning unsupported-item @service"],
+    );
+    check_problem(
+        "credentials \"h\" { tokn = \"x\" }",
+        &["warning unsupported-item @tokn"],
+    );
+    let run = one(TERRAFORM, "credential \"h\" { token = \"x\" }");
+    assert_eq!(
+        run.found[0].help.as_deref(),
+        Some("did you mean credentials?")
+    );
+}
+
+#[test]
+fn what_cannot_be_meant_is_told_at_its_place() {
+    let invalid = "error cli-configuration-invalid @";
+    check_problem(
+        "host \"a_b\" { services = {} }",
+        &[&format!("{invalid}\"a_b\"")],
+    );
+    check_problem(
+        "{\"credentials\": {\"a\": {\"token\": \"credentials\"}, \"a b\": {}}}",
+        &[&format!("{invalid}\"a b\"")],
+    );
+    check_problem(
+        "credentials \"https://a\" { token = \"x\" }",
+        &[&format!("{invalid}\"https://a\"")],
+    );
+    check_problem("host = \"a\"", &[&format!("{invalid}host")]);
+    check_problem(
+        "credentials { token = \"x\" }",
+        &["error label-wrong @credentials"],
+    );
+    check_problem(
+        "host \"a\" { services = { x = 1 } }",
+        &["error wrong-type @x"],
+    );
+    check_problem(
+        "credentials \"a\" { token = 1 }",
+        &["warning wrong-type @token"],
+    );
+    check_problem(
+        "credentials_helper \"a\" {}\ncredentials_helper \"b\" {}\n",
+        &[&format!("{invalid}\"b\"")],
+    );
+}
+
+#[test]
+fn a_wrong_host_block_is_told_at_its_place() {
+    let service = |text: &str| format!("host \"h\" {{ services = {{ {text} }} }}");
+    check_problem(
+        &service("providers.v1 = 5"),
+        &["error wrong-type @providers.v1"],
+    );
+    for text in [
+        "\"providers.v1\" = {}",
+        "\"providers.v1\" = [\"/\"]",
+        "\"providers.v1\" = true",
+    ] {
+        check_problem(&service(text), &["error wrong-type @\"providers.v1\""]);
+    }
+    for url in ["https://u:hunter2@[", "hunter2:x", "https://h:hunter2/"] {
+        let text = service(&format!("\"providers.v1\" = \"{url}\""));
+        let run = one(TERRAFORM, &text);
+        let want = "error cli-configuration-invalid @\"providers.v1\"";
+        assert_eq!(run.problems(&text), [want], "{url}");
+        assert!(!everything_shown(&run).contains("hunter2"), "{url}");
+    }
+    let run = one(TERRAFORM, "host \"h\" { servicez = {} }");
+    assert_eq!(run.found[0].help.as_deref(), Some("did you mean services?"));
+}
+
+#[test]
+fn the_helper_is_remembered() {
+    let run = one(
+        TOFU,
+        "credentials_helper \"vault\" {\n  args = [\"-x\"]\n}\ncredentials \"a\" {}",
+    );
+    assert_eq!(run.config.helper.as_deref(), Some("vault"));
+    let asks = |host: &str| run.config.needs_helper(&host.parse().expect("a host"));
+    assert!(asks("b") && !asks("a"));
+    assert!(run.found.is_empty());
+}
+
+#[test]
+fn a_syntax_error_is_an_error_at_its_place_and_drops_the_file() {
+    let rows = [
+        ("credentials \"a\" { token = \"t\" }\nhost {{\n", "{"),
+        ("host \"a\" {", ""),
+        ("a = \n", ""),
+        ("a b\n", ""),
+        ("}", "}"),
+        ("a = [1", ""),
+        ("a = \"open\n", "\""),
+        ("a = 'x'", "'"),
+        ("/* a", "/*"),
+        ("{\"a\": }", ""),
+        ("{\"a\": 1} x", ""),
+    ];
+    for (text, marked) in rows {
+        let run = one(TERRAFORM, text);
+        let want = vec![format!("error syntax-error @{marked}")];
+        assert_eq!(run.problems(text), want, "{text:?}");
+        assert_eq!(run.summary(), "", "{text:?}");
+    }
+    let parsed = tree::parse(b"a = \"\xff\"");
+    assert_eq!(parsed.shown, b"* * \"*\"");
+}
+
+#[test]
+fn hostile_files_end_soon() {
+    let n = 200_000;
+    let mut texts = vec![
+        "{".repeat(n),
+        "[".repeat(n),
+        "a {".repeat(n),
+        "a = [".repeat(n),
+        "a ".repeat(n),
+        "\"\" = 1\n".repeat(n / 8),
+        "\"".repeat(n),
+        "\"${".repeat(n),
+        "<<E\n".repeat(n),
+        "/*".repeat(n),
+        "a = {}\n".repeat(n / 8),
+        "host \"a\" {}\n".repeat(n / 12),
+        format!("a {{{}}}", " ".repeat(n)),
+        format!("{{\"a\":{}", "[".repeat(n)),
+        format!("{}{}", "{\"a\":".repeat(n / 8), "}".repeat(n / 8)),
+        "\u{1}".to_owned(),
+        "\0".to_owned(),
+    ];
+    texts.push(format!("{}{}", "a {".repeat(32), "}".repeat(32)));
+    for text in texts {
+        let run = one(TERRAFORM, &text);
+        assert!(run.config.tokens.is_empty());
+    }
+    let large = " ".repeat(usize::try_from(MAX_FILE_BYTES).expect("small") + 1);
+    assert_eq!(one(TERRAFORM, &large).found[0].code, "file-unreadable");
+}
+
+#[test]
+fn files_are_merged_in_their_order() {
+    let home = ("HOME", "/h");
+    let host = |url: &str| format!("host \"h\" {{ services = {{ \"{url}\" = \"{url}\" }} }}");
+    let (bad, good) = (host("bad"), host("good"));
+    let merged = |files: &[(&str, &str)]| run(TERRAFORM, &[home], files).summary();
+    // cfg-directory, cfg-directory-reverse, cfg-directory-over-main
+    let a = "/h/.terraform.d/a.tfrc";
+    let b = "/h/.terraform.d/b.tfrc";
+    assert_eq!(merged(&[(a, &bad), (b, &good)]), "h good=good");
+    assert_eq!(merged(&[(b, &bad), (a, &good)]), "h bad=bad");
+    assert_eq!(
+        merged(&[("/h/.terraformrc", &bad), (a, &good)]),
+        "h good=good"
+    );
+    let unread = [
+        ("/h/.terraform.d/a.tf", "x"),
+        ("/h/.terraform.d/a.json", "x"),
+        (a, &good),
+    ];
+    assert_eq!(merged(&unread), "h good=good");
+    // A later block without a token hides that of an earlier file.
+    let tokens = [
+        (a, "credentials \"x\" { token = \"t\" }"),
+        (b, "credentials \"x\" {}"),
+    ];
+    assert_eq!(merged(&tokens), "x:-");
+    let many: Vec<String> = (0..=MAX_DIRECTORY_FILES)
+        .map(|n| format!("/h/.terraform.d/{n}.tfrc"))
+        .collect();
+    let many: Vec<(&str, &str)> = many.iter().map(|name| (name.as_str(), "")).collect();
+    assert_eq!(
+        run(TERRAFORM, &[home], &many).found[0].code,
+        "file-unreadable"
+    );
+}
+
+/// Holds a run against a recorded case, whose hosts and tokens are `want`.
+#[track_caller]
+fn recorded(id: &str, run: &Run, want: &str) {
+    assert!(run.found.is_empty(), "{id}: {:?}", run.found);
+    assert_eq!(run.summary(), want, "{id}");
+}
+
+const HOME: (&str, &str) = ("HOME", "/h");
+const NAMED: (&str, &str) = ("TF_CLI_CONFIG_FILE", "/rc");
+const HOST: &str = "host \"h\" { services = { \"providers.v1\" = \"/v1/\" } }";
+const HOST_READ: &str = "h providers.v1=/v1/";
+const TOKEN: &str = "credentials \"localhost:1\" {\n  token = \"good\"\n}\n";
+
+#[test]
+fn recorded_cases_about_files_hold() {
+    let rc = ("/rc", HOST);
+    let named = run(TERRAFORM, &[NAMED], &[rc]);
+    recorded("cfg-host-relative", &named, HOST_READ);
+    let legacy = ("/h/.terraformrc", TOKEN);
+    let new = ("/h/.tofurc", HOST);
+    let default = run(TOFU, &[HOME], &[legacy]);
+    recorded("cfg-default-terraformrc", &default, "localhost:1:good");
+    recorded(
+        "cfg-default-tofurc",
+        &run(TOFU, &[HOME], &[new, legacy]),
+        HOST_READ,
+    );
+    let other = run(TERRAFORM, &[HOME], &[new, legacy]);
+    recorded("cfg-default-tofurc", &other, "localhost:1:good");
+    let old = run(TOFU, &[HOME, ("TERRAFORM_CONFIG", "/rc")], &[rc, legacy]);
+    recorded("cfg-old-variable", &old, HOST_READ);
+    let json = "{\"host\":{\"h\":{\"services\":{\"providers.v1\":\"/v1/\"}}}}";
+    recorded("cfg-json", &one(TERRAFORM, json), HOST_READ);
+    let helper = one(TERRAFORM, "credentials_helper \"a\" {}\n");
+    recorded("cfg-helper-missing", &helper, "");
+}
+
+#[test]
+fn recorded_cases_about_tokens_hold() {
+    let good = "localhost:1:good";
+    let rc = ("/rc", TOKEN);
+    let bad = ("/rc", "credentials \"localhost:1\" { token = \"bad\" }");
+    recorded("cfg-credentials-block", &run(TOFU, &[NAMED], &[rc]), good);
+    let variable = [NAMED, ("TF_TOKEN_localhost:1", "good")];
+    recorded("cfg-token-beats-file", &run(TOFU, &variable, &[bad]), good);
+    let empty = run(TERRAFORM, &[NAMED, ("TF_TOKEN_localhost:1", "")], &[rc]);
+    recorded("cfg-token-empty", &empty, "localhost:1:");
+    let json = (
+        "/h/.terraform.d/credentials.tfrc.json",
+        "{\"credentials\":{\"localhost:1\":{\"token\":\"good\"}}}",
+    );
+    let beside = run(TERRAFORM, &[HOME, NAMED], &[json, ("/rc", "")]);
+    recorded("cfg-credentials-json-file", &beside, "");
+    for flavor in [TERRAFORM, TOFU] {
+        let default = run(flavor, &[HOME], &[json]);
+        recorded("cfg-credentials-json-file-default", &default, good);
+    }
+    let host = "localhost:1".parse().expect("a host");
+    assert_eq!(empty.config.token(&host).map(Secret::reveal), Some(""));
+}
+
+#[test]
+fn a_missing_file_is_told_by_how_it_was_named() {
+    // cfg-missing-file
+    let run = run(TERRAFORM, &[("TF_CLI_CONFIG_FILE", "nowhere")], &[]);
+    assert_eq!(run.problems(""), ["warning cli-configuration-missing @"]);
+    let wanted = Wanted {
+        flavor: TERRAFORM,
+        file: Some(Path::new("nowhere")),
+    };
+    let mut texts = Texts::default();
+    let (_, found) = read(&MemFiles::default(), &MemEnv::default(), &mut texts, wanted);
+    assert_eq!(
+        (found[0].code, found[0].severity),
+        ("file-unreadable", Severity::Error)
+    );
+}
+
+#[test]
+fn the_null_device_is_no_configuration() {
+    let null = ("TF_CLI_CONFIG_FILE", "/dev/null");
+    let none = run(TERRAFORM, &[HOME, null], &[("/h/.terraformrc", HOST)]);
+    recorded("/dev/null", &none, "");
+    assert!(none.config.files.is_empty());
+}

@@ -1,0 +1,63 @@
+//! What of a file people may see: its outline and its names, never a value.
+
+use super::blocks::TOPS;
+use super::tree::{Entry, Node};
+
+/// Names inside blocks that hide nothing, also in a file that cannot be parsed.
+const INNER: [&str; 6] = [
+    "args",
+    "login.v1",
+    "modules.v1",
+    "providers.v1",
+    "services",
+    "token",
+];
+
+/// Hides all but the outline.
+pub(super) fn outline(bytes: &[u8]) -> Vec<u8> {
+    let outline = |byte: &u8| b"{}[]:, \t\r\n\"".contains(byte);
+    let veil = |byte: &u8| if outline(byte) { *byte } else { b'*' };
+    bytes.iter().map(veil).collect()
+}
+
+/// Tells whether a word is one of the programs' own, which no token is.
+///
+/// Any other word of a file that cannot be parsed may be a piece of a token.
+pub(super) fn is_known(word: &str) -> bool {
+    TOPS.iter().any(|(name, _)| *name == word) || INNER.contains(&word)
+}
+
+/// Shows the names of a file that was parsed: those of blocks and their arguments, the labels of
+/// `host` and `credentials` blocks, and the names of services.
+///
+/// What stands deeper has no name that could be known, and stays hidden.
+pub(super) fn show_names(entries: &[Entry], bytes: &[u8], shown: &mut [u8]) {
+    let mut show = |entry: &Entry| {
+        let span = entry.key.span.start..entry.key.span.end;
+        if let (Some(from), Some(to)) = (bytes.get(span.clone()), shown.get_mut(span)) {
+            to.copy_from_slice(from);
+        }
+    };
+    for top in entries {
+        show(top);
+        let is = |name: &str| top.key.text.eq_ignore_ascii_case(name);
+        if !is("host") && !is("credentials") {
+            continue;
+        }
+        for label in top.value.entries() {
+            show(label);
+            for argument in label.value.entries() {
+                show(argument);
+                if is("host") && argument.key.text.eq_ignore_ascii_case("services") {
+                    services(&argument.value, &mut show);
+                }
+            }
+        }
+    }
+}
+
+fn services(value: &Node, show: &mut impl FnMut(&Entry)) {
+    for service in value.entries() {
+        show(service);
+    }
+}
