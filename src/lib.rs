@@ -32,6 +32,7 @@ pub mod version;
 pub mod world;
 
 pub mod authenticate;
+pub mod cliconfig;
 pub mod config;
 pub mod expr;
 pub mod hcl;

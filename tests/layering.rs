@@ -24,6 +24,7 @@ const ROOMS: &[(&str, &str)] = &[
         "config",
         "hcl expr diag flavor addr version requirement world",
     ),
+    ("cliconfig", "hcl diag flavor addr world"),
     ("authenticate", "flavor addr version platform hash package"),
     ("archive", "hash world parallel"),
     ("sources", "flavor addr version platform hash package world"),
@@ -50,7 +51,7 @@ const ROOMS: &[(&str, &str)] = &[
     (
         "cli",
         "flavor addr version platform hash diag world package requirement parallel hcl expr lockfile \
-         config authenticate archive sources resolve coverage locker verify report",
+         config cliconfig authenticate archive sources resolve coverage locker verify report",
     ),
 ];
 
