@@ -17,10 +17,16 @@ mod configs;
 mod corpus_syntax;
 mod hostile_archives;
 mod lockfiles;
+mod recorded_scenarios;
+mod registry_double;
 mod selections;
 mod versions;
 
 #[path = "../support/lab.rs"]
 mod lab;
+#[path = "../support/registry/mod.rs"]
+mod registry;
+#[path = "../support/scenarios/mod.rs"]
+mod scenarios;
 #[path = "../support/zips.rs"]
 mod zips;

@@ -1,0 +1,213 @@
+//! A provider registry on loopback, for tests: signed packages, and every fault a test asks for.
+//!
+//! A registry listens at two origins, as real ones do: one for its documents and one for packages.
+//! Either serves every path, over HTTP/2 or HTTP/1.1 as the client likes it. All it does wrong is
+//! told by knobs of the names and meanings in `knobs`; those of recorded scenarios can be passed as
+//! they are.
+//!
+//! | Path | What |
+//! |---|---|
+//! | `/.well-known/terraform.json` | service discovery |
+//! | `/v1/providers/NS/TYPE/versions` | versions |
+//! | `/v1/providers/NS/TYPE/VERSION/download/OS/ARCH` | download document |
+//! | `/files/NS/TYPE/VERSION/FILE` | zip, `_SHA256SUMS`, `_SHA256SUMS.sig` |
+//! | `/hop/N/NS/TYPE/VERSION/FILE` | redirects to it, N of them |
+#![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+#![allow(
+    dead_code,
+    unused_imports,
+    reason = "not every test binary needs all of it"
+)]
+
+mod answer;
+mod catalog;
+mod delivery;
+mod documents;
+mod keys;
+mod knobs;
+mod log;
+mod route;
+mod server;
+mod shop;
+mod sums;
+mod tls;
+
+use std::net::{Ipv4Addr, TcpListener};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde_json::Value;
+use tokio::runtime::{Builder, Runtime};
+use tokio_rustls::TlsAcceptor;
+
+use self::server::{Shared, listen};
+use self::shop::Origins;
+
+pub(crate) use self::catalog::Evidence;
+pub(crate) use self::keys::TestKey;
+pub(crate) use self::knobs::Knobs;
+pub(crate) use self::log::{Entry, Origin};
+pub(crate) use self::sums::{false_hash, sha256_hex};
+
+/// A running registry; it ends when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Registry {
+    shared: Arc<Shared>,
+    ports: Ports,
+    runtime: Option<Runtime>,
+    dir: tempfile::TempDir,
+}
+
+/// How a registry is started.
+#[derive(Clone, Debug)]
+pub(crate) struct Options {
+    /// Names in its certificate beside `localhost`, `127.0.0.1` and `::1`.
+    pub(crate) names: Vec<String>,
+    /// Offers no HTTP/2.
+    pub(crate) http1_only: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Ports {
+    lab: u16,
+    files: u16,
+    plain: u16,
+}
+
+impl Registry {
+    /// Starts an empty registry that does everything right.
+    pub(crate) fn start() -> Self {
+        Self::start_with(&Options {
+            names: Vec::new(),
+            http1_only: false,
+        })
+    }
+
+    /// Starts an empty registry.
+    pub(crate) fn start_with(options: &Options) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("ca.pem"), tls::authority_pem()).unwrap();
+        let ([lab, files, plain], ports) = open_ports();
+        let shared = Arc::new(Shared::new(Origins {
+            lab: format!("https://127.0.0.1:{}", ports.lab),
+            files: format!("https://127.0.0.1:{}", ports.files),
+        }));
+        let protocols: &[&str] = match options.http1_only {
+            true => &["http/1.1"],
+            false => &["h2", "http/1.1"],
+        };
+        let tls = TlsAcceptor::from(tls::server_config(&options.names, protocols));
+        let mut builder = Builder::new_multi_thread();
+        let runtime = builder
+            .worker_threads(2)
+            .enable_io()
+            .enable_time()
+            .build()
+            .unwrap();
+        for (origin, listener, tls) in [
+            (Origin::Lab, lab, Some(tls.clone())),
+            (Origin::Files, files, Some(tls)),
+            (Origin::Plain, plain, None),
+        ] {
+            runtime.spawn(listen(Arc::clone(&shared), origin, listener, tls));
+        }
+        Self {
+            shared,
+            ports,
+            runtime: Some(runtime),
+            dir,
+        }
+    }
+
+    /// Publishes the zip of a platform of `namespace/type`.
+    pub(crate) fn add_zip(&self, source: &str, version: &str, platform: &str, bytes: &[u8]) {
+        let mut stock = self.shared.stock();
+        stock.catalog.add_zip(source, version, platform, bytes);
+    }
+
+    /// States the protocols of a version, which are `5.0` alone otherwise.
+    pub(crate) fn set_protocols(&self, source: &str, version: &str, protocols: &[&str]) {
+        let mut stock = self.shared.stock();
+        stock.catalog.set_protocols(source, version, protocols);
+    }
+
+    /// Serves, properly signed, this SHA256SUMS document in place of the true one.
+    pub(crate) fn replace_sums(&self, source: &str, version: &str, sums: &[u8]) {
+        let mut stock = self.shared.stock();
+        stock.catalog.replace_sums(source, version, sums);
+    }
+
+    /// Serves this evidence of a version as it is, whatever the knobs say.
+    pub(crate) fn replace_evidence(&self, source: &str, version: &str, evidence: Evidence) {
+        let mut stock = self.shared.stock();
+        stock.catalog.replace_evidence(source, version, evidence);
+    }
+
+    /// Sets all knobs, those not in the JSON object to the good ones, and forgets all requests.
+    pub(crate) fn reset(&self, knobs: &Value) {
+        self.shared.stock().knobs = Knobs::parse(knobs);
+        self.shared.log.reset();
+    }
+
+    /// All requests since the last reset, in order of arrival.
+    pub(crate) fn entries(&self) -> Vec<Entry> {
+        self.shared.log.entries()
+    }
+
+    /// The same as recorded outcomes list them: at most 30, then `(more)`.
+    pub(crate) fn requests(&self) -> Vec<String> {
+        self.shared.log.lines()
+    }
+
+    /// The most requests that were under way at an origin at once, since the last reset.
+    pub(crate) fn most_in_flight(&self, origin: Origin) -> usize {
+        self.shared.log.most_in_flight(origin)
+    }
+
+    /// The PEM file to pass as `SSL_CERT_FILE`.
+    pub(crate) fn ca_file(&self) -> PathBuf {
+        self.dir.path().join("ca.pem")
+    }
+
+    /// `https://127.0.0.1:PORT` of an origin (plain http for [`Origin::Plain`]).
+    pub(crate) fn url(&self, origin: Origin) -> String {
+        let scheme = match origin {
+            Origin::Plain => "http",
+            Origin::Lab | Origin::Files => "https",
+        };
+        format!("{scheme}://127.0.0.1:{}", self.port(origin))
+    }
+
+    pub(crate) fn port(&self, origin: Origin) -> u16 {
+        match origin {
+            Origin::Lab => self.ports.lab,
+            Origin::Files => self.ports.files,
+            Origin::Plain => self.ports.plain,
+        }
+    }
+}
+
+impl Drop for Registry {
+    fn drop(&mut self) {
+        // Stalled answers are dropped, not waited for.
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+fn open_ports() -> ([TcpListener; 3], Ports) {
+    let open = || {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        listener.set_nonblocking(true).unwrap();
+        listener
+    };
+    let listeners = [open(), open(), open()];
+    let port = |listener: &TcpListener| listener.local_addr().unwrap().port();
+    let ports = Ports {
+        lab: port(&listeners[0]),
+        files: port(&listeners[1]),
+        plain: port(&listeners[2]),
+    };
+    (listeners, ports)
+}

@@ -1,0 +1,117 @@
+//! Which document a path names.
+
+/// A kind of request, as rules name it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Discovery,
+    Versions,
+    Download,
+    Package,
+    Shasums,
+    Signature,
+    Redirect,
+    Other,
+}
+
+/// A path, taken apart; sources are `namespace/type` in lower case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Route {
+    Discovery,
+    Versions {
+        source: String,
+    },
+    Download {
+        source: String,
+        version: String,
+        platform: String,
+    },
+    File {
+        kind: Kind,
+        source: String,
+        version: String,
+        file: String,
+    },
+    Redirect {
+        hops: u64,
+        rest: String,
+    },
+    Other,
+}
+
+impl Kind {
+    /// All names that a rule may use.
+    pub(crate) const NAMES: &[&str] = &[
+        "discovery",
+        "versions",
+        "download",
+        "package",
+        "shasums",
+        "signature",
+        "redirect",
+        "other",
+    ];
+
+    pub(crate) fn name(self) -> &'static str {
+        Self::NAMES[self as usize]
+    }
+}
+
+impl Route {
+    /// Takes a path without its query apart.
+    pub(crate) fn of(path: &str) -> Self {
+        let parts: Vec<&str> = path.trim_matches('/').split('/').collect();
+        let source = |namespace: &str, name: &str| format!("{namespace}/{name}").to_lowercase();
+        match *parts {
+            [".well-known", "terraform.json"] => Self::Discovery,
+            ["v1", "providers", namespace, name, "versions"] => Self::Versions {
+                source: source(namespace, name),
+            },
+            [
+                "v1",
+                "providers",
+                namespace,
+                name,
+                version,
+                "download",
+                os,
+                arch,
+            ] => Self::Download {
+                source: source(namespace, name),
+                version: version.to_owned(),
+                platform: format!("{os}_{arch}"),
+            },
+            ["files", namespace, name, version, file] => Self::File {
+                kind: kind_of_file(file),
+                source: source(namespace, name),
+                version: version.to_owned(),
+                file: file.to_owned(),
+            },
+            ["hop", hops, ref rest @ ..] if rest.len() == 4 => Self::Redirect {
+                hops: hops.parse().unwrap_or(1),
+                rest: rest.join("/"),
+            },
+            _ => Self::Other,
+        }
+    }
+
+    pub(crate) fn kind(&self) -> Kind {
+        match self {
+            Self::Discovery => Kind::Discovery,
+            Self::Versions { .. } => Kind::Versions,
+            Self::Download { .. } => Kind::Download,
+            Self::File { kind, .. } => *kind,
+            Self::Redirect { .. } => Kind::Redirect,
+            Self::Other => Kind::Other,
+        }
+    }
+}
+
+fn kind_of_file(file: &str) -> Kind {
+    if file.ends_with("_SHA256SUMS") {
+        Kind::Shasums
+    } else if file.ends_with("_SHA256SUMS.sig") {
+        Kind::Signature
+    } else {
+        Kind::Package
+    }
+}

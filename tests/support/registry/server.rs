@@ -1,0 +1,226 @@
+//! Listeners, connections and requests.
+
+use std::convert::Infallible;
+use std::future::{pending, poll_fn};
+use std::io;
+use std::net::TcpListener as StdListener;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use hyper::body::{Bytes, Incoming};
+use hyper::service::service_fn;
+use hyper::{Request, Response};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use hyper_util::server::conn::auto;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::time::{Sleep, sleep};
+use tokio_rustls::TlsAcceptor;
+
+use super::answer::{Answer, Asked};
+use super::catalog::Catalog;
+use super::delivery::{Ending, Fate, Parcel};
+use super::knobs::Knobs;
+use super::log::{Entry, InFlight, Log, Origin};
+use super::route::Route;
+use super::shop::{Origins, Shop};
+
+/// What all connections of a registry share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) origins: Origins,
+    pub(crate) log: Log,
+    stock: Mutex<Stock>,
+}
+
+/// What a test may change while the registry runs.
+#[derive(Debug)]
+pub(crate) struct Stock {
+    pub(crate) catalog: Catalog,
+    pub(crate) knobs: Knobs,
+}
+
+impl Shared {
+    pub(crate) fn new(origins: Origins) -> Self {
+        Self {
+            origins,
+            log: Log::default(),
+            stock: Mutex::new(Stock {
+                catalog: Catalog::default(),
+                knobs: Knobs::good(),
+            }),
+        }
+    }
+
+    pub(crate) fn stock(&self) -> std::sync::MutexGuard<'_, Stock> {
+        self.stock.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Decides the answer and writes the request down.
+    fn decide(&self, origin: Origin, request: &Request<Incoming>) -> (Answer, InFlight) {
+        let asked = Asked {
+            method: request.method().as_str(),
+            path: request.uri().path(),
+            headers: request.headers(),
+        };
+        let mut stock = self.stock();
+        let kind = Route::of(asked.path).kind();
+        let fault = stock.knobs.fault(kind, asked.path, asked.method);
+        let shop = Shop {
+            catalog: &stock.catalog,
+            knobs: &stock.knobs,
+            origins: &self.origins,
+        };
+        let answer = shop.answer(asked, fault.as_ref());
+        let status = match answer.delivery.instead {
+            Some(_) => None,
+            None => Some(answer.status),
+        };
+        // Still under the lock, so that the log has the order in which rules were applied.
+        let in_flight = self.log.push(Entry::of(origin, request, status));
+        (answer, in_flight)
+    }
+}
+
+/// Accepts connections for ever.
+pub(crate) async fn listen(
+    shared: Arc<Shared>,
+    origin: Origin,
+    listener: StdListener,
+    tls: Option<TlsAcceptor>,
+) {
+    let listener = TcpListener::from_std(listener).unwrap();
+    loop {
+        let Ok((stream, _)) = listener.accept().await else {
+            return;
+        };
+        let _ = stream.set_nodelay(true);
+        let fate = Fate::default();
+        let socket = Socket {
+            stream,
+            fate: fate.clone(),
+            pause: None,
+        };
+        let (shared, tls) = (Arc::clone(&shared), tls.clone());
+        tokio::spawn(async move {
+            match tls {
+                None => drive(shared, origin, socket, fate).await,
+                Some(tls) => {
+                    // A client that does not trust us is no failure of ours.
+                    if let Ok(stream) = tls.accept(socket).await {
+                        drive(shared, origin, stream, fate).await;
+                    }
+                }
+            }
+        });
+    }
+}
+
+/// Serves a connection until it ends by itself or by its fate.
+async fn drive<S>(shared: Arc<Shared>, origin: Origin, stream: S, fate: Fate)
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let own_fate = fate.clone();
+    let service = service_fn(move |request| {
+        let (shared, fate) = (Arc::clone(&shared), fate.clone());
+        async move { Ok::<_, Infallible>(respond(&shared, origin, request, fate).await) }
+    });
+    let builder = auto::Builder::new(TokioExecutor::new());
+    let mut connection = Box::pin(builder.serve_connection(TokioIo::new(stream), service));
+    // The connection comes first: what an answer has sent is on its way before the end is seen.
+    poll_fn(|context| match connection.as_mut().poll(context) {
+        Poll::Ready(_) => Poll::Ready(()),
+        Poll::Pending => own_fate.poll_end(context),
+    })
+    .await;
+}
+
+async fn respond(
+    shared: &Shared,
+    origin: Origin,
+    request: Request<Incoming>,
+    fate: Fate,
+) -> Response<Parcel> {
+    let (answer, in_flight) = shared.decide(origin, &request);
+    let delivery = &answer.delivery;
+    if let Some(ending) = delivery.instead {
+        fate.end(ending);
+        return pending().await;
+    }
+    if let Some(wait) = delivery.wait {
+        sleep(wait).await;
+    }
+    fate.set_trickle(delivery.trickle);
+    let mut response = Response::builder().status(answer.status);
+    for (name, value) in &answer.headers {
+        response = response.header(name, value);
+    }
+    response = response.header("Content-Length", answer.body.len());
+    let body = match request.method().as_str() {
+        "HEAD" => Bytes::new(),
+        _ => answer.body.clone(),
+    };
+    let parcel = Parcel::new(body, delivery, fate, in_flight);
+    response.body(parcel).unwrap()
+}
+
+/// A TCP stream that can trickle, and that ends as its fate says.
+struct Socket {
+    stream: TcpStream,
+    fate: Fate,
+    pause: Option<Pin<Box<Sleep>>>,
+}
+
+impl Drop for Socket {
+    fn drop(&mut self) {
+        if self.fate.ending() == Some(Ending::Reset) {
+            let _ = self.stream.set_zero_linger();
+        }
+    }
+}
+
+impl AsyncRead for Socket {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(context, buffer)
+    }
+}
+
+impl AsyncWrite for Socket {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        if let Some(pause) = &mut self.pause {
+            if pause.as_mut().poll(context).is_pending() {
+                return Poll::Pending;
+            }
+            self.pause = None;
+        }
+        let Some(rate) = self.fate.trickle() else {
+            return Pin::new(&mut self.stream).poll_write(context, bytes);
+        };
+        let one = &bytes[..bytes.len().min(1)];
+        let written = Pin::new(&mut self.stream).poll_write(context, one);
+        if written.is_ready() {
+            let time = Duration::from_secs_f64(1.0 / rate as f64);
+            self.pause = Some(Box::pin(sleep(time)));
+        }
+        written
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}
