@@ -4,15 +4,19 @@ use std::io;
 use std::process::ExitCode;
 
 use lockctl::cli::{self, Io, World};
-use lockctl::os::{self, RealDisk, RealEnv};
+use lockctl::os::{self, RealClock, RealDisk, RealEnv, RealHttp};
 
 fn main() -> ExitCode {
+    let http = RealHttp::new(&RealEnv);
     let world = World {
         disk: &RealDisk,
         env: &RealEnv,
+        http: &http,
+        clock: &RealClock,
     };
     let mut stdout = io::BufWriter::new(io::stdout().lock());
-    let mut stderr = io::stderr().lock();
+    // Not locked: progress is drawn by other threads.
+    let mut stderr = io::stderr();
     let mut io = Io {
         stdout: &mut stdout,
         stderr: &mut stderr,

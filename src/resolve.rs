@@ -66,6 +66,17 @@ pub enum SelectError {
 }
 
 impl SelectError {
+    /// Returns the provider that gets no version.
+    #[must_use]
+    pub fn provider(&self) -> &ProviderAddr {
+        match self {
+            Self::LockedConflict { provider, .. }
+            | Self::LockedGone { provider, .. }
+            | Self::NoMatch { provider, .. }
+            | Self::Refused { provider, .. } => provider,
+        }
+    }
+
     /// Returns the title that the program of the flavor prints (`lockfile.md` 7.6).
     #[must_use]
     pub fn title(&self, flavor: Flavor) -> &'static str {

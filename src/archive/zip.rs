@@ -7,7 +7,7 @@ use super::central::{Entry, Kind, List, read_list};
 use super::layout::unpacked_files;
 use super::member::{Place, Unpacker, locate};
 use super::{ArchiveError, FREE_UNPACKED_BYTES, FileDigest, Limits};
-use crate::hash::{self, Hash, Sha256Stream, h1_of_digests};
+use crate::hash::{self, Digest, Hash, Sha256Stream, h1_of_digests};
 
 /// What a zip is, by its bytes and by its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,6 +79,18 @@ pub enum Oddity {
 pub fn hash_zip(mut reader: impl Read + Seek, limits: &Limits) -> Result<ZipHashes, ArchiveError> {
     reader.seek(SeekFrom::Start(0))?;
     let zh = hash::zh(&mut reader)?;
+    hash_members(zh, reader, limits)
+}
+
+/// Does what [`hash_zip`] does for a zip whose `zh` is known already, e.g. from when it arrived.
+///
+/// # Errors
+/// As [`hash_zip`].
+pub fn hash_members(
+    zh: Hash,
+    mut reader: impl Read + Seek,
+    limits: &Limits,
+) -> Result<ZipHashes, ArchiveError> {
     let list = read_list(&mut reader, limits)?;
     if list.entries.is_empty() {
         return Err(ArchiveError::Empty);
@@ -87,31 +99,9 @@ pub fn hash_zip(mut reader: impl Read + Seek, limits: &Limits) -> Result<ZipHash
     let paths = unpacked_files(&list.entries)?;
     let places = find_places(&mut reader, &list)?;
 
+    let (digests, mut oddities) = read_contents(&mut reader, &list, &paths, &places)?;
+
     let last = last_of_each_name(&list.entries);
-
-    let mut oddities = Vec::new();
-    let mut digests = Vec::with_capacity(list.entries.len());
-    let mut unpacker = Unpacker::new();
-    for (number, entry) in list.entries.iter().enumerate() {
-        let name = || entry.name.clone();
-        note_oddities(entry, &paths, &mut oddities);
-        if last[&*entry.name] != number {
-            oddities.push(Oddity::Replaced { name: name() });
-        }
-        if places[number].header_differs {
-            oddities.push(Oddity::HeaderDiffers { name: name() });
-        }
-        if entry.is_named_directory() {
-            digests.push(Sha256Stream::default().finish());
-            continue;
-        }
-        let content = unpacker.read(&mut reader, entry, places[number])?;
-        if content.unstated_checksum {
-            oddities.push(Oddity::UncheckedContent { name: name() });
-        }
-        digests.push(content.digest);
-    }
-
     // Every name counts as often as it stands there, each time with the last content of that name.
     let members = list.entries.iter().map(|entry| &*entry.name);
     let member_h1 = h1_of_digests(members.map(|name| (name, digests[last[name]])))?;
@@ -134,6 +124,39 @@ pub fn hash_zip(mut reader: impl Read + Seek, limits: &Limits) -> Result<ZipHash
         files,
         oddities,
     })
+}
+
+/// Reads every entry once; returns the digest of each, and what is odd about it.
+fn read_contents(
+    reader: &mut (impl Read + Seek),
+    list: &List,
+    paths: &BTreeMap<Box<[u8]>, usize>,
+    places: &[Place],
+) -> Result<(Vec<Digest>, Vec<Oddity>), ArchiveError> {
+    let mut oddities = Vec::new();
+    let mut digests = Vec::with_capacity(list.entries.len());
+    let mut unpacker = Unpacker::new();
+    let last = last_of_each_name(&list.entries);
+    for (number, entry) in list.entries.iter().enumerate() {
+        let name = || entry.name.clone();
+        note_oddities(entry, paths, &mut oddities);
+        if last[&*entry.name] != number {
+            oddities.push(Oddity::Replaced { name: name() });
+        }
+        if places[number].header_differs {
+            oddities.push(Oddity::HeaderDiffers { name: name() });
+        }
+        if entry.is_named_directory() {
+            digests.push(Sha256Stream::default().finish());
+            continue;
+        }
+        let content = unpacker.read(reader, entry, places[number])?;
+        if content.unstated_checksum {
+            oddities.push(Oddity::UncheckedContent { name: name() });
+        }
+        digests.push(content.digest);
+    }
+    Ok((digests, oddities))
 }
 
 /// Judges the stated sizes; that no entry exceeds its own is seen to when it is read.

@@ -37,9 +37,15 @@ pub(super) struct Common {
     /// Print results only, no remarks
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub(super) quiet: bool,
-    /// Print more: notes, single hashes, packages
+    /// Print more: notes, single hashes, packages, requests
     #[arg(short, long, global = true, action = ArgAction::SetTrue)]
     pub(super) verbose: bool,
+    /// Ask nobody over the network
+    #[arg(long, global = true)]
+    pub(super) offline: bool,
+    /// Read this CLI configuration of Terraform or OpenTofu instead of the usual ones
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(super) cli_config: Option<PathBuf>,
 }
 
 /// How results are printed.
@@ -77,7 +83,7 @@ pub(super) struct Lock {
     pub(super) roots: Roots,
     #[command(flatten)]
     pub(super) platforms: Platforms,
-    /// Take packages from this directory, laid out as a filesystem mirror
+    /// Take packages from this directory, laid out as a filesystem mirror [default: registries]
     #[arg(long, value_name = "DIR")]
     pub(super) fs_mirror: Option<PathBuf>,
     /// Write nothing; exit with 1 if the lock file would change
@@ -86,7 +92,8 @@ pub(super) struct Lock {
     /// Write nothing; show what would change
     #[arg(long)]
     pub(super) dry_run: bool,
-    /// How many packages are worked on at once [default: the number of cores]
+    /// How many packages are downloaded or hashed at once [default: 8 downloads, and as many
+    /// packages hashed as there are cores]
     #[arg(long, value_name = "N", value_parser = jobs)]
     pub(super) jobs: Option<NonZeroUsize>,
 }

@@ -1,20 +1,26 @@
 //! `lockctl lock`: create or complete the lock file.
 
+use std::io::Write;
+use std::path::Path;
+
 use super::args::{Common, Lock};
-use super::lock_errors;
+use super::lock_errors::{self, Required};
 use super::lock_report as say;
+use super::network::{self, Told};
 use super::output::{Output, RootOutput};
+use super::progress::Progress;
 use super::root::{self, LockText, Root};
 use super::{World, setup};
 use crate::config::Loaded;
-use crate::diag::{Texts, has_errors};
+use crate::diag::{Diagnostic, Texts, has_errors};
 use crate::flavor::Flavor;
-use crate::locker::{self, Locked, Request, Wanted};
+use crate::locker::{self, DOWNLOADS, Locked, Outside, Request, Wanted};
 use crate::lockfile;
 use crate::report::Failure;
 use crate::report::json::Status;
-use crate::sources::SourceError;
 use crate::sources::filesystem_mirror::FilesystemMirror;
+use crate::sources::net::{Event, Net};
+use crate::sources::{Source, SourceError};
 use crate::world::Replaced;
 
 /// What all roots of a run share.
@@ -23,31 +29,51 @@ struct Run<'a> {
     args: &'a Lock,
     world: World<'a>,
     platforms: Wanted,
-    /// The mirror, scanned once for each flavor that comes up.
-    mirrors: Vec<(Flavor, FilesystemMirror)>,
+    told: Told<'a>,
+    /// What was made ready for each flavor that came up.
+    ready: Vec<Ready<'a>>,
 }
 
-pub(super) fn run(common: &Common, args: &Lock, world: World<'_>) -> Output {
+/// Where packages come from by the rules of a flavor.
+struct Ready<'a> {
+    flavor: Flavor,
+    net: Net<'a>,
+    /// `None` if the CLI configuration is broken.
+    source: Option<Box<dyn Source + 'a>>,
+    /// What is to be said about the CLI configuration.
+    diagnostics: Vec<Diagnostic>,
+}
+
+pub(super) fn run(
+    common: &Common,
+    args: &Lock,
+    world: World<'_>,
+    stderr: &mut (dyn Write + Send),
+) -> Output {
     let platforms = match setup::wanted(&args.platforms.platforms) {
         Ok(platforms) => platforms,
         Err(failure) => return Output::failed("lock", failure),
     };
+    let progress = Progress::new(common, world.env, stderr);
+    let told = |event: &Event<'_>| progress.tell(event);
     let mut run = Run {
         common,
         args,
         world,
         platforms,
-        mirrors: Vec::new(),
+        told: &told,
+        ready: Vec::new(),
     };
     let (outputs, texts) = root::each(common, &args.roots, world.disk, |root, texts, output| {
         run.root(root, texts, output)
     });
+    progress.finish();
     let mut output = Output::of_roots("lock", outputs, texts);
     output.remarks(setup::platform_remarks(&args.platforms.platforms));
     output
 }
 
-impl Run<'_> {
+impl<'a> Run<'a> {
     fn root(
         &mut self,
         root: &Root,
@@ -74,16 +100,18 @@ impl Run<'_> {
             say::nothing_required(output, root);
             return Ok(Replaced::Done);
         }
-        self.lock(root, &loaded, output)
+        self.lock(root, &loaded, texts, output)
     }
 
     fn lock(
         &mut self,
         root: &Root,
         loaded: &Loaded,
+        texts: &mut Texts,
         output: &mut RootOutput,
     ) -> Result<Replaced, Failure> {
-        self.scan(root.flavor)?;
+        let first = !self.ready.iter().any(|ready| ready.flavor == root.flavor);
+        self.make_ready(root.flavor, texts)?;
         let document = root.document();
         let request = Request {
             flavor: root.flavor,
@@ -91,33 +119,48 @@ impl Run<'_> {
             lock: &document.lock,
             platforms: &self.platforms,
             jobs: setup::jobs(self.args.jobs),
+            downloads: self.args.jobs.unwrap_or(DOWNLOADS),
+            enforce_expiration: setup::is_true(self.world.env, "OPENTOFU_ENFORCE_GPG_EXPIRATION"),
         };
-        let mirror = self
-            .mirrors
-            .iter()
-            .find(|(flavor, _)| *flavor == root.flavor);
-        let (_, mirror) = mirror.expect("the mirror was scanned for this flavor");
-        match locker::run(self.world.disk, mirror, &request) {
+        let ready = self.ready.iter().find(|ready| ready.flavor == root.flavor);
+        let ready = ready.expect("it was just made");
+        // Errors stop every root; the rest is told once.
+        if first || ready.source.is_none() {
+            output.faults(&ready.diagnostics, texts);
+        }
+        let Some(source) = &ready.source else {
+            return Ok(Replaced::Done);
+        };
+        let outside = Outside {
+            disk: self.world.disk,
+            net: &ready.net,
+        };
+        match locker::run(&outside, &**source, &request) {
             Ok(locked) => self.finish(root, &locked, output),
             Err(errors) => {
-                lock_errors::errors(output, &errors, root.flavor);
+                let required = Required {
+                    requirements: &loaded.requirements,
+                    texts,
+                };
+                lock_errors::errors(output, &errors, root.flavor, &required);
                 Ok(Replaced::Done)
             }
         }
     }
 
-    /// Scans the mirror by the rules of a flavor, unless that was done.
-    fn scan(&mut self, flavor: Flavor) -> Result<(), Failure> {
-        if self.mirrors.iter().any(|(known, _)| *known == flavor) {
-            return Ok(());
+    /// Makes the source ready by the rules of a flavor, unless that was done.
+    fn make_ready(&mut self, flavor: Flavor, texts: &mut Texts) -> Result<(), Failure> {
+        if !self.ready.iter().any(|ready| ready.flavor == flavor) {
+            let ready = match &self.args.fs_mirror {
+                Some(dir) => self.mirror(dir, flavor)?,
+                None => self.registry(flavor, texts)?,
+            };
+            self.ready.push(ready);
         }
-        let Some(dir) = &self.args.fs_mirror else {
-            return Err(Failure {
-                title: "no source of packages was given".to_owned(),
-                causes: vec!["this version locks from filesystem mirrors only".to_owned()],
-                help: Some("name one: lockctl lock --fs-mirror DIR".to_owned()),
-            });
-        };
+        Ok(())
+    }
+
+    fn mirror(&self, dir: &Path, flavor: Flavor) -> Result<Ready<'a>, Failure> {
         let dir = setup::below(self.common, dir);
         let mirror = FilesystemMirror::scan(self.world.disk, &dir, flavor).map_err(|error| {
             let is_top = matches!(&error, SourceError::Unreadable { path, .. } if *path == dir);
@@ -128,8 +171,35 @@ impl Run<'_> {
             };
             Failure::from_error(&error).help(help)
         })?;
-        self.mirrors.push((flavor, mirror));
-        Ok(())
+        Ok(Ready {
+            flavor,
+            net: network::net(self.world, flavor, self.told),
+            source: Some(Box::new(mirror)),
+            diagnostics: Vec::new(),
+        })
+    }
+
+    fn registry(&self, flavor: Flavor, texts: &mut Texts) -> Result<Ready<'a>, Failure> {
+        if self.common.offline {
+            return Err(Failure {
+                title: "there is nobody to ask".to_owned(),
+                causes: vec![
+                    "packages come from registries, and --offline forbids that".to_owned(),
+                ],
+                help: Some("leave out --offline, or name a mirror with --fs-mirror DIR".to_owned()),
+            });
+        }
+        let net = network::net(self.world, flavor, self.told);
+        let (config, diagnostics) = network::configuration(self.common, self.world, flavor, texts);
+        let sound = !has_errors(&diagnostics);
+        let source = sound
+            .then(|| Box::new(network::registry(&net, flavor, config)) as Box<dyn Source + 'a>);
+        Ok(Ready {
+            flavor,
+            net,
+            source,
+            diagnostics,
+        })
     }
 
     /// Writes the lock file, or says what would be written.
@@ -140,6 +210,9 @@ impl Run<'_> {
         output: &mut RootOutput,
     ) -> Result<Replaced, Failure> {
         let text = lockfile::write(&locked.lock, root.flavor);
+        if text.len() as u64 > lockfile::MAX_BYTES {
+            return Err(root.too_large(text.len()));
+        }
         let old = root.lock.as_ref().map(|lock| &*lock.bytes);
         let changed = old != Some(text.as_bytes());
         let write = changed && !self.args.check && !self.args.dry_run;

@@ -1,30 +1,81 @@
 //! What `lockctl lock` says of a run that gave no lock file.
 
+use super::network_errors;
 use super::output::RootOutput;
+use crate::addr::ProviderAddr;
 use crate::archive::ArchiveError;
-use crate::diag;
+use crate::diag::{self, Texts};
 use crate::flavor::Flavor;
 use crate::locker::LockError;
 use crate::package::PackageId;
-use crate::platform::{self, Platform};
 use crate::report::Failure;
 use crate::report::json::{Finding, Status};
+use crate::requirement::Requirements;
 use crate::resolve::SelectError;
 use crate::sources::SourceError;
+use crate::sources::registry::RegistryError;
+
+/// What the configuration requires, and where.
+pub(super) struct Required<'a> {
+    pub(super) requirements: &'a Requirements,
+    pub(super) texts: &'a Texts,
+}
+
+impl Required<'_> {
+    /// Names the places that require a provider, each with its condition; the first few.
+    fn places(&self, provider: &ProviderAddr) -> Option<String> {
+        let places = self.requirements.providers.get(provider)?;
+        let mut named: Vec<String> = Vec::new();
+        for place in places {
+            let (line, file) = (
+                self.texts.position(place.file, place.span.start).line,
+                self.texts.name(place.file),
+            );
+            let text = match place.constraints.is_empty() {
+                true => format!("{file}:{line}"),
+                false => format!("{file}:{line} (\"{}\")", place.constraints),
+            };
+            if !named.contains(&text) {
+                named.push(text);
+            }
+        }
+        let more = named.len().saturating_sub(MAX_PLACES);
+        named.truncate(MAX_PLACES);
+        let more = if more > 0 {
+            format!(" and {more} more")
+        } else {
+            String::new()
+        };
+        Some(format!("required in {}{more}", named.join(", ")))
+    }
+}
+
+/// How many places that require a provider are named.
+const MAX_PLACES: usize = 5;
 
 /// Says why there is no lock file; alarms are findings, all else is a failure.
-pub(super) fn errors(output: &mut RootOutput, errors: &[LockError], flavor: Flavor) {
+pub(super) fn errors(
+    output: &mut RootOutput,
+    errors: &[LockError],
+    flavor: Flavor,
+    required: &Required<'_>,
+) {
     for error in errors {
-        if let Some(id) = error.alarm() {
+        if let Some(alarm) = error.alarm() {
+            let rule = if alarm.platform.is_some() {
+                "package-mismatch"
+            } else {
+                "hashes-contradicted"
+            };
             output.json.findings.push(Finding {
-                provider: Some(id.provider.to_string()),
-                platform: Some(id.platform.to_string()),
+                provider: Some(alarm.provider.to_string()),
+                platform: alarm.platform.map(ToString::to_string),
                 help: advice(error, flavor),
-                ..Finding::without_place(diag::named("package-mismatch"), error.to_string())
+                ..Finding::without_place(diag::named(rule), error.to_string())
             });
         }
     }
-    for failure in grouped(errors, flavor) {
+    for failure in grouped(errors, flavor, required) {
         output.fail(failure);
     }
     if errors.iter().all(|error| error.alarm().is_some()) {
@@ -32,25 +83,22 @@ pub(super) fn errors(output: &mut RootOutput, errors: &[LockError], flavor: Flav
     }
 }
 
-/// Turns errors into failures; packages of one release with one fault become one failure.
-fn grouped(errors: &[LockError], flavor: Flavor) -> Vec<Failure> {
-    let mut groups: Vec<(Failure, &LockError, Vec<Platform>)> = Vec::new();
+/// Turns errors into failures; those that have one cause become one failure.
+fn grouped(errors: &[LockError], flavor: Flavor, required: &Required<'_>) -> Vec<Failure> {
+    let mut groups: Vec<(Failure, &LockError, Vec<String>)> = Vec::new();
     for error in errors {
-        let failure = Failure {
+        let mut failure = Failure {
             help: advice(error, flavor),
             ..Failure::from_error(error)
         };
-        let Some(id) = package(error) else {
-            groups.push((failure, error, Vec::new()));
-            continue;
-        };
-        let same = groups.iter_mut().find(|(other, first, _)| {
-            other.causes == failure.causes
-                && package(first).is_some_and(|first| same_release(first, id))
-                && std::mem::discriminant(*first) == std::mem::discriminant(error)
-        });
+        failure
+            .causes
+            .extend(wanted(error).and_then(|addr| required.places(addr)));
+        let same = groups
+            .iter_mut()
+            .find(|(_, first, _)| share_cause(first, error));
         match same {
-            Some((_, _, more)) => more.push(id.platform.clone()),
+            Some((_, first, more)) => more.push(beside(first, error)),
             None => groups.push((failure, error, Vec::new())),
         }
     }
@@ -58,11 +106,71 @@ fn grouped(errors: &[LockError], flavor: Flavor) -> Vec<Failure> {
         if !more.is_empty() {
             failure
                 .causes
-                .push(format!("the same goes for {}", platform::join(&more, ", ")));
+                .push(format!("the same goes for {}", more.join(", ")));
         }
         failure
     });
     told.collect()
+}
+
+/// Returns the provider of an error that has to do with what is required.
+fn wanted(error: &LockError) -> Option<&ProviderAddr> {
+    match error {
+        LockError::Select(error) => Some(error.provider()),
+        LockError::Source(SourceError::UnknownProvider { provider, .. }) => Some(provider),
+        LockError::Source(SourceError::Registry(error)) => match &**error {
+            RegistryError::UnknownProvider { provider, .. }
+            | RegistryError::NoVersions { provider } => Some(provider),
+            _ => None,
+        },
+        LockError::Asking {
+            package: None,
+            provider,
+            cause: SourceError::Registry(error),
+        } if matches!(**error, RegistryError::Discovery { .. }) => Some(provider),
+        _ => None,
+    }
+}
+
+/// Tells whether two errors are told together: those of one release, and those that have nothing
+/// to do with what was asked for.
+fn share_cause(first: &LockError, second: &LockError) -> bool {
+    let equal_causes = || diag::causes(first) == diag::causes(second);
+    match (first, second) {
+        (
+            LockError::Asking {
+                cause: SourceError::Registry(cause),
+                ..
+            },
+            LockError::Asking {
+                cause: SourceError::Registry(other),
+                ..
+            },
+        ) => equal_causes() || cause.is_like(other),
+        (LockError::Asking { .. }, LockError::Asking { .. }) => equal_causes(),
+        (LockError::Download { cause, .. }, LockError::Download { cause: other, .. }) => {
+            cause.is_like(other)
+        }
+        // Each has hashes of its own.
+        (LockError::Checksum { .. }, _) => false,
+        _ if std::mem::discriminant(first) != std::mem::discriminant(second) => false,
+        _ => match (package(first), package(second)) {
+            (Some(first), Some(second)) => equal_causes() && same_release(first, second),
+            _ => false,
+        },
+    }
+}
+
+/// Names what an error is about, beside another one.
+fn beside(first: &LockError, error: &LockError) -> String {
+    match (package(first), package(error)) {
+        (Some(first), Some(id)) if same_release(first, id) => id.platform.to_string(),
+        (_, Some(id)) => id.to_string(),
+        (_, None) => match error {
+            LockError::Asking { provider, .. } => provider.to_string(),
+            other => other.to_string(),
+        },
+    }
 }
 
 fn same_release(a: &PackageId, b: &PackageId) -> bool {
@@ -73,29 +181,36 @@ fn package(error: &LockError) -> Option<&PackageId> {
     match error {
         LockError::Package { id, .. }
         | LockError::NoExecutable { id, .. }
+        | LockError::Unproven { id, .. }
+        | LockError::Download { id, .. }
+        | LockError::Checksum { id, .. }
         | LockError::Contradiction { id, .. } => Some(id),
-        LockError::Select(_) | LockError::Source(_) | LockError::NoPlatform { .. } => None,
+        LockError::Asking { package, .. } => package.as_deref(),
+        LockError::Select(_)
+        | LockError::Source(_)
+        | LockError::NoPlatform { .. }
+        | LockError::ListsDiffer { .. }
+        | LockError::Unvouched { .. } => None,
     }
 }
 
 /// Says what to do about an error.
 fn advice(error: &LockError, flavor: Flavor) -> Option<String> {
-    let offered = |platforms: &[Platform]| match platforms {
-        [] => "give another source".to_owned(),
-        some => format!("it has packages for {}", platform::join(some, ", ")),
-    };
     Some(match error {
         LockError::Select(error) => return select_advice(error),
-        LockError::Source(SourceError::UnknownProvider { .. }) => {
-            "check the source address, or add the provider to the mirror".to_owned()
+        LockError::Source(cause) | LockError::Asking { cause, .. } => {
+            return network_errors::source(cause, flavor);
         }
-        LockError::Source(SourceError::NoSuchPackage {
-            offered: platforms, ..
-        })
-        | LockError::NoPlatform {
-            offered: platforms, ..
-        } => offered(platforms),
-        LockError::Source(_) => return None,
+        LockError::NoPlatform {
+            announced: true, ..
+        } => "try again later, or tell whoever runs the registry".to_owned(),
+        LockError::NoPlatform { offered, .. } => network_errors::offered(offered),
+        LockError::Unproven { cause, .. } => network_errors::unproven(cause, flavor),
+        LockError::Download { cause, .. } => return network_errors::fetch(cause),
+        LockError::Checksum { .. } => {
+            "nothing was written; try again, and if it stays so tell whoever runs the registry"
+                .to_owned()
+        }
         LockError::Package {
             cause: ArchiveError::ParentInName { .. },
             ..
@@ -108,6 +223,19 @@ fn advice(error: &LockError, flavor: Flavor) -> Option<String> {
              genuine, and only if the release was replaced on purpose delete the entry and lock again",
             flavor.command()
         ),
+        LockError::ListsDiffer { .. } => {
+            "nothing was written or downloaded; tell whoever runs the registry".to_owned()
+        }
+        LockError::Unvouched {
+            any_listed: false, ..
+        } => "nothing was written; no recorded zh: is of this version: was the version edited by \
+              hand? restore the entry from version control, or delete it and lock again"
+            .to_owned(),
+        LockError::Unvouched { .. } => {
+            "nothing was written: such a hash lets a package pass that nobody signed; find out where \
+             it came from, then delete it from the entry and lock again"
+                .to_owned()
+        }
     })
 }
 

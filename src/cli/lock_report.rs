@@ -8,10 +8,12 @@ use similar::TextDiff;
 use super::oddities::describe;
 use super::output::RootOutput;
 use super::root::Root;
+use crate::authenticate::Signer;
 use crate::diag;
 use crate::flavor::Flavor;
 use crate::hash::{Hash, Match};
 use crate::locker::{Locked, ProviderOutcome};
+use crate::lockfile::LockFile;
 use crate::package::Provenance;
 use crate::platform::{self, Platform};
 use crate::report::{Block, Tone};
@@ -29,6 +31,9 @@ pub(super) fn outcome(output: &mut RootOutput, locked: &Locked, root: &Root) {
     for one in &locked.providers {
         output.json.providers.push(provider_json(one, locked));
         platforms(output, one, flavor);
+        warnings(output, one, flavor);
+        signers(output, one, flavor);
+        announced(output, one, flavor);
         newer(output, one, flavor);
         trust(output, one, flavor);
     }
@@ -64,7 +69,8 @@ fn row(one: &ProviderOutcome, locked: &Locked, flavor: Flavor) -> Vec<String> {
     if one.kept > 0 {
         hashes = format!("{hashes}, {} kept", one.kept);
     }
-    vec![
+    let signers = one.signers.iter().map(ToString::to_string);
+    let mut cells = vec![
         one.provider.short(flavor),
         one.version.to_string(),
         if constraints.is_empty() {
@@ -75,16 +81,24 @@ fn row(one: &ProviderOutcome, locked: &Locked, flavor: Flavor) -> Vec<String> {
         if one.selected { "selected" } else { "kept" }.to_owned(),
         count(one.computed.len(), "platform", "platforms"),
         hashes,
-    ]
+    ];
+    cells.extend((!one.signers.is_empty()).then(|| signers.collect::<Vec<_>>().join("; ")));
+    cells
 }
 
 fn hash_lines(one: &ProviderOutcome, locked: &Locked, flavor: Flavor) -> Vec<String> {
     let of = owners(one);
     let mut lines = vec![format!("{} {}", one.provider.short(flavor), one.version)];
     for hash in locked.lock.providers[&one.provider].hashes.iter() {
+        let word = match one.provenance(hash) {
+            Provenance::Signed => "signed",
+            Provenance::Proven => "proven",
+            Provenance::Computed => "computed",
+            Provenance::Kept => "kept",
+        };
         lines.push(match of.get(hash) {
-            Some(platforms) => format!("  {hash}  computed, {}", platforms.join(" and ")),
-            None => format!("  {hash}  kept"),
+            Some(platforms) => format!("  {hash}  {word}, {}", platforms.join(" and ")),
+            None => format!("  {hash}  {word}"),
         });
     }
     lines
@@ -107,14 +121,9 @@ fn provider_json(one: &ProviderOutcome, locked: &Locked) -> serde_json::Value {
         .iter()
         .map(|hash| {
             let platforms = of.get(hash);
-            let provenance = if platforms.is_some() {
-                Provenance::Computed
-            } else {
-                Provenance::Kept
-            };
             json!({
                 "hash": hash.as_str(),
-                "provenance": provenance,
+                "provenance": one.provenance(hash),
                 "platforms": platforms.cloned().unwrap_or_default(),
                 "added": one.added.contains(hash),
             })
@@ -127,8 +136,13 @@ fn provider_json(one: &ProviderOutcome, locked: &Locked) -> serde_json::Value {
         "newest": one.newest.as_ref().map(ToString::to_string),
         "constraints": entry.constraints.to_string(),
         "hashes": hashes,
+        "signers": one.signers.iter().map(signer_json).collect::<Vec<_>>(),
         "skipped_platforms": one.skipped.iter().map(ToString::to_string).collect::<Vec<_>>(),
     })
+}
+
+fn signer_json(signer: &Signer) -> serde_json::Value {
+    json!({ "class": signer.class, "key_id": signer.key_id })
 }
 
 /// Says which platforms `verify` will count less of than are wanted.
@@ -147,6 +161,45 @@ fn platforms(output: &mut RootOutput, one: &ProviderOutcome, flavor: Flavor) {
             one.computed.len(),
             count(distinct, "package", "packages"),
         ));
+    }
+}
+
+/// Says what the registry wants users to know.
+fn warnings(output: &mut RootOutput, one: &ProviderOutcome, flavor: Flavor) {
+    let name = one.provider.short(flavor);
+    for warning in &one.warnings {
+        let text = format!("the registry says of {name}: {warning}");
+        output.ruled(diag::named("registry-warning"), &one.provider, text);
+    }
+}
+
+/// Says where a release is not what its registry announces.
+fn announced(output: &mut RootOutput, one: &ProviderOutcome, flavor: Flavor) {
+    let name = format!("{} {}", one.provider.short(flavor), one.version);
+    if !one.missing.is_empty() {
+        let text = format!(
+            "{name} is announced for {}, but there is no package",
+            platform::join(&one.missing, ", ")
+        );
+        output.ruled(diag::named("package-missing"), &one.provider, text);
+    }
+    for (platform, filename) in &one.misnamed {
+        let text = format!(
+            "the package of {name} for {platform} is signed under the name {filename:?}: nothing \
+             but the registry's word says that it is this version and platform"
+        );
+        output.ruled(diag::named("package-misnamed"), &one.provider, text);
+    }
+}
+
+/// Says what is unusual about keys and signatures that count all the same.
+fn signers(output: &mut RootOutput, one: &ProviderOutcome, flavor: Flavor) {
+    let name = format!("{} {}", one.provider.short(flavor), one.version);
+    for signer in &one.signers {
+        for remark in &signer.remarks {
+            let text = format!("{name} is signed by key {}: {remark}", signer.key_id);
+            output.ruled(diag::named("signature-odd"), &one.provider, text);
+        }
     }
 }
 
@@ -174,7 +227,7 @@ fn trust(output: &mut RootOutput, one: &ProviderOutcome, flavor: Flavor) {
         .filter(|(_, m)| unchecked(m))
         .map(|(p, _)| p.clone())
         .collect();
-    if !one.selected && !platforms.is_empty() {
+    if !one.selected && !platforms.is_empty() && one.signed.is_none() {
         let text = format!(
             "nothing recorded could be compared with the package of {name} for {}",
             platform::join(&platforms, ", ")
@@ -234,19 +287,64 @@ pub(super) fn written(output: &mut RootOutput, locked: &Locked, root: &Root) {
     } else {
         "created"
     };
-    let mut text = format!("{verb} {}", root.lock_path.display());
-    match locked.providers.iter().map(|one| one.added.len()).sum() {
-        0 => {}
-        1 => text += "; the added hash was computed from a mirror, which nobody signed",
-        n => {
-            text +=
-                &format!("; the {n} added hashes were computed from a mirror, which nobody signed")
+    let how = match &root.lock {
+        Some(old) if locked.providers.iter().all(|one| one.added.is_empty()) => {
+            changes(&old.document.lock, locked)
         }
-    }
+        _ => trusted(locked),
+    };
+    let text = format!("{verb} {}{how}", root.lock_path.display());
     output
         .report
         .results
         .push(Block::Verdict(tone(locked), text));
+}
+
+/// Says what changed where no hash was added.
+fn changes(old: &LockFile, locked: &Locked) -> String {
+    let stale = locked.providers.iter().filter(|one| {
+        let new = &locked.lock.providers[&one.provider];
+        let old = old.providers.get(&one.provider);
+        old.is_some_and(|old| old.constraints != new.constraints)
+    });
+    match stale.count() {
+        0 => "; layout only".to_owned(),
+        1 => "; the constraints of 1 provider".to_owned(),
+        n => format!("; the constraints of {n} providers"),
+    }
+}
+
+/// Says how the added hashes are known.
+fn trusted(locked: &Locked) -> String {
+    let (mut signed, mut proven, mut computed) = (0, 0, 0);
+    for one in &locked.providers {
+        for hash in &one.added {
+            match one.provenance(hash) {
+                Provenance::Signed => signed += 1,
+                Provenance::Proven => proven += 1,
+                Provenance::Computed | Provenance::Kept => computed += 1,
+            }
+        }
+    }
+    let mut parts = Vec::new();
+    if signed + proven > 0 {
+        let counts = [(signed, "signed"), (proven, "proven")].into_iter();
+        let counts = counts.filter(|(n, _)| *n > 0);
+        let counts: Vec<String> = counts.map(|(n, word)| format!("{n} {word}")).collect();
+        let all = count(signed + proven, "hash added", "hashes added");
+        parts.push(format!("{all}: {}", counts.join(", ")));
+    }
+    match computed {
+        0 => {}
+        1 => {
+            parts.push("the added hash was computed from a mirror, which nobody signed".to_owned())
+        }
+        n => parts.push(format!(
+            "the {n} added hashes were computed from a mirror, which nobody signed"
+        )),
+    }
+    let parts = parts.into_iter().map(|part| format!("; {part}"));
+    parts.collect()
 }
 
 /// Returns how good the news is.

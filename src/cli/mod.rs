@@ -6,8 +6,11 @@ mod hash;
 mod lock;
 mod lock_errors;
 mod lock_report;
+mod network;
+mod network_errors;
 mod oddities;
 mod output;
+mod progress;
 mod root;
 mod setup;
 mod show;
@@ -19,7 +22,7 @@ use std::io::{self, Write};
 
 use clap::Parser as _;
 
-use crate::world::{Disk, Env};
+use crate::world::{Clock, Disk, Env, Http};
 use args::{Command, CommandLine};
 use output::Output;
 
@@ -37,14 +40,18 @@ pub struct World<'a> {
     pub disk: &'a dyn Disk,
     /// The environment.
     pub env: &'a dyn Env,
+    /// The network.
+    pub http: &'a dyn Http,
+    /// Time.
+    pub clock: &'a dyn Clock,
 }
 
 /// Where commands write.
 pub struct Io<'a> {
     /// Results.
     pub stdout: &'a mut dyn Write,
-    /// Remarks and failures.
-    pub stderr: &'a mut dyn Write,
+    /// Remarks and failures, and what goes on meanwhile.
+    pub stderr: &'a mut (dyn Write + Send),
 }
 
 /// Runs a command line, its first element being the name of the program, and returns the exit
@@ -56,20 +63,28 @@ pub fn run(args: impl IntoIterator<Item = OsString>, world: World<'_>, io: &mut 
         Ok(line) => line,
         Err(error) => return usage(&error, io),
     };
-    let output = dispatch(&line, world);
-    let code = output.exit;
-    match output.print(&line.common, world.env, io) {
+    let output = dispatch(&line, world, io.stderr);
+    let printed = output.print(&line.common, world.env, io);
+    exit_code(output.exit, printed, io)
+}
+
+/// Returns the exit code of a run whose result was, or was not, printed.
+fn exit_code(code: u8, printed: io::Result<()>, io: &mut Io<'_>) -> u8 {
+    match printed {
         Ok(()) => code,
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => code,
-        // There is nowhere left to say why.
-        Err(_) => FAILED,
+        Err(error) => {
+            // If even this cannot be written, there is nowhere left to say why.
+            let _ = writeln!(io.stderr, "error: the result could not be printed: {error}");
+            FAILED
+        }
     }
 }
 
-fn dispatch(line: &CommandLine, world: World<'_>) -> Output {
+fn dispatch(line: &CommandLine, world: World<'_>, stderr: &mut (dyn Write + Send)) -> Output {
     let common = &line.common;
     match &line.command {
-        Command::Lock(args) => lock::run(common, args, world),
+        Command::Lock(args) => lock::run(common, args, world, stderr),
         Command::Verify(args) => verify::run(common, args, world),
         Command::Show(args) => show::run(common, args, world),
         Command::Hash(args) => hash::run(common, args, world),
@@ -84,7 +99,8 @@ fn usage(error: &clap::Error, io: &mut Io<'_>) -> u8 {
         let _ = io.stderr.write_all(text.as_bytes());
         FAILED
     } else {
-        let _ = io.stdout.write_all(text.as_bytes());
-        CLEAN
+        let printed = io.stdout.write_all(text.as_bytes());
+        let printed = printed.and_then(|()| io.stdout.flush());
+        exit_code(CLEAN, printed, io)
     }
 }

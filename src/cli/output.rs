@@ -34,19 +34,39 @@ impl Output {
         let mut report = Report::default();
         let mut roots = Vec::new();
         let several = outputs.len() > 1;
+        // Failures that roots share are told once, in the place of the first.
+        let mut failures: Vec<(Failure, usize, Vec<String>)> = Vec::new();
         for output in outputs {
             let path = output.json.path.clone();
             report.results.extend(output.report.results);
-            report
-                .notes
-                .extend(output.report.notes.into_iter().map(|block| match block {
-                    // What stands alone on standard error says which root it is about.
+            for block in output.report.notes {
+                // What stands alone on standard error says which root it is about.
+                match block {
                     Block::Remark(tone, text) if several => {
-                        Block::Remark(tone, format!("{path}: {text}"))
+                        let text = format!("{path}: {text}");
+                        report.notes.push(Block::Remark(tone, text));
                     }
-                    block => block,
-                }));
+                    Block::Failure(failure) if several => {
+                        let known = failures.iter_mut().find(|(other, ..)| *other == failure);
+                        if let Some((_, _, paths)) = known {
+                            paths.push(path.clone());
+                        } else {
+                            failures.push((
+                                failure.clone(),
+                                report.notes.len(),
+                                vec![path.clone()],
+                            ));
+                            report.notes.push(Block::Failure(failure));
+                        }
+                    }
+                    block => report.notes.push(block),
+                }
+            }
             roots.push(output.json);
+        }
+        for (failure, place, paths) in failures {
+            let title = format!("{}: {}", paths.join(", "), failure.title);
+            report.notes[place] = Block::Failure(Failure { title, ..failure });
         }
         let exit = roots
             .iter()

@@ -276,6 +276,19 @@ impl Root {
         }
     }
 
+    /// Returns the failure of a lock file that nobody could read again.
+    pub(super) fn too_large(&self, bytes: usize) -> Failure {
+        Failure {
+            title: format!(
+                "{} would have {bytes} bytes, more than {}",
+                self.lock_path.display(),
+                lockfile::MAX_BYTES
+            ),
+            causes: vec!["a registry lists far more packages than any release has".to_owned()],
+            help: Some("nothing was written; tell whoever runs the registry".to_owned()),
+        }
+    }
+
     /// Returns what is checked of the lock file.
     pub(super) fn subject<'a>(
         &'a self,

@@ -12,7 +12,7 @@ use crate::parallel;
 use crate::platform::Platform;
 use crate::report::Failure;
 use crate::verify::Advice;
-use crate::world::Files;
+use crate::world::{Env, Files};
 
 /// Returns a path as seen from where `--chdir` leads.
 pub(super) fn below(common: &Common, path: &Path) -> PathBuf {
@@ -158,7 +158,7 @@ pub(super) fn advice(common: &Common, dir: &Path) -> Advice {
         FlavorChoice::Stated(stated) => format!(" --flavor {}", stated.flavor),
     };
     Advice {
-        lock: format!("lockctl lock{root}{flavor} --fs-mirror DIR"),
+        lock: format!("lockctl lock{root}{flavor}"),
         fmt: format!("lockctl fmt{root}{flavor}"),
     }
 }
@@ -173,7 +173,12 @@ fn quoted(word: &str) -> String {
     }
 }
 
-/// Returns how many things may go on at once.
+/// Tells whether a variable is set to exactly `true`, as OpenTofu reads it.
+pub(super) fn is_true(env: &dyn Env, name: &str) -> bool {
+    env.var(name).is_some_and(|value| value == "true")
+}
+
+/// Returns how many packages may be hashed at once.
 pub(super) fn jobs(typed: Option<NonZeroUsize>) -> NonZeroUsize {
     typed.unwrap_or_else(parallel::cores)
 }

@@ -131,6 +131,11 @@ pub const RULES: &[Rule] = &[
         "a hash can never match, because its value does not fit its scheme",
     ),
     rule(
+        "hashes-contradicted",
+        Error,
+        "the signed checksums of a release speak against recorded hashes",
+    ),
+    rule(
         "hashes-empty",
         Error,
         "a lock file has an empty list of hashes",
@@ -182,6 +187,16 @@ pub const RULES: &[Rule] = &[
         "a package on disk is not one that the lock file records",
     ),
     rule(
+        "package-misnamed",
+        Warning,
+        "a package is signed under the name of another version or platform",
+    ),
+    rule(
+        "package-missing",
+        Warning,
+        "a registry announces a package and does not have it",
+    ),
+    rule(
         "package-odd",
         Warning,
         "a package is built so unusually that programs disagree about its hash",
@@ -210,6 +225,16 @@ pub const RULES: &[Rule] = &[
         "provider-not-locked",
         Error,
         "the configuration requires a provider that the lock file lacks",
+    ),
+    rule(
+        "registry-warning",
+        Warning,
+        "a registry wants users of a provider to know something",
+    ),
+    rule(
+        "signature-odd",
+        Warning,
+        "a signature counts, but its key has expired or its digest is weak",
     ),
     rule("syntax-error", Error, "a file cannot be parsed"),
     rule(

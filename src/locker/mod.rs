@@ -7,6 +7,7 @@
 
 mod assemble;
 mod fetch;
+mod prove;
 mod query;
 
 use std::collections::BTreeMap;
@@ -15,16 +16,37 @@ use std::num::NonZeroUsize;
 use crate::addr::ProviderAddr;
 use crate::archive::ArchiveError;
 use crate::archive::zip::Oddity;
+use crate::authenticate::{AuthError, Signer};
 use crate::flavor::Flavor;
-use crate::hash::{Hash, Match};
+use crate::hash::{Hash, Hashes, Match};
 use crate::lockfile::LockFile;
-use crate::package::PackageId;
+use crate::package::{Location, PackageId, Provenance};
 use crate::platform::Platform;
 use crate::requirement::Requirements;
 use crate::resolve::SelectError;
+use crate::sources::FetchError;
+use crate::sources::net::Net;
 use crate::sources::{Source, SourceError};
 use crate::version::Version;
-use crate::world::Files;
+use crate::world::Disk;
+
+pub use self::fetch::DOWNLOADS;
+use self::query::Found;
+
+/// The outside that a run acts on. It writes nothing but nameless files.
+#[derive(Clone, Copy)]
+pub struct Outside<'a> {
+    /// Files.
+    pub disk: &'a dyn Disk,
+    /// The network.
+    pub net: &'a Net<'a>,
+}
+
+impl std::fmt::Debug for Outside<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Outside").finish_non_exhaustive()
+    }
+}
 
 /// What a run shall do.
 #[derive(Clone, Copy, Debug)]
@@ -37,8 +59,12 @@ pub struct Request<'a> {
     pub lock: &'a LockFile,
     /// For which platforms.
     pub platforms: &'a Wanted,
-    /// How many things may go on at once.
+    /// How many packages are hashed at once.
     pub jobs: NonZeroUsize,
+    /// How many packages are downloaded at once.
+    pub downloads: NonZeroUsize,
+    /// Whether OpenTofu was told to refuse expired keys (`sources.md` 5.1).
+    pub enforce_expiration: bool,
 }
 
 /// For which platforms hashes are wanted: all of these together.
@@ -76,21 +102,48 @@ pub struct ProviderOutcome {
     pub selected: bool,
     /// The newest release that the source offers, whatever the constraints.
     pub newest: Option<Version>,
+    /// What the source wants users to know.
+    pub warnings: Vec<String>,
+    /// Every hash that stands in the signed list of the release; `None` if nobody signed it.
+    pub signed: Option<Hashes>,
+    /// Who signed that list.
+    pub signers: Vec<Signer>,
     /// The hash of each wanted platform's package, as computed in this run.
     pub computed: BTreeMap<Platform, Hash>,
     /// What the hashes that stood in the lock file say about each package.
     pub matched: BTreeMap<Platform, Match>,
     /// Hashes that the lock file lacked.
     pub added: Vec<Hash>,
-    /// How many hashes stood in the lock file and were not computed in this run.
+    /// How many hashes stood in the lock file and were neither signed nor computed in this run.
     pub kept: usize,
     /// How many recorded `h1:` are left over when every platform that the source offers has one;
     /// 0 unless a package matched nothing that was recorded.
     pub unexplained: usize,
     /// Wanted platforms that the release does not offer.
     pub skipped: Vec<Platform>,
+    /// Those of the skipped platforms that the source announces all the same.
+    pub missing: Vec<Platform>,
+    /// Packages that are signed under the name of something else, with that name.
+    pub misnamed: Vec<(Platform, String)>,
     /// What is unusual about packages.
     pub oddities: Vec<(Platform, Oddity)>,
+}
+
+impl ProviderOutcome {
+    /// Tells how a hash of the entry is known.
+    ///
+    /// What was computed in this run over bytes that match a signed list is proven; whatever else
+    /// stands in that list is signed.
+    #[must_use]
+    pub fn provenance(&self, hash: &Hash) -> Provenance {
+        let computed = self.computed.values().any(|own| own == hash);
+        match &self.signed {
+            Some(_) if computed => Provenance::Proven,
+            Some(signed) if signed.contains(hash) => Provenance::Signed,
+            None if computed => Provenance::Computed,
+            _ => Provenance::Kept,
+        }
+    }
 }
 
 /// Why a run gives no lock file.
@@ -99,18 +152,95 @@ pub enum LockError {
     /// No version can be chosen.
     #[error(transparent)]
     Select(#[from] Box<SelectError>),
-    /// The source gave no answer.
+    /// The source gave no answer, for a reason that names what was asked about.
     #[error(transparent)]
-    Source(#[from] SourceError),
+    Source(SourceError),
+    /// The source gave no answer, for a reason that others may share.
+    #[error("{} cannot be had", asked(provider, package.as_deref()))]
+    Asking {
+        /// Which provider.
+        provider: Box<ProviderAddr>,
+        /// Which package; `None` if it was about versions.
+        package: Option<Box<PackageId>>,
+        /// Why.
+        #[source]
+        cause: SourceError,
+    },
     /// No package of the release is for any wanted platform.
-    #[error("{provider} {version} has no package for any wanted platform")]
+    #[error(
+        "{provider} {version} has no package for any wanted platform{}",
+        if *announced { ", though its registry announces some" } else { "" }
+    )]
     NoPlatform {
         /// Which provider.
         provider: Box<ProviderAddr>,
         /// Which version.
         version: Version,
-        /// The platforms that it does have.
+        /// The platforms that it does have, or is said to have.
         offered: Vec<Platform>,
+        /// Whether wanted platforms are among them, for which there is nothing.
+        announced: bool,
+    },
+    /// Nothing proves that a package is genuine.
+    #[error("the package of {id}, offered as {place}, cannot be trusted")]
+    Unproven {
+        /// Which package.
+        id: Box<PackageId>,
+        /// Where it would be downloaded from.
+        place: String,
+        /// What is wrong with the evidence.
+        #[source]
+        cause: Box<AuthError>,
+    },
+    /// A package cannot be downloaded.
+    #[error("the package of {id} cannot be downloaded")]
+    Download {
+        /// Which package.
+        id: Box<PackageId>,
+        /// Why.
+        #[source]
+        cause: FetchError,
+    },
+    /// A package is not the one that its registry means.
+    #[error(
+        "the package of {id} is not the one that its registry states: {place} has {found}, not {expected}"
+    )]
+    Checksum {
+        /// Which package.
+        id: Box<PackageId>,
+        /// Where it was downloaded from.
+        place: String,
+        /// What the registry states.
+        expected: Hash,
+        /// What arrived.
+        found: Hash,
+    },
+    /// Recorded hashes belong to no package of the release.
+    #[error(
+        "the signed checksums of {provider} {version} speak against {} of the lock file: {}",
+        if hashes.len() == 1 { "a hash" } else { "hashes" },
+        listed(hashes)
+    )]
+    Unvouched {
+        /// Which provider.
+        provider: Box<ProviderAddr>,
+        /// Which version.
+        version: Version,
+        /// The hashes.
+        hashes: Vec<Hash>,
+        /// Whether any recorded `zh:` is in the signed list; if none is, the entry is that of
+        /// another version.
+        any_listed: bool,
+    },
+    /// The checksum documents of one release contradict each other.
+    #[error("the checksum lists of {provider} {version} state different hashes for {filename:?}")]
+    ListsDiffer {
+        /// Which provider.
+        provider: Box<ProviderAddr>,
+        /// Which version.
+        version: Version,
+        /// The file that they disagree about.
+        filename: String,
     },
     /// A package cannot be hashed.
     #[error("the package of {id} cannot be used: {place}")]
@@ -146,13 +276,53 @@ pub enum LockError {
     },
 }
 
+/// What evidence speaks against.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Alarm<'a> {
+    /// The provider.
+    pub provider: &'a ProviderAddr,
+    /// The platform of the package; `None` if it is about the whole entry.
+    pub platform: Option<&'a Platform>,
+}
+
 impl LockError {
-    /// Returns the package that is an alarm: evidence against the lock file or the package, rather
+    /// Wraps what a source said when it was asked for the versions of a provider.
+    fn of_versions(provider: &ProviderAddr, cause: SourceError) -> Self {
+        if cause.names_subject() {
+            return Self::Source(cause);
+        }
+        Self::Asking {
+            provider: Box::new(provider.clone()),
+            package: None,
+            cause,
+        }
+    }
+
+    /// Wraps what a source said when it was asked for a package.
+    fn of_package(id: &PackageId, cause: SourceError) -> Self {
+        if cause.names_subject() {
+            return Self::Source(cause);
+        }
+        Self::Asking {
+            provider: Box::new(id.provider.clone()),
+            package: Some(Box::new(id.clone())),
+            cause,
+        }
+    }
+
+    /// Returns what the error is an alarm about: evidence against the lock file or a package, rather
     /// than a job that could not be done.
     #[must_use]
-    pub fn alarm(&self) -> Option<&PackageId> {
+    pub fn alarm(&self) -> Option<Alarm<'_>> {
         match self {
-            Self::Contradiction { id, .. } => Some(id),
+            Self::Contradiction { id, .. } => Some(Alarm {
+                provider: &id.provider,
+                platform: Some(&id.platform),
+            }),
+            Self::Unvouched { provider, .. } => Some(Alarm {
+                provider,
+                platform: None,
+            }),
             _ => None,
         }
     }
@@ -168,7 +338,7 @@ impl LockError {
 /// # Errors
 /// Everything that went wrong, stage by stage, sorted by provider and platform within each.
 pub fn run(
-    files: &dyn Files,
+    outside: &Outside<'_>,
     source: &dyn Source,
     request: &Request<'_>,
 ) -> Result<Locked, Vec<LockError>> {
@@ -178,7 +348,14 @@ pub fn run(
     let mut errors = Vec::new();
     let selected = query::select(source, request, &before, &mut errors);
     let found = query::packages(source, request, selected, &mut errors);
-    let hashed = fetch::hash(files, request, found, &mut errors);
+    let now = outside.net.clock.now();
+    let proofs = prove::prove(request, &found, now, &mut errors);
+    // Downloads are worth their while only if something can come of them.
+    if !errors.is_empty() && found.iter().any(is_remote) {
+        return Err(errors);
+    }
+    let found = found.into_iter().zip(proofs).collect();
+    let hashed = fetch::hash(outside, request, found, &mut errors);
     let (lock, providers) = assemble::assemble(request, &before, &hashed, &mut errors);
     if !errors.is_empty() {
         return Err(errors);
@@ -195,4 +372,32 @@ pub fn run(
         unrequired,
         carried_over,
     })
+}
+
+/// Tells whether packages of a release must be downloaded.
+fn is_remote(found: &Found) -> bool {
+    let mut metas = found.metas.iter();
+    metas.any(|meta| matches!(meta.location, Location::Remote(_)))
+}
+
+/// How many hashes a message repeats.
+const MAX_SHOWN_HASHES: usize = 3;
+
+fn asked(provider: &ProviderAddr, package: Option<&PackageId>) -> String {
+    match package {
+        Some(id) => format!("the package of {id}"),
+        None => format!("the versions of {provider}"),
+    }
+}
+
+fn listed(hashes: &[Hash]) -> String {
+    let shown: Vec<&str> = hashes
+        .iter()
+        .take(MAX_SHOWN_HASHES)
+        .map(Hash::as_str)
+        .collect();
+    match hashes.len() - shown.len() {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::{Source, SourceError};
+use super::{Offer, Source, SourceError};
 use crate::addr::ProviderAddr;
 use crate::flavor::Flavor;
 use crate::package::{Local, LocalPackage, Location, PackageId, PackageMeta};
@@ -73,11 +73,14 @@ impl FilesystemMirror {
 }
 
 impl Source for FilesystemMirror {
-    fn versions(&self, provider: &ProviderAddr) -> Result<Vec<Version>, SourceError> {
+    fn versions(&self, provider: &ProviderAddr) -> Result<Offer, SourceError> {
         match self.packages.get(provider) {
-            Some(versions) => Ok(versions.keys().cloned().collect()),
+            Some(versions) => Ok(Offer {
+                versions: versions.keys().cloned().collect(),
+                warnings: Vec::new(),
+            }),
             None => Err(SourceError::UnknownProvider {
-                source_name: self.name(),
+                dir: self.dir.clone(),
                 provider: provider.clone(),
             }),
         }
@@ -101,15 +104,11 @@ impl Source for FilesystemMirror {
                 evidence: None,
             }),
             None => Err(SourceError::NoSuchPackage {
-                source_name: self.name(),
+                dir: self.dir.clone(),
                 id: Box::new(id.clone()),
                 offered: self.platforms(&id.provider, &id.version),
             }),
         }
-    }
-
-    fn name(&self) -> String {
-        format!("the mirror in {}", self.dir.display())
     }
 }
 

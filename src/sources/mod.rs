@@ -1,13 +1,26 @@
 //! Where packages come from.
 //!
-//! A [`Source`] says which versions exist and where a package lies; it hashes and judges nothing.
-//! It may be asked by many threads at once.
+//! A [`Source`] says which versions exist, where a package can be had and what shall prove it; it
+//! hashes and judges nothing. It may be asked by many threads at once.
 
+pub mod discovery;
+pub mod download;
+mod failure;
 pub mod filesystem_mirror;
+mod memo;
+pub mod net;
+pub mod registry;
+pub mod retry;
+
+#[cfg(test)]
+mod tests;
 
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 
+pub use self::failure::FetchError;
+use self::registry::RegistryError;
 use crate::addr::ProviderAddr;
 use crate::package::{PackageId, PackageMeta};
 use crate::platform::Platform;
@@ -15,42 +28,52 @@ use crate::version::Version;
 
 /// A place that has packages.
 pub trait Source: Sync {
-    /// Returns every version of a provider that the source has, sorted.
+    /// Returns every version of a provider that the source has.
     ///
     /// # Errors
     /// [`SourceError::UnknownProvider`] if it has none; else what went wrong on the way.
-    fn versions(&self, provider: &ProviderAddr) -> Result<Vec<Version>, SourceError>;
+    fn versions(&self, provider: &ProviderAddr) -> Result<Offer, SourceError>;
 
-    /// Returns the platforms that a version has packages for, sorted, where the source knows.
+    /// Returns the platforms that a version is known to have packages for, sorted; it may have
+    /// others as well where the source does not know all.
     fn platforms(&self, provider: &ProviderAddr, version: &Version) -> Vec<Platform>;
 
     /// Finds one package.
     ///
     /// # Errors
-    /// [`SourceError::NoSuchPackage`] if the version lacks the platform; else what went wrong on
-    /// the way.
+    /// One that [lacks the platform](SourceError::lacks_platform) if the version does; else what
+    /// went wrong on the way.
     fn package(&self, id: &PackageId) -> Result<PackageMeta, SourceError>;
+}
 
-    /// Returns how messages name the source, as in `the mirror in DIR`.
-    fn name(&self) -> String;
+/// What a source has of a provider.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Offer {
+    /// All versions, sorted.
+    pub versions: Vec<Version>,
+    /// What the source wants users of the provider to know.
+    pub warnings: Vec<String>,
 }
 
 /// Why a source gave no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum SourceError {
-    /// The source has no version of the provider.
-    #[error("{source_name} has no package of {provider}")]
+    /// A registry gave none. Shared, because many packages may fail for one reason.
+    #[error(transparent)]
+    Registry(#[from] Arc<RegistryError>),
+    /// The mirror has no version of the provider.
+    #[error("the mirror in {} has no package of {provider}", dir.display())]
     UnknownProvider {
-        /// Who was asked, as in [`Source::name`].
-        source_name: String,
+        /// The mirror.
+        dir: PathBuf,
         /// What for.
         provider: ProviderAddr,
     },
-    /// The source has the version, but not for the platform.
-    #[error("{source_name} has no package of {id}")]
+    /// The mirror has the version, but not for the platform.
+    #[error("the mirror in {} has no package of {id}", dir.display())]
     NoSuchPackage {
-        /// Who was asked, as in [`Source::name`].
-        source_name: String,
+        /// The mirror.
+        dir: PathBuf,
         /// What for.
         id: Box<PackageId>,
         /// The platforms that the version has.
@@ -73,4 +96,32 @@ pub enum SourceError {
         /// The limit, in directory entries.
         limit: usize,
     },
+}
+
+impl SourceError {
+    /// Tells whether the message says what was asked about; others fail all questions alike.
+    #[must_use]
+    pub fn names_subject(&self) -> bool {
+        match self {
+            Self::UnknownProvider { .. } | Self::NoSuchPackage { .. } => true,
+            Self::Unreadable { .. } | Self::TooLarge { .. } => false,
+            Self::Registry(error) => matches!(
+                **error,
+                RegistryError::UnknownProvider { .. }
+                    | RegistryError::NoVersions { .. }
+                    | RegistryError::NoSuchPackage { .. }
+                    | RegistryError::Protocol { .. }
+            ),
+        }
+    }
+
+    /// Tells whether the version exists and only lacks the platform.
+    #[must_use]
+    pub fn lacks_platform(&self) -> bool {
+        match self {
+            Self::NoSuchPackage { .. } => true,
+            Self::Registry(error) => matches!(**error, RegistryError::NoSuchPackage { .. }),
+            _ => false,
+        }
+    }
 }

@@ -16,9 +16,12 @@ mod commands;
 mod configs;
 mod corpus_syntax;
 mod hostile_archives;
+mod interrupt;
 mod lockfiles;
 mod recorded_scenarios;
+mod registry_cases;
 mod registry_double;
+mod registry_replay;
 mod selections;
 mod versions;
 

@@ -3,15 +3,18 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::Path;
+use std::sync::Arc;
 
 use lockctl::config;
 use lockctl::diag::{Texts, has_errors};
 use lockctl::flavor::Flavor;
-use lockctl::locker::{self, LockError, Request, Wanted};
+use lockctl::locker::{self, LockError, Outside, Request, Wanted};
 use lockctl::lockfile::LockFile;
 use lockctl::sources::SourceError;
 use lockctl::sources::filesystem_mirror::FilesystemMirror;
-use lockctl::world::mem::MemFiles;
+use lockctl::sources::net::Net;
+use lockctl::sources::retry::Policy;
+use lockctl::world::mem::{MemClock, MemEnv, MemFiles, MemHttp};
 use serde_json::Value;
 
 use crate::cases;
@@ -90,8 +93,22 @@ fn run(files: &MemFiles, flavor: Flavor) -> Result<(String, String), Vec<String>
             ..Wanted::default()
         },
         jobs: NonZeroUsize::MIN,
+        downloads: NonZeroUsize::MIN,
+        enforce_expiration: false,
     };
-    match locker::run(files, &mirror, &request) {
+    let (http, clock) = (MemHttp::nobody(), MemClock::default());
+    let net = Net {
+        http: &http,
+        clock: &clock,
+        policy: Policy::of(&MemEnv::default(), flavor),
+        package_credentials: Arc::new(|_| None),
+        told: &|_| {},
+    };
+    let outside = Outside {
+        disk: files,
+        net: &net,
+    };
+    match locker::run(&outside, &mirror, &request) {
         Ok(locked) => {
             let entry = locked.lock.providers.values().next().unwrap();
             Ok((entry.version.to_string(), entry.constraints.to_string()))

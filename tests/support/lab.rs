@@ -2,16 +2,37 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::SystemTime;
 
 use lockctl::cli::{self, Io, World};
-use lockctl::os::RealDisk;
-use lockctl::world::Disk;
-use lockctl::world::mem::MemEnv;
+use lockctl::os::{RealDisk, RealHttp};
+use lockctl::world::mem::{MemClock, MemEnv};
+use lockctl::world::{Disk, Http, HttpError, HttpRequest, HttpResponse};
 
 /// A directory of its own, removed at the end.
 pub(crate) struct Lab {
     dir: tempfile::TempDir,
     pub(crate) env: MemEnv,
+    /// Nobody waits between two attempts; how long it would have been stands here.
+    pub(crate) clock: MemClock,
+    /// How many times sooner than stated an answer is given up.
+    pub(crate) hurry: u32,
+}
+
+/// A network on which time-outs come sooner than stated.
+struct Hurried<'a> {
+    http: RealHttp<'a>,
+    hurry: u32,
+}
+
+impl Http for Hurried<'_> {
+    fn get(&self, request: &HttpRequest<'_>) -> Result<HttpResponse, HttpError> {
+        self.http.get(&HttpRequest {
+            timeout: request.timeout.map(|limit| limit / self.hurry),
+            idle: request.idle / self.hurry,
+            ..request.clone()
+        })
+    }
 }
 
 /// What a command line came to.
@@ -29,6 +50,8 @@ impl Lab {
         Self {
             dir,
             env: MemEnv::default(),
+            clock: MemClock::at(SystemTime::now()),
+            hurry: 1,
         }
     }
 
@@ -85,14 +108,17 @@ impl Lab {
         };
         let mut line: Vec<OsString> = vec!["lockctl".into(), "-C".into(), self.dir.path().into()];
         line.extend(args.iter().map(OsString::from));
-        let code = cli::run(
-            line,
-            World {
-                disk,
-                env: &self.env,
-            },
-            &mut io,
-        );
+        let http = Hurried {
+            http: RealHttp::new(&self.env),
+            hurry: self.hurry,
+        };
+        let world = World {
+            disk,
+            env: &self.env,
+            http: &http,
+            clock: &self.clock,
+        };
+        let code = cli::run(line, world, &mut io);
         let text = |bytes| self.without_dir(&String::from_utf8(bytes).unwrap());
         Outcome {
             code,

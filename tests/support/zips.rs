@@ -1,4 +1,5 @@
 //! Builds zips for tests: honest ones, and ones that lie in any field.
+#![allow(dead_code, reason = "not every test binary needs all of it")]
 
 use std::io::Write as _;
 

@@ -1,10 +1,11 @@
 //! The smaller commands, and files as they lie on a disk.
 
-use std::io;
+use std::io::{self, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use lockctl::os::RealDisk;
+use lockctl::cli::{self, Io, World};
+use lockctl::os::{RealDisk, RealHttp};
 use lockctl::world::{DirEntry, Disk, FileKind, Files, ReadSeek, Replaced, Scratch};
 use snapbox::{assert_data_eq, str};
 
@@ -164,6 +165,59 @@ fn a_fifo_in_the_place_of_a_lock_file_is_not_waited_for() {
     assert!(made.success());
     assert_exit(&lab.run(&["verify"]), 2);
     assert_exit(&lock(&lab, BOTH), 2);
+}
+
+/// Standard output that takes nothing.
+struct Refusing(io::ErrorKind);
+
+impl Write for Refusing {
+    fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+        Err(self.0.into())
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Runs lockctl in a lab; returns its exit code and what it says on standard error.
+fn printing_fails(lab: &Lab, kind: io::ErrorKind, args: &[&str]) -> (u8, String) {
+    let mut stderr = Vec::new();
+    let dir = lab.path("");
+    let line = ["lockctl".into(), "-C".into(), dir.into_os_string()];
+    let world = World {
+        disk: &RealDisk,
+        env: &lab.env,
+        http: &RealHttp::new(&lab.env),
+        clock: &lab.clock,
+    };
+    let mut io = Io {
+        stdout: &mut Refusing(kind),
+        stderr: &mut stderr,
+    };
+    let code = cli::run(
+        line.into_iter().chain(args.iter().map(Into::into)),
+        world,
+        &mut io,
+    );
+    (code, String::from_utf8(stderr).unwrap())
+}
+
+#[test]
+fn a_result_that_cannot_be_printed_is_a_failure_with_a_reason() {
+    let lab = Lab::new();
+    lab.write("a.zip", zip_of(&[("x", "y")]));
+    for args in [
+        &["hash", "a.zip"] as &[&str],
+        &["hash", "--format", "json", "a.zip"],
+        &["--help"],
+        &["--version"],
+    ] {
+        let full = printing_fails(&lab, io::ErrorKind::StorageFull, args);
+        let reason = "error: the result could not be printed: no storage space\n";
+        assert_eq!(full, (2, reason.to_owned()), "{args:?}");
+        let gone = printing_fails(&lab, io::ErrorKind::BrokenPipe, args);
+        assert_eq!(gone, (0, String::new()), "{args:?}");
+    }
 }
 
 /// A disk on which somebody else writes the lock file just before lockctl does.

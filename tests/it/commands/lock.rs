@@ -119,7 +119,7 @@ error: the mirror in mirror has no package of example.com/t/x 1.1.0 for windows_
     assert_data_eq!(
         preset.stderr,
         str![[r#"
-note: example.com/t/x 1.1.0 has no package for linux_arm64, darwin_amd64, windows_amd64: skipped; name the others with `verify --platform`
+note: example.com/t/x 1.1.0 has no package for darwin_amd64, linux_arm64, windows_amd64: skipped; name the others with `verify --platform`
 note: example.com/t/x 2.0.0 is out, a major step above 1.1.0
 
 "#]]
@@ -143,8 +143,10 @@ fn all_problems_are_told_at_once() {
         outcome.stderr,
         str![[r#"
 error: no offered version of example.com/t/x meets the constraints "> 9.0.0"
+  cause: required in main.tf:3 ("> 9.0.0")
   help: the newest release offered is 2.0.0
 error: the mirror in mirror has no package of example.com/t/y
+  cause: required in main.tf:4
   help: check the source address, or add the provider to the mirror
 
 "#]]
@@ -163,6 +165,7 @@ fn a_locked_version_that_conflicts_is_never_moved() {
         outcome.stderr,
         str![[r#"
 error: the locked version 1.1.0 of example.com/t/x does not meet the constraints ">= 2.0.0"
+  cause: required in main.tf:5 (">= 2.0.0")
   help: `lock` never moves a version: change the constraint, or delete the entry from the lock file to select anew
 
 "#]]
@@ -246,6 +249,7 @@ fn json_of_lock_says_how_each_hash_is_known() {
               "added": true
             }
           ],
+          "signers": [],
           "skipped_platforms": []
         }
       ],

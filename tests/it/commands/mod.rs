@@ -1,7 +1,11 @@
 //! Whole commands, in process, on real directories.
 
+mod cli_config;
 mod files;
 mod lock;
+mod proxy;
+mod registry;
+mod registry_trust;
 mod trust;
 mod verify;
 

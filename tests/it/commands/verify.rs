@@ -34,7 +34,7 @@ error[lock-missing]: There is no .terraform.lock.hcl
 5 |       version = "~> 1.0"
   |                 ^^^^^^^^ example.com/t/x is required here
   |
-  = help: run `lockctl lock . --fs-mirror DIR` to create it
+  = help: run `lockctl lock .` to create it
 
 .terraform.lock.hcl: 1 error
 
@@ -57,7 +57,7 @@ warning[platforms-incomplete]: 1 of 2 wanted platforms of example.com/t/x lacks 
 4 | provider "example.com/t/x" {
   | ^^^^^^^^^^^^^^^^^^^^^^^^^^ 1 h1: recorded, and nothing here tells for which platforms
   |
-  = help: run `lockctl lock . --fs-mirror DIR --platform darwin_arm64,linux_amd64` to add what is missing; until then, on a platform whose hash is missing:
+  = help: run `lockctl lock . --platform darwin_arm64,linux_amd64` to add what is missing; until then, on a platform whose hash is missing:
             `terraform init` from a registry fails: Failed to install provider
             `terraform init` from an unpacked mirror fails: Failed to install provider
             `terraform init` with a plugin cache fails: Failed to install provider
@@ -87,7 +87,7 @@ warning[platforms-incomplete]: 1 of 2 wanted platforms of example.com/t/x lacks 
 4 | provider "example.com/t/x" {
   | ^^^^^^^^^^^^^^^^^^^^^^^^^^ 1 h1: recorded; none is known to be that of darwin_arm64
   |
-  = help: run `lockctl lock . --fs-mirror DIR --platform darwin_arm64` to add what is missing; until then, on darwin_arm64:
+  = help: run `lockctl lock . --platform darwin_arm64` to add what is missing; until then, on darwin_arm64:
             `terraform init` from a registry fails: Failed to install provider
             `terraform init` from an unpacked mirror fails: Failed to install provider
             `terraform init` with a plugin cache fails: Failed to install provider
@@ -161,7 +161,7 @@ error[version-outside-constraint]: example.com/t/x is locked at 1.1.0, which a c
 5 |   version     = "1.1.0"
   |                 ------- locked at 1.1.0 here
   |
-  = help: change the constraint, or delete the entry and run `lockctl lock . --fs-mirror DIR`
+  = help: change the constraint, or delete the entry and run `lockctl lock .`
 
 .terraform.lock.hcl: 1 error; 2 notes (-v shows them)
 
@@ -229,7 +229,7 @@ fn json_of_verify_is_one_object_of_a_stable_shape() {
           "column": 1,
           "title": "1 of 2 wanted platforms of example.com/t/x lacks an h1: hash",
           "detail": "1 h1: recorded, and nothing here tells for which platforms",
-          "help": "run `lockctl lock . --fs-mirror DIR --platform darwin_arm64,linux_amd64` to add what is missing; until then, on a platform whose hash is missing:/n  `terraform init` from a registry fails: Failed to install provider/n  `terraform init` from an unpacked mirror fails: Failed to install provider/n  `terraform init` with a plugin cache fails: Failed to install provider/n  `terraform init -lockfile=readonly` fails: Failed to install provider/n  `terraform plan` after a read-only init fails: Required plugins are not installed/nunless platforms share one package or the release lacks some: then name those that count with --platform"
+          "help": "run `lockctl lock . --platform darwin_arm64,linux_amd64` to add what is missing; until then, on a platform whose hash is missing:/n  `terraform init` from a registry fails: Failed to install provider/n  `terraform init` from an unpacked mirror fails: Failed to install provider/n  `terraform init` with a plugin cache fails: Failed to install provider/n  `terraform init -lockfile=readonly` fails: Failed to install provider/n  `terraform plan` after a read-only init fails: Required plugins are not installed/nunless platforms share one package or the release lacks some: then name those that count with --platform"
         }
       ],
       "failures": [],
@@ -419,6 +419,6 @@ fn advice_can_be_pasted() {
     lab.write("a root/main.tf", ONE_PROVIDER);
     let outcome = lab.run(&["verify", "a root", "--flavor", "opentofu"]);
     assert_exit(&outcome, 1);
-    let command = "lockctl lock 'a root' --flavor opentofu@1.12 --fs-mirror DIR";
+    let command = "`lockctl lock 'a root' --flavor opentofu@1.12`";
     assert!(outcome.stdout.contains(command), "{}", outcome.stdout);
 }

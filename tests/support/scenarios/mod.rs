@@ -28,7 +28,7 @@ mod symbols;
 
 use serde_json::Value;
 
-pub(crate) use self::outcome::{Exit, Expected, LockAfter};
+pub(crate) use self::outcome::{Exit, Expected, LockAfter, lock_hashes};
 pub(crate) use self::packages::{Packages, split};
 pub(crate) use self::run::Run;
 pub(crate) use self::symbols::{Symbols, left_over};

@@ -1,0 +1,70 @@
+//! The CLI configuration of the program, turned into registries that can be asked.
+
+use std::sync::Arc;
+
+use super::World;
+use super::args::Common;
+use super::setup;
+use crate::cliconfig::{self, CliConfig, Netrc, Wanted};
+use crate::diag::{Diagnostic, Texts};
+use crate::flavor::Flavor;
+use crate::sources::net::{Event, Net, PackageCredentials};
+use crate::sources::registry::{Hosts, Registry};
+use crate::sources::retry::Policy;
+use crate::world::Credentials;
+
+/// Who is told what happens on the network.
+pub(super) type Told<'a> = &'a (dyn Fn(&Event<'_>) + Sync);
+
+/// Makes the network of a flavor, with what `~/.netrc` holds for packages where that counts.
+///
+/// A password is sent over encrypted connections only, and none beside one in the URL.
+pub(super) fn net<'a>(world: World<'a>, flavor: Flavor, told: Told<'a>) -> Net<'a> {
+    let netrc = flavor
+        .reads_netrc()
+        .then(|| Netrc::read(world.disk, world.env));
+    let credentials: PackageCredentials<'a> = Arc::new(move |url| {
+        let may = url.origin().encrypted && !url.has_user();
+        let netrc = netrc.as_ref().filter(|_| may)?;
+        netrc.find(&url.host_and_port())
+    });
+    Net {
+        http: world.http,
+        clock: world.clock,
+        policy: Policy::of(world.env, flavor),
+        package_credentials: credentials,
+        told,
+    }
+}
+
+/// Reads the CLI configuration that a flavor has; returns it with all its problems.
+pub(super) fn configuration(
+    common: &Common,
+    world: World<'_>,
+    flavor: Flavor,
+    texts: &mut Texts,
+) -> (CliConfig, Vec<Diagnostic>) {
+    let file = common.cli_config.as_ref();
+    let file = file.map(|path| setup::below(common, path));
+    let wanted = Wanted {
+        flavor,
+        file: file.as_deref(),
+    };
+    cliconfig::read(world.disk, world.env, texts, wanted)
+}
+
+/// Makes the registries of all hosts.
+pub(super) fn registry<'a>(net: &Net<'a>, flavor: Flavor, config: CliConfig) -> Registry<'a> {
+    let hosts = Hosts {
+        services: config.hosts.clone(),
+        helper: {
+            let config = config.clone();
+            Box::new(move |host| {
+                let helper = config.helper.clone();
+                helper.filter(|_| config.needs_helper(host))
+            })
+        },
+        credentials: Box::new(move |host| config.token(host).cloned().map(Credentials::Bearer)),
+    };
+    Registry::new(net.clone(), flavor, hosts)
+}

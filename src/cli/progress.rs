@@ -1,0 +1,159 @@
+//! What goes on meanwhile: a bar on a terminal, every request with `-v`, else nothing.
+
+use std::io::Write;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::args::{Common, Format};
+use crate::addr::Url;
+use crate::sources::net::Event;
+use crate::world::{Env, Stream};
+
+/// How often the bar is drawn, in times per second.
+const FRAMES: u8 = 10;
+
+/// Says what goes on. Any thread may tell it something.
+pub(super) struct Progress<'a> {
+    shown: Shown<'a>,
+}
+
+enum Shown<'a> {
+    Nothing,
+    Requests(Mutex<&'a mut (dyn Write + Send)>),
+    Bar(Box<Bar>),
+}
+
+/// One bar over all downloads.
+struct Bar {
+    bar: ProgressBar,
+    counts: Mutex<Counts>,
+}
+
+#[derive(Default)]
+struct Counts {
+    under_way: u64,
+    finished: u64,
+    /// Bytes that are known to come, or came.
+    total: u64,
+}
+
+impl<'a> Progress<'a> {
+    /// Decides by the options and by whether somebody is looking.
+    pub(super) fn new(common: &Common, env: &dyn Env, stderr: &'a mut (dyn Write + Send)) -> Self {
+        let shown = if common.verbose {
+            Shown::Requests(Mutex::new(stderr))
+        } else if env.terminal(Stream::Stderr) && !common.quiet && common.format == Format::Human {
+            Shown::Bar(Box::new(Bar::new()))
+        } else {
+            Shown::Nothing
+        };
+        Self { shown }
+    }
+
+    /// Takes note of something that happened.
+    pub(super) fn tell(&self, event: &Event<'_>) {
+        match &self.shown {
+            Shown::Nothing => {}
+            Shown::Requests(stderr) => {
+                if let Some(line) = line(event) {
+                    let mut stderr = stderr.lock().unwrap_or_else(PoisonError::into_inner);
+                    // Whoever reads this has gone; the run goes on.
+                    let _ = writeln!(stderr, "{line}");
+                }
+            }
+            Shown::Bar(bar) => bar.tell(event),
+        }
+    }
+
+    /// Takes the bar away, so that results follow a clean line.
+    pub(super) fn finish(&self) {
+        if let Shown::Bar(bar) = &self.shown {
+            bar.bar.finish_and_clear();
+        }
+    }
+}
+
+impl Bar {
+    fn new() -> Self {
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(FRAMES));
+        bar.set_style(ProgressStyle::with_template("{msg}").expect("a sound template"));
+        Self {
+            bar,
+            counts: Mutex::default(),
+        }
+    }
+
+    fn tell(&self, event: &Event<'_>) {
+        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        match event {
+            Event::Answered { url, .. } if counts.under_way == 0 => {
+                self.bar
+                    .set_message(format!("asking {}", url.host_and_port()));
+            }
+            Event::Repeating { url, wait } if counts.under_way == 0 => {
+                let (host, wait) = (url.host_and_port(), seconds(*wait));
+                self.bar.set_message(format!("waiting {wait} for {host}"));
+            }
+            Event::Started { from: 0, total, .. } => {
+                if counts.under_way == 0 {
+                    self.show_bytes();
+                }
+                counts.under_way += 1;
+                counts.total = counts.total.saturating_add(total.unwrap_or_default());
+                self.bar.set_length(counts.total);
+                self.count(&counts);
+            }
+            Event::Received { bytes, .. } => self.bar.inc(*bytes),
+            Event::Finished { .. } => {
+                counts.finished += 1;
+                self.count(&counts);
+            }
+            _ => {}
+        }
+    }
+
+    /// Turns to what is being downloaded; the time before does not count for the rate.
+    fn show_bytes(&self) {
+        let style =
+            "{msg}, {binary_bytes} of {binary_total_bytes}, {binary_bytes_per_sec} {wide_bar}";
+        let style = ProgressStyle::with_template(style).expect("a sound template");
+        self.bar.set_style(style.progress_chars("=> "));
+        self.bar.reset();
+    }
+
+    fn count(&self, counts: &Counts) {
+        let many = counts.under_way.max(counts.finished);
+        let text = format!("packages: {} of {many}", counts.finished);
+        self.bar.set_message(text);
+    }
+}
+
+/// Describes an event in one line; what comes too often has none.
+fn line(event: &Event<'_>) -> Option<String> {
+    Some(match event {
+        Event::Answered { url, status, bytes } => match bytes {
+            Some(bytes) => format!("GET {url}: {status}, {bytes} bytes"),
+            None => format!("GET {url}: {status}"),
+        },
+        Event::Redirected { url, status, to } => format!("GET {url}: {status}, to {to}"),
+        Event::Failed { url, cause } => format!("GET {url}: {cause}"),
+        Event::Repeating { url, wait } => format!("GET {url}: again in {}", seconds(*wait)),
+        Event::Started { url, from, .. } if *from > 0 => {
+            format!("GET {url}: goes on at byte {from}")
+        }
+        Event::Finished { url, bytes } => format!("{}: complete, {bytes} bytes", name(url)),
+        _ => return None,
+    })
+}
+
+fn seconds(wait: Duration) -> String {
+    format!("{} s", wait.as_secs_f32())
+}
+
+/// Returns the last part of a URL.
+fn name(url: &Url) -> String {
+    let text = url.to_string();
+    text.rsplit('/').next().unwrap_or(&text).to_owned()
+}

@@ -1,0 +1,123 @@
+//! Whether the evidence for packages holds, before any of them is downloaded.
+//!
+//! Both programs download first and look at the signature afterwards.
+
+use std::time::SystemTime;
+
+use super::query::Found;
+use super::{LockError, Request};
+use crate::authenticate::{self, AuthError, Rules, Signer};
+use crate::hash::Hashes;
+use crate::package::Evidence;
+use crate::parallel;
+
+/// What speaks for the packages of a release.
+#[derive(Default)]
+pub(super) struct Proof {
+    /// Every hash that stands in a checksum document with a good signature.
+    pub(super) signed: Hashes,
+    /// Who signed; as a rule one.
+    pub(super) signers: Vec<Signer>,
+}
+
+/// Judges the evidence of every release; `None` stands for those that come without any.
+pub(super) fn prove(
+    request: &Request<'_>,
+    found: &[Found],
+    now: SystemTime,
+    errors: &mut Vec<LockError>,
+) -> Vec<Option<Proof>> {
+    let answers = parallel::map(request.jobs, found, |one| prove_release(request, one, now));
+    let mut proofs = Vec::new();
+    for (proof, failed) in answers {
+        proofs.push(proof);
+        errors.extend(failed);
+    }
+    proofs
+}
+
+/// Judges the packages of one release. The document that they share is judged once.
+fn prove_release(
+    request: &Request<'_>,
+    found: &Found,
+    now: SystemTime,
+) -> (Option<Proof>, Vec<LockError>) {
+    let rules = Rules {
+        flavor: request.flavor,
+        enforce_expiration: request.enforce_expiration,
+    };
+    let mut signers = Vec::new();
+    let mut proof: Option<Proof> = None;
+    let mut errors = Vec::new();
+    for meta in &found.metas {
+        let Some(evidence) = &meta.evidence else {
+            continue;
+        };
+        let judged = authenticate::listed(evidence).and_then(|listed| {
+            let signer = signer_of(evidence, &mut signers, |evidence| {
+                authenticate::signer(evidence, &rules, now)
+            })?;
+            Ok((listed, signer))
+        });
+        match judged {
+            Ok((listed, signer)) => proof.get_or_insert_default().add(&listed, signer),
+            Err(cause) => errors.push(LockError::Unproven {
+                id: Box::new(meta.id.clone()),
+                place: meta.location.to_string(),
+                cause: Box::new(cause),
+            }),
+        }
+    }
+    let documents = found.metas.iter().filter_map(|meta| meta.evidence.as_ref());
+    if let Some(filename) = disagreement(documents) {
+        errors.push(LockError::ListsDiffer {
+            provider: Box::new(found.selected.provider.clone()),
+            version: found.selected.version.clone(),
+            filename,
+        });
+    }
+    (proof, errors)
+}
+
+/// Returns a file for which documents of one release state different hashes.
+///
+/// Each of them may be signed; united they would let two packages pass for one.
+fn disagreement<'a>(mut documents: impl Iterator<Item = &'a Evidence>) -> Option<String> {
+    let first = documents.next()?;
+    documents
+        .filter(|other| other.sums != first.sums)
+        .find_map(|other| authenticate::disagreement(&first.sums, &other.sums))
+}
+
+/// A document with what was found out about who signed it.
+type Judged<'a> = (&'a Evidence, Result<Signer, AuthError>);
+
+/// Returns who signed a document, looking only if that is not known yet.
+fn signer_of<'a>(
+    evidence: &'a Evidence,
+    known: &mut Vec<Judged<'a>>,
+    look: impl FnOnce(&Evidence) -> Result<Signer, AuthError>,
+) -> Result<Signer, AuthError> {
+    let same = known
+        .iter()
+        .find(|(other, _)| same_document(other, evidence));
+    if let Some((_, signer)) = same {
+        return signer.clone();
+    }
+    let signer = look(evidence);
+    known.push((evidence, signer.clone()));
+    signer
+}
+
+impl Proof {
+    fn add(&mut self, listed: &Hashes, signer: Signer) {
+        self.signed = self.signed.union(listed);
+        if !self.signers.contains(&signer) {
+            self.signers.push(signer);
+        }
+    }
+}
+
+fn same_document(a: &Evidence, b: &Evidence) -> bool {
+    a.sums == b.sums && a.signature == b.signature && a.keys == b.keys
+}

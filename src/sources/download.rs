@@ -1,0 +1,307 @@
+//! Packages over the network: repeated when they break off, and resumed where the server lets us.
+//!
+//! Neither program repeats a body that breaks off. Whatever pieces a package is put together from,
+//! it is hashed as a whole, so that a wrong piece cannot go unnoticed.
+
+use std::io::{self, Read, Write};
+use std::time::{Duration, SystemTime};
+
+use super::FetchError;
+use super::net::{Event, Net, Route, Trail, http_error};
+use super::retry;
+use crate::addr::Url;
+use crate::hash::{Digest, READ_BUFFER_BYTES, Sha256Stream};
+use crate::world::{Disk, HttpError, HttpRequest, HttpResponse, Scratch};
+
+/// How long a package may be, in bytes; the largest real ones have some 200 million.
+const MAX_PACKAGE_BYTES: u64 = 4 * 1024 * 1024 * 1024;
+
+/// How many bytes may arrive for one package in all attempts together.
+const MAX_RECEIVED_BYTES: u64 = 2 * MAX_PACKAGE_BYTES;
+
+/// How many redirects are followed (`sources.md` 4.1).
+const PACKAGE_HOPS: usize = 9;
+
+/// How long nothing may arrive: a package has no other time-out (`sources.md` 4.6).
+const IDLE: Duration = Duration::from_secs(30);
+
+/// A server that keeps sending may take its time, but not for ever: so many bytes per second...
+const LEAST_RATE: u64 = 512;
+
+/// ...have to arrive on average over this time.
+const RATE_WINDOW: Duration = Duration::from_secs(60);
+
+/// A piece of this size is progress: the next break counts as the first again.
+const PROGRESS_BYTES: u64 = 1024 * 1024;
+
+/// A package that was downloaded.
+pub struct Downloaded {
+    /// Its bytes, in a file that nobody else sees.
+    pub file: Box<dyn Scratch>,
+    /// The SHA-256 of them.
+    pub digest: Digest,
+}
+
+/// What has arrived so far.
+struct Partial {
+    file: Box<dyn Scratch>,
+    sha: Sha256Stream,
+    bytes: u64,
+    /// What tells whether the rest still belongs to it: a strong entity tag or a date.
+    validator: Option<String>,
+    /// Whether it was put together from pieces.
+    in_pieces: bool,
+    /// How many bytes arrived in all attempts together.
+    received: u64,
+}
+
+impl std::fmt::Debug for Downloaded {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Downloaded").finish_non_exhaustive()
+    }
+}
+
+/// Downloads a package into a nameless file.
+///
+/// `expected` is the SHA-256 that it should have: a package that was put together from pieces and has
+/// another one is downloaded once more as a whole.
+///
+/// # Errors
+/// The last failure, when all repetitions failed.
+pub fn download(
+    net: &Net<'_>,
+    disk: &dyn Disk,
+    url: &Url,
+    expected: Option<&Digest>,
+) -> Result<Downloaded, FetchError> {
+    let mut delays = net.policy.packages();
+    let mut attempts = 0;
+    let mut partial = Partial::empty(disk, url)?;
+    let mut started_over = false;
+    loop {
+        attempts += 1;
+        let before = partial.bytes;
+        let (error, after) = match attempt(net, disk, url, &mut partial) {
+            Ok(()) => {
+                let digest = partial.sha.clone().finish();
+                let wrong = expected.is_some_and(|expected| *expected != digest);
+                if wrong && partial.in_pieces && !started_over {
+                    partial.restart(disk, url)?;
+                    started_over = true;
+                    continue;
+                }
+                let bytes = partial.bytes;
+                (net.told)(&Event::Finished { url, bytes });
+                let file = partial.file;
+                return Ok(Downloaded { file, digest });
+            }
+            Err(failed) => failed,
+        };
+        let error = error.after(attempts);
+        if !error.may_pass() {
+            return Err(error);
+        }
+        // A first piece, or one that was added to others, and not all from the beginning.
+        let went_on = before == 0 || partial.in_pieces;
+        if went_on && !started_over && partial.bytes >= before + PROGRESS_BYTES {
+            (delays, attempts) = (net.policy.packages(), 0);
+        }
+        let Some(delay) = delays.next().filter(|_| retry::is_bearable(after)) else {
+            return Err(error);
+        };
+        net.wait(url, after.unwrap_or(delay));
+    }
+}
+
+/// A failure, and how long the server wants to be left alone after it.
+type Failed = (FetchError, Option<Duration>);
+
+/// Asks for what is missing and adds it.
+fn attempt(net: &Net<'_>, disk: &dyn Disk, url: &Url, partial: &mut Partial) -> Result<(), Failed> {
+    let alone = |error| (error, None);
+    let (server, response) = ask(net, url, partial).map_err(alone)?;
+    let length = response.header("content-length");
+    let length: Option<u64> = length.and_then(|length| length.parse().ok());
+    (net.told)(&Event::Answered {
+        url: &server,
+        status: response.status,
+        bytes: length,
+    });
+    match response.status {
+        200 => partial.restart(disk, url).map_err(alone)?,
+        206 if first_byte(&response) == Some(partial.bytes) => partial.in_pieces = true,
+        // Another piece than was asked for, or none: the next attempt starts over.
+        206 | 416 => {
+            partial.validator = None;
+            let reason = "it does not go on where it broke off".to_owned();
+            return Err(alone(failed(&server, HttpError::Broken { reason })));
+        }
+        status => {
+            let after = retry::after(&response, net.clock.now());
+            let (url, attempts) = (server, 1);
+            let error = FetchError::Status {
+                url,
+                attempts,
+                status,
+                wait: after,
+            };
+            return Err((error, after));
+        }
+    }
+    partial.validator = validator(&response);
+    let total = length.map(|length| partial.bytes.saturating_add(length));
+    if total.is_some_and(|total| total > MAX_PACKAGE_BYTES) {
+        return Err(alone(too_large(&server)));
+    }
+    let from = partial.bytes;
+    (net.told)(&Event::Started { url, from, total });
+    receive(net, (url, &server), response, partial).map_err(alone)
+}
+
+/// Asks for what is missing, or for all where nobody could tell whether the rest belongs to it;
+/// returns who serves it.
+fn ask(net: &Net<'_>, url: &Url, partial: &Partial) -> Result<(Url, HttpResponse), FetchError> {
+    let range = format!("bytes={}-", partial.bytes);
+    let mut headers = vec![("accept-encoding", "identity")];
+    if let (Some(validator), true) = (&partial.validator, partial.bytes > 0) {
+        headers.extend([("range", range.as_str()), ("if-range", validator.as_str())]);
+    }
+    let credentials = (net.package_credentials)(url);
+    let request = HttpRequest {
+        url,
+        headers: &headers,
+        credentials: credentials.as_ref(),
+        timeout: None,
+        idle: IDLE,
+        compressed: false,
+    };
+    let trail = Trail {
+        hops: PACKAGE_HOPS,
+        route: Route::Any,
+        attempt: 1,
+    };
+    net.follow(&request, trail)
+}
+
+/// Adds a body as it comes; it was asked for at the first URL, and is served at the second.
+fn receive(
+    net: &Net<'_>,
+    (url, server): (&Url, &Url),
+    mut response: HttpResponse,
+    partial: &mut Partial,
+) -> Result<(), FetchError> {
+    let mut buffer = vec![0; READ_BUFFER_BYTES];
+    let mut window = (net.clock.now(), 0);
+    loop {
+        let length = match response.body.read(&mut buffer) {
+            Ok(0) => return Ok(()),
+            Ok(length) => length,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => {
+                let cause = http_error(&error);
+                (net.told)(&Event::Failed {
+                    url: server,
+                    cause: &cause,
+                });
+                return Err(failed(server, cause));
+            }
+        };
+        let bytes = length as u64;
+        partial.bytes += bytes;
+        partial.received += bytes;
+        if partial.bytes > MAX_PACKAGE_BYTES || partial.received > MAX_RECEIVED_BYTES {
+            return Err(too_large(server));
+        }
+        partial.sha.update(&buffer[..length]);
+        let written = partial.file.write_all(&buffer[..length]);
+        written.map_err(|error| unkept(url, &error))?;
+        (net.told)(&Event::Received { url, bytes });
+        window.1 += bytes;
+        let now = net.clock.now();
+        if is_over(window.0, now) {
+            if window.1 < LEAST_RATE * RATE_WINDOW.as_secs() {
+                let (url, rate) = (server.clone(), LEAST_RATE);
+                return Err(FetchError::TooSlow { url, rate });
+            }
+            window = (now, 0);
+        }
+    }
+}
+
+/// Tells whether a window has passed; a clock that was set back begins a new one as well.
+fn is_over(start: SystemTime, now: SystemTime) -> bool {
+    now.duration_since(start)
+        .map_or(true, |passed| passed >= RATE_WINDOW)
+}
+
+impl Partial {
+    fn empty(disk: &dyn Disk, url: &Url) -> Result<Self, FetchError> {
+        Ok(Self {
+            file: disk.scratch().map_err(|error| unkept(url, &error))?,
+            sha: Sha256Stream::default(),
+            bytes: 0,
+            validator: None,
+            in_pieces: false,
+            received: 0,
+        })
+    }
+
+    /// Forgets what has arrived, but not how much that was.
+    fn restart(&mut self, disk: &dyn Disk, url: &Url) -> Result<(), FetchError> {
+        let received = self.received;
+        *self = Self {
+            received,
+            ..Self::empty(disk, url)?
+        };
+        Ok(())
+    }
+}
+
+impl FetchError {
+    /// Says how often the package was asked for.
+    fn after(mut self, times: usize) -> Self {
+        if let Self::Http { attempts, .. } | Self::Status { attempts, .. } = &mut self {
+            *attempts = times;
+        }
+        self
+    }
+}
+
+/// Returns what makes sure that a piece belongs to the same package, if the server gives pieces.
+fn validator(response: &HttpResponse) -> Option<String> {
+    let gives_pieces = response.status == 206
+        || response
+            .header("accept-ranges")
+            .is_some_and(|unit| unit.eq_ignore_ascii_case("bytes"));
+    let tag = response.header("etag").filter(|tag| tag.starts_with('"'));
+    let found = tag.or_else(|| response.header("last-modified"))?;
+    gives_pieces.then(|| found.to_owned())
+}
+
+/// Returns where a piece begins, by `Content-Range: bytes FIRST-LAST/TOTAL`.
+fn first_byte(response: &HttpResponse) -> Option<u64> {
+    let range = response.header("content-range")?.strip_prefix("bytes ")?;
+    range.split_once('-')?.0.trim().parse().ok()
+}
+
+fn failed(url: &Url, cause: HttpError) -> FetchError {
+    FetchError::Http {
+        url: url.clone(),
+        attempts: 1,
+        cause,
+    }
+}
+
+fn too_large(url: &Url) -> FetchError {
+    FetchError::TooLarge {
+        url: url.clone(),
+        limit: MAX_PACKAGE_BYTES,
+    }
+}
+
+fn unkept(url: &Url, error: &io::Error) -> FetchError {
+    FetchError::Scratch {
+        url: url.clone(),
+        reason: error.to_string(),
+    }
+}

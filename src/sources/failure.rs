@@ -1,0 +1,173 @@
+//! Why something could not be fetched.
+
+use std::time::Duration;
+
+use super::retry;
+use crate::addr::{Url, UrlError};
+use crate::world::HttpError;
+
+/// Why a document or a package could not be had.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FetchError {
+    /// No answer, or a part of one.
+    #[error("{url} could not be fetched{}", times(*attempts))]
+    Http {
+        /// Who was asked.
+        url: Url,
+        /// How often.
+        attempts: usize,
+        /// What happened the last time.
+        #[source]
+        cause: HttpError,
+    },
+    /// An answer that says no.
+    #[error("{url} answered {}{}{}", said(*status), times(*attempts), asked_for(*wait))]
+    Status {
+        /// Who was asked.
+        url: Url,
+        /// How often.
+        attempts: usize,
+        /// The status of the last answer.
+        status: u16,
+        /// How long the server wants to be left alone.
+        wait: Option<Duration>,
+    },
+    /// One redirect leads to the next.
+    #[error("{url} was redirected more than {limit} times")]
+    TooManyRedirects {
+        /// Who was asked first.
+        url: Url,
+        /// How many were followed.
+        limit: usize,
+    },
+    /// A redirect that leads nowhere.
+    #[error("{url} answered with a redirect that cannot be followed")]
+    BadRedirect {
+        /// Who was asked.
+        url: Url,
+        /// What is wrong with it, if a place is named at all.
+        #[source]
+        cause: Option<UrlError>,
+    },
+    /// A redirect that would let anybody on the way answer in the place of the host.
+    #[error("{url} answered with a redirect to plain http")]
+    Unencrypted {
+        /// Who was asked.
+        url: Url,
+    },
+    /// More than any such document holds.
+    #[error("{url} sends more than {limit} bytes")]
+    TooLarge {
+        /// Who was asked.
+        url: Url,
+        /// The limit.
+        limit: u64,
+    },
+    /// A download that makes no headway.
+    #[error("{url} sends less than {rate} bytes per second")]
+    TooSlow {
+        /// Who was asked.
+        url: Url,
+        /// The least that is waited for.
+        rate: u64,
+    },
+    /// What arrives cannot be kept.
+    #[error("the package from {url} cannot be kept: {reason}")]
+    Scratch {
+        /// Where it comes from.
+        url: Url,
+        /// What the system says.
+        reason: String,
+    },
+}
+
+impl FetchError {
+    /// Makes the error of an answer that was not worth a repetition.
+    pub(super) fn refusal(url: Url, status: u16) -> Self {
+        Self::Status {
+            url,
+            attempts: 1,
+            status,
+            wait: None,
+        }
+    }
+
+    /// Tells whether another failure is the same but for the path that was asked for.
+    #[must_use]
+    pub fn is_like(&self, other: &Self) -> bool {
+        let mut twin = other.clone();
+        *twin.url_mut() = self.url().clone();
+        self.url().origin() == other.url().origin() && *self == twin
+    }
+
+    fn url(&self) -> &Url {
+        match self {
+            Self::Http { url, .. }
+            | Self::Status { url, .. }
+            | Self::TooManyRedirects { url, .. }
+            | Self::BadRedirect { url, .. }
+            | Self::Unencrypted { url }
+            | Self::TooLarge { url, .. }
+            | Self::TooSlow { url, .. }
+            | Self::Scratch { url, .. } => url,
+        }
+    }
+
+    fn url_mut(&mut self) -> &mut Url {
+        match self {
+            Self::Http { url, .. }
+            | Self::Status { url, .. }
+            | Self::TooManyRedirects { url, .. }
+            | Self::BadRedirect { url, .. }
+            | Self::Unencrypted { url }
+            | Self::TooLarge { url, .. }
+            | Self::TooSlow { url, .. }
+            | Self::Scratch { url, .. } => url,
+        }
+    }
+
+    /// Tells whether the same request may succeed later: connections, time-outs, bodies that break
+    /// off; neither a server that cannot prove who it is nor what it says.
+    pub(super) fn may_pass(&self) -> bool {
+        match self {
+            Self::Http { cause, .. } => match cause {
+                HttpError::Connect { .. }
+                | HttpError::Timeout { .. }
+                | HttpError::Broken { .. } => true,
+                HttpError::Certificate { .. }
+                | HttpError::Environment { .. }
+                | HttpError::Setup { .. } => false,
+            },
+            Self::Status { status, .. } => retry::is_worth_it(*status),
+            Self::TooSlow { .. } => true,
+            Self::TooManyRedirects { .. }
+            | Self::BadRedirect { .. }
+            | Self::Unencrypted { .. }
+            | Self::TooLarge { .. }
+            | Self::Scratch { .. } => false,
+        }
+    }
+}
+
+/// Spells a status with its usual words.
+fn said(status: u16) -> String {
+    let words = http::StatusCode::from_u16(status);
+    match words.ok().and_then(|status| status.canonical_reason()) {
+        Some(words) => format!("{status} {words}"),
+        None => status.to_string(),
+    }
+}
+
+fn asked_for(wait: Option<Duration>) -> String {
+    wait.map_or_else(String::new, |wait| {
+        format!(", and asks to be left alone for {} s", wait.as_secs())
+    })
+}
+
+fn times(attempts: usize) -> String {
+    if attempts > 1 {
+        format!(" after {attempts} attempts")
+    } else {
+        String::new()
+    }
+}

@@ -1,0 +1,54 @@
+//! Answers that are asked for once.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// Answers by question; whoever asks what is being asked already waits for that answer.
+#[derive(Debug)]
+pub(super) struct Memo<K, V> {
+    answers: Mutex<BTreeMap<K, Arc<OnceLock<V>>>>,
+}
+
+impl<K, V> Default for Memo<K, V> {
+    fn default() -> Self {
+        Self {
+            answers: Mutex::default(),
+        }
+    }
+}
+
+impl<K: Ord + Clone, V: Clone> Memo<K, V> {
+    /// Returns the answer, asking for it if nobody has.
+    pub(super) fn get(&self, question: &K, ask: impl FnOnce() -> V) -> V {
+        let answer = {
+            let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(answers.entry(question.clone()).or_default())
+        };
+        answer.get_or_init(ask).clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn each_question_is_asked_once() {
+        let memo = Memo::default();
+        let asked = AtomicUsize::new(0);
+        let answer = |n: &u32| {
+            memo.get(n, || {
+                asked.fetch_add(1, Ordering::Relaxed);
+                n * 2
+            })
+        };
+        std::thread::scope(|scope| {
+            for n in [1, 2, 1, 2, 1] {
+                scope.spawn(move || assert_eq!(answer(&n), n * 2));
+            }
+        });
+        assert_eq!(asked.load(Ordering::Relaxed), 2);
+    }
+}

@@ -1,0 +1,311 @@
+//! Asking for documents: redirects hop by hop, repetition, limits.
+//!
+//! Credentials are bound to an origin: no request to another one carries them, wherever a redirect
+//! leads.
+
+use std::io::Read;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::FetchError;
+use super::retry::{self, Policy};
+use crate::addr::{Origin, Url};
+use crate::world::{Clock, Credentials, Http, HttpError, HttpRequest, HttpResponse};
+
+/// Says who asks for a package.
+pub type PackageCredentials<'a> = Arc<dyn Fn(&Url) -> Option<Credentials> + Send + Sync + 'a>;
+
+/// The network as the sources use it.
+#[derive(Clone)]
+pub struct Net<'a> {
+    /// Who asks.
+    pub http: &'a dyn Http,
+    /// Who waits.
+    pub clock: &'a dyn Clock,
+    /// How often and how long.
+    pub policy: Policy,
+    /// Who asks for packages, by host (`sources.md` 2.3: Terraform sends what `~/.netrc` holds).
+    pub package_credentials: PackageCredentials<'a>,
+    /// Who wants to know. It cannot influence anything.
+    pub told: &'a (dyn Fn(&Event<'_>) + Sync),
+}
+
+/// Something that happened on the network.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Event<'a> {
+    /// A server sent us elsewhere.
+    Redirected {
+        /// Who.
+        url: &'a Url,
+        /// How it said so.
+        status: u16,
+        /// To where.
+        to: &'a Url,
+    },
+    /// A server answered; a body of a package still has to come.
+    Answered {
+        /// Who.
+        url: &'a Url,
+        /// What it said.
+        status: u16,
+        /// The length of the body in bytes, where it is known.
+        bytes: Option<u64>,
+    },
+    /// A request failed.
+    Failed {
+        /// Who was asked.
+        url: &'a Url,
+        /// Why.
+        cause: &'a HttpError,
+    },
+    /// A request is about to be repeated.
+    Repeating {
+        /// Who is asked again.
+        url: &'a Url,
+        /// After how long.
+        wait: Duration,
+    },
+    /// A download began, or goes on where it broke off.
+    Started {
+        /// From where.
+        url: &'a Url,
+        /// How much is there already, in bytes.
+        from: u64,
+        /// How long the package is, where that is known.
+        total: Option<u64>,
+    },
+    /// Bytes of a package arrived.
+    Received {
+        /// From where.
+        url: &'a Url,
+        /// How many.
+        bytes: u64,
+    },
+    /// A download is over.
+    Finished {
+        /// From where.
+        url: &'a Url,
+        /// How long the package is, in bytes.
+        bytes: u64,
+    },
+}
+
+/// What is asked for.
+pub(super) struct Ask<'a> {
+    /// Where to begin.
+    pub(super) url: &'a Url,
+    /// Header fields.
+    pub(super) headers: &'a [(&'a str, &'a str)],
+    /// Who asks, and whom alone that concerns.
+    pub(super) credentials: Option<&'a Credentials>,
+    /// How many redirects are followed.
+    pub(super) hops: usize,
+    /// How many bytes the document may have.
+    pub(super) limit: u64,
+    /// How long one attempt may take, redirects included.
+    pub(super) timeout: Duration,
+    /// Where redirects may lead.
+    pub(super) route: Route,
+}
+
+/// Where redirects may lead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Route {
+    /// Anywhere: what is fetched is proved by other means.
+    Any,
+    /// To encrypted connections only: what is fetched is believed.
+    Encrypted,
+}
+
+/// How far a request is followed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Trail {
+    /// How many redirects are followed.
+    pub(super) hops: usize,
+    /// Where they may lead.
+    pub(super) route: Route,
+    /// Which attempt this is, counted from 1.
+    pub(super) attempt: usize,
+}
+
+/// A document, or what a server said instead of one.
+#[derive(Clone, Debug)]
+pub(super) struct Answer {
+    /// Where it came from, after redirects.
+    pub(super) url: Url,
+    pub(super) status: u16,
+    pub(super) content_type: String,
+    pub(super) body: Vec<u8>,
+}
+
+impl std::fmt::Debug for Net<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Net").finish_non_exhaustive()
+    }
+}
+
+impl Net<'_> {
+    /// Fetches a document; any status but those that are worth a repetition is an answer.
+    ///
+    /// Repeated as `delays` says, from the first URL on.
+    pub(super) fn document(
+        &self,
+        ask: &Ask<'_>,
+        delays: impl Iterator<Item = Duration>,
+    ) -> Result<Answer, FetchError> {
+        let mut delays = delays;
+        let mut attempts = 0;
+        loop {
+            attempts += 1;
+            let (error, wait) = match self.attempt(ask, attempts) {
+                Ok((answer, after)) if retry::is_worth_it(answer.status) => {
+                    let error = FetchError::Status {
+                        url: answer.url,
+                        attempts,
+                        status: answer.status,
+                        wait: after,
+                    };
+                    (error, after)
+                }
+                Ok((answer, _)) => return Ok(answer),
+                Err(error) if error.may_pass() => (error, None),
+                Err(error) => return Err(error),
+            };
+            let Some(delay) = delays.next().filter(|_| retry::is_bearable(wait)) else {
+                return Err(error);
+            };
+            self.wait(ask.url, wait.unwrap_or(delay));
+        }
+    }
+
+    /// Waits before a repetition.
+    pub(super) fn wait(&self, url: &Url, wait: Duration) {
+        (self.told)(&Event::Repeating { url, wait });
+        self.clock.sleep(wait);
+    }
+
+    /// Asks once, with all redirects; returns beside the answer how long the server wants to be
+    /// left alone.
+    fn attempt(
+        &self,
+        ask: &Ask<'_>,
+        attempts: usize,
+    ) -> Result<(Answer, Option<Duration>), FetchError> {
+        let request = HttpRequest {
+            url: ask.url,
+            headers: ask.headers,
+            credentials: ask.credentials,
+            timeout: Some(ask.timeout),
+            idle: ask.timeout,
+            compressed: true,
+        };
+        let trail = Trail {
+            hops: ask.hops,
+            route: ask.route,
+            attempt: attempts,
+        };
+        let (url, mut response) = self.follow(&request, trail)?;
+        let failed = |cause| FetchError::Http {
+            url: url.clone(),
+            attempts,
+            cause,
+        };
+        let mut body = Vec::new();
+        let read = (&mut response.body).take(ask.limit + 1);
+        if let Err(error) = { read }.read_to_end(&mut body) {
+            let cause = http_error(&error);
+            (self.told)(&Event::Failed {
+                url: &url,
+                cause: &cause,
+            });
+            return Err(failed(cause));
+        }
+        if body.len() as u64 > ask.limit {
+            let limit = ask.limit;
+            return Err(FetchError::TooLarge { url, limit });
+        }
+        (self.told)(&Event::Answered {
+            url: &url,
+            status: response.status,
+            bytes: Some(body.len() as u64),
+        });
+        let after = retry::after(&response, self.clock.now());
+        let content_type = response.header("content-type").unwrap_or_default();
+        let answer = Answer {
+            status: response.status,
+            content_type: content_type.to_owned(),
+            url,
+            body,
+        };
+        Ok((answer, after))
+    }
+
+    /// Sends a request and follows redirects; returns where that ended, with the answer there.
+    ///
+    /// Credentials go to the origin of the first URL only, and no longer once a redirect has left
+    /// it: who is asked behind that was chosen by somebody else.
+    pub(super) fn follow(
+        &self,
+        request: &HttpRequest<'_>,
+        trail: Trail,
+    ) -> Result<(Url, HttpResponse), FetchError> {
+        let start = self.clock.now();
+        let home: Origin = request.url.origin();
+        let mut url = request.url.clone();
+        let mut at_home = true;
+        for _ in 0..=trail.hops {
+            at_home &= url.origin() == home;
+            let passed = self.clock.now().duration_since(start).unwrap_or_default();
+            let sent = HttpRequest {
+                url: &url,
+                timeout: request.timeout.map(|limit| limit.saturating_sub(passed)),
+                credentials: request.credentials.filter(|_| at_home),
+                ..request.clone()
+            };
+            let response = self.http.get(&sent).map_err(|cause| {
+                (self.told)(&Event::Failed {
+                    url: &url,
+                    cause: &cause,
+                });
+                FetchError::Http {
+                    url: url.clone(),
+                    attempts: trail.attempt,
+                    cause,
+                }
+            })?;
+            if !matches!(response.status, 301 | 302 | 303 | 307 | 308) {
+                return Ok((url, response));
+            }
+            let next = match response.header("location") {
+                Some(location) => url.join(location).map_err(Some),
+                None => Err(None),
+            };
+            let next = next.map_err(|cause| FetchError::BadRedirect {
+                url: url.clone(),
+                cause,
+            })?;
+            (self.told)(&Event::Redirected {
+                url: &url,
+                status: response.status,
+                to: &next,
+            });
+            if trail.route == Route::Encrypted && !next.origin().encrypted {
+                return Err(FetchError::Unencrypted { url });
+            }
+            url = next;
+        }
+        Err(FetchError::TooManyRedirects {
+            url: request.url.clone(),
+            limit: trail.hops,
+        })
+    }
+}
+
+/// Unwraps the failure of a body.
+pub(super) fn http_error(error: &std::io::Error) -> HttpError {
+    let inner = error.get_ref().and_then(|e| e.downcast_ref::<HttpError>());
+    inner.cloned().unwrap_or_else(|| HttpError::Broken {
+        reason: error.to_string(),
+    })
+}

@@ -1,0 +1,107 @@
+//! The two documents of the provider registry protocol (`sources.md` 4.1, 4.2).
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+/// The list of versions; whatever else stands there is not read, and there are no further pages.
+#[derive(Debug, Deserialize)]
+pub(super) struct VersionList {
+    #[serde(default)]
+    pub(super) versions: Option<Vec<ListedVersion>>,
+    #[serde(default)]
+    pub(super) warnings: Option<Vec<String>>,
+}
+
+/// What a registry knows of a provider by its type alone.
+#[derive(Debug, Deserialize)]
+pub(super) struct LegacyProvider {
+    #[serde(default)]
+    pub(super) id: Option<String>,
+    #[serde(default)]
+    pub(super) moved_to: Option<String>,
+}
+
+/// One element of the list.
+#[derive(Debug, Deserialize)]
+pub(super) struct ListedVersion {
+    #[serde(default)]
+    pub(super) version: Option<String>,
+    #[serde(default)]
+    pub(super) protocols: Option<Vec<String>>,
+    /// Neither program reads it; here it only answers which platforms `all` means.
+    #[serde(default)]
+    pub(super) platforms: Option<Vec<ListedPlatform>>,
+}
+
+/// A platform, as the list of versions states it.
+#[derive(Debug, Deserialize)]
+pub(super) struct ListedPlatform {
+    #[serde(default)]
+    pub(super) os: Option<String>,
+    #[serde(default)]
+    pub(super) arch: Option<String>,
+}
+
+/// What a registry says about one package. A field that is missing or `null` is empty.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct PackageDocument {
+    pub(super) protocols: Option<Vec<String>>,
+    pub(super) os: Option<String>,
+    pub(super) arch: Option<String>,
+    pub(super) filename: Option<String>,
+    pub(super) download_url: Option<String>,
+    pub(super) shasum: Option<String>,
+    pub(super) shasums_url: Option<String>,
+    pub(super) shasums_signature_url: Option<String>,
+    pub(super) signing_keys: Option<SigningKeys>,
+    /// Hashes that nobody signed, for all platforms at once (`sources.md` 5.2).
+    pub(super) packages: Option<serde_json::Value>,
+}
+
+/// The keys that the registry vouches for.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct SigningKeys {
+    pub(super) gpg_public_keys: Option<Vec<PublicKey>>,
+}
+
+/// One of them; its stated id, source and source URL are not read.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct PublicKey {
+    pub(super) ascii_armor: Option<String>,
+    pub(super) trust_signature: Option<String>,
+}
+
+/// Reads the first JSON value of a body; what follows it is ignored, as in both programs.
+///
+/// # Errors
+/// In words, if it is none or of another shape.
+pub(super) fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, String> {
+    if body.trim_ascii_start().starts_with(b"<") {
+        return Err("it is a web page, not a JSON document".to_owned());
+    }
+    let mut values = serde_json::Deserializer::from_slice(body).into_iter::<T>();
+    match values.next() {
+        Some(value) => value.map_err(|error| format!("its JSON cannot be read: {error}")),
+        None => Err("it is empty".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_document_is_read_leniently() {
+        let text = "{\"protocols\":null,\"filename\":\"x\",\"other\":[1]} trailing";
+        let document: PackageDocument = read(text.as_bytes()).expect("readable");
+        assert_eq!(document.filename.as_deref(), Some("x"));
+        assert!(document.protocols.is_none() && document.signing_keys.is_none());
+        assert!(read::<PackageDocument>(b"").is_err());
+        assert!(read::<PackageDocument>(b"<html>").is_err());
+        assert!(read::<PackageDocument>(b"{\"os\":").is_err());
+        assert!(read::<PackageDocument>(b"{\"os\":1}").is_err());
+    }
+}

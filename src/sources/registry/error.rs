@@ -1,0 +1,163 @@
+//! Why a registry gave no answer that can be used.
+
+use std::fmt;
+
+use crate::addr::{Hostname, ProviderAddr, Url, UrlError};
+use crate::package::PackageId;
+use crate::platform::Platform;
+use crate::sources::FetchError;
+use crate::sources::discovery::DiscoveryError;
+use crate::version::Version;
+
+impl RegistryError {
+    /// Tells whether another error is the same but for the path that was asked for.
+    #[must_use]
+    pub fn is_like(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Fetch(error), Self::Fetch(other)) => error.is_like(other),
+            (Self::StatedHashes { url }, Self::StatedHashes { url: other }) => {
+                url.origin() == other.origin()
+            }
+            (
+                Self::BadDocument { url, reason },
+                Self::BadDocument {
+                    url: other_url,
+                    reason: other_reason,
+                },
+            ) => url.origin() == other_url.origin() && reason == other_reason,
+            _ => false,
+        }
+    }
+}
+
+/// Who says where the registry of a host is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FoundBy {
+    /// The host itself, by service discovery.
+    Host,
+    /// A `host` block of the CLI configuration.
+    Configuration,
+}
+
+/// Whether a host was told who asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sent {
+    /// It was.
+    Yes,
+    /// There is nothing to tell it.
+    Nothing,
+    /// It was not, because anybody could have listened, or because a redirect led elsewhere.
+    Withheld,
+}
+
+impl fmt::Display for Sent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Yes => "rejected the credentials",
+            Self::Nothing => "requires credentials",
+            Self::Withheld => "requires credentials, which are not sent there",
+        })
+    }
+}
+
+/// Why a registry gave no answer that can be used.
+#[derive(Debug, thiserror::Error)]
+pub enum RegistryError {
+    /// The host has no registry, or it cannot be found.
+    #[error("the provider registry of {host} cannot be found")]
+    Discovery {
+        /// The host of the provider's address.
+        host: Hostname,
+        /// Who says where it is.
+        by: FoundBy,
+        /// Why.
+        #[source]
+        cause: DiscoveryError,
+    },
+    /// The registry knows the provider and has no version of it.
+    #[error("the registry of {} has no version of {provider}", provider.hostname())]
+    NoVersions {
+        /// Which provider.
+        provider: ProviderAddr,
+    },
+    /// The registry does not know the provider.
+    #[error("the registry of {} has no provider {provider}", provider.hostname())]
+    UnknownProvider {
+        /// Which provider.
+        provider: ProviderAddr,
+        /// The URL of the registry, if it does not end in a slash: then its last part is lost.
+        cut_off: Option<Url>,
+        /// What the registry knows a provider of HashiCorp as today.
+        successor: Option<ProviderAddr>,
+    },
+    /// The registry wants to know who asks, or does not like who does.
+    #[error("{host} {sent}: {url} answered {status}")]
+    Unauthorized {
+        /// The host of the provider's address.
+        host: Hostname,
+        /// Who answered.
+        url: Url,
+        /// With which status.
+        status: u16,
+        /// Whether credentials were sent.
+        sent: Sent,
+        /// The credentials helper that was not asked.
+        helper: Option<String>,
+    },
+    /// A document could not be fetched.
+    #[error(transparent)]
+    Fetch(#[from] FetchError),
+    /// A document is not what it should be.
+    #[error("{url} is not what a registry answers: {reason}")]
+    BadDocument {
+        /// Who was asked.
+        url: Url,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A document names a URL that cannot be used.
+    #[error("{url} names a URL that cannot be used, as {field}")]
+    BadUrl {
+        /// Who was asked.
+        url: Url,
+        /// In which field.
+        field: &'static str,
+        /// What is wrong with it.
+        #[source]
+        cause: UrlError,
+    },
+    /// The release lacks the platform.
+    #[error("the registry of {} has no package of {id}", id.provider.hostname())]
+    NoSuchPackage {
+        /// Which package.
+        id: PackageId,
+        /// The platforms that the release is stated to have.
+        offered: Vec<Platform>,
+    },
+    /// No program of today can talk to the provider.
+    #[error("{id} speaks plugin protocol {}, and only 5 and 6 are spoken", spoken.join(", "))]
+    Protocol {
+        /// Which package.
+        id: PackageId,
+        /// What it speaks.
+        spoken: Vec<String>,
+        /// The newest version that speaks one of them.
+        newest: Option<Version>,
+    },
+    /// The registry answers for another platform than was asked about.
+    #[error("{url} answers for {stated}, not for {}", id.platform)]
+    OtherPlatform {
+        /// Which package was asked for.
+        id: PackageId,
+        /// Who was asked.
+        url: Url,
+        /// What the answer is about.
+        stated: String,
+    },
+    /// The registry states hashes beside the signed list, which `tofu` would record.
+    #[error("{url} states package hashes beside the signed list, which this version cannot judge")]
+    StatedHashes {
+        /// Who was asked.
+        url: Url,
+    },
+}

@@ -1,0 +1,80 @@
+//! What a registry lists of a provider (`sources.md` 4.1).
+
+use std::collections::BTreeMap;
+
+use super::documents::{ListedVersion, VersionList};
+use super::{cut, text};
+use crate::flavor::Flavor;
+use crate::platform::Platform;
+use crate::version::Version;
+
+/// The plugin protocols that the programs speak (`sources.md` 4.2).
+const PROTOCOLS: std::ops::Range<u64> = 5..7;
+
+/// How many platforms of a version are looked at; the most that any release has are some thirty.
+const MAX_PLATFORMS: usize = 200;
+
+/// How many warnings of a registry are passed on.
+const MAX_WARNINGS: usize = 20;
+
+/// What a registry lists of a provider.
+#[derive(Debug, Default)]
+pub(super) struct Listing {
+    pub(super) versions: BTreeMap<Version, Listed>,
+    pub(super) warnings: Vec<String>,
+}
+
+/// What it lists of a version.
+#[derive(Debug, Default)]
+pub(super) struct Listed {
+    pub(super) protocols: Vec<String>,
+    pub(super) platforms: Vec<Platform>,
+}
+
+/// Reads a list of versions; missing numbers are zero, and duplicates become one.
+pub(super) fn listing(list: VersionList, flavor: Flavor) -> Result<Listing, String> {
+    let mut versions = BTreeMap::new();
+    for listed in list.versions.unwrap_or_default() {
+        let written = text(&listed.version);
+        match written.parse::<Version>() {
+            Ok(version) => {
+                versions.insert(version, reduce(listed));
+            }
+            Err(_) if flavor.skips_unreadable_versions() => {}
+            Err(_) => return Err(format!("it lists {:?}, which is no version", cut(written))),
+        }
+    }
+    let warnings = list.warnings.unwrap_or_default();
+    Ok(Listing {
+        versions,
+        warnings: warnings.iter().take(MAX_WARNINGS).map(|w| cut(w)).collect(),
+    })
+}
+
+fn reduce(listed: ListedVersion) -> Listed {
+    let platforms = listed.platforms.unwrap_or_default().into_iter();
+    let mut platforms: Vec<Platform> = platforms
+        .take(MAX_PLATFORMS)
+        .filter_map(|p| format!("{}_{}", text(&p.os), text(&p.arch)).parse().ok())
+        .collect();
+    platforms.sort();
+    platforms.dedup();
+    Listed {
+        protocols: listed.protocols.unwrap_or_default(),
+        platforms,
+    }
+}
+
+/// Tells whether one of the protocols is spoken; the error is the text that is no version.
+pub(super) fn supported(protocols: &[String]) -> Result<bool, &str> {
+    let mut any = false;
+    for protocol in protocols {
+        let version: Version = protocol.parse().map_err(|_| &**protocol)?;
+        any |= PROTOCOLS.contains(&version.major);
+    }
+    Ok(any)
+}
+
+pub(super) fn supported_or_not(protocols: &[String]) -> bool {
+    supported(protocols).unwrap_or(false)
+}

@@ -1,0 +1,411 @@
+//! Provider registries (`sources.md` 3, 4).
+//!
+//! A [`Registry`] finds the registry of each provider's host and reads its documents. It hands over
+//! what shall prove a package, and judges none of it.
+
+mod documents;
+mod error;
+mod listing;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use self::documents::{LegacyProvider, PackageDocument, PublicKey, VersionList};
+use self::listing::{Listing, listing, supported, supported_or_not};
+use super::FetchError;
+use super::discovery::{self, DiscoveryError, Services};
+use super::memo::Memo;
+use super::net::{Answer, Ask, Net, Route};
+use super::{Offer, Source, SourceError};
+use crate::addr::{Hostname, Origin, ProviderAddr, Url};
+use crate::flavor::Flavor;
+use crate::hash;
+use crate::package::{Evidence, Location, PackageId, PackageMeta, SigningKey};
+use crate::platform::Platform;
+use crate::version::Version;
+use crate::world::Credentials;
+
+pub use self::error::{FoundBy, RegistryError, Sent};
+
+/// How long a list of versions may be, in bytes: the longest real ones have about one million.
+const MAX_VERSIONS_BYTES: u64 = 16 * 1024 * 1024;
+
+/// How long the document of a package may be, in bytes; keys make up most of it.
+const MAX_PACKAGE_DOCUMENT_BYTES: u64 = 4 * 1024 * 1024;
+
+/// How long a checksum document may be, in bytes: that of a release has some twenty lines.
+const MAX_SUMS_BYTES: u64 = 1024 * 1024;
+
+/// How long a signature may be, in bytes; real ones have some hundreds.
+const MAX_SIGNATURE_BYTES: u64 = 64 * 1024;
+
+/// How many characters of a server's text a message repeats.
+const MAX_SHOWN_CHARS: usize = 500;
+
+/// How many redirects of a document are followed (`sources.md` 4.1).
+const DOCUMENT_HOPS: usize = 9;
+
+/// What a CLI configuration says about hosts, and who asks.
+pub struct Hosts<'a> {
+    /// The services that stand in the place of service discovery.
+    pub services: BTreeMap<Hostname, Services>,
+    /// Who asks a host.
+    pub credentials: Box<HostCredentials<'a>>,
+    /// Names the credentials helper that would be asked about a host, and is not.
+    pub helper: Box<HostHelper<'a>>,
+}
+
+/// An answer that many packages may share, or why there is none.
+type Shared<T> = Result<T, Arc<RegistryError>>;
+
+/// A document as it came.
+type Bytes = Arc<[u8]>;
+
+/// Says who asks a host.
+pub type HostCredentials<'a> = dyn Fn(&Hostname) -> Option<Credentials> + Sync + 'a;
+
+/// Names a credentials helper.
+pub type HostHelper<'a> = dyn Fn(&Hostname) -> Option<String> + Sync + 'a;
+
+/// The registries of all hosts.
+pub struct Registry<'a> {
+    net: Net<'a>,
+    flavor: Flavor,
+    hosts: Hosts<'a>,
+    services: Memo<Hostname, Shared<Url>>,
+    versions: Memo<ProviderAddr, Shared<Arc<Listing>>>,
+    /// By limit as well, so that the answer does not depend on who asks first.
+    files: Memo<(Url, u64), Shared<Bytes>>,
+}
+
+impl<'a> Registry<'a> {
+    /// Makes the registries of all hosts; nobody is asked yet.
+    #[must_use]
+    pub fn new(net: Net<'a>, flavor: Flavor, hosts: Hosts<'a>) -> Self {
+        Self {
+            net,
+            flavor,
+            hosts,
+            services: Memo::default(),
+            versions: Memo::default(),
+            files: Memo::default(),
+        }
+    }
+
+    /// Returns the URL below which a host's provider registry answers.
+    fn service(&self, host: &Hostname) -> Shared<Url> {
+        self.services.get(host, || {
+            let (by, found) = match self.hosts.services.get(host) {
+                Some(services) => {
+                    let found = discovery::configured(services, host);
+                    (FoundBy::Configuration, found)
+                }
+                None => {
+                    let credentials = (self.hosts.credentials)(host);
+                    let found = discovery::discover(&self.net, host, credentials.as_ref());
+                    (FoundBy::Host, found)
+                }
+            };
+            found.map_err(|cause| Arc::new(self.not_found(host, by, cause)))
+        })
+    }
+
+    /// Says why the registry of a host cannot be found.
+    fn not_found(&self, host: &Hostname, by: FoundBy, cause: DiscoveryError) -> RegistryError {
+        if let DiscoveryError::Fetch(FetchError::Status { url, status, .. }) = &cause
+            && matches!(status, 401 | 403)
+        {
+            let asked = Url::discovery(host).map(|asked| asked.origin());
+            return self.unauthorized(host, (url, *status), asked.ok().as_ref());
+        }
+        let host = host.clone();
+        RegistryError::Discovery { host, by, cause }
+    }
+
+    /// Says that a host wants to know who asks; `home` is the origin that may be told.
+    fn unauthorized(
+        &self,
+        host: &Hostname,
+        (url, status): (&Url, u16),
+        home: Option<&Origin>,
+    ) -> RegistryError {
+        let sent = match (self.hosts.credentials)(host) {
+            None => Sent::Nothing,
+            Some(_) if home.is_some_and(|home| home.encrypted && *home == url.origin()) => {
+                Sent::Yes
+            }
+            Some(_) => Sent::Withheld,
+        };
+        RegistryError::Unauthorized {
+            host: host.clone(),
+            url: url.clone(),
+            status,
+            sent,
+            helper: (self.hosts.helper)(host),
+        }
+    }
+
+    /// Asks the registry of a provider's host for a document.
+    ///
+    /// Who asks is told over encrypted connections only, whatever the host says.
+    fn ask(&self, host: &Hostname, path: &[&str], limit: u64) -> Shared<Answer> {
+        let base = self.service(host)?;
+        let url = base.below(path.iter().copied());
+        let credentials = (self.hosts.credentials)(host).filter(|_| base.origin().encrypted);
+        let ask = Ask {
+            url: &url,
+            headers: &[("x-terraform-version", self.flavor.observed_version())],
+            credentials: credentials.as_ref(),
+            hops: DOCUMENT_HOPS,
+            limit,
+            timeout: self.net.policy.document_timeout,
+            route: Route::Any,
+        };
+        let answer = self.net.document(&ask, self.net.policy.documents());
+        let answer = answer.map_err(RegistryError::from)?;
+        match answer.status {
+            200 | 404 => Ok(answer),
+            status @ (401 | 403) => {
+                let said = (&answer.url, status);
+                Err(Arc::new(self.unauthorized(
+                    host,
+                    said,
+                    Some(&base.origin()),
+                )))
+            }
+            status => Err(Arc::new(RegistryError::Fetch(FetchError::refusal(
+                answer.url, status,
+            )))),
+        }
+    }
+
+    fn listing(&self, provider: &ProviderAddr) -> Shared<Arc<Listing>> {
+        self.versions.get(provider, || {
+            let path = [provider.namespace(), provider.type_name(), "versions"];
+            let answer = self.ask(provider.hostname(), &path, MAX_VERSIONS_BYTES)?;
+            if answer.status == 404 {
+                let base = self.service(provider.hostname())?;
+                return Err(Arc::new(RegistryError::UnknownProvider {
+                    provider: provider.clone(),
+                    cut_off: Some(base).filter(|base| !base.is_directory()),
+                    successor: self.successor(provider),
+                }));
+            }
+            let list: VersionList = read(&answer)?;
+            let listing = listing(list, self.flavor).map_err(|reason| {
+                let url = answer.url.clone();
+                RegistryError::BadDocument { url, reason }
+            })?;
+            if listing.versions.is_empty() {
+                let provider = provider.clone();
+                return Err(Arc::new(RegistryError::NoVersions { provider }));
+            }
+            Ok(Arc::new(listing))
+        })
+    }
+
+    /// Asks who publishes today what HashiCorp used to, for a hint; a source address without a
+    /// namespace means the latter (`sources.md` 4.1).
+    ///
+    /// The fields of the answer were read in the source of Terraform, not observed.
+    fn successor(&self, provider: &ProviderAddr) -> Option<ProviderAddr> {
+        if !provider.is_default(self.flavor) {
+            return None;
+        }
+        let path = ["-", provider.type_name(), "versions"];
+        let answer = self.ask(provider.hostname(), &path, MAX_VERSIONS_BYTES);
+        let answer = answer.ok().filter(|answer| answer.status == 200)?;
+        let legacy: LegacyProvider = documents::read(&answer.body).ok()?;
+        let moved = legacy.moved_to.filter(|text| !text.is_empty());
+        let found = ProviderAddr::parse(&moved.or(legacy.id)?, self.flavor).ok()?;
+        (found != *provider && !found.is_legacy()).then_some(found)
+    }
+
+    fn find(&self, id: &PackageId) -> Shared<PackageMeta> {
+        let (os, arch) = (id.platform.os(), id.platform.arch());
+        let (provider, version) = (&id.provider, id.version.to_string());
+        let (namespace, type_name) = (provider.namespace(), provider.type_name());
+        let path = [namespace, type_name, &version, "download", os, arch];
+        let answer = self.ask(provider.hostname(), &path, MAX_PACKAGE_DOCUMENT_BYTES)?;
+        if answer.status == 404 {
+            return Err(Arc::new(RegistryError::NoSuchPackage {
+                id: id.clone(),
+                offered: self.platforms(&id.provider, &id.version),
+            }));
+        }
+        let document: PackageDocument = read(&answer)?;
+        self.check_protocols(id, &document, &answer.url)?;
+        let stated = format!("{}_{}", text(&document.os), text(&document.arch));
+        if document.os.as_deref() != Some(os) || document.arch.as_deref() != Some(arch) {
+            let (id, url, stated) = (id.clone(), answer.url, cut(&stated));
+            return Err(Arc::new(RegistryError::OtherPlatform { id, url, stated }));
+        }
+        if self.flavor.reads_stated_hashes() && states_hashes(&document) {
+            return Err(Arc::new(RegistryError::StatedHashes { url: answer.url }));
+        }
+        let zip = link(&answer.url, "download_url", &document.download_url)?;
+        let shasum = text(&document.shasum);
+        let shasum = hash::digest_of_hex(shasum).ok_or_else(|| RegistryError::BadDocument {
+            url: answer.url.clone(),
+            reason: format!("shasum is {:?}, which is no SHA-256", cut(shasum)),
+        })?;
+        let (sums, signature) = (&document.shasums_url, &document.shasums_signature_url);
+        let sums = link(&answer.url, "shasums_url", sums)?;
+        let signature = link(&answer.url, "shasums_signature_url", signature)?;
+        let (sums, signature) = self.evidence(&sums, &signature)?;
+        let keys = document.signing_keys.and_then(|keys| keys.gpg_public_keys);
+        let keys = keys.unwrap_or_default().into_iter().map(signing_key);
+        Ok(PackageMeta {
+            id: id.clone(),
+            location: Location::Remote(zip),
+            evidence: Some(Evidence {
+                filename: document.filename.unwrap_or_default(),
+                shasum,
+                sums,
+                signature,
+                keys: keys.collect(),
+            }),
+        })
+    }
+
+    /// Refuses a package that no program of today can talk to; one that does not say is let
+    /// through, as in both programs.
+    fn check_protocols(&self, id: &PackageId, document: &PackageDocument, url: &Url) -> Shared<()> {
+        let spoken = document.protocols.clone().unwrap_or_default();
+        let supported = supported(&spoken).map_err(|text| RegistryError::BadDocument {
+            url: url.clone(),
+            reason: format!("protocols holds {text:?}, which is no version"),
+        })?;
+        if spoken.is_empty() || supported {
+            return Ok(());
+        }
+        let listing = self.listing(&id.provider)?;
+        let newest = listing.versions.iter().rev();
+        let newest = newest.filter(|(_, listed)| supported_or_not(&listed.protocols));
+        Err(Arc::new(RegistryError::Protocol {
+            newest: newest.map(|(version, _)| version.clone()).next(),
+            id: id.clone(),
+            spoken,
+        }))
+    }
+
+    /// Fetches the checksum document and its signature side by side; nobody is told who asks.
+    fn evidence(&self, sums: &Url, signature: &Url) -> Shared<(Bytes, Bytes)> {
+        std::thread::scope(|scope| {
+            let signature = scope.spawn(|| self.file(signature, MAX_SIGNATURE_BYTES));
+            let sums = self.file(sums, MAX_SUMS_BYTES);
+            let signature = match signature.join() {
+                Ok(signature) => signature,
+                Err(panic) => std::panic::resume_unwind(panic),
+            };
+            Ok((sums?, signature?))
+        })
+    }
+
+    fn file(&self, url: &Url, limit: u64) -> Shared<Bytes> {
+        self.files.get(&(url.clone(), limit), || {
+            let ask = Ask {
+                url,
+                headers: &[],
+                credentials: None,
+                hops: DOCUMENT_HOPS,
+                limit,
+                timeout: self.net.policy.document_timeout,
+                route: Route::Any,
+            };
+            let answer = self.net.document(&ask, self.net.policy.documents());
+            let answer = answer.map_err(RegistryError::from)?;
+            if answer.status != 200 {
+                return Err(Arc::new(RegistryError::Fetch(FetchError::refusal(
+                    answer.url,
+                    answer.status,
+                ))));
+            }
+            if answer.body.trim_ascii_start().starts_with(b"<") {
+                return Err(Arc::new(RegistryError::BadDocument {
+                    url: answer.url,
+                    reason: "it is a web page".to_owned(),
+                }));
+            }
+            Ok(answer.body.into())
+        })
+    }
+}
+
+impl std::fmt::Debug for Registry<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Registry").finish_non_exhaustive()
+    }
+}
+
+impl Source for Registry<'_> {
+    fn versions(&self, provider: &ProviderAddr) -> Result<Offer, SourceError> {
+        let listing = self.listing(provider)?;
+        Ok(Offer {
+            versions: listing.versions.keys().cloned().collect(),
+            warnings: listing.warnings.clone(),
+        })
+    }
+
+    /// Returns what the list of versions states; nothing where that cannot be had.
+    fn platforms(&self, provider: &ProviderAddr, version: &Version) -> Vec<Platform> {
+        let Ok(listing) = self.listing(provider) else {
+            return Vec::new();
+        };
+        let listed = listing.versions.get(version);
+        listed.map(|l| l.platforms.clone()).unwrap_or_default()
+    }
+
+    fn package(&self, id: &PackageId) -> Result<PackageMeta, SourceError> {
+        self.find(id).map_err(SourceError::from)
+    }
+}
+
+/// Resolves a URL that a document names.
+///
+/// The programs take an empty one for the document itself, and then fail on what that holds.
+fn link(document: &Url, field: &'static str, value: &Option<String>) -> Shared<Url> {
+    let value = text(value);
+    let url = document.clone();
+    if value.is_empty() {
+        let reason = format!("it states no {field}");
+        return Err(Arc::new(RegistryError::BadDocument { url, reason }));
+    }
+    let link = document.join(value);
+    link.map_err(|cause| Arc::new(RegistryError::BadUrl { url, field, cause }))
+}
+
+/// Cuts a text of a server to what fits into a message.
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(MAX_SHOWN_CHARS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+fn text(field: &Option<String>) -> &str {
+    field.as_deref().unwrap_or_default()
+}
+
+fn read<T: serde::de::DeserializeOwned>(answer: &Answer) -> Shared<T> {
+    documents::read(&answer.body).map_err(|reason| {
+        let url = answer.url.clone();
+        Arc::new(RegistryError::BadDocument { url, reason })
+    })
+}
+
+/// Tells whether hashes are stated beside the signed list; an empty object counts as none.
+fn states_hashes(document: &PackageDocument) -> bool {
+    match &document.packages {
+        None | Some(serde_json::Value::Null) => false,
+        Some(serde_json::Value::Object(packages)) => !packages.is_empty(),
+        Some(_) => true,
+    }
+}
+
+fn signing_key(key: PublicKey) -> SigningKey {
+    SigningKey {
+        ascii_armor: key.ascii_armor.unwrap_or_default(),
+        trust_signature: key.trust_signature.unwrap_or_default(),
+    }
+}

@@ -1,0 +1,184 @@
+//! How often something is asked, and how long to wait in between (`sources.md` 4.6, 5.4).
+
+use std::time::{Duration, SystemTime};
+
+use backon::{BackoffBuilder as _, ExponentialBuilder};
+
+use crate::flavor::Flavor;
+use crate::world::{Env, HttpResponse};
+
+/// How often and how long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Policy {
+    /// How often a document is asked for again: `TF_REGISTRY_DISCOVERY_RETRY`.
+    pub document_retries: usize,
+    /// How long a document may take: `TF_REGISTRY_CLIENT_TIMEOUT`.
+    pub document_timeout: Duration,
+    /// How long a service discovery document may take.
+    pub discovery_timeout: Duration,
+    /// How many redirects of a service discovery document are followed.
+    pub discovery_hops: usize,
+    /// How often a package is asked for again: `TF_PROVIDER_DOWNLOAD_RETRY`.
+    pub package_retries: usize,
+}
+
+/// Both programs ask for a document once more.
+const DOCUMENT_RETRIES: usize = 1;
+
+/// Nobody can mean to be asked more often.
+const MAX_RETRIES: usize = 100;
+
+/// A day is for ever, and fits into every clock.
+const MAX_TIMEOUT_SECONDS: u64 = 24 * 60 * 60;
+
+/// Both programs wait ten seconds for a document.
+const DOCUMENT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Terraform's limit for service discovery, which no variable changes.
+const DISCOVERY_TIMEOUT: Duration = Duration::from_secs(11);
+
+/// OpenTofu asks for a package twice more; Terraform never does, and so fails more often.
+const PACKAGE_RETRIES: usize = 2;
+
+/// How often a service discovery document is asked for again: by Terraform from 1.15 on.
+const DISCOVERY_RETRIES: usize = 3;
+
+/// The longest that a server is waited for; one that wants to be left alone for longer is taken at
+/// its word, and the run ends.
+const MAX_RETRY_AFTER: Duration = Duration::from_secs(120);
+
+impl Policy {
+    /// Reads the variables of both programs.
+    ///
+    /// A value that is no number, or below 1, counts as none: repetition cannot be switched off.
+    #[must_use]
+    pub fn of(env: &dyn Env, flavor: Flavor) -> Self {
+        let number = |name: &str| -> Option<u64> {
+            let value = env.var(name)?.into_string().ok()?;
+            value.parse().ok().filter(|n| *n >= 1)
+        };
+        let retries = |name: &str, usual: usize| {
+            let wanted = number(name).map(|n| usize::try_from(n).unwrap_or(usize::MAX));
+            wanted.unwrap_or(usual).min(MAX_RETRIES)
+        };
+        let timeout = number("TF_REGISTRY_CLIENT_TIMEOUT").map(|n| n.min(MAX_TIMEOUT_SECONDS));
+        let timeout = timeout.map_or(DOCUMENT_TIMEOUT, Duration::from_secs);
+        Self {
+            document_retries: retries("TF_REGISTRY_DISCOVERY_RETRY", DOCUMENT_RETRIES),
+            document_timeout: timeout,
+            discovery_timeout: if flavor.is_opentofu() {
+                timeout
+            } else {
+                DISCOVERY_TIMEOUT
+            },
+            discovery_hops: flavor.discovery_redirects(),
+            package_retries: retries("TF_PROVIDER_DOWNLOAD_RETRY", PACKAGE_RETRIES),
+        }
+    }
+
+    /// Returns how long to wait before each repetition of a document.
+    pub(super) fn documents(&self) -> impl Iterator<Item = Duration> + use<> {
+        seconds(self.document_retries)
+    }
+
+    /// Returns how long to wait before each repetition of a package.
+    pub(super) fn packages(&self) -> impl Iterator<Item = Duration> + use<> {
+        seconds(self.package_retries)
+    }
+
+    /// Returns how long to wait before each repetition of a service discovery document.
+    pub(super) fn discovery(&self) -> impl Iterator<Item = Duration> + use<> {
+        let delays = ExponentialBuilder::new().with_min_delay(Duration::from_millis(100));
+        delays.with_max_times(DISCOVERY_RETRIES).build()
+    }
+}
+
+/// 1 s, 2 s, 4 s, and so on, at most 30 s.
+fn seconds(times: usize) -> impl Iterator<Item = Duration> {
+    let delays = ExponentialBuilder::new().with_min_delay(Duration::from_secs(1));
+    let delays = delays.with_max_delay(Duration::from_secs(30));
+    delays.with_max_times(times).build()
+}
+
+/// Tells whether an answer may be another one later.
+pub(super) fn is_worth_it(status: u16) -> bool {
+    status == 429 || (500..600).contains(&status) && status != 501
+}
+
+/// Tells whether a server is waited for as long as it asks.
+pub(super) fn is_bearable(wait: Option<Duration>) -> bool {
+    wait.is_none_or(|wait| wait <= MAX_RETRY_AFTER)
+}
+
+/// Returns how long the server wants to be left alone, where it says so and that counts: with 429
+/// and 503.
+pub(super) fn after(response: &HttpResponse, now: SystemTime) -> Option<Duration> {
+    if !matches!(response.status, 429 | 503) {
+        return None;
+    }
+    let text = response.header("retry-after")?.trim();
+    let wait = match text.parse::<u64>() {
+        Ok(seconds) => Duration::from_secs(seconds),
+        Err(_) => {
+            let time = httpdate::parse_http_date(text).ok()?;
+            time.duration_since(now).unwrap_or_default()
+        }
+    };
+    Some(wait)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::world::mem::MemEnv;
+
+    #[test]
+    fn waits_double_up_to_half_a_minute() {
+        let seconds: Vec<u64> = seconds(7).map(|wait| wait.as_secs()).collect();
+        assert_eq!(seconds, [1, 2, 4, 8, 16, 30, 30]);
+    }
+
+    #[test]
+    fn variables_below_one_count_as_none() {
+        let policy = |value: &str| {
+            let mut env = MemEnv::default();
+            for name in [
+                "TF_REGISTRY_DISCOVERY_RETRY",
+                "TF_REGISTRY_CLIENT_TIMEOUT",
+                "TF_PROVIDER_DOWNLOAD_RETRY",
+            ] {
+                env.vars.insert(name.to_owned(), value.into());
+            }
+            let policy = Policy::of(&env, Flavor::Terraform1_11);
+            (
+                policy.document_retries,
+                policy.document_timeout.as_secs(),
+                policy.package_retries,
+            )
+        };
+        assert_eq!(policy("5"), (5, 5, 5));
+        let most = (MAX_RETRIES, MAX_TIMEOUT_SECONDS, MAX_RETRIES);
+        assert_eq!(policy(&u64::MAX.to_string()), most);
+        for none in ["0", "-1", "x", "", "1.5"] {
+            assert_eq!(policy(none), (1, 10, 2), "{none:?}");
+        }
+    }
+
+    #[test]
+    fn only_two_statuses_may_ask_for_time() {
+        let asked = |status, text: &str| {
+            let response = HttpResponse {
+                status,
+                headers: vec![("retry-after".to_owned(), text.to_owned())],
+                body: Box::new(std::io::empty()),
+            };
+            after(&response, SystemTime::UNIX_EPOCH).map(|wait| wait.as_secs())
+        };
+        assert_eq!(asked(429, "7"), Some(7));
+        assert_eq!(asked(503, "0"), Some(0));
+        assert_eq!(asked(503, "Thu, 01 Jan 1970 00:00:09 GMT"), Some(9));
+        assert_eq!(asked(503, "99999"), Some(99999));
+        assert_eq!(asked(503, "soon"), None);
+        assert_eq!(asked(500, "7"), None);
+    }
+}

@@ -1,0 +1,440 @@
+//! `lock` from registries: what is said, what is asked, and of whom.
+
+use serde_json::{Value, json};
+use snapbox::{assert_data_eq, str};
+
+use super::{LOCK, assert_exit};
+use crate::lab::{Lab, Outcome};
+use crate::registry::{Origin, Registry};
+use crate::scenarios::Packages;
+
+pub(super) const DEMO: &str = "\
+terraform {
+  required_providers {
+    demo = {
+      source  = \"acme/demo\"
+      version = \"~> 1.0.0\"
+    }
+  }
+}
+";
+
+pub(super) const TWO: &[&str] = &["--platform", "linux_amd64,darwin_arm64"];
+
+/// A root that requires a provider of the default registry, which the double stands in for.
+pub(super) fn with_registry(config: &str) -> (Registry, Lab) {
+    let registry = Registry::start();
+    Packages::recorded().publish(&registry);
+    let mut lab = Lab::new();
+    point_at(&mut lab, &registry);
+    lab.write("main.tf", config);
+    (registry, lab)
+}
+
+fn point_at(lab: &mut Lab, registry: &Registry) {
+    let url = registry.url(Origin::Lab);
+    let hosts = ["registry.terraform.io", "registry.opentofu.org"].map(|host| {
+        let service = format!("{{ \"providers.v1\" = \"{url}/v1/providers/\" }}");
+        format!("host \"{host}\" {{\n  services = {service}\n}}\n")
+    });
+    lab.write("rc", hosts.concat());
+    for (name, value) in [
+        ("SSL_CERT_FILE", registry.ca_file()),
+        ("SSL_CERT_DIR", "/nonexistent".into()),
+        ("TF_CLI_CONFIG_FILE", lab.path("rc")),
+        ("HOME", lab.path("home")),
+    ] {
+        lab.env.vars.insert(name.to_owned(), value.into());
+    }
+}
+
+pub(super) fn lock(lab: &Lab, more: &[&str]) -> Outcome {
+    lab.run(&[&["lock", "--flavor", "terraform@1.11"], more].concat())
+}
+
+/// Makes a text the same on every run: ports and key ids.
+pub(super) fn steady(registry: &Registry, text: &str) -> String {
+    let port = |origin| format!("127.0.0.1:{}", registry.port(origin));
+    let key = crate::registry::TestKey::Main.id();
+    text.replace(&port(Origin::Lab), "REGISTRY")
+        .replace(&port(Origin::Files), "FILES")
+        .replace(
+            &format!("localhost:{}", registry.port(Origin::Lab)),
+            "LOCALHOST",
+        )
+        .replace(&key, "KEYID")
+}
+
+#[test]
+fn what_is_signed_and_proven_is_told() {
+    let (registry, lab) = with_registry(DEMO);
+    let outcome = lock(&lab, TWO);
+    assert_exit(&outcome, 0);
+    assert_data_eq!(
+        steady(&registry, &outcome.stdout),
+        str![[r#"
+acme/demo  1.0.0  ~> 1.0.0  selected  2 platforms  6 hashes added  self-signed, key ID KEYID
+created .terraform.lock.hcl; 6 hashes added: 4 signed, 2 proven
+
+"#]]
+    );
+    assert_data_eq!(
+        outcome.stderr,
+        str![[r#"
+note: acme/demo 1.2.0 is out, a minor step above 1.0.0
+
+"#]]
+    );
+
+    let before = lab.read(LOCK);
+    let outcome = lock(&lab, &["--platform", "windows_amd64", "-v"]);
+    assert_exit(&outcome, 0);
+    assert!(
+        outcome.stdout.contains("1 hash added, 2 kept"),
+        "{}",
+        outcome.stdout
+    );
+    let provenances = |word: &str| outcome.stdout.matches(&format!("  {word}")).count();
+    assert_eq!([provenances("signed"), provenances("proven")], [4, 1]);
+    for hash in before.lines().filter(|line| line.contains(':')) {
+        assert!(lab.read(LOCK).contains(hash), "nothing is lost");
+    }
+}
+
+#[test]
+fn json_of_lock_names_keys_and_provenances() {
+    let (registry, lab) = with_registry(DEMO);
+    let outcome = lock(&lab, &["--platform", "linux_amd64", "--format", "json"]);
+    assert_exit(&outcome, 0);
+    let said: Value = serde_json::from_str(&steady(&registry, &outcome.stdout)).unwrap();
+    let provider = &said["roots"][0]["providers"][0];
+    assert_eq!(
+        provider["signers"],
+        json!([{"class": "self-signed", "key_id": "KEYID"}])
+    );
+    let hashes = provider["hashes"].as_array().unwrap().iter();
+    let words: Vec<&str> = hashes.map(|h| h["provenance"].as_str().unwrap()).collect();
+    assert_eq!(words, ["proven", "signed", "signed", "signed", "signed"]);
+    assert!(outcome.stderr.is_empty());
+}
+
+#[test]
+fn requests_are_shown_on_demand_only() {
+    let (registry, lab) = with_registry(DEMO);
+    let one = ["--platform", "linux_amd64"];
+    let quiet = lock(&lab, &one);
+    assert!(!quiet.stderr.contains("GET"), "{}", quiet.stderr);
+    let outcome = lock(&lab, &[&one as &[&str], &["-v"]].concat());
+    let mut lines: Vec<String> = steady(&registry, &outcome.stderr)
+        .lines()
+        .filter(|line| line.starts_with("GET"))
+        .map(|line| line.split(':').take(2).collect::<Vec<_>>().join(":"))
+        .collect();
+    lines.sort();
+    assert_data_eq!(
+        lines.join("\n"),
+        str![[r#"
+GET https://FILES/files/acme/demo/1.0.0/terraform-provider-demo_1.0.0_SHA256SUMS
+GET https://FILES/files/acme/demo/1.0.0/terraform-provider-demo_1.0.0_SHA256SUMS.sig
+GET https://FILES/files/acme/demo/1.0.0/terraform-provider-demo_1.0.0_linux_amd64.zip
+GET https://REGISTRY/v1/providers/acme/demo/1.0.0/download/linux/amd64
+GET https://REGISTRY/v1/providers/acme/demo/versions
+"#]]
+    );
+}
+
+/// Locks with a fault and returns what is said on standard error.
+#[track_caller]
+pub(super) fn failing(config: &str, knobs: &Value) -> String {
+    let (registry, lab) = with_registry(config);
+    registry.reset(knobs);
+    let outcome = lock(&lab, &["--platform", "linux_amd64"]);
+    assert_exit(&outcome, 2);
+    assert!(!lab.path(LOCK).exists(), "nothing is written");
+    steady(&registry, &outcome.stderr)
+}
+
+pub(super) fn rule(kind: &str, action: &str) -> Value {
+    json!({"rules": [{"kind": kind, "action": action, "times": -1}]})
+}
+
+#[test]
+fn a_registry_that_fails_is_named_with_what_it_said() {
+    assert_data_eq!(
+        failing(DEMO, &rule("versions", "503")),
+        str![[r#"
+error: the versions of registry.terraform.io/acme/demo cannot be had
+  cause: https://REGISTRY/v1/providers/acme/demo/versions answered 503 Service Unavailable after 2 attempts
+  help: try again later
+
+"#]]
+    );
+    assert_data_eq!(
+        failing(DEMO, &rule("download", "html")),
+        str![[r#"
+error: the package of registry.terraform.io/acme/demo 1.0.0 for linux_amd64 cannot be had
+  cause: https://REGISTRY/v1/providers/acme/demo/1.0.0/download/linux/amd64 is not what a registry answers: it is a web page, not a JSON document
+  help: if a proxy or a login page stands before the registry, get past it; else tell whoever runs the registry
+
+"#]]
+    );
+    assert_data_eq!(
+        failing(DEMO, &rule("versions", "401")),
+        str![[r#"
+error: the versions of registry.terraform.io/acme/demo cannot be had
+  cause: registry.terraform.io requires credentials: https://REGISTRY/v1/providers/acme/demo/versions answered 401
+  help: give a token for registry.terraform.io: in TF_TOKEN_registry_terraform_io, or by `terraform login registry.terraform.io`
+
+"#]]
+    );
+    assert_data_eq!(
+        failing(DEMO, &rule("shasums", "404")),
+        str![[r#"
+error: the package of registry.terraform.io/acme/demo 1.0.0 for linux_amd64 cannot be had
+  cause: https://FILES/files/acme/demo/1.0.0/terraform-provider-demo_1.0.0_SHA256SUMS answered 404 Not Found
+  help: tell whoever runs the registry
+
+"#]]
+    );
+}
+
+#[test]
+fn what_does_not_exist_is_named() {
+    let config = |source: &str| DEMO.replace("acme/demo", source);
+    assert_data_eq!(
+        failing(&config("acme/gone"), &json!({})),
+        str![[r#"
+error: the registry of registry.terraform.io has no provider registry.terraform.io/acme/gone
+  cause: required in main.tf:5 ("~> 1.0.0")
+  help: check the source address; a provider without one in required_providers is taken for one of the namespace hashicorp
+
+"#]]
+    );
+    let mix = config("acme/protomix").replace("~> 1.0.0", ">= 1.0.0");
+    assert_data_eq!(
+        failing(&mix, &json!({})),
+        str![[r#"
+error: registry.terraform.io/acme/protomix 2.0.0 for linux_amd64 speaks plugin protocol 99.0, and only 5 and 6 are spoken
+  help: the newest version that does is 1.0.0: require that one
+
+"#]]
+    );
+}
+
+#[test]
+fn a_provider_that_moved_is_named_by_its_new_address() {
+    let legacy = json!({"id": "-/gone", "moved_to": "acme/demo"}).to_string();
+    let knobs = json!({"rules": [
+        {"kind": "versions", "action": "404", "path": "hashicorp/gone"},
+        {"kind": "versions", "action": "answer", "path": "/-/gone", "text": legacy},
+    ]});
+    assert_data_eq!(
+        failing("resource \"gone_thing\" \"x\" {}\n", &knobs),
+        str![[r#"
+error: the registry of registry.terraform.io has no provider registry.terraform.io/hashicorp/gone
+  cause: required in main.tf:1
+  help: the registry knows it as acme/demo: state source = "acme/demo" in required_providers
+
+"#]]
+    );
+}
+
+#[test]
+fn opentofu_s_registry_is_refused_where_it_vouches_by_itself() {
+    let (registry, lab) = with_registry(DEMO);
+    for (knobs, cause) in [
+        (json!({"no_keys": true}), "this version of lockctl does not"),
+        (
+            json!({"packages": true}),
+            "states package hashes beside the signed list",
+        ),
+    ] {
+        registry.reset(&knobs);
+        let args = ["lock", "--flavor", "opentofu", "--platform", "linux_amd64"];
+        let outcome = lab.run(&args);
+        assert_exit(&outcome, 2);
+        assert!(outcome.stderr.contains(cause), "{}", outcome.stderr);
+    }
+}
+
+#[test]
+fn other_ways_of_serving_give_the_same_lock() {
+    let (registry, lab) = with_registry(DEMO);
+    assert_exit(&lock(&lab, TWO), 0);
+    let wanted = lab.read(LOCK);
+    let protocols: Vec<String> = registry.entries().into_iter().map(|e| e.protocol).collect();
+    assert!(
+        protocols.iter().all(|protocol| protocol == "HTTP/2.0"),
+        "{protocols:?}"
+    );
+
+    let registry = Registry::start_with(&crate::registry::Options {
+        names: Vec::new(),
+        http1_only: true,
+    });
+    Packages::recorded().publish(&registry);
+    let mut lab = Lab::new();
+    point_at(&mut lab, &registry);
+    lab.write("main.tf", DEMO);
+    for knobs in [
+        json!({}),
+        json!({"gzip": true}),
+        json!({"redirects": 9}),
+        json!({"relative_urls": true}),
+        json!({"rules": [{"kind": "package", "action": "truncate"}]}),
+        json!({"ranges": false, "rules": [{"kind": "package", "action": "reset_mid"}]}),
+    ] {
+        registry.reset(&knobs);
+        let _ = std::fs::remove_file(lab.path(LOCK));
+        assert_exit(&lock(&lab, TWO), 0);
+        assert_eq!(lab.read(LOCK), wanted, "{knobs}");
+    }
+    assert!(
+        registry
+            .entries()
+            .iter()
+            .all(|entry| entry.protocol == "HTTP/1.1")
+    );
+    registry.reset(&json!({"redirects": 10}));
+    let outcome = lock(&lab, TWO);
+    assert!(
+        outcome.stderr.contains("redirected more than 9 times"),
+        "{}",
+        outcome.stderr
+    );
+}
+
+#[test]
+fn a_broken_package_goes_on_where_it_broke_off() {
+    let (registry, lab) = with_registry(DEMO);
+    registry.reset(&json!({"rules": [{"kind": "package", "action": "truncate"}]}));
+    assert_exit(&lock(&lab, &["--platform", "linux_amd64"]), 0);
+    let entries = registry.entries();
+    let zips = entries
+        .iter()
+        .filter(|entry| entry.target.ends_with(".zip"));
+    let statuses: Vec<Option<u16>> = zips.clone().map(|entry| entry.status).collect();
+    assert_eq!(statuses, [Some(200), Some(206)]);
+    let ranges: Vec<bool> = zips.map(|entry| entry.header("range").is_some()).collect();
+    assert_eq!(ranges, [false, true]);
+}
+
+#[test]
+fn a_server_is_left_alone_as_long_as_it_asks() {
+    let (registry, lab) = with_registry(DEMO);
+    registry.reset(&json!({"rules": [
+        {"kind": "versions", "action": "429", "retry_after": 7},
+        {"kind": "package", "action": "503", "retry_after": 9, "method": "GET"},
+    ]}));
+    assert_exit(&lock(&lab, &["--platform", "linux_amd64"]), 0);
+    let slept: Vec<u64> = lab
+        .clock
+        .slept()
+        .iter()
+        .map(|wait| wait.as_secs())
+        .collect();
+    assert_eq!(slept, [7, 9]);
+}
+
+#[test]
+fn packages_are_fetched_side_by_side_and_not_all_at_once() {
+    let (registry, lab) = with_registry(DEMO);
+    let all = [
+        "--platform",
+        "linux_amd64,linux_arm64,darwin_arm64,windows_amd64",
+    ];
+    let stalled = json!({"rules": [
+        {"kind": "package", "action": "stall", "seconds": 0.5, "times": -1},
+    ]});
+    registry.reset(&stalled);
+    assert_exit(&lock(&lab, &all), 0);
+    assert!((2..=4).contains(&registry.most_in_flight(Origin::Files)));
+    std::fs::remove_file(lab.path(LOCK)).unwrap();
+    registry.reset(&stalled);
+    assert_exit(
+        &lock(&lab, &[&all as &[&str], &["--jobs", "1"]].concat()),
+        0,
+    );
+    // The checksum list and its signature may be asked for together.
+    assert!(registry.most_in_flight(Origin::Files) <= 2);
+}
+
+#[test]
+fn roots_of_one_run_share_what_was_asked() {
+    let (registry, lab) = with_registry(DEMO);
+    lab.write("a/main.tf", DEMO).write("b/main.tf", DEMO);
+    let outcome = lock(&lab, &["a", "b", "--platform", "linux_amd64"]);
+    assert_exit(&outcome, 0);
+    assert_eq!(
+        lab.read("a/.terraform.lock.hcl"),
+        lab.read("b/.terraform.lock.hcl")
+    );
+    let entries = registry.entries();
+    let count = |end: &str| entries.iter().filter(|e| e.target.ends_with(end)).count();
+    assert_eq!(
+        [count("/versions"), count("SHA256SUMS"), count(".sig")],
+        [1, 1, 1]
+    );
+}
+
+#[test]
+fn offline_asks_nobody() {
+    let (registry, lab) = with_registry(DEMO);
+    let outcome = lock(&lab, &["--offline"]);
+    assert_exit(&outcome, 2);
+    assert_data_eq!(
+        outcome.stderr,
+        str![[r#"
+error: there is nobody to ask
+  cause: packages come from registries, and --offline forbids that
+  help: leave out --offline, or name a mirror with --fs-mirror DIR
+
+"#]]
+    );
+    assert!(registry.entries().is_empty());
+}
+
+#[test]
+fn what_is_announced_and_not_there_is_told() {
+    let (registry, lab) = with_registry(DEMO);
+    let gone = |path: &str| json!({"rules": [{"kind": "download", "action": "404", "times": -1, "path": path}]});
+    registry.reset(&gone("darwin/arm64"));
+    let outcome = lock(&lab, &["-q"]);
+    assert_exit(&outcome, 0);
+    assert_data_eq!(
+        outcome.stderr,
+        str![[r#"
+warning: acme/demo 1.0.0 is announced for darwin_arm64, but there is no package
+
+"#]]
+    );
+    registry.reset(&gone("download"));
+    let outcome = lock(&lab, &[]);
+    assert_exit(&outcome, 2);
+    assert_data_eq!(
+        outcome.stderr,
+        str![[r#"
+error: registry.terraform.io/acme/demo 1.0.0 has no package for any wanted platform, though its registry announces some
+  help: try again later, or tell whoever runs the registry
+
+"#]]
+    );
+}
+
+#[test]
+fn roots_that_fail_alike_are_told_once() {
+    let (registry, lab) = with_registry(DEMO);
+    lab.write("a/main.tf", DEMO).write("b/main.tf", DEMO);
+    registry.reset(&rule("versions", "503"));
+    let outcome = lock(&lab, &["a", "b"]);
+    assert_exit(&outcome, 2);
+    assert_data_eq!(
+        steady(&registry, &outcome.stderr),
+        str![[r#"
+error: a, b: the versions of registry.terraform.io/acme/demo cannot be had
+  cause: https://REGISTRY/v1/providers/acme/demo/versions answered 503 Service Unavailable after 2 attempts
+  help: try again later
+
+"#]]
+    );
+}

@@ -1,0 +1,280 @@
+//! `lock` from registries: what is not believed, and who is told what.
+
+use serde_json::{Value, json};
+use snapbox::{assert_data_eq, str};
+
+use super::registry::{DEMO, TWO, failing, lock, rule, steady, with_registry};
+use super::{LOCK, assert_exit};
+use crate::registry::{Origin, Registry};
+use crate::scenarios::Packages;
+
+#[test]
+fn a_hash_that_the_signed_list_does_not_have_is_an_alarm() {
+    let (registry, lab) = with_registry(DEMO);
+    assert_exit(&lock(&lab, TWO), 0);
+    let good = lab.read(LOCK);
+    let slipped = format!("  hashes = [\n    \"zh:{}\",", "0".repeat(64));
+    let bad = good.replace("  hashes = [", &slipped);
+    lab.write(LOCK, &bad);
+    let outcome = lock(&lab, &["--platform", "linux_amd64"]);
+    assert_exit(&outcome, 1);
+    assert_data_eq!(
+        outcome.stderr,
+        str![[r#"
+error: the signed checksums of registry.terraform.io/acme/demo 1.0.0 speak against a hash of the lock file: zh:0000000000000000000000000000000000000000000000000000000000000000
+  help: nothing was written: such a hash lets a package pass that nobody signed; find out where it came from, then delete it from the entry and lock again
+
+"#]]
+    );
+    assert_eq!(lab.read(LOCK), bad);
+    let json = lock(&lab, &["--platform", "linux_amd64", "--format", "json"]);
+    let said: Value = serde_json::from_str(&json.stdout).unwrap();
+    assert_eq!(
+        said["roots"][0]["findings"][0]["rule"],
+        "hashes-contradicted"
+    );
+    drop(registry);
+}
+
+#[test]
+fn more_h1_than_the_signed_list_has_room_for_are_an_alarm() {
+    let (_registry, lab) = with_registry(DEMO);
+    let all = [
+        "--platform",
+        "linux_amd64,linux_arm64,darwin_arm64,windows_amd64",
+    ];
+    assert_exit(&lock(&lab, &["--platform", "linux_amd64"]), 0);
+    let one = lab.read(LOCK);
+    let slipped = format!("  hashes = [\n    \"h1:{}=\",", "A".repeat(43));
+    lab.write(LOCK, one.replace("  hashes = [", &slipped));
+    // It may be that of a platform that is not looked at.
+    assert_exit(&lock(&lab, &["--platform", "linux_amd64"]), 0);
+    let outcome = lock(&lab, &all);
+    assert_exit(&outcome, 1);
+    assert!(
+        outcome.stderr.contains("speak against a hash"),
+        "{}",
+        outcome.stderr
+    );
+}
+
+#[test]
+fn a_list_that_was_signed_anew_does_not_let_another_zip_in() {
+    let (registry, lab) = with_registry(DEMO);
+    registry.reset(&json!({"sums": ["manifest"]}));
+    assert_exit(&lock(&lab, &["--platform", "linux_amd64"]), 0);
+    let good = lab.read(LOCK);
+    // The old hashes stand in the new list, and one more zip beside them.
+    let old: String = good.lines().filter_map(sums_line).collect();
+    let evil = crate::lab::zip_of(&[("terraform-provider-demo_v1.0.0", "evil")]);
+    let name = "terraform-provider-demo_1.0.0_linux_arm64.zip";
+    let line = format!("{}  {name}\n", crate::registry::sha256_hex(&evil));
+    registry.add_zip("acme/demo", "1.0.0", "linux_arm64", &evil);
+    registry.replace_sums("acme/demo", "1.0.0", (line + &old).as_bytes());
+    registry.reset(&json!({}));
+    let outcome = lock(&lab, &["--platform", "linux_arm64"]);
+    assert_exit(&outcome, 1);
+    assert!(
+        outcome
+            .stderr
+            .contains("is none of those that the lock file records")
+    );
+    assert_eq!(lab.read(LOCK), good);
+}
+
+/// A line of a checksum document for a recorded `zh:`, under a name of no importance.
+fn sums_line(line: &str) -> Option<String> {
+    let hex = line.trim().strip_prefix("\"zh:")?.strip_suffix("\",")?;
+    Some(format!("{hex}  old-{}.zip\n", &hex[..8]))
+}
+
+/// Returns the origins that were asked, each with whether any request told who asks.
+fn told(registry: &Registry) -> Vec<(Origin, bool)> {
+    let mut told: Vec<(Origin, bool)> = Vec::new();
+    for entry in registry.entries() {
+        let has = entry.header("authorization").is_some();
+        match told.iter_mut().find(|(origin, _)| *origin == entry.origin) {
+            Some((_, any)) => *any |= has,
+            None => told.push((entry.origin, has)),
+        }
+    }
+    told.sort();
+    told
+}
+
+#[test]
+fn a_token_never_leaves_its_origin() {
+    let (home, mut lab) = with_registry("");
+    let elsewhere = Registry::start();
+    Packages::recorded().publish(&elsewhere);
+    let host = format!("localhost:{}", home.port(Origin::Lab));
+    lab.write(
+        "main.tf",
+        DEMO.replace("acme/demo", &format!("{host}/acme/demo")),
+    );
+    let token = format!("TF_TOKEN_{host}");
+    lab.env.vars.insert(token, "do-not-show".into());
+    let away = |kind: &str| {
+        let to = format!("{}{{path}}?away", elsewhere.url(Origin::Lab));
+        json!({"token": "do-not-show", "rules": [{
+            "kind": kind, "action": "answer", "status": 302, "headers": {"Location": to},
+        }]})
+    };
+    for kind in ["versions", "download", "shasums", "signature", "package"] {
+        home.reset(&away(kind));
+        elsewhere.reset(&json!({}));
+        let _ = std::fs::remove_file(lab.path(LOCK));
+        let outcome = lock(&lab, &["--platform", "linux_amd64", "-v"]);
+        assert_exit(&outcome, 0);
+        let told_at_home = told(&home).into_iter().filter(|(_, any)| *any);
+        assert_eq!(
+            told_at_home.collect::<Vec<_>>(),
+            [(Origin::Lab, true)],
+            "{kind}"
+        );
+        assert!(!elsewhere.entries().is_empty(), "{kind}");
+        assert!(told(&elsewhere).iter().all(|(_, any)| !any), "{kind}");
+        let said = outcome.stdout + &outcome.stderr;
+        assert!(!said.contains("do-not-show"), "{said}");
+    }
+    // From the host of the discovery document as well, which needs no token here.
+    home.reset(&away("discovery"));
+    elsewhere.reset(&json!({}));
+    let _ = std::fs::remove_file(lab.path(LOCK));
+    lock(&lab, &["--platform", "linux_amd64"]);
+    let first = &elsewhere.entries()[0];
+    assert_eq!(first.header("authorization"), None);
+}
+
+#[test]
+fn a_token_is_not_sent_over_plain_http() {
+    let (registry, mut lab) = with_registry(DEMO);
+    let service = format!("{}/v1/providers/", registry.url(Origin::Plain));
+    let config = format!(
+        "host \"registry.terraform.io\" {{\n  services = {{ \"providers.v1\" = \"{service}\" }}\n}}\n"
+    );
+    lab.write("rc", config);
+    let name = "TF_TOKEN_registry_terraform_io".to_owned();
+    lab.env.vars.insert(name, "do-not-show".into());
+    assert_exit(&lock(&lab, &["--platform", "linux_amd64"]), 0);
+    assert!(told(&registry).iter().all(|(_, any)| !any));
+}
+
+#[test]
+fn a_password_of_netrc_is_not_sent_over_plain_http() {
+    let (registry, lab) = with_registry(DEMO);
+    let host = format!("127.0.0.1:{}", registry.port(Origin::Plain));
+    lab.write(
+        "home/.netrc",
+        format!("machine {host}\nlogin me\npassword word\n"),
+    );
+    registry.reset(&json!({"rules": [{
+        "kind": "download", "action": "patch", "times": -1, "set": {"download_url": format!(
+            "http://{host}/files/acme/demo/1.0.0/terraform-provider-demo_1.0.0_linux_amd64.zip"
+        )},
+    }]}));
+    assert_exit(&lock(&lab, &["--platform", "linux_amd64"]), 0);
+    assert!(told(&registry).contains(&(Origin::Plain, false)));
+}
+
+#[test]
+fn a_broken_cli_configuration_stops_without_showing_its_tokens() {
+    let (_registry, lab) = with_registry(DEMO);
+    lab.write(
+        "rc",
+        "credentials \"a.example\" {\n  token = \"do-not-show\n}\n",
+    );
+    let outcome = lock(&lab, &[]);
+    assert_exit(&outcome, 2);
+    let said = outcome.stdout + &outcome.stderr;
+    assert!(said.contains("rc:2:"), "{said}");
+    assert!(!said.contains("do-not-show"), "{said}");
+    let outcome = lock(&lab, &["--cli-config", "missing"]);
+    assert_exit(&outcome, 2);
+    assert!(outcome.stderr.contains("missing"), "{}", outcome.stderr);
+}
+
+#[test]
+fn a_package_of_another_name_is_locked_with_a_warning() {
+    let (registry, lab) = with_registry(DEMO);
+    registry.reset(&json!({"rules": [{
+        "kind": "download", "action": "patch", "times": -1, "set": {
+            "filename": "terraform-provider-demo_1.0.0_linux_arm64.zip",
+        },
+    }]}));
+    let outcome = lock(&lab, &["--platform", "linux_amd64"]);
+    // The list states another hash under that name.
+    assert_exit(&outcome, 2);
+    let zip = Packages::recorded().zip("demo/1.0.0/linux_amd64");
+    let line = format!("{}  demo.zip\n", crate::registry::sha256_hex(&zip));
+    registry.replace_sums("acme/demo", "1.0.0", line.as_bytes());
+    registry.reset(&json!({"rules": [{
+        "kind": "download", "action": "patch", "times": -1, "set": {"filename": "demo.zip"},
+    }]}));
+    let outcome = lock(&lab, &["--platform", "linux_amd64", "-q"]);
+    assert_exit(&outcome, 0);
+    assert_data_eq!(
+        outcome.stderr,
+        str![[r#"
+warning: the package of acme/demo 1.0.0 for linux_amd64 is signed under the name "demo.zip": nothing but the registry's word says that it is this version and platform
+
+"#]]
+    );
+}
+
+#[test]
+fn evidence_that_does_not_hold_is_told_before_any_download() {
+    let (registry, lab) = with_registry(DEMO);
+    registry.reset(&rule("signature", "other_key"));
+    let outcome = lock(&lab, TWO);
+    assert_exit(&outcome, 2);
+    let stranger = crate::registry::TestKey::Stranger.id();
+    assert_data_eq!(
+        steady(&registry, &outcome.stderr).replace(&stranger, "STRANGER"),
+        str![[r#"
+error: the package of registry.terraform.io/acme/demo 1.0.0 for darwin_arm64, offered as https://FILES/files/acme/demo/1.0.0/terraform-provider-demo_1.0.0_darwin_arm64.zip, cannot be trusted
+  cause: the document is signed by key STRANGER, but the registry names KEYID
+  cause: the same goes for linux_amd64
+  help: nothing was written or downloaded; tell whoever publishes the provider, and do not install it until it is settled
+
+"#]]
+    );
+    let zips = registry
+        .entries()
+        .into_iter()
+        .filter(|e| e.target.ends_with(".zip"));
+    assert_eq!(zips.count(), 0);
+}
+
+#[test]
+fn a_package_that_was_changed_on_the_way_is_refused() {
+    let said = failing(DEMO, &rule("package", "flip"));
+    assert!(
+        said.contains("is not the one that its registry states"),
+        "{said}"
+    );
+    let hashes = said.matches(" zh:").count() + said.matches("not zh:").count();
+    assert!(hashes >= 2, "both hashes are named: {said}");
+}
+
+#[test]
+fn a_certificate_of_nobody_is_told_at_once() {
+    let (registry, mut lab) = with_registry(DEMO);
+    let other = rcgen::generate_simple_self_signed(["other.example".to_owned()]).unwrap();
+    lab.write("other.pem", other.cert.pem());
+    let path = lab.path("other.pem");
+    lab.env.vars.insert("SSL_CERT_FILE".to_owned(), path.into());
+    let outcome = lock(&lab, &[]);
+    assert_exit(&outcome, 2);
+    assert_data_eq!(
+        steady(&registry, &outcome.stderr),
+        str![[r#"
+error: the versions of registry.terraform.io/acme/demo cannot be had
+  cause: https://REGISTRY/v1/providers/acme/demo/versions could not be fetched
+  cause: its certificate cannot be trusted: UnknownIssuer
+  help: if an authority of your own vouches for the server, name its certificate in SSL_CERT_FILE
+
+"#]]
+    );
+    assert!(lab.clock.slept().is_empty());
+}

@@ -1,0 +1,72 @@
+//! What an interrupted run leaves behind: nothing.
+#![cfg(unix)]
+
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::registry::{Origin, Registry};
+
+/// How long the run may take to come to where it waits.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+const SIGINT: i32 = 2;
+
+fn names(dir: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(dir).unwrap();
+    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    names.collect()
+}
+
+#[test]
+fn an_interrupted_run_leaves_nothing_behind() {
+    let registry = Registry::start();
+    registry.add_zip("acme/demo", "1.0.0", "linux_amd64", &vec![7; 1 << 20]);
+    // A byte arrives every second.
+    registry.reset(&json!({"rules": [
+        {"kind": "package", "action": "slow", "rate": 1, "times": -1},
+    ]}));
+    let dir = tempfile::tempdir().unwrap();
+    let (root, temporary) = (dir.path().join("root"), dir.path().join("tmp"));
+    std::fs::create_dir(&root).unwrap();
+    std::fs::create_dir(&temporary).unwrap();
+    let source = format!("localhost:{}/acme/demo", registry.port(Origin::Lab));
+    let config = format!(
+        "terraform {{\n  required_providers {{\n    demo = {{ source = \"{source}\" }}\n  }}\n}}\n"
+    );
+    std::fs::write(root.join("main.tf"), config).unwrap();
+
+    let mut run = Command::new(env!("CARGO_BIN_EXE_lockctl"))
+        .args(["lock", "--platform", "linux_amd64"])
+        .current_dir(&root)
+        .env_clear()
+        .env("TMPDIR", &temporary)
+        .env("SSL_CERT_FILE", registry.ca_file())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let start = Instant::now();
+    let is_downloading = || {
+        registry
+            .entries()
+            .iter()
+            .any(|e| e.target.ends_with(".zip"))
+    };
+    while !is_downloading() {
+        assert!(start.elapsed() < PATIENCE, "the download never began");
+        assert!(run.try_wait().unwrap().is_none(), "the run ended by itself");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let sent = Command::new("kill")
+        .args(["-INT", &run.id().to_string()])
+        .status()
+        .unwrap();
+    assert!(sent.success());
+    assert_eq!(run.wait().unwrap().signal(), Some(SIGINT));
+    assert_eq!(names(&root), ["main.tf"]);
+    assert!(names(&temporary).is_empty(), "{:?}", names(&temporary));
+}
