@@ -15,10 +15,17 @@
 
 #[path = "../support/copy.rs"]
 mod copy;
+#[path = "../support/registry/mod.rs"]
+mod double;
 #[path = "../support/lab.rs"]
 mod lab;
+mod made;
+mod registry;
 mod routes;
+mod signatures;
 mod terraform;
+#[path = "../support/zips.rs"]
+mod zips;
 
 use std::path::Path;
 

@@ -5,6 +5,7 @@ use std::process::Command;
 
 use lockctl::flavor::{Flavor, FlavorChoice};
 
+use crate::double::{Origin, Registry};
 use crate::lab::Lab;
 
 /// The `terraform` on PATH.
@@ -48,6 +49,17 @@ impl Terraform {
         })
     }
 
+    /// Finds a program that can be made to trust a registry of the tests.
+    ///
+    /// It reads `SSL_CERT_FILE` on Linux alone; elsewhere the system decides whom to trust.
+    pub(crate) fn find_trusting() -> Option<Self> {
+        if cfg!(target_os = "linux") {
+            return Self::find();
+        }
+        println!("skipped: the certificate of a test counts on Linux only");
+        None
+    }
+
     /// Makes the program install from `mirror` only.
     pub(crate) fn use_mirror(&self, lab: &Lab) {
         let mirror = lab.path("mirror");
@@ -56,6 +68,26 @@ impl Terraform {
             mirror.display().to_string()
         );
         lab.write("cli.tfrc", text);
+    }
+
+    /// Makes the program and lockctl ask `registry` in place of the hosts, and trust it.
+    pub(crate) fn use_registry(&self, lab: &mut Lab, registry: &Registry, hosts: &[&str]) {
+        let url = registry.url(Origin::Lab);
+        let block = |host: &&str| {
+            format!(
+                "host {host:?} {{\n  services = {{\n    \"providers.v1\" = \"{url}/v1/providers/\"\n  }}\n}}\n"
+            )
+        };
+        let public = ["registry.terraform.io", "registry.opentofu.org"];
+        let blocks: String = public.iter().chain(hosts).map(block).collect();
+        lab.write("cli.tfrc", blocks);
+        for (name, path) in [
+            ("TF_CLI_CONFIG_FILE", lab.path("cli.tfrc")),
+            ("SSL_CERT_FILE", registry.ca_file()),
+            ("SSL_CERT_DIR", PathBuf::from("/nonexistent")),
+        ] {
+            lab.env.vars.insert(name.to_owned(), path.into());
+        }
     }
 
     /// Runs the program in a directory of the lab, which must succeed, and returns what it said.
@@ -73,7 +105,8 @@ impl Terraform {
         command
             .args(args)
             .current_dir(lab.path(dir))
-            .env("HOME", lab.path("."));
+            .env("HOME", lab.path("."))
+            .envs(&lab.env.vars);
         if lab.path("cli.tfrc").exists() {
             command.env("TF_CLI_CONFIG_FILE", lab.path("cli.tfrc"));
         }
