@@ -4,10 +4,9 @@ use crate::addr::Hostname;
 use crate::authenticate::AuthError;
 use crate::flavor::Flavor;
 use crate::platform::{self, Platform};
-use crate::sources::FetchError;
-use crate::sources::SourceError;
 use crate::sources::discovery::DiscoveryError;
 use crate::sources::registry::{FoundBy, RegistryError, Sent};
+use crate::sources::{FetchError, SourceError};
 use crate::world::HttpError;
 
 /// A host that people name because they know it, and that hosts no providers.
@@ -71,6 +70,9 @@ fn registry(error: &RegistryError, flavor: Flavor) -> Option<String> {
             "if a proxy or a login page stands before the registry, get past it; else {operator}"
         ),
         RegistryError::BadUrl { .. } | RegistryError::OtherPlatform { .. } => operator.to_owned(),
+        RegistryError::NoSuchPackage { id, offered } if offered.contains(&id.platform) => {
+            format!("its registry announces one all the same: try again later, or {operator}")
+        }
         RegistryError::NoSuchPackage { offered, .. } => self::offered(offered),
         RegistryError::Protocol {
             newest: Some(newest),
@@ -107,6 +109,12 @@ fn unauthorized(host: &Hostname, sent: Sent, helper: Option<&str>, flavor: Flavo
 fn discovery(host: &Hostname, error: &DiscoveryError) -> Option<String> {
     let is_code_host = host.unicode() == CODE_HOST;
     Some(match error {
+        DiscoveryError::Fetch(FetchError::Http {
+            cause: HttpError::Connect { proxy: None, .. },
+            ..
+        }) => "check the host in the source address, and the network; behind a proxy, name that in \
+               HTTPS_PROXY"
+            .to_owned(),
         DiscoveryError::Fetch(cause) => return fetch(cause),
         DiscoveryError::NoServices { .. } | DiscoveryError::NoRegistry if is_code_host => {
             "github.com holds code, not providers: leave the host out of the source address"

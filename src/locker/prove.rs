@@ -69,7 +69,8 @@ fn prove_release(
         }
     }
     let documents = found.metas.iter().filter_map(|meta| meta.evidence.as_ref());
-    if let Some(filename) = disagreement(documents) {
+    let documents: Vec<&[u8]> = documents.map(|evidence| &*evidence.sums).collect();
+    if let Some(filename) = disagreement(&documents) {
         errors.push(LockError::ListsDiffer {
             provider: Box::new(found.selected.provider.clone()),
             version: found.selected.version.clone(),
@@ -82,11 +83,20 @@ fn prove_release(
 /// Returns a file for which documents of one release state different hashes.
 ///
 /// Each of them may be signed; united they would let two packages pass for one.
-fn disagreement<'a>(mut documents: impl Iterator<Item = &'a Evidence>) -> Option<String> {
-    let first = documents.next()?;
-    documents
-        .filter(|other| other.sums != first.sums)
-        .find_map(|other| authenticate::disagreement(&first.sums, &other.sums))
+fn disagreement(documents: &[&[u8]]) -> Option<String> {
+    let mut distinct: Vec<&[u8]> = Vec::new();
+    for document in documents {
+        if distinct.contains(document) {
+            continue;
+        }
+        let mut others = distinct.iter();
+        let found = others.find_map(|other| authenticate::disagreement(other, document));
+        if found.is_some() {
+            return found;
+        }
+        distinct.push(document);
+    }
+    None
 }
 
 /// A document with what was found out about who signed it.
@@ -120,4 +130,33 @@ impl Proof {
 
 fn same_document(a: &Evidence, b: &Evidence) -> bool {
     a.sums == b.sums && a.signature == b.signature && a.keys == b.keys
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(documents: &[&str], expected: Option<&str>) {
+        let lines = |text: &str| -> String {
+            let digests = text.split(' ').map(|word| {
+                let (name, digit) = word.split_once('=').expect("NAME=DIGIT");
+                format!("{}  {name}\n", digit.repeat(64))
+            });
+            digests.collect()
+        };
+        let documents: Vec<String> = documents.iter().map(|text| lines(text)).collect();
+        let documents: Vec<&[u8]> = documents.iter().map(String::as_bytes).collect();
+        assert_eq!(disagreement(&documents).as_deref(), expected);
+    }
+
+    #[test]
+    fn documents_may_not_disagree_about_a_file() {
+        check(&["a=1 b=2", "a=1 b=2"], None);
+        check(&["a=1", "b=2", "c=3"], None);
+        check(&["a=1 b=2", "b=3"], Some("b"));
+        check(&["a=1", "b=2", "b=3"], Some("b"));
+        // Within one document the first line counts.
+        check(&["a=1 a=2", "a=1"], None);
+    }
 }
