@@ -88,7 +88,7 @@ impl Bar {
     fn tell(&self, event: &Event<'_>) {
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         match event {
-            Event::Answered { url, .. } if counts.under_way == 0 => {
+            Event::Asking { url } if counts.under_way == 0 => {
                 self.bar
                     .set_message(format!("asking {}", url.host_and_port()));
             }
@@ -97,13 +97,13 @@ impl Bar {
                 self.bar.set_message(format!("waiting {wait} for {host}"));
             }
             Event::Started { from: 0, total, .. } => {
-                if counts.under_way == 0 {
-                    self.show_bytes();
-                }
                 counts.under_way += 1;
                 counts.total = counts.total.saturating_add(total.unwrap_or_default());
-                self.bar.set_length(counts.total);
                 self.count(&counts);
+                self.bar.set_length(counts.total);
+                if counts.under_way == 1 {
+                    self.show_bytes();
+                }
             }
             Event::Received { bytes, .. } => self.bar.inc(*bytes),
             Event::Finished { .. } => {

@@ -44,7 +44,8 @@ pub struct RealHttp<'a> {
 
 /// Everything that requests need.
 struct Net {
-    runtime: Runtime,
+    /// Always there until the end.
+    runtime: Option<Runtime>,
     /// For documents, which may be compressed on the way.
     documents: Client,
     /// For what is hashed.
@@ -90,7 +91,7 @@ impl Net {
         let proxies = Proxies::of(env);
         let roots = certificates::roots(env).map_err(|reason| HttpError::Environment { reason })?;
         Ok(Self {
-            runtime,
+            runtime: Some(runtime),
             documents: client(&proxies, &roots, Compression::Accepted)?,
             packages: client(&proxies, &roots, Compression::Refused)?,
             proxies,
@@ -106,7 +107,8 @@ impl Net {
         })?;
         let limit = self.limit(&origin);
         let sent = self.request(request)?;
-        self.runtime.block_on(async {
+        let runtime = self.runtime.as_ref().expect("it ends with this value");
+        runtime.block_on(async {
             let permit = limit.acquire_owned().await.expect("it is never closed");
             // The clock starts when it is this request's turn.
             let deadline = Deadline::of(request);
@@ -124,7 +126,7 @@ impl Net {
                     response,
                     chunk: Vec::new().into(),
                     deadline,
-                    handle: self.runtime.handle().clone(),
+                    handle: runtime.handle().clone(),
                     _permit: permit,
                 }),
             })
@@ -153,8 +155,9 @@ impl Net {
             }
             Some(Credentials::Bearer(token)) => {
                 let value = HeaderValue::try_from(format!("Bearer {}", token.reveal()));
-                let mut value = value
-                    .map_err(|_| setup("the token holds a character no header can".to_owned()))?;
+                let mut value = value.map_err(|_| {
+                    setup("the token holds a character that cannot be sent".to_owned())
+                })?;
                 value.set_sensitive(true);
                 sent.header(AUTHORIZATION, value)
             }
@@ -166,6 +169,15 @@ impl Net {
         let limit = limits.entry(origin.clone());
         let new = || Arc::new(Semaphore::new(MAX_PER_ORIGIN));
         Arc::clone(limit.or_insert_with(new))
+    }
+}
+
+impl Drop for Net {
+    /// Waits for nothing: a name that is still being looked up must not keep the process.
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
     }
 }
 

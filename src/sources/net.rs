@@ -34,6 +34,11 @@ pub struct Net<'a> {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Event<'a> {
+    /// A server is being asked.
+    Asking {
+        /// Who.
+        url: &'a Url,
+    },
     /// A server sent us elsewhere.
     Redirected {
         /// Who.
@@ -263,6 +268,7 @@ impl Net<'_> {
                 credentials: request.credentials.filter(|_| at_home),
                 ..request.clone()
             };
+            (self.told)(&Event::Asking { url: &url });
             let response = self.http.get(&sent).map_err(|cause| {
                 (self.told)(&Event::Failed {
                     url: &url,
