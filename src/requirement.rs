@@ -144,6 +144,38 @@ impl Requirements {
         all.reduce(Constraints::union).unwrap_or_default()
     }
 
+    /// Returns places that no version can satisfy together, as few as possible; none if all can be met.
+    ///
+    /// Of several such sets it is the one that leaves out the earliest places.
+    #[must_use]
+    pub fn clash(&self, provider: &ProviderAddr) -> Vec<&Requirement> {
+        let places = self.providers.get(provider).map_or(&[][..], Vec::as_slice);
+        let mut clashing: Vec<&Requirement> = Vec::new();
+        for place in places {
+            // What is written once counts once, however many calls share it.
+            if !clashing
+                .iter()
+                .any(|known| known.constraints == place.constraints)
+            {
+                clashing.push(place);
+            }
+        }
+        if is_met(&clashing) {
+            return Vec::new();
+        }
+        let mut index = 0;
+        while index < clashing.len() {
+            let mut without = clashing.clone();
+            without.remove(index);
+            if is_met(&without) {
+                index += 1;
+            } else {
+                clashing = without;
+            }
+        }
+        clashing
+    }
+
     /// Tells whether everything that may require a provider was seen.
     #[must_use]
     pub fn is_complete(&self) -> bool {
@@ -151,9 +183,50 @@ impl Requirements {
     }
 }
 
+/// Tells whether some version meets the conditions of all places.
+fn is_met(places: &[&Requirement]) -> bool {
+    let all = places.iter().map(|place| (*place.constraints).clone());
+    let all = all.reduce(Constraints::union).unwrap_or_default();
+    all.example().is_some()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[track_caller]
+    fn check(written: &[&str], clashing: &[&str]) {
+        let provider = ProviderAddr::parse("a/x", Flavor::Terraform1_11).unwrap();
+        let file = crate::diag::Texts::default().add("main.tf", Vec::new());
+        let place = |text: &&str| Requirement {
+            constraints: Arc::new(Constraints::parse_lock(text).unwrap()),
+            module: Arc::new([]),
+            origin: Origin::RequiredProviders,
+            file,
+            span: Span::default(),
+        };
+        let places = written.iter().map(place).collect();
+        let requirements = Requirements {
+            providers: [(provider.clone(), places)].into(),
+            ..Requirements::default()
+        };
+        let found = requirements.clash(&provider);
+        let found: Vec<String> = found.iter().map(|p| p.constraints.to_string()).collect();
+        assert_eq!(found, clashing, "of {written:?}");
+    }
+
+    #[test]
+    fn a_clash_names_as_few_places_as_possible() {
+        check(&["~> 1.0", ">= 1.2", "", "!= 1.3.0"], &[]);
+        check(&["", "~> 1.0", ">= 1.2", ">= 2.0"], &["~> 1.0", ">= 2.0.0"]);
+        check(
+            &["> 1.0.0", "< 1.0.2", "!= 1.0.1"],
+            &["> 1.0.0", "< 1.0.2", "!= 1.0.1"],
+        );
+        check(&[">= 1", "> 2, < 1", "1.0.0"], &["< 1.0.0, > 2.0.0"]);
+        check(&["1.0.0-beta1", ">= 1.0.0-alpha"], &[]);
+        check(&["1.0.0", "2.0.0", "1.0.0"], &["1.0.0", "2.0.0"]);
+    }
 
     #[test]
     fn a_requirement_that_nothing_can_meet_is_refused_under_the_title_of_the_program() {

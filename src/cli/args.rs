@@ -71,6 +71,8 @@ pub(super) enum Command {
     Verify(Verify),
     /// Show what is locked
     Show(Show),
+    /// Show every place that requires a provider, and whether any version can satisfy them all
+    Why(Why),
     /// Print the hashes of packages: zip files or unpacked directories
     Hash(Hash),
     /// Rewrite lock files in canonical form
@@ -132,6 +134,15 @@ pub(super) enum Group {
 
 #[derive(Clone, Debug, Args)]
 pub(super) struct Show {
+    #[command(flatten)]
+    pub(super) roots: Roots,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(super) struct Why {
+    /// The provider, as in hashicorp/aws; a type alone will do if only one provider has it
+    #[arg(value_name = "ADDR")]
+    pub(super) provider: String,
     #[command(flatten)]
     pub(super) roots: Roots,
 }

@@ -16,6 +16,7 @@ mod setup;
 mod show;
 mod verify;
 mod verify_report;
+mod why;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -87,6 +88,7 @@ fn dispatch(line: &CommandLine, world: World<'_>, stderr: &mut (dyn Write + Send
         Command::Lock(args) => lock::run(common, args, world, stderr),
         Command::Verify(args) => verify::run(common, args, world),
         Command::Show(args) => show::run(common, args, world),
+        Command::Why(args) => why::run(common, args, world),
         Command::Hash(args) => hash::run(common, args, world),
         Command::Fmt(args) => fmt::run(common, args, world),
     }

@@ -229,6 +229,39 @@ impl Constraints {
         (version.is_prerelease() && !is_named()).then_some(Refusal::PrereleaseNotNamed)
     }
 
+    /// Returns some version that all constraints allow; nothing if no version at all could.
+    ///
+    /// It is the lowest release behind one of the bounds, or a version that is named exactly; whether
+    /// it was ever released is another question.
+    ///
+    /// ```
+    /// use lockctl::version::Constraints;
+    ///
+    /// assert!(Constraints::parse_lock("~> 1.2, < 1.4")?.example().is_some());
+    /// assert!(Constraints::parse_lock("~> 1.2, >= 2.0")?.example().is_none());
+    /// # Ok::<(), lockctl::version::ConstraintError>(())
+    /// ```
+    #[must_use]
+    pub fn example(&self) -> Option<Version> {
+        let is_exception = |term: &&Constraint| term.operator == Operator::NotEqual;
+        // Each exception takes away one version, and an open bound one more.
+        let steps = self.terms.iter().filter(is_exception).count() as u64 + 1;
+        let start = Version::release(0, 0, 0);
+        let bounds = self.terms.iter().map(|term| &term.version);
+        let mut candidates: Vec<Version> = Vec::new();
+        for bound in bounds.chain([&start]) {
+            let release = bound.without_suffixes();
+            let patches = (0..=steps).filter_map(|step| release.patch.checked_add(step));
+            candidates.push(bound.clone());
+            candidates.extend(patches.map(|patch| Version {
+                patch,
+                ..release.clone()
+            }));
+        }
+        candidates.retain(|candidate| self.allows(candidate));
+        candidates.into_iter().min()
+    }
+
     /// Returns the greatest of the offered versions that is allowed (`lockfile.md` 4.5).
     ///
     /// Of versions that differ only in metadata it is the greatest in the order of [`Version`];

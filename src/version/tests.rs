@@ -382,6 +382,26 @@ proptest! {
     }
 
     #[test]
+    fn an_example_exists_where_any_version_is_allowed(
+        terms in prop::collection::vec(term(), 0..5),
+        candidate in small(),
+    ) {
+        let text = terms
+            .iter()
+            .map(|(sign, numbers, bound)| format!("{sign} {}", bound.text(*numbers)).trim().to_owned())
+            .collect::<Vec<_>>()
+            .join(",");
+        let constraints = lock(&text);
+        let example = constraints.example();
+        if let Some(example) = &example {
+            prop_assert!(constraints.allows(example), "{} {}", text, example);
+        }
+        if constraints.allows(&version(&candidate.text(3))) {
+            prop_assert!(example.is_some(), "{}", text);
+        }
+    }
+
+    #[test]
     fn a_printed_version_parses_to_itself(text in any_version()) {
         let parsed = version(&text);
         prop_assert_eq!(parsed.to_string(), text.as_str());

@@ -8,6 +8,7 @@ mod registry;
 mod registry_trust;
 mod trust;
 mod verify;
+mod why;
 
 use crate::lab::{Lab, Outcome};
 
