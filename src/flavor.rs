@@ -201,6 +201,13 @@ impl Flavor {
         self.program() == Program::OpenTofu
     }
 
+    /// Tells whether single `zh:` of mirrors are recorded, so that those of a lock file need not be the
+    /// whole list of a release (`sources.md` 6.2, 9).
+    #[must_use]
+    pub fn records_hashes_of_mirrors(self) -> bool {
+        self.program() == Program::OpenTofu
+    }
+
     /// Returns the version that these rules were observed on: what registries are told.
     #[must_use]
     pub fn observed_version(self) -> &'static str {

@@ -114,12 +114,21 @@ pub enum KeyRemark {
     },
 }
 
-/// Makes sure that the checksum document lists the package as the registry states it; returns the
-/// `zh:` of every line. Who signed the document is not asked.
+/// What a checksum document lists.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed {
+    /// The `zh:` of every line, in lower case.
+    pub hashes: Hashes,
+    /// Those of them that are of zips, by the names of the files: the packages of the release.
+    pub zips: Hashes,
+}
+
+/// Makes sure that the checksum document lists the package as the registry states it; returns what
+/// it lists. Who signed the document is not asked.
 ///
 /// # Errors
 /// If a line is no checksum, the package has none, or another one than the registry states.
-pub fn listed(evidence: &Evidence) -> Result<Hashes, AuthError> {
+pub fn listed(evidence: &Evidence) -> Result<Listed, AuthError> {
     let sums = sums::read(&evidence.sums, &evidence.filename)?;
     if sums.ours != evidence.shasum {
         return Err(AuthError::ListedHashDiffers {
@@ -128,7 +137,10 @@ pub fn listed(evidence: &Evidence) -> Result<Hashes, AuthError> {
             stated: zh_of_digest(&evidence.shasum),
         });
     }
-    Ok(sums.hashes)
+    Ok(Listed {
+        hashes: sums.hashes,
+        zips: sums.zips,
+    })
 }
 
 /// Returns a file for which two checksum documents state different hashes, if there is one.

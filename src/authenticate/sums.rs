@@ -18,6 +18,8 @@ pub(super) const MAX_FILES: usize = 1000;
 pub(super) struct Sums {
     /// The hash of every listed file, whatever the file is.
     pub(super) hashes: Hashes,
+    /// Those of them that are of zips, by the names of the files.
+    pub(super) zips: Hashes,
     /// The hash of the file that was asked for, by its first line.
     pub(super) ours: Digest,
 }
@@ -33,6 +35,7 @@ pub(super) struct Sums {
 /// At the first line that is no checksum; then, if no line is for `filename`.
 pub(super) fn read(document: &[u8], filename: &str) -> Result<Sums, AuthError> {
     let mut hashes = Hashes::default();
+    let mut zips = Hashes::default();
     let mut ours = None;
     for (index, line) in document.split(|byte| *byte == b'\n').enumerate() {
         let unreadable = |fault| AuthError::SumsUnreadable {
@@ -43,6 +46,9 @@ pub(super) fn read(document: &[u8], filename: &str) -> Result<Sums, AuthError> {
             continue;
         };
         hashes.insert(zh_of_digest(&digest));
+        if name.to_ascii_lowercase().ends_with(b".zip") {
+            zips.insert(zh_of_digest(&digest));
+        }
         if hashes.len() > MAX_FILES {
             return Err(AuthError::TooManyFiles);
         }
@@ -54,7 +60,7 @@ pub(super) fn read(document: &[u8], filename: &str) -> Result<Sums, AuthError> {
     let ours = ours.ok_or_else(|| AuthError::NotListed {
         filename: filename.to_owned(),
     })?;
-    Ok(Sums { hashes, ours })
+    Ok(Sums { hashes, zips, ours })
 }
 
 /// Returns a file for which two documents state different hashes; lines that cannot be read are passed

@@ -19,7 +19,7 @@ fn authenticate(
     rules: &Rules,
     now: SystemTime,
 ) -> Result<Authenticated, AuthError> {
-    let hashes = listed(evidence)?;
+    let hashes = listed(evidence)?.hashes;
     let signer = signer(evidence, rules, now)?;
     Ok(Authenticated { hashes, signer })
 }

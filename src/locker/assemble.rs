@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::fetch::{Form, Hashed, HashedPackage};
+use super::prove::Proof;
 use super::{LockError, ProviderOutcome, Request};
 use crate::archive::zip::Oddity;
+use crate::flavor::Flavor;
 use crate::hash::{self, Hash, Hashes, Match, Scheme};
 use crate::lockfile::{LockFile, ProviderLock};
 use crate::platform::Platform;
@@ -28,14 +30,15 @@ pub(super) fn assemble(
             .map(|package| package.h1.clone())
             .collect();
         let mut found = computed.clone();
+        let known = is_list(&recorded, one, request.flavor);
         errors.extend(
             one.packages
                 .iter()
-                .filter_map(|package| contradiction(&recorded, package, one)),
+                .filter_map(|package| contradiction(&recorded, package, known)),
         );
         if let Some(proof) = &one.proof {
             found = found.union(&proof.signed);
-            errors.extend(unvouched(one, &recorded, &found));
+            errors.extend(unvouched(one, proof, &recorded));
         }
         let mut constraints = selected.constraints.clone();
         // Terms of modules that cannot be seen stay beside the visible ones.
@@ -54,26 +57,48 @@ pub(super) fn assemble(
     (lock, outcomes)
 }
 
-/// Reports a zip that the recorded list of the release does not know.
+/// Tells whether the recorded `zh:` are the signed list of the release, so that every platform's zip
+/// is among them.
 ///
-/// Recorded `zh:` are that list if there are more of them than `h1:`. Without a signed list to judge
-/// by, as many as platforms that the source offers count as well: then every platform's zip is
-/// among them.
+/// They are if there are more of them than `h1:`. Terraform records nothing but whole lists. OpenTofu
+/// records single ones as well, from OCI and network mirrors, and then the count says nothing. For a
+/// mirror, which states no list, as many as platforms that it offers count as well.
+fn is_list(recorded: &Hashes, one: &Hashed, flavor: Flavor) -> Recorded {
+    let listed = recorded.of(Scheme::Zh).count();
+    let offered = one.found.offered.len();
+    let whole = match one.proof {
+        Some(_) => listed >= 2 && !flavor.records_hashes_of_mirrors(),
+        None => offered >= 2 && listed >= offered,
+    };
+    if whole || recorded.lists_release() {
+        Recorded::List
+    } else {
+        Recorded::Some
+    }
+}
+
+/// What the recorded `zh:` are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Recorded {
+    /// Those of all packages of the release.
+    List,
+    /// Those of some packages, or none.
+    Some,
+}
+
+/// Reports a zip that the recorded list of the release does not know.
 ///
 /// The next `init` from there would be refused by the lock as it stands. Recording the new hash
 /// would let it pass, so nothing is written: a difference from `providers lock`, which checks
 /// nothing. A signature does not change that: a list that was signed anew may hold the old hashes
 /// and others beside them. Any other mismatch may be just another platform's package.
-fn contradiction(recorded: &Hashes, package: &HashedPackage, one: &Hashed) -> Option<LockError> {
+fn contradiction(recorded: &Hashes, package: &HashedPackage, what: Recorded) -> Option<LockError> {
     let Form::Zip { zh, .. } = &package.form else {
         return None;
     };
     let known = recorded.contains(&package.h1)
         || hash::matches(recorded, &package.as_installed_from()) != Match::Mismatch;
-    let offered = one.found.offered.len();
-    let listed = recorded.of(Scheme::Zh).count();
-    let covers_source = one.proof.is_none() && offered >= 2 && listed >= offered;
-    if known || !(recorded.lists_release() || covers_source) {
+    if known || what == Recorded::Some {
         return None;
     }
     Some(LockError::Contradiction {
@@ -85,35 +110,32 @@ fn contradiction(recorded: &Hashes, package: &HashedPackage, one: &Hashed) -> Op
 
 /// Reports recorded hashes that the signed list of the release speaks against.
 ///
-/// A recorded `zh:` must stand in the list. A recorded `h1:` may be that of a package that was not
-/// looked at; there are as many of these as the list has lines beside those that were. Each such
+/// A list of one package is none of a release: some registries have one for each platform. Else a
+/// recorded `zh:` must stand in the list. A recorded `h1:` may be that of a package that was not
+/// looked at; there are as many of these as the list has zips beside those that were. Each such
 /// hash would let a package pass that nobody signed, so nothing is written: both programs keep
 /// them for ever.
-fn unvouched(one: &Hashed, recorded: &Hashes, found: &Hashes) -> Option<LockError> {
+fn unvouched(one: &Hashed, proof: &Proof, recorded: &Hashes) -> Option<LockError> {
     let selected = &one.found.selected;
-    // A zip with directory entries has two `h1:`, and OpenTofu records both.
-    let members: Hashes = one
-        .packages
-        .iter()
-        .filter_map(HashedPackage::member_h1)
-        .collect();
-    let unknown = |scheme| {
-        let hashes = recorded.of(scheme);
-        let hashes = hashes.filter(|hash| !found.contains(hash) && !members.contains(hash));
-        hashes.cloned().collect::<Vec<Hash>>()
-    };
-    let mut hashes = unknown(Scheme::Zh);
-    let h1 = unknown(Scheme::H1);
-    let distinct = one.packages.iter().map(|package| match &package.form {
-        Form::Zip { zh, .. } => zh.as_str(),
-        Form::Directory => package.h1.as_str(),
-    });
-    let looked_at = distinct.collect::<std::collections::BTreeSet<&str>>().len();
-    let listed = found.of(Scheme::Zh).count();
-    if h1.len() > listed.saturating_sub(looked_at) {
-        hashes.extend(h1);
+    if !proof.lists_release {
+        return None;
     }
-    let any_listed = recorded.of(Scheme::Zh).any(|hash| found.contains(hash));
+    let looked_at: Hashes = one.packages.iter().filter_map(HashedPackage::zh).collect();
+    let others = proof.zips.len().saturating_sub(looked_at.len());
+    let unknown = recorded
+        .of(Scheme::Zh)
+        .filter(|zh| !proof.signed.contains(zh));
+    let mut hashes: Vec<Hash> = unknown.cloned().collect();
+    // A zip with directory entries has two `h1:`, and OpenTofu records both.
+    let is_own = |hash: &Hash| {
+        let mut packages = one.packages.iter();
+        packages.any(|package| package.h1 == *hash || package.member_h1() == Some(hash))
+    };
+    let unknown: Vec<&Hash> = recorded.of(Scheme::H1).filter(|h1| !is_own(h1)).collect();
+    if unknown.len() > others {
+        hashes.extend(unknown.into_iter().cloned());
+    }
+    let any_listed = recorded.of(Scheme::Zh).any(|zh| proof.signed.contains(zh));
     (!hashes.is_empty()).then(|| LockError::Unvouched {
         provider: Box::new(selected.provider.clone()),
         version: selected.version.clone(),

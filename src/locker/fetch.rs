@@ -46,9 +46,17 @@ pub(super) enum Form {
 
 impl HashedPackage {
     /// Returns the hash of the members of a zip.
-    pub(super) fn member_h1(&self) -> Option<Hash> {
+    pub(super) fn member_h1(&self) -> Option<&Hash> {
         match &self.form {
-            Form::Zip { member_h1, .. } => Some(member_h1.clone()),
+            Form::Zip { member_h1, .. } => Some(member_h1),
+            Form::Directory => None,
+        }
+    }
+
+    /// Returns the hash of the bytes of a zip.
+    pub(super) fn zh(&self) -> Option<Hash> {
+        match &self.form {
+            Form::Zip { zh, .. } => Some(zh.clone()),
             Form::Directory => None,
         }
     }

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use super::query::Found;
 use super::{LockError, Request};
-use crate::authenticate::{self, AuthError, Rules, Signer};
+use crate::authenticate::{self, AuthError, Listed, Rules, Signer};
 use crate::hash::Hashes;
 use crate::package::Evidence;
 use crate::parallel;
@@ -16,6 +16,10 @@ use crate::parallel;
 pub(super) struct Proof {
     /// Every hash that stands in a checksum document with a good signature.
     pub(super) signed: Hashes,
+    /// Those of them that are of packages.
+    pub(super) zips: Hashes,
+    /// Whether some document lists several packages, and so those of a release.
+    pub(super) lists_release: bool,
     /// Who signed; as a rule one.
     pub(super) signers: Vec<Signer>,
 }
@@ -120,8 +124,10 @@ fn signer_of<'a>(
 }
 
 impl Proof {
-    fn add(&mut self, listed: &Hashes, signer: Signer) {
-        self.signed = self.signed.union(listed);
+    fn add(&mut self, listed: &Listed, signer: Signer) {
+        self.signed = self.signed.union(&listed.hashes);
+        self.zips = self.zips.union(&listed.zips);
+        self.lists_release |= listed.zips.len() >= 2;
         if !self.signers.contains(&signer) {
             self.signers.push(signer);
         }

@@ -58,28 +58,75 @@ fn more_h1_than_the_signed_list_has_room_for_are_an_alarm() {
     );
 }
 
-#[test]
-fn a_list_that_was_signed_anew_does_not_let_another_zip_in() {
-    let (registry, lab) = with_registry(DEMO);
-    registry.reset(&json!({"sums": ["manifest"]}));
-    assert_exit(&lock(&lab, &["--platform", "linux_amd64"]), 0);
-    let good = lab.read(LOCK);
-    // The old hashes stand in the new list, and one more zip beside them.
-    let old: String = good.lines().filter_map(sums_line).collect();
+/// Signs a new list for `acme/demo` 1.0.0: the recorded hashes, and another zip for linux_arm64.
+fn sign_anew(registry: &Registry, locked: &str) {
+    let old: String = locked.lines().filter_map(sums_line).collect();
     let evil = crate::lab::zip_of(&[("terraform-provider-demo_v1.0.0", "evil")]);
     let name = "terraform-provider-demo_1.0.0_linux_arm64.zip";
-    let line = format!("{}  {name}\n", crate::registry::sha256_hex(&evil));
+    let own = Packages::recorded().zip("demo/1.0.0/linux_amd64");
+    let lines = [
+        (&evil, name),
+        (&own, "terraform-provider-demo_1.0.0_linux_amd64.zip"),
+    ];
+    let new = lines.map(|(zip, name)| format!("{}  {name}\n", crate::registry::sha256_hex(zip)));
     registry.add_zip("acme/demo", "1.0.0", "linux_arm64", &evil);
-    registry.replace_sums("acme/demo", "1.0.0", (line + &old).as_bytes());
+    registry.replace_sums("acme/demo", "1.0.0", (new.concat() + &old).as_bytes());
     registry.reset(&json!({}));
-    let outcome = lock(&lab, &["--platform", "linux_arm64"]);
+}
+
+#[test]
+fn a_list_that_was_signed_anew_does_not_let_another_zip_in() {
+    let all = "linux_amd64,linux_arm64,darwin_arm64,windows_amd64";
+    for (before, sums) in [
+        ("linux_amd64", json!(["manifest"])),
+        (all, json!([])),
+        ("linux_amd64,linux_arm64", json!([])),
+    ] {
+        let (registry, lab) = with_registry(DEMO);
+        registry.reset(&json!({"sums": sums}));
+        assert_exit(&lock(&lab, &["--platform", before]), 0);
+        let good = lab.read(LOCK);
+        sign_anew(&registry, &good);
+        let outcome = lock(&lab, &["--platform", "linux_amd64,linux_arm64"]);
+        assert_exit(&outcome, 1);
+        assert!(
+            outcome
+                .stderr
+                .contains("is none of those that the lock file records"),
+            "{before}: {}",
+            outcome.stderr
+        );
+        assert_eq!(lab.read(LOCK), good);
+    }
+}
+
+#[test]
+fn an_h1_of_nothing_is_an_alarm_beside_a_manifest_line_too() {
+    let (registry, lab) = with_registry(DEMO);
+    registry.reset(&json!({"sums": ["manifest"]}));
+    assert_exit(&lock(&lab, &["--platform", "all"]), 0);
+    let slipped = format!("  hashes = [\n    \"h1:{}=\",", "A".repeat(43));
+    lab.write(LOCK, lab.read(LOCK).replace("  hashes = [", &slipped));
+    let outcome = lock(&lab, &["--platform", "all"]);
     assert_exit(&outcome, 1);
     assert!(
-        outcome
-            .stderr
-            .contains("is none of those that the lock file records")
+        outcome.stderr.contains("speak against a hash"),
+        "{}",
+        outcome.stderr
     );
-    assert_eq!(lab.read(LOCK), good);
+}
+
+#[test]
+fn a_list_of_its_own_for_each_platform_is_no_contradiction() {
+    let (registry, lab) = with_registry(DEMO);
+    for platform in ["linux_amd64", "darwin_arm64"] {
+        let zip = Packages::recorded().zip(&format!("demo/1.0.0/{platform}"));
+        let name = format!("terraform-provider-demo_1.0.0_{platform}.zip");
+        let sums = format!("{}  {name}\n", crate::registry::sha256_hex(&zip));
+        registry.replace_sums("acme/demo", "1.0.0", sums.as_bytes());
+        assert_exit(&lock(&lab, &["--platform", platform]), 0);
+    }
+    assert_eq!(lab.read(LOCK).matches("\"zh:").count(), 2);
 }
 
 /// A line of a checksum document for a recorded `zh:`, under a name of no importance.
