@@ -166,6 +166,9 @@ impl fmt::Display for Origin {
     }
 }
 
+/// How much of a malformed URL is repeated, in characters.
+const MAX_SHOWN_CHARS: usize = 200;
+
 /// What is malformed may hold a secret as well, so a password is left out.
 fn malformed(text: &str, error: url::ParseError) -> UrlError {
     let shown = match text.rfind('@') {
@@ -174,7 +177,7 @@ fn malformed(text: &str, error: url::ParseError) -> UrlError {
     };
     let shown = shown.split(['?', '#']).next().unwrap_or_default();
     UrlError::Malformed {
-        text: shown.to_owned(),
+        text: shown.chars().take(MAX_SHOWN_CHARS).collect(),
         reason: error.to_string(),
     }
 }

@@ -150,8 +150,13 @@ pub(super) fn fetch(error: &FetchError) -> Option<String> {
                     "check HTTPS_PROXY; NO_PROXY lists what goes without a proxy"
                 }
                 HttpError::Certificate { .. } => {
-                    "if an authority of your own vouches for the server, name its certificate in \
-                     SSL_CERT_FILE"
+                    if cfg!(any(windows, target_os = "macos")) {
+                        "if an authority of your own vouches for the server, add its certificate to \
+                         those of the system"
+                    } else {
+                        "if an authority of your own vouches for the server, name its certificate in \
+                         SSL_CERT_FILE"
+                    }
                 }
                 HttpError::Timeout { .. } | HttpError::Broken { .. } => "try again later",
                 HttpError::Environment { .. } => "correct or unset that variable",
@@ -159,6 +164,10 @@ pub(super) fn fetch(error: &FetchError) -> Option<String> {
             },
             FetchError::Status { status, .. } => match status {
                 429 | 500..=599 => "try again later",
+                401 | 403 => {
+                    "if it wants to know who asks: packages are asked for with what ~/.netrc holds, by \
+                     the rules of Terraform only"
+                }
                 _ => "tell whoever runs the registry",
             },
             FetchError::TooSlow { .. } => "try again later",

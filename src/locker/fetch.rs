@@ -86,7 +86,12 @@ pub(super) fn hash(
         within: parallel::within(request.jobs, metas.len()),
         gate: Gate::new(request.jobs),
     };
-    let side_by_side = request.downloads.max(request.jobs);
+    let is_remote = |meta: &&PackageMeta| matches!(meta.location, Location::Remote(_));
+    let side_by_side = if metas.iter().any(is_remote) {
+        request.downloads
+    } else {
+        request.jobs
+    };
     let results = parallel::map(side_by_side, &metas, |meta| work.hash(meta));
     let mut results = results.into_iter();
     let mut hashed = Vec::new();

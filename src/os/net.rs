@@ -112,6 +112,7 @@ impl Net {
             let permit = limit.acquire_owned().await.expect("it is never closed");
             // The clock starts when it is this request's turn.
             let deadline = Deadline::of(request);
+            let start = Instant::now();
             let response = match timeout_at(deadline.next(), sent.send()).await {
                 Ok(response) => response.map_err(|error| broken(&error, proxy.as_ref()))?,
                 Err(_) => return Err(deadline.passed()),
@@ -122,6 +123,7 @@ impl Net {
             Ok(HttpResponse {
                 status: response.status().as_u16(),
                 headers: headers.collect(),
+                took: start.elapsed(),
                 body: Box::new(Body {
                     response,
                     chunk: Vec::new().into(),

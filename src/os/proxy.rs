@@ -149,6 +149,7 @@ fn exception(text: &str) -> Option<Exception> {
     }
     let (name, port) = match text.parse::<IpAddr>() {
         Ok(_) => (text.as_str(), None),
+        Err(_) if text.ends_with(']') => (text.as_str(), None),
         Err(_) => match text.rsplit_once(':') {
             Some((name, port)) => (name, Some(port.parse().ok()?)),
             None => (text.as_str(), None),
@@ -232,7 +233,7 @@ mod tests {
 
     #[test]
     fn exceptions_are_names_networks_and_ports() {
-        let rows: [(&str, &str, bool); 16] = [
+        let rows: [(&str, &str, bool); 18] = [
             ("r.example", "https://r.example/", true),
             ("r.example", "https://a.r.example/", true),
             ("r.example", "https://ar.example/", false),
@@ -248,6 +249,8 @@ mod tests {
             ("10.1.2.3", "https://10.1.2.3/", true),
             ("10.1.2.3:8", "https://10.1.2.3/", false),
             ("fd00::/8", "https://[fd12::1]/", true),
+            ("[fd00::1]", "https://[fd00::1]/", true),
+            ("[fd00::1]:8", "https://[fd00::1]:8/", true),
             ("0.0.0.0/0", "https://10.1.2.3/", true),
         ];
         for (without, target, excepted) in rows {

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::FetchError;
 use super::net::{Answer, Ask, Net, Route};
+use super::{FetchError, cut};
 use crate::addr::{Hostname, Url, UrlError};
 use crate::world::Credentials;
 
@@ -104,7 +104,10 @@ fn services(answer: &Answer) -> Result<BTreeMap<String, Option<String>>, Discove
         )));
     }
     let values: BTreeMap<String, serde_json::Value> = serde_json::from_slice(&answer.body)
-        .map_err(|error| no_document(format!("it holds no JSON object: {error}")))?;
+        .map_err(|error| {
+            let error = cut(&error.to_string());
+            no_document(format!("it holds no JSON object: {error}"))
+        })?;
     let text = |value: serde_json::Value| value.as_str().map(str::to_owned);
     Ok(values
         .into_iter()

@@ -125,3 +125,14 @@ impl SourceError {
         }
     }
 }
+
+/// How many characters of a server's text a message repeats.
+const MAX_SHOWN_CHARS: usize = 500;
+
+/// Cuts a text of a server to what fits into a message.
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(MAX_SHOWN_CHARS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}

@@ -219,7 +219,7 @@ impl Net<'_> {
         let mut body = Vec::new();
         let read = (&mut response.body).take(ask.limit + 1);
         if let Err(error) = { read }.read_to_end(&mut body) {
-            let cause = http_error(&error);
+            let cause = within(http_error(&error), Some(ask.timeout));
             (self.told)(&Event::Failed {
                 url: &url,
                 cause: &cause,
@@ -255,13 +255,12 @@ impl Net<'_> {
         request: &HttpRequest<'_>,
         trail: Trail,
     ) -> Result<(Url, HttpResponse), FetchError> {
-        let start = self.clock.now();
+        let mut passed = Duration::ZERO;
         let home: Origin = request.url.origin();
         let mut url = request.url.clone();
         let mut at_home = true;
         for _ in 0..=trail.hops {
             at_home &= url.origin() == home;
-            let passed = self.clock.now().duration_since(start).unwrap_or_default();
             let sent = HttpRequest {
                 url: &url,
                 timeout: request.timeout.map(|limit| limit.saturating_sub(passed)),
@@ -277,9 +276,10 @@ impl Net<'_> {
                 FetchError::Http {
                     url: url.clone(),
                     attempts: trail.attempt,
-                    cause,
+                    cause: within(cause, request.timeout),
                 }
             })?;
+            passed += response.took;
             if !matches!(response.status, 301 | 302 | 303 | 307 | 308) {
                 return Ok((url, response));
             }
@@ -305,6 +305,14 @@ impl Net<'_> {
             url: request.url.clone(),
             limit: trail.hops,
         })
+    }
+}
+
+/// Names the limit that was set, where what was left of it has passed.
+fn within(cause: HttpError, whole: Option<Duration>) -> HttpError {
+    match (cause, whole) {
+        (HttpError::Timeout { .. }, Some(limit)) => HttpError::Timeout { limit },
+        (cause, _) => cause,
     }
 }
 

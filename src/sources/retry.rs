@@ -170,6 +170,7 @@ mod tests {
             let response = HttpResponse {
                 status,
                 headers: vec![("retry-after".to_owned(), text.to_owned())],
+                took: Duration::ZERO,
                 body: Box::new(std::io::empty()),
             };
             after(&response, SystemTime::UNIX_EPOCH).map(|wait| wait.as_secs())

@@ -47,6 +47,8 @@ pub struct HttpResponse {
     pub status: u16,
     /// The header fields, the names in lower case; values that are no text are left out.
     pub headers: Vec<(String, String)>,
+    /// How long it took from the request's turn to this head.
+    pub took: Duration,
     /// The body. Reading it gives [`HttpError`] inside [`io::Error`] when it breaks off.
     pub body: Box<dyn Read + Send>,
 }
@@ -156,6 +158,7 @@ impl HttpResponse {
             headers: headers
                 .map(|(n, v)| ((*n).to_owned(), (*v).to_owned()))
                 .collect(),
+            took: Duration::ZERO,
             body: Box::new(io::Cursor::new(body.into())),
         }
     }

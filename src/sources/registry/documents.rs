@@ -3,6 +3,8 @@
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
+use crate::sources::cut;
+
 /// The list of versions; whatever else stands there is not read, and there are no further pages.
 #[derive(Debug, Deserialize)]
 pub(super) struct VersionList {
@@ -84,7 +86,9 @@ pub(super) fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, String> {
     }
     let mut values = serde_json::Deserializer::from_slice(body).into_iter::<T>();
     match values.next() {
-        Some(value) => value.map_err(|error| format!("its JSON cannot be read: {error}")),
+        Some(value) => {
+            value.map_err(|error| format!("its JSON cannot be read: {}", cut(&error.to_string())))
+        }
         None => Err("it is empty".to_owned()),
     }
 }

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::documents::{ListedVersion, VersionList};
-use super::{cut, text};
+use super::text;
 use crate::flavor::Flavor;
 use crate::platform::Platform;
+use crate::sources::cut;
 use crate::version::Version;
 
 /// The plugin protocols that the programs speak (`sources.md` 4.2).

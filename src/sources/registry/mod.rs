@@ -16,7 +16,7 @@ use super::FetchError;
 use super::discovery::{self, DiscoveryError, Services};
 use super::memo::Memo;
 use super::net::{Answer, Ask, Net, Route};
-use super::{Offer, Source, SourceError};
+use super::{Offer, Source, SourceError, cut};
 use crate::addr::{Hostname, Origin, ProviderAddr, Url};
 use crate::flavor::Flavor;
 use crate::hash;
@@ -39,8 +39,11 @@ const MAX_SUMS_BYTES: u64 = 1024 * 1024;
 /// How long a signature may be, in bytes; real ones have some hundreds.
 const MAX_SIGNATURE_BYTES: u64 = 64 * 1024;
 
-/// How many characters of a server's text a message repeats.
-const MAX_SHOWN_CHARS: usize = 500;
+/// How long the name of a zip may be, in bytes: no file system takes a longer one.
+const MAX_FILENAME_BYTES: usize = 255;
+
+/// How many of the protocols of a package a message repeats.
+const MAX_PROTOCOLS: usize = 5;
 
 /// How many redirects of a document are followed (`sources.md` 4.1).
 const DOCUMENT_HOPS: usize = 9;
@@ -243,6 +246,12 @@ impl<'a> Registry<'a> {
         if self.flavor.reads_stated_hashes() && states_hashes(&document) {
             return Err(Arc::new(RegistryError::StatedHashes { url: answer.url }));
         }
+        if text(&document.filename).len() > MAX_FILENAME_BYTES {
+            return Err(Arc::new(RegistryError::BadDocument {
+                url: answer.url,
+                reason: format!("filename has more than {MAX_FILENAME_BYTES} bytes"),
+            }));
+        }
         let zip = link(&answer.url, "download_url", &document.download_url)?;
         let shasum = text(&document.shasum);
         let shasum = hash::digest_of_hex(shasum).ok_or_else(|| RegistryError::BadDocument {
@@ -274,18 +283,24 @@ impl<'a> Registry<'a> {
         let spoken = document.protocols.clone().unwrap_or_default();
         let supported = supported(&spoken).map_err(|text| RegistryError::BadDocument {
             url: url.clone(),
-            reason: format!("protocols holds {text:?}, which is no version"),
+            reason: format!("protocols holds {:?}, which is no version", cut(text)),
         })?;
         if spoken.is_empty() || supported {
             return Ok(());
         }
         let listing = self.listing(&id.provider)?;
         let newest = listing.versions.iter().rev();
-        let newest = newest.filter(|(_, listed)| supported_or_not(&listed.protocols));
+        let newest = newest.filter(|(version, listed)| {
+            **version != id.version && supported_or_not(&listed.protocols)
+        });
         Err(Arc::new(RegistryError::Protocol {
             newest: newest.map(|(version, _)| version.clone()).next(),
             id: id.clone(),
-            spoken,
+            spoken: spoken
+                .iter()
+                .take(MAX_PROTOCOLS)
+                .map(|text| cut(text))
+                .collect(),
         }))
     }
 
@@ -373,14 +388,6 @@ fn link(document: &Url, field: &'static str, value: &Option<String>) -> Shared<U
     }
     let link = document.join(value);
     link.map_err(|cause| Arc::new(RegistryError::BadUrl { url, field, cause }))
-}
-
-/// Cuts a text of a server to what fits into a message.
-fn cut(text: &str) -> String {
-    match text.char_indices().nth(MAX_SHOWN_CHARS) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
 }
 
 fn text(field: &Option<String>) -> &str {
