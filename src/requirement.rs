@@ -1,6 +1,7 @@
 //! What a configuration requires.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 
 use crate::addr::{AddrErrorKind, ProviderAddr};
@@ -30,14 +31,82 @@ pub struct Requirements {
 pub struct Requirement {
     /// The conditions stated there; empty if there are none.
     pub constraints: Arc<Constraints>,
-    /// Calls from the root to the module it stands in; empty for the root.
-    pub module: Arc<[String]>,
+    /// The module it stands in.
+    pub module: ModulePath,
     /// What kind of place it is.
     pub origin: Origin,
     /// The file.
     pub file: FileId,
     /// The bytes to show: the constraint where there is one, else what requires the provider.
     pub span: Span,
+}
+
+/// How a module is reached from the root.
+///
+/// Displayed as the programs show it: `module.a.module.b`, `test.tests.main.run.setup`, and nothing
+/// for the root.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ModulePath(Arc<[PathStep]>);
+
+/// One step from a module to another one.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum PathStep {
+    /// A `module` block, by its name.
+    Call(String),
+    /// A test file, by the name that the programs give to its branch (`config.md` 1.2, 5).
+    Test(String),
+    /// A run of a test file, by its name.
+    Run(String),
+}
+
+impl ModulePath {
+    /// Returns the steps from the root on.
+    #[must_use]
+    pub fn steps(&self) -> &[PathStep] {
+        &self.0
+    }
+
+    /// Tells whether this is the root module.
+    #[must_use]
+    pub fn is_root(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns the path one step further down.
+    #[must_use]
+    pub fn join(&self, step: PathStep) -> Self {
+        self.0.iter().cloned().chain([step]).collect()
+    }
+
+    /// Returns the key of the module in the manifest of installed modules (`config.md` 4, 5).
+    #[must_use]
+    pub fn manifest_key(&self) -> String {
+        let words = self.0.iter().map(|step| match step {
+            PathStep::Call(name) | PathStep::Run(name) => name.clone(),
+            PathStep::Test(name) => format!("test.{name}"),
+        });
+        words.collect::<Vec<_>>().join(".")
+    }
+}
+
+impl FromIterator<PathStep> for ModulePath {
+    fn from_iter<I: IntoIterator<Item = PathStep>>(steps: I) -> Self {
+        Self(steps.into_iter().collect())
+    }
+}
+
+impl fmt::Display for ModulePath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, step) in self.0.iter().enumerate() {
+            let dot = if at == 0 { "" } else { "." };
+            match step {
+                PathStep::Call(name) => write!(f, "{dot}module.{name}")?,
+                PathStep::Test(name) => write!(f, "{dot}test.{name}")?,
+                PathStep::Run(name) => write!(f, "{dot}run.{name}")?,
+            }
+        }
+        Ok(())
+    }
 }
 
 /// What kind of place requires a provider.
@@ -49,6 +118,8 @@ pub enum Origin {
     ProviderBlock,
     /// A resource, data source or other block of the configuration, by its type or `provider`.
     Implied,
+    /// A resource in the state; its file is the state, of which no byte is kept.
+    State,
 }
 
 /// Why a requirement can be written but never be met, whatever a source offers.
@@ -107,9 +178,8 @@ impl Refusal {
 /// A module call, as it is written, whose module could not be read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UnseenCall {
-    /// Calls from the root to this one, its own name last; for a call of a test run the path of the
-    /// test file from the root on, and the name of the run. The first one, if there are several.
-    pub module: Vec<String>,
+    /// The module that is called; the first one, if several ways lead here.
+    pub module: ModulePath,
     /// How many ways from the root lead to this call.
     pub ways: usize,
     /// The source as written, or why there is none.
@@ -200,7 +270,7 @@ mod tests {
         let file = crate::diag::Texts::default().add("main.tf", Vec::new());
         let place = |text: &&str| Requirement {
             constraints: Arc::new(Constraints::parse_lock(text).unwrap()),
-            module: Arc::new([]),
+            module: ModulePath::default(),
             origin: Origin::RequiredProviders,
             file,
             span: Span::default(),

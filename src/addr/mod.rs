@@ -175,6 +175,16 @@ impl ProviderAddr {
             .then(|| Self::on_default_host(self.namespace.clone(), self.type_name.clone(), flavor))
     }
 
+    /// Returns the address that OpenTofu's `init` reads one of Terraform's registry in the state as
+    /// (`config.md` 6); `None` where it is left as it is.
+    #[must_use]
+    pub fn on_own_registry(&self, flavor: Flavor) -> Option<Self> {
+        let theirs = Flavor::Terraform1_11.default_host();
+        let applies = flavor.is_opentofu() && self.hostname.unicode() == theirs;
+        applies
+            .then(|| Self::on_default_host(self.namespace.clone(), self.type_name.clone(), flavor))
+    }
+
     fn on_default_host(namespace: Box<str>, type_name: Box<str>, flavor: Flavor) -> Self {
         Self {
             hostname: default_hostname(flavor.default_host()),

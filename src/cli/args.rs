@@ -79,10 +79,26 @@ pub(super) enum Command {
     Fmt(Fmt),
 }
 
+/// How configuration is read.
+#[derive(Clone, Debug, Args)]
+pub(super) struct Configuration {
+    /// Look for test files in this directory of the root, not in tests
+    #[arg(long, value_name = "DIR")]
+    pub(super) test_directory: Option<PathBuf>,
+    /// Fail if a module cannot be seen
+    #[arg(long)]
+    pub(super) strict_modules: bool,
+    /// Do not read the state: what only it needs counts as needed by nothing
+    #[arg(long)]
+    pub(super) no_state: bool,
+}
+
 #[derive(Clone, Debug, Args)]
 pub(super) struct Lock {
     #[command(flatten)]
     pub(super) roots: Roots,
+    #[command(flatten)]
+    pub(super) configuration: Configuration,
     #[command(flatten)]
     pub(super) platforms: Platforms,
     /// Take packages from this directory, laid out as a filesystem mirror [default: registries]
@@ -104,6 +120,8 @@ pub(super) struct Lock {
 pub(super) struct Verify {
     #[command(flatten)]
     pub(super) roots: Roots,
+    #[command(flatten)]
+    pub(super) configuration: Configuration,
     #[command(flatten)]
     pub(super) platforms: Platforms,
     /// Run these groups of checks only (repeat, or separate by commas)
@@ -145,6 +163,8 @@ pub(super) struct Why {
     pub(super) provider: String,
     #[command(flatten)]
     pub(super) roots: Roots,
+    #[command(flatten)]
+    pub(super) configuration: Configuration,
 }
 
 #[derive(Clone, Debug, Args)]

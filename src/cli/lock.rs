@@ -83,7 +83,7 @@ impl<'a> Run<'a> {
         if let Some(lock) = &root.lock {
             output.faults(&lock.diagnostics, texts);
         }
-        let loaded = root.load(self.world.disk, texts);
+        let loaded = root.load(self.world, &self.args.configuration, texts);
         if !loaded.found {
             return Err(root.no_configuration());
         }

@@ -3,10 +3,11 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::args::{Common, Roots};
+use super::World;
+use super::args::{Common, Configuration, Roots};
 use super::output::RootOutput;
 use super::setup;
-use crate::config;
+use crate::config::{self, Settings};
 use crate::diag::{Diagnostic, FileId, Texts, has_errors};
 use crate::flavor::Flavor;
 use crate::lockfile::{self, Document};
@@ -196,6 +197,18 @@ pub(super) fn unreadable_packages(error: &SourceError) -> Failure {
     }
 }
 
+/// Returns the directory of the program's own records, from the root on.
+fn data_dir(env: &dyn Env) -> PathBuf {
+    let named = env.var("TF_DATA_DIR").filter(|dir| !dir.is_empty());
+    named.unwrap_or_else(|| ".terraform".into()).into()
+}
+
+/// Returns a variable of the environment that is set to a text.
+fn variable(env: &dyn Env, name: &str) -> Option<String> {
+    let value = env.var(name)?.into_string().ok()?;
+    (!value.is_empty()).then_some(value)
+}
+
 /// Names a directory in a sentence.
 fn named(dir: &Path) -> String {
     if dir == Path::new(".") {
@@ -304,17 +317,30 @@ impl Root {
         }
     }
 
-    /// Reads the configuration of the root and its local modules.
-    pub(super) fn load(&self, files: &dyn Files, texts: &mut Texts) -> config::Loaded {
-        config::load(files, texts, &self.dir, self.flavor)
+    /// Reads the configuration of the root, its modules and its state.
+    pub(super) fn load(
+        &self,
+        world: World<'_>,
+        args: &Configuration,
+        texts: &mut Texts,
+    ) -> config::Loaded {
+        let mut settings = Settings::new(self.flavor);
+        settings.test_directory = args.test_directory.clone();
+        settings.data_dir = data_dir(world.env);
+        settings.workspace = variable(world.env, "TF_WORKSPACE");
+        settings.reads_state = !args.no_state;
+        let moves = "OPENTOFU_STATEFILE_PROVIDER_ADDRESS_TRANSLATION";
+        settings.moves_state_hosts = variable(world.env, moves).is_none_or(|value| value != "0");
+        let mut loaded = config::load(world.disk, texts, &self.dir, &settings);
+        if args.strict_modules {
+            loaded.require_modules();
+        }
+        loaded
     }
 
     /// Returns where installed packages lie: in the program's data directory.
     pub(super) fn providers_dir(&self, env: &dyn Env) -> PathBuf {
-        let named = env.var("TF_DATA_DIR").filter(|dir| !dir.is_empty());
-        self.dir
-            .join(named.unwrap_or_else(|| ".terraform".into()))
-            .join("providers")
+        self.dir.join(data_dir(env)).join("providers")
     }
 
     /// Returns the document, an empty one if there is no lock file.

@@ -49,7 +49,8 @@ impl Run<'_> {
         let needs_configuration = self.wants(Group::Configuration)
             || self.wants(Group::Platforms)
             || self.wants(Group::Packages);
-        let loaded = needs_configuration.then(|| root.load(self.world.disk, texts));
+        let loaded =
+            needs_configuration.then(|| root.load(self.world, &self.args.configuration, texts));
         if loaded.as_ref().is_some_and(|loaded| !loaded.found) {
             return Err(root.no_configuration());
         }

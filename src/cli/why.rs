@@ -21,18 +21,18 @@ pub(super) fn run(common: &Common, args: &Why, world: World<'_>) -> Output {
             let name = root.dir.display().to_string();
             output.report.results.push(Block::Heading(name));
         }
-        explain(&args.provider, world, root, (texts, output))
+        explain(args, world, root, (texts, output))
     });
     Output::of_roots("why", outputs, texts)
 }
 
 fn explain(
-    typed: &str,
+    args: &Why,
     world: World<'_>,
     root: &Root,
     (texts, output): (&mut Texts, &mut RootOutput),
 ) -> Result<Replaced, Failure> {
-    let loaded = root.load(world.disk, texts);
+    let loaded = root.load(world, &args.configuration, texts);
     if !loaded.found {
         return Err(root.no_configuration());
     }
@@ -41,7 +41,7 @@ fn explain(
         return Ok(Replaced::Done);
     }
     let requirements = &loaded.requirements;
-    let provider = find(typed, root, requirements)?;
+    let provider = find(&args.provider, root, requirements)?;
     let Some(places) = requirements.providers.get(&provider) else {
         not_required(output, root, requirements, &provider);
         return Ok(Replaced::Done);
@@ -175,7 +175,7 @@ impl Explained<'_> {
                 "line": at.line,
                 "column": at.column,
                 "constraints": place.constraints.to_string(),
-                "module": *place.module,
+                "module": place.module.to_string(),
                 "by": by(place.origin),
             })
         };
@@ -202,11 +202,13 @@ fn any_or(constraints: &Constraints) -> String {
 
 /// Names the module that a place stands in, as the programs address it.
 fn module(place: &Requirement) -> String {
-    if place.module.is_empty() {
+    if place.origin == Origin::State {
+        return "state".to_owned();
+    }
+    if place.module.is_root() {
         return "root module".to_owned();
     }
-    let calls = place.module.iter().map(|call| format!("module.{call}"));
-    calls.collect::<Vec<_>>().join(".")
+    place.module.to_string()
 }
 
 fn by(origin: Origin) -> &'static str {
@@ -214,5 +216,6 @@ fn by(origin: Origin) -> &'static str {
         Origin::RequiredProviders => "required_providers",
         Origin::ProviderBlock => "provider block",
         Origin::Implied => "block of its type",
+        Origin::State => "resource of the state",
     }
 }

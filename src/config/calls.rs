@@ -21,7 +21,7 @@ pub(super) fn decode(block: &Block, contents: &mut Contents, faults: &mut Faults
     }
     let version = version(block, faults);
     let (source, span) = match block.body.attribute("source") {
-        Some(argument) => match source(&argument.value, version, faults) {
+        Some(argument) => match source(&argument.value, &version, faults) {
             Some(source) => (Some(source), argument.value.span),
             None => return,
         },
@@ -55,23 +55,41 @@ fn version(block: &Block, faults: &mut Faults) -> Version {
         return Version::Null;
     }
     let read = value.to_text().map(|text| CoreConstraints::parse(&text));
-    if !matches!(read, Some(Ok(_))) {
-        let span = argument.value.span;
-        faults.error("constraint-invalid", "Invalid version constraint", span, "");
+    match read {
+        Some(Ok(constraints)) => Version::Stated(constraints),
+        _ => {
+            let span = argument.value.span;
+            faults.error("constraint-invalid", "Invalid version constraint", span, "");
+            Version::Computed
+        }
     }
-    Version::Stated
 }
 
-/// Reads the source of a module that a test run calls: no program computes that.
-pub(super) fn of_run(value: &Expr, faults: &Faults) -> Source {
-    let constant = expr::constant(faults.file, value).ok();
-    let text = constant.and_then(|value| value.to_text());
-    Source::Unseen(text.unwrap_or_else(|| COMPUTED.to_owned()))
+/// Reads the source of a module that a test run calls: no program computes that, and only OpenTofu
+/// takes more than local paths and registries (`config.md` 5).
+pub(super) fn of_run(value: &Expr, faults: &mut Faults) -> Option<Source> {
+    let constant = match expr::constant(faults.file, value) {
+        Ok(constant) => constant,
+        Err(error) => {
+            faults.found.extend(error);
+            return None;
+        }
+    };
+    let source = constant.to_text().and_then(|text| classify(&text));
+    let fits = match &source {
+        Some(Source::Remote(text)) => faults.flavor.is_opentofu() || is_registry_address(text),
+        other => other.is_some(),
+    };
+    if !fits {
+        let remark = "write a local path, from the root on, or the address of a registry's module";
+        faults.invalid("Invalid module source address", value.span, remark);
+    }
+    source.filter(|_| fits)
 }
 
-fn source(value: &Expr, version: Version, faults: &mut Faults) -> Option<Source> {
+fn source(value: &Expr, version: &Version, faults: &mut Faults) -> Option<Source> {
     let Ok(constant) = expr::constant(faults.file, value) else {
-        return Some(Source::Unseen(COMPUTED.to_owned()));
+        return Some(Source::Computed(COMPUTED.to_owned()));
     };
     let Some(text) = constant.to_text() else {
         let title = no_text_title(&constant, faults.flavor);
@@ -82,10 +100,10 @@ fn source(value: &Expr, version: Version, faults: &mut Faults) -> Option<Source>
     let has_version = match version {
         // The oldest Terraform only looks whether the argument is there.
         Version::Null => faults.flavor == Flavor::Terraform1_11,
-        _ => version == Version::Stated,
+        _ => matches!(version, Version::Stated(_)),
     };
     let fits = match version {
-        Version::Computed => return Some(Source::Unseen(text)),
+        Version::Computed => return Some(Source::Computed(text)),
         _ if has_version => is_registry_address(&text),
         _ => source.is_some(),
     };
@@ -127,7 +145,41 @@ fn classify(text: &str) -> Option<Source> {
         || text.contains(".amazonaws.com/")
         || text.contains(".googleapis.com/");
     let remote = has_scheme || known_host || text.starts_with('/') || is_registry_address(text);
-    remote.then(|| Source::Unseen(text.to_owned()))
+    remote.then(|| Source::Remote(text.to_owned()))
+}
+
+/// Brings the source of a module that is not local into the form that the manifest records, where
+/// that is known for certain (`config.md` 4).
+pub(super) fn normal_source(text: &str, flavor: Flavor) -> Option<String> {
+    if is_registry_address(text) {
+        let (address, below) = match text.split_once("//") {
+            Some((address, below)) => (address, format!("//{below}")),
+            None => (text, String::new()),
+        };
+        let host = match address.split('/').count() {
+            3 => format!("{}/", flavor.default_host()),
+            _ => String::new(),
+        };
+        return Some(format!("{host}{address}{below}"));
+    }
+    if let Some(rest) = text.strip_prefix("github.com/") {
+        let (path, query) = match rest.split_once('?') {
+            Some((path, query)) => (path, format!("?{query}")),
+            None => (rest, String::new()),
+        };
+        let (repository, below) = match path.split_once("//") {
+            Some((repository, below)) => (repository, format!("//{below}")),
+            None => (path, String::new()),
+        };
+        if repository.split('/').count() != 2 {
+            return None;
+        }
+        let repository = repository.strip_suffix(".git").unwrap_or(repository);
+        return Some(format!(
+            "git::https://github.com/{repository}.git{below}{query}"
+        ));
+    }
+    text.starts_with("git::https://").then(|| text.to_owned())
 }
 
 /// Tells whether a source has the form `[HOST/]NAMESPACE/NAME/SYSTEM[//DIR]`.
@@ -160,7 +212,7 @@ mod tests {
     #[test]
     fn sources_are_told_apart_by_their_form() {
         let local = |path: &str| Some(Source::Local(path.to_owned()));
-        let remote = |path: &str| Some(Source::Unseen(path.to_owned()));
+        let remote = |path: &str| Some(Source::Remote(path.to_owned()));
         assert_eq!(classify("./m"), local("./m"));
         assert_eq!(classify("../../m"), local("../../m"));
         assert_eq!(classify(".\\m\\n"), local("./m/n"));

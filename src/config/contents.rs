@@ -7,8 +7,9 @@ use crate::addr::ProviderAddr;
 use crate::diag::{Diagnostic, FileId, Span};
 use crate::flavor::{Flavor, Program};
 use crate::hcl::tree::Expr;
-use crate::version::Constraints;
+use crate::version::{Constraints, CoreConstraints};
 
+use super::state::Local;
 use super::{CoreVersion, flood};
 
 /// Everything that one file, or all files of a module, declare.
@@ -21,6 +22,8 @@ pub(super) struct Contents {
     pub imports: Vec<Import>,
     pub calls: Vec<Call>,
     pub core_versions: Vec<CoreVersion>,
+    /// Where the state is kept, if a `backend` or `cloud` block says so.
+    pub backend: Option<Backend>,
     /// The headers of everything that may stand only once.
     pub declared: Vec<Declaration>,
 }
@@ -34,6 +37,7 @@ impl Contents {
         self.imports.append(&mut other.imports);
         self.calls.append(&mut other.calls);
         self.core_versions.append(&mut other.core_versions);
+        self.backend = other.backend.or(self.backend.take());
         self.declared.append(&mut other.declared);
     }
 }
@@ -43,6 +47,20 @@ impl Contents {
 pub(super) struct Place {
     pub file: FileId,
     pub span: Span,
+}
+
+/// Where the state is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Backend {
+    /// In a file.
+    Local(Local),
+    /// Where only the program can look.
+    Elsewhere {
+        /// What keeps it, in words.
+        kind: String,
+        /// What says so.
+        place: Place,
+    },
 }
 
 /// One entry of `required_providers`.
@@ -153,12 +171,12 @@ pub(super) struct Call {
 }
 
 /// What a call says about the version of its module.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum CallVersion {
     Absent,
     /// The argument is there, but it is null.
     Null,
-    Stated,
+    Stated(CoreConstraints),
     /// It depends on values that are not known here.
     Computed,
 }
@@ -168,8 +186,10 @@ pub(super) enum CallVersion {
 pub(super) enum Source {
     /// A path that starts with `./` or `../`.
     Local(String),
-    /// An address that only installing can resolve, or a remark on why there is none.
-    Unseen(String),
+    /// An address that only installing can resolve.
+    Remote(String),
+    /// It depends on values that are not known here; the remark says of what.
+    Computed(String),
 }
 
 /// The header of something that may stand only once.

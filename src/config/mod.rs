@@ -18,6 +18,7 @@ mod contents;
 mod files;
 mod flood;
 mod imports;
+mod manifest;
 mod names;
 mod overrides;
 mod providers;
@@ -25,13 +26,14 @@ mod reader;
 mod resolve;
 mod runs;
 mod sources;
+mod state;
 mod tree;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use crate::diag::{Diagnostic, FileId, Span, Texts};
+use crate::diag::{Diagnostic, FileId, Severity, Span, Texts};
 use crate::flavor::Flavor;
-use crate::requirement::Requirements;
+use crate::requirement::{ModulePath, Requirements};
 use crate::version::CoreConstraints;
 use crate::world::Files;
 
@@ -52,12 +54,62 @@ pub const MAX_DEPTH: usize = 64;
 /// programs fail at some 255, dots included (`config.md` 4).
 pub const MAX_PATH_BYTES: usize = 512;
 
+/// How a configuration is read, besides what its files say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Whose rules apply.
+    pub flavor: Flavor,
+    /// The directory that holds test files beside those of the root, from the root on, if it is not
+    /// `tests` (`config.md` 5).
+    pub test_directory: Option<PathBuf>,
+    /// The directory of the program's own records, from the root on: `.terraform`, or what
+    /// `TF_DATA_DIR` says.
+    pub data_dir: PathBuf,
+    /// The workspace that `TF_WORKSPACE` names, if it does.
+    pub workspace: Option<String>,
+    /// Whether the state is read for providers that only it needs.
+    pub reads_state: bool,
+    /// Whether addresses of Terraform's registry in the state mean OpenTofu's (`config.md` 6); says
+    /// nothing to the other program.
+    pub moves_state_hosts: bool,
+}
+
+impl Settings {
+    /// Reads by the rules of a flavor, everything else as the programs do by themselves.
+    #[must_use]
+    pub fn new(flavor: Flavor) -> Self {
+        Self {
+            flavor,
+            test_directory: None,
+            data_dir: PathBuf::from(".terraform"),
+            workspace: None,
+            reads_state: true,
+            moves_state_hosts: true,
+        }
+    }
+}
+
+/// One module of the tree, once for each way that leads there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModuleNode {
+    /// How it is reached; empty for the root.
+    pub path: ModulePath,
+    /// Where the module that calls it stands in the list; `None` for the root.
+    pub caller: Option<usize>,
+    /// Its source as written, or a remark on why there is none; `None` for the root.
+    pub source: Option<String>,
+    /// Its directory from the root on; `None` if the module cannot be seen.
+    pub dir: Option<PathBuf>,
+}
+
 /// The configuration of one root.
 #[derive(Clone, Debug, Default)]
 pub struct Loaded {
     /// What it requires; with any error among the diagnostics, requirements may be missing or
     /// wrong, and [`Requirements::faulty`] is set.
     pub requirements: Requirements,
+    /// The root and every module that is called from there, each before those that it calls.
+    pub modules: Vec<ModuleNode>,
     /// Everything to say about it, by file in the order they were read, then by place; behind
     /// [`MAX_PROBLEMS`](crate::diag::MAX_PROBLEMS) errors or notes only that there are more.
     pub diagnostics: Vec<Diagnostic>,
@@ -78,13 +130,25 @@ pub struct CoreVersion {
     pub span: Span,
 }
 
+impl Loaded {
+    /// Makes errors of the notes on modules that cannot be seen.
+    pub fn require_modules(&mut self) {
+        for diagnostic in &mut self.diagnostics {
+            if diagnostic.code == "module-not-visible" {
+                diagnostic.severity = Severity::Error;
+                self.requirements.faulty = true;
+            }
+        }
+    }
+}
+
 /// Reads the configuration of a root and of all modules that can be followed from there.
 ///
 /// Every file is added to `texts`, under its path as `root` is written. A module that two calls
 /// share is read once, but requires what it requires once for each call. Nothing fails: what is
 /// wrong is a diagnostic, and the rest is read on.
-pub fn load(files: &dyn Files, texts: &mut Texts, root: &Path, flavor: Flavor) -> Loaded {
-    tree::load(files, texts, root, flavor)
+pub fn load(files: &dyn Files, texts: &mut Texts, root: &Path, settings: &Settings) -> Loaded {
+    tree::load(files, texts, root, settings)
 }
 
 #[cfg(test)]

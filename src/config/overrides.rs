@@ -89,6 +89,8 @@ pub(super) fn apply(
             merge.base.core_versions.clear();
         }
         merge.base.core_versions.extend(contents.core_versions);
+        // One of them replaces whichever the base has.
+        merge.base.backend = contents.backend.or(merge.base.backend.take());
     }
     merge.versions_of_local_modules();
 }
@@ -199,7 +201,7 @@ impl<'a> Merge<'a> {
             base.source = Some(source);
             base.place = call.place;
         }
-        if let CallVersion::Stated | CallVersion::Computed = call.version {
+        if let CallVersion::Stated(_) | CallVersion::Computed = call.version {
             base.version = call.version;
         }
     }
@@ -210,13 +212,13 @@ impl<'a> Merge<'a> {
             let Some(Source::Local(source)) = &call.source else {
                 continue;
             };
-            match call.version {
+            match &call.version {
                 CallVersion::Absent | CallVersion::Null => continue,
                 CallVersion::Computed => {
-                    call.source = Some(Source::Unseen(source.clone()));
+                    call.source = Some(Source::Computed(source.clone()));
                     continue;
                 }
-                CallVersion::Stated => {}
+                CallVersion::Stated(_) => {}
             }
             // OpenTofu reads sources after merging [R]; Terraform finds this out when installing.
             let (title, place) = match self.flavor.is_opentofu() {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::diag::{Diagnostic, FileId, Span, Texts};
 use crate::flavor::Flavor;
 use crate::hcl;
-use crate::world::{DirEntry, Files};
+use crate::world::{DirEntry, FileKind, Files, ReadSeek};
 
 use super::contents::{Contents, Faults, Role};
 use super::files::{self, Backups, ModuleFiles, SourceFile, Syntax};
@@ -50,8 +50,9 @@ impl<'a> Reader<'a> {
         Ok(files::choose(&entries, Backups::LeftOut, self.flavor))
     }
 
-    /// Lists the test files of a separate test directory, which need not be there.
-    pub(super) fn choose_tests(&mut self, dir: &Path) -> Vec<SourceFile> {
+    /// Lists the test files of a separate test directory, which need not be there; one that the user
+    /// named had better be.
+    pub(super) fn choose_tests(&mut self, dir: &Path, is_named: bool) -> Vec<SourceFile> {
         let backups = match self.flavor.reads_backups_of_tests() {
             true => Backups::Read,
             false => Backups::LeftOut,
@@ -62,6 +63,10 @@ impl<'a> Reader<'a> {
                 let absent = [ErrorKind::NotFound, ErrorKind::NotADirectory];
                 if !absent.contains(&error.kind()) {
                     self.unreadable_directory(dir, &error);
+                } else if is_named {
+                    let title = "Test directory does not exist";
+                    let warning = Diagnostic::warning("test-directory-missing", title);
+                    self.report(dir, warning, "no test file is read from there");
                 }
                 Vec::new()
             }
@@ -84,7 +89,7 @@ impl<'a> Reader<'a> {
 
     /// Decodes one file; one that cannot be read has no contents.
     pub(super) fn decode(&mut self, dir: &Path, file: &SourceFile, role: Role) -> Contents {
-        let path = self.path(&dir.join(&file.name));
+        let path = dir.join(&file.name);
         if file.syntax == Syntax::Json {
             let title = "JSON configuration file not read";
             let diagnostic = Diagnostic::error("configuration-unread", title)
@@ -118,13 +123,14 @@ impl<'a> Reader<'a> {
         let limit = MAX_FILE_BYTES.min(self.bytes_left);
         let read = match self.files_left {
             0 => Err(io::Error::other(format!("more than {MAX_FILES} files"))),
-            _ => self.files.read(path, limit),
+            _ => self.files.read(&self.path(path), limit),
         };
         match read {
             Ok(bytes) => {
                 self.files_left -= 1;
                 self.bytes_left = self.bytes_left.saturating_sub(bytes.len() as u64);
-                Some(self.texts.add(path.display().to_string(), bytes))
+                let name = self.path(path).display().to_string();
+                Some(self.texts.add(name, bytes))
             }
             Err(error) => {
                 let diagnostic = Diagnostic::error("file-unreadable", "Failed to read file")
@@ -133,6 +139,31 @@ impl<'a> Reader<'a> {
                 None
             }
         }
+    }
+
+    /// Reads a file that is no configuration, within the same limits; the path is one from the root.
+    pub(super) fn bytes(&mut self, path: &Path) -> io::Result<Vec<u8>> {
+        let limit = MAX_FILE_BYTES.min(self.bytes_left);
+        let bytes = self.files.read(&self.path(path), limit)?;
+        self.bytes_left = self.bytes_left.saturating_sub(bytes.len() as u64);
+        Ok(bytes)
+    }
+
+    /// Opens a file to be read piece by piece; the path is one from the root.
+    pub(super) fn open(&self, path: &Path) -> io::Result<Box<dyn ReadSeek>> {
+        self.files.open(&self.path(path))
+    }
+
+    /// Tells whether a path from the root leads to a directory.
+    pub(super) fn is_directory(&self, path: &Path) -> bool {
+        let kind = self.files.kind(&self.path(path));
+        kind.is_ok_and(|kind| kind == FileKind::Directory)
+    }
+
+    /// Gives a file that is not kept a place in the table of texts; the path is one from the root.
+    pub(super) fn name_file(&mut self, path: &Path) -> FileId {
+        let path = self.path(path);
+        self.texts.add(path.display().to_string(), Vec::new())
     }
 
     fn list(&self, dir: &Path) -> io::Result<Vec<DirEntry>> {
@@ -155,12 +186,13 @@ impl<'a> Reader<'a> {
     pub(super) fn unreadable_directory(&mut self, dir: &Path, error: &io::Error) {
         let title = "Failed to read module directory";
         let diagnostic = Diagnostic::error("module-unreadable", title).help(remedy(error.kind()));
-        self.report(&self.path(dir), diagnostic, &error.to_string());
+        self.report(dir, diagnostic, &error.to_string());
     }
 
-    /// Reports something about a whole file or directory that was not read.
-    fn report(&mut self, path: &Path, diagnostic: Diagnostic, remark: &str) {
-        let id = self.texts.add(path.display().to_string(), Vec::new());
+    /// Reports something about a whole file or directory that was not read; the path is one from the
+    /// root.
+    pub(super) fn report(&mut self, path: &Path, diagnostic: Diagnostic, remark: &str) {
+        let id = self.name_file(path);
         self.found.push(diagnostic.at(id, Span::default(), remark));
     }
 }

@@ -8,10 +8,12 @@ use std::sync::Arc;
 use crate::addr::ProviderAddr;
 use crate::diag::Diagnostic;
 use crate::flavor::Flavor;
-use crate::requirement::{Origin, Refusal, Requirement};
+use crate::requirement::{ModulePath, Origin, Refusal, Requirement};
 use crate::version::Constraints;
 
-use super::contents::{Contents, Declaration, Import, Place, Reference, Resource, Stated, Written};
+use super::contents::{
+    Contents, Declaration, Import, Place, ProviderBlock, Reference, Resource, Stated, Written,
+};
 use super::{names, sources};
 
 /// Where a module stands.
@@ -34,31 +36,14 @@ pub(super) fn resolve(
     flavor: Flavor,
     found: &mut Vec<Diagnostic>,
 ) -> Needs {
-    let mut resolver = Resolver {
-        flavor,
-        mapped: BTreeMap::new(),
-        reached_by: BTreeMap::new(),
-        implied: BTreeSet::new(),
-        needs: Vec::new(),
-        found,
-    };
-    for entry in &contents.required {
-        resolver.mapped.insert(&entry.local_name, &entry.addr);
-    }
+    let mut resolver = Resolver::new(contents, flavor, found);
     for entry in &contents.required {
         let origin = Origin::RequiredProviders;
         let source = entry.source.as_ref();
         let meant = (&entry.addr, source);
         resolver.require(&entry.local_name, meant, &entry.stated, origin);
     }
-    for block in &contents.provider_blocks {
-        let bare = Stated {
-            constraints: Constraints::default(),
-            place: block.place,
-        };
-        let stated = block.version.as_ref().unwrap_or(&bare);
-        resolver.require_name(&block.local_name, stated, Origin::ProviderBlock);
-    }
+    resolver.require_blocks(&contents.provider_blocks);
     for resource in &contents.resources {
         let Resource {
             type_name, place, ..
@@ -79,6 +64,18 @@ pub(super) fn resolve(
     resolver.needs
 }
 
+/// Resolves the `provider` blocks of a test file with the local names of the root.
+pub(super) fn of_test(
+    root: &Contents,
+    blocks: &[ProviderBlock],
+    flavor: Flavor,
+    found: &mut Vec<Diagnostic>,
+) -> Needs {
+    let mut resolver = Resolver::new(root, flavor, found);
+    resolver.require_blocks(blocks);
+    resolver.needs
+}
+
 /// The local names of one module, and what they were found to require.
 struct Resolver<'a> {
     flavor: Flavor,
@@ -91,7 +88,32 @@ struct Resolver<'a> {
     found: &'a mut Vec<Diagnostic>,
 }
 
-impl Resolver<'_> {
+impl<'a> Resolver<'a> {
+    fn new(contents: &'a Contents, flavor: Flavor, found: &'a mut Vec<Diagnostic>) -> Self {
+        let required = contents.required.iter();
+        Self {
+            flavor,
+            mapped: required
+                .map(|entry| (&*entry.local_name, &entry.addr))
+                .collect(),
+            reached_by: BTreeMap::new(),
+            implied: BTreeSet::new(),
+            needs: Vec::new(),
+            found,
+        }
+    }
+
+    fn require_blocks(&mut self, blocks: &[ProviderBlock]) {
+        for block in blocks {
+            let bare = Stated {
+                constraints: Constraints::default(),
+                place: block.place,
+            };
+            let stated = block.version.as_ref().unwrap_or(&bare);
+            self.require_name(&block.local_name, stated, Origin::ProviderBlock);
+        }
+    }
+
     fn require_name(&mut self, local_name: &str, stated: &Stated, origin: Origin) {
         let addr = match self.mapped.get(local_name) {
             Some(addr) => Some((*addr).clone()),
@@ -179,7 +201,7 @@ impl Resolver<'_> {
         first.or_insert_with(|| local_name.to_owned());
         let requirement = Requirement {
             constraints: Arc::new(stated.constraints.clone()),
-            module: Arc::default(),
+            module: ModulePath::default(),
             origin,
             file: place.file,
             span: place.span,

@@ -1,7 +1,8 @@
 //! Test files, as far as requirements depend on them (`config.md` 5).
 //!
-//! For now this looks only for what would add requirements: modules that runs call, which are
-//! reported as unseen, and with OpenTofu the `provider` blocks, which count.
+//! Two things add requirements: modules that runs call and, with OpenTofu, `provider` blocks.
+
+use std::path::Path;
 
 use crate::hcl::tree::{Block, Body};
 
@@ -23,7 +24,16 @@ pub(super) fn decode(body: &Body, faults: &mut Faults) -> Contents {
     contents
 }
 
-fn calls_of(run: &Block, faults: &Faults) -> Vec<Call> {
+/// Returns the name that the programs give to a test file, which is given from the root on.
+///
+/// Only one ending is removed; a name that is no text is shown as far as it is.
+pub(super) fn branch(path: &Path) -> String {
+    let parts = path.iter().map(|part| part.to_string_lossy());
+    let name = parts.collect::<Vec<_>>().join(".");
+    name.strip_suffix(".tftest.hcl").unwrap_or(&name).to_owned()
+}
+
+fn calls_of(run: &Block, faults: &mut Faults) -> Vec<Call> {
     let name = run.labels.first().map_or("", |label| &label.text);
     let modules = run
         .body
@@ -34,7 +44,7 @@ fn calls_of(run: &Block, faults: &Faults) -> Vec<Call> {
     sources
         .map(|argument| Call {
             name: name.to_owned(),
-            source: Some(calls::of_run(&argument.value, faults)),
+            source: calls::of_run(&argument.value, faults),
             version: CallVersion::Absent,
             place: faults.place_of(&argument.value),
             header: faults.place(run.header),

@@ -16,7 +16,12 @@ const OPENTOFU: Flavor = Flavor::OpenTofu1_12;
 
 fn load_in(root: &str, files: &[(&str, &str)], flavor: Flavor) -> (Loaded, Texts) {
     let mut texts = Texts::default();
-    let loaded = load(&MemFiles::with(files), &mut texts, Path::new(root), flavor);
+    let loaded = load(
+        &MemFiles::with(files),
+        &mut texts,
+        Path::new(root),
+        &Settings::new(flavor),
+    );
     (loaded, texts)
 }
 
@@ -27,13 +32,14 @@ fn told(root: &str, files: &[(&str, &str)], flavor: Flavor) -> String {
     let mut out = String::new();
     for (addr, places) in &loaded.requirements.providers {
         for place in places {
-            let module = place.module.join(".");
+            let module = place.module.manifest_key();
             let line = format!("{module}: {} {}", addr.short(flavor), place.constraints);
             writeln!(out, "{}", line.trim_end()).expect("writing to a string");
         }
     }
     for call in &loaded.requirements.unseen_calls {
-        writeln!(out, "{} ? {}", call.module.join("."), call.source).expect("writing to a string");
+        writeln!(out, "{} ? {}", call.module.manifest_key(), call.source)
+            .expect("writing to a string");
     }
     for diagnostic in &loaded.diagnostics {
         let place = diagnostic.primary.as_ref().map_or(String::new(), |label| {
@@ -77,7 +83,7 @@ module "a" { source = "./m" }
             let bytes = str::from_utf8(bytes).unwrap();
             (
                 texts.name(place.file),
-                place.module.join("."),
+                place.module.manifest_key(),
                 place.origin,
                 bytes,
             )
@@ -366,10 +372,10 @@ fn what_is_long_is_shared_by_all_calls() {
         panic!("two providers");
     };
     assert!(Arc::ptr_eq(&p[0].constraints, &p[1].constraints));
-    assert!(Arc::ptr_eq(&p[0].module, &q[0].module));
+    assert!(std::ptr::eq(p[0].module.steps(), q[0].module.steps()));
     assert_eq!(
-        (&*p[0].module, &*p[1].module),
-        (&["a".to_owned()][..], &["b".to_owned()][..])
+        (p[0].module.manifest_key(), p[1].module.manifest_key()),
+        ("a".to_owned(), "b".to_owned())
     );
     let p = loaded
         .requirements
@@ -461,7 +467,12 @@ fn a_directory_that_cannot_be_read_is_tried_once() {
         files: MemFiles::with(&[("main.tf", main), ("m/m.tf", shared)]),
         lists: std::sync::Mutex::default(),
     };
-    let loaded = load(&files, &mut Texts::default(), Path::new(""), TERRAFORM);
+    let loaded = load(
+        &files,
+        &mut Texts::default(),
+        Path::new(""),
+        &Settings::new(TERRAFORM),
+    );
     let titles: Vec<&str> = loaded.diagnostics.iter().map(|one| &*one.title).collect();
     assert_eq!(
         titles, ["Unreadable module directory"; 2],

@@ -1,31 +1,42 @@
-//! The module tree: from the root along every call (`config.md` 4).
+//! The module tree: from the root along every call (`config.md` 4, 5).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
-use std::sync::Arc;
 
 use crate::diag::{self, Diagnostic, Texts};
-use crate::flavor::Flavor;
-use crate::requirement::{Requirement, Requirements, UnseenCall};
+use crate::requirement::{
+    ModulePath, Origin, PathStep, Requirement, Requirements, StateSeen, UnseenCall,
+};
 use crate::world::Files;
 
-use super::contents::{Call, Contents, Place, ProviderBlock, Role, Source};
-use super::files::{ModuleFiles, SourceFile};
+use super::contents::{Call, Contents, Place, Role, Source};
+use super::files::ModuleFiles;
+use super::manifest::{self, Installed, Manifest};
 use super::reader::Reader;
 use super::resolve::{self, Needs, Standing};
-use super::{CoreVersion, Loaded, MAX_DEPTH, MAX_PATH_BYTES, MAX_STEPS, flood};
+use super::{
+    CoreVersion, Loaded, MAX_DEPTH, MAX_PATH_BYTES, MAX_STEPS, ModuleNode, Settings, flood, runs,
+    state,
+};
 
-/// The directory beside the root's files that also holds test files.
+/// The directory beside the root's files that also holds test files, unless another one is named.
 const TEST_DIRECTORY: &str = "tests";
 
-pub(super) fn load(files: &dyn Files, texts: &mut Texts, root: &Path, flavor: Flavor) -> Loaded {
+pub(super) fn load(
+    files: &dyn Files,
+    texts: &mut Texts,
+    root: &Path,
+    settings: &Settings,
+) -> Loaded {
     let mut tree = Tree {
-        reader: Reader::new(files, texts, root, flavor),
+        reader: Reader::new(files, texts, root, settings.flavor),
+        settings,
+        manifest: Manifest::default(),
         modules: BTreeMap::new(),
-        names: Vec::new(),
-        dirs: Vec::new(),
+        nodes: Vec::new(),
+        instances: Vec::new(),
         steps_left: MAX_STEPS,
         unreadable: BTreeSet::new(),
         unseen: Unseen::default(),
@@ -34,13 +45,14 @@ pub(super) fn load(files: &dyn Files, texts: &mut Texts, root: &Path, flavor: Fl
     };
     let found = tree.root();
     let mut diagnostics = tree.reader.found;
-    diagnostics.extend(tree.unseen.calls.iter().map(not_visible));
+    diagnostics.extend(tree.unseen.notes);
     flood::in_order(&mut diagnostics);
     let mut requirements = tree.requirements;
     requirements.unseen_calls = tree.unseen.calls;
     requirements.faulty = diag::has_errors(&diagnostics);
     Loaded {
         requirements,
+        modules: tree.nodes,
         diagnostics,
         found,
         core_versions: tree.core_versions,
@@ -49,13 +61,14 @@ pub(super) fn load(files: &dyn Files, texts: &mut Texts, root: &Path, flavor: Fl
 
 struct Tree<'a> {
     reader: Reader<'a>,
+    settings: &'a Settings,
+    manifest: Manifest,
     /// What was read already, or why it could not be, by directory from the root on. Only what
     /// does not depend on the call is kept.
     modules: BTreeMap<PathBuf, Result<Rc<Module>, String>>,
-    /// The calls on the way from the root to the module at hand.
-    names: Vec<String>,
-    /// The directories on that way, both ends included.
-    dirs: Vec<PathBuf>,
+    nodes: Vec<ModuleNode>,
+    /// What stands in the module of each node, where that is known.
+    instances: Vec<Option<Rc<Module>>>,
     /// How many more requirements and calls may be met.
     steps_left: usize,
     /// The calls that were reported already, with the title: many ways may lead to one.
@@ -65,10 +78,17 @@ struct Tree<'a> {
     core_versions: Vec<CoreVersion>,
 }
 
-/// What one directory requires and calls.
-struct Module {
-    needs: Needs,
-    calls: Vec<Call>,
+/// What one directory requires and declares.
+pub(super) struct Module {
+    pub needs: Needs,
+    pub contents: Contents,
+}
+
+/// A call on the way: which one, from where, and to where.
+struct Way<'c> {
+    call: &'c Call,
+    caller: usize,
+    path: ModulePath,
 }
 
 impl Tree<'_> {
@@ -82,12 +102,20 @@ impl Tree<'_> {
                 return false;
             }
         };
-        let mut contents = self.reader.module(dir, &chosen);
-        contents.provider_blocks.extend(self.tests(dir, &chosen));
-        let module = self.put_together(contents, Standing::Root);
-        self.dirs.push(dir.to_owned());
+        self.manifest = manifest::read(&mut self.reader, &self.settings.data_dir);
+        let contents = self.reader.module(dir, &chosen);
+        let module = Rc::new(self.put_together(contents, Standing::Root));
+        self.nodes.push(ModuleNode {
+            path: ModulePath::default(),
+            caller: None,
+            source: None,
+            dir: Some(dir.to_owned()),
+        });
+        self.instances.push(Some(Rc::clone(&module)));
         // Where the walk stopped, it has said so.
-        let _ = self.visit(&module);
+        let _ = self.visit(0, &module);
+        let _ = self.tests(&chosen, &module.contents);
+        self.state(&module.contents);
         let by_tests = self.reader.flavor.counts_tests_as_configuration();
         !chosen.primary.is_empty()
             || !chosen.overrides.is_empty()
@@ -98,44 +126,69 @@ impl Tree<'_> {
         let Reader { flavor, found, .. } = &mut self.reader;
         let needs = resolve::resolve(&contents, standing, *flavor, found);
         self.core_versions.append(&mut contents.core_versions);
-        Module {
-            needs,
-            calls: contents.calls,
-        }
+        Module { needs, contents }
     }
 
-    /// Looks through all test files; returns the `provider` blocks that count.
-    fn tests(&mut self, dir: &Path, chosen: &ModuleFiles) -> Vec<ProviderBlock> {
-        let mut blocks = self.tests_of(dir, &chosen.tests);
-        let tests = join(dir, TEST_DIRECTORY);
-        let chosen = self.reader.choose_tests(&tests);
-        blocks.extend(self.tests_of(&tests, &chosen));
-        blocks
-    }
-
-    fn tests_of(&mut self, dir: &Path, files: &[SourceFile]) -> Vec<ProviderBlock> {
-        let mut blocks = Vec::new();
-        for file in files {
+    /// Walks over the test files of the root and of the test directory.
+    fn tests(&mut self, chosen: &ModuleFiles, root: &Contents) -> ControlFlow<()> {
+        let dir = match &self.settings.test_directory {
+            Some(dir) => dir.clone(),
+            None => PathBuf::from(TEST_DIRECTORY),
+        };
+        let separate = self
+            .reader
+            .choose_tests(&dir, self.settings.test_directory.is_some());
+        let own = chosen.tests.iter().map(|file| (Path::new(""), file));
+        let all = own.chain(separate.iter().map(|file| (&*dir, file)));
+        for (dir, file) in all {
             let contents = self.reader.decode(dir, file, Role::Test);
-            let name = dir.join(&file.name).display().to_string();
+            let step = PathStep::Test(runs::branch(&dir.join(&file.name)));
+            let path = ModulePath::default().join(step);
+            let Reader { flavor, found, .. } = &mut self.reader;
+            let needs = resolve::of_test(root, &contents.provider_blocks, *flavor, found);
+            self.require(&path, &needs)?;
             for call in &contents.calls {
-                if let Some(Source::Local(source) | Source::Unseen(source)) = &call.source {
-                    self.unseen.add(call, source, std::slice::from_ref(&name));
-                }
+                self.step(call.place)?;
+                self.call(Way {
+                    call,
+                    caller: 0,
+                    path: path.join(PathStep::Run(call.name.clone())),
+                })?;
             }
-            blocks.extend(contents.provider_blocks);
         }
-        blocks
+        ControlFlow::Continue(())
     }
 
-    /// Adds what a module requires, then follows its calls; breaks off where the tree is too large.
-    fn visit(&mut self, module: &Module) -> ControlFlow<()> {
-        let path: Arc<[String]> = Arc::from(&*self.names);
-        for (addr, requirement) in &module.needs {
+    /// Adds what only the state needs.
+    fn state(&mut self, root: &Contents) {
+        if !self.settings.reads_state {
+            return;
+        }
+        let Some(state) = state::read(&mut self.reader, self.settings, root.backend.as_ref())
+        else {
+            return;
+        };
+        self.requirements.state = StateSeen::Yes;
+        for (addr, place) in state.providers {
+            let addr = state::moved(addr, self.settings, &self.requirements);
+            let places = self.requirements.providers.entry(addr).or_default();
+            places.push(Requirement {
+                constraints: Default::default(),
+                module: ModulePath::default(),
+                origin: Origin::State,
+                file: place.file,
+                span: place.span,
+            });
+        }
+    }
+
+    /// Adds what the module at a path requires; breaks off where the tree is too large.
+    fn require(&mut self, path: &ModulePath, needs: &Needs) -> ControlFlow<()> {
+        for (addr, requirement) in needs {
             let Requirement { file, span, .. } = *requirement;
             self.step(Place { file, span })?;
             let requirement = Requirement {
-                module: Arc::clone(&path),
+                module: path.clone(),
                 ..requirement.clone()
             };
             let providers = &mut self.requirements.providers;
@@ -146,14 +199,20 @@ impl Tree<'_> {
                 }
             }
         }
-        for call in &module.calls {
+        ControlFlow::Continue(())
+    }
+
+    /// Adds what the module of a node requires, then follows its calls.
+    fn visit(&mut self, node: usize, module: &Module) -> ControlFlow<()> {
+        let path = self.nodes[node].path.clone();
+        self.require(&path, &module.needs)?;
+        for call in &module.contents.calls {
             self.step(call.place)?;
-            match &call.source {
-                Some(Source::Local(source)) => self.follow(call, source)?,
-                Some(Source::Unseen(source)) => self.unseen.add(call, source, &self.names),
-                // Only an override may leave the source out, and then the base has one.
-                None => {}
-            }
+            self.call(Way {
+                call,
+                caller: node,
+                path: path.join(PathStep::Call(call.name.clone())),
+            })?;
         }
         ControlFlow::Continue(())
     }
@@ -173,38 +232,77 @@ impl Tree<'_> {
         }
     }
 
-    fn follow(&mut self, call: &Call, source: &str) -> ControlFlow<()> {
-        let here = self.dirs.last().map_or(Path::new(""), PathBuf::as_path);
-        let dir = join(here, source);
-        if self.dirs.contains(&dir) {
+    /// Follows a call to its module, if that can be seen.
+    fn call(&mut self, way: Way<'_>) -> ControlFlow<()> {
+        match &way.call.source {
+            Some(Source::Local(source)) => {
+                let here = self.nodes[way.caller].dir.as_deref();
+                let dir = join(here.unwrap_or(Path::new("")), source);
+                self.follow(&way, source, dir)
+            }
+            Some(Source::Remote(source)) => {
+                let key = way.path.manifest_key();
+                match self
+                    .manifest
+                    .find(&key, source, way.call, self.reader.flavor)
+                {
+                    Ok(Installed { dir }) if self.reader.is_directory(&dir) => {
+                        self.follow(&way, source, dir)
+                    }
+                    Ok(_) => self.unseen(&way, source, manifest::NOT_INSTALLED),
+                    Err(title) => self.unseen(&way, source, title),
+                }
+            }
+            Some(Source::Computed(remark)) => self.unseen(&way, remark, "Module source not known"),
+            // Only an override may leave the source out, and then the base has one.
+            None => ControlFlow::Continue(()),
+        }
+    }
+
+    fn follow(&mut self, way: &Way<'_>, source: &str, dir: PathBuf) -> ControlFlow<()> {
+        let place = way.call.place;
+        if self.is_on_the_way(way.caller, &dir) {
             let remark = "this directory is on the way to this very call";
-            self.unreadable(call.place, "Module calls itself without end", remark);
-        } else if let Some(remark) = self.too_deep(call) {
-            self.unreadable(call.place, "Module tree too deep", &remark);
-        } else if let Some(module) = self.module(call, &dir) {
-            self.names.push(call.name.clone());
-            self.dirs.push(dir);
-            self.visit(&module)?;
-            self.dirs.pop();
-            self.names.pop();
+            self.unreadable(place, "Module calls itself without end", remark);
+        } else if let Some(remark) = too_deep(&way.path) {
+            self.unreadable(place, "Module tree too deep", &remark);
+        } else if let Some(module) = self.module(way.call, &dir) {
+            self.nodes.push(ModuleNode {
+                path: way.path.clone(),
+                caller: Some(way.caller),
+                source: Some(source.to_owned()),
+                dir: Some(dir),
+            });
+            self.instances.push(Some(Rc::clone(&module)));
+            self.visit(self.nodes.len() - 1, &module)?;
         }
         ControlFlow::Continue(())
     }
 
-    /// Says why a call lies too deep, if it does.
-    fn too_deep(&self, call: &Call) -> Option<String> {
-        let names = self.names.iter().chain([&call.name]);
-        if self.names.len() >= MAX_DEPTH {
-            Some(format!(
-                "{MAX_DEPTH} calls lie between the root and this one"
-            ))
-        } else if names.map(|name| name.len() + 1).sum::<usize>() > MAX_PATH_BYTES {
-            Some(format!(
-                "the names of the calls down to here have more than {MAX_PATH_BYTES} bytes"
-            ))
-        } else {
-            None
+    /// Tells whether a directory is that of a module or of one that leads to it.
+    fn is_on_the_way(&self, node: usize, dir: &Path) -> bool {
+        let mut at = Some(node);
+        while let Some(node) = at {
+            let node = &self.nodes[node];
+            // A run starts anew: the modules that it calls may call the root.
+            if node.dir.as_deref() == Some(dir) {
+                return true;
+            }
+            at = node.caller;
         }
+        false
+    }
+
+    fn unseen(&mut self, way: &Way<'_>, source: &str, title: &str) -> ControlFlow<()> {
+        self.nodes.push(ModuleNode {
+            path: way.path.clone(),
+            caller: Some(way.caller),
+            source: Some(source.to_owned()),
+            dir: None,
+        });
+        self.instances.push(None);
+        self.unseen.add(way, source, title);
+        ControlFlow::Continue(())
     }
 
     /// Reads the module of a directory, unless that was tried for another call.
@@ -237,44 +335,56 @@ impl Tree<'_> {
     }
 }
 
+/// Says why a module lies too deep, if it does.
+fn too_deep(path: &ModulePath) -> Option<String> {
+    if path.steps().len() > MAX_DEPTH {
+        return Some(format!(
+            "{MAX_DEPTH} calls lie between the root and this one"
+        ));
+    }
+    (path.manifest_key().len() >= MAX_PATH_BYTES).then(|| {
+        format!("the names of the calls down to here have more than {MAX_PATH_BYTES} bytes")
+    })
+}
+
 /// The calls whose modules cannot be seen, each as it is written.
 #[derive(Default)]
 struct Unseen {
     calls: Vec<UnseenCall>,
-    /// Where in that list the call of each place is.
+    notes: Vec<Diagnostic>,
+    /// Where in these lists the call of each place is.
     known: BTreeMap<Place, usize>,
 }
 
 impl Unseen {
-    /// Notes a call that is met behind the calls of `names`.
-    fn add(&mut self, call: &Call, source: &str, names: &[String]) {
-        if let Some(at) = self.known.get(&call.place) {
-            self.calls[*at].ways += 1;
+    /// Notes a call with the reason.
+    fn add(&mut self, way: &Way<'_>, source: &str, title: &str) {
+        let place = way.call.place;
+        if let Some(at) = self.known.get(&place) {
+            let call = &mut self.calls[*at];
+            call.ways += 1;
+            self.notes[*at] = not_visible(call, title);
             return;
         }
-        self.known.insert(call.place, self.calls.len());
-        let Place { file, span } = call.place;
-        self.calls.push(UnseenCall {
-            module: [names, std::slice::from_ref(&call.name)].concat(),
+        self.known.insert(place, self.calls.len());
+        let call = UnseenCall {
+            module: way.path.clone(),
             ways: 1,
             source: source.to_owned(),
-            file,
-            span,
-        });
+            file: place.file,
+            span: place.span,
+        };
+        self.notes.push(not_visible(&call, title));
+        self.calls.push(call);
     }
 }
 
 /// Says that a call is not visible, with its path if there is only one.
-fn not_visible(call: &UnseenCall) -> Diagnostic {
-    let remark = "what it requires is unknown";
-    let (name, remark) = match &*call.module {
-        [.., name] if call.ways > 1 => {
-            let remark = format!("{remark}; {} ways lead to this call", call.ways);
-            (name.clone(), remark)
-        }
-        path => (path.join("."), remark.to_owned()),
+fn not_visible(call: &UnseenCall, title: &str) -> Diagnostic {
+    let remark = match call.ways {
+        1 => format!("what {} requires is unknown", call.module),
+        ways => format!("what this module requires is unknown; {ways} ways lead to this call"),
     };
-    let title = format!("Module {name} is not visible");
     Diagnostic::note("module-not-visible", title).at(call.file, call.span, remark)
 }
 

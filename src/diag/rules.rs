@@ -236,7 +236,22 @@ pub const RULES: &[Rule] = &[
         Warning,
         "a signature counts, but its key has expired or its digest is weak",
     ),
+    rule(
+        "state-not-visible",
+        Note,
+        "the state is kept where only the program can look",
+    ),
+    rule(
+        "state-unreadable",
+        Error,
+        "the state names providers in a form that cannot be read",
+    ),
     rule("syntax-error", Error, "a file cannot be parsed"),
+    rule(
+        "test-directory-missing",
+        Warning,
+        "the directory that should hold test files is not there",
+    ),
     rule(
         "unsupported-item",
         Error,

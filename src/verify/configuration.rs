@@ -118,10 +118,10 @@ fn written(places: &[Requirement]) -> Vec<&Requirement> {
 }
 
 fn in_module(place: &Requirement) -> String {
-    if place.module.is_empty() {
+    if place.module.is_root() {
         return String::new();
     }
-    format!(", in module.{}", place.module.join(".module."))
+    format!(", in {}", place.module)
 }
 
 fn stale(

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use lockctl::config::{self, Loaded};
 use lockctl::diag::{Severity, Texts};
 use lockctl::flavor::Flavor;
-use lockctl::requirement::Requirements;
+use lockctl::requirement::{Origin, Requirements};
 use lockctl::version::Constraints;
 use lockctl::world::{DirEntry, FileKind, Files, ReadSeek};
 use serde_json::Value;
@@ -71,7 +71,7 @@ struct Said {
 
 fn load(root: &Path, flavor: Flavor) -> Said {
     let mut texts = Texts::default();
-    let loaded = config::load(&RealFiles, &mut texts, root, flavor);
+    let loaded = config::load(&RealFiles, &mut texts, root, &config::Settings::new(flavor));
     Said {
         loaded,
         texts,
@@ -125,8 +125,11 @@ impl Said {
         let mut modules: BTreeMap<String, BTreeMap<String, Constraints>> = BTreeMap::new();
         for (addr, places) in &self.loaded.requirements.providers {
             for place in places {
-                let names = place.module.iter().map(|name| format!("module.{name}"));
-                let here = modules.entry(names.collect::<Vec<_>>().join("."));
+                let name = match place.origin {
+                    Origin::State => "state".to_owned(),
+                    _ => place.module.to_string(),
+                };
+                let here = modules.entry(name);
                 let all = here.or_default().entry(addr.to_string()).or_default();
                 *all = std::mem::take(all).union((*place.constraints).clone());
             }
@@ -354,9 +357,8 @@ fn judge(case: &Recorded) -> Verdict {
     let title = expected["error"].as_str();
     let afterwards = title.is_some_and(|title| AFTERWARDS.contains(&title));
     let nothing_recorded = expected["by_module"].as_object().unwrap().is_empty();
-    let of_state = expected["by_module"].get("state").is_some();
     let unseen = said.unread() || !said.loaded.requirements.unseen_calls.is_empty();
-    if unseen || of_state || (afterwards && nothing_recorded) {
+    if unseen || (afterwards && nothing_recorded) {
         return Verdict::Open;
     }
     let errors = said.errors();
@@ -396,32 +398,12 @@ fn compare(said: &Said, expected: &Value) -> Verdict {
     }
 }
 
-/// Returns the recorded modules, but for those that require nothing or that test runs call.
-///
-/// The program shows the `provider` blocks of a test file beside the root, whose we say they are.
+/// Returns the recorded modules, but for those that require nothing.
 fn modules_of(expected: &Value) -> BTreeMap<String, BTreeMap<String, String>> {
-    let recorded: BTreeMap<String, BTreeMap<String, String>> =
+    let mut recorded: BTreeMap<String, BTreeMap<String, String>> =
         serde_json::from_value(expected["by_module"].clone()).unwrap();
-    let mut modules: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
-    for (name, here) in recorded {
-        let is_test = name.starts_with("test.");
-        if here.is_empty() || (is_test && name.contains(".run.")) {
-            continue;
-        }
-        let name = if is_test { String::new() } else { name };
-        let module = modules.entry(name).or_default();
-        for (addr, text) in here {
-            let all = module.entry(addr).or_default();
-            *all = match all.is_empty() || text.is_empty() {
-                true => std::mem::take(all) + &text,
-                false => {
-                    let [a, b] = [&**all, &text].map(Constraints::parse_config);
-                    a.unwrap().union(b.unwrap()).to_string()
-                }
-            };
-        }
-    }
-    modules
+    recorded.retain(|_, here| !here.is_empty());
+    recorded
 }
 
 /// Beginnings of the cases that need nothing of the later parts of the room.

@@ -79,7 +79,12 @@ fn lock(case: &Value, flavor: Flavor) -> Result<(String, String), Vec<String>> {
 
 fn run(files: &MemFiles, flavor: Flavor) -> Result<(String, String), Vec<String>> {
     let mut texts = Texts::default();
-    let loaded = config::load(files, &mut texts, Path::new("/r"), flavor);
+    let loaded = config::load(
+        files,
+        &mut texts,
+        Path::new("/r"),
+        &config::Settings::new(flavor),
+    );
     if has_errors(&loaded.diagnostics) {
         return Err(loaded.diagnostics.into_iter().map(|d| d.title).collect());
     }
@@ -201,7 +206,12 @@ fn sources_in_configuration_are_judged_as_recorded() {
             );
             let files = MemFiles::with(&[("/r/main.tf", &text)]);
             let mut texts = Texts::default();
-            let loaded = config::load(&files, &mut texts, Path::new("/r"), flavor);
+            let loaded = config::load(
+                &files,
+                &mut texts,
+                Path::new("/r"),
+                &config::Settings::new(flavor),
+            );
             let titles: Vec<String> = loaded.diagnostics.iter().map(|d| d.title.clone()).collect();
             let id = case["id"].as_str().unwrap();
             runs += 1;

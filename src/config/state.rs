@@ -1,0 +1,311 @@
+//! The state: the second source of providers, without constraints (`config.md` 6).
+//!
+//! Only addresses are taken from it. Its attributes may be secrets, so nothing else is kept, and no
+//! message shows a line of it.
+
+use std::collections::BTreeMap;
+use std::io::{BufReader, ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use crate::addr::ProviderAddr;
+use crate::diag::{Diagnostic, Span};
+use crate::flavor::Flavor;
+use crate::requirement::{Origin, Requirements};
+
+use super::Settings;
+use super::contents::{Backend, Place};
+use super::reader::Reader;
+
+/// The largest state that is read, in bytes.
+const MAX_STATE_BYTES: u64 = 1 << 30;
+/// The longest name of a workspace, in bytes.
+const MAX_WORKSPACE_BYTES: u64 = 4096;
+/// The version of the format that holds addresses.
+const FORMAT: u64 = 4;
+
+/// What the state names.
+#[derive(Debug, Default)]
+pub(super) struct State {
+    /// Each provider, with the file.
+    pub providers: BTreeMap<ProviderAddr, Place>,
+}
+
+#[derive(Deserialize)]
+struct Document {
+    version: u64,
+    #[serde(default)]
+    resources: Option<Vec<Resource>>,
+}
+
+#[derive(Deserialize)]
+struct Resource {
+    #[serde(default)]
+    provider: Option<String>,
+    #[serde(default)]
+    instances: Option<Vec<Instance>>,
+}
+
+#[derive(Deserialize)]
+struct Instance {
+    #[serde(default)]
+    provider: Option<String>,
+}
+
+/// Reads the state of the selected workspace; `None` if it cannot be seen, which is said.
+pub(super) fn read(
+    reader: &mut Reader<'_>,
+    settings: &Settings,
+    backend: Option<&Backend>,
+) -> Option<State> {
+    let path = match backend {
+        None => locate(reader, settings, &Local::default()),
+        Some(Backend::Local(local)) => locate(reader, settings, local),
+        Some(Backend::Elsewhere { kind, place }) => {
+            let note = Diagnostic::note("state-not-visible", "State not visible").at(
+                place.file,
+                place.span,
+                format!("the state is kept by {kind}; what only it needs is unknown"),
+            );
+            reader.found.push(note);
+            return None;
+        }
+    };
+    let opened = match reader.open(&path) {
+        Ok(opened) => opened,
+        Err(error) if [ErrorKind::NotFound, ErrorKind::NotADirectory].contains(&error.kind()) => {
+            return Some(State::default());
+        }
+        Err(error) => {
+            refuse(reader, &path, "Failed to read file", &error.to_string());
+            return None;
+        }
+    };
+    let mut limited = BufReader::new(opened).take(MAX_STATE_BYTES);
+    let document: Result<Document, _> = serde_json::from_reader(&mut limited);
+    match document {
+        // An empty file is no state yet.
+        Err(error) if error.is_eof() && limited.limit() == MAX_STATE_BYTES => {
+            Some(State::default())
+        }
+        Err(_) if limited.limit() == 0 => {
+            let remark = format!("it has more than {MAX_STATE_BYTES} bytes");
+            refuse(reader, &path, "Failed to read file", &remark);
+            None
+        }
+        Err(error) => {
+            let remark = format!(
+                "it is no state: line {}, column {}",
+                error.line(),
+                error.column()
+            );
+            refuse(reader, &path, unreadable_title(settings.flavor), &remark);
+            None
+        }
+        Ok(document) if document.version != FORMAT => {
+            let title = "State not visible";
+            let remark = format!("its format {} is not read, only {FORMAT}", document.version);
+            let note = Diagnostic::note("state-not-visible", title);
+            reader.report(&path, note, &remark);
+            None
+        }
+        Ok(document) => providers(reader, &path, document),
+    }
+}
+
+/// What the backend `local` says of where the state is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Local {
+    /// Of the default workspace.
+    pub path: Option<PathBuf>,
+    /// Of the others.
+    pub workspace_dir: Option<PathBuf>,
+}
+
+fn locate(reader: &Reader<'_>, settings: &Settings, local: &Local) -> PathBuf {
+    let selected = settings.workspace.clone().or_else(|| {
+        let mut text = String::new();
+        let file = reader.open(&settings.data_dir.join("environment")).ok()?;
+        file.take(MAX_WORKSPACE_BYTES)
+            .read_to_string(&mut text)
+            .ok()?;
+        Some(text.trim().to_owned())
+    });
+    match selected.as_deref() {
+        None | Some("" | "default") => local
+            .path
+            .clone()
+            .unwrap_or_else(|| PathBuf::from("terraform.tfstate")),
+        Some(workspace) => local
+            .workspace_dir
+            .clone()
+            .unwrap_or_else(|| PathBuf::from("terraform.tfstate.d"))
+            .join(workspace)
+            .join("terraform.tfstate"),
+    }
+}
+
+fn providers(reader: &mut Reader<'_>, path: &Path, document: Document) -> Option<State> {
+    let flavor = reader.flavor;
+    let mut named = BTreeMap::new();
+    let (mut legacy, mut unreadable) = (false, false);
+    for resource in document.resources.into_iter().flatten() {
+        match read_provider(resource.provider.as_deref().unwrap_or(""), flavor) {
+            Named::Provider(addr) => {
+                legacy |= addr.is_legacy();
+                named.insert(addr, ());
+            }
+            Named::Legacy => legacy = true,
+            Named::Instance(_) if flavor.is_opentofu() => unreadable = true,
+            Named::Instance(_) | Named::Nothing => {}
+        }
+        // Only OpenTofu knows providers of single instances.
+        let instances = resource.instances.into_iter().flatten();
+        for instance in instances.filter(|_| flavor.is_opentofu()) {
+            let text = instance.provider.unwrap_or_default();
+            if let Named::Provider(addr) | Named::Instance(addr) = read_provider(&text, flavor) {
+                named.insert(addr, ());
+            }
+        }
+    }
+    if unreadable || (legacy && flavor.is_opentofu()) {
+        let remark = "it names a provider in a form that the program does not read";
+        refuse(reader, path, unreadable_title(flavor), remark);
+        return None;
+    }
+    if legacy {
+        let remark = "it names a provider in the form of Terraform 0.12";
+        refuse(reader, path, "Invalid legacy provider address", remark);
+        return None;
+    }
+    let file = reader.name_file(path);
+    let place = Place {
+        file,
+        span: Span::default(),
+    };
+    Some(State {
+        providers: named.into_keys().map(|addr| (addr, place)).collect(),
+    })
+}
+
+fn unreadable_title(flavor: Flavor) -> &'static str {
+    match flavor.is_opentofu() {
+        true => "Failed refreshing the state",
+        false => "Error refreshing state",
+    }
+}
+
+fn refuse(reader: &mut Reader<'_>, path: &Path, title: &str, remark: &str) {
+    let diagnostic = Diagnostic::error("state-unreadable", title)
+        .help("mend the state, or leave it out with --no-state");
+    reader.report(path, diagnostic, remark);
+}
+
+/// What the text of a `provider` in the state says.
+#[derive(Debug, PartialEq)]
+enum Named {
+    /// `[module.X.]provider["ADDRESS"][.ALIAS]`
+    Provider(ProviderAddr),
+    /// The same with the key of an instance behind the alias, which OpenTofu writes.
+    Instance(ProviderAddr),
+    /// `provider.NAME`, as before Terraform 0.13.
+    Legacy,
+    /// Anything else, which the programs pass over.
+    Nothing,
+}
+
+fn read_provider(text: &str, flavor: Flavor) -> Named {
+    let mut rest = text;
+    while let Some(module) = rest.strip_prefix("module.") {
+        // Keys of instances may hold anything but are quoted.
+        let Some(end) = end_of_module(module) else {
+            return Named::Nothing;
+        };
+        rest = &module[end..];
+    }
+    let Some(rest) = rest.strip_prefix("provider") else {
+        return Named::Nothing;
+    };
+    if rest.starts_with('.') {
+        return Named::Legacy;
+    }
+    let Some((address, behind)) = rest
+        .strip_prefix("[\"")
+        .and_then(|rest| rest.split_once("\"]"))
+    else {
+        return Named::Nothing;
+    };
+    let Ok(addr) = ProviderAddr::parse(address, flavor) else {
+        return Named::Nothing;
+    };
+    match behind.strip_prefix('.') {
+        None if behind.is_empty() => Named::Provider(addr),
+        Some(alias) if alias.contains('[') => Named::Instance(addr),
+        Some(_) => Named::Provider(addr),
+        None => Named::Nothing,
+    }
+}
+
+/// Finds where the name and key of a module end, the dot behind them included.
+fn end_of_module(text: &str) -> Option<usize> {
+    let mut quoted = false;
+    let mut escaped = false;
+    for (at, c) in text.char_indices() {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' if quoted => escaped = true,
+            '"' => quoted = !quoted,
+            '.' if !quoted => return Some(at + 1),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Returns the address that `init` looks for: OpenTofu moves those of Terraform's registry to its own,
+/// unless the configuration itself requires them under that very name.
+pub(super) fn moved(
+    addr: ProviderAddr,
+    settings: &Settings,
+    requirements: &Requirements,
+) -> ProviderAddr {
+    if !settings.flavor.is_opentofu() || !settings.moves_state_hosts {
+        return addr;
+    }
+    let places = requirements.providers.get(&addr);
+    let required =
+        places.is_some_and(|places| places.iter().any(|place| place.origin != Origin::State));
+    match addr.on_own_registry(settings.flavor) {
+        Some(own) if !required => own,
+        _ => addr,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forms_of_provider_are_told_apart() {
+        let flavor = Flavor::Terraform1_11;
+        let aws = ProviderAddr::parse("hashicorp/aws", flavor).unwrap();
+        let full = r#"provider["registry.terraform.io/hashicorp/aws"]"#;
+        for (text, named) in [
+            (full.to_owned(), Named::Provider(aws.clone())),
+            (format!("{full}.west"), Named::Provider(aws.clone())),
+            (
+                format!("module.a[\"x.y\\\"]\"].module.b.{full}"),
+                Named::Provider(aws.clone()),
+            ),
+            (format!("{full}.by[\"a\"]"), Named::Instance(aws)),
+            ("provider.aws".to_owned(), Named::Legacy),
+            ("module.a.provider.aws".to_owned(), Named::Legacy),
+            (String::new(), Named::Nothing),
+            ("provider[\"a b\"]".to_owned(), Named::Nothing),
+            ("module.a".to_owned(), Named::Nothing),
+        ] {
+            assert_eq!(read_provider(&text, flavor), named, "of {text}");
+        }
+    }
+}
