@@ -193,11 +193,13 @@ pub struct UnseenCall {
 /// Whether the state was read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum StateSeen {
-    /// Nobody looked, so entries that only the state needs are unknown.
+    /// Nobody could look, so entries that only the state needs are unknown.
     #[default]
     No,
     /// It was read, or there is none.
     Yes,
+    /// It was left out on purpose: only the configuration counts.
+    LeftOut,
 }
 
 impl Requirements {
@@ -246,10 +248,11 @@ impl Requirements {
         clashing
     }
 
-    /// Tells whether everything that may require a provider was seen.
+    /// Tells whether everything that may require a provider was seen, so that what nothing requires
+    /// is needed by nothing.
     #[must_use]
     pub fn is_complete(&self) -> bool {
-        !self.faulty && self.unseen_calls.is_empty() && self.state == StateSeen::Yes
+        !self.faulty && self.unseen_calls.is_empty() && self.state != StateSeen::No
     }
 }
 

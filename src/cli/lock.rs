@@ -19,8 +19,8 @@ use crate::lockfile;
 use crate::report::Failure;
 use crate::report::json::Status;
 use crate::sources::filesystem_mirror::FilesystemMirror;
-use crate::sources::net::{Event, Net};
-use crate::sources::{Source, SourceError};
+use crate::sources::net::Event;
+use crate::sources::{Empty, Source, SourceError};
 use crate::world::Replaced;
 
 /// What all roots of a run share.
@@ -37,11 +37,12 @@ struct Run<'a> {
 /// Where packages come from by the rules of a flavor.
 struct Ready<'a> {
     flavor: Flavor,
-    net: Net<'a>,
     /// `None` if the CLI configuration is broken.
     source: Option<Box<dyn Source + 'a>>,
     /// What is to be said about the CLI configuration.
     diagnostics: Vec<Diagnostic>,
+    /// Whether that was said of a root that counts.
+    told: bool,
 }
 
 pub(super) fn run(
@@ -110,8 +111,34 @@ impl<'a> Run<'a> {
         texts: &mut Texts,
         output: &mut RootOutput,
     ) -> Result<Replaced, Failure> {
-        let first = !self.ready.iter().any(|ready| ready.flavor == root.flavor);
-        self.make_ready(root.flavor, texts)?;
+        let required = &loaded.requirements.providers;
+        if required.keys().all(|addr| addr.is_builtin(root.flavor)) {
+            return self.run(root, loaded, &Empty, (texts, output));
+        }
+        let at = self.make_ready(root.flavor, texts)?;
+        let ready = &self.ready[at];
+        // Errors stop every root; the rest is told once.
+        if !ready.told || ready.source.is_none() {
+            output.faults(&ready.diagnostics, texts);
+        }
+        let Some(source) = &ready.source else {
+            return Ok(Replaced::Done);
+        };
+        let done = self.run(root, loaded, &**source, (texts, output));
+        // A root that starts over says everything again.
+        self.ready[at].told |= !matches!(done, Ok(Replaced::Changed));
+        done
+    }
+
+    /// Locks one root with what a source has.
+    fn run(
+        &self,
+        root: &Root,
+        loaded: &Loaded,
+        source: &dyn Source,
+        (texts, output): (&Texts, &mut RootOutput),
+    ) -> Result<Replaced, Failure> {
+        let net = network::net(self.world, root.flavor, self.told);
         let document = root.document();
         let request = Request {
             flavor: root.flavor,
@@ -122,20 +149,11 @@ impl<'a> Run<'a> {
             downloads: self.args.jobs.unwrap_or(DOWNLOADS),
             enforce_expiration: setup::is_true(self.world.env, "OPENTOFU_ENFORCE_GPG_EXPIRATION"),
         };
-        let ready = self.ready.iter().find(|ready| ready.flavor == root.flavor);
-        let ready = ready.expect("it was just made");
-        // Errors stop every root; the rest is told once.
-        if first || ready.source.is_none() {
-            output.faults(&ready.diagnostics, texts);
-        }
-        let Some(source) = &ready.source else {
-            return Ok(Replaced::Done);
-        };
         let outside = Outside {
             disk: self.world.disk,
-            net: &ready.net,
+            net: &net,
         };
-        match locker::run(&outside, &**source, &request) {
+        match locker::run(&outside, source, &request) {
             Ok(locked) => self.finish(root, &locked, output),
             Err(errors) => {
                 let required = Required {
@@ -148,16 +166,17 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Makes the source ready by the rules of a flavor, unless that was done.
-    fn make_ready(&mut self, flavor: Flavor, texts: &mut Texts) -> Result<(), Failure> {
-        if !self.ready.iter().any(|ready| ready.flavor == flavor) {
-            let ready = match &self.args.fs_mirror {
-                Some(dir) => self.mirror(dir, flavor)?,
-                None => self.registry(flavor, texts)?,
-            };
-            self.ready.push(ready);
+    /// Makes the source ready by the rules of a flavor, unless that was done; returns where it stands.
+    fn make_ready(&mut self, flavor: Flavor, texts: &mut Texts) -> Result<usize, Failure> {
+        if let Some(at) = self.ready.iter().position(|ready| ready.flavor == flavor) {
+            return Ok(at);
         }
-        Ok(())
+        let ready = match &self.args.fs_mirror {
+            Some(dir) => self.mirror(dir, flavor)?,
+            None => self.registry(flavor, texts)?,
+        };
+        self.ready.push(ready);
+        Ok(self.ready.len() - 1)
     }
 
     fn mirror(&self, dir: &Path, flavor: Flavor) -> Result<Ready<'a>, Failure> {
@@ -173,9 +192,9 @@ impl<'a> Run<'a> {
         })?;
         Ok(Ready {
             flavor,
-            net: network::net(self.world, flavor, self.told),
             source: Some(Box::new(mirror)),
             diagnostics: Vec::new(),
+            told: false,
         })
     }
 
@@ -196,9 +215,9 @@ impl<'a> Run<'a> {
             .then(|| Box::new(network::registry(&net, flavor, config)) as Box<dyn Source + 'a>);
         Ok(Ready {
             flavor,
-            net,
             source,
             diagnostics,
+            told: false,
         })
     }
 

@@ -8,6 +8,7 @@ use similar::TextDiff;
 use super::oddities::describe;
 use super::output::RootOutput;
 use super::root::Root;
+use crate::addr::ProviderAddr;
 use crate::authenticate::Signer;
 use crate::diag;
 use crate::flavor::Flavor;
@@ -37,11 +38,23 @@ pub(super) fn outcome(output: &mut RootOutput, locked: &Locked, root: &Root) {
         newer(output, one, flavor);
         trust(output, one, flavor);
     }
+    let names = |addrs: &[ProviderAddr]| {
+        let names: Vec<String> = addrs.iter().map(|addr| addr.short(flavor)).collect();
+        names.join(", ")
+    };
     if !locked.unrequired.is_empty() {
-        let names: Vec<String> = locked.unrequired.iter().map(|a| a.short(flavor)).collect();
         output.remark(format!(
-            "kept, though no configuration here requires it: {}",
-            names.join(", ")
+            "kept, because what cannot be seen may require it: {}",
+            names(&locked.unrequired)
+        ));
+    }
+    if !locked.removed.is_empty() {
+        let removed = locked.removed.iter();
+        let removed = removed.map(|addr| json!({ "provider": addr.to_string(), "removed": true }));
+        output.json.providers.extend(removed);
+        output.remark(format!(
+            "removed, since neither configuration nor state requires it: {}",
+            names(&locked.removed)
         ));
     }
     for (old, twin) in &locked.carried_over {

@@ -162,6 +162,7 @@ impl Tree<'_> {
     /// Adds what only the state needs.
     fn state(&mut self, root: &Contents) {
         if !self.settings.reads_state {
+            self.requirements.state = StateSeen::LeftOut;
             return;
         }
         let Some(state) = state::read(&mut self.reader, self.settings, root.backend.as_ref())

@@ -85,8 +85,10 @@ pub struct Locked {
     pub lock: LockFile,
     /// What was done for each required provider, sorted.
     pub providers: Vec<ProviderOutcome>,
-    /// Entries that no visible configuration requires, and that stay.
+    /// Entries that nothing visible requires, and that stay because not everything could be seen.
     pub unrequired: Vec<ProviderAddr>,
+    /// Entries that nothing requires, and that are gone.
+    pub removed: Vec<ProviderAddr>,
     /// Entries of Terraform's registry and the OpenTofu ones that stand for them.
     pub carried_over: Vec<(ProviderAddr, ProviderAddr)>,
 }
@@ -331,8 +333,8 @@ impl LockError {
 /// Locks what is required: keeps locked versions, selects new ones, and adds the hashes of all
 /// wanted platforms.
 ///
-/// Entries that nothing visible requires are kept as they are: the state, which may require
-/// them, is not read yet. Of the entries that OpenTofu reads as its own only required ones are
+/// Entries that nothing requires are dropped; where not everything that may require them could be
+/// seen, they are kept as they are. Of the entries that OpenTofu reads as its own only required ones are
 /// added: an entry without hashes would be trusted on first use (`lockfile.md` 7.2).
 ///
 /// # Errors
@@ -356,20 +358,22 @@ pub fn run(
     }
     let found = found.into_iter().zip(proofs).collect();
     let hashed = fetch::hash(outside, request, found, &mut errors);
-    let (lock, providers) = assemble::assemble(request, &before, &hashed, &mut errors);
+    let (mut lock, providers) = assemble::assemble(request, &before, &hashed, &mut errors);
     if !errors.is_empty() {
         return Err(errors);
     }
-    let unrequired = lock
-        .providers
-        .keys()
-        .filter(|addr| !required(addr))
-        .cloned()
-        .collect();
+    let addrs = lock.providers.keys().filter(|addr| !required(addr));
+    let mut unrequired: Vec<ProviderAddr> = addrs.cloned().collect();
+    let mut removed = Vec::new();
+    if request.requirements.is_complete() {
+        lock.providers.retain(|addr, _| required(addr));
+        removed = std::mem::take(&mut unrequired);
+    }
     Ok(Locked {
         lock,
         providers,
         unrequired,
+        removed,
         carried_over,
     })
 }

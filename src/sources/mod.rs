@@ -46,6 +46,28 @@ pub trait Source: Sync {
     fn package(&self, id: &PackageId) -> Result<PackageMeta, SourceError>;
 }
 
+/// A source without packages: for runs in which nothing is to be locked.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Empty;
+
+impl Source for Empty {
+    fn versions(&self, _: &ProviderAddr) -> Result<Offer, SourceError> {
+        Ok(Offer::default())
+    }
+
+    fn platforms(&self, _: &ProviderAddr, _: &Version) -> Vec<Platform> {
+        Vec::new()
+    }
+
+    fn package(&self, id: &PackageId) -> Result<PackageMeta, SourceError> {
+        Err(SourceError::NoSuchPackage {
+            dir: PathBuf::new(),
+            id: Box::new(id.clone()),
+            offered: Vec::new(),
+        })
+    }
+}
+
 /// What a source has of a provider.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Offer {

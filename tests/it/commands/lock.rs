@@ -185,8 +185,9 @@ fn a_configuration_without_providers_creates_nothing() {
 }
 
 #[test]
-fn entries_that_nothing_requires_are_kept() {
+fn entries_that_the_state_may_require_are_kept() {
     let lab = simple();
+    lab.write("backend.tf", "terraform {\n  cloud {}\n}\n");
     let other = "provider \"example.com/t/other\" {\n  version = \"1.0.0\"\n  hashes = [\n    \"h2:kept\",\n  ]\n}\n";
     lab.write(LOCK, other);
     let outcome = lock(&lab, BOTH);
@@ -198,7 +199,9 @@ fn entries_that_nothing_requires_are_kept() {
     );
     assert!(lab.read(LOCK).contains("h2:kept"));
     assert!(
-        outcome.stderr.contains("no configuration here requires"),
+        outcome
+            .stderr
+            .contains("what cannot be seen may require it"),
         "{}",
         outcome.stderr
     );
@@ -291,7 +294,7 @@ fn opentofu_takes_over_entries_of_the_other_registry() {
         str![[r#"
 note: hashicorp/null 1.1.0 is out, a minor step above 1.0.0
 warning: nothing recorded could be compared with the package of hashicorp/null 1.0.0 for linux_amd64
-note: kept, though no configuration here requires it: registry.terraform.io/hashicorp/null
+note: removed, since neither configuration nor state requires it: registry.terraform.io/hashicorp/null
 warning: the locked version of registry.terraform.io/hashicorp/null was carried over to registry.opentofu.org/hashicorp/null, as OpenTofu does; its hashes were not
 
 "#]]
@@ -306,13 +309,6 @@ provider "registry.opentofu.org/hashicorp/null" {
   version = "1.0.0"
   hashes = [
     "h1:kZX4SxMMdgrjrStr2R1Mt5nNRN3x7vKHyZE3TnsEKn0=",
-  ]
-}
-
-provider "registry.terraform.io/hashicorp/null" {
-  version = "1.0.0"
-  hashes = [
-    "h1:theirs",
   ]
 }
 

@@ -7,6 +7,7 @@ mod proxy;
 mod registry;
 mod registry_trust;
 mod trust;
+mod unseen;
 mod verify;
 mod why;
 

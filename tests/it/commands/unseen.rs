@@ -1,0 +1,196 @@
+//! What nothing visible requires: dropped, or kept where not everything can be seen.
+
+use snapbox::{assert_data_eq, str};
+
+use super::{BOTH, LOCK, ONE_PROVIDER, assert_exit, lock, simple};
+use crate::lab::Lab;
+
+/// An entry of another provider, as it may be left over.
+const LEFT_OVER: &str = "\
+# This file is maintained automatically by \"terraform init\".
+# Manual edits may be lost in future updates.
+
+provider \"example.com/t/old\" {
+  version     = \"1.0.0\"
+  constraints = \"~> 1.0\"
+}
+";
+
+/// A state that names one provider.
+const STATE: &str = r#"{
+  "version": 4,
+  "resources": [
+    {
+      "type": "old_thing",
+      "provider": "module.m[\"a.b\"].provider[\"example.com/t/old\"].west",
+      "instances": [{ "attributes": { "password": "do-not-show" } }]
+    }
+  ]
+}
+"#;
+
+/// A simple root whose lock file also holds [`LEFT_OVER`]; the mirror has packages of both.
+fn with_left_over() -> Lab {
+    let lab = simple();
+    for platform in ["linux_amd64", "darwin_arm64"] {
+        lab.unpacked(
+            "mirror",
+            &format!("example.com/t/old/1.0.0/{platform}"),
+            platform,
+        );
+    }
+    lab.write(LOCK, LEFT_OVER);
+    lab
+}
+
+fn holds_old(lab: &Lab) -> bool {
+    lab.read(LOCK).contains("example.com/t/old")
+}
+
+#[test]
+fn an_entry_that_nothing_requires_is_dropped() {
+    let lab = with_left_over();
+    let dry = lock(&lab, &[BOTH, &["--dry-run"]].concat());
+    assert!(
+        dry.stdout.contains("-provider \"example.com/t/old\" {"),
+        "{}",
+        dry.stdout
+    );
+    assert!(holds_old(&lab));
+    let outcome = lock(&lab, BOTH);
+    assert_exit(&outcome, 0);
+    assert_data_eq!(
+        outcome.stderr,
+        str![[r#"
+note: example.com/t/x 2.0.0 is out, a major step above 1.1.0
+note: removed, since neither configuration nor state requires it: example.com/t/old
+
+"#]]
+    );
+    assert!(!holds_old(&lab) && lab.read(LOCK).contains("example.com/t/x"));
+}
+
+#[test]
+fn a_root_without_providers_keeps_an_empty_lock_file_and_asks_nobody() {
+    let lab = Lab::new();
+    lab.write("main.tf", "resource \"terraform_data\" \"a\" {}\n");
+    lab.write(LOCK, LEFT_OVER);
+    let outcome = lab.run(&["--offline", "lock"]);
+    assert_exit(&outcome, 0);
+    let header = LEFT_OVER.split_inclusive('\n').take(2).collect::<String>();
+    assert_eq!(lab.read(LOCK), header);
+    let again = lab.run(&["--offline", "lock"]);
+    assert_exit(&again, 0);
+    assert!(again.stdout.contains("up to date"), "{}", again.stdout);
+}
+
+#[test]
+fn a_provider_of_the_state_stays_and_is_locked_without_constraints() {
+    for path in [
+        "terraform.tfstate",
+        "terraform.tfstate.d/dev/terraform.tfstate",
+    ] {
+        let lab = with_left_over();
+        lab.write(path, STATE);
+        if path.contains("dev") {
+            lab.write(".terraform/environment", "dev");
+        }
+        let outcome = lock(&lab, BOTH);
+        assert_exit(&outcome, 0);
+        assert!(!format!("{outcome:?}").contains("do-not-show"));
+        assert_data_eq!(
+            outcome.stdout,
+            str![[r#"
+example.com/t/old  1.0.0  any version  kept      2 platforms  2 hashes added
+example.com/t/x    1.1.0  ~> 1.0       selected  2 platforms  2 hashes added
+updated .terraform.lock.hcl; the 4 added hashes were computed from a mirror, which nobody signed
+
+"#]]
+        );
+        assert!(holds_old(&lab), "{path}");
+        let without = lock(&lab, &[BOTH, &["--no-state"]].concat());
+        assert_exit(&without, 0);
+        assert!(!holds_old(&lab), "{path}");
+    }
+}
+
+#[test]
+fn a_state_that_cannot_be_read_stops_the_lock_and_shows_no_line_of_it() {
+    let lab = with_left_over();
+    lab.write(
+        "terraform.tfstate",
+        STATE.replace("\"instances\"", "do-not-show"),
+    );
+    let outcome = lock(&lab, BOTH);
+    assert_exit(&outcome, 2);
+    assert_data_eq!(
+        outcome.stderr,
+        str![[r#"
+error[state-unreadable]: Error refreshing state
+--> terraform.tfstate:1:1
+ = note: it is no state: line 7, column 7
+ = help: mend the state, or leave it out with --no-state
+
+
+"#]]
+    );
+    assert!(holds_old(&lab));
+}
+
+#[test]
+fn a_remote_state_cannot_be_seen_so_nothing_is_dropped() {
+    let lab = with_left_over();
+    lab.write("backend.tf", "terraform {\n  backend \"s3\" {}\n}\n");
+    let outcome = lock(&lab, BOTH);
+    assert_exit(&outcome, 0);
+    assert_data_eq!(
+        outcome.stderr,
+        str![[r#"
+note[state-not-visible]: State not visible
+ --> backend.tf:2:3
+  |
+2 |   backend "s3" {}
+  |   ^^^^^^^^^^^^ the state is kept by the backend "s3"; what only it needs is unknown
+
+note: example.com/t/x 2.0.0 is out, a major step above 1.1.0
+note: kept, because what cannot be seen may require it: example.com/t/old
+
+"#]]
+    );
+    assert!(holds_old(&lab));
+    assert_exit(&lock(&lab, &[BOTH, &["--no-state"]].concat()), 0);
+    assert!(!holds_old(&lab));
+}
+
+#[test]
+fn a_module_that_is_not_installed_removes_nothing() {
+    let lab = with_left_over();
+    let call = "module \"net\" {\n  source  = \"acme/net/aws\"\n  version = \"~> 1.0\"\n}\n";
+    lab.write("main.tf", format!("{ONE_PROVIDER}{call}"));
+    let outcome = lock(&lab, BOTH);
+    assert_exit(&outcome, 0);
+    assert!(
+        outcome.stderr.contains("Module not installed"),
+        "{outcome:#?}"
+    );
+    assert!(holds_old(&lab));
+    let strict = lock(&lab, &[BOTH, &["--strict-modules"]].concat());
+    assert_exit(&strict, 2);
+
+    // What `terraform get` leaves.
+    lab.write(
+        ".terraform/modules/modules.json",
+        r#"{"Modules":[{"Key":"","Source":"","Dir":"."},{"Key":"net","Source":"registry.terraform.io/acme/net/aws","Version":"1.4.0","Dir":".terraform/modules/net"}]}"#,
+    );
+    lab.write(
+        ".terraform/modules/net/main.tf",
+        "terraform {\n  required_providers {\n    old = {\n      source  = \"example.com/t/old\"\n      version = \">= 1.0\"\n    }\n  }\n}\n",
+    );
+    let outcome = lock(&lab, &[BOTH, &["--strict-modules"]].concat());
+    assert_exit(&outcome, 0);
+    assert!(
+        lab.read(LOCK).contains("constraints = \">= 1.0.0\""),
+        "{}",
+        lab.read(LOCK)
+    );
+}
