@@ -147,6 +147,10 @@ fn share_cause(first: &LockError, second: &LockError) -> bool {
                 ..
             },
         ) => equal_causes() || cause.is_like(other),
+        (
+            LockError::Source(SourceError::Registry(cause)),
+            LockError::Source(SourceError::Registry(other)),
+        ) => cause.is_like(other),
         (LockError::Asking { .. }, LockError::Asking { .. }) => equal_causes(),
         (LockError::Download { cause, .. }, LockError::Download { cause: other, .. }) => {
             cause.is_like(other)
@@ -186,6 +190,10 @@ fn package(error: &LockError) -> Option<&PackageId> {
         | LockError::Checksum { id, .. }
         | LockError::Contradiction { id, .. } => Some(id),
         LockError::Asking { package, .. } => package.as_deref(),
+        LockError::Source(SourceError::Registry(error)) => match &**error {
+            RegistryError::Protocol { id, .. } => Some(id),
+            _ => None,
+        },
         LockError::Select(_)
         | LockError::Source(_)
         | LockError::NoPlatform { .. }

@@ -1,5 +1,6 @@
 //! What goes on meanwhile: a bar on a terminal, every request with `-v`, else nothing.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -33,8 +34,9 @@ struct Bar {
 
 #[derive(Default)]
 struct Counts {
-    under_way: u64,
-    finished: u64,
+    /// What was begun; a package that starts over is one.
+    begun: BTreeSet<Url>,
+    finished: usize,
     /// Bytes that are known to come, or came.
     total: u64,
 }
@@ -88,20 +90,23 @@ impl Bar {
     fn tell(&self, event: &Event<'_>) {
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         match event {
-            Event::Asking { url } if counts.under_way == 0 => {
+            Event::Asking { url } if counts.begun.is_empty() => {
                 self.bar
                     .set_message(format!("asking {}", url.host_and_port()));
             }
-            Event::Repeating { url, wait } if counts.under_way == 0 => {
+            Event::Repeating { url, wait } if counts.begun.is_empty() => {
                 let (host, wait) = (url.host_and_port(), seconds(*wait));
                 self.bar.set_message(format!("waiting {wait} for {host}"));
             }
-            Event::Started { from: 0, total, .. } => {
-                counts.under_way += 1;
+            Event::Started {
+                url,
+                from: 0,
+                total,
+            } if counts.begun.insert((*url).clone()) => {
                 counts.total = counts.total.saturating_add(total.unwrap_or_default());
                 self.count(&counts);
                 self.bar.set_length(counts.total);
-                if counts.under_way == 1 {
+                if counts.begun.len() == 1 {
                     self.show_bytes();
                 }
             }
@@ -124,7 +129,7 @@ impl Bar {
     }
 
     fn count(&self, counts: &Counts) {
-        let many = counts.under_way.max(counts.finished);
+        let many = counts.begun.len().max(counts.finished);
         let text = format!("packages: {} of {many}", counts.finished);
         self.bar.set_message(text);
     }

@@ -10,7 +10,7 @@ use crate::sources::discovery::DiscoveryError;
 use crate::version::Version;
 
 impl RegistryError {
-    /// Tells whether another error is the same but for the path that was asked for.
+    /// Tells whether another error is the same but for the path or the platform that was asked for.
     #[must_use]
     pub fn is_like(&self, other: &Self) -> bool {
         match (self, other) {
@@ -25,9 +25,24 @@ impl RegistryError {
                     reason: other_reason,
                 },
             ) => url.origin() == other_url.origin() && reason == other_reason,
+            (
+                Self::Protocol { id, spoken, .. },
+                Self::Protocol {
+                    id: other,
+                    spoken: other_spoken,
+                    ..
+                },
+            ) => same_release(id, other) && spoken == other_spoken,
+            (Self::OtherPlatform { id, .. }, Self::OtherPlatform { id: other, .. }) => {
+                same_release(id, other)
+            }
             _ => false,
         }
     }
+}
+
+fn same_release(id: &PackageId, other: &PackageId) -> bool {
+    id.provider == other.provider && id.version == other.version
 }
 
 /// Who says where the registry of a host is.

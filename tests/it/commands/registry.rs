@@ -222,6 +222,24 @@ error: registry.terraform.io/acme/protomix 2.0.0 for linux_amd64 speaks plugin p
 }
 
 #[test]
+fn what_goes_for_all_platforms_is_told_once() {
+    let (registry, lab) = with_registry(DEMO);
+    registry.reset(&rule("download", "wrong_platform"));
+    let outcome = lock(&lab, &["--platform", "linux_amd64,darwin_arm64"]);
+    assert_exit(&outcome, 2);
+    assert_data_eq!(
+        steady(&registry, &outcome.stderr),
+        str![[r#"
+error: the package of registry.terraform.io/acme/demo 1.0.0 for darwin_arm64 cannot be had
+  cause: https://REGISTRY/v1/providers/acme/demo/1.0.0/download/darwin/arm64 answers for darwin_mips, not for darwin_arm64
+  cause: the same goes for linux_amd64
+  help: tell whoever runs the registry
+
+"#]]
+    );
+}
+
+#[test]
 fn a_provider_that_moved_is_named_by_its_new_address() {
     let legacy = json!({"id": "-/gone", "moved_to": "acme/demo"}).to_string();
     let knobs = json!({"rules": [
