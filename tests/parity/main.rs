@@ -20,6 +20,7 @@ mod double;
 #[path = "../support/lab.rs"]
 mod lab;
 mod made;
+mod modules;
 mod registry;
 mod routes;
 mod signatures;
