@@ -5,7 +5,7 @@ use super::output::{Output, RootOutput};
 use super::root::{self, LockText, Root};
 use super::verify_report::{Judged, say};
 use super::{World, setup};
-use crate::diag::{Diagnostic, Texts, has_errors};
+use crate::diag::{Diagnostic, Severity, Texts, has_errors};
 use crate::platform::Platform;
 use crate::report::Failure;
 use crate::requirement::Requirements;
@@ -54,9 +54,11 @@ impl Run<'_> {
         if loaded.as_ref().is_some_and(|loaded| !loaded.found) {
             return Err(root.no_configuration());
         }
-        let unread = loaded
-            .as_ref()
-            .is_some_and(|loaded| has_errors(&loaded.diagnostics));
+        // A module that must be seen and cannot be is a finding; the rest can be judged.
+        let unread = loaded.as_ref().is_some_and(|loaded| {
+            let mut found = loaded.diagnostics.iter();
+            found.any(|one| one.severity == Severity::Error && one.code != "module-not-visible")
+        });
         let requirements = loaded
             .as_ref()
             .filter(|_| !unread)

@@ -15,7 +15,7 @@ use crate::diag::{Diagnostic, FileId, Span};
 use crate::flavor::Flavor;
 use crate::lockfile::{Document, Places};
 use crate::platform::Platform;
-use crate::requirement::Requirements;
+use crate::requirement::{Requirements, StateSeen};
 
 /// A fault that `verify` found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,8 +53,12 @@ pub struct Advice {
 }
 
 /// What to do about an entry that nothing visible requires.
-const LEFT_ALONE: &str = "nothing here requires the provider, so `lockctl lock` leaves the entry alone; \
-     if the state does not need it either, init removes it";
+const LEFT_OVER: &str = "neither configuration nor state requires the provider: `lockctl lock` drops the \
+     entry, and so does init";
+
+/// What is said of such an entry if the state cannot be seen.
+const LEFT_ALONE: &str = "no configuration requires the provider, but the state may: `lockctl lock` leaves \
+     the entry alone; if the state does not need it, init removes it";
 
 impl Finding {
     /// Makes a finding about a provider.
@@ -79,11 +83,17 @@ impl From<Diagnostic> for Finding {
 }
 
 impl Subject<'_> {
-    /// Tells whether an entry is known to be required by nothing that `lock` sees: it stands there
-    /// for the state, or it is left over.
-    fn is_left_alone(&self, provider: &ProviderAddr) -> bool {
-        self.requirements.is_some_and(|requirements| {
-            requirements.unseen_calls.is_empty() && !requirements.providers.contains_key(provider)
+    /// Says what becomes of an entry that is known to be required by nothing that `lock` sees: it
+    /// stands there for a state that cannot be seen, or it is left over.
+    fn left_over(&self, provider: &ProviderAddr) -> Option<&'static str> {
+        let requirements = self.requirements?;
+        let seen = requirements.unseen_calls.is_empty();
+        if !seen || requirements.providers.contains_key(provider) {
+            return None;
+        }
+        Some(match requirements.state {
+            StateSeen::No => LEFT_ALONE,
+            StateSeen::Yes | StateSeen::LeftOut => LEFT_OVER,
         })
     }
 

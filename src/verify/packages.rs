@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 
 use super::platforms::KnownHashes;
-use super::{Finding, LEFT_ALONE, Subject};
+use super::{Finding, Subject};
 use crate::archive::{ArchiveError, Limits, dir};
 use crate::diag::{self, Diagnostic, Severity};
 use crate::hash::{self, Hash, Match, Package};
@@ -125,10 +125,10 @@ fn unverifiable(subject: Subject<'_>, package: &LocalPackage, consequence: &str)
         subject.header(&id.provider),
         "no h1: is recorded here",
     );
-    let diagnostic = if subject.is_left_alone(&id.provider) {
+    let diagnostic = if let Some(left_over) = subject.left_over(&id.provider) {
         Diagnostic {
             severity: Severity::Note,
-            ..diagnostic.help(LEFT_ALONE)
+            ..diagnostic.help(left_over)
         }
     } else {
         let command = &subject.advice.lock;

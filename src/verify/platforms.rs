@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Finding, LEFT_ALONE, Subject};
+use super::{Finding, Subject};
 use crate::addr::ProviderAddr;
 use crate::coverage::{self, Coverage, Outcome, Prediction, Route};
 use crate::diag::{Diagnostic, Severity};
@@ -53,10 +53,10 @@ fn incomplete(
         subject.header(provider),
         explanation(coverage),
     );
-    let diagnostic = if subject.is_left_alone(provider) {
+    let diagnostic = if let Some(left_over) = subject.left_over(provider) {
         Diagnostic {
             severity: Severity::Note,
-            ..diagnostic.help(LEFT_ALONE)
+            ..diagnostic.help(left_over)
         }
     } else {
         diagnostic.help(consequences(subject, entry, coverage))

@@ -194,3 +194,56 @@ fn a_module_that_is_not_installed_removes_nothing() {
         lab.read(LOCK)
     );
 }
+
+#[test]
+fn verify_notes_an_unseen_module_and_judges_the_rest() {
+    let lab = with_left_over();
+    lab.write(
+        "call.tf",
+        "module \"net\" {\n  source = \"acme/net/aws\"\n}\n",
+    );
+    assert_exit(&lock(&lab, BOTH), 0);
+    let verify = |more: &[&str]| {
+        lab.run(&[&["verify", "--only", "file,configuration"], BOTH, more].concat())
+    };
+    assert_exit(&verify(&[]), 0);
+    let strict = verify(&["--strict-modules"]);
+    assert_exit(&strict, 1);
+    assert!(
+        strict
+            .stdout
+            .contains("error[module-not-visible]: Module not installed"),
+        "{strict:#?}"
+    );
+    assert_exit(
+        &lab.run(&["lock", "--strict-modules", "--fs-mirror", "mirror"]),
+        2,
+    );
+}
+
+#[test]
+fn verify_says_what_becomes_of_an_entry_that_nothing_requires() {
+    let lab = with_left_over();
+    let help = |lab: &Lab| {
+        let outcome = lab.run(&["verify", "-v", "--platform", "linux_amd64"]);
+        let lines = outcome.stdout.lines().chain(outcome.stderr.lines());
+        lines
+            .filter(|line| line.contains("requires the provider"))
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    assert!(
+        help(&lab)[0].contains("drops the entry"),
+        "{:?}",
+        help(&lab)
+    );
+    lab.write("backend.tf", "terraform {\n  backend \"s3\" {}\n}\n");
+    assert!(
+        help(&lab)[0].contains("leaves the entry alone"),
+        "{:?}",
+        help(&lab)
+    );
+    lab.write("backend.tf", "")
+        .write("terraform.tfstate", STATE);
+    assert!(help(&lab).is_empty(), "{:?}", help(&lab));
+}
