@@ -215,9 +215,9 @@ module "c" {
             "a ? acme/net/aws",
             "b ? the source is computed",
             "c ? acme/net/aws",
-            "main.tf:2: Module a is not visible",
-            "main.tf:3: Module b is not visible",
-            "main.tf:5: Module c is not visible",
+            "main.tf:2: Module not installed",
+            "main.tf:3: Module call is computed",
+            "main.tf:5: Module call is computed",
         ],
     );
     let (loaded, _) = load_in("", &[("main.tf", main)], OPENTOFU);
@@ -256,18 +256,30 @@ run "plain" { command = plan }
         &files,
         OPENTOFU,
         &[
-            ": hashicorp/beta ~> 1.0",
+            "test.tests.a: hashicorp/beta ~> 1.0",
             "tests/a.tftest.hcl:2: Version constraints inside provider configuration blocks are deprecated",
         ],
     );
     let run = "run \"one\" {\n  module { source = \"./s\" }\n}";
+    let (module, plain) = (
+        "module \"deep\" { source = \"./deep\" }",
+        "resource \"null_x\" \"y\" {}",
+    );
+    let deep = "terraform {\n  required_providers { null = \"~> 1.0\" }\n}";
+    check(
+        &[
+            ("main.tf", plain),
+            ("a.tftest.hcl", run),
+            ("s/main.tf", module),
+            ("s/deep/main.tf", deep),
+        ],
+        TERRAFORM,
+        &[": hashicorp/null", "test.a.one.deep: hashicorp/null ~> 1.0"],
+    );
     check(
         &[("main.tf", ""), ("a.tftest.hcl", run)],
         TERRAFORM,
-        &[
-            "a.tftest.hcl.one ? ./s",
-            "a.tftest.hcl:2: Module a.tftest.hcl.one is not visible",
-        ],
+        &["a.tftest.hcl:2: Unreadable module directory"],
     );
 }
 
@@ -408,10 +420,7 @@ fn a_call_that_many_ways_lead_to_is_unseen_once() {
     let main = "module \"a\" { source = \"./m\" }\nmodule \"b\" { source = \"./m\" }";
     let shared = "module \"net\" { source = \"acme/net/aws\" }";
     let files = [("main.tf", main), ("m/m.tf", shared)];
-    let expected = [
-        "a.net ? acme/net/aws",
-        "m/m.tf:1: Module net is not visible",
-    ];
+    let expected = ["a.net ? acme/net/aws", "m/m.tf:1: Module not installed"];
     check(&files, TERRAFORM, &expected);
     let (loaded, _) = load_in("", &files, TERRAFORM);
     assert_eq!(loaded.requirements.unseen_calls[0].ways, 2);
@@ -421,7 +430,7 @@ fn a_call_that_many_ways_lead_to_is_unseen_once() {
         .map(|label| &*label.note);
     assert_eq!(
         note,
-        Some("what it requires is unknown; 2 ways lead to this call")
+        Some("what this module requires is unknown; 2 ways lead to this call")
     );
 }
 
@@ -502,7 +511,7 @@ fn a_version_does_not_come_to_a_local_module_by_an_override() {
     let told = ["main.tf:1: Invalid version constraint"];
     check(&merged(local, &stated), TERRAFORM, &told);
     check(&merged(local, &null), TERRAFORM, &[]);
-    let told = ["m ? ./m", "main.tf:2: Module m is not visible"];
+    let told = ["m ? ./m", "main.tf:2: Module call is computed"];
     check(&merged(local, &computed), OPENTOFU, &told);
 }
 

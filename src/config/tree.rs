@@ -254,7 +254,7 @@ impl Tree<'_> {
                     Err(title) => self.unseen(&way, source, title),
                 }
             }
-            Some(Source::Computed(remark)) => self.unseen(&way, remark, "Module source not known"),
+            Some(Source::Computed(remark)) => self.unseen(&way, remark, "Module call is computed"),
             // Only an override may leave the source out, and then the base has one.
             None => ControlFlow::Continue(()),
         }
