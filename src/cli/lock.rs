@@ -88,7 +88,10 @@ impl<'a> Run<'a> {
         if !loaded.found {
             return Err(root.no_configuration());
         }
-        output.faults(&loaded.diagnostics, texts);
+        output.faults(
+            loaded.diagnostics.iter().filter(|one| !is_about_state(one)),
+            texts,
+        );
         let broken = root
             .lock
             .as_ref()
@@ -154,7 +157,15 @@ impl<'a> Run<'a> {
             net: &net,
         };
         match locker::run(&outside, source, &request) {
-            Ok(locked) => self.finish(root, &locked, output),
+            Ok(locked) => {
+                // That a state cannot be seen is worth a word only where that changes something.
+                let about_state = loaded.diagnostics.iter().filter(|one| is_about_state(one));
+                match self.common.verbose || !locked.unrequired.is_empty() {
+                    true => output.faults(about_state, texts),
+                    false => output.aside(about_state, texts),
+                }
+                self.finish(root, &locked, output)
+            }
             Err(errors) => {
                 let required = Required {
                     requirements: &loaded.requirements,
@@ -269,4 +280,9 @@ impl<'a> Run<'a> {
         say::would_write(output, root);
         Ok(Replaced::Done)
     }
+}
+
+/// Tells whether a note says that the state cannot be seen.
+fn is_about_state(diagnostic: &Diagnostic) -> bool {
+    diagnostic.code == "state-not-visible"
 }

@@ -186,8 +186,23 @@ impl RootOutput {
             .push(Block::Remark(tone(rule.severity), text));
     }
 
+    /// Adds remarks that only whoever reads JSON is told, since they change nothing here.
+    pub(super) fn aside<'d>(
+        &mut self,
+        diagnostics: impl IntoIterator<Item = &'d Diagnostic>,
+        texts: &Texts,
+    ) {
+        let findings = diagnostics.into_iter();
+        let findings = findings.map(|diagnostic| json::Finding::new(diagnostic, texts));
+        self.json.findings.extend(findings);
+    }
+
     /// Adds faults that keep a command from doing its job, and the remarks beside them.
-    pub(super) fn faults(&mut self, diagnostics: &[Diagnostic], texts: &Texts) {
+    pub(super) fn faults<'d>(
+        &mut self,
+        diagnostics: impl IntoIterator<Item = &'d Diagnostic>,
+        texts: &Texts,
+    ) {
         for diagnostic in diagnostics {
             self.json
                 .findings

@@ -160,6 +160,11 @@ note: kept, because what cannot be seen may require it: example.com/t/old
     assert!(holds_old(&lab));
     assert_exit(&lock(&lab, &[BOTH, &["--no-state"]].concat()), 0);
     assert!(!holds_old(&lab));
+    // Now it makes no difference, and only -v and JSON say so.
+    let told = |more: &[&str]| format!("{:?}", lock(&lab, &[BOTH, more].concat()));
+    assert!(!told(&[]).contains("state-not-visible"));
+    assert!(told(&["-v"]).contains("state-not-visible"));
+    assert!(told(&["--format", "json"]).contains("state-not-visible"));
 }
 
 #[test]
