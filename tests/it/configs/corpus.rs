@@ -1,0 +1,205 @@
+//! Roots of real projects, where they are at hand, and symbolic links.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use lockctl::config::Settings;
+use lockctl::flavor::Flavor;
+use lockctl::os::RealDisk;
+use lockctl::requirement::Requirements;
+
+use super::judge::{self, Said};
+
+const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/corpus/configs");
+
+fn load(root: &Path, flavor: Flavor) -> Said {
+    judge::load(&RealDisk, root, Settings::new(flavor))
+}
+
+/// Roots of the corpus that this part of the room cannot answer for, with the reason.
+const CORPUS_LATER: &[(&str, &str)] = &[
+    ("045_", "files in JSON syntax"),
+    ("049_", "override files in JSON syntax"),
+];
+
+/// Roots that were not tried for their remote modules, but that Terraform refuses anyway.
+const CORPUS_REFUSED: &[(&str, &str)] = &[
+    (
+        "055_",
+        "an URL as source of a provider, versions of modules that are no registry's",
+    ),
+    ("056_", "versions of modules that are no registry's"),
+];
+
+#[test]
+fn real_configurations_require_what_terraform_says() {
+    let Ok(table) = fs::read_to_string(format!("{CORPUS}/expected_requirements.tsv")) else {
+        println!("skipped: no corpus of configurations");
+        return;
+    };
+    let expected = corpus_roots(&table);
+    let mut counts: BTreeMap<Fate, usize> = BTreeMap::new();
+    let mut wrong = Vec::new();
+    for (dir, root) in &expected {
+        match fate(dir, root) {
+            Ok(fate) => *counts.entry(fate).or_default() += 1,
+            Err(surprise) => wrong.push(format!("{dir}: {surprise}")),
+        }
+    }
+    println!("corpus: {counts:?} of {} roots", expected.len());
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    let counted = |fate| counts.get(&fate).copied().unwrap_or_default();
+    let all = counted(Fate::Right) + counted(Fate::Refused) + counted(Fate::Later);
+    assert_eq!(all + counted(Fate::Unseen), expected.len());
+    assert!(
+        counted(Fate::Right) > 20,
+        "a table without roots proves nothing"
+    );
+}
+
+/// What the table says of one root.
+struct Root<'t> {
+    status: &'t str,
+    requirements: BTreeMap<String, String>,
+}
+
+fn corpus_roots(table: &str) -> BTreeMap<&str, Root<'_>> {
+    let mut roots: BTreeMap<&str, Root<'_>> = BTreeMap::new();
+    for line in table.lines().skip(1) {
+        let mut fields = line.split('\t');
+        let mut field = || fields.next().unwrap_or("");
+        let (dir, status, provider, constraints) = (field(), field(), field(), field());
+        let requirements = BTreeMap::new();
+        let root = roots.entry(dir).or_insert(Root {
+            status,
+            requirements,
+        });
+        if !provider.is_empty() {
+            let constraints = constraints.to_owned();
+            root.requirements.insert(provider.to_owned(), constraints);
+        }
+    }
+    roots
+}
+
+/// How a root of the corpus came out, where that is as it should be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Fate {
+    /// The same requirements.
+    Right,
+    /// Terraform refuses it, and so do we.
+    Refused,
+    /// We say that there is something we cannot read yet.
+    Later,
+    /// Nothing is known about it but that there is something that cannot be seen.
+    Unseen,
+}
+
+fn fate(dir: &str, root: &Root<'_>) -> Result<Fate, String> {
+    let said = load(&corpus_root(dir), Flavor::Terraform1_11);
+    let Requirements {
+        faulty,
+        unseen_calls,
+        ..
+    } = &said.loaded.requirements;
+    let errors = said.errors();
+    let listed = |list: &[(&str, &str)]| list.iter().any(|(name, _)| dir.starts_with(name));
+    match root.status {
+        "ok" | "ok-no-providers" if listed(CORPUS_LATER) => match faulty {
+            true => Ok(Fate::Later),
+            false => Err("silently wrong".to_owned()),
+        },
+        "ok" | "ok-no-providers" => {
+            let mut found = said.requirements(|addr, flavor| addr.short(flavor));
+            // The table was taken from lock files, which hold no built-in provider.
+            found.remove("terraform.io/builtin/terraform");
+            let complete = errors.is_empty() && unseen_calls.is_empty();
+            match complete && found == root.requirements {
+                true => Ok(Fate::Right),
+                false => Err(format!("{found:?} {errors:?}")),
+            }
+        }
+        "error" if errors.is_empty() => Err("no error".to_owned()),
+        "error" => Ok(Fate::Refused),
+        "skipped-remote-modules" if listed(CORPUS_REFUSED) => match errors.is_empty() {
+            true => Err("Terraform refuses this".to_owned()),
+            false => Ok(Fate::Refused),
+        },
+        "skipped-remote-modules" if unseen_calls.is_empty() && !faulty => {
+            Err("nothing unseen".to_owned())
+        }
+        "skipped-remote-modules" if errors.iter().any(|title| !title.ends_with("not read")) => {
+            Err(format!("{errors:?}"))
+        }
+        "skipped-remote-modules" => Ok(Fate::Unseen),
+        other => Err(format!("unknown status {other}")),
+    }
+}
+
+fn corpus_root(dir: &str) -> PathBuf {
+    let folder = Path::new(CORPUS).join(dir);
+    let source = fs::read_to_string(folder.join("SOURCE")).unwrap();
+    let mut lines = source.lines();
+    let root = lines.find_map(|line| line.strip_prefix("root module in this folder: "));
+    folder.join(root.unwrap_or("."))
+}
+
+#[test]
+#[cfg(unix)]
+fn links_are_files_to_the_programs() {
+    use std::os::unix::fs::symlink;
+
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().join("root");
+    fs::create_dir_all(root.join("real")).unwrap();
+    fs::write(root.join("real/x.txt"), "resource \"alpha_x\" \"x\" {}\n").unwrap();
+    fs::write(root.join("real/main.tf"), "resource \"beta_x\" \"x\" {}\n").unwrap();
+    symlink("real/x.txt", root.join("main.tf")).unwrap();
+    fs::write(
+        root.join("call.tf"),
+        "module \"m\" {\n  source = \"./link\"\n}\n",
+    )
+    .unwrap();
+    symlink("real", root.join("link")).unwrap();
+    let required = |said: &Said| -> Vec<String> {
+        let providers = said.loaded.requirements.providers.keys();
+        providers.map(|addr| addr.type_name().to_owned()).collect()
+    };
+    let said = load(&root, Flavor::Terraform1_11);
+    assert_eq!(
+        (required(&said).join(" "), said.errors()),
+        ("alpha beta".to_owned(), vec![])
+    );
+
+    // A root behind a link: `..` means the directory above where the link leads.
+    fs::create_dir(dir.path().join("above")).unwrap();
+    fs::create_dir_all(dir.path().join("above/root")).unwrap();
+    fs::create_dir_all(dir.path().join("above/m")).unwrap();
+    fs::write(
+        dir.path().join("above/m/m.tf"),
+        "resource \"gamma_x\" \"x\" {}\n",
+    )
+    .unwrap();
+    fs::write(
+        dir.path().join("above/root/a.tf"),
+        "module \"m\" {\n  source = \"../m\"\n}\n",
+    )
+    .unwrap();
+    symlink("above/root", dir.path().join("linked")).unwrap();
+    let said = load(&dir.path().join("linked"), Flavor::Terraform1_11);
+    assert_eq!(
+        (required(&said).join(" "), said.errors()),
+        ("gamma".to_owned(), vec![])
+    );
+
+    for target in ["real", "nowhere"] {
+        let link = root.join(format!("{target}.tf"));
+        symlink(target, &link).unwrap();
+        assert_eq!(
+            load(&root, Flavor::Terraform1_11).errors(),
+            ["Failed to read file"]
+        );
+        fs::remove_file(link).unwrap();
+    }
+}

@@ -1,0 +1,7 @@
+//! Configuration to requirements, against recorded runs of the real programs.
+
+mod corpus;
+mod differences;
+mod judge;
+mod recorded;
+mod txtar;
