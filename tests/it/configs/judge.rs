@@ -21,7 +21,7 @@ type Modules = BTreeMap<String, BTreeMap<String, String>>;
 pub(super) struct Said {
     pub(super) loaded: Loaded,
     pub(super) texts: Texts,
-    root: PathBuf,
+    pub(super) root: PathBuf,
     settings: Settings,
 }
 
@@ -96,7 +96,7 @@ impl Said {
     }
 
     /// Returns file and line of a diagnostic, as `main.tf:3`.
-    fn at(&self, diagnostic: &Diagnostic) -> Option<String> {
+    pub(super) fn at(&self, diagnostic: &Diagnostic) -> Option<String> {
         let label = diagnostic.primary.as_ref()?;
         let line = self.texts.position(label.file, label.span.start).line;
         let name = Path::new(self.texts.name(label.file));

@@ -4,4 +4,5 @@ mod corpus;
 mod differences;
 mod judge;
 mod recorded;
+mod titles;
 mod txtar;

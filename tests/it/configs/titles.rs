@@ -1,0 +1,122 @@
+//! What a reader is told for each recorded error title: `titles.txt`.
+
+use std::collections::BTreeMap;
+
+use lockctl::config;
+use lockctl::diag::{Diagnostic, Severity};
+use lockctl::flavor::Flavor;
+use lockctl::report::{Block, human};
+use lockctl::world::mem::MemFiles;
+use serde_json::Value;
+
+use super::judge::{self, Said};
+use super::txtar;
+
+/// Where a title was recorded first, and our message for it.
+struct Told {
+    place: String,
+    /// From the first case that has it in which we say it, too.
+    message: Option<String>,
+}
+
+#[test]
+fn every_recorded_title_is_told_well() {
+    let mut all: BTreeMap<String, Told> = BTreeMap::new();
+    for case in &txtar::cases() {
+        let Some(place) = case.lay_out() else {
+            return; // Without links a case or two would be missing.
+        };
+        for flavor in Flavor::ALL {
+            let Some(expected) = case.expected(flavor) else {
+                continue;
+            };
+            let recorded = titles(&expected);
+            let is_new = |title: &&str| all.get(*title).is_none_or(|told| told.message.is_none());
+            let recorded: Vec<&str> = recorded.into_iter().filter(is_new).collect();
+            if recorded.is_empty() {
+                continue;
+            }
+            let said = judge::load(&*place.files, &place.root, case.settings(flavor));
+            for title in recorded {
+                let place = format!("{}, {flavor}", case.name);
+                let message = message(&said, title);
+                if message.is_some() || !all.contains_key(title) {
+                    all.insert(title.to_owned(), Told { place, message });
+                }
+            }
+        }
+    }
+    snapbox::assert_data_eq!(text(&all), snapbox::file!["titles.txt"].raw());
+}
+
+/// Returns every error title that was recorded.
+fn titles(expected: &Value) -> Vec<&str> {
+    let by_commands = expected["errors"].as_object().into_iter().flatten();
+    let titles = by_commands.flat_map(|(_, titles)| titles.as_array().into_iter().flatten());
+    titles.filter_map(Value::as_str).collect()
+}
+
+fn message(said: &Said, title: &str) -> Option<String> {
+    let found = said
+        .with(Severity::Error)
+        .find(|error| error.title == title);
+    found.map(|error| rendered(said, error))
+}
+
+fn rendered(said: &Said, found: &Diagnostic) -> String {
+    let mut out = Vec::new();
+    let block = Block::Diagnostic(found.clone());
+    human::render(&mut out, &[block], &said.texts, human::Colors::Off).unwrap();
+    let text = String::from_utf8(out).unwrap();
+    text.replace(&format!("{}/", said.root.display()), "")
+}
+
+fn text(all: &BTreeMap<String, Told>) -> String {
+    let mut text = String::from(
+        "What a reader is told for each recorded title, from the first case that has it.\n",
+    );
+    for (title, told) in all {
+        if let Some(message) = &told.message {
+            text += &format!("\n## {title} ({})\n\n{}\n", told.place, message.trim_end());
+        }
+    }
+    text += "\nRecorded titles that are never given:\n\n";
+    for (title, told) in all {
+        if told.message.is_none() {
+            text += &format!("- {title} ({})\n", told.place);
+        }
+    }
+    text
+}
+
+#[test]
+fn problems_of_all_files_are_reported() {
+    let files = MemFiles::with(&[
+        ("root/a.tf", "resource \"x\" {}\n"),
+        (
+            "root/b.tf",
+            "\nfoo {}\nmodule \"m\" {\n  source = \"./m\"\n}\n",
+        ),
+        (
+            "root/m/c.tf",
+            "terraform {\n  required_providers {\n    x = []\n  }\n}\n",
+        ),
+    ]);
+    let said = judge::load(
+        &files,
+        "root".as_ref(),
+        config::Settings::new(Flavor::Terraform1_11),
+    );
+    let told: Vec<String> = said
+        .with(Severity::Error)
+        .map(|error| format!("{} {}", said.at(error).unwrap(), error.title))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            "a.tf:1 Missing name for resource",
+            "b.tf:2 Unsupported block type",
+            "m/c.tf:3 Invalid required_providers object",
+        ]
+    );
+}
