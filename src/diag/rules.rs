@@ -253,6 +253,11 @@ pub const RULES: &[Rule] = &[
         "the directory that should hold test files is not there",
     ),
     rule(
+        "type-invalid",
+        Error,
+        "a type expression cannot be read",
+    ),
+    rule(
         "unsupported-item",
         Error,
         "a file has an argument or block that does not belong there",

@@ -3,14 +3,21 @@
 //! The rule of this room is that an answer is either exactly the program's or a diagnostic: what
 //! cannot be computed for certain is never guessed.
 
+mod convert;
 mod eval;
 mod number;
 mod operators;
 #[cfg(test)]
 mod tests;
 mod traverse;
+mod types;
+#[cfg(test)]
+mod types_tests;
+mod unify;
 mod value;
 
+pub use convert::{Misfit, Typed, convert, fill, fit};
 pub use eval::{NotConstant, constant};
 pub use number::Number;
+pub use types::{AttributeType, Presence, Type};
 pub use value::Value;

@@ -1,0 +1,425 @@
+//! Type expressions: what a variable says about its values (`config.md` 8.4).
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use super::convert::{self, Misfit, Typed};
+use super::eval::{NotConstant, constant};
+use super::value::{Value, normalised};
+use crate::diag::{Diagnostic, FileId, Span};
+use crate::hcl::tree::{Body, Call, Expr, ExprKind, ObjectItem, ObjectKey};
+use crate::hcl::{self};
+
+/// A type, perhaps with places that are still open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Type {
+    /// `any`: to be filled by what the value has there; of a value, the type of a bare `null`.
+    Any,
+    /// `bool`
+    Bool,
+    /// `number`
+    Number,
+    /// `string`
+    String,
+    /// `list(T)`
+    List(Box<Self>),
+    /// `set(T)`
+    Set(Box<Self>),
+    /// `map(T)`
+    Map(Box<Self>),
+    /// `tuple([T, …])`
+    Tuple(Vec<Self>),
+    /// `object({ name = T, … })`
+    Object(BTreeMap<String, AttributeType>),
+}
+
+/// What an object type says of one attribute.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AttributeType {
+    /// Its type.
+    pub ty: Type,
+    /// Whether it must be there.
+    pub presence: Presence,
+}
+
+/// Whether an attribute must be there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Presence {
+    /// It must.
+    Required,
+    /// `optional(T)`: null stands in for it.
+    Optional,
+    /// `optional(T, D)`: this value, which has the type already, stands in for it, and for null.
+    Default(Typed),
+}
+
+impl AttributeType {
+    /// Makes an attribute that must be there.
+    #[must_use]
+    pub fn required(ty: Type) -> Self {
+        Self {
+            ty,
+            presence: Presence::Required,
+        }
+    }
+}
+
+impl Type {
+    /// Reads a type expression of native syntax, as the argument `type` of a variable has it.
+    ///
+    /// ```
+    /// use lockctl::{diag::Texts, expr::Type, hcl};
+    ///
+    /// let text = b"type = map(object({ size = optional(number, 1) }))\n";
+    /// let file = Texts::default().add("x", text.to_vec());
+    /// let (body, _) = hcl::parse(file, text);
+    /// let ty = Type::of_variable(file, &body.attribute("type").unwrap().value).unwrap();
+    /// assert_eq!(ty.to_string(), "map(object({size=optional(number)}))");
+    /// ```
+    ///
+    /// # Errors
+    /// All that the program refuses; else what is not certain about a default in it.
+    pub fn of_variable(file: FileId, expr: &Expr) -> Result<Self, NotConstant> {
+        if let ExprKind::String(_) | ExprKind::Template(_) = &expr.kind {
+            if let Some(title) = quoted(file, expr)? {
+                return refused(file, expr.span, title, "write the type without quotes");
+            }
+        }
+        of_variable(file, expr)
+    }
+
+    /// Reads the text of a string in JSON syntax as the type of a variable; whatever is wrong about it
+    /// stands at `span`.
+    ///
+    /// # Errors
+    /// As [`Type::of_variable`].
+    pub fn of_json(file: FileId, text: &str, span: Span) -> Result<Self, NotConstant> {
+        let (body, faults) = hcl::parse(file, format!("type = {text}\n").as_bytes());
+        let Body { items, .. } = &body;
+        let read = match body.attribute("type") {
+            Some(argument) if items.len() == 1 && faults.is_empty() => {
+                of_variable(file, &argument.value)
+            }
+            _ => refused(file, span, INVALID, "this is no type expression"),
+        };
+        read.map_err(|mut found| {
+            for diagnostic in found.refused.iter_mut().chain(&mut found.uncertain) {
+                if let Some(label) = &mut diagnostic.primary {
+                    label.span = span;
+                }
+            }
+            found
+        })
+    }
+
+    /// Returns the type that a value without any conversion has.
+    #[must_use]
+    pub fn of(value: &Value) -> Self {
+        match value {
+            Value::Null => Self::Any,
+            Value::Bool(_) => Self::Bool,
+            Value::Number(_) => Self::Number,
+            Value::String(_) => Self::String,
+            Value::Tuple(items) => Self::Tuple(items.iter().map(Self::of).collect()),
+            Value::Object(items) => {
+                let items = items.iter();
+                let typed = items
+                    .map(|(name, item)| (name.clone(), AttributeType::required(Self::of(item))));
+                Self::Object(typed.collect())
+            }
+        }
+    }
+
+    /// Returns the same type with every attribute required: types of values have no optional ones.
+    #[must_use]
+    pub fn plain(&self) -> Self {
+        match self {
+            Self::Any | Self::Bool | Self::Number | Self::String => self.clone(),
+            Self::List(item) => Self::List(Box::new(item.plain())),
+            Self::Set(item) => Self::Set(Box::new(item.plain())),
+            Self::Map(item) => Self::Map(Box::new(item.plain())),
+            Self::Tuple(items) => Self::Tuple(items.iter().map(Self::plain).collect()),
+            Self::Object(items) => {
+                let items = items.iter();
+                let plain = items
+                    .map(|(name, item)| (name.clone(), AttributeType::required(item.ty.plain())));
+                Self::Object(plain.collect())
+            }
+        }
+    }
+
+    /// Tells whether this is `bool`, `number` or `string`.
+    #[must_use]
+    pub fn is_primitive(&self) -> bool {
+        matches!(self, Self::Bool | Self::Number | Self::String)
+    }
+
+    /// Tells whether any place in it is open.
+    pub(super) fn has_any(&self) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Bool | Self::Number | Self::String => false,
+            Self::List(item) | Self::Set(item) | Self::Map(item) => item.has_any(),
+            Self::Tuple(items) => items.iter().any(Self::has_any),
+            Self::Object(items) => items.values().any(|item| item.ty.has_any()),
+        }
+    }
+}
+
+/// Prints a type as an expression; defaults are left out.
+impl fmt::Display for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Any => f.write_str("any"),
+            Self::Bool => f.write_str("bool"),
+            Self::Number => f.write_str("number"),
+            Self::String => f.write_str("string"),
+            Self::List(item) => write!(f, "list({item})"),
+            Self::Set(item) => write!(f, "set({item})"),
+            Self::Map(item) => write!(f, "map({item})"),
+            Self::Tuple(items) => {
+                let items: Vec<String> = items.iter().map(Self::to_string).collect();
+                write!(f, "tuple([{}])", items.join(","))
+            }
+            Self::Object(items) => {
+                let item = |(name, item): (&String, &AttributeType)| match item.presence {
+                    Presence::Required => format!("{name}={}", item.ty),
+                    _ => format!("{name}=optional({})", item.ty),
+                };
+                let items: Vec<String> = items.iter().map(item).collect();
+                write!(f, "object({{{}}})", items.join(","))
+            }
+        }
+    }
+}
+
+const INVALID: &str = "Invalid type specification";
+
+fn refused<T>(
+    file: FileId,
+    at: Span,
+    title: &'static str,
+    remark: impl Into<String>,
+) -> Result<T, NotConstant> {
+    let diagnostic = Diagnostic::error("type-invalid", title).at(file, at, remark);
+    Err(NotConstant {
+        refused: vec![diagnostic],
+        uncertain: Vec::new(),
+    })
+}
+
+/// Returns what the program says of a type in quotes, as all were in old versions; nothing where the
+/// quotes hold no text.
+fn quoted(file: FileId, expr: &Expr) -> Result<Option<&'static str>, NotConstant> {
+    // A lone interpolation is its value, not a text.
+    if let ExprKind::Template(parts) = &expr.kind {
+        if let [hcl::tree::TemplatePart::Interpolation(_)] = &**parts {
+            return Ok(None);
+        }
+    }
+    let value = constant(file, expr)?.to_text();
+    Ok(Some(match value.as_deref() {
+        Some("string" | "list" | "map") => "Invalid quoted type constraints",
+        _ => "Invalid legacy variable type hint",
+    }))
+}
+
+fn of_variable(file: FileId, expr: &Expr) -> Result<Type, NotConstant> {
+    // Only here, and not inside other types, two of them may stand alone.
+    match keyword(expr) {
+        Some("list") => Ok(Type::List(Box::new(Type::Any))),
+        Some("map") => Ok(Type::Map(Box::new(Type::Any))),
+        _ => read(file, expr),
+    }
+}
+
+/// Returns the word that an expression is, if it is one.
+fn keyword(expr: &Expr) -> Option<&str> {
+    match &expr.kind {
+        ExprKind::Variable(name) => Some(name),
+        ExprKind::Null => Some("null"),
+        ExprKind::Bool(true) => Some("true"),
+        ExprKind::Bool(false) => Some("false"),
+        _ => None,
+    }
+}
+
+fn read(file: FileId, expr: &Expr) -> Result<Type, NotConstant> {
+    if let Some(word) = keyword(expr) {
+        return match word {
+            "bool" => Ok(Type::Bool),
+            "string" => Ok(Type::String),
+            "number" => Ok(Type::Number),
+            "any" => Ok(Type::Any),
+            "list" | "map" | "set" => {
+                let remark = format!("write the type of the elements, as in {word}(string)");
+                refused(file, expr.span, INVALID, remark)
+            }
+            "object" | "tuple" => {
+                let remark = format!("{word} needs to be told what is in it");
+                refused(file, expr.span, INVALID, remark)
+            }
+            _ => refused(file, expr.span, INVALID, "there is no such type"),
+        };
+    }
+    match &expr.kind {
+        ExprKind::Call(call) => constructed(file, expr, call),
+        _ => refused(file, expr.span, INVALID, "this is no type expression"),
+    }
+}
+
+/// Reads `name(…)`.
+fn constructed(file: FileId, expr: &Expr, call: &Call) -> Result<Type, NotConstant> {
+    let name = call.name.text.as_str();
+    let behind_name = Span::new(call.name.span.end, expr.span.end);
+    match (name, &*call.args) {
+        ("bool" | "string" | "number" | "any", _) => {
+            let remark = format!("{name} takes no arguments");
+            refused(file, behind_name, INVALID, remark)
+        }
+        ("optional", _) => {
+            let remark = "only an attribute of an object can be optional";
+            refused(file, call.name.span, INVALID, remark)
+        }
+        ("list" | "set" | "map", [item]) => {
+            let item = Box::new(read(file, item)?);
+            Ok(match name {
+                "list" => Type::List(item),
+                "set" => Type::Set(item),
+                _ => Type::Map(item),
+            })
+        }
+        ("object", [attributes]) => object(file, attributes),
+        ("tuple", [items]) => match &items.kind {
+            ExprKind::Tuple(items) => all(items.iter().map(|item| read(file, item))),
+            _ => refused(
+                file,
+                items.span,
+                INVALID,
+                "a tuple needs a list of types in brackets",
+            ),
+        }
+        .map(Type::Tuple),
+        ("list" | "set" | "map" | "object" | "tuple", args) => {
+            let at = match args {
+                [_, second, .., last] => Span::new(second.span.start, last.span.end),
+                [_, second] => second.span,
+                _ => behind_name,
+            };
+            refused(
+                file,
+                at,
+                INVALID,
+                format!("{name} takes exactly one argument"),
+            )
+        }
+        _ => refused(file, expr.span, INVALID, "there is no such type"),
+    }
+}
+
+fn all<T>(items: impl Iterator<Item = Result<T, NotConstant>>) -> Result<Vec<T>, NotConstant> {
+    let (mut good, mut problems) = (Vec::new(), NotConstant::default());
+    for item in items {
+        match item {
+            Ok(item) => good.push(item),
+            Err(found) => problems.add(found),
+        }
+    }
+    problems.or_value(good)
+}
+
+fn object(file: FileId, attributes: &Expr) -> Result<Type, NotConstant> {
+    let ExprKind::Object(items) = &attributes.kind else {
+        let remark = "an object needs its attributes in braces";
+        return refused(file, attributes.span, INVALID, remark);
+    };
+    let mut seen = BTreeMap::new();
+    let attributes = items.iter().map(|item| {
+        let name = attribute_name(file, item)?;
+        if seen.insert(name.clone(), ()).is_some() {
+            let remark = "this attribute stands here twice";
+            return refused(file, key_span(&item.key), INVALID, remark);
+        }
+        Ok((name, attribute(file, &item.value)?))
+    });
+    let attributes = all(attributes)?;
+    Ok(Type::Object(attributes.into_iter().collect()))
+}
+
+fn attribute_name(file: FileId, item: &ObjectItem) -> Result<String, NotConstant> {
+    let name = match &item.key {
+        ObjectKey::Name(word) => Some(word.text.as_str()),
+        ObjectKey::Expr(expr) => keyword(expr),
+    };
+    match name {
+        Some(name) => Ok(normalised(name.to_owned())),
+        None => {
+            let remark = "the name of an attribute is a bare word";
+            refused(file, key_span(&item.key), INVALID, remark)
+        }
+    }
+}
+
+fn key_span(key: &ObjectKey) -> Span {
+    match key {
+        ObjectKey::Name(word) => word.span,
+        ObjectKey::Expr(expr) => expr.span,
+    }
+}
+
+/// Reads the type of an attribute, which alone may be optional.
+fn attribute(file: FileId, expr: &Expr) -> Result<AttributeType, NotConstant> {
+    let call = match &expr.kind {
+        ExprKind::Call(call) if call.name.text == "optional" => call,
+        _ => return read(file, expr).map(AttributeType::required),
+    };
+    match &*call.args {
+        [ty] => Ok(AttributeType {
+            ty: read(file, ty)?,
+            presence: Presence::Optional,
+        }),
+        [ty, default] => {
+            let value = constant(file, default);
+            // Both are looked at, even if one of them is wrong already.
+            let (ty, value) = super::eval::joined(read(file, ty), value)?;
+            let default = fitting_default(file, value, &ty, default.span)?;
+            Ok(AttributeType {
+                ty,
+                presence: Presence::Default(default),
+            })
+        }
+        _ => {
+            let behind_name = Span::new(call.name.span.end, expr.span.end);
+            let remark = "optional takes a type and perhaps a default";
+            refused(file, behind_name, INVALID, remark)
+        }
+    }
+}
+
+/// Converts the default of an attribute to its type.
+fn fitting_default(
+    file: FileId,
+    value: Value,
+    ty: &Type,
+    at: Span,
+) -> Result<Typed, NotConstant> {
+    match convert::convert(Typed::of(value), ty) {
+        Ok(default) => Ok(default),
+        Err(Misfit::Refused(reason)) => {
+            let title = "Invalid default value for optional attribute";
+            let diagnostic = Diagnostic::error("wrong-type", title).at(file, at, reason);
+            Err(NotConstant {
+                refused: vec![diagnostic],
+                uncertain: Vec::new(),
+            })
+        }
+        Err(Misfit::Uncertain(reason)) => {
+            let title = "Expression cannot be evaluated here";
+            let diagnostic = Diagnostic::error("not-constant", title).at(file, at, reason);
+            Err(NotConstant {
+                refused: Vec::new(),
+                uncertain: vec![diagnostic],
+            })
+        }
+    }
+}

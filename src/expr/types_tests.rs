@@ -1,0 +1,69 @@
+use super::{Misfit, Type, Typed, Value, constant, fit};
+use crate::diag::Texts;
+use crate::hcl;
+
+/// A type, a default, and what the program made of it: the type and the value in JSON, or `refused`.
+/// Recorded with Terraform 1.11.4 (`scripts/record_types.py`).
+const CONVERSIONS: &str = include_str!("../../fixtures/expr/conversions.tsv");
+
+#[derive(Debug, PartialEq, Eq)]
+enum Answer {
+    Refused,
+    Uncertain,
+    Value(String),
+}
+
+fn answer(ty: &str, default: &str) -> Answer {
+    let text = format!("type = {ty}\ndefault = {default}\n");
+    let file = Texts::default().add("test", Vec::new());
+    let (body, _) = hcl::parse(file, text.as_bytes());
+    let default = constant(file, &body.attribute("default").unwrap().value).unwrap();
+    let ty = match Type::of_variable(file, &body.attribute("type").unwrap().value) {
+        Ok(ty) => ty,
+        Err(found) if found.refused.is_empty() => return Answer::Uncertain,
+        Err(_) => return Answer::Refused,
+    };
+    match fit(Typed::of(default), &ty) {
+        Ok(fitted) => Answer::Value(format!("{}\t{}", fitted.ty, json(&fitted.value))),
+        Err(Misfit::Refused(_)) => Answer::Refused,
+        Err(Misfit::Uncertain(_)) => Answer::Uncertain,
+    }
+}
+
+fn json(value: &Value) -> String {
+    let text = |text: &str| serde_json::to_string(text).unwrap();
+    match value {
+        Value::Null => "null".to_owned(),
+        Value::Bool(value) => value.to_string(),
+        Value::Number(number) => number.to_string(),
+        Value::String(value) => text(value),
+        Value::Tuple(items) => {
+            let items: Vec<String> = items.iter().map(json).collect();
+            format!("[{}]", items.join(","))
+        }
+        Value::Object(items) => {
+            let item = |(key, value): (&String, &Value)| format!("{}:{}", text(key), json(value));
+            let items: Vec<String> = items.iter().map(item).collect();
+            format!("{{{}}}", items.join(","))
+        }
+    }
+}
+
+#[test]
+#[allow(clippy::print_stdout, reason = "says how much it left open")]
+fn conversions_are_those_of_the_program() {
+    let (mut wrong, mut uncertain, mut rows) = (Vec::new(), Vec::new(), 0);
+    for row in CONVERSIONS.lines() {
+        let (ty, rest) = row.split_once('\t').unwrap();
+        let (default, wanted) = rest.split_once('\t').unwrap();
+        rows += 1;
+        match answer(ty, default) {
+            Answer::Uncertain => uncertain.push(row),
+            Answer::Refused if wanted == "refused" => {}
+            Answer::Value(value) if value == wanted => {}
+            other => wrong.push(format!("{row}\n    {other:?}")),
+        }
+    }
+    println!("{} of {rows} uncertain", uncertain.len());
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

@@ -1,0 +1,192 @@
+//! Which types convert to which, and the type that several have in common (`config.md` 8.4).
+
+use std::collections::BTreeMap;
+
+use super::convert::{Fit, Misfit};
+use super::types::{AttributeType, Presence, Type};
+
+/// Tells whether values of one type convert to another, as far as the types alone decide.
+pub(super) fn possible(from: &Type, to: &Type) -> Fit<bool> {
+    Ok(match (from, to) {
+        (_, Type::Any) | (Type::Any, _) => true,
+        (Type::Bool | Type::Number | Type::String, Type::String)
+        | (Type::String, Type::Bool | Type::Number)
+        | (Type::Bool, Type::Bool)
+        | (Type::Number, Type::Number) => true,
+        (Type::List(from) | Type::Set(from), Type::List(to) | Type::Set(to))
+        | (Type::Map(from), Type::Map(to)) => possible(from, to)?,
+        (Type::Tuple(from), Type::List(to) | Type::Set(to)) => all_possible(from.iter(), to)?,
+        (Type::Object(from), Type::Map(to)) => {
+            all_possible(from.values().map(|attribute| &attribute.ty), to)?
+        }
+        (Type::Tuple(from), Type::Tuple(to)) => {
+            from.len() == to.len() && every(from.iter().zip(to))?
+        }
+        (Type::Map(from), Type::Object(to)) => {
+            every(to.values().map(|attribute| (&**from, &attribute.ty)))?
+        }
+        (Type::Object(from), Type::Object(to)) => {
+            let is_there = |(name, attribute): (&String, &AttributeType)| {
+                from.contains_key(name) || attribute.presence != Presence::Required
+            };
+            let both = to
+                .iter()
+                .filter_map(|(name, to)| Some((&from.get(name)?.ty, &to.ty)));
+            to.iter().all(is_there) && every(both)?
+        }
+        _ => false,
+    })
+}
+
+fn every<'t>(mut pairs: impl Iterator<Item = (&'t Type, &'t Type)>) -> Fit<bool> {
+    pairs.try_fold(true, |so_far, (from, to)| Ok(so_far && possible(from, to)?))
+}
+
+/// Tells whether the parts of a structure convert to the one type of a collection's items.
+fn all_possible<'t>(types: impl Iterator<Item = &'t Type>, to: &Type) -> Fit<bool> {
+    let types: Vec<&Type> = types.collect();
+    match to {
+        _ if types.is_empty() => Ok(true),
+        Type::Any => Ok(match unify(&types)? {
+            Some(Type::Any) => types.iter().all(|ty| **ty == Type::Any),
+            found => found.is_some(),
+        }),
+        _ => every(types.into_iter().map(|from| (from, to))),
+    }
+}
+
+/// What several types have in common, by kind.
+enum Kinds {
+    Same,
+    Primitive,
+    Tuples,
+    Objects,
+    Collections,
+    /// A structure beside something that never converts to it.
+    Unrelated,
+    /// A structure beside a null, whose type only a value could tell.
+    Open,
+    /// Several that may convert to each other in ways that depend on their order.
+    Mixed,
+}
+
+/// Finds the one type that values of all these types are brought to where a type is open; `None` is
+/// the program's own answer that there is none.
+pub(super) fn unify(types: &[&Type]) -> Fit<Option<Type>> {
+    match kinds(types) {
+        Kinds::Same => Ok(types.first().map(|ty| (*ty).clone())),
+        Kinds::Primitive => Ok(primitive(types)),
+        Kinds::Tuples => tuples(types),
+        Kinds::Objects => objects(types),
+        Kinds::Collections => collections(types),
+        Kinds::Unrelated => Ok(None),
+        Kinds::Open => Ok(Some(Type::Any)),
+        Kinds::Mixed => Err(Misfit::Uncertain("elements of different kinds")),
+    }
+}
+
+fn kinds(types: &[&Type]) -> Kinds {
+    if types.windows(2).all(|pair| pair[0] == pair[1]) {
+        return Kinds::Same;
+    }
+    let has = |is: fn(&Type) -> bool| types.iter().any(|ty| is(ty));
+    let primitive = has(Type::is_primitive);
+    let open = has(|ty| *ty == Type::Any);
+    let tuples = has(|ty| matches!(ty, Type::Tuple(_)));
+    let objects = has(|ty| matches!(ty, Type::Object(_)));
+    let sequences = has(|ty| matches!(ty, Type::List(_) | Type::Set(_)));
+    let maps = has(|ty| matches!(ty, Type::Map(_)));
+    match (primitive, tuples, objects, sequences || maps) {
+        (true, false, false, false) => Kinds::Primitive,
+        (_, _, _, false) if open => Kinds::Open,
+        _ if open => Kinds::Mixed,
+        (false, true, false, false) => Kinds::Tuples,
+        (false, false, true, false) => Kinds::Objects,
+        (false, false, false, true) => Kinds::Collections,
+        (true, ..) => Kinds::Unrelated,
+        (_, true, true, false) => Kinds::Unrelated,
+        _ => Kinds::Mixed,
+    }
+}
+
+/// A string can stand for all of them; null takes the type of the others.
+fn primitive(types: &[&Type]) -> Option<Type> {
+    let has = |wanted| types.iter().any(|ty| **ty == wanted);
+    match (has(Type::String), has(Type::Bool), has(Type::Number)) {
+        (true, ..) => Some(Type::String),
+        (_, true, true) => None,
+        (_, true, _) => Some(Type::Bool),
+        _ => Some(Type::Number),
+    }
+}
+
+/// Unifies tuples position by position, or to a list if they differ in length.
+fn tuples(types: &[&Type]) -> Fit<Option<Type>> {
+    let rows = types.iter().filter_map(|ty| match ty {
+        Type::Tuple(items) => Some(items),
+        _ => None,
+    });
+    let rows: Vec<&Vec<Type>> = rows.collect();
+    if rows.windows(2).any(|pair| pair[0].len() != pair[1].len()) {
+        let all: Vec<&Type> = rows.into_iter().flatten().collect();
+        return Ok(unify(&all)?.map(|item| Type::List(Box::new(item))));
+    }
+    let columns = rows.first().map_or(0, |row| row.len());
+    let mut common = Vec::new();
+    for at in 0..columns {
+        let column: Vec<&Type> = rows.iter().map(|row| &row[at]).collect();
+        match unify(&column)? {
+            Some(item) => common.push(item),
+            None => return Ok(None),
+        }
+    }
+    Ok(Some(Type::Tuple(common)))
+}
+
+/// Unifies objects attribute by attribute, or to a map if their attributes differ.
+fn objects(types: &[&Type]) -> Fit<Option<Type>> {
+    let rows = types.iter().filter_map(|ty| match ty {
+        Type::Object(items) => Some(items),
+        _ => None,
+    });
+    let rows: Vec<&BTreeMap<String, AttributeType>> = rows.collect();
+    if rows.windows(2).any(|pair| !pair[0].keys().eq(pair[1].keys())) {
+        let all: Vec<&Type> = rows
+            .into_iter()
+            .flat_map(|row| row.values().map(|attribute| &attribute.ty))
+            .collect();
+        return Ok(unify(&all)?.map(|item| Type::Map(Box::new(item))));
+    }
+    let mut common = BTreeMap::new();
+    for name in rows.first().into_iter().flat_map(|row| row.keys()) {
+        let column: Vec<&Type> = rows.iter().map(|row| &row[name].ty).collect();
+        match unify(&column)? {
+            Some(item) => common.insert(name.clone(), AttributeType::required(item)),
+            None => return Ok(None),
+        };
+    }
+    Ok(Some(Type::Object(common)))
+}
+
+/// Unifies lists, sets or maps by what is in them; different ones may convert to each other, in an
+/// order that is not ours to guess.
+fn collections(types: &[&Type]) -> Fit<Option<Type>> {
+    let first = types.first().map(|ty| std::mem::discriminant(*ty));
+    let is_first = |ty: &&Type| Some(std::mem::discriminant(*ty)) == first;
+    if !types.iter().all(is_first) {
+        return Err(Misfit::Uncertain("collections of different kinds"));
+    }
+    let items = types.iter().filter_map(|ty| match ty {
+        Type::List(item) | Type::Set(item) | Type::Map(item) => Some(&**item),
+        _ => None,
+    });
+    let items: Vec<&Type> = items.collect();
+    let Some(item) = unify(&items)?.map(Box::new) else {
+        return Ok(None);
+    };
+    Ok(Some(match types.first() {
+        Some(Type::List(_)) => Type::List(item),
+        Some(Type::Set(_)) => Type::Set(item),
+        _ => Type::Map(item),
+    }))
+}
