@@ -72,6 +72,7 @@ const HOMES: &[(&str, &str)] = &[
     ("httpdate", "sources"),
     ("idna", "addr"),
     ("indicatif", "cli"),
+    ("jsonc_parser", "config"),
     ("pgp", "authenticate"),
     ("reqwest", "os"),
     ("rustls", "os"),

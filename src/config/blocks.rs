@@ -125,7 +125,8 @@ fn top_level(kind: &'static str, block: &Block, contents: &mut Contents, faults:
         "terraform" => settings(&block.body, contents, faults),
         "required_providers" => {
             let remark = "this block belongs into a terraform block";
-            faults.invalid("Invalid required_providers block", block.header, remark);
+            let at = block.kind.span;
+            faults.invalid("Invalid required_providers block", at, remark);
         }
         "provider" => providers::provider_block(block, contents, faults),
         "resource" | "data" | "ephemeral" | "action" => resource(kind, block, contents, faults),
@@ -315,6 +316,10 @@ fn locals(body: &Body, contents: &mut Contents, faults: &mut Faults) {
         );
     }
     for value in body.attributes() {
+        if !names::is_identifier(&value.name.text) {
+            let remark = "a name holds letters, digits, dashes and underscores";
+            faults.invalid("Invalid local value name", value.name.span, remark);
+        }
         contents.declared.push(Declaration {
             kind: "local",
             labels: vec![value.name.text.clone()],

@@ -1,12 +1,14 @@
 //! `module` blocks: what their source means (`config.md` 4).
 
+use std::borrow::Cow;
+
 use crate::expr::{self, Value};
 use crate::flavor::Flavor;
 use crate::hcl::tree::{Block, Expr};
 use crate::version::CoreConstraints;
 
 use super::contents::{Call, CallVersion as Version, Contents, Faults, Role, Source};
-use super::names;
+use super::{json, names};
 
 /// What is said of a source that depends on values that are not known here.
 const COMPUTED: &str = "the source is computed";
@@ -29,7 +31,7 @@ pub(super) fn decode(block: &Block, contents: &mut Contents, faults: &mut Faults
         None => {
             faults.invalid(
                 "Missing required argument",
-                block.header,
+                faults.gap(block),
                 "source is missing",
             );
             return;
@@ -48,7 +50,8 @@ fn version(block: &Block, faults: &mut Faults) -> Version {
     let Some(argument) = block.body.attribute("version") else {
         return Version::Absent;
     };
-    let Ok(value) = expr::constant(faults.file, &argument.value) else {
+    let value = evaluated(&argument.value, faults);
+    let Ok(value) = expr::constant(faults.file, &value) else {
         return Version::Computed;
     };
     if value == Value::Null {
@@ -87,7 +90,17 @@ pub(super) fn of_run(value: &Expr, faults: &mut Faults) -> Option<Source> {
     source.filter(|_| fits)
 }
 
+/// Returns what is evaluated: only where sources are computed is a string in JSON a template
+/// (`config.md` 1.6).
+fn evaluated<'e>(value: &'e Expr, faults: &Faults) -> Cow<'e, Expr> {
+    match faults.flavor {
+        Flavor::Terraform1_11 => Cow::Borrowed(value),
+        _ => json::as_template(value, faults),
+    }
+}
+
 fn source(value: &Expr, version: &Version, faults: &mut Faults) -> Option<Source> {
+    let value = &*evaluated(value, faults);
     let Ok(constant) = expr::constant(faults.file, value) else {
         return Some(Source::Computed(COMPUTED.to_owned()));
     };

@@ -6,9 +6,10 @@
 use crate::addr::ProviderAddr;
 use crate::diag::{Diagnostic, FileId, Span};
 use crate::flavor::{Flavor, Program};
-use crate::hcl::tree::Expr;
+use crate::hcl::tree::{Block, Expr};
 use crate::version::{Constraints, CoreConstraints};
 
+use super::files::Syntax;
 use super::state::Local;
 use super::{CoreVersion, flood};
 
@@ -213,6 +214,7 @@ pub(super) enum Role {
 pub(super) struct Faults {
     pub file: FileId,
     pub role: Role,
+    pub syntax: Syntax,
     /// The only program that reads the file, if not both do.
     pub only: Option<Program>,
     pub flavor: Flavor,
@@ -244,6 +246,15 @@ impl Faults {
     pub(super) fn push(&mut self, diagnostic: Diagnostic) {
         self.found.push(diagnostic);
         flood::relieve(&mut self.found);
+    }
+
+    /// Returns where an argument is missing: the header or, in JSON, the end of the block.
+    pub(super) fn gap(&self, block: &Block) -> Span {
+        let end = block.body.span.end;
+        match self.syntax {
+            Syntax::Native => block.header,
+            Syntax::Json => Span::new(end, end + 1),
+        }
     }
 
     pub(super) fn place(&self, span: Span) -> Place {

@@ -5,7 +5,9 @@ use crate::flavor::Flavor;
 use crate::hcl::tree::{Block, Expr, ExprKind, Step};
 
 use super::contents::{Contents, Declaration, Faults, Import, Target};
-use super::names;
+use super::{json, names};
+
+const MISSING: &str = "Missing required argument";
 
 /// Decodes an `import` block.
 pub(super) fn decode(block: &Block, contents: &mut Contents, faults: &mut Faults) {
@@ -17,17 +19,21 @@ pub(super) fn decode(block: &Block, contents: &mut Contents, faults: &mut Faults
         faults.error("unsupported-item", "Unsupported argument", at, "");
     }
     if !has_id && (identity.is_none() || !identity_known) {
-        faults.invalid(
-            missing_id_title(faults.flavor),
-            block.header,
-            "id is missing",
-        );
+        let title = missing_id_title(faults.flavor);
+        let at = match title {
+            MISSING => faults.gap(block),
+            _ => block.header,
+        };
+        faults.invalid(title, at, "id is missing");
     }
     let Some(to) = block.body.attribute("to") else {
-        faults.invalid("Missing required argument", block.header, "to is missing");
+        faults.invalid(MISSING, faults.gap(block), "to is missing");
         return;
     };
-    let Some(target) = target(&to.value) else {
+    let Some(address) = json::as_expression(&to.value, faults) else {
+        return;
+    };
+    let Some(target) = target(&address) else {
         faults.invalid("Invalid import address", to.value.span, "write TYPE.NAME");
         return;
     };
@@ -36,7 +42,7 @@ pub(super) fn decode(block: &Block, contents: &mut Contents, faults: &mut Faults
         faults.invalid("Invalid import address", to.value.span, remark);
         return;
     }
-    if !has_keys(&to.value) {
+    if !has_keys(&address) {
         declare(&target, to.value.span, contents, faults);
     }
     let Ok(provider) = names::provider_argument(&block.body, faults) else {
@@ -52,7 +58,7 @@ pub(super) fn decode(block: &Block, contents: &mut Contents, faults: &mut Faults
 
 fn missing_id_title(flavor: Flavor) -> &'static str {
     match flavor {
-        Flavor::Terraform1_11 => "Missing required argument",
+        Flavor::Terraform1_11 => MISSING,
         Flavor::OpenTofu1_12 => "Missing required import argument",
         Flavor::Terraform1_15 | Flavor::Terraform1_16 => "Invalid import block",
     }

@@ -18,6 +18,7 @@ mod contents;
 mod files;
 mod flood;
 mod imports;
+mod json;
 mod manifest;
 mod names;
 mod overrides;

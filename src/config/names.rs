@@ -6,6 +6,8 @@ use crate::flavor::Flavor;
 use crate::hcl::tree::{Body, Expr, ExprKind, Step};
 
 use super::contents::{Faults, Reference};
+use super::files::Syntax;
+use super::json;
 
 /// Reads the meta-argument `provider` of a block, if it has one.
 ///
@@ -14,7 +16,12 @@ pub(super) fn provider_argument(body: &Body, faults: &mut Faults) -> Result<Opti
     let Some(argument) = body.attribute("provider") else {
         return Ok(None);
     };
-    let value = &argument.value;
+    // Only OpenTofu says what is wrong with a text that is no expression.
+    let read = match faults.flavor.is_opentofu() {
+        true => json::as_expression(&argument.value, faults).ok_or(())?,
+        false => json::as_reference(&argument.value, faults),
+    };
+    let value = &*read;
     let Some((local_name, alias)) = reference(value, faults) else {
         let remark = "write NAME or NAME.ALIAS";
         faults.invalid(
@@ -42,7 +49,7 @@ fn reference(value: &Expr, faults: &mut Faults) -> Option<(String, Option<String
         // The programs read a keyword as a name here.
         ExprKind::Null => Some(("null".to_owned(), None)),
         ExprKind::Bool(value) => Some((value.to_string(), None)),
-        ExprKind::String(text) => {
+        ExprKind::String(text) if faults.syntax == Syntax::Native => {
             let parts = quoted_reference(text)?;
             faults.odd("Quoted references are deprecated", value.span, "");
             Some(parts)

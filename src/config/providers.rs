@@ -10,7 +10,7 @@ use crate::version::Constraints;
 use super::contents::{
     Contents, Declaration, Faults, ProviderBlock, RequiredProvider, Stated, Written,
 };
-use super::{names, sources};
+use super::{json, names, sources};
 
 /// Decodes a `required_providers` block.
 pub(super) fn required_providers(block: &Block, contents: &mut Contents, faults: &mut Faults) {
@@ -198,6 +198,7 @@ fn configuration_aliases(name: &Word, item: &ObjectItem, faults: &mut Faults) {
         return;
     };
     for alias in aliases {
+        let alias = json::as_reference(alias, faults);
         let local_name = match &alias.kind {
             ExprKind::Variable(root) => root,
             ExprKind::Traversal(base, _) => match &base.kind {

@@ -11,7 +11,7 @@ use crate::world::{DirEntry, FileKind, Files, ReadSeek};
 use super::contents::{Contents, Faults, Role};
 use super::files::{self, Backups, ModuleFiles, SourceFile, Syntax};
 use super::{MAX_FILE_BYTES, MAX_FILES, MAX_TOTAL_BYTES};
-use super::{blocks, flood, overrides, resolve, runs};
+use super::{blocks, flood, json, overrides, resolve, runs};
 
 /// Reads what lies below (or beside) one root; directories are given from the root on.
 pub(super) struct Reader<'a> {
@@ -90,24 +90,24 @@ impl<'a> Reader<'a> {
     /// Decodes one file; one that cannot be read has no contents.
     pub(super) fn decode(&mut self, dir: &Path, file: &SourceFile, role: Role) -> Contents {
         let path = dir.join(&file.name);
-        if file.syntax == Syntax::Json {
-            let title = "JSON configuration file not read";
-            let diagnostic = Diagnostic::error("configuration-unread", title)
-                .help("this version reads native syntax only: move its contents to a .tf file");
-            self.report(&path, diagnostic, "this file may change what is required");
-            return Contents::default();
-        }
         let Some(id) = self.read(&path) else {
             return Contents::default();
         };
-        let (body, found) = hcl::parse(id, self.texts.bytes(id));
-        self.found.extend(found);
         let mut faults = Faults {
             file: id,
             role,
+            syntax: file.syntax,
             only: file.only,
             flavor: self.flavor,
             found: Vec::new(),
+        };
+        let body = match file.syntax {
+            Syntax::Native => {
+                let (body, found) = hcl::parse(id, self.texts.bytes(id));
+                self.found.extend(found);
+                body
+            }
+            Syntax::Json => json::parse(self.texts.bytes(id), &mut faults),
         };
         let contents = match role {
             Role::Primary | Role::Override => blocks::decode(&body, &mut faults),

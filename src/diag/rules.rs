@@ -75,11 +75,6 @@ pub const RULES: &[Rule] = &[
         "a configuration contains something that works but often surprises",
     ),
     rule(
-        "configuration-unread",
-        Error,
-        "a configuration file is of a kind that is not read yet",
-    ),
-    rule(
         "conflict-markers",
         Error,
         "a merge left its conflict markers in the file",
@@ -169,7 +164,7 @@ pub const RULES: &[Rule] = &[
     rule(
         "nested-too-deep",
         Error,
-        "an expression is nested deeper than 64 levels",
+        "an expression or a JSON text is nested deeper than lockctl follows",
     ),
     rule(
         "not-constant",
