@@ -9,18 +9,19 @@ use crate::hcl::tree::{Attribute, Block, Body};
 use crate::version::CoreConstraints;
 
 use super::CoreVersion;
+use super::checks::{self, Inside};
 use super::contents::{Backend, Contents, Declaration, Faults, Resource, Role};
 use super::state::Local;
 use super::{calls, imports, names, overrides, providers};
 
 /// One type of block: its name and what its labels are called.
-struct BlockType {
-    kind: &'static str,
-    labels: &'static [&'static str],
-    known_to: fn(Flavor) -> bool,
+pub(super) struct BlockType {
+    pub kind: &'static str,
+    pub labels: &'static [&'static str],
+    pub known_to: fn(Flavor) -> bool,
 }
 
-const fn every(kind: &'static str, labels: &'static [&'static str]) -> BlockType {
+pub(super) const fn every(kind: &'static str, labels: &'static [&'static str]) -> BlockType {
     BlockType {
         kind,
         labels,
@@ -87,7 +88,11 @@ pub(super) fn decode(body: &Body, faults: &mut Faults) -> Contents {
 }
 
 /// Finds a block in the table of what may stand here; reports what is wrong about it.
-fn kind_of(block: &Block, table: &[BlockType], faults: &mut Faults) -> Option<&'static str> {
+pub(super) fn kind_of(
+    block: &Block,
+    table: &[BlockType],
+    faults: &mut Faults,
+) -> Option<&'static str> {
     let kind = &block.kind.text;
     let known = table
         .iter()
@@ -102,20 +107,26 @@ fn kind_of(block: &Block, table: &[BlockType], faults: &mut Faults) -> Option<&'
         );
         return None;
     };
-    if let Some(label) = known.labels.get(block.labels.len()) {
-        let title = format!("Missing {label} for {kind}");
-        faults.error("label-wrong", title, block.header, "");
-        return None;
-    }
-    if let Some(label) = block.labels.get(known.labels.len()) {
-        let title = format!("Extraneous label for {kind}");
-        faults.error("label-wrong", title, label.span, "");
-        return None;
-    }
-    Some(known.kind)
+    labels_fit(block, known.labels, faults).then_some(known.kind)
 }
 
-fn unsupported_argument(argument: &Attribute, faults: &mut Faults) {
+/// Tells whether a block has the labels that it must have; reports it if not.
+pub(super) fn labels_fit(block: &Block, labels: &[&str], faults: &mut Faults) -> bool {
+    let kind = &block.kind.text;
+    if let Some(label) = labels.get(block.labels.len()) {
+        let title = format!("Missing {label} for {kind}");
+        faults.error("label-wrong", title, block.header, "");
+        return false;
+    }
+    if let Some(label) = block.labels.get(labels.len()) {
+        let title = format!("Extraneous label for {kind}");
+        faults.error("label-wrong", title, label.span, "");
+        return false;
+    }
+    true
+}
+
+pub(super) fn unsupported_argument(argument: &Attribute, faults: &mut Faults) {
     let at = argument.name.span;
     faults.error("unsupported-item", "Unsupported argument", at, "");
 }
@@ -129,12 +140,17 @@ fn top_level(kind: &'static str, block: &Block, contents: &mut Contents, faults:
             faults.invalid("Invalid required_providers block", at, remark);
         }
         "provider" => providers::provider_block(block, contents, faults),
-        "resource" | "data" | "ephemeral" | "action" => resource(kind, block, contents, faults),
+        "resource" | "data" | "ephemeral" | "action" => {
+            let is_named = checks::resource(kind, block, Inside::Module, faults);
+            if is_named {
+                resource(kind, block, contents, faults);
+            }
+        }
         "check" => check(block, contents, faults),
         "import" => imports::decode(block, contents, faults),
         "module" => {
             declare(kind, block, contents, faults);
-            repetition(&block.body, faults);
+            checks::call(block, faults);
             calls::decode(block, contents, faults);
         }
         "variable" => variable(block, contents, faults),
@@ -249,22 +265,8 @@ fn core_version(argument: &Attribute, faults: &mut Faults) -> Option<CoreVersion
     }
 }
 
-/// Reports a block that says twice how often it counts.
-fn repetition(body: &Body, faults: &mut Faults) {
-    let (count, for_each) = (body.attribute("count"), body.attribute("for_each"));
-    if let (Some(count), Some(for_each)) = (count, for_each) {
-        let at = match faults.flavor.is_opentofu() {
-            true => count.name.span,
-            false => for_each.name.span,
-        };
-        let title = "Invalid combination of \"count\" and \"for_each\"";
-        faults.invalid(title, at, "only one of the two may be set");
-    }
-}
-
 fn resource(kind: &'static str, block: &Block, contents: &mut Contents, faults: &mut Faults) {
     declare(kind, block, contents, faults);
-    repetition(&block.body, faults);
     let [type_name, name] = &*block.labels else {
         return;
     };
@@ -288,7 +290,8 @@ fn check(block: &Block, contents: &mut Contents, faults: &mut Faults) {
     declare("check", block, contents, faults);
     const INSIDE: &[BlockType] = &[every("data", &["type", "name"]), every("assert", &[])];
     for nested in block.body.blocks() {
-        if kind_of(nested, INSIDE, faults) == Some("data") {
+        let is_data = kind_of(nested, INSIDE, faults) == Some("data");
+        if is_data && checks::resource("data", nested, Inside::Check, faults) {
             resource("data", nested, contents, faults);
         }
     }

@@ -21,7 +21,9 @@ pub(super) fn decode(block: &Block, contents: &mut Contents, faults: &mut Faults
         faults.invalid("Invalid module instance name", name.span, remark);
         return;
     }
-    let version = version(block, faults);
+    let stated = version(block, faults);
+    // What is wrong with a version says nothing about the source.
+    let version = stated.clone().unwrap_or(Version::Computed);
     let (source, span) = match block.body.attribute("source") {
         Some(argument) => match source(&argument.value, &version, faults) {
             Some(source) => (Some(source), argument.value.span),
@@ -37,6 +39,9 @@ pub(super) fn decode(block: &Block, contents: &mut Contents, faults: &mut Faults
             return;
         }
     };
+    if stated.is_none() {
+        return;
+    }
     contents.calls.push(Call {
         name: name.text.clone(),
         source,
@@ -46,24 +51,25 @@ pub(super) fn decode(block: &Block, contents: &mut Contents, faults: &mut Faults
     });
 }
 
-fn version(block: &Block, faults: &mut Faults) -> Version {
+/// Reads the version of a call; one that is no version is reported, and none.
+fn version(block: &Block, faults: &mut Faults) -> Option<Version> {
     let Some(argument) = block.body.attribute("version") else {
-        return Version::Absent;
+        return Some(Version::Absent);
     };
     let value = evaluated(&argument.value, faults);
     let Ok(value) = expr::constant(faults.file, &value) else {
-        return Version::Computed;
+        return Some(Version::Computed);
     };
     if value == Value::Null {
-        return Version::Null;
+        return Some(Version::Null);
     }
     let read = value.to_text().map(|text| CoreConstraints::parse(&text));
     match read {
-        Some(Ok(constraints)) => Version::Stated(constraints),
+        Some(Ok(constraints)) => Some(Version::Stated(constraints)),
         _ => {
             let span = argument.value.span;
             faults.error("constraint-invalid", "Invalid version constraint", span, "");
-            Version::Computed
+            None
         }
     }
 }

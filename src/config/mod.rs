@@ -14,6 +14,7 @@
 
 mod blocks;
 mod calls;
+mod checks;
 mod contents;
 mod files;
 mod flood;

@@ -14,7 +14,7 @@ use super::contents::{
     Call, CallVersion, Contents, Declaration, Faults, Place, ProviderBlock, RequiredProvider,
     Resource, Source,
 };
-use super::resolve;
+use super::{checks, resolve};
 
 /// Reports what may not stand in an override file; returns whether the block counts.
 pub(super) fn allows(kind: &str, block: &Block, faults: &mut Faults) -> bool {
@@ -37,28 +37,22 @@ pub(super) fn allows(kind: &str, block: &Block, faults: &mut Faults) -> bool {
     false
 }
 
-/// Reports the parts of a block that no override may have.
+/// Reports dependencies, which no override may have; their place is the first of them.
 fn unsupported(kind: &str, block: &Block, faults: &mut Faults) {
-    if !["resource", "data", "output", "module"].contains(&kind) {
-        return;
-    }
-    if let Some(argument) = block.body.attribute("depends_on") {
-        let empty = matches!(&argument.value.kind, ExprKind::Tuple(items) if items.is_empty());
-        if !empty {
-            let remark = "depends_on cannot be overridden";
-            faults.invalid("Unsupported override", argument.name.span, remark);
-        }
-    }
-    let nested = block
-        .body
-        .blocks()
-        .filter(|nested| nested.kind.text == "lifecycle");
-    for condition in nested.flat_map(|lifecycle| lifecycle.body.blocks()) {
-        let kind = condition.kind.text.as_str();
-        if ["precondition", "postcondition"].contains(&kind) {
-            let title = format!("Can't override {kind} blocks");
-            faults.invalid(title, condition.header, "");
-        }
+    // Terraform passes over ephemeral resources in override files.
+    let merged = match kind {
+        "resource" | "data" | "output" | "module" => true,
+        "ephemeral" => faults.flavor.is_opentofu(),
+        _ => false,
+    };
+    let argument = block.body.attribute("depends_on").filter(|_| merged);
+    let value = argument.map(|argument| &argument.value.kind);
+    // What is no list, or no reference, is reported as such.
+    if let Some(ExprKind::Tuple(items)) = value
+        && let Some(first) = items.iter().find(|item| checks::is_reference(item))
+    {
+        let remark = "depends_on cannot be overridden";
+        faults.invalid("Unsupported override", first.span, remark);
     }
 }
 

@@ -3,14 +3,13 @@
 use crate::addr::ProviderAddr;
 use crate::diag::{Diagnostic, Span};
 use crate::expr::{self, Value};
-use crate::flavor::Flavor;
 use crate::hcl::tree::{Attribute, Block, Body, Expr, ExprKind, ObjectItem, ObjectKey, Word};
 use crate::version::Constraints;
 
 use super::contents::{
     Contents, Declaration, Faults, ProviderBlock, RequiredProvider, Stated, Written,
 };
-use super::{json, names, sources};
+use super::{checks, json, names, sources};
 
 /// Decodes a `required_providers` block.
 pub(super) fn required_providers(block: &Block, contents: &mut Contents, faults: &mut Faults) {
@@ -217,20 +216,12 @@ fn configuration_aliases(name: &Word, item: &ObjectItem, faults: &mut Faults) {
 /// Decodes a `provider` block; its `version` is deprecated, but it counts (`config.md` 3.2).
 pub(super) fn provider_block(block: &Block, contents: &mut Contents, faults: &mut Faults) {
     let [label] = &*block.labels else { return };
-    for name in reserved_arguments(faults.flavor) {
-        if let Some(argument) = block.body.attribute(name) {
-            faults.invalid(
-                "Reserved argument name in provider block",
-                argument.name.span,
-                "",
-            );
-        }
-    }
     if !names::is_normal(&label.text, faults.flavor) {
         names::invalid_local_name(label.span, faults);
         return;
     }
     let alias = alias(&block.body, faults);
+    checks::provider(block, alias.as_deref(), faults);
     let labels = [Some(label.text.clone()), alias.clone()];
     contents.declared.push(Declaration {
         kind: "provider",
@@ -243,14 +234,6 @@ pub(super) fn provider_block(block: &Block, contents: &mut Contents, faults: &mu
         version: block_version(&block.body, faults),
         place: faults.place(block.header),
     });
-}
-
-fn reserved_arguments(flavor: Flavor) -> &'static [&'static str] {
-    if flavor.is_opentofu() {
-        &["count", "depends_on", "source"]
-    } else {
-        &["count", "depends_on", "source", "for_each"]
-    }
 }
 
 fn alias(body: &Body, faults: &mut Faults) -> Option<String> {

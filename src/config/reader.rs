@@ -104,7 +104,7 @@ impl<'a> Reader<'a> {
         let body = match file.syntax {
             Syntax::Native => {
                 let (body, found) = hcl::parse(id, self.texts.bytes(id));
-                self.found.extend(found);
+                faults.found = found;
                 body
             }
             Syntax::Json => json::parse(self.texts.bytes(id), &mut faults),

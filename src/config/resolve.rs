@@ -295,7 +295,12 @@ fn duplicate_title(declaration: &Declaration, flavor: Flavor) -> String {
             "Duplicate import configuration for \"{}\"",
             labels.join(".")
         ),
-        // For `ephemeral` this title is a guess after those of `resource` and `data`.
+        "ephemeral" if flavor.is_opentofu() => {
+            format!(
+                "Duplicate ephemeral resource \"{}\" configuration",
+                labels[0]
+            )
+        }
         "resource" | "data" | "ephemeral" | "action" | "check" => {
             format!("Duplicate {kind} \"{}\" configuration", labels[0])
         }
