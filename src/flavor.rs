@@ -154,6 +154,12 @@ impl Flavor {
         matches!(self, Self::Terraform1_15 | Self::Terraform1_16)
     }
 
+    /// Tells whether an output may state its type (`config.md` 11.2).
+    #[must_use]
+    pub fn types_outputs(self) -> bool {
+        matches!(self, Self::Terraform1_15 | Self::Terraform1_16)
+    }
+
     /// Tells whether modules below the root may have `import` blocks (`config.md` 11.2).
     #[must_use]
     pub fn imports_in_children(self) -> bool {
@@ -163,6 +169,13 @@ impl Flavor {
     /// Tells whether a root with test files only is a configuration (`config.md` 1.1).
     #[must_use]
     pub fn counts_tests_as_configuration(self) -> bool {
+        matches!(self, Self::Terraform1_15 | Self::Terraform1_16)
+    }
+
+    /// Tells whether test files have what came after Terraform 1.11: settings for all runs, variables
+    /// of their own, values of mocks that are evaluated when the tests run.
+    #[must_use]
+    pub fn has_newer_tests(self) -> bool {
         matches!(self, Self::Terraform1_15 | Self::Terraform1_16)
     }
 

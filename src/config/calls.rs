@@ -8,7 +8,7 @@ use crate::hcl::tree::{Block, Expr};
 use crate::version::CoreConstraints;
 
 use super::contents::{Call, CallVersion as Version, Contents, Faults, Role, Source};
-use super::{json, names};
+use super::{bodies, json, names};
 
 /// What is said of a source that depends on values that are not known here.
 const COMPUTED: &str = "the source is computed";
@@ -33,7 +33,7 @@ pub(super) fn decode(block: &Block, contents: &mut Contents, faults: &mut Faults
         None => {
             faults.invalid(
                 "Missing required argument",
-                faults.gap(block),
+                faults.gap(&block.body),
                 "source is missing",
             );
             return;
@@ -52,7 +52,7 @@ pub(super) fn decode(block: &Block, contents: &mut Contents, faults: &mut Faults
 }
 
 /// Reads the version of a call; one that is no version is reported, and none.
-fn version(block: &Block, faults: &mut Faults) -> Option<Version> {
+pub(super) fn version(block: &Block, faults: &mut Faults) -> Option<Version> {
     let Some(argument) = block.body.attribute("version") else {
         return Some(Version::Absent);
     };
@@ -76,22 +76,25 @@ fn version(block: &Block, faults: &mut Faults) -> Option<Version> {
 
 /// Reads the source of a module that a test run calls: no program computes that, and only OpenTofu
 /// takes more than local paths and registries (`config.md` 5).
-pub(super) fn of_run(value: &Expr, faults: &mut Faults) -> Option<Source> {
-    let constant = match expr::constant(faults.file, value) {
-        Ok(constant) => constant,
-        Err(error) => {
-            faults.found.extend(error);
-            return None;
-        }
-    };
-    let source = constant.to_text().and_then(|text| classify(&text));
-    let fits = match &source {
-        Some(Source::Remote(text)) => faults.flavor.is_opentofu() || is_registry_address(text),
-        other => other.is_some(),
+pub(super) fn of_run(value: &Expr, version: &Version, faults: &mut Faults) -> Option<Source> {
+    let text = bodies::text(value, faults)?;
+    let source = classify(&text);
+    let (title, fits) = match (version, &source) {
+        (Version::Absent, Some(Source::Remote(text))) => (
+            NO_SOURCE,
+            faults.flavor.is_opentofu() || is_registry_address(text),
+        ),
+        (Version::Absent, source) => (NO_SOURCE, source.is_some()),
+        _ => (NO_REGISTRY_SOURCE, is_registry_address(&text)),
     };
     if !fits {
-        let remark = "write a local path, from the root on, or the address of a registry's module";
-        faults.invalid("Invalid module source address", value.span, remark);
+        let remark = match title {
+            NO_SOURCE => {
+                "write a local path, from the root on, or the address of a registry's module"
+            }
+            _ => "only a module of a registry has versions",
+        };
+        faults.invalid(title, value.span, remark);
     }
     source.filter(|_| fits)
 }
@@ -104,6 +107,8 @@ fn evaluated<'e>(value: &'e Expr, faults: &Faults) -> Cow<'e, Expr> {
         _ => json::as_template(value, faults),
     }
 }
+const NO_SOURCE: &str = "Invalid module source address";
+const NO_REGISTRY_SOURCE: &str = "Invalid registry module source address";
 
 fn source(value: &Expr, version: &Version, faults: &mut Faults) -> Option<Source> {
     let value = &*evaluated(value, faults);
@@ -131,10 +136,10 @@ fn source(value: &Expr, version: &Version, faults: &mut Faults) -> Option<Source
     }
     if has_version {
         let remark = "only a module of a registry has versions";
-        faults.invalid("Invalid registry module source address", value.span, remark);
+        faults.invalid(NO_REGISTRY_SOURCE, value.span, remark);
     } else {
         let remark = "a local path starts with ./ or ../";
-        faults.invalid("Invalid module source address", value.span, remark);
+        faults.invalid(NO_SOURCE, value.span, remark);
     }
     None
 }

@@ -6,7 +6,7 @@
 use crate::addr::ProviderAddr;
 use crate::diag::{Diagnostic, FileId, Span};
 use crate::flavor::{Flavor, Program};
-use crate::hcl::tree::{Block, Expr};
+use crate::hcl::tree::{Body, Expr};
 use crate::version::{Constraints, CoreConstraints};
 
 use super::files::Syntax;
@@ -25,6 +25,8 @@ pub(super) struct Contents {
     pub core_versions: Vec<CoreVersion>,
     /// Where the state is kept, if a `backend` or `cloud` block says so.
     pub backend: Option<Backend>,
+    /// What is wrong about that block, which matters in the root only.
+    pub backend_faults: Vec<Diagnostic>,
     /// The headers of everything that may stand only once.
     pub declared: Vec<Declaration>,
 }
@@ -38,8 +40,16 @@ impl Contents {
         self.imports.append(&mut other.imports);
         self.calls.append(&mut other.calls);
         self.core_versions.append(&mut other.core_versions);
-        self.backend = other.backend.or(self.backend.take());
+        self.set_backend(other.backend, other.backend_faults);
         self.declared.append(&mut other.declared);
+    }
+
+    /// Replaces where the state is kept, if there is something to replace it with.
+    pub(super) fn set_backend(&mut self, backend: Option<Backend>, faults: Vec<Diagnostic>) {
+        if backend.is_some() {
+            self.backend = backend;
+            self.backend_faults = faults;
+        }
     }
 }
 
@@ -146,7 +156,7 @@ pub(super) struct Import {
 pub(super) struct Target {
     /// It lies in a module below this one.
     pub in_module: bool,
-    /// `resource` or `data`.
+    /// `resource`, or with OpenTofu also `data` and `ephemeral`.
     pub kind: &'static str,
     pub type_name: String,
     pub name: String,
@@ -218,6 +228,8 @@ pub(super) struct Faults {
     /// The only program that reads the file, if not both do.
     pub only: Option<Program>,
     pub flavor: Flavor,
+    /// Where something could not be read, so that whatever is missing there may yet be written.
+    pub broken: Vec<Span>,
     pub found: Vec<Diagnostic>,
 }
 
@@ -248,13 +260,19 @@ impl Faults {
         flood::relieve(&mut self.found);
     }
 
-    /// Returns where an argument is missing: the header or, in JSON, the end of the block.
-    pub(super) fn gap(&self, block: &Block) -> Span {
-        let end = block.body.span.end;
+    /// Returns where an argument is missing: the brace that opens the body or, in JSON, closes it.
+    pub(super) fn gap(&self, body: &Body) -> Span {
+        let Span { start, end } = body.span;
         match self.syntax {
-            Syntax::Native => block.header,
+            Syntax::Native => Span::new(start.saturating_sub(1), start),
             Syntax::Json => Span::new(end, end + 1),
         }
+    }
+
+    /// Tells whether something in a range of bytes could not be read.
+    pub(super) fn may_hide(&self, within: Span) -> bool {
+        let mut broken = self.broken.iter();
+        broken.any(|span| within.start <= span.start && span.start <= within.end)
     }
 
     pub(super) fn place(&self, span: Span) -> Place {

@@ -1,49 +1,48 @@
-//! `import` blocks: what they point to (`config.md` 3.2).
+//! `import` blocks: what they point to (`config.md` 3.2, 12).
 
-use crate::diag::Span;
 use crate::flavor::Flavor;
-use crate::hcl::tree::{Block, Expr, ExprKind, Step};
+use crate::hcl::tree::{Attribute, Block};
 
+use super::addresses::{self, Address, Part};
+use super::bodies::{self, Argument, Schema, Takes};
 use super::contents::{Contents, Declaration, Faults, Import, Target};
 use super::{json, names};
 
-const MISSING: &str = "Missing required argument";
+const IMPORT: Schema = Schema {
+    arguments: &[
+        Argument::new("to", Takes::Anything).needed(),
+        Argument::new("id", Takes::Anything),
+        Argument::new("identity", Takes::Anything).known_to(has_identity),
+        Argument::new("provider", Takes::Anything),
+        Argument::new("for_each", Takes::Anything),
+    ],
+    blocks: &[],
+};
+
+fn has_identity(flavor: Flavor) -> bool {
+    flavor != Flavor::Terraform1_11
+}
 
 /// Decodes an `import` block.
 pub(super) fn decode(block: &Block, contents: &mut Contents, faults: &mut Faults) {
-    let has_id = block.body.attribute("id").is_some();
-    let identity = block.body.attribute("identity");
-    let identity_known = faults.flavor != Flavor::Terraform1_11;
-    if let Some(argument) = identity.filter(|_| !identity_known) {
-        let at = argument.name.span;
-        faults.error("unsupported-item", "Unsupported argument", at, "");
-    }
-    if !has_id && (identity.is_none() || !identity_known) {
-        let title = missing_id_title(faults.flavor);
-        let at = match title {
-            MISSING => faults.gap(block),
-            _ => block.header,
-        };
-        faults.invalid(title, at, "id is missing");
-    }
+    bodies::check(&block.body, &IMPORT, faults);
+    id(block, faults);
     let Some(to) = block.body.attribute("to") else {
-        faults.invalid(MISSING, faults.gap(block), "to is missing");
         return;
     };
-    let Some(address) = json::as_expression(&to.value, faults) else {
+    let Some(value) = json::as_expression(&to.value, faults) else {
+        return;
+    };
+    let parts = addresses::parts(&value);
+    let Some(address) = address(to, parts.as_deref(), faults) else {
         return;
     };
     let Some(target) = target(&address) else {
-        faults.invalid("Invalid import address", to.value.span, "write TYPE.NAME");
         return;
     };
-    if target.kind == "data" && !faults.flavor.is_opentofu() {
-        let remark = "a data source cannot be imported";
-        faults.invalid("Invalid import address", to.value.span, remark);
-        return;
-    }
-    if !has_keys(&address) {
-        declare(&target, to.value.span, contents, faults);
+    // With a computed key nobody knows yet which instance it is.
+    if parts.is_some_and(|parts| !addresses::is_computed(&parts)) {
+        declare(&address, block, to, contents, faults);
     }
     let Ok(provider) = names::provider_argument(&block.body, faults) else {
         return;
@@ -56,65 +55,103 @@ pub(super) fn decode(block: &Block, contents: &mut Contents, faults: &mut Faults
     });
 }
 
-fn missing_id_title(flavor: Flavor) -> &'static str {
-    match flavor {
-        Flavor::Terraform1_11 => MISSING,
-        Flavor::OpenTofu1_12 => "Missing required import argument",
-        Flavor::Terraform1_15 | Flavor::Terraform1_16 => "Invalid import block",
-    }
-}
-
-/// Notes a target without instance keys, of which there may be only one import.
-fn declare(target: &Target, at: Span, contents: &mut Contents, faults: &Faults) {
-    if target.in_module || target.kind != "resource" {
-        return;
-    }
-    contents.declared.push(Declaration {
-        kind: "import",
-        labels: vec![target.type_name.clone(), target.name.clone()],
-        place: faults.place(at),
-    });
-}
-
-fn has_keys(to: &Expr) -> bool {
-    match &to.kind {
-        ExprKind::Traversal(_, steps) => steps.iter().any(|step| !matches!(step, Step::Attr(_))),
-        _ => false,
-    }
-}
-
-/// Reads `[module.NAME[KEY].…][data.|resource.]TYPE.NAME[KEY]`.
-fn target(to: &Expr) -> Option<Target> {
-    let ExprKind::Traversal(base, steps) = &to.kind else {
-        return None;
-    };
-    let ExprKind::Variable(root) = &base.kind else {
-        return None;
-    };
-    let mut names = vec![root.as_str()];
-    for step in steps {
-        match step {
-            Step::Attr(name) => names.push(&name.text),
-            Step::Index(_) => {}
-            Step::AttrSplat | Step::FullSplat => return None,
+/// Checks that exactly one argument says which object is imported.
+fn id(block: &Block, faults: &mut Faults) {
+    let id = block.body.attribute("id");
+    let identity = block.body.attribute("identity");
+    let identity = identity.filter(|_| has_identity(faults.flavor));
+    let newer = "Invalid import block";
+    match (id, identity, faults.flavor) {
+        (Some(_), None, _) | (None, Some(_), _) => {}
+        (None, None, _) if faults.may_hide(block.body.span) => {}
+        (None, None, Flavor::Terraform1_11) => bodies::missing(&block.body, "id", faults),
+        (None, None, Flavor::OpenTofu1_12) => {
+            let remark = "id or identity is missing";
+            faults.invalid("Missing required import argument", block.header, remark);
+        }
+        (None, None, _) => faults.invalid(newer, block.header, "id or identity is missing"),
+        (Some(id), Some(identity), Flavor::OpenTofu1_12) => {
+            let first = id.name.span.min(identity.name.span);
+            let remark = "only one of id and identity may be set";
+            faults.invalid("Conflicting import arguments", first, remark);
+        }
+        (Some(_), Some(_), _) => {
+            faults.invalid(
+                newer,
+                block.header,
+                "only one of id and identity may be set",
+            );
         }
     }
-    let mut rest = names.as_slice();
-    let mut in_module = false;
-    while let ["module", _, inner @ ..] = rest {
-        in_module = true;
-        rest = inner;
-    }
-    let (kind, type_name, name) = match rest {
-        ["data", type_name, name] => ("data", type_name, name),
-        ["resource", type_name, name] => ("resource", type_name, name),
-        [type_name, name] => ("resource", type_name, name),
-        _ => return None,
+}
+
+/// Reads what is imported into; anything that is no resource is reported.
+fn address<'e>(
+    to: &'e Attribute,
+    parts: Option<&[Part<'e>]>,
+    faults: &mut Faults,
+) -> Option<Address<'e>> {
+    const REMARK: &str = "write TYPE.NAME";
+    let is_opentofu = faults.flavor.is_opentofu();
+    let Some(parts) = parts else {
+        let (title, place) = match is_opentofu {
+            true => ("Invalid import address expression", to.value.span),
+            false => (NO_TARGET, to.span),
+        };
+        faults.invalid(title, place, REMARK);
+        return None;
     };
+    match addresses::instance(parts, faults.flavor) {
+        Ok(address) => match address.resource.as_ref().map(|resource| resource.kind) {
+            Some("resource") => Some(address),
+            Some(_) if is_opentofu => Some(address),
+            None if is_opentofu => {
+                faults.invalid("Invalid address", to.value.span, REMARK);
+                None
+            }
+            _ => {
+                faults.invalid(NO_TARGET, to.span, "only a resource can be imported");
+                None
+            }
+        },
+        Err((title, place)) => {
+            let (title, place) = match is_opentofu {
+                true => (title, place),
+                false => (NO_TARGET, to.span),
+            };
+            faults.invalid(title, place, REMARK);
+            None
+        }
+    }
+}
+
+const NO_TARGET: &str = "Invalid import address";
+
+fn target(address: &Address<'_>) -> Option<Target> {
+    let resource = address.resource.as_ref()?;
     Some(Target {
-        in_module,
-        kind,
-        type_name: (*type_name).to_owned(),
-        name: (*name).to_owned(),
+        in_module: !address.modules.is_empty(),
+        kind: resource.kind,
+        type_name: resource.type_name.to_owned(),
+        name: resource.name.to_owned(),
     })
+}
+
+/// Notes what is imported into: there may be only one import of an instance.
+fn declare(
+    address: &Address<'_>,
+    block: &Block,
+    to: &Attribute,
+    contents: &mut Contents,
+    faults: &Faults,
+) {
+    let (shown, place) = match faults.flavor.is_opentofu() {
+        true => (address.with_keys(), block.header),
+        false => (address.without_keys(), to.value.span),
+    };
+    contents.declared.push(Declaration {
+        kind: "import",
+        labels: vec![shown, address.with_keys()],
+        place: faults.place(place),
+    });
 }

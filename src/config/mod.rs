@@ -12,7 +12,10 @@
 //! yet are files in JSON syntax (an error each), modules called by test runs, and installed
 //! modules.
 
+mod addresses;
+mod backends;
 mod blocks;
+mod bodies;
 mod calls;
 mod checks;
 mod contents;
@@ -21,14 +24,18 @@ mod flood;
 mod imports;
 mod json;
 mod manifest;
+mod mocks;
 mod names;
 mod overrides;
 mod providers;
 mod reader;
+mod references;
 mod resolve;
 mod runs;
+mod settings;
 mod sources;
 mod state;
+mod statements;
 mod tree;
 
 use std::path::{Path, PathBuf};

@@ -84,7 +84,8 @@ pub(super) fn apply(
         }
         merge.base.core_versions.extend(contents.core_versions);
         // One of them replaces whichever the base has.
-        merge.base.backend = contents.backend.or(merge.base.backend.take());
+        let (backend, faults) = (contents.backend, contents.backend_faults);
+        merge.base.set_backend(backend, faults);
     }
     merge.versions_of_local_modules();
 }

@@ -7,7 +7,7 @@ use crate::hcl::tree::{Attribute, Block, Body, Expr, ExprKind, ObjectItem, Objec
 use crate::version::Constraints;
 
 use super::contents::{
-    Contents, Declaration, Faults, ProviderBlock, RequiredProvider, Stated, Written,
+    Contents, Declaration, Faults, ProviderBlock, RequiredProvider, Role, Stated, Written,
 };
 use super::{checks, json, names, sources};
 
@@ -220,7 +220,7 @@ pub(super) fn provider_block(block: &Block, contents: &mut Contents, faults: &mu
         names::invalid_local_name(label.span, faults);
         return;
     }
-    let alias = alias(&block.body, faults);
+    let alias = alias(&block.body, "Invalid provider configuration alias", faults);
     checks::provider(block, alias.as_deref(), faults);
     let labels = [Some(label.text.clone()), alias.clone()];
     contents.declared.push(Declaration {
@@ -236,7 +236,8 @@ pub(super) fn provider_block(block: &Block, contents: &mut Contents, faults: &mu
     });
 }
 
-fn alias(body: &Body, faults: &mut Faults) -> Option<String> {
+/// Reads the alias of a provider; `title` says that it is none.
+pub(super) fn alias(body: &Body, title: &str, faults: &mut Faults) -> Option<String> {
     let alias = body.attribute("alias")?;
     let text = expr::constant(faults.file, &alias.value)
         .ok()
@@ -244,11 +245,7 @@ fn alias(body: &Body, faults: &mut Faults) -> Option<String> {
         .filter(|text| names::is_identifier(text));
     if text.is_none() {
         let remark = "an alias is a literal name";
-        faults.invalid(
-            "Invalid provider configuration alias",
-            alias.value.span,
-            remark,
-        );
+        faults.invalid(title, alias.value.span, remark);
     }
     text
 }
@@ -256,6 +253,12 @@ fn alias(body: &Body, faults: &mut Faults) -> Option<String> {
 /// Reads the version of a `provider` block: any primitive value, or null for none.
 fn block_version(body: &Body, faults: &mut Faults) -> Option<Stated> {
     let argument = body.attribute("version")?;
+    if faults.role == Role::Test && !faults.flavor.is_opentofu() {
+        let title = "Version constraints are not allowed in test files";
+        let remark = "state the version in required_providers";
+        faults.invalid(title, argument.value.span, remark);
+        return None;
+    }
     let title = "Version constraints inside provider configuration blocks are deprecated";
     let remark = "this counts in addition to required_providers";
     faults.odd(title, argument.name.span, remark);

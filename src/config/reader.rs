@@ -94,6 +94,7 @@ impl<'a> Reader<'a> {
             return Contents::default();
         };
         let mut faults = Faults {
+            broken: Vec::new(),
             file: id,
             role,
             syntax: file.syntax,
@@ -104,6 +105,8 @@ impl<'a> Reader<'a> {
         let body = match file.syntax {
             Syntax::Native => {
                 let (body, found) = hcl::parse(id, self.texts.bytes(id));
+                let labels = found.iter().filter_map(|fault| fault.primary.as_ref());
+                faults.broken = labels.map(|label| label.span).collect();
                 faults.found = found;
                 body
             }

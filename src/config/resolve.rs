@@ -291,10 +291,7 @@ fn duplicate_title(declaration: &Declaration, flavor: Flavor) -> String {
         "cloud" if !flavor.is_opentofu() => "Duplicate HCP Terraform configurations".to_owned(),
         "cloud" => "Duplicate cloud configurations".to_owned(),
         "provider_meta" => "Duplicate provider_meta block".to_owned(),
-        "import" => format!(
-            "Duplicate import configuration for \"{}\"",
-            labels.join(".")
-        ),
+        "import" => format!("Duplicate import configuration for \"{}\"", labels[0]),
         "ephemeral" if flavor.is_opentofu() => {
             format!(
                 "Duplicate ephemeral resource \"{}\" configuration",

@@ -1,27 +1,200 @@
-//! Test files, as far as requirements depend on them (`config.md` 5).
+//! Test files (`config.md` 5, 12).
 //!
 //! Two things add requirements: modules that runs call and, with OpenTofu, `provider` blocks.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
+use crate::diag::{Diagnostic, Span};
+use crate::flavor::Flavor;
 use crate::hcl::tree::{Block, Body};
 
+use super::blocks::{self, BlockType, every};
+use super::bodies::{self, Argument, Schema, Takes};
 use super::contents::{Call, CallVersion, Contents, Faults};
-use super::{calls, providers};
+use super::{calls, mocks, names, providers, statements};
+
+/// What may stand at the top level of a test file.
+const TEST_FILE: Schema = Schema {
+    arguments: &[],
+    blocks: &[
+        every("run", &["name"]),
+        every("provider", &["name"]),
+        every("mock_provider", &["name"]),
+        every("variables", &[]),
+        every("override_resource", &[]),
+        every("override_data", &[]),
+        every("override_module", &[]),
+        every("variable", &["name"]).known_to(Flavor::has_newer_tests),
+        every("test", &[]).known_to(Flavor::has_newer_tests),
+    ],
+};
+
+/// What may be set for all runs of a file; one of them is for experiments only.
+const TEST: Schema = Schema {
+    arguments: &[
+        Argument::new("parallel", Takes::Truth),
+        Argument::new("skip_cleanup", Takes::Truth),
+    ],
+    blocks: &[],
+};
+
+const RUN: Schema = Schema {
+    arguments: &[
+        Argument::new("command", Takes::Anything),
+        Argument::new("providers", Takes::Anything),
+        Argument::new("expect_failures", Takes::References),
+        Argument::new("state_key", Takes::Text).known_to(|flavor| !flavor.is_opentofu()),
+        Argument::new("parallel", Takes::Truth).known_to(Flavor::has_newer_tests),
+        Argument::new("skip_cleanup", Takes::Truth).known_to(Flavor::has_newer_tests),
+    ],
+    blocks: RUN_BLOCKS,
+};
+
+const RUN_BLOCKS: &[BlockType] = &[
+    every("plan_options", &[]),
+    every("assert", &[]),
+    every("variables", &[]),
+    every("module", &[]),
+    every("override_resource", &[]),
+    every("override_data", &[]),
+    every("override_module", &[]),
+    every("backend", &["name"]).known_to(Flavor::has_newer_tests),
+];
+
+const PLAN_OPTIONS: Schema = Schema {
+    arguments: &[
+        Argument::new("mode", Takes::Anything),
+        Argument::new("refresh", Takes::Truth),
+        Argument::new("replace", Takes::References),
+        Argument::new("target", Takes::References),
+    ],
+    blocks: &[],
+};
+
+const MODULE: Schema = Schema {
+    arguments: &[
+        Argument::new("source", Takes::Anything),
+        Argument::new("version", Takes::Anything),
+    ],
+    blocks: &[],
+};
 
 /// Decodes a test file; each call of its runs is named after the run.
 pub(super) fn decode(body: &Body, faults: &mut Faults) -> Contents {
     let mut contents = Contents::default();
-    for block in body.blocks() {
-        match block.kind.text.as_str() {
-            "run" => contents.calls.extend(calls_of(block, faults)),
-            "provider" if faults.flavor.is_opentofu() => {
-                providers::provider_block(block, &mut contents, faults);
+    let blocks = bodies::check(body, &TEST_FILE, faults);
+    if !settings(&blocks, faults) {
+        return contents;
+    }
+    once(&blocks, "variables", faults);
+    let mut seen = Seen::default();
+    for (kind, block) in &blocks {
+        match *kind {
+            "run" => {
+                seen.run(block, faults);
+                contents.calls.extend(run(block, faults));
             }
+            "provider" => {
+                let mut declared = Contents::default();
+                providers::provider_block(block, &mut declared, faults);
+                if !faults.flavor.is_opentofu() {
+                    seen.provider(block, &mut declared, faults);
+                }
+                contents.append(declared);
+            }
+            "mock_provider" => {
+                if let Some(key) = mocks::provider(block, faults) {
+                    seen.mock(block, key, faults);
+                }
+            }
+            "variables" => bodies::arguments_only(&block.body, faults),
+            "variable" => blocks::variable(block, &mut Contents::default(), faults),
+            _ if kind.starts_with("override_") => mocks::target(kind, block, faults),
             _ => {}
         }
     }
+    mocks::duplicates(&blocks, None, faults);
     contents
+}
+
+/// Checks the `test` block; with an error in it, Terraform looks at nothing else.
+fn settings(blocks: &[(&'static str, &Block)], faults: &mut Faults) -> bool {
+    let before = faults.found.len();
+    let title = "Multiple \"test\" blocks";
+    if let Some(block) = bodies::at_most_one(blocks, "test", title, faults) {
+        bodies::check(&block.body, &TEST, faults);
+        experimental(&block.body, faults);
+    }
+    faults.found.len() == before
+}
+
+/// Reports what only alpha versions take.
+fn experimental(body: &Body, faults: &mut Faults) {
+    if let Some(argument) = body.attribute("skip_cleanup") {
+        let remark = "only alpha versions have this";
+        faults.invalid("Invalid attribute", argument.name.span, remark);
+    }
+}
+
+/// Reports blocks beyond the first one of a kind.
+fn once<'b>(
+    blocks: &[(&'static str, &'b Block)],
+    kind: &'static str,
+    faults: &mut Faults,
+) -> Option<&'b Block> {
+    bodies::at_most_one(blocks, kind, &format!("Multiple \"{kind}\" blocks"), faults)
+}
+
+/// Names that stand in the test file at hand, with the place of the first of each.
+#[derive(Default)]
+struct Seen {
+    runs: BTreeMap<String, Span>,
+    providers: BTreeMap<mocks::ProviderKey, Span>,
+}
+
+impl Seen {
+    /// OpenTofu does not care about names of runs.
+    fn run(&mut self, block: &Block, faults: &mut Faults) {
+        let [name] = &*block.labels else { return };
+        let first = self.runs.get(&name.text).copied();
+        if let Some(first) = first.filter(|_| !faults.flavor.is_opentofu()) {
+            twice("Duplicate \"run\" block names", block, first, faults);
+        }
+        self.runs.entry(name.text.clone()).or_insert(block.header);
+    }
+
+    /// Takes the `provider` block that was decoded: with Terraform it adds nothing.
+    fn provider(&mut self, block: &Block, declared: &mut Contents, faults: &mut Faults) {
+        for provider in declared.provider_blocks.drain(..) {
+            self.either(block, provider.key(), faults);
+        }
+    }
+
+    fn mock(&mut self, block: &Block, key: mocks::ProviderKey, faults: &mut Faults) {
+        self.either(block, key, faults);
+    }
+
+    /// To Terraform a mock is a provider; to OpenTofu only mocks among themselves must differ.
+    fn either(&mut self, block: &Block, key: mocks::ProviderKey, faults: &mut Faults) {
+        let title = match faults.flavor.is_opentofu() {
+            true => "Duplicated `mock_provider` block",
+            false => "Duplicate provider block",
+        };
+        match self.providers.get(&key) {
+            Some(first) => twice(title, block, *first, faults),
+            None => {
+                self.providers.insert(key, block.header);
+            }
+        }
+    }
+}
+
+pub(super) fn twice(title: &str, block: &Block, first: Span, faults: &mut Faults) {
+    let again = Diagnostic::error("configuration-invalid", title)
+        .at(faults.file, block.header, "declared again")
+        .see(faults.file, first, "first declared here");
+    faults.push(again);
 }
 
 /// Returns the name that the programs give to a test file, which is given from the root on.
@@ -33,21 +206,87 @@ pub(super) fn branch(path: &Path) -> String {
     name.strip_suffix(".tftest.hcl").unwrap_or(&name).to_owned()
 }
 
-fn calls_of(run: &Block, faults: &mut Faults) -> Vec<Call> {
-    let name = run.labels.first().map_or("", |label| &label.text);
-    let modules = run
-        .body
-        .blocks()
-        .filter(|block| block.kind.text == "module");
-    // Without a source this is an error that a later part reports; here nothing is called.
-    let sources = modules.filter_map(|module| module.body.attribute("source"));
-    sources
-        .map(|argument| Call {
-            name: name.to_owned(),
-            source: calls::of_run(&argument.value, faults),
-            version: CallVersion::Absent,
-            place: faults.place_of(&argument.value),
-            header: faults.place(run.header),
-        })
-        .collect()
+/// Decodes a run; returns the call of its module, if it has one without a fault.
+fn run(block: &Block, faults: &mut Faults) -> Option<Call> {
+    let [name] = &*block.labels else { return None };
+    if !names::is_identifier(&name.text) {
+        faults.invalid("Invalid run block name", name.span, statements::NAME);
+    }
+    let blocks = bodies::check(&block.body, &RUN, faults);
+    one_of(block, "command", &["apply", "plan"], faults);
+    experimental(&block.body, faults);
+    once(&blocks, "variables", faults);
+    if let Some(options) = once(&blocks, "plan_options", faults) {
+        plan_options(options, faults);
+    }
+    for (kind, nested) in &blocks {
+        match *kind {
+            "assert" => statements::check_rule(nested, faults),
+            "variables" => bodies::arguments_only(&nested.body, faults),
+            "backend" => {
+                let remark = "only alpha versions have this block";
+                faults.invalid("Invalid block", nested.header, remark);
+            }
+            _ if kind.starts_with("override_") => mocks::target(kind, nested, faults),
+            _ => {}
+        }
+    }
+    mocks::duplicates(&blocks, None, faults);
+    let called = once(&blocks, "module", faults)?;
+    call(block, &name.text, called, faults)
+}
+
+/// Checks an argument that is one of some bare words.
+fn one_of(block: &Block, name: &str, words: &[&str], faults: &mut Faults) {
+    let Some(argument) = block.body.attribute(name) else {
+        return;
+    };
+    if bodies::keyword(argument).is_none_or(|word| !words.contains(&word)) {
+        let title = format!("Invalid \"{name}\" keyword");
+        let remark = format!("write {}, without quotes", words.join(" or "));
+        faults.invalid(title, argument.value.span, &remark);
+    }
+}
+
+fn plan_options(block: &Block, faults: &mut Faults) {
+    bodies::check(&block.body, &PLAN_OPTIONS, faults);
+    one_of(block, "mode", &["normal", "refresh-only"], faults);
+    let word = |name| block.body.attribute(name).and_then(bodies::keyword);
+    if let (Some("refresh-only"), Some("false")) = (word("mode"), word("refresh")) {
+        let remark = "refresh-only needs to refresh";
+        faults.invalid("Incompatible plan options", block.header, remark);
+    }
+}
+
+fn call(run: &Block, name: &str, module: &Block, faults: &mut Faults) -> Option<Call> {
+    let before = faults.found.len();
+    bodies::check(&module.body, &MODULE, faults);
+    let version = version(module, faults);
+    let Some(argument) = module.body.attribute("source") else {
+        if !faults.may_hide(module.body.span) {
+            let title = "Missing \"source\" attribute for module block";
+            faults.invalid(title, module.header, "source is missing");
+        }
+        return None;
+    };
+    let version = version?;
+    let source = calls::of_run(&argument.value, &version, faults);
+    (faults.found.len() == before).then(|| Call {
+        name: name.to_owned(),
+        source,
+        version,
+        place: faults.place_of(&argument.value),
+        header: faults.place(run.header),
+    })
+}
+
+/// Reads the version of a module that a run calls: no program computes it.
+fn version(module: &Block, faults: &mut Faults) -> Option<CallVersion> {
+    let version = calls::version(module, faults);
+    if let (Some(CallVersion::Computed), Some(argument)) =
+        (&version, module.body.attribute("version"))
+    {
+        bodies::constant(&argument.value, faults);
+    }
+    version
 }

@@ -103,7 +103,8 @@ impl Tree<'_> {
             }
         };
         self.manifest = manifest::read(&mut self.reader, &self.settings.data_dir);
-        let contents = self.reader.module(dir, &chosen);
+        let mut contents = self.reader.module(dir, &chosen);
+        self.reader.found.append(&mut contents.backend_faults);
         let module = Rc::new(self.put_together(contents, Standing::Root));
         self.nodes.push(ModuleNode {
             path: ModulePath::default(),

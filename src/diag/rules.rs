@@ -247,11 +247,7 @@ pub const RULES: &[Rule] = &[
         Warning,
         "the directory that should hold test files is not there",
     ),
-    rule(
-        "type-invalid",
-        Error,
-        "a type expression cannot be read",
-    ),
+    rule("type-invalid", Error, "a type expression cannot be read"),
     rule(
         "unsupported-item",
         Error,

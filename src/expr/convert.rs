@@ -324,7 +324,9 @@ fn of_one_type(
     let types: Vec<&Type> = items.iter().map(|item| &item.ty).collect();
     let common = unify(&types)?.ok_or_else(nothing_in_common)?;
     if common.has_any() {
-        return Err(Misfit::Uncertain("items that differ where the type is open"));
+        return Err(Misfit::Uncertain(
+            "items that differ where the type is open",
+        ));
     }
     let items = items.into_iter().map(|item| convert(item, &common));
     Ok((Box::new(common.clone()), items.collect::<Fit<_>>()?))
@@ -406,17 +408,13 @@ fn has_defaults(ty: &Type) -> bool {
         Type::Any | Type::Bool | Type::Number | Type::String => false,
         Type::List(item) | Type::Set(item) | Type::Map(item) => has_defaults(item),
         Type::Tuple(items) => items.iter().any(has_defaults),
-        Type::Object(items) => items.values().any(|item| {
-            matches!(item.presence, Presence::Default(_)) || has_defaults(&item.ty)
-        }),
+        Type::Object(items) => items
+            .values()
+            .any(|item| matches!(item.presence, Presence::Default(_)) || has_defaults(&item.ty)),
     }
 }
 
-fn filled_items<'t>(
-    given: Typed,
-    from: &Type,
-    inside: impl Fn(usize) -> Option<&'t Type>,
-) -> Fit {
+fn filled_items<'t>(given: Typed, from: &Type, inside: impl Fn(usize) -> Option<&'t Type>) -> Fit {
     let items = items_of(given.ty, given.value).unwrap_or_default();
     let items = items
         .into_iter()
@@ -473,8 +471,8 @@ fn filled_attributes<'t>(
         }
         _ => {
             let types = items.iter();
-            let types = types
-                .map(|(name, item)| (name.clone(), AttributeType::required(item.ty.clone())));
+            let types =
+                types.map(|(name, item)| (name.clone(), AttributeType::required(item.ty.clone())));
             Type::Object(types.collect())
         }
     };

@@ -397,12 +397,7 @@ fn attribute(file: FileId, expr: &Expr) -> Result<AttributeType, NotConstant> {
 }
 
 /// Converts the default of an attribute to its type.
-fn fitting_default(
-    file: FileId,
-    value: Value,
-    ty: &Type,
-    at: Span,
-) -> Result<Typed, NotConstant> {
+fn fitting_default(file: FileId, value: Value, ty: &Type, at: Span) -> Result<Typed, NotConstant> {
     match convert::convert(Typed::of(value), ty) {
         Ok(default) => Ok(default),
         Err(Misfit::Refused(reason)) => {

@@ -150,7 +150,10 @@ fn objects(types: &[&Type]) -> Fit<Option<Type>> {
         _ => None,
     });
     let rows: Vec<&BTreeMap<String, AttributeType>> = rows.collect();
-    if rows.windows(2).any(|pair| !pair[0].keys().eq(pair[1].keys())) {
+    if rows
+        .windows(2)
+        .any(|pair| !pair[0].keys().eq(pair[1].keys()))
+    {
         let all: Vec<&Type> = rows
             .into_iter()
             .flat_map(|row| row.values().map(|attribute| &attribute.ty))

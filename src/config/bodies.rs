@@ -1,0 +1,201 @@
+//! What the body of a block may hold: which arguments and blocks, and what is evaluated at once
+//! (`config.md` 11.2, 12).
+
+use crate::diag::Diagnostic;
+use crate::expr::{self, Value};
+use crate::flavor::Flavor;
+use crate::hcl::tree::{Attribute, Block, Body, Expr, ExprKind, Item};
+
+use super::blocks::{self, BlockType};
+use super::contents::{Faults, Role};
+use super::references;
+
+/// One kind of body.
+pub(super) struct Schema {
+    pub arguments: &'static [Argument],
+    pub blocks: &'static [BlockType],
+}
+
+/// One argument that a body may have.
+pub(super) struct Argument {
+    pub name: &'static str,
+    pub takes: Takes,
+    pub needed: bool,
+    pub known_to: fn(Flavor) -> bool,
+}
+
+/// What is known of the value of an argument without any variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Takes {
+    /// It is looked at later, or by somebody else.
+    Anything,
+    /// A constant string.
+    Text,
+    /// A constant bool.
+    Truth,
+    /// A list of references.
+    References,
+}
+
+impl Argument {
+    /// An argument that may be left out, and that every flavor has.
+    pub(super) const fn new(name: &'static str, takes: Takes) -> Self {
+        Self {
+            name,
+            takes,
+            needed: false,
+            known_to: |_| true,
+        }
+    }
+
+    pub(super) const fn needed(self) -> Self {
+        Self {
+            needed: true,
+            ..self
+        }
+    }
+
+    pub(super) const fn known_to(self, known_to: fn(Flavor) -> bool) -> Self {
+        Self { known_to, ..self }
+    }
+}
+
+/// Reports what is wrong about a body; returns the blocks that may stand there, in their order.
+pub(super) fn check<'b>(
+    body: &'b Body,
+    schema: &Schema,
+    faults: &mut Faults,
+) -> Vec<(&'static str, &'b Block)> {
+    let known = |name: &str, flavor| {
+        let mut arguments = schema.arguments.iter();
+        arguments.find(|known| known.name == name && (known.known_to)(flavor))
+    };
+    for argument in schema.arguments {
+        let needed = argument.needed && (argument.known_to)(faults.flavor);
+        // An override need not repeat what its base has.
+        if needed && faults.role != Role::Override && body.attribute(argument.name).is_none() {
+            missing(body, argument.name, faults);
+        }
+    }
+    let mut blocks = Vec::new();
+    for item in &body.items {
+        match item {
+            Item::Attribute(attribute) => match known(&attribute.name.text, faults.flavor) {
+                Some(argument) => value(&attribute.value, argument.takes, faults),
+                None => blocks::unsupported_argument(attribute, faults),
+            },
+            Item::Block(block) => {
+                let kind = blocks::kind_of(block, schema.blocks, faults);
+                blocks.extend(kind.map(|kind| (kind, block)));
+            }
+        }
+    }
+    blocks
+}
+
+/// Reports an argument that must be there, unless it may be among what could not be read.
+pub(super) fn missing(body: &Body, name: &str, faults: &mut Faults) {
+    if !faults.may_hide(body.span) {
+        let remark = format!("{name} is missing");
+        faults.invalid("Missing required argument", faults.gap(body), &remark);
+    }
+}
+
+/// Reports blocks where only arguments may stand, as the programs do: the first of them.
+pub(super) fn arguments_only(body: &Body, faults: &mut Faults) {
+    if let Some(nested) = body.blocks().next() {
+        let title = format!("Unexpected \"{}\" block", nested.kind.text);
+        let remark = "write an argument instead";
+        faults.error("unsupported-item", title, nested.kind.span, remark);
+    }
+}
+
+fn value(value: &Expr, takes: Takes, faults: &mut Faults) {
+    match takes {
+        Takes::Anything => {}
+        Takes::Text => drop(text(value, faults)),
+        Takes::Truth => drop(truth(value, faults)),
+        Takes::References => references::list(value, faults),
+    }
+}
+
+/// Evaluates a constant string; what is none is reported.
+pub(super) fn text(value: &Expr, faults: &mut Faults) -> Option<String> {
+    let constant = constant(value, faults)?;
+    let text = constant.to_text();
+    if text.is_none() {
+        unsuitable(value, "a string is needed here", faults);
+    }
+    text
+}
+
+/// Evaluates a constant bool; what is none is reported.
+pub(super) fn truth(value: &Expr, faults: &mut Faults) -> Option<bool> {
+    let truth = match constant(value, faults)? {
+        Value::Bool(truth) => Some(truth),
+        Value::String(text) => match &*text {
+            "true" | "1" => Some(true),
+            "false" | "0" => Some(false),
+            _ => None,
+        },
+        _ => None,
+    };
+    if truth.is_none() {
+        unsuitable(value, "a bool is needed here", faults);
+    }
+    truth
+}
+
+/// Evaluates what may hold neither variables nor functions, and reports it if the program would.
+///
+/// What we alone cannot evaluate decides no requirement.
+pub(super) fn constant(value: &Expr, faults: &mut Faults) -> Option<Value> {
+    match expr::constant(faults.file, value) {
+        Ok(constant) => Some(constant),
+        Err(error) => {
+            faults.found.extend(error.refused);
+            None
+        }
+    }
+}
+
+fn unsuitable(value: &Expr, remark: &str, faults: &mut Faults) {
+    faults.error("wrong-type", "Unsuitable value type", value.span, remark);
+}
+
+/// Returns the bare word that an argument consists of.
+pub(super) fn keyword(argument: &Attribute) -> Option<&str> {
+    word(&argument.value)
+}
+
+/// Returns the bare word that an expression consists of; the programs read keywords as such, too.
+pub(super) fn word(value: &Expr) -> Option<&str> {
+    match &value.kind {
+        ExprKind::Variable(word) => Some(word),
+        ExprKind::Null => Some("null"),
+        ExprKind::Bool(true) => Some("true"),
+        ExprKind::Bool(false) => Some("false"),
+        _ => None,
+    }
+}
+
+/// Reports every block but the first, which is what may stand only once.
+pub(super) fn at_most_one<'b>(
+    blocks: &[(&'static str, &'b Block)],
+    kind: &'static str,
+    title: &str,
+    faults: &mut Faults,
+) -> Option<&'b Block> {
+    let mut all = blocks
+        .iter()
+        .filter(|(known, _)| *known == kind)
+        .map(|(_, block)| *block);
+    let first = all.next()?;
+    for other in all {
+        let again = Diagnostic::error("configuration-invalid", title)
+            .at(faults.file, other.header, "declared again")
+            .see(faults.file, first.header, "first declared here");
+        faults.push(again);
+    }
+    Some(first)
+}
