@@ -166,6 +166,13 @@ impl Flavor {
         self == Self::Terraform1_16
     }
 
+    /// Tells whether reading compares what module calls hand over with the variables of the modules
+    /// (`config.md` 4, 11.1, 11.2).
+    #[must_use]
+    pub fn compares_module_arguments(self) -> bool {
+        matches!(self, Self::Terraform1_15 | Self::Terraform1_16)
+    }
+
     /// Tells whether a root with test files only is a configuration (`config.md` 1.1).
     #[must_use]
     pub fn counts_tests_as_configuration(self) -> bool {

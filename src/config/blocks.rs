@@ -9,7 +9,7 @@ use crate::hcl::tree::{Attribute, Block, Body};
 
 use super::checks::{self, Inside};
 use super::contents::{Contents, Declaration, Faults, Resource, Role};
-use super::{calls, imports, names, overrides, providers, settings, statements};
+use super::{calls, handover, imports, names, overrides, providers, settings, statements};
 
 /// One type of block: its name and what its labels are called.
 pub(super) struct BlockType {
@@ -189,6 +189,7 @@ pub(super) fn resource(
 /// No default changes a requirement, so one that only we cannot compute is none of our business.
 pub(super) fn variable(block: &Block, contents: &mut Contents, faults: &mut Faults) {
     declare("variable", block, contents, faults);
+    contents.variables.extend(handover::variable(block));
     let default = block.body.attribute("default");
     if let Some(Err(error)) = default.map(|default| expr::constant(faults.file, &default.value)) {
         faults.found.extend(error.refused);

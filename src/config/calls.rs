@@ -8,7 +8,7 @@ use crate::hcl::tree::{Block, Expr};
 use crate::version::CoreConstraints;
 
 use super::contents::{Call, CallVersion as Version, Contents, Faults, Role, Source};
-use super::{bodies, json, names};
+use super::{bodies, handover, json, names};
 
 /// What is said of a source that depends on values that are not known here.
 const COMPUTED: &str = "the source is computed";
@@ -21,6 +21,7 @@ pub(super) fn decode(block: &Block, contents: &mut Contents, faults: &mut Faults
         faults.invalid("Invalid module instance name", name.span, remark);
         return;
     }
+    let handover = handover::decode(block, faults);
     let stated = version(block, faults);
     // What is wrong with a version says nothing about the source.
     let version = stated.clone().unwrap_or(Version::Computed);
@@ -48,6 +49,7 @@ pub(super) fn decode(block: &Block, contents: &mut Contents, faults: &mut Faults
         version,
         place: faults.place(span),
         header: faults.place(block.header),
+        handover,
     });
 }
 

@@ -10,6 +10,7 @@ use crate::hcl::tree::{Body, Expr};
 use crate::version::{Constraints, CoreConstraints};
 
 use super::files::Syntax;
+use super::handover::Handover;
 use super::state::Local;
 use super::{CoreVersion, flood};
 
@@ -22,6 +23,7 @@ pub(super) struct Contents {
     pub resources: Vec<Resource>,
     pub imports: Vec<Import>,
     pub calls: Vec<Call>,
+    pub variables: Vec<Variable>,
     pub core_versions: Vec<CoreVersion>,
     /// Where the state is kept, if a `backend` or `cloud` block says so.
     pub backend: Option<Backend>,
@@ -39,6 +41,7 @@ impl Contents {
         self.resources.append(&mut other.resources);
         self.imports.append(&mut other.imports);
         self.calls.append(&mut other.calls);
+        self.variables.append(&mut other.variables);
         self.core_versions.append(&mut other.core_versions);
         self.set_backend(other.backend, other.backend_faults);
         self.declared.append(&mut other.declared);
@@ -82,6 +85,8 @@ pub(super) struct RequiredProvider {
     /// What states the address; `None` where the name implies it.
     pub source: Option<Written>,
     pub stated: Stated,
+    /// The further configurations that a caller must pass.
+    pub aliases: Vec<String>,
 }
 
 /// A text as it is written.
@@ -104,6 +109,10 @@ pub(super) struct ProviderBlock {
     pub local_name: String,
     pub alias: Option<String>,
     pub version: Option<Stated>,
+    /// It says nothing to the provider.
+    pub is_empty: bool,
+    /// It stands for several configurations, each with a key (`config.md` 8.5).
+    pub has_keys: bool,
     pub place: Place,
 }
 
@@ -137,6 +146,8 @@ impl Resource {
 pub(super) struct Reference {
     pub local_name: String,
     pub alias: Option<String>,
+    /// It names one of several configurations by a key.
+    pub has_key: bool,
     pub place: Place,
 }
 
@@ -179,6 +190,16 @@ pub(super) struct Call {
     /// The source argument, or the header where there is none.
     pub place: Place,
     pub header: Place,
+    pub handover: Handover,
+}
+
+/// A `variable` block.
+#[derive(Clone, Debug)]
+pub(super) struct Variable {
+    pub name: String,
+    pub has_default: bool,
+    /// It must have a value before anything is installed.
+    pub is_const: Option<bool>,
 }
 
 /// What a call says about the version of its module.

@@ -20,7 +20,7 @@ use super::reader::Reader;
 /// The title of a call without a record.
 pub(super) const NOT_INSTALLED: &str = "Module not installed";
 /// The title of a call whose record is of another module.
-const SOURCE_CHANGED: &str = "Module source has changed";
+pub(super) const SOURCE_CHANGED: &str = "Module source has changed";
 /// The title of a call whose record has a version that it does not want.
 const VERSION_CHANGED: &str = "Module version requirements have changed";
 
@@ -100,6 +100,12 @@ fn parse(bytes: &[u8]) -> Result<Manifest, String> {
 }
 
 impl Manifest {
+    /// Returns the recorded source of a call, if there is a record.
+    pub(super) fn source(&self, key: &str) -> Option<&str> {
+        let record = self.records.get(key)?;
+        Some(&record.source)
+    }
+
     /// Finds where the module of a call is installed.
     ///
     /// # Errors

@@ -5,7 +5,8 @@
 //! each of them (`blocks`, `providers`, `names`, `imports`, `calls`) to plain contents (`contents`), apply
 //! the override files (`overrides`), and resolve all names (`resolve`). `reader` does the first
 //! half for a directory; `tree` walks from the root along the calls; `runs` looks at test files;
-//! `flood` puts in order what there is to tell.
+//! `passing` compares what calls hand over (`handover`) with what their modules take; `flood` puts
+//! in order what there is to tell.
 //!
 //! Invariant: what is not read is never passed over in silence. Either it cannot change the
 //! requirements, or [`Requirements::is_complete`] is false and a diagnostic says why. Not read
@@ -21,12 +22,14 @@ mod checks;
 mod contents;
 mod files;
 mod flood;
+mod handover;
 mod imports;
 mod json;
 mod manifest;
 mod mocks;
 mod names;
 mod overrides;
+mod passing;
 mod providers;
 mod reader;
 mod references;
@@ -162,3 +165,5 @@ pub fn load(files: &dyn Files, texts: &mut Texts, root: &Path, settings: &Settin
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_passing;

@@ -3,7 +3,7 @@
 use crate::addr::ProviderAddr;
 use crate::diag::Span;
 use crate::flavor::Flavor;
-use crate::hcl::tree::{Body, Expr, ExprKind, Step, Word};
+use crate::hcl::tree::{Body, Expr, ExprKind, Step};
 
 use super::contents::{Faults, Reference};
 use super::files::Syntax;
@@ -21,13 +21,13 @@ pub(super) fn provider_argument(body: &Body, faults: &mut Faults) -> Result<Opti
         true => json::as_expression(&argument.value, faults).ok_or(())?,
         false => json::as_reference(&argument.value, faults),
     };
-    provider_reference(&read, faults).map(Some)
+    configuration(&read, faults).map(Some)
 }
 
 /// Reads a reference to a provider configuration.
 ///
 /// Returns `Err` if it cannot be read; that is reported already.
-pub(super) fn provider_reference(value: &Expr, faults: &mut Faults) -> Result<Reference, ()> {
+pub(super) fn configuration(value: &Expr, faults: &mut Faults) -> Result<Reference, ()> {
     let Some((local_name, alias)) = reference(value, faults) else {
         let remark = "write NAME or NAME.ALIAS";
         faults.invalid(
@@ -37,29 +37,19 @@ pub(super) fn provider_reference(value: &Expr, faults: &mut Faults) -> Result<Re
         );
         return Err(());
     };
-    checked((local_name, alias), value.span, faults)
-}
-
-/// Reads a bare word as a reference to the default configuration of a provider.
-///
-/// Returns `Err` if it is none; that is reported already.
-pub(super) fn bare_reference(word: &Word, faults: &mut Faults) -> Result<Reference, ()> {
-    checked((word.text.clone(), None), word.span, faults)
-}
-
-fn checked(
-    (local_name, alias): (String, Option<String>),
-    at: Span,
-    faults: &mut Faults,
-) -> Result<Reference, ()> {
+    let has_key = match &value.kind {
+        ExprKind::Traversal(_, steps) => matches!(steps.last(), Some(Step::Index(_))),
+        _ => false,
+    };
     if !is_normal(&local_name, faults.flavor) {
-        invalid_local_name(at, faults);
+        invalid_local_name(value.span, faults);
         return Err(());
     }
     Ok(Reference {
         local_name,
         alias,
-        place: faults.place(at),
+        has_key,
+        place: faults.place_of(value),
     })
 }
 

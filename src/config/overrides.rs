@@ -12,7 +12,7 @@ use crate::hcl::tree::{Block, ExprKind};
 
 use super::contents::{
     Call, CallVersion, Contents, Declaration, Faults, Place, ProviderBlock, RequiredProvider,
-    Resource, Source,
+    Resource, Source, Variable,
 };
 use super::{checks, resolve};
 
@@ -78,6 +78,9 @@ pub(super) fn apply(
         for call in contents.calls {
             merge.call(call);
         }
+        for variable in &contents.variables {
+            merge.variable(variable);
+        }
         // OpenTofu checks each file on its own (`config.md` 8.6).
         if !contents.core_versions.is_empty() && !flavor.is_opentofu() {
             merge.base.core_versions.clear();
@@ -100,6 +103,7 @@ struct Merge<'a> {
     provider_blocks: BTreeMap<(String, Option<String>), usize>,
     resources: BTreeMap<(&'static str, String, String), usize>,
     calls: BTreeMap<String, usize>,
+    variables: BTreeMap<String, usize>,
 }
 
 impl<'a> Merge<'a> {
@@ -109,6 +113,7 @@ impl<'a> Merge<'a> {
         let provider_blocks = base.provider_blocks.iter().enumerate();
         let resources = base.resources.iter().enumerate();
         let calls = base.calls.iter().enumerate();
+        let variables = base.variables.iter().enumerate();
         Self {
             declared: declared.map(|one| (one.kind, one.labels.clone())).collect(),
             required: required
@@ -117,6 +122,7 @@ impl<'a> Merge<'a> {
             provider_blocks: provider_blocks.map(|(at, one)| (one.key(), at)).collect(),
             resources: resources.map(|(at, one)| (one.key(), at)).collect(),
             calls: calls.map(|(at, one)| (one.name.clone(), at)).collect(),
+            variables: variables.map(|(at, one)| (one.name.clone(), at)).collect(),
             base,
             flavor,
             found,
@@ -165,6 +171,7 @@ impl<'a> Merge<'a> {
         if let Some(at) = self.provider_blocks.get(&block.key()) {
             let base = &mut self.base.provider_blocks[*at];
             base.version = block.version.or(base.version.take());
+            base.is_empty &= block.is_empty;
         } else if block.alias.is_none() {
             let at = self.base.provider_blocks.len();
             self.provider_blocks.insert(block.key(), at);
@@ -198,6 +205,15 @@ impl<'a> Merge<'a> {
         }
         if let CallVersion::Stated(_) | CallVersion::Computed = call.version {
             base.version = call.version;
+        }
+        base.handover.merge(call.handover);
+    }
+
+    fn variable(&mut self, variable: &Variable) {
+        if let Some(at) = self.variables.get(&variable.name) {
+            let base = &mut self.base.variables[*at];
+            base.has_default |= variable.has_default;
+            base.is_const = variable.is_const.or(base.is_const);
         }
     }
 

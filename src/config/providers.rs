@@ -3,13 +3,13 @@
 use crate::addr::ProviderAddr;
 use crate::diag::{Diagnostic, Span};
 use crate::expr::{self, Value};
-use crate::hcl::tree::{Attribute, Block, Body, Expr, ExprKind, ObjectItem, ObjectKey, Word};
+use crate::hcl::tree::{Attribute, Block, Body, Expr, ExprKind, ObjectItem, ObjectKey, Step, Word};
 use crate::version::Constraints;
 
 use super::contents::{
     Contents, Declaration, Faults, ProviderBlock, RequiredProvider, Role, Stated, Written,
 };
-use super::{checks, json, names, sources};
+use super::{checks, handover, json, names, sources};
 
 /// Decodes a `required_providers` block.
 pub(super) fn required_providers(block: &Block, contents: &mut Contents, faults: &mut Faults) {
@@ -65,6 +65,7 @@ fn shorthand_entry(
             constraints: constraints?,
             place: faults.place_of(value),
         },
+        aliases: Vec::new(),
     })
 }
 
@@ -81,6 +82,7 @@ fn object_entry(name: &Word, value: &Expr, faults: &mut Faults) -> Option<Requir
     };
     let mut addr = names::implied(&name.text, faults.flavor)?;
     let mut written = None;
+    let mut aliases = Vec::new();
     let mut stated = Stated {
         constraints: Constraints::default(),
         place: faults.place(name.span),
@@ -97,7 +99,9 @@ fn object_entry(name: &Word, value: &Expr, faults: &mut Faults) -> Option<Requir
                 stated.place = faults.place_of(&item.value);
                 stated.constraints = object_version(&item.value, faults).unwrap_or_default();
             }
-            Some("configuration_aliases") => configuration_aliases(name, item, faults),
+            Some("configuration_aliases") => {
+                aliases.extend(configuration_aliases(name, item, faults));
+            }
             Some(_) => {
                 let remark = "only source, version and configuration_aliases belong here";
                 faults.invalid(
@@ -114,6 +118,7 @@ fn object_entry(name: &Word, value: &Expr, faults: &mut Faults) -> Option<Requir
         addr,
         source: written,
         stated,
+        aliases,
     })
 }
 
@@ -186,31 +191,36 @@ fn object_version(value: &Expr, faults: &mut Faults) -> Option<Constraints> {
     None
 }
 
-/// Checks aliases, which only tell callers what to pass and require nothing themselves.
-fn configuration_aliases(name: &Word, item: &ObjectItem, faults: &mut Faults) {
+/// Reads aliases, which only tell callers what to pass and require nothing themselves.
+fn configuration_aliases(name: &Word, item: &ObjectItem, faults: &mut Faults) -> Vec<String> {
     let ExprKind::Tuple(aliases) = &item.value.kind else {
         faults.invalid(
             "Invalid expression",
             item.value.span,
             "a list is needed here",
         );
-        return;
+        return Vec::new();
     };
+    let mut names = Vec::new();
     for alias in aliases {
         let alias = json::as_reference(alias, faults);
-        let local_name = match &alias.kind {
-            ExprKind::Variable(root) => root,
-            ExprKind::Traversal(base, _) => match &base.kind {
-                ExprKind::Variable(root) => root,
-                _ => return faults.invalid("Invalid expression", alias.span, ""),
-            },
-            _ => return faults.invalid("Invalid expression", alias.span, ""),
+        let (root, steps) = match &alias.kind {
+            ExprKind::Traversal(base, steps) => (&base.kind, &**steps),
+            other => (other, &[][..]),
         };
+        let ExprKind::Variable(local_name) = root else {
+            faults.invalid("Invalid expression", alias.span, "");
+            return names;
+        };
+        if let [Step::Attr(alias)] = steps {
+            names.push(alias.text.clone());
+        }
         if *local_name != name.text {
             let remark = format!("this must start with {:?}", name.text);
             faults.invalid("Invalid configuration_aliases value", alias.span, &remark);
         }
     }
+    names
 }
 
 /// Decodes a `provider` block; its `version` is deprecated, but it counts (`config.md` 3.2).
@@ -232,6 +242,8 @@ pub(super) fn provider_block(block: &Block, contents: &mut Contents, faults: &mu
         local_name: label.text.clone(),
         alias,
         version: block_version(&block.body, faults),
+        is_empty: handover::is_empty_provider(&block.body),
+        has_keys: block.body.attribute("for_each").is_some(),
         place: faults.place(block.header),
     });
 }

@@ -12,6 +12,7 @@ use crate::hcl::tree::{Block, Body};
 use super::blocks::{self, BlockType, every};
 use super::bodies::{self, Argument, Schema, Takes};
 use super::contents::{Call, CallVersion, Contents, Faults};
+use super::handover::Handover;
 use super::{calls, mocks, names, providers, statements};
 
 /// What may stand at the top level of a test file.
@@ -277,6 +278,7 @@ fn call(run: &Block, name: &str, module: &Block, faults: &mut Faults) -> Option<
         version,
         place: faults.place_of(&argument.value),
         header: faults.place(run.header),
+        handover: Handover::default(),
     })
 }
 

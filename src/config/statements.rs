@@ -8,6 +8,7 @@ use crate::hcl::tree::{Block, Body, Expr};
 use super::addresses::{self, Address};
 use super::blocks::{self, every};
 use super::bodies::{self, Argument, Schema, Takes};
+use super::checks::{self, Inside};
 use super::contents::{Contents, Declaration, Faults, Role};
 use super::{names, references};
 
@@ -147,27 +148,9 @@ pub(super) fn check(block: &Block, contents: &mut Contents, faults: &mut Faults)
     }
     let title = "Multiple data resource blocks";
     if let Some(data) = bodies::at_most_one(&nested, "data", title, faults) {
-        data_of_check(data, faults);
-        blocks::resource("data", data, contents, faults);
-    }
-}
-
-/// Reports what a data source may not have inside of a check.
-fn data_of_check(data: &Block, faults: &mut Faults) {
-    for name in ["count", "for_each"] {
-        if let Some(argument) = data.body.attribute(name) {
-            let title = format!("Invalid \"{name}\" attribute");
-            let remark = "a data source in a check stands for itself only";
-            faults.invalid(title, argument.name.span, remark);
+        if checks::resource("data", data, Inside::Check, faults) {
+            blocks::resource("data", data, contents, faults);
         }
-    }
-    for nested in data
-        .body
-        .blocks()
-        .filter(|nested| nested.kind.text == "lifecycle")
-    {
-        let remark = "the check decides about this";
-        faults.invalid("Invalid lifecycle block", nested.header, remark);
     }
 }
 

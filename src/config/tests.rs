@@ -14,7 +14,7 @@ use crate::world::{DirEntry, FileKind, ReadSeek};
 const TERRAFORM: Flavor = Flavor::Terraform1_11;
 const OPENTOFU: Flavor = Flavor::OpenTofu1_12;
 
-fn load_in(root: &str, files: &[(&str, &str)], flavor: Flavor) -> (Loaded, Texts) {
+pub(super) fn load_in(root: &str, files: &[(&str, &str)], flavor: Flavor) -> (Loaded, Texts) {
     let mut texts = Texts::default();
     let loaded = load(
         &MemFiles::with(files),
@@ -27,7 +27,7 @@ fn load_in(root: &str, files: &[(&str, &str)], flavor: Flavor) -> (Loaded, Texts
 
 /// Writes what was loaded: requirements as `module: address constraints`, then unseen calls as
 /// `module ?`, then diagnostics as `file:line: title`.
-fn told(root: &str, files: &[(&str, &str)], flavor: Flavor) -> String {
+pub(super) fn told(root: &str, files: &[(&str, &str)], flavor: Flavor) -> String {
     let (loaded, texts) = load_in(root, files, flavor);
     let mut out = String::new();
     for (addr, places) in &loaded.requirements.providers {

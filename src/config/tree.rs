@@ -17,8 +17,8 @@ use super::manifest::{self, Installed, Manifest};
 use super::reader::Reader;
 use super::resolve::{self, Needs, Standing};
 use super::{
-    CoreVersion, Loaded, MAX_DEPTH, MAX_PATH_BYTES, MAX_STEPS, ModuleNode, Settings, flood, runs,
-    state,
+    CoreVersion, Loaded, MAX_DEPTH, MAX_PATH_BYTES, MAX_STEPS, ModuleNode, Settings, flood,
+    passing, runs, state,
 };
 
 /// The directory beside the root's files that also holds test files, unless another one is named.
@@ -44,6 +44,12 @@ pub(super) fn load(
         core_versions: Vec::new(),
     };
     let found = tree.root();
+    passing::check(
+        &tree.nodes,
+        &tree.instances,
+        settings.flavor,
+        &mut tree.reader.found,
+    );
     let mut diagnostics = tree.reader.found;
     diagnostics.extend(tree.unseen.notes);
     flood::in_order(&mut diagnostics);
@@ -239,7 +245,13 @@ impl Tree<'_> {
         match &way.call.source {
             Some(Source::Local(source)) => {
                 let here = self.nodes[way.caller].dir.as_deref();
-                let dir = join(here.unwrap_or(Path::new("")), source);
+                let here = here.unwrap_or(Path::new(""));
+                let dir = join(here, source);
+                let recorded = self.manifest.source(&way.path.manifest_key());
+                if let Some(other) = recorded.filter(|recorded| join(here, recorded) != dir) {
+                    let note = installed_from(other, way.call.place);
+                    self.reader.found.push(note);
+                }
                 self.follow(&way, source, dir)
             }
             Some(Source::Remote(source)) => {
@@ -365,7 +377,8 @@ impl Unseen {
         if let Some(at) = self.known.get(&place) {
             let call = &mut self.calls[*at];
             call.ways += 1;
-            self.notes[*at] = not_visible(call, title);
+            let place = place_of(way.call, title);
+            self.notes[*at] = not_visible(call, title, place);
             return;
         }
         self.known.insert(place, self.calls.len());
@@ -376,18 +389,36 @@ impl Unseen {
             file: place.file,
             span: place.span,
         };
-        self.notes.push(not_visible(&call, title));
+        let place = place_of(way.call, title);
+        self.notes.push(not_visible(&call, title, place));
         self.calls.push(call);
     }
 }
 
+/// Returns the place that the program shows under a title.
+fn place_of(call: &Call, title: &str) -> Place {
+    match title {
+        manifest::NOT_INSTALLED => call.header,
+        _ => call.place,
+    }
+}
+
 /// Says that a call is not visible, with its path if there is only one.
-fn not_visible(call: &UnseenCall, title: &str) -> Diagnostic {
+fn not_visible(call: &UnseenCall, title: &str, place: Place) -> Diagnostic {
     let remark = match call.ways {
         1 => format!("what {} requires is unknown", call.module),
         ways => format!("what this module requires is unknown; {ways} ways lead to this call"),
     };
-    Diagnostic::note("module-not-visible", title).at(call.file, call.span, remark)
+    Diagnostic::note("module-not-visible", title).at(place.file, place.span, remark)
+}
+
+/// Says that the record of a local module is of another directory, where the programs stop; nothing
+/// hangs on it here.
+fn installed_from(source: &str, place: Place) -> Diagnostic {
+    let remark = format!("it was installed from {source:?}");
+    Diagnostic::note("configuration-odd", manifest::SOURCE_CHANGED)
+        .at(place.file, place.span, remark)
+        .help("install the modules again")
 }
 
 /// Finds the directory of a local module, from the root on: by text alone, as the programs do,

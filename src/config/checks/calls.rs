@@ -1,15 +1,11 @@
 //! `module` blocks.
 
-use std::collections::BTreeSet;
-
-use crate::diag::Span;
 use crate::expr::{self, Value};
 use crate::flavor::Flavor;
-use crate::hcl::tree::{Attribute, Block, ExprKind, ObjectItem, ObjectKey};
+use crate::hcl::tree::{Attribute, Block};
 
 use super::super::blocks::kind_of;
-use super::super::contents::{Faults, Reference};
-use super::super::names;
+use super::super::contents::Faults;
 use super::{
     Argument, Nested, Rule, depends_on, known_arguments, known_blocks, nested, optional, repetition,
 };
@@ -31,13 +27,10 @@ const INSIDE: &[Nested] = &[
     },
 ];
 
-/// Checks a call of a module, but for its name, source and version.
+/// Checks a call of a module, but for its name, source, version and providers.
 pub(in crate::config) fn call(block: &Block, faults: &mut Faults) {
     if let Some(argument) = block.body.attribute("depends_on") {
         depends_on(argument, faults);
-    }
-    if let Some(argument) = block.body.attribute("providers") {
-        providers(argument, faults);
     }
     let nested_deprecations = block.body.attribute("ignore_nested_deprecations");
     if let Some(argument) = nested_deprecations.filter(|_| keeps_deprecations(faults.flavor)) {
@@ -52,56 +45,6 @@ pub(in crate::config) fn call(block: &Block, faults: &mut Faults) {
         known_arguments(lifecycle, ARGUMENTS, faults);
         for inner in lifecycle.body.blocks() {
             kind_of(inner, &[], faults);
-        }
-    }
-}
-
-/// Checks which provider configurations a call passes: a map from names there to names here.
-fn providers(argument: &Attribute, faults: &mut Faults) {
-    let ExprKind::Object(pairs) = &argument.value.kind else {
-        let at = argument.value.span;
-        return faults.invalid("Invalid expression", at, "a map is needed here");
-    };
-    passed_twice(pairs, argument.value.span, faults);
-    let mut passed = BTreeSet::new();
-    for pair in pairs {
-        let inside = match &pair.key {
-            ObjectKey::Name(word) => names::bare_reference(word, faults),
-            ObjectKey::Expr(key) => names::provider_reference(key, faults),
-        };
-        let outside = names::provider_reference(&pair.value, faults);
-        let (
-            Ok(Reference {
-                local_name, alias, ..
-            }),
-            Ok(_),
-        ) = (inside, outside)
-        else {
-            continue;
-        };
-        if !passed.insert((local_name, alias)) {
-            duplicate(pair, faults);
-        }
-    }
-}
-
-fn duplicate(pair: &ObjectItem, faults: &mut Faults) {
-    let remark = "each configuration of a module is passed only once";
-    faults.invalid("Duplicate provider address", pair.value.span, remark);
-}
-
-/// Reports keys that are repeated letter by letter: of these the tree keeps the last one only.
-fn passed_twice(pairs: &[ObjectItem], map: Span, faults: &mut Faults) {
-    let notes = faults.found.iter();
-    let notes = notes.filter(|note| note.code == "duplicate-key");
-    let keys = notes.filter_map(|note| note.primary.as_ref().map(|label| label.span.start));
-    let keys: Vec<usize> = keys
-        .filter(|at| (map.start..map.end).contains(at))
-        .collect();
-    for key in keys {
-        let behind = pairs.iter().filter(|pair| pair.value.span.start > key);
-        if let Some(pair) = behind.min_by_key(|pair| pair.value.span.start) {
-            duplicate(pair, faults);
         }
     }
 }

@@ -1,0 +1,233 @@
+//! What a `module` block says beside source and version, as it is written (`config.md` 4, 12).
+
+use std::collections::BTreeSet;
+
+use crate::diag::Span;
+use crate::hcl::tree::{Block, Body, Expr, ExprKind, ObjectKey};
+
+use super::contents::{Faults, Place, Reference, Variable};
+use super::names;
+
+/// What a call hands over to its module.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Handover {
+    /// The entries of `providers`.
+    pub providers: Vec<Passed>,
+    pub repetition: Repetition,
+    /// Values for variables, and blocks that are none of the call's own.
+    pub arguments: Vec<Argument>,
+}
+
+/// An entry of `providers`: a configuration of the caller that the module gets, and under which
+/// name.
+#[derive(Clone, Debug)]
+pub(super) struct Passed {
+    pub child: Reference,
+    pub parent: Reference,
+}
+
+/// The expressions that forbid a module to configure providers itself.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Repetition {
+    pub count: Option<Place>,
+    pub for_each: Option<Place>,
+    pub enabled: Option<Place>,
+    pub depends_on: Option<Place>,
+}
+
+/// Something that only the module can know.
+#[derive(Clone, Debug)]
+pub(super) struct Argument {
+    pub name: String,
+    pub is_block: bool,
+    pub place: Place,
+}
+
+/// The arguments of every call.
+const META: &[&str] = &[
+    "source",
+    "version",
+    "count",
+    "for_each",
+    "depends_on",
+    "providers",
+];
+
+/// The arguments of a `provider` block that are not the provider's own.
+const PROVIDER_META: &[&str] = &[
+    "alias",
+    "version",
+    "count",
+    "depends_on",
+    "for_each",
+    "source",
+];
+
+impl Repetition {
+    /// Returns the place to show for a module that must not configure providers itself.
+    pub(super) fn place(&self) -> Option<Place> {
+        let Self {
+            count,
+            for_each,
+            enabled,
+            depends_on,
+        } = *self;
+        count.or(for_each).or(enabled).or(depends_on)
+    }
+}
+
+impl Handover {
+    /// Takes over what the block of an override file says.
+    ///
+    /// An empty map of providers replaces nothing, and `enabled` is not merged.
+    pub(super) fn merge(&mut self, other: Self) {
+        if !other.providers.is_empty() {
+            self.providers = other.providers;
+        }
+        self.repetition.count = other.repetition.count.or(self.repetition.count);
+        self.repetition.for_each = other.repetition.for_each.or(self.repetition.for_each);
+        let is_set = |argument: &Argument| {
+            let same = |other: &Argument| !other.is_block && other.name == argument.name;
+            !argument.is_block && other.arguments.iter().any(same)
+        };
+        self.arguments.retain(|argument| !is_set(argument));
+        self.arguments.extend(other.arguments);
+    }
+}
+
+/// Decodes all of a `module` block but its source and version.
+pub(super) fn decode(block: &Block, faults: &mut Faults) -> Handover {
+    let body = &block.body;
+    let value = |name, faults: &Faults| {
+        let argument = body.attribute(name)?;
+        Some(faults.place_of(&argument.value))
+    };
+    let mut handover = Handover {
+        repetition: Repetition {
+            count: value("count", faults),
+            for_each: value("for_each", faults),
+            enabled: None,
+            depends_on: first_dependency(body).map(|first| faults.place_of(first)),
+        },
+        ..Handover::default()
+    };
+    if let Some(argument) = body.attribute("providers") {
+        handover.providers = passed(&argument.value, faults);
+    }
+    for argument in body.attributes() {
+        if !META.contains(&argument.name.text.as_str()) {
+            let place = faults.place(argument.name.span);
+            handover.add(&argument.name.text, false, place);
+        }
+    }
+    handover.nested(body, faults);
+    handover
+}
+
+impl Handover {
+    fn add(&mut self, name: &str, is_block: bool, place: Place) {
+        self.arguments.push(Argument {
+            name: name.to_owned(),
+            is_block,
+            place,
+        });
+    }
+
+    /// Notes what the blocks in a call hand over; which of them may stand there is checked elsewhere.
+    fn nested(&mut self, body: &Body, faults: &Faults) {
+        for block in body.blocks() {
+            match block.kind.text.as_str() {
+                "_" => {
+                    for argument in block.body.attributes() {
+                        let place = faults.place(argument.name.span);
+                        self.add(&argument.name.text, false, place);
+                    }
+                }
+                "lifecycle" => {
+                    let enabled = block.body.attribute("enabled");
+                    self.repetition.enabled = enabled.map(|one| faults.place_of(&one.value));
+                }
+                kind => self.add(kind, true, faults.place(block.kind.span)),
+            }
+        }
+    }
+}
+
+fn first_dependency(body: &Body) -> Option<&Expr> {
+    match &body.attribute("depends_on")?.value.kind {
+        ExprKind::Tuple(items) => items.first(),
+        _ => None,
+    }
+}
+
+/// Decodes a map of providers; what is wrong in it is reported and left out.
+fn passed(value: &Expr, faults: &mut Faults) -> Vec<Passed> {
+    let ExprKind::Object(items) = &value.kind else {
+        let remark = "write { NAME = NAME }, of the module on the left, of the caller on the right";
+        faults.invalid("Invalid expression", value.span, remark);
+        return Vec::new();
+    };
+    let mut all: Vec<Passed> = Vec::new();
+    repeated(value.span, faults);
+    let mut known = BTreeSet::new();
+    for item in items {
+        let child = match &item.key {
+            ObjectKey::Name(word) => {
+                let name = Expr {
+                    kind: ExprKind::Variable(word.text.clone()),
+                    span: word.span,
+                };
+                names::configuration(&name, faults)
+            }
+            ObjectKey::Expr(key) => names::configuration(key, faults),
+        };
+        let parent = names::configuration(&item.value, faults);
+        let (Ok(child), Ok(parent)) = (child, parent) else {
+            continue;
+        };
+        if known.insert((child.local_name.clone(), child.alias.clone())) {
+            all.push(Passed { child, parent });
+        } else {
+            duplicate(item.value.span, faults);
+        }
+    }
+    all
+}
+
+/// Reports keys of a map of providers that stand there twice, of which only the last one is left.
+fn repeated(map: Span, faults: &mut Faults) {
+    let notes = faults.found.iter();
+    let notes = notes.filter(|note| note.code == "duplicate-key");
+    let keys = notes.filter_map(|note| note.primary.as_ref().map(|label| label.span));
+    let inside = keys.filter(|key| map.start <= key.start && key.start < map.end);
+    for key in inside.collect::<Vec<_>>() {
+        duplicate(key, faults);
+    }
+}
+
+fn duplicate(at: Span, faults: &mut Faults) {
+    let remark = "the module got this provider before";
+    faults.invalid("Duplicate provider address", at, remark);
+}
+
+/// Tells whether a `provider` block holds nothing for the provider, so that it may stand for one that
+/// a caller passes (`config.md` 4).
+pub(super) fn is_empty_provider(body: &Body) -> bool {
+    let own = |name: &str| !PROVIDER_META.contains(&name);
+    let escaped = |block: &Block| block.kind.text == "_" && block.body.items.is_empty();
+    !body.attributes().any(|one| own(&one.name.text)) && body.blocks().all(escaped)
+}
+
+/// Decodes what a `variable` block asks of callers.
+pub(super) fn variable(block: &Block) -> Option<Variable> {
+    let [name] = &*block.labels else { return None };
+    let is_const = block
+        .body
+        .attribute("const")
+        .map(|argument| &argument.value);
+    Some(Variable {
+        name: name.text.clone(),
+        has_default: block.body.attribute("default").is_some(),
+        is_const: is_const.map(|value| value.kind == ExprKind::Bool(true)),
+    })
+}
