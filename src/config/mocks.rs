@@ -78,11 +78,11 @@ pub(super) fn provider(block: &Block, faults: &mut Faults) -> Option<ProviderKey
         false => "Invalid provider configuration alias",
     };
     let alias = providers::alias(&block.body, title, faults);
-    if let Some(argument) = block.body.attribute("for_each").filter(|_| alias.is_none()) {
-        if faults.flavor.is_opentofu() {
-            let title = "Alias required when using \"for_each\"";
-            faults.invalid(title, argument.value.span, "there is no alias");
-        }
+    if let Some(argument) = block.body.attribute("for_each").filter(|_| alias.is_none())
+        && faults.flavor.is_opentofu()
+    {
+        let title = "Alias required when using \"for_each\"";
+        faults.invalid(title, argument.value.span, "there is no alias");
     }
     during(&block.body, faults);
     mocks(block, &blocks, faults);

@@ -51,10 +51,10 @@ pub(super) fn check(
     let (mut met, mut compared) = (BTreeSet::new(), BTreeSet::new());
     for (at, node) in nodes.iter().enumerate() {
         let callee = declared(at);
-        if let (Some(module), Some(_)) = (callee, node.caller) {
-            if met.insert(ptr::from_ref(module)) {
-                checks.ignored_settings(module);
-            }
+        if let (Some(module), Some(_)) = (callee, node.caller)
+            && met.insert(ptr::from_ref(module))
+        {
+            checks.ignored_settings(module);
         }
         // A module that a run calls is a root of its own.
         let step = node.path.steps().last();

@@ -147,10 +147,10 @@ pub(super) fn check(block: &Block, contents: &mut Contents, faults: &mut Faults)
         faults.invalid("Zero assert blocks", block.header, remark);
     }
     let title = "Multiple data resource blocks";
-    if let Some(data) = bodies::at_most_one(&nested, "data", title, faults) {
-        if checks::resource("data", data, Inside::Check, faults) {
-            blocks::resource("data", data, contents, faults);
-        }
+    if let Some(data) = bodies::at_most_one(&nested, "data", title, faults)
+        && checks::resource("data", data, Inside::Check, faults)
+    {
+        blocks::resource("data", data, contents, faults);
     }
 }
 
@@ -173,11 +173,11 @@ pub(super) fn moved(block: &Block, faults: &mut Faults) {
             }
         }
     }
-    if let (Some(from), Some(to)) = (from, to) {
-        if from.resource.is_some() != to.resource.is_some() {
-            let remark = "a resource can only become a resource, and a module a module";
-            faults.invalid("Invalid \"moved\" addresses", block.header, remark);
-        }
+    if let (Some(from), Some(to)) = (from, to)
+        && from.resource.is_some() != to.resource.is_some()
+    {
+        let remark = "a resource can only become a resource, and a module a module";
+        faults.invalid("Invalid \"moved\" addresses", block.header, remark);
     }
 }
 

@@ -186,10 +186,10 @@ fn attributes_of(ty: Type, value: Value) -> Option<BTreeMap<String, Typed>> {
 fn sequence(given: Typed, ty: &Type, item: &Type) -> Fit {
     let is_set = matches!(given.ty, Type::Set(_));
     // In which order other sets are walked through, only the programs know.
-    if let (Type::Set(from), Type::List(_)) = (&given.ty, ty) {
-        if !from.is_primitive() {
-            return Err(Misfit::Uncertain("the order of the items of this set"));
-        }
+    if let (Type::Set(from), Type::List(_)) = (&given.ty, ty)
+        && !from.is_primitive()
+    {
+        return Err(Misfit::Uncertain("the order of the items of this set"));
     }
     let (from, refused) = (given.ty.clone(), mismatch(&given.ty, ty));
     let items = items_of(given.ty, given.value).ok_or(refused)?;

@@ -80,10 +80,10 @@ impl Type {
     /// # Errors
     /// All that the program refuses; else what is not certain about a default in it.
     pub fn of_variable(file: FileId, expr: &Expr) -> Result<Self, NotConstant> {
-        if let ExprKind::String(_) | ExprKind::Template(_) = &expr.kind {
-            if let Some(title) = quoted(file, expr)? {
-                return refused(file, expr.span, title, "write the type without quotes");
-            }
+        if let ExprKind::String(_) | ExprKind::Template(_) = &expr.kind
+            && let Some(title) = quoted(file, expr)?
+        {
+            return refused(file, expr.span, title, "write the type without quotes");
         }
         of_variable(file, expr)
     }
@@ -212,10 +212,10 @@ fn refused<T>(
 /// quotes hold no text.
 fn quoted(file: FileId, expr: &Expr) -> Result<Option<&'static str>, NotConstant> {
     // A lone interpolation is its value, not a text.
-    if let ExprKind::Template(parts) = &expr.kind {
-        if let [hcl::tree::TemplatePart::Interpolation(_)] = &**parts {
-            return Ok(None);
-        }
+    if let ExprKind::Template(parts) = &expr.kind
+        && let [hcl::tree::TemplatePart::Interpolation(_)] = &**parts
+    {
+        return Ok(None);
     }
     let value = constant(file, expr)?.to_text();
     Ok(Some(match value.as_deref() {
