@@ -1,7 +1,5 @@
 //! `module` blocks: what their source means (`config.md` 4).
 
-use std::borrow::Cow;
-
 use crate::expr::{self, Value};
 use crate::flavor::Flavor;
 use crate::hcl::tree::{Block, Expr};
@@ -58,9 +56,10 @@ pub(super) fn version(block: &Block, faults: &mut Faults) -> Option<Version> {
     let Some(argument) = block.body.attribute("version") else {
         return Some(Version::Absent);
     };
-    let value = evaluated(&argument.value, faults);
-    let Ok(value) = expr::constant(faults.file, &value) else {
-        return Some(Version::Computed);
+    let value = match evaluate(&argument.value, faults) {
+        Ok(value) => value,
+        Err(Unknown::Computed) => return Some(Version::Computed),
+        Err(Unknown::Refused) => return None,
     };
     if value == Value::Null {
         return Some(Version::Null);
@@ -101,21 +100,38 @@ pub(super) fn of_run(value: &Expr, version: &Version, faults: &mut Faults) -> Op
     source.filter(|_| fits)
 }
 
-/// Returns what is evaluated: only where sources are computed is a string in JSON a template
-/// (`config.md` 1.6).
-fn evaluated<'e>(value: &'e Expr, faults: &Faults) -> Cow<'e, Expr> {
-    match faults.flavor {
-        Flavor::Terraform1_11 => Cow::Borrowed(value),
-        _ => json::as_template(value, faults),
-    }
+/// Why an expression has no value here.
+enum Unknown {
+    /// It depends on values that are not known here.
+    Computed,
+    /// It may not stand here; that is reported already.
+    Refused,
 }
+
+/// Evaluates a source or a version. Terraform 1.11 wants a constant, the others compute it; only
+/// where it is computed is a string in JSON a template (`config.md` 1.6, 4).
+fn evaluate(value: &Expr, faults: &mut Faults) -> Result<Value, Unknown> {
+    if faults.flavor != Flavor::Terraform1_11 {
+        let value = json::as_template(value, faults);
+        return expr::constant(faults.file, &value).map_err(|_| Unknown::Computed);
+    }
+    expr::constant(faults.file, value).map_err(|error| match error.refused.is_empty() {
+        true => Unknown::Computed,
+        false => {
+            faults.found.extend(error.refused);
+            Unknown::Refused
+        }
+    })
+}
+
 const NO_SOURCE: &str = "Invalid module source address";
 const NO_REGISTRY_SOURCE: &str = "Invalid registry module source address";
 
 fn source(value: &Expr, version: &Version, faults: &mut Faults) -> Option<Source> {
-    let value = &*evaluated(value, faults);
-    let Ok(constant) = expr::constant(faults.file, value) else {
-        return Some(Source::Computed(COMPUTED.to_owned()));
+    let constant = match evaluate(value, faults) {
+        Ok(constant) => constant,
+        Err(Unknown::Computed) => return Some(Source::Computed(COMPUTED.to_owned())),
+        Err(Unknown::Refused) => return None,
     };
     let Some(text) = constant.to_text() else {
         let title = no_text_title(&constant, faults.flavor);
