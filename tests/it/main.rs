@@ -27,6 +27,8 @@ mod versions;
 
 #[path = "../support/lab.rs"]
 mod lab;
+#[path = "../support/modules.rs"]
+mod modules;
 #[path = "../support/registry/mod.rs"]
 mod registry;
 #[path = "../support/scenarios/mod.rs"]

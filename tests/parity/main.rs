@@ -17,10 +17,10 @@
 mod copy;
 #[path = "../support/registry/mod.rs"]
 mod double;
+mod installed;
 #[path = "../support/lab.rs"]
 mod lab;
 mod made;
-mod modules;
 mod registry;
 mod routes;
 mod signatures;

@@ -7,15 +7,12 @@ use lockctl::addr::ProviderAddr;
 use lockctl::config::{self, Loaded, Settings};
 use lockctl::diag::{Diagnostic, Severity, Texts};
 use lockctl::flavor::Flavor;
-use lockctl::requirement::{Origin, Requirements, StateSeen};
-use lockctl::version::Constraints;
+use lockctl::requirement::{Requirements, StateSeen};
 use lockctl::world::Files;
 use serde_json::Value;
 
 use super::txtar::Case;
-
-/// Each module, named as `terraform providers` does, with the constraint text of each address.
-type Modules = BTreeMap<String, BTreeMap<String, String>>;
+use crate::modules::{Modules, by_module};
 
 /// What lockctl says about a root, ready to be compared.
 pub(super) struct Said {
@@ -139,27 +136,6 @@ impl Said {
         texts.collect()
     }
 
-    fn by_module(&self) -> Modules {
-        let mut modules: BTreeMap<String, BTreeMap<String, Constraints>> = BTreeMap::new();
-        for (addr, places) in &self.loaded.requirements.providers {
-            for place in places {
-                let name = match place.origin {
-                    Origin::State => "state".to_owned(),
-                    _ => place.module.to_string(),
-                };
-                let here = modules.entry(name);
-                let all = here.or_default().entry(addr.to_string()).or_default();
-                *all = std::mem::take(all).union((*place.constraints).clone());
-            }
-        }
-        let texts = |here: BTreeMap<String, Constraints>| {
-            let here = here.into_iter();
-            here.map(|(addr, all)| (addr, all.to_string())).collect()
-        };
-        let modules = modules.into_iter();
-        modules.map(|(name, here)| (name, texts(here))).collect()
-    }
-
     /// Returns the addresses that a lock file would have, each with the text of its constraints.
     fn lock_constraints(&self) -> BTreeMap<String, Option<String>> {
         let mut entries = BTreeMap::new();
@@ -239,7 +215,10 @@ impl Said {
         if !errors.is_empty() {
             return Verdict::Wrong(format!("{errors:?}"));
         }
-        let (ours, modules) = (self.by_module(), self.recorded_modules(expected));
+        let (ours, modules) = (
+            by_module(&self.loaded.requirements),
+            self.recorded_modules(expected),
+        );
         if ours != modules && !(modules.is_empty() && expected["error"].is_string()) {
             return Verdict::Wrong(format!("{ours:?}, not {modules:?}"));
         }
