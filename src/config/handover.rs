@@ -6,7 +6,7 @@ use crate::diag::Span;
 use crate::hcl::tree::{Block, Body, Expr, ExprKind, ObjectKey};
 
 use super::contents::{Faults, Place, Reference, Variable};
-use super::names;
+use super::{json, names};
 
 /// What a call hands over to its module.
 #[derive(Clone, Debug, Default)]
@@ -179,9 +179,9 @@ fn passed(value: &Expr, faults: &mut Faults) -> Vec<Passed> {
                 };
                 names::configuration(&name, faults)
             }
-            ObjectKey::Expr(key) => names::configuration(key, faults),
+            ObjectKey::Expr(key) => names::configuration(&json::as_reference(key, faults), faults),
         };
-        let parent = names::configuration(&item.value, faults);
+        let parent = names::configuration(&json::as_reference(&item.value, faults), faults);
         let (Ok(child), Ok(parent)) = (child, parent) else {
             continue;
         };
