@@ -1,7 +1,7 @@
 //! From the directories of a root to the contents of its modules, within limits.
 
 use std::io::{self, ErrorKind};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use crate::diag::{Diagnostic, FileId, Span, Texts};
 use crate::flavor::Flavor;
@@ -35,7 +35,10 @@ impl<'a> Reader<'a> {
     ) -> Self {
         Self {
             files,
-            root: root.components().collect(),
+            root: root
+                .components()
+                .filter(|part| *part != Component::CurDir)
+                .collect(),
             texts,
             flavor,
             bytes_left: MAX_TOTAL_BYTES,
@@ -170,18 +173,18 @@ impl<'a> Reader<'a> {
     }
 
     fn list(&self, dir: &Path) -> io::Result<Vec<DirEntry>> {
-        let path = self.path(dir);
-        match path.as_os_str().is_empty() {
-            true => self.files.list(Path::new(".")),
-            false => self.files.list(&path),
-        }
+        self.files.list(&self.path(dir))
     }
 
     /// Turns a path from the root on into one that can be read; nothing is read otherwise.
     fn path(&self, path: &Path) -> PathBuf {
-        match path.as_os_str().is_empty() {
+        let path = match path.as_os_str().is_empty() {
             true => self.root.clone(),
             false => self.root.join(path),
+        };
+        match path.as_os_str().is_empty() {
+            true => PathBuf::from("."),
+            false => path,
         }
     }
 

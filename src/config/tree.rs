@@ -1,6 +1,7 @@
 //! The module tree: from the root along every call (`config.md` 4, 5).
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::ErrorKind;
 use std::ops::ControlFlow;
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
@@ -335,7 +336,14 @@ impl Tree<'_> {
     }
 
     fn read(&mut self, dir: &Path) -> Result<Rc<Module>, String> {
-        let chosen = self.reader.choose(dir).map_err(|error| error.to_string())?;
+        let chosen = self
+            .reader
+            .choose(dir)
+            .map_err(|error| match error.kind() {
+                ErrorKind::NotFound => format!("there is no directory {}", dir.display()),
+                ErrorKind::NotADirectory => format!("{} is no directory", dir.display()),
+                _ => error.to_string(),
+            })?;
         let contents = self.reader.module(dir, &chosen);
         Ok(Rc::new(self.put_together(contents, Standing::Child)))
     }
