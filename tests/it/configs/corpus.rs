@@ -19,6 +19,7 @@ fn load(root: &Path, flavor: Flavor) -> Said {
 
 /// Roots that were not tried for their remote modules, but that Terraform refuses anyway.
 const CORPUS_REFUSED: &[(&str, &str)] = &[
+    ("037_", "sources of modules with values of locals"),
     (
         "055_",
         "an URL as source of a provider, versions of modules that are no registry's",
@@ -45,7 +46,7 @@ fn real_configurations_require_what_terraform_says() {
     assert!(wrong.is_empty(), "{wrong:#?}");
     let counted = |fate| counts.get(&fate).copied().unwrap_or_default();
     let fates = [Fate::Right, Fate::Refused, Fate::Unseen].map(counted);
-    assert_eq!(fates, [35, 5, 18]);
+    assert_eq!(fates, [35, 6, 17]);
 }
 
 /// What the table says of one root.
