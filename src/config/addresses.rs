@@ -297,9 +297,8 @@ fn module_key<'p, 'e>(
 
 fn resource<'e>(parts: &[Part<'e>], grammar: &Grammar) -> Result<ResourceName<'e>, Fault> {
     let whole = parts[0].span;
-    let first = match parts[0].text {
-        PartText::Name(name) => name,
-        _ => return Err((NO_ADDRESS, whole)),
+    let PartText::Name(first) = parts[0].text else {
+        return Err((NO_ADDRESS, whole));
     };
     if grammar.reserved.contains(&first) {
         return Err((NO_ADDRESS, whole));

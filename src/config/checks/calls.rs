@@ -1,11 +1,11 @@
 //! `module` blocks.
 
+use crate::config::blocks::kind_of;
+use crate::config::contents::Faults;
 use crate::expr::{self, Value};
 use crate::flavor::Flavor;
 use crate::hcl::tree::{Attribute, Block};
 
-use super::super::blocks::kind_of;
-use super::super::contents::Faults;
 use super::{
     Argument, Nested, Rule, depends_on, known_arguments, known_blocks, nested, optional, repetition,
 };

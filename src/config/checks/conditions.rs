@@ -1,9 +1,9 @@
 //! `precondition` and `postcondition`.
 
+use crate::config::blocks::kind_of;
+use crate::config::contents::{Faults, Role};
 use crate::hcl::tree::Block;
 
-use super::super::blocks::kind_of;
-use super::super::contents::{Faults, Role};
 use super::references::{self, Subject};
 use super::resources::Owner;
 use super::{Argument, known_arguments, required};

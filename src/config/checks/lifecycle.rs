@@ -1,11 +1,11 @@
 //! `lifecycle` blocks of resources.
 
+use crate::config::blocks::{BlockType, every, kind_of};
+use crate::config::contents::Faults;
 use crate::expr::{self, Value};
 use crate::flavor::Flavor;
 use crate::hcl::tree::{Attribute, Block, Expr};
 
-use super::super::blocks::{BlockType, every, kind_of};
-use super::super::contents::Faults;
 use super::references::{self, Subject};
 use super::resources::Owner;
 use super::{Argument, conditions, known_arguments, optional, triggers, truth};

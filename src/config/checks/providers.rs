@@ -1,9 +1,9 @@
 //! `provider` blocks.
 
+use crate::config::contents::Faults;
 use crate::flavor::Flavor;
 use crate::hcl::tree::Block;
 
-use super::super::contents::Faults;
 use super::{Argument, Nested, Rule, known_blocks, nested, optional};
 
 /// Arguments that no provider can have.

@@ -1,8 +1,8 @@
 //! `provisioner` and `connection` blocks.
 
+use crate::config::contents::Faults;
 use crate::hcl::tree::{Attribute, Block};
 
-use super::super::contents::Faults;
 use super::references::{self, Reference};
 use super::{Nested, Rule, known_blocks, nested};
 

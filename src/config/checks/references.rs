@@ -1,12 +1,11 @@
 //! What expressions name: as a whole, where nothing is computed, and anywhere inside them.
 
+use crate::config::contents::Faults;
+use crate::config::names;
 use crate::flavor::Flavor;
 use crate::hcl::tree::{
     Attribute, Expr, ExprKind, For, ObjectKey, Step, TemplateFor, TemplatePart,
 };
-
-use super::super::contents::Faults;
-use super::super::names;
 
 /// Checks the argument `depends_on`: a list of references, in quotes or not.
 ///

@@ -1,8 +1,7 @@
 //! Arguments that say how often a block counts: only one of them may be set.
 
+use crate::config::contents::Faults;
 use crate::hcl::tree::{Attribute, Block};
-
-use super::super::contents::Faults;
 
 /// Reports a block that says twice how often it counts; `lifecycle` may hold OpenTofu's `enabled`.
 pub(super) fn check(block: &Block, lifecycle: Option<&Block>, faults: &mut Faults) {

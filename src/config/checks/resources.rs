@@ -1,11 +1,11 @@
 //! `resource`, `data`, `ephemeral` and `action` blocks.
 
+use crate::config::blocks::{BlockType, every, kind_of};
+use crate::config::contents::Faults;
+use crate::config::names;
 use crate::flavor::Flavor;
 use crate::hcl::tree::Block;
 
-use super::super::blocks::{BlockType, every, kind_of};
-use super::super::contents::Faults;
-use super::super::names;
 use super::{
     Argument, Nested, Rule, depends_on, known_arguments, known_blocks, lifecycle, nested, optional,
     provisioners, repetition,

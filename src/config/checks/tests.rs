@@ -419,7 +419,7 @@ fn configurations_are_passed_once_each() {
     let check = |value: &str, expected: &[&str]| {
         check_call(ALL, &format!("providers = {value}"), expected);
     };
-    check("{\na = a\na.b = a\n\"c\" = \"a.b\"\n}", &[]);
+    check("{\na = a\na.b = a\n\"a.c\" = \"a.b\"\n}", &[]);
     for value in ["[a]", "a", "{ for a in [] : a => a }"] {
         check(value, &["3 Invalid expression"]);
     }

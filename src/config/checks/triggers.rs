@@ -1,10 +1,10 @@
 //! `action_trigger` blocks, which Terraform has since 1.15's predecessors (`config.md` 11.2).
 
+use crate::config::blocks::kind_of;
+use crate::config::contents::Faults;
 use crate::flavor::Flavor;
 use crate::hcl::tree::{Block, Expr};
 
-use super::super::blocks::kind_of;
-use super::super::contents::Faults;
 use super::references::{self, Subject};
 use super::{Argument, known_arguments, optional, required};
 

@@ -283,12 +283,9 @@ impl Walk<'_> {
 
     /// Checks a string, from quote to quote.
     fn string(&mut self, span: Span) {
-        let inside = match &self.bytes[span.start..span.end] {
-            [b'"', inside @ .., b'"'] => inside,
-            _ => {
-                let remark = "a string ends on its line; write \\n and \\t inside";
-                return self.fault("Invalid JSON string", span, remark);
-            }
+        let [b'"', inside @ .., b'"'] = &self.bytes[span.start..span.end] else {
+            let remark = "a string ends on its line; write \\n and \\t inside";
+            return self.fault("Invalid JSON string", span, remark);
         };
         let mut at = 0;
         while at < inside.len() {

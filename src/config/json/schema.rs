@@ -10,10 +10,13 @@ pub(super) struct Schema {
     /// Arguments that every program knows.
     pub arguments: &'static [&'static str],
     /// Arguments that only some know.
-    pub newer: &'static [(&'static str, fn(Flavor) -> bool)],
+    pub newer: &'static [Newer],
     pub blocks: &'static [Nested],
     pub rest: Rest,
 }
+
+/// An argument, and who knows it.
+type Newer = (&'static str, fn(Flavor) -> bool);
 
 /// What everything else in a body is.
 #[derive(Clone, Copy, PartialEq, Eq)]
