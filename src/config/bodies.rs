@@ -33,8 +33,12 @@ pub(super) enum Takes {
     Text,
     /// A constant bool.
     Truth,
-    /// A list of references.
+    /// One reference, or one bare word.
+    Reference,
+    /// A list of references, or of bare words.
     References,
+    /// An expression that is evaluated when more is known.
+    Expression,
 }
 
 impl Argument {
@@ -112,7 +116,7 @@ pub(super) fn arguments_only(body: &Body, faults: &mut Faults) {
 
 fn value(value: &Expr, takes: Takes, faults: &mut Faults) {
     match takes {
-        Takes::Anything => {}
+        Takes::Anything | Takes::Reference | Takes::Expression => {}
         Takes::Text => drop(text(value, faults)),
         Takes::Truth => drop(truth(value, faults)),
         Takes::References => references::list(value, faults),

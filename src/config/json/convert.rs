@@ -7,6 +7,8 @@ use jsonc_parser::common::{Range, Ranged};
 
 use super::check::BROKEN;
 use super::schema::{Nested, Rest, Schema};
+use super::text;
+use crate::config::bodies::Takes;
 use crate::config::contents::Faults;
 use crate::diag::{Diagnostic, Span};
 use crate::hcl::tree::{
@@ -54,7 +56,7 @@ impl Convert<'_> {
         let mut items = Vec::new();
         for member in members {
             let name = self.key(member);
-            let is_argument = schema.has_argument(&name.text, self.faults.flavor);
+            let argument = schema.argument(&name.text, self.faults.flavor);
             if name.text == COMMENT {
                 continue;
             }
@@ -66,26 +68,22 @@ impl Convert<'_> {
                 self.unpack(&member.value, nested, &mut header, &mut items);
                 continue;
             }
-            if schema.rest == Rest::Refused && !is_argument {
-                let remark = format!(
-                    "{} knows nothing of this name here",
-                    self.faults.flavor.program()
-                );
-                let title = "Extraneous JSON object property";
-                self.faults
-                    .error("unsupported-item", title, name.span, &remark);
+            if schema.rest == Rest::Refused && argument.is_none() {
+                self.unknown(&name);
                 continue;
             }
-            if (is_argument || schema.rest == Rest::Names) && !seen.insert(name.text.clone()) {
-                let title = match schema.rest {
-                    Rest::Names => "Duplicate attribute definition",
-                    _ => "Duplicate argument",
-                };
-                self.faults.invalid(title, name.span, "this is set before");
+            if (argument.is_some() || schema.rest == Rest::Names) && !seen.insert(name.text.clone())
+            {
+                self.repeated(&name, schema.rest);
                 continue;
             }
+            let takes = match (argument, schema.rest) {
+                (Some(argument), _) => argument.takes,
+                (None, Rest::Expressions) => Takes::Expression,
+                (None, _) => Takes::Anything,
+            };
             items.push(Item::Attribute(Attribute {
-                value: self.expr(&member.value),
+                value: text::meant(self.expr(&member.value), takes, self.faults),
                 span: span(member.range),
                 name,
             }));
@@ -95,6 +93,24 @@ impl Convert<'_> {
             items,
             span: Span::new(whole.start + 1, whole.end.saturating_sub(1)),
         }
+    }
+
+    fn unknown(&mut self, name: &Word) {
+        let remark = format!(
+            "{} knows nothing of this name here",
+            self.faults.flavor.program()
+        );
+        let title = "Extraneous JSON object property";
+        self.faults
+            .error("unsupported-item", title, name.span, &remark);
+    }
+
+    fn repeated(&mut self, name: &Word, rest: Rest) {
+        let title = match rest {
+            Rest::Names => "Duplicate attribute definition",
+            _ => "Duplicate argument",
+        };
+        self.faults.invalid(title, name.span, "this is set before");
     }
 
     /// Lists the members of an object, or of all objects of an array.

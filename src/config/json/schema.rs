@@ -1,22 +1,18 @@
-//! What may stand where: the table that tells arguments from blocks (`config.md` 1.5, 1.6, 12).
+//! What may stand where: the table that tells arguments from blocks, and what strings stand for
+//! (`config.md` 1.5, 1.6, 12).
 //!
 //! Where it is not known for certain whether a program takes something, the table does: a wrong
 //! "no" would refuse a good file.
 
+use crate::config::bodies::{Argument, Takes};
 use crate::flavor::Flavor;
 
 /// What may stand in a body.
 pub(super) struct Schema {
-    /// Arguments that every program knows.
-    pub arguments: &'static [&'static str],
-    /// Arguments that only some know.
-    pub newer: &'static [Newer],
+    pub arguments: &'static [Argument],
     pub blocks: &'static [Nested],
     pub rest: Rest,
 }
-
-/// An argument, and who knows it.
-type Newer = (&'static str, fn(Flavor) -> bool);
 
 /// What everything else in a body is.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -25,6 +21,8 @@ pub(super) enum Rest {
     Refused,
     /// An argument, as far as can be told here; what it is decides a provider, or a called module.
     Arguments,
+    /// The same, and somebody asks what it refers to.
+    Expressions,
     /// An argument, and nothing may stand twice. Such a body is one object, never an array.
     Names,
 }
@@ -39,10 +37,9 @@ pub(super) struct Nested {
 }
 
 impl Schema {
-    pub(super) fn has_argument(&self, name: &str, flavor: Flavor) -> bool {
-        let mut newer = self.newer.iter();
-        self.arguments.contains(&name)
-            || newer.any(|(newer, known_to)| *newer == name && known_to(flavor))
+    pub(super) fn argument(&self, name: &str, flavor: Flavor) -> Option<&'static Argument> {
+        let mut arguments = self.arguments.iter();
+        arguments.find(|known| known.name == name && (known.known_to)(flavor))
     }
 
     pub(super) fn block(&self, kind: &str, flavor: Flavor) -> Option<&'static Nested> {
@@ -51,21 +48,36 @@ impl Schema {
     }
 }
 
-const fn body(rest: Rest, arguments: &'static [&'static str], blocks: &'static [Nested]) -> Schema {
+const fn body(rest: Rest, arguments: &'static [Argument], blocks: &'static [Nested]) -> Schema {
     Schema {
         arguments,
-        newer: &[],
         blocks,
         rest,
     }
 }
 
-const fn strict(arguments: &'static [&'static str], blocks: &'static [Nested]) -> Schema {
+const fn strict(arguments: &'static [Argument], blocks: &'static [Nested]) -> Schema {
     body(Rest::Refused, arguments, blocks)
 }
 
-const fn open(arguments: &'static [&'static str], blocks: &'static [Nested]) -> Schema {
+const fn open(arguments: &'static [Argument], blocks: &'static [Nested]) -> Schema {
     body(Rest::Arguments, arguments, blocks)
+}
+
+const fn any(name: &'static str) -> Argument {
+    Argument::new(name, Takes::Anything)
+}
+
+const fn reference(name: &'static str) -> Argument {
+    Argument::new(name, Takes::Reference)
+}
+
+const fn references(name: &'static str) -> Argument {
+    Argument::new(name, Takes::References)
+}
+
+const fn expression(name: &'static str) -> Argument {
+    Argument::new(name, Takes::Expression)
 }
 
 const fn block(
@@ -96,8 +108,9 @@ fn is_new_terraform(flavor: Flavor) -> bool {
 
 /// Whatever stands there is not looked into.
 static ANY: Schema = open(&[], &[]);
+static EXPRESSIONS: Schema = body(Rest::Expressions, &[], &[]);
 static NAMES: Schema = body(Rest::Names, &[], &[]);
-static RULE: Schema = strict(&["condition", "error_message"], &[]);
+static RULE: Schema = strict(&[expression("condition"), expression("error_message")], &[]);
 
 /// Primary and override files.
 pub(super) static MODULE: Schema = strict(
@@ -126,7 +139,11 @@ pub(super) static MODULE: Schema = strict(
 );
 
 static SETTINGS: Schema = strict(
-    &["required_version", "experiments", "language"],
+    &[
+        any("required_version"),
+        references("experiments"),
+        reference("language"),
+    ],
     &[
         block("required_providers", &[], &NAMES),
         block("backend", &["type"], &ANY),
@@ -138,12 +155,12 @@ static SETTINGS: Schema = strict(
 
 static PROVIDER: Schema = open(
     &[
-        "version",
-        "alias",
-        "count",
-        "depends_on",
-        "for_each",
-        "source",
+        any("version"),
+        any("alias"),
+        any("count"),
+        any("depends_on"),
+        any("for_each"),
+        any("source"),
     ],
     &[
         block("_", &[], &ANY),
@@ -152,46 +169,44 @@ static PROVIDER: Schema = open(
     ],
 );
 
-static VARIABLE: Schema = Schema {
-    newer: &[("const", is_new), ("deprecated", is_new)],
-    ..strict(
-        &[
-            "description",
-            "default",
-            "type",
-            "sensitive",
-            "ephemeral",
-            "nullable",
-        ],
-        &[block("validation", &[], &RULE)],
-    )
-};
+static VARIABLE: Schema = strict(
+    &[
+        any("description"),
+        any("default"),
+        any("type"),
+        any("sensitive"),
+        any("ephemeral"),
+        any("nullable"),
+        any("const").known_to(is_new),
+        any("deprecated").known_to(is_new),
+    ],
+    &[block("validation", &[], &RULE)],
+);
 
-static OUTPUT: Schema = Schema {
-    newer: &[("deprecated", is_new), ("type", is_new_terraform)],
-    ..strict(
-        &[
-            "description",
-            "value",
-            "depends_on",
-            "sensitive",
-            "ephemeral",
-        ],
-        &[
-            block("precondition", &[], &RULE),
-            block("postcondition", &[], &RULE),
-        ],
-    )
-};
+static OUTPUT: Schema = strict(
+    &[
+        any("description"),
+        any("value"),
+        references("depends_on"),
+        any("sensitive"),
+        any("ephemeral"),
+        any("deprecated").known_to(is_new),
+        any("type").known_to(is_new_terraform),
+    ],
+    &[
+        block("precondition", &[], &RULE),
+        block("postcondition", &[], &RULE),
+    ],
+);
 
 static CALL: Schema = open(
     &[
-        "source",
-        "version",
-        "count",
-        "for_each",
-        "depends_on",
-        "providers",
+        any("source"),
+        any("version"),
+        any("count"),
+        any("for_each"),
+        references("depends_on"),
+        any("providers"),
     ],
     &[
         block("_", &[], &ANY),
@@ -201,14 +216,20 @@ static CALL: Schema = open(
     ],
 );
 
-const COMMON: &[&str] = &["count", "for_each", "provider", "depends_on"];
+/// The arguments of everything that some provider manages.
+const COMMON: &[Argument] = &[
+    any("count"),
+    any("for_each"),
+    any("provider"),
+    references("depends_on"),
+];
 
 static RESOURCE: Schema = open(
     COMMON,
     &[
         block("locals", &[], &ANY),
         block("lifecycle", &[], &LIFECYCLE),
-        block("connection", &[], &ANY),
+        block("connection", &[], &EXPRESSIONS),
         block("provisioner", &["type"], &PROVISIONER),
         block("_", &[], &ANY),
     ],
@@ -224,56 +245,66 @@ static DATA: Schema = open(
     ],
 );
 
-static LIFECYCLE: Schema = Schema {
-    newer: &[
-        ("destroy", |flavor| {
-            matches!(flavor, Flavor::Terraform1_16 | Flavor::OpenTofu1_12)
-        }),
-        ("enabled", Flavor::is_opentofu),
-    ],
-    ..strict(
-        &[
-            "create_before_destroy",
-            "prevent_destroy",
-            "ignore_changes",
-            "replace_triggered_by",
-        ],
-        &[
-            block("precondition", &[], &RULE),
-            block("postcondition", &[], &RULE),
-            some(Flavor::has_actions, block("action_trigger", &[], &TRIGGER)),
-        ],
-    )
-};
-
-static TRIGGER: Schema = strict(&["events", "condition", "actions"], &[]);
-
-static PROVISIONER: Schema = open(
-    &["when", "on_failure"],
+static LIFECYCLE: Schema = strict(
     &[
-        block("_", &[], &ANY),
-        block("connection", &[], &ANY),
+        any("create_before_destroy"),
+        any("prevent_destroy"),
+        references("ignore_changes"),
+        references("replace_triggered_by"),
+        any("destroy")
+            .known_to(|flavor| matches!(flavor, Flavor::Terraform1_16 | Flavor::OpenTofu1_12)),
+        any("enabled").known_to(Flavor::is_opentofu),
+    ],
+    &[
+        block("precondition", &[], &RULE),
+        block("postcondition", &[], &RULE),
+        some(Flavor::has_actions, block("action_trigger", &[], &TRIGGER)),
+    ],
+);
+
+static TRIGGER: Schema = strict(
+    &[
+        references("events"),
+        expression("condition"),
+        references("actions"),
+        reference("on_failure").known_to(|flavor| flavor == Flavor::Terraform1_16),
+    ],
+    &[],
+);
+
+static PROVISIONER: Schema = body(
+    Rest::Expressions,
+    &[reference("when"), reference("on_failure")],
+    &[
+        block("_", &[], &EXPRESSIONS),
+        block("connection", &[], &EXPRESSIONS),
         block("lifecycle", &[], &ANY),
     ],
 );
 
 static ACTION: Schema = strict(COMMON, &[block("config", &[], &ANY)]);
 
-static MOVED: Schema = strict(&["from", "to"], &[]);
+static MOVED: Schema = strict(&[reference("from"), reference("to")], &[]);
 
 static REMOVED: Schema = strict(
-    &["from"],
+    &[reference("from")],
     &[
-        block("lifecycle", &[], &strict(&["destroy"], &[])),
-        block("connection", &[], &ANY),
+        block("lifecycle", &[], &strict(&[any("destroy")], &[])),
+        block("connection", &[], &EXPRESSIONS),
         block("provisioner", &["type"], &PROVISIONER),
     ],
 );
 
-static IMPORT: Schema = Schema {
-    newer: &[("identity", is_new)],
-    ..strict(&["id", "to", "provider", "for_each"], &[])
-};
+static IMPORT: Schema = strict(
+    &[
+        any("id"),
+        any("to"),
+        any("provider"),
+        any("for_each"),
+        any("identity").known_to(is_new),
+    ],
+    &[],
+);
 
 static CHECK: Schema = strict(
     &[],
@@ -284,7 +315,7 @@ static CHECK: Schema = strict(
 );
 
 static LANGUAGE: Schema = strict(
-    &["edition", "experiments"],
+    &[reference("edition"), references("experiments")],
     &[block("compatible_with", &[], &ANY)],
 );
 
@@ -303,30 +334,49 @@ pub(super) static TEST: Schema = strict(
     ],
 );
 
-static RUN: Schema = Schema {
-    newer: &[("parallel", is_new), ("skip_cleanup", is_new)],
-    ..strict(
-        &["command", "providers", "expect_failures", "state_key"],
-        &[
-            block("plan_options", &[], &PLAN_OPTIONS),
-            block("assert", &[], &RULE),
-            block("variables", &[], &NAMES),
-            block("module", &[], &strict(&["source", "version"], &[])),
-            block("override_resource", &[], &OVERRIDE_RESOURCE),
-            block("override_data", &[], &OVERRIDE_RESOURCE),
-            block("override_module", &[], &OVERRIDE_MODULE),
-            some(is_new_terraform, block("backend", &["name"], &ANY)),
-        ],
-    )
-};
+static RUN: Schema = strict(
+    &[
+        reference("command"),
+        any("providers"),
+        references("expect_failures"),
+        any("state_key"),
+        any("parallel").known_to(is_new),
+        any("skip_cleanup").known_to(is_new),
+    ],
+    &[
+        block("plan_options", &[], &PLAN_OPTIONS),
+        block("assert", &[], &RULE),
+        block("variables", &[], &NAMES),
+        block(
+            "module",
+            &[],
+            &strict(&[any("source"), any("version")], &[]),
+        ),
+        block("override_resource", &[], &OVERRIDE_RESOURCE),
+        block("override_data", &[], &OVERRIDE_RESOURCE),
+        block("override_module", &[], &OVERRIDE_MODULE),
+        some(is_new_terraform, block("backend", &["name"], &ANY)),
+    ],
+);
 
-static PLAN_OPTIONS: Schema = Schema {
-    newer: &[("exclude", Flavor::is_opentofu)],
-    ..strict(&["mode", "refresh", "replace", "target"], &[])
-};
+static PLAN_OPTIONS: Schema = strict(
+    &[
+        reference("mode"),
+        any("refresh"),
+        references("replace"),
+        references("target"),
+        references("exclude").known_to(Flavor::is_opentofu),
+    ],
+    &[],
+);
 
 static MOCK_PROVIDER: Schema = strict(
-    &["alias", "source", "override_during", "for_each"],
+    &[
+        any("alias"),
+        any("source"),
+        reference("override_during"),
+        any("for_each"),
+    ],
     &[
         block("mock_resource", &["type"], &MOCK),
         block("mock_data", &["type"], &MOCK),
@@ -337,6 +387,22 @@ static MOCK_PROVIDER: Schema = strict(
     ],
 );
 
-static MOCK: Schema = strict(&["defaults", "override_during"], &[]);
-static OVERRIDE_RESOURCE: Schema = strict(&["target", "values", "override_during"], &[]);
-static OVERRIDE_MODULE: Schema = strict(&["target", "outputs", "override_during"], &[]);
+static MOCK: Schema = strict(&[any("defaults"), reference("override_during")], &[]);
+
+static OVERRIDE_RESOURCE: Schema = strict(
+    &[
+        reference("target"),
+        any("values"),
+        reference("override_during"),
+    ],
+    &[],
+);
+
+static OVERRIDE_MODULE: Schema = strict(
+    &[
+        reference("target"),
+        any("outputs"),
+        reference("override_during"),
+    ],
+    &[],
+);

@@ -2,8 +2,10 @@
 
 use std::borrow::Cow;
 
+use crate::config::bodies::Takes;
 use crate::config::contents::Faults;
 use crate::config::files::Syntax;
+use crate::config::names;
 use crate::diag::{Diagnostic, Span};
 use crate::hcl;
 use crate::hcl::tree::{
@@ -13,6 +15,67 @@ use crate::hcl::tree::{
 
 /// How deep values may lie in each other in which templates are read.
 const MAX_DEPTH: usize = super::check::MAX_NESTING;
+
+/// Makes of a value what the programs take it for where an argument takes this.
+///
+/// Decoders then see what they would see in native syntax. A string that is no expression becomes a
+/// template, which is no reference either.
+pub(super) fn meant(value: Expr, takes: Takes, faults: &Faults) -> Expr {
+    match takes {
+        Takes::Anything | Takes::Text | Takes::Truth => value,
+        Takes::Reference => named(value, faults),
+        Takes::References => match value.kind {
+            ExprKind::Tuple(items) => {
+                let items = items.into_iter().map(|item| named(item, faults));
+                Expr {
+                    kind: ExprKind::Tuple(items.collect()),
+                    span: value.span,
+                }
+            }
+            _ => named(value, faults),
+        },
+        Takes::Expression => templates(&value, faults, MAX_DEPTH),
+    }
+}
+
+fn named(value: Expr, faults: &Faults) -> Expr {
+    let ExprKind::String(text) = value.kind else {
+        return value;
+    };
+    let read = dotted(&text, value.span).or_else(|| expression(&text, value.span, faults).ok());
+    read.unwrap_or_else(|| Expr {
+        kind: ExprKind::Template(vec![TemplatePart::Literal(text)]),
+        span: value.span,
+    })
+}
+
+/// Reads `NAME.NAME` without the parser, for there may be a great many of them.
+fn dotted(text: &str, at: Span) -> Option<Expr> {
+    let mut names = text.split('.');
+    let is_name = |name: &str| name.is_ascii() && names::is_identifier(name);
+    let root = names.next().filter(|root| is_name(root))?;
+    if ["null", "true", "false"].contains(&root) {
+        return None;
+    }
+    let base = Expr {
+        kind: ExprKind::Variable(root.to_owned()),
+        span: at,
+    };
+    let steps = names.map(|name| {
+        is_name(name).then(|| {
+            let text = name.to_owned();
+            Step::Attr(Word { text, span: at })
+        })
+    });
+    let steps: Vec<Step> = steps.collect::<Option<_>>()?;
+    match steps.is_empty() {
+        true => Some(base),
+        false => Some(Expr {
+            kind: ExprKind::Traversal(Box::new(base), steps),
+            span: at,
+        }),
+    }
+}
 
 /// Reads the reference that a string of a JSON file is; everything else stays what it is.
 ///
