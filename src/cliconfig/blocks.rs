@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::Installation;
 use super::tree::{Entry, Node};
 use crate::addr::{Hostname, Url, UrlError};
-use crate::diag::{Diagnostic, FileId, Span};
+use crate::diag::{Diagnostic, FileId, Span, did_you_mean};
 use crate::flavor::Flavor;
 use crate::hcl::tree::Word;
 use crate::world::Secret;
@@ -39,12 +39,6 @@ pub(super) const TOPS: [(&str, Top); 13] = [
     ("provisioners", Top::Unread),
     ("registry_protocols", Top::OpenTofu),
 ];
-
-/// How far a name may be from a known one to be meant as that, in letters.
-const MAX_DISTANCE: usize = 2;
-
-/// How long a name may be to be compared with known ones, in bytes.
-const MAX_COMPARED: usize = 64;
 
 /// How long a wrong host name may be to be repeated in a message, in bytes.
 const MAX_NAMED: usize = 256;
@@ -249,30 +243,4 @@ fn service_url(host: &Hostname, text: &Secret) -> Result<(), String> {
         Err(UrlError::Malformed { reason, .. }) => Err(format!("this is no URL: {reason}")),
         Err(UrlError::Scheme { .. }) => Err("the URL must use http or https".to_owned()),
     }
-}
-
-/// Names the known word that is closest, if one is close.
-fn did_you_mean(text: &str, known: &[&str]) -> Option<String> {
-    if text.len() > MAX_COMPARED {
-        return None;
-    }
-    let near = known.iter().map(|word| (distance(text, word), *word));
-    let (_, word) = near.filter(|(far, _)| *far <= MAX_DISTANCE).min()?;
-    Some(format!("did you mean {word}?"))
-}
-
-/// Counts the letters to insert, drop or replace to get from one word to the other.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (at, letter) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = at + 1;
-        for (column, other) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(letter != *other);
-            diagonal = row[column + 1];
-            row[column + 1] = replaced.min(diagonal + 1).min(row[column] + 1);
-        }
-    }
-    row[b.len()]
 }

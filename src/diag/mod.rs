@@ -3,9 +3,11 @@
 //! A [`Diagnostic`] holds values only; rendering is the business of room `report`. Its `code` is
 //! the one id of the kind of fault: in JSON, in the documentation and in the project file.
 
+mod nearest;
 mod rules;
 mod texts;
 
+pub use nearest::did_you_mean;
 pub use rules::{RULES, Rule, named};
 pub use texts::{FileId, Position, Texts};
 
