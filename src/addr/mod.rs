@@ -4,6 +4,7 @@
 //! equal. Which addresses exist depends on the flavor, so every parser takes one.
 
 mod host;
+mod pattern;
 mod url;
 
 use std::fmt;
@@ -12,6 +13,7 @@ use idna::uts46::Hyphens;
 
 use crate::flavor::Flavor;
 pub use host::{Hostname, HostnameError};
+pub use pattern::{PatternError, ProviderPattern};
 pub use url::{Origin, Url, UrlError};
 
 /// The address of a provider, as in `registry.terraform.io/hashicorp/aws`.

@@ -1,0 +1,136 @@
+//! Patterns that stand for several provider addresses.
+
+use crate::flavor::Flavor;
+
+use super::{AddrError, ProviderAddr};
+
+/// The word that stands for any part.
+const ANY: &str = "*";
+
+/// A pattern as in `include` and `exclude`: `[HOST/]NAMESPACE/TYPE`, where `*` may stand for the
+/// type, for namespace and type, or for all three parts (`sources.md` 8.2).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProviderPattern {
+    /// An address that has the parts of the pattern, and made-up ones in the place of `*`.
+    model: ProviderAddr,
+    /// How many parts are `*`, counted from the last.
+    free: usize,
+}
+
+/// A text that is no pattern of provider addresses.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PatternError {
+    /// It has not two or three parts.
+    #[error("{text:?} is no pattern: write NAMESPACE/TYPE or HOST/NAMESPACE/TYPE")]
+    Parts {
+        /// The text.
+        text: String,
+    },
+    /// A part is `*` before one that is not.
+    #[error(
+        "{text:?} is no pattern: `*` may stand for the type, for namespace and type, or for all \
+         three parts"
+    )]
+    Star {
+        /// The text.
+        text: String,
+    },
+    /// Without its stars it would be no address.
+    #[error(transparent)]
+    Address(#[from] AddrError),
+}
+
+impl ProviderPattern {
+    /// Reads a pattern; one of two parts means the default host of the flavor.
+    ///
+    /// ```
+    /// use lockctl::addr::{ProviderAddr, ProviderPattern};
+    /// use lockctl::flavor::Flavor;
+    ///
+    /// let flavor = Flavor::Terraform1_11;
+    /// let pattern = ProviderPattern::parse("hashicorp/*", flavor)?;
+    /// assert!(pattern.allows(&ProviderAddr::parse("hashicorp/aws", flavor)?));
+    /// assert!(!pattern.allows(&ProviderAddr::parse("acme/aws", flavor)?));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the text is no pattern to the given flavor.
+    pub fn parse(text: &str, flavor: Flavor) -> Result<Self, PatternError> {
+        let parts: Vec<&str> = text.split('/').collect();
+        if !(2..=3).contains(&parts.len()) {
+            let text = text.to_owned();
+            return Err(PatternError::Parts { text });
+        }
+        let free = parts.iter().rev().take_while(|part| **part == ANY).count();
+        let fixed = parts.len() - free;
+        if parts[..fixed].contains(&ANY) {
+            let text = text.to_owned();
+            return Err(PatternError::Star { text });
+        }
+        let fill = ["a.example", "a", "a"];
+        let fill = &fill[fill.len() - parts.len()..];
+        let model = [&parts[..fixed], &fill[fixed..]].concat();
+        match ProviderAddr::parse(&model.join("/"), flavor) {
+            Ok(model) => Ok(Self { model, free }),
+            Err(error) => Err(AddrError {
+                text: text.to_owned(),
+                ..error
+            }
+            .into()),
+        }
+    }
+
+    /// Tells whether an address is one of those that are meant.
+    #[must_use]
+    pub fn allows(&self, addr: &ProviderAddr) -> bool {
+        let Self { model, free } = self;
+        (*free > 0 || model.type_name == addr.type_name)
+            && (*free > 1 || model.namespace == addr.namespace)
+            && (*free > 2 || model.hostname == addr.hostname)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FLAVOR: Flavor = Flavor::Terraform1_11;
+
+    #[test]
+    fn stars_stand_for_the_last_parts() {
+        let addr = |text| ProviderAddr::parse(text, FLAVOR).expect("an address");
+        let aws = addr("hashicorp/aws");
+        let other = addr("example.com/hashicorp/aws");
+        for (pattern, first, second) in [
+            ("hashicorp/aws", true, false),
+            ("HashiCorp/*", true, false),
+            ("*/*", true, false),
+            ("example.com/*/*", false, true),
+            ("*/*/*", true, true),
+            ("acme/*", false, false),
+        ] {
+            let parsed = ProviderPattern::parse(pattern, FLAVOR).expect("a pattern");
+            let found = (parsed.allows(&aws), parsed.allows(&other));
+            assert_eq!(found, (first, second), "of {pattern}");
+        }
+    }
+
+    #[test]
+    fn other_texts_are_refused() {
+        for text in [
+            "",
+            "*",
+            "aws",
+            "*/aws",
+            "*/hashicorp/aws",
+            "example.com/*/aws",
+            "*/hashicorp/*",
+            "a/b/c/d",
+            "hashicorp/a*",
+            "/aws",
+        ] {
+            assert!(ProviderPattern::parse(text, FLAVOR).is_err(), "of {text:?}");
+        }
+    }
+}
