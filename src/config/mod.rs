@@ -22,6 +22,7 @@ mod checks;
 mod contents;
 mod files;
 mod flood;
+mod glance;
 mod handover;
 mod imports;
 mod json;
@@ -48,6 +49,8 @@ use crate::flavor::Flavor;
 use crate::requirement::{ModulePath, Requirements};
 use crate::version::CoreConstraints;
 use crate::world::Files;
+
+pub use glance::{Glance, glance};
 
 /// The largest configuration file that is read, in bytes.
 pub const MAX_FILE_BYTES: u64 = 16 << 20;
