@@ -37,6 +37,7 @@ pub mod config;
 pub mod expr;
 pub mod hcl;
 pub mod lockfile;
+pub mod project;
 
 pub mod archive;
 pub mod sources;

@@ -24,6 +24,10 @@ const ROOMS: &[(&str, &str)] = &[
         "config",
         "hcl expr diag flavor addr version requirement world",
     ),
+    (
+        "project",
+        "hcl expr diag flavor addr version platform package config world",
+    ),
     ("cliconfig", "hcl diag flavor addr world"),
     ("authenticate", "flavor addr version platform hash package"),
     ("archive", "hash world parallel"),
@@ -43,15 +47,15 @@ const ROOMS: &[(&str, &str)] = &[
     ),
     (
         "verify",
-        "flavor addr version platform hash diag world package requirement parallel lockfile archive \
-         sources resolve coverage",
+        "flavor addr version platform hash diag world package requirement parallel lockfile project \
+         archive sources resolve coverage",
     ),
     ("report", "diag"),
     ("os", "addr world"),
     (
         "cli",
         "flavor addr version platform hash diag world package requirement parallel hcl expr lockfile \
-         config cliconfig authenticate archive sources resolve coverage locker verify report",
+         config project cliconfig authenticate archive sources resolve coverage locker verify report",
     ),
 ];
 
@@ -66,11 +70,13 @@ const HOMES: &[(&str, &str)] = &[
     ("comfy_table", "report"),
     ("crc32fast", "archive"),
     ("flate2", "archive"),
+    ("globset", "project"),
     ("hcl_edit", "hcl"),
     ("hex", "hash"),
     ("http", "sources"),
     ("httpdate", "sources"),
     ("idna", "addr"),
+    ("ignore", "project"),
     ("indicatif", "cli"),
     ("jsonc_parser", "config"),
     ("pgp", "authenticate"),

@@ -152,7 +152,7 @@ mod tests {
                 .iter()
                 .map(|(name, value)| ((*name).to_owned(), value.into()))
                 .collect(),
-            terminal: false,
+            ..MemEnv::default()
         };
         let place = Place {
             files: &MemFiles::with(&files),

@@ -217,6 +217,21 @@ pub const RULES: &[Rule] = &[
         "nothing tells which recorded hash belongs to which platform",
     ),
     rule(
+        "project-invalid",
+        Error,
+        "a project file says something that cannot be meant",
+    ),
+    rule(
+        "project-odd",
+        Note,
+        "a project file says something that is hardly meant",
+    ),
+    rule(
+        "project-unused",
+        Note,
+        "a project file states what this version does not act upon",
+    ),
+    rule(
         "provider-not-locked",
         Error,
         "the configuration requires a provider that the lock file lacks",

@@ -135,6 +135,10 @@ impl Env for RealEnv {
         std::env::var_os(name)
     }
 
+    fn current_dir(&self) -> io::Result<PathBuf> {
+        std::env::current_dir()
+    }
+
     fn terminal(&self, stream: Stream) -> bool {
         match stream {
             Stream::Stdout => io::stdout().is_terminal(),

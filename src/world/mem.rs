@@ -48,6 +48,8 @@ pub struct MemRequest {
 pub struct MemEnv {
     /// The variables.
     pub vars: BTreeMap<String, OsString>,
+    /// The working directory, from the top of all directories on.
+    pub current_dir: PathBuf,
     /// Whether the streams are terminals.
     pub terminal: bool,
 }
@@ -245,6 +247,10 @@ impl Env for MemEnv {
 
     fn var(&self, name: &str) -> Option<OsString> {
         self.vars.get(name).cloned()
+    }
+
+    fn current_dir(&self) -> io::Result<PathBuf> {
+        Ok(Path::new("/").join(&self.current_dir))
     }
 
     fn terminal(&self, _stream: Stream) -> bool {

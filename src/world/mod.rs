@@ -5,7 +5,7 @@
 
 use std::ffi::OsString;
 use std::io::{self, Read, Seek, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub mod mem;
 mod net;
@@ -118,6 +118,12 @@ pub trait Env: Sync {
     /// Returns the names of all environment variables that begin so, sorted; names that are no
     /// text are left out.
     fn names(&self, prefix: &str) -> Vec<String>;
+
+    /// Returns the working directory, as an absolute path.
+    ///
+    /// # Errors
+    /// If it was removed, or lies where nobody may look.
+    fn current_dir(&self) -> io::Result<PathBuf>;
 
     /// Tells whether a stream goes to a terminal.
     fn terminal(&self, stream: Stream) -> bool;

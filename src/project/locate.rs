@@ -1,0 +1,231 @@
+//! Which project file governs a directory: the nearest one, up to the top of the repository.
+
+use std::collections::BTreeMap;
+use std::io::{self, ErrorKind};
+use std::path::{Component, Path, PathBuf};
+use std::rc::Rc;
+
+use crate::diag::{Diagnostic, Span, Texts};
+use crate::world::Files;
+
+use super::{FILE_NAME, MAX_FILE_BYTES, Project, read};
+
+/// The name of what lies at the top of a repository; a work tree has a file of that name.
+pub(super) const REPOSITORY: &str = ".git";
+
+/// How many directories are looked at above a root.
+const MAX_LEVELS: usize = 256;
+
+/// What the system says about a path at which nothing is.
+const ABSENT: [ErrorKind; 2] = [ErrorKind::NotFound, ErrorKind::NotADirectory];
+
+/// A directory as somebody wrote it, and where it is.
+///
+/// Both are resolved by text alone: a directory reached through a link lies where the link does.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    absolute: PathBuf, // Invariant: without `.` and `..`.
+    shown: PathBuf,
+}
+
+/// A project file, or that there is none.
+#[derive(Clone, Debug, Default)]
+pub struct ProjectFile {
+    /// The path to show; `None` if no file governs the directory.
+    pub path: Option<PathBuf>,
+    /// The directory that its paths start from.
+    pub base: PathBuf,
+    /// What it states.
+    pub project: Project,
+    /// What is wrong with it.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// All project files that were looked for in a run.
+pub struct Projects<'a> {
+    files: &'a dyn Files,
+    /// The one file that counts instead of all others.
+    stated: Option<Rc<ProjectFile>>,
+    known: BTreeMap<PathBuf, Rc<ProjectFile>>,
+}
+
+impl Place {
+    /// Makes a place of a directory; `current` is the working directory.
+    #[must_use]
+    pub fn new(dir: &Path, current: &Path) -> Self {
+        let shown: PathBuf = dir.components().collect();
+        Self {
+            absolute: clean(&current.join(dir)),
+            shown: match shown.as_os_str().is_empty() {
+                true => PathBuf::from("."),
+                false => shown,
+            },
+        }
+    }
+
+    /// Returns the directory as a user would write it; never empty.
+    #[must_use]
+    pub fn shown(&self) -> &Path {
+        &self.shown
+    }
+
+    /// Returns the absolute path, without `.` and `..`.
+    #[must_use]
+    pub fn absolute(&self) -> &Path {
+        &self.absolute
+    }
+
+    /// Returns the path of a file in the directory, to read and to show.
+    pub(super) fn file(&self, name: &str) -> PathBuf {
+        match self.shown == Path::new(".") {
+            true => PathBuf::from(name),
+            false => self.shown.join(name),
+        }
+    }
+
+    /// Returns a directory in this one.
+    pub(super) fn child(&self, name: &std::ffi::OsStr) -> Self {
+        let here = self.shown == Path::new(".");
+        Self {
+            absolute: self.absolute.join(name),
+            shown: if here {
+                PathBuf::from(name)
+            } else {
+                self.shown.join(name)
+            },
+        }
+    }
+
+    /// Returns the directory above.
+    pub(super) fn parent(&self) -> Option<Self> {
+        let absolute = self.absolute.parent()?.to_owned();
+        let last = self.shown.components().next_back();
+        let shown = match last {
+            Some(Component::Normal(_)) => match self.shown.parent() {
+                Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
+                _ => PathBuf::from("."),
+            },
+            Some(Component::CurDir) | None => PathBuf::from(".."),
+            _ => self.shown.join(".."),
+        };
+        Some(Self { absolute, shown })
+    }
+}
+
+/// Resolves `.` and `..` by text alone.
+pub(super) fn clean(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                out.pop();
+            }
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+impl<'a> Projects<'a> {
+    /// Looks for the nearest file above each directory.
+    #[must_use]
+    pub fn nearest(files: &'a dyn Files) -> Self {
+        Self {
+            files,
+            stated: None,
+            known: BTreeMap::new(),
+        }
+    }
+
+    /// Takes one file instead of all others, which must be there; its paths start from `base`.
+    #[must_use]
+    pub fn stated(files: &'a dyn Files, texts: &mut Texts, path: &Path, base: &Place) -> Self {
+        let mut own = Self::nearest(files);
+        // The usual way to have none; it is no file that `Files` reads.
+        let file = match path == Path::new("/dev/null") {
+            true => ProjectFile::default(),
+            false => match files.read(path, MAX_FILE_BYTES) {
+                Ok(bytes) => understood(texts, path, base, bytes),
+                Err(error) => unreadable(texts, path, base, &error),
+            },
+        };
+        own.stated = Some(Rc::new(file));
+        own
+    }
+
+    /// Returns the file that governs a directory.
+    pub fn of(&mut self, place: &Place, texts: &mut Texts) -> Rc<ProjectFile> {
+        if let Some(stated) = &self.stated {
+            return Rc::clone(stated);
+        }
+        let mut passed = Vec::new();
+        let mut at = Some(place.clone());
+        let mut found = Rc::default();
+        while let Some(here) = at.take() {
+            if let Some(known) = self.known.get(here.absolute()) {
+                found = Rc::clone(known);
+                break;
+            }
+            passed.push(here.absolute().to_owned());
+            if let Some(own) = self.look(&here, texts) {
+                found = Rc::new(own);
+                break;
+            }
+            let is_top = self.files.kind(&here.file(REPOSITORY)).is_ok();
+            if !is_top && passed.len() < MAX_LEVELS {
+                at = here.parent();
+            }
+        }
+        for dir in passed {
+            self.known.insert(dir, Rc::clone(&found));
+        }
+        found
+    }
+
+    /// Reads the file of one directory, if there is one.
+    fn look(&self, place: &Place, texts: &mut Texts) -> Option<ProjectFile> {
+        let path = place.file(FILE_NAME);
+        match self.files.read(&path, MAX_FILE_BYTES) {
+            Ok(bytes) => Some(understood(texts, &path, place, bytes)),
+            Err(error) if ABSENT.contains(&error.kind()) => None,
+            Err(error) => Some(unreadable(texts, &path, place, &error)),
+        }
+    }
+}
+
+impl std::fmt::Debug for Projects<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Projects").finish_non_exhaustive()
+    }
+}
+
+fn understood(texts: &mut Texts, path: &Path, base: &Place, bytes: Vec<u8>) -> ProjectFile {
+    let file = texts.add(path.display().to_string(), bytes);
+    let (project, diagnostics) = read::read(file, texts.bytes(file));
+    ProjectFile {
+        path: Some(path.to_owned()),
+        base: base.absolute().to_owned(),
+        project,
+        diagnostics,
+    }
+}
+
+fn unreadable(texts: &mut Texts, path: &Path, base: &Place, error: &io::Error) -> ProjectFile {
+    let file = texts.add(path.display().to_string(), Vec::new());
+    let help = match error.kind() {
+        kind if ABSENT.contains(&kind) => "correct the path",
+        ErrorKind::FileTooLarge => "this is hardly a project file; make it smaller",
+        ErrorKind::IsADirectory | ErrorKind::InvalidInput => "put a file in its place",
+        _ => "make it readable",
+    };
+    let diagnostic = Diagnostic::error("file-unreadable", "Failed to read project file")
+        .at(file, Span::default(), error.to_string())
+        .help(help);
+    ProjectFile {
+        path: Some(path.to_owned()),
+        base: base.absolute().to_owned(),
+        project: Project::default(),
+        diagnostics: vec![diagnostic],
+    }
+}

@@ -1,0 +1,258 @@
+//! The project file `.lockctl.hcl`: what a team states once instead of typing it, and which
+//! directories are roots (`product.md`, *Project file*, *Roots with `-r`*).
+//!
+//! `locate` finds the one file that governs a directory, `read` decodes it, `roots` walks over
+//! directories. A file with any error governs nothing: whoever asks for it must stop there.
+//!
+//! Invariant: names of providers are kept as they are written, because what they mean depends on
+//! the flavor of the root at hand; each of them is an address to at least one flavor.
+
+mod ignores;
+mod locate;
+mod patterns;
+mod read;
+pub mod roots;
+#[cfg(test)]
+mod tests;
+mod values;
+
+use crate::addr::{Hostname, ProviderAddr};
+use crate::diag::{Diagnostic, FileId, Severity};
+use crate::flavor::{Flavor, FlavorChoice};
+use crate::platform::Platform;
+
+pub use locate::{Place, ProjectFile, Projects};
+pub use patterns::RootPatterns;
+
+/// The name of the file, in the directory of a root or in one above.
+pub const FILE_NAME: &str = ".lockctl.hcl";
+
+/// How large a project file may be, in bytes.
+pub const MAX_FILE_BYTES: u64 = 256 * 1024;
+
+/// What a project file states; the default is what holds without one.
+#[derive(Clone, Debug)]
+pub struct Project {
+    /// The wanted platforms; empty if the file states none.
+    pub platforms: Vec<PlatformName>,
+    /// Whose rules apply.
+    pub flavor: FlavorChoice,
+    /// Which directories are roots whatever lies in them.
+    pub roots: RootPatterns,
+    /// What is stated about single providers.
+    pub providers: Vec<ProviderSetting>,
+    /// How bad findings are.
+    pub rules: Vec<RuleSetting>,
+    /// Whose word counts.
+    pub trust: Trust,
+    /// What may be locked at all, if the file states it.
+    pub policy: Option<Policy>,
+}
+
+/// One element of `platforms`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PlatformName {
+    /// A platform, which must exist.
+    Named(Platform),
+    /// The preset `common`.
+    Common,
+}
+
+/// A provider as it is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProviderName {
+    text: String,
+    // What it means to each flavor that takes it for an address. Invariant: to at least one.
+    meanings: Vec<(Flavor, ProviderAddr)>,
+}
+
+/// `provider "ADDR" { … }`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProviderSetting {
+    /// Which one.
+    pub name: ProviderName,
+    /// Its wanted platforms; empty if it has none of its own.
+    pub platforms: Vec<PlatformName>,
+}
+
+/// `rule "NAME" { … }`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuleSetting {
+    /// The name of a rule in the table of all rules.
+    pub rule: &'static str,
+    /// How bad its findings are.
+    pub level: Level,
+    /// Why; never missing where findings are turned off.
+    pub reason: Option<String>,
+    /// The only provider that it is about, if it is about one.
+    pub provider: Option<ProviderName>,
+}
+
+/// How bad the findings of a rule are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// They are not shown, and change no exit code.
+    Off,
+    /// They are as bad as this.
+    As(Severity),
+}
+
+/// `trust { … }`
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Trust {
+    /// Which `h1:` of registries are written; `None` for the default of the flavor.
+    pub h1: Option<H1Trust>,
+    /// Whose claims count, where claims do.
+    pub h1_from: Vec<Hostname>,
+    /// Whether packages must be signed even where the program accepts unsigned ones.
+    pub require_signature: bool,
+    /// Whether facts that others computed stand for a download.
+    pub imported_facts: bool,
+}
+
+/// Which `h1:` hashes of registries are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum H1Trust {
+    /// Those that were computed over signed bytes.
+    Proven,
+    /// Those, and of platforms that are not wanted those that the registry states; OpenTofu only.
+    AsTofu,
+    /// Those that the registry states, too.
+    Claimed,
+}
+
+/// `policy { … }`
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Policy {
+    /// Patterns of the providers that may be locked, as written: each is one to at least one
+    /// flavor. `None` if any may.
+    pub allow: Option<Vec<String>>,
+    /// The only key that may sign the releases of a provider.
+    pub keys: Vec<(ProviderName, KeyId)>,
+}
+
+/// The ID or fingerprint of a signing key: 16 or 40 upper-case hexadecimal digits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyId {
+    text: String, // Invariant: as the type says.
+}
+
+/// Reads a project file.
+///
+/// Returns what was understood, and every problem in the order of its place. With an error among
+/// them, nothing of it should be used.
+///
+/// ```
+/// use lockctl::{diag::Texts, project};
+///
+/// let text = b"platforms = [\"linux_amd64\"]\nplatfroms = []\n";
+/// let file = Texts::default().add(".lockctl.hcl", text.to_vec());
+/// let (project, problems) = project::parse(file, text);
+/// assert_eq!(project.platforms.len(), 1);
+/// assert_eq!(problems[0].help.as_deref(), Some("did you mean platforms?"));
+/// ```
+#[must_use]
+pub fn parse(file: FileId, bytes: &[u8]) -> (Project, Vec<Diagnostic>) {
+    read::read(file, bytes)
+}
+
+impl Default for Project {
+    fn default() -> Self {
+        Self {
+            platforms: Vec::new(),
+            flavor: FlavorChoice::Auto,
+            roots: RootPatterns::default(),
+            providers: Vec::new(),
+            rules: Vec::new(),
+            trust: Trust::default(),
+            policy: None,
+        }
+    }
+}
+
+impl Project {
+    /// Returns the platforms that are stated for a provider alone; empty if none are.
+    #[must_use]
+    pub fn platforms_of(&self, provider: &ProviderAddr, flavor: Flavor) -> &[PlatformName] {
+        let mut settings = self.providers.iter();
+        let own = settings.find(|setting| setting.name.means(provider, flavor));
+        own.map_or(&[], |own| &own.platforms)
+    }
+
+    /// Finds what is stated about the findings of a rule: about one provider, before what is about
+    /// all.
+    #[must_use]
+    pub fn rule(
+        &self,
+        rule: &str,
+        provider: Option<&ProviderAddr>,
+        flavor: Flavor,
+    ) -> Option<&RuleSetting> {
+        let own = || self.rules.iter().filter(|setting| setting.rule == rule);
+        let narrow = own().find(|setting| {
+            let pair = setting.provider.as_ref().zip(provider);
+            pair.is_some_and(|(name, provider)| name.means(provider, flavor))
+        });
+        narrow.or_else(|| own().find(|setting| setting.provider.is_none()))
+    }
+}
+
+impl ProviderName {
+    /// Takes a text that is an address to at least one flavor.
+    fn new(text: &str) -> Option<Self> {
+        let meaning = |flavor| Some((flavor, ProviderAddr::parse(text, flavor).ok()?));
+        let meanings: Vec<_> = Flavor::ALL.into_iter().filter_map(meaning).collect();
+        (!meanings.is_empty()).then(|| Self {
+            text: text.to_owned(),
+            meanings,
+        })
+    }
+
+    /// Returns the text as it is written.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Tells whether a provider is meant, by the rules of a flavor.
+    #[must_use]
+    pub fn means(&self, provider: &ProviderAddr, flavor: Flavor) -> bool {
+        let mut own = self.meanings.iter();
+        own.any(|(to, own)| *to == flavor && own == provider)
+    }
+
+    /// Tells whether both mean the same provider to some flavor.
+    fn overlaps(&self, other: &Self) -> bool {
+        let mut own = self.meanings.iter();
+        own.any(|meaning| other.meanings.contains(meaning))
+    }
+}
+
+impl PlatformName {
+    /// Returns the platforms that are meant.
+    #[must_use]
+    pub fn platforms(&self) -> Vec<Platform> {
+        match self {
+            Self::Named(platform) => vec![platform.clone()],
+            Self::Common => Platform::common(),
+        }
+    }
+}
+
+impl KeyId {
+    /// Takes hexadecimal digits, in pairs or groups if one likes.
+    fn new(text: &str) -> Option<Self> {
+        let digits: String = text.split(' ').collect();
+        let good =
+            [16, 40].contains(&digits.len()) && digits.chars().all(|c| c.is_ascii_hexdigit());
+        good.then(|| Self {
+            text: digits.to_ascii_uppercase(),
+        })
+    }
+
+    /// Returns the digits.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+}

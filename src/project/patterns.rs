@@ -1,0 +1,122 @@
+//! The patterns of `roots`.
+
+use std::path::Path;
+
+use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
+
+/// Which directories are roots whatever lies in them, by their path from the project file on.
+#[derive(Clone, Debug, Default)]
+pub struct RootPatterns {
+    globs: GlobSet,
+}
+
+/// A text that is no pattern of directories.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum PatternError {
+    /// It says nothing.
+    #[error("this is empty")]
+    Empty,
+    /// It leads to directories that are not below the project file.
+    #[error("this leads out of the directory of the file")]
+    Outside,
+    /// It holds something with another meaning elsewhere.
+    #[error("a backslash separates nothing here")]
+    Backslash,
+    /// It cannot be parsed.
+    #[error("this is no pattern: {0}")]
+    Glob(String),
+}
+
+impl RootPatterns {
+    /// Puts patterns together.
+    ///
+    /// # Errors
+    /// If they are too large all in all.
+    pub(super) fn new(globs: Vec<Glob>) -> Result<Self, PatternError> {
+        let mut set = GlobSetBuilder::new();
+        for glob in globs {
+            set.add(glob);
+        }
+        let globs = set.build().map_err(|error| malformed(&error))?;
+        Ok(Self { globs })
+    }
+
+    /// Reads a pattern: `*` stands for any part of a name, `**` for any number of directories, `.`
+    /// for the directory of the project file itself.
+    ///
+    /// # Errors
+    /// If the text is no pattern.
+    pub(super) fn pattern(text: &str) -> Result<Glob, PatternError> {
+        let text = text.trim_end_matches('/');
+        let text = text.strip_prefix("./").unwrap_or(text);
+        if text.is_empty() {
+            return Err(PatternError::Empty);
+        }
+        if text.contains('\\') {
+            return Err(PatternError::Backslash);
+        }
+        if text.starts_with('/') || text.split('/').any(|part| part == "..") {
+            return Err(PatternError::Outside);
+        }
+        let glob = GlobBuilder::new(text).literal_separator(true).build();
+        glob.map_err(|error| malformed(&error))
+    }
+
+    /// Tells whether a directory is one; the empty path is that of the project file.
+    #[must_use]
+    pub fn contain(&self, dir: &Path) -> bool {
+        let dir = if dir.as_os_str().is_empty() {
+            Path::new(".")
+        } else {
+            dir
+        };
+        self.globs.is_match(dir)
+    }
+}
+
+fn malformed(error: &globset::Error) -> PatternError {
+    PatternError::Glob(error.kind().to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stars_stop_at_slashes_and_pairs_do_not() {
+        for (pattern, yes, no) in [
+            ("live/**", "live/a live/a/b", "live alive/a"),
+            (
+                "modules/*/examples/*",
+                "modules/x/examples/y",
+                "modules/x/examples modules/x/y/examples/z",
+            ),
+            ("./envs/prod/", "envs/prod", "envs envs/prod/x prod"),
+            ("{a,b}/[xy]", "a/x b/y", "a/z c/x"),
+            (".", "", "a"),
+            ("**", " a a/b", ""),
+        ] {
+            let patterns = RootPatterns::pattern(pattern).unwrap();
+            let patterns = RootPatterns::new(vec![patterns]).unwrap();
+            for dir in yes.split(' ') {
+                assert!(patterns.contain(dir.as_ref()), "{dir:?} of {pattern}");
+            }
+            for dir in no.split_whitespace() {
+                assert!(!patterns.contain(dir.as_ref()), "{dir:?} of {pattern}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_leads_elsewhere_is_refused() {
+        for (pattern, error) in [
+            ("", PatternError::Empty),
+            ("/live", PatternError::Outside),
+            ("../live/*", PatternError::Outside),
+            ("a\\b", PatternError::Backslash),
+        ] {
+            assert_eq!(RootPatterns::pattern(pattern), Err(error));
+        }
+        assert!(RootPatterns::pattern("a[").is_err());
+    }
+}

@@ -1,0 +1,346 @@
+//! Which directories are roots (`product.md`, *Roots with `-r`*).
+//!
+//! A root holds a lock file, or matches `roots` of the project file that governs it and holds
+//! configuration, or says by a `backend` or `cloud` block where its state is kept. A directory that
+//! another root calls as a local module, however many calls lie between, is none.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::config::{self, Glance};
+use crate::diag::{Texts, has_errors};
+use crate::flavor::{Flavor, FlavorChoice};
+use crate::world::{DirEntry, FileKind, Files};
+
+use super::ignores::{self, Ignores};
+use super::locate::{Place, Projects, REPOSITORY, clean};
+
+/// How deep directories may lie below the one where the search begins.
+pub const MAX_DEPTH: usize = 64;
+
+/// How many directories are looked at in one search.
+pub const MAX_DIRECTORIES: usize = 100_000;
+
+/// The name of the file that makes a directory a root; only looked for here, never read.
+const LOCK_FILE: &str = ".terraform.lock.hcl";
+
+/// Directories that belong to programs, whatever lies in them.
+const SKIPPED: [&str; 2] = [REPOSITORY, ".terraform"];
+
+/// How roots are looked for.
+#[derive(Clone, Copy)]
+pub struct Search<'a> {
+    /// The files.
+    pub files: &'a dyn Files,
+    /// Tells whose rules apply to a directory, given what its project file says.
+    pub flavor: &'a dyn Fn(&Path, FlavorChoice) -> Flavor,
+    /// The directory of the program's own records, from a root on; it is not looked at.
+    pub data_dir: &'a Path,
+}
+
+/// What was found; paths are as the user would write them, and in byte order by their names.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// The roots, and every directory with a project file that is broken: it may say which others
+    /// are.
+    pub roots: Vec<PathBuf>,
+    /// Directories that hold configuration, and are neither roots nor called by one.
+    pub not_locked: Vec<PathBuf>,
+    /// What could not be looked at.
+    pub failures: Vec<RootsError>,
+}
+
+/// Why directories were not looked at.
+#[derive(Debug, thiserror::Error)]
+pub enum RootsError {
+    /// A directory or file cannot be read.
+    #[error("{} cannot be read", path.display())]
+    Unreadable {
+        /// The path.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        cause: io::Error,
+    },
+    /// Directories are nested too deep.
+    #[error("{} lies deeper than {MAX_DEPTH} directories", path.display())]
+    TooDeep {
+        /// The first directory that was not looked at.
+        path: PathBuf,
+    },
+    /// There are too many directories.
+    #[error("there are more than {MAX_DIRECTORIES} directories, of which {} is one", path.display())]
+    TooMany {
+        /// The first directory that was not looked at.
+        path: PathBuf,
+    },
+}
+
+/// Finds all roots in directories and below. Links to directories are not followed, and what git
+/// ignores is not looked at.
+#[must_use]
+pub fn find(
+    search: Search<'_>,
+    projects: &mut Projects<'_>,
+    texts: &mut Texts,
+    tops: &[Place],
+) -> Found {
+    let mut walk = Walk {
+        search,
+        projects,
+        texts,
+        ignores: Ignores::default(),
+        dirs: BTreeMap::new(),
+        outside: BTreeMap::new(),
+        seen: 0,
+        failures: Vec::new(),
+    };
+    for top in tops {
+        match Ignores::above(search.files, top) {
+            Ok(ignores) => walk.ignores = ignores,
+            Err(cause) => {
+                walk.unreadable(top.shown(), cause);
+                continue;
+            }
+        }
+        walk.directory(top, 0);
+    }
+    walk.judge()
+}
+
+/// One directory that was looked at.
+struct Dir {
+    shown: PathBuf,
+    kind: Kind,
+    /// Whose rules apply.
+    flavor: Flavor,
+    glance: Glance,
+}
+
+/// What a directory is by itself.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// A root, unless another one calls it.
+    Candidate,
+    /// Its project file is broken, which must be told here.
+    Broken,
+    /// A broken project file above governs it, so nobody knows.
+    Unknown,
+    /// No root.
+    Other,
+}
+
+struct Walk<'s, 'p> {
+    search: Search<'s>,
+    projects: &'s mut Projects<'p>,
+    texts: &'s mut Texts,
+    ignores: Ignores,
+    /// By absolute path.
+    dirs: BTreeMap<PathBuf, Dir>,
+    /// What directories call that were not walked through, by absolute path.
+    outside: BTreeMap<PathBuf, Vec<PathBuf>>,
+    /// How many directories were looked at.
+    seen: usize,
+    failures: Vec<RootsError>,
+}
+
+impl Walk<'_, '_> {
+    /// Looks at a directory and at those in it.
+    fn directory(&mut self, place: &Place, depth: usize) {
+        let path = place.shown().to_owned();
+        if self.seen == MAX_DIRECTORIES {
+            let told = self.failures.iter();
+            if !{ told }.any(|failure| matches!(failure, RootsError::TooMany { .. })) {
+                self.failures.push(RootsError::TooMany { path });
+            }
+            return;
+        }
+        if depth > MAX_DEPTH {
+            self.failures.push(RootsError::TooDeep { path });
+            return;
+        }
+        if self.dirs.contains_key(place.absolute()) {
+            return;
+        }
+        self.seen += 1;
+        let entries = match self.search.files.list(&path) {
+            Ok(entries) => entries,
+            Err(cause) => return self.unreadable(&path, cause),
+        };
+        // Another repository has rules of its own.
+        let outer =
+            { holds(&entries, REPOSITORY) && depth > 0 }.then(|| std::mem::take(&mut self.ignores));
+        let own_rules = match holds(&entries, ignores::FILE_NAME) {
+            true => self.ignores.enter(self.search.files, place),
+            false => Ok(false),
+        };
+        match own_rules {
+            Ok(entered) => {
+                self.look(place, depth, &entries);
+                self.below(place, depth, &entries);
+                if entered {
+                    self.ignores.leave();
+                }
+            }
+            Err(cause) => self.unreadable(&place.file(ignores::FILE_NAME), cause),
+        }
+        if let Some(outer) = outer {
+            self.ignores = outer;
+        }
+    }
+
+    fn below(&mut self, place: &Place, depth: usize, entries: &[DirEntry]) {
+        for entry in entries {
+            let child = place.child(&entry.name);
+            let is_skipped = SKIPPED.iter().any(|name| entry.name == *name)
+                || child.absolute().ends_with(self.search.data_dir);
+            let is_wanted = entry.kind == FileKind::Directory && !is_skipped;
+            if is_wanted && !self.ignores.ignore(child.absolute()) {
+                self.directory(&child, depth + 1);
+            }
+        }
+    }
+
+    /// Notes what a directory is by itself.
+    fn look(&mut self, place: &Place, depth: usize, entries: &[DirEntry]) {
+        let file = self.projects.of(place, self.texts);
+        let base = &*file.base;
+        let dir = self.glance(place.shown(), file.project.flavor, entries);
+        let (flavor, glance) = match dir {
+            Ok(dir) => dir,
+            Err(cause) => return self.unreadable(place.shown(), cause),
+        };
+        let below = place.absolute().strip_prefix(base);
+        let matches = below.is_ok_and(|below| file.project.roots.contain(below));
+        let is_broken = has_errors(&file.diagnostics);
+        let kind = if is_broken && (depth == 0 || base == place.absolute()) {
+            Kind::Broken
+        } else if is_broken {
+            Kind::Unknown
+        } else if holds(entries, LOCK_FILE) || (glance.found && (matches || glance.has_backend)) {
+            Kind::Candidate
+        } else {
+            Kind::Other
+        };
+        self.dirs.insert(
+            place.absolute().to_owned(),
+            Dir {
+                shown: place.shown().to_owned(),
+                kind,
+                flavor,
+                glance,
+            },
+        );
+    }
+
+    /// Reads the configuration of a directory, if there may be any.
+    fn glance(
+        &self,
+        dir: &Path,
+        stated: FlavorChoice,
+        entries: &[DirEntry],
+    ) -> io::Result<(Flavor, Glance)> {
+        let flavor = (self.search.flavor)(dir, stated);
+        let may_be = |entry: &DirEntry| {
+            let name = entry.name.to_string_lossy();
+            [".tf", ".tofu", ".json"]
+                .iter()
+                .any(|end| name.ends_with(end))
+        };
+        let glance = match entries.iter().any(may_be) {
+            true => config::glance(self.search.files, dir, flavor)?,
+            false => Glance::default(),
+        };
+        Ok((flavor, glance))
+    }
+
+    fn unreadable(&mut self, path: &Path, cause: io::Error) {
+        let path = path.to_owned();
+        self.failures.push(RootsError::Unreadable { path, cause });
+    }
+
+    /// Decides among all candidates.
+    fn judge(mut self) -> Found {
+        let candidates = self
+            .dirs
+            .iter()
+            .filter(|(_, dir)| dir.kind == Kind::Candidate);
+        let candidates: Vec<PathBuf> = candidates.map(|(path, _)| path.clone()).collect();
+        let mut called = BTreeMap::new();
+        for path in &candidates {
+            called.insert(path.clone(), self.called_by(path));
+        }
+        let mut by_others = BTreeSet::new();
+        for (root, below) in &called {
+            by_others.extend(below.iter().filter(|dir| *dir != root));
+        }
+        // Where directories call each other in a circle, the first one stands for all.
+        let (rest, roots): (Vec<&PathBuf>, Vec<&PathBuf>) =
+            candidates.iter().partition(|path| by_others.contains(path));
+        let mut roots: BTreeSet<&PathBuf> = roots.into_iter().collect();
+        let mut covered: BTreeSet<&PathBuf> =
+            roots.iter().flat_map(|root| &called[*root]).collect();
+        for path in rest {
+            if !covered.contains(path) {
+                roots.insert(path);
+                covered.extend(&called[path]);
+            }
+        }
+        let shown = |path: &PathBuf| self.dirs[path].shown.clone();
+        let is_root = |path: &PathBuf, dir: &Dir| dir.kind == Kind::Broken || roots.contains(path);
+        let is_open = |path: &PathBuf, dir: &Dir| {
+            let is_known = dir.kind != Kind::Unknown;
+            is_known && dir.glance.found && !is_root(path, dir) && !covered.contains(path)
+        };
+        let list = |keep: &dyn Fn(&PathBuf, &Dir) -> bool| {
+            let kept = self.dirs.iter().filter(|(path, dir)| keep(path, dir));
+            kept.map(|(path, _)| shown(path)).collect()
+        };
+        Found {
+            roots: list(&is_root),
+            not_locked: list(&is_open),
+            failures: std::mem::take(&mut self.failures),
+        }
+    }
+
+    /// Lists every directory that a root calls, by itself or through others.
+    fn called_by(&mut self, root: &Path) -> BTreeSet<PathBuf> {
+        let mut called = BTreeSet::new();
+        let flavor = self.dirs[root].flavor;
+        let mut open = vec![root.to_owned()];
+        while let Some(dir) = open.pop() {
+            let calls = match self.dirs.get(&dir) {
+                Some(dir) => dir.glance.calls.clone(),
+                None => self.outside(&dir, flavor),
+            };
+            for source in calls {
+                let target = clean(&dir.join(source));
+                if called.insert(target.clone()) {
+                    open.push(target);
+                }
+            }
+        }
+        called
+    }
+
+    /// Returns what a directory calls that was not walked through; whoever loads the root is told
+    /// if that cannot be read.
+    fn outside(&mut self, dir: &Path, flavor: Flavor) -> Vec<PathBuf> {
+        if let Some(known) = self.outside.get(dir) {
+            return known.clone();
+        }
+        if self.seen == MAX_DIRECTORIES {
+            return Vec::new();
+        }
+        self.seen += 1;
+        let glance = config::glance(self.search.files, dir, flavor).unwrap_or_default();
+        self.outside.insert(dir.to_owned(), glance.calls.clone());
+        glance.calls
+    }
+}
+
+fn holds(entries: &[DirEntry], name: &str) -> bool {
+    let mut own = entries.iter().filter(|entry| entry.name == name);
+    own.any(|entry| name == REPOSITORY || entry.kind != FileKind::Directory)
+}

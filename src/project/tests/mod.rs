@@ -1,0 +1,5 @@
+//! The room as its callers see it.
+
+mod find;
+mod nearest;
+mod read;

@@ -1,0 +1,278 @@
+//! What project files say, and what is wrong with them.
+
+use crate::addr::ProviderAddr;
+use crate::diag::{Severity, Texts, has_errors};
+use crate::flavor::{Flavor, FlavorChoice, Program};
+use crate::platform::Platform;
+use crate::project::values::MAX_ITEMS;
+use crate::project::{H1Trust, Level, PlatformName, Project, parse};
+
+const TERRAFORM: Flavor = Flavor::Terraform1_11;
+
+/// Reads a text; each problem is `LINE TITLE: HELP`.
+fn read(text: &str) -> (Project, Vec<String>) {
+    let mut texts = Texts::default();
+    let file = texts.add(".lockctl.hcl", text.as_bytes().to_vec());
+    let (project, problems) = parse(file, text.as_bytes());
+    let told = problems.into_iter().map(|problem| {
+        let at = problem.primary.map(|label| label.span.start);
+        let line = at.map_or(0, |at| texts.position(file, at).line);
+        let help = problem.help.map(|help| format!(": {help}"));
+        format!("{line} {}{}", problem.title, help.unwrap_or_default())
+    });
+    (project, told.collect())
+}
+
+#[track_caller]
+fn check(text: &str, problems: &[&str]) {
+    assert_eq!(read(text).1, problems, "of {text}");
+}
+
+fn addr(text: &str) -> ProviderAddr {
+    ProviderAddr::parse(text, TERRAFORM).unwrap()
+}
+
+#[test]
+fn everything_that_may_be_stated_is_read() {
+    let (project, problems) = read(
+        r#"
+platforms = ["linux_amd64", "common"]
+flavor    = "terraform@1.11"
+roots     = ["live/**"]
+provider "acme/tool" { platforms = ["linux_amd64"] }
+rule "platforms-incomplete" {
+  level  = "off"
+  reason = "runners are linux only"
+}
+rule "platforms-incomplete" {
+  level    = "error"
+  provider = "hashicorp/aws"
+}
+trust {
+  h1                = "claimed"
+  h1_from           = ["registry.opentofu.org"]
+  require_signature = true
+  imported_facts    = true
+}
+policy {
+  allow = ["hashicorp/*", "example.com/*/*", "*/*/*"]
+  provider "hashicorp/aws" { key_id = "3436 5d94 72d7 468f" }
+}
+"#,
+    );
+    assert_eq!(problems, ["20 Policy not checked"]);
+    let linux: Platform = "linux_amd64".parse().unwrap();
+    assert_eq!(
+        project.platforms,
+        [PlatformName::Named(linux.clone()), PlatformName::Common]
+    );
+    assert!(matches!(project.flavor, FlavorChoice::Stated(stated)
+        if stated.flavor.program() == Program::Terraform));
+    assert!(project.roots.contain("live/a/b".as_ref()));
+    assert_eq!(
+        project.platforms_of(&addr("acme/tool"), TERRAFORM),
+        [PlatformName::Named(linux)]
+    );
+    let level = |provider: &str| {
+        let own = project.rule("platforms-incomplete", Some(&addr(provider)), TERRAFORM);
+        own.map(|own| own.level)
+    };
+    assert_eq!(level("acme/tool"), Some(Level::Off));
+    assert_eq!(level("hashicorp/aws"), Some(Level::As(Severity::Error)));
+    assert_eq!(project.rule("lock-missing", None, TERRAFORM), None);
+    assert_eq!(project.trust.h1, Some(H1Trust::Claimed));
+    assert_eq!(project.trust.h1_from.len(), 1);
+    assert!(project.trust.require_signature && project.trust.imported_facts);
+    let policy = project.policy.unwrap();
+    assert_eq!(policy.allow.unwrap().len(), 3);
+    assert_eq!(policy.keys[0].1.as_str(), "34365D9472D7468F");
+}
+
+#[test]
+fn nothing_stated_is_the_default() {
+    for text in ["", "# nothing\n", "flavor = null\nroots = []\n"] {
+        let (project, problems) = read(text);
+        assert!(problems.is_empty() && project.platforms.is_empty());
+        assert_eq!(project.flavor, FlavorChoice::Auto);
+        assert!(project.policy.is_none());
+    }
+}
+
+#[test]
+fn an_address_means_what_the_flavor_of_the_root_makes_of_it() {
+    let (project, _) = read("provider \"aws\" {\n  platforms = [\"linux_arm64\"]\n}\n");
+    for flavor in Flavor::ALL {
+        let own = ProviderAddr::parse("hashicorp/aws", flavor).unwrap();
+        assert_eq!(project.platforms_of(&own, flavor).len(), 1, "{flavor}");
+        let other = ProviderAddr::parse("example.com/hashicorp/aws", flavor).unwrap();
+        assert_eq!(project.platforms_of(&other, flavor).len(), 0, "{flavor}");
+    }
+}
+
+#[test]
+fn unknown_names_are_errors() {
+    const TOP: &str = "platforms, flavor, roots, provider, rule, trust and policy";
+    check(
+        "\nplatfroms = []\n",
+        &["2 Unsupported argument: did you mean platforms?"],
+    );
+    check(
+        "zzz {}\n",
+        &[&format!(
+            "1 Unsupported block type: delete it: a project file knows {TOP}"
+        )],
+    );
+    check(
+        "trust = true\nroots {}\n",
+        &[
+            "1 Unsupported argument: write trust { … }",
+            "2 Unsupported block type: write roots = …",
+        ],
+    );
+    check(
+        "rule \"lock-missing\" {\n  level = \"note\"\n  reasons = \"\"\n}\n",
+        &["3 Unsupported argument: did you mean reason?"],
+    );
+    check(
+        "provider \"a/b\" {\n  key_id = \"1\"\n}\n",
+        &["2 Unsupported argument: write it in a provider block in policy"],
+    );
+    check(
+        "trust {\n  signature = true\n}\n",
+        &[
+            "2 Unsupported argument: delete it: a trust block knows h1, h1_from, \
+           require_signature and imported_facts",
+        ],
+    );
+}
+
+#[test]
+fn words_outside_of_their_table_are_errors() {
+    check(
+        "platforms = [\n  \"linux-amd64\",\n  \"current\",\n]\n",
+        &[
+            "2 Invalid platform: write OS_ARCH with exactly one underscore, as in linux_amd64, or \
+             common",
+            "3 Invalid platform: name the platforms",
+        ],
+    );
+    check("platforms = [\"plan9_mips\"]\n", &["1 Rare platform"]);
+    check(
+        "flavor = \"terrafrom\"\n",
+        &[
+            "1 Invalid flavor: write terraform, opentofu, one of them with a version, as in \
+           terraform@1.11, or auto",
+        ],
+    );
+    check(
+        "rule \"lock-mising\" {\n  level = \"warn\"\n}\n",
+        &[
+            "1 Unknown rule: did you mean lock-missing?",
+            "2 Invalid level: it can be off, note, warning, error",
+        ],
+    );
+    check(
+        "flavor = \"terraform\"\ntrust {\n  h1 = \"as-tofu\"\n  h1_from = [\"https://x\"]\n}\n",
+        &[
+            "3 Invalid trust: write \"proven\", or state the flavor opentofu",
+            "4 Invalid hostname: write the name as a browser shows it, without scheme or path",
+        ],
+    );
+    const PATTERN: &str = "write a pattern as in hashicorp/aws, hashicorp/* and example.com/*/*";
+    check(
+        "policy {\n  allow = [\"*\",\n \"*/aws\"]\n  provider \"a/b\" {}\n}\n",
+        &[
+            "1 Policy not checked",
+            &format!("2 Invalid pattern: {PATTERN}"),
+            &format!("3 Invalid pattern: {PATTERN}"),
+            "4 Missing key: write key_id = \"…\", as `lockctl lock` prints it",
+        ],
+    );
+}
+
+#[test]
+fn what_is_missing_or_of_another_type_is_an_error() {
+    check(
+        "rule \"lock-missing\" {}\nrule \"h1-malformed\" {\n  level = \"off\"\n}\n",
+        &[
+            "1 Missing level: write level = \"off\", \"note\", \"warning\" or \"error\"",
+            "2 Missing reason: say why, as in reason = \"…\"",
+            "2 Unknown rule: write a name as it stands in brackets in findings",
+        ],
+    );
+    check(
+        "rule {\n  level = \"note\"\n}\nprovider \"a/b\" \"c\" {}\ntrust \"x\" {}\n",
+        &[
+            "1 Missing label for rule: write rule \"platforms-incomplete\" { … }",
+            "4 Extraneous label for provider",
+            "5 Extraneous label for trust",
+        ],
+    );
+    check(
+        "platforms = \"linux_amd64\"\nroots = [1]\nflavor = []\ntrust {\n  require_signature = 1\n}\n",
+        &[
+            "1 Unsuitable value for platforms",
+            "2 Unsuitable value for roots",
+            "3 Unsuitable value for flavor",
+            "5 Unsuitable value for require_signature",
+        ],
+    );
+    check(
+        "platforms = []\n",
+        &["1 Empty list: add one, or delete platforms"],
+    );
+    let (_, problems) = read("flavor = var.x\n");
+    assert_eq!(problems.len(), 1, "{problems:?}");
+}
+
+#[test]
+fn what_stands_twice_is_an_error() {
+    const BLOCK: &str = "delete one of the two blocks";
+    check(
+        "provider \"aws\" {}\nprovider \"hashicorp/aws\" {}\ntrust {}\ntrust {}\n",
+        &[
+            &format!("2 Duplicate provider block: {BLOCK}"),
+            &format!("4 Duplicate trust block: {BLOCK}"),
+        ],
+    );
+    let rule = "rule \"lock-missing\" { level = \"note\" }\n";
+    let narrow = "rule \"lock-missing\" {\n  level = \"note\"\n  provider = \"aws\"\n}\n";
+    check(
+        &[rule, narrow, rule, narrow].concat(),
+        &[
+            &format!("6 Duplicate rule block: {BLOCK}"),
+            &format!("7 Duplicate rule block: {BLOCK}"),
+        ],
+    );
+    check(
+        "roots = [\"a\",\n  \"b\",\n  \"a\"]\n",
+        &["3 Duplicate element: delete one of the two; was another one meant?"],
+    );
+}
+
+#[test]
+fn floods_are_cut_off() {
+    let blocks: String = (0..=MAX_ITEMS)
+        .map(|n| format!("provider \"a/b{n}\" {{}}\n"))
+        .collect();
+    let (project, problems) = read(&blocks);
+    assert_eq!(problems.len(), 1);
+    assert!(problems[0].starts_with("1001 Too many provider blocks"));
+    assert_eq!(project.providers.len(), MAX_ITEMS);
+    let roots: String = (0..=MAX_ITEMS).map(|n| format!("\"a{n}\",")).collect();
+    let (_, problems) = read(&format!("roots = [{roots}]\n"));
+    assert_eq!(problems.len(), 1);
+    assert!(problems[0].starts_with("1 Too many elements of roots"));
+}
+
+#[test]
+fn what_is_broken_costs_its_item_only() {
+    let text = "platforms = [\nflavor = \"opentofu\"\n";
+    let mut texts = Texts::default();
+    let file = texts.add(".lockctl.hcl", text.as_bytes().to_vec());
+    let (_, problems) = parse(file, text.as_bytes());
+    assert!(has_errors(&problems));
+    let (project, problems) = read("platforms = \nroots = [\"a\"]\n");
+    assert_eq!(problems.len(), 1);
+    assert!(project.roots.contain("a".as_ref()));
+}
