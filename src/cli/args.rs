@@ -43,6 +43,9 @@ pub(super) struct Common {
     /// Ask nobody over the network
     #[arg(long, global = true)]
     pub(super) offline: bool,
+    /// Use this project file instead of every .lockctl.hcl
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(super) config: Option<PathBuf>,
     /// Read this CLI configuration of Terraform or OpenTofu instead of the usual ones
     #[arg(long, global = true, value_name = "FILE")]
     pub(super) cli_config: Option<PathBuf>,
@@ -191,12 +194,16 @@ pub(super) struct Roots {
     /// Root module directories [default: the working directory]
     #[arg(value_name = "ROOT")]
     roots: Vec<PathBuf>,
+    /// Find the roots in each ROOT and below: directories with a lock file or a backend, and those
+    /// that the project file names
+    #[arg(short, long)]
+    pub(super) recursive: bool,
 }
 
 #[derive(Clone, Debug, Args)]
 pub(super) struct Platforms {
     /// Wanted platforms: OS_ARCH, common, all, current or locked (repeat, or separate by commas)
-    /// [default: common]
+    /// [default: those of the project file, else common]
     #[arg(long = "platform", value_delimiter = ',', value_name = "PLATFORM")]
     pub(super) platforms: Vec<PlatformArg>,
 }
@@ -291,6 +298,7 @@ mod tests {
         let paths = |given: &[&str]| {
             Roots {
                 roots: given.iter().map(PathBuf::from).collect(),
+                recursive: false,
             }
             .paths()
         };

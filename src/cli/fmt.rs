@@ -3,7 +3,8 @@
 use super::World;
 use super::args::{Common, Fmt};
 use super::output::{Output, RootOutput};
-use super::root::{self, LockText, Root};
+use super::root::{LockText, Root};
+use super::roots;
 use crate::diag::Texts;
 use crate::lockfile;
 use crate::report::json::Status;
@@ -12,10 +13,10 @@ use crate::world::Replaced;
 
 pub(super) fn run(common: &Common, args: &Fmt, world: World<'_>) -> Output {
     let run = Run { args, world };
-    let (outputs, texts) = root::each(common, &args.roots, world.disk, |root, texts, output| {
+    let ran = roots::each(common, &args.roots, world, |root, texts, output| {
         run.root(root, texts, output)
     });
-    Output::of_roots("fmt", outputs, texts)
+    Output::of_roots("fmt", ran)
 }
 
 /// What all roots of a run share.

@@ -8,15 +8,15 @@ use serde_json::{Value, json};
 use super::args::{Common, Hash};
 use super::oddities::describe;
 use super::output::Output;
+use super::roots::Ran;
 use super::{FAILED, World, setup};
 use crate::archive::{ArchiveError, FileDigest, Limits, dir, zip};
-use crate::diag::Texts;
 use crate::parallel;
 use crate::report::{self, Block, Failure, Tone};
 use crate::world::{FileKind, Files};
 
 pub(super) fn run(common: &Common, args: &Hash, world: World<'_>) -> Output {
-    let mut output = Output::of_roots("hash", Vec::new(), Texts::default());
+    let mut output = Output::of_roots("hash", Ran::default());
     for typed in &args.paths {
         let path = setup::below(common, typed);
         match hash_one(world.disk, &path) {

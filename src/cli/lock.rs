@@ -9,12 +9,15 @@ use super::lock_report as say;
 use super::network::{self, Told};
 use super::output::{Output, RootOutput};
 use super::progress::Progress;
-use super::root::{self, LockText, Root};
+use super::root::{LockText, Root};
+use super::roots;
+use super::setup::Typed;
 use super::{World, setup};
+use crate::addr::ProviderAddr;
 use crate::config::Loaded;
 use crate::diag::{Diagnostic, Texts, has_errors};
 use crate::flavor::Flavor;
-use crate::locker::{self, DOWNLOADS, Locked, Outside, Request, Wanted};
+use crate::locker::{self, DOWNLOADS, Locked, Outside, Request};
 use crate::lockfile;
 use crate::report::Failure;
 use crate::report::json::Status;
@@ -28,7 +31,7 @@ struct Run<'a> {
     common: &'a Common,
     args: &'a Lock,
     world: World<'a>,
-    platforms: Wanted,
+    platforms: Typed,
     told: Told<'a>,
     /// What was made ready for each flavor that came up.
     ready: Vec<Ready<'a>>,
@@ -51,7 +54,7 @@ pub(super) fn run(
     world: World<'_>,
     stderr: &mut (dyn Write + Send),
 ) -> Output {
-    let platforms = match setup::wanted(&args.platforms.platforms) {
+    let platforms = match setup::typed(&args.platforms.platforms) {
         Ok(platforms) => platforms,
         Err(failure) => return Output::failed("lock", failure),
     };
@@ -65,11 +68,11 @@ pub(super) fn run(
         told: &told,
         ready: Vec::new(),
     };
-    let (outputs, texts) = root::each(common, &args.roots, world.disk, |root, texts, output| {
+    let ran = roots::each(common, &args.roots, world, |root, texts, output| {
         run.root(root, texts, output)
     });
     progress.finish();
-    let mut output = Output::of_roots("lock", outputs, texts);
+    let mut output = Output::of_roots("lock", ran);
     output.remarks(setup::platform_remarks(&args.platforms.platforms));
     output
 }
@@ -143,11 +146,13 @@ impl<'a> Run<'a> {
     ) -> Result<Replaced, Failure> {
         let net = network::net(self.world, root.flavor, self.told);
         let document = root.document();
+        let providers: Vec<&ProviderAddr> = loaded.requirements.providers.keys().collect();
+        let platforms = self.platforms.of_root(root, &providers);
         let request = Request {
             flavor: root.flavor,
             requirements: &loaded.requirements,
             lock: &document.lock,
-            platforms: &self.platforms,
+            platforms: &platforms,
             jobs: setup::jobs(self.args.jobs),
             downloads: self.args.jobs.unwrap_or(DOWNLOADS),
             enforce_expiration: setup::is_true(self.world.env, "OPENTOFU_ENFORCE_GPG_EXPIRATION"),

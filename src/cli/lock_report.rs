@@ -31,7 +31,7 @@ pub(super) fn outcome(output: &mut RootOutput, locked: &Locked, root: &Root) {
     output.report.results.push(Block::Table(rows));
     for one in &locked.providers {
         output.json.providers.push(provider_json(one, locked));
-        platforms(output, one, flavor);
+        platforms(output, one, root);
         warnings(output, one, flavor);
         signers(output, one, flavor);
         announced(output, one, flavor);
@@ -158,23 +158,36 @@ fn signer_json(signer: &Signer) -> serde_json::Value {
     json!({ "class": signer.class, "key_id": signer.key_id })
 }
 
-/// Says which platforms `verify` will count less of than are wanted.
-fn platforms(output: &mut RootOutput, one: &ProviderOutcome, flavor: Flavor) {
-    let name = format!("{} {}", one.provider.short(flavor), one.version);
+/// Says which platforms `verify` will count less of than are wanted, and what keeps it from that.
+fn platforms(output: &mut RootOutput, one: &ProviderOutcome, root: &Root) {
+    let short = one.provider.short(root.flavor);
+    let name = format!("{short} {}", one.version);
+    let distinct = owners(one);
+    let mut said = Vec::new();
     if !one.skipped.is_empty() {
-        output.remark(format!(
-            "{name} has no package for {}: skipped; name the others with `verify --platform`",
+        said.push(format!(
+            "has no package for {}: skipped",
             platform::join(&one.skipped, ", ")
         ));
     }
-    let distinct = owners(one).len();
-    if distinct < one.computed.len() {
-        output.remark(format!(
-            "{name}: {} platforms share {}; `verify` counts hashes, so name that many platforms",
+    if distinct.len() < one.computed.len() {
+        said.push(format!(
+            "has {} for {} platforms",
+            count(distinct.len(), "package", "packages"),
             one.computed.len(),
-            count(distinct, "package", "packages"),
         ));
     }
+    if said.is_empty() {
+        return;
+    }
+    // One platform for each package: `verify` counts hashes.
+    let mut firsts: Vec<&String> = distinct.values().filter_map(|own| own.first()).collect();
+    firsts.sort();
+    output.remark(format!(
+        "{name} {}; for `verify`, write `provider {short:?} {{ platforms = {firsts:?} }}` to {}",
+        said.join(", and "),
+        root.project_name()
+    ));
 }
 
 /// Says what the registry wants users to know.

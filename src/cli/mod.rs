@@ -12,6 +12,7 @@ mod oddities;
 mod output;
 mod progress;
 mod root;
+mod roots;
 mod setup;
 mod show;
 mod verify;
@@ -64,7 +65,8 @@ pub fn run(args: impl IntoIterator<Item = OsString>, world: World<'_>, io: &mut 
         Ok(line) => line,
         Err(error) => return usage(&error, io),
     };
-    let output = dispatch(&line, world, io.stderr);
+    let mut output = dispatch(&line, world, io.stderr);
+    output.sum_up(&line.common);
     let printed = output.print(&line.common, world.env, io);
     exit_code(output.exit, printed, io)
 }

@@ -3,6 +3,7 @@
 use std::io;
 
 use super::args::{Common, Format, When};
+use super::roots::Ran;
 use super::{CLEAN, FAILED, FINDINGS, Io};
 use crate::addr::ProviderAddr;
 use crate::diag::{Diagnostic, Rule, Severity, Texts};
@@ -20,6 +21,8 @@ pub(super) struct Output {
     /// Packages, where a command is about these rather than about roots.
     pub(super) packages: Vec<serde_json::Value>,
     pub(super) texts: Texts,
+    /// Directories with configuration that no root covers, if roots were looked for.
+    not_locked: Option<Vec<String>>,
 }
 
 /// What a command says about one root.
@@ -28,16 +31,27 @@ pub(super) struct RootOutput {
     pub(super) json: json::Root,
 }
 
+/// A failure with the place of its first mention and the roots that share it.
+struct Shared {
+    failure: Failure,
+    at: usize,
+    paths: Vec<String>,
+}
+
 impl Output {
     /// Puts the outputs of several roots together; the exit code is the highest.
-    pub(super) fn of_roots(command: &'static str, outputs: Vec<RootOutput>, texts: Texts) -> Self {
+    pub(super) fn of_roots(command: &'static str, ran: Ran) -> Self {
         let mut report = Report::default();
         let mut roots = Vec::new();
-        let several = outputs.len() > 1;
+        let several = ran.outputs.len() > 1;
         // Failures that roots share are told once, in the place of the first.
-        let mut failures: Vec<(Failure, usize, Vec<String>)> = Vec::new();
-        for output in outputs {
+        let mut failures: Vec<Shared> = Vec::new();
+        for output in ran.outputs {
             let path = output.json.path.clone();
+            // `fmt` lists files, one a line.
+            if several && command != "fmt" && !output.report.results.is_empty() {
+                report.results.push(Block::Heading(path.clone()));
+            }
             report.results.extend(output.report.results);
             for block in output.report.notes {
                 // What stands alone on standard error says which root it is about.
@@ -47,39 +61,79 @@ impl Output {
                         report.notes.push(Block::Remark(tone, text));
                     }
                     Block::Failure(failure) if several => {
-                        let known = failures.iter_mut().find(|(other, ..)| *other == failure);
-                        if let Some((_, _, paths)) = known {
-                            paths.push(path.clone());
-                        } else {
-                            failures.push((
-                                failure.clone(),
-                                report.notes.len(),
-                                vec![path.clone()],
-                            ));
-                            report.notes.push(Block::Failure(failure));
-                        }
+                        share(failure, &path, &mut failures, &mut report.notes);
                     }
                     block => report.notes.push(block),
                 }
             }
             roots.push(output.json);
         }
-        for (failure, place, paths) in failures {
+        for Shared { failure, at, paths } in failures {
             let title = format!("{}: {}", paths.join(", "), failure.title);
-            report.notes[place] = Block::Failure(Failure { title, ..failure });
+            report.notes[at] = Block::Failure(Failure { title, ..failure });
         }
-        let exit = roots
-            .iter()
-            .map(|root| exit_code(root.status))
-            .max()
-            .unwrap_or(CLEAN);
+        let worst = roots.iter().map(|root| root.status).max();
+        let not_locked = ran.not_locked.map(|dirs| {
+            let shown = dirs.iter().map(|dir| dir.display().to_string());
+            shown.collect()
+        });
         Self {
             command,
-            exit,
+            exit: worst.map_or(CLEAN, exit_code),
             report,
             roots,
             packages: Vec::new(),
-            texts,
+            texts: ran.texts,
+            not_locked,
+        }
+    }
+
+    /// Says how all roots came out: as a result where these are sentences, else beside them.
+    ///
+    /// With `--verbose` it names the directories that no root covers.
+    pub(super) fn sum_up(&mut self, common: &Common) {
+        let verbose = common.verbose;
+        for dir in self.not_locked.iter().flatten().filter(|_| verbose) {
+            let text = format!("not locked: {dir}");
+            self.report.notes.push(Block::Remark(Tone::Note, text));
+        }
+        let several = self.roots.len() > 1;
+        let has_sentences = ["lock", "verify"].contains(&self.command);
+        // What is said about a single failure says it all.
+        let is_failure = !several && self.exit == FAILED;
+        let is_wanted = self.not_locked.is_some() || (several && has_sentences);
+        if !is_wanted || is_failure {
+            return;
+        }
+        let count = |status| {
+            let own = self.roots.iter().filter(|root| root.status == status);
+            own.count()
+        };
+        let counts = [
+            (count(Status::Clean), "clean"),
+            (count(Status::Findings), "with findings"),
+            (count(Status::Failed), "failed"),
+        ];
+        let counts = counts.iter().filter(|(n, _)| *n > 0);
+        let counts: Vec<String> = counts.map(|(n, word)| format!("{n} {word}")).collect();
+        let roots = if several { "roots" } else { "root" };
+        let mut text = format!("{} {roots}: {}", self.roots.len(), counts.join(", "));
+        text += &match self.not_locked.as_ref().map_or(0, Vec::len) {
+            0 => String::new(),
+            1 if verbose => "; 1 directory with configuration is not locked".to_owned(),
+            1 => "; 1 directory with configuration is not locked (-v names it)".to_owned(),
+            n if verbose => format!("; {n} directories with configuration are not locked"),
+            n => format!("; {n} directories with configuration are not locked (-v names them)"),
+        };
+        let tone = match self.exit {
+            CLEAN => Tone::Good,
+            FINDINGS => Tone::Warning,
+            _ => Tone::Bad,
+        };
+        if has_sentences {
+            self.report.results.push(Block::Verdict(tone, text));
+        } else {
+            self.report.notes.push(Block::Remark(Tone::Note, text));
         }
     }
 
@@ -87,7 +141,11 @@ impl Output {
     pub(super) fn failed(command: &'static str, failure: Failure) -> Self {
         let mut output = RootOutput::new(".".to_owned());
         output.fail(failure);
-        Self::of_roots(command, vec![output], Texts::default())
+        let ran = Ran {
+            outputs: vec![output],
+            ..Ran::default()
+        };
+        Self::of_roots(command, ran)
     }
 
     /// Says what is worth knowing whatever the root.
@@ -107,8 +165,12 @@ impl Output {
                     format_version: json::FORMAT_VERSION,
                     command: self.command,
                     exit: self.exit,
-                    summary: json::Summary::of(&self.roots, &self.packages),
+                    summary: json::Summary {
+                        not_locked: self.not_locked.as_ref().map(Vec::len),
+                        ..json::Summary::of(&self.roots, &self.packages)
+                    },
                     roots: self.roots.clone(),
+                    not_locked: self.not_locked.clone().unwrap_or_default(),
                     packages: self.packages.clone(),
                 };
                 serde_json::to_writer_pretty(&mut *io.stdout, &document)?;
@@ -215,6 +277,21 @@ impl RootOutput {
             }
         }
     }
+}
+
+/// Notes a failure, once for all roots that share it.
+fn share(failure: Failure, path: &str, known: &mut Vec<Shared>, notes: &mut Vec<Block>) {
+    let mut same = known.iter_mut().filter(|other| other.failure == failure);
+    if let Some(other) = same.next() {
+        other.paths.push(path.to_owned());
+        return;
+    }
+    known.push(Shared {
+        failure: failure.clone(),
+        at: notes.len(),
+        paths: vec![path.to_owned()],
+    });
+    notes.push(Block::Failure(failure));
 }
 
 fn tone(severity: Severity) -> Tone {

@@ -2,20 +2,22 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use super::World;
-use super::args::{Common, Configuration, Roots};
+use super::args::{Common, Configuration};
 use super::output::RootOutput;
 use super::setup;
 use crate::config::{self, Settings};
 use crate::diag::{Diagnostic, FileId, Texts, has_errors};
 use crate::flavor::Flavor;
 use crate::lockfile::{self, Document};
+use crate::project::{self, Project, ProjectFile};
 use crate::report::Failure;
 use crate::requirement::Requirements;
 use crate::sources::SourceError;
 use crate::verify::{Advice, Subject};
-use crate::world::{Env, FileKind, Files, Replaced};
+use crate::world::{Env, FileKind, Files};
 
 /// A root with its lock file read.
 pub(super) struct Root {
@@ -29,6 +31,8 @@ pub(super) struct Root {
     pub(super) lock: Option<LockText>,
     /// Commands that help.
     pub(super) advice: Advice,
+    /// The project file that governs it, without any error.
+    file: Rc<ProjectFile>,
 }
 
 /// A lock file as it was read.
@@ -43,37 +47,42 @@ pub(super) struct LockText {
     pub(super) diagnostics: Vec<Diagnostic>,
 }
 
-/// Opens a root: finds the directory, reads the lock file, decides about the flavor.
+/// Makes sure that a root is a directory.
 ///
 /// # Errors
-/// If the directory or its lock file cannot be read; a lock file that can be read but not
-/// parsed is no error here.
-fn open(
+/// If it is none, or nobody may look.
+pub(super) fn check(files: &dyn Files, dir: &Path) -> Result<(), Failure> {
+    let (title, causes) = match files.kind(dir) {
+        Ok(FileKind::Directory) => return Ok(()),
+        Ok(_) => (format!("{} is not a directory", dir.display()), Vec::new()),
+        Err(error) => {
+            let title = format!("{} cannot be read", dir.display());
+            (title, vec![error.to_string()])
+        }
+    };
+    Err(Failure {
+        title,
+        causes,
+        help: Some("name the directory of a root module".to_owned()),
+    })
+}
+
+/// Opens a root: reads the lock file, decides about the flavor.
+///
+/// # Errors
+/// If the lock file cannot be read; one that can be read but not parsed is no error here.
+pub(super) fn open(
     common: &Common,
     files: &dyn Files,
-    dir: &Path,
+    (dir, file): (&Path, Rc<ProjectFile>),
     texts: &mut Texts,
 ) -> Result<Root, Failure> {
-    match files.kind(dir) {
-        Ok(FileKind::Directory) => {}
-        Ok(_) => {
-            return Err(Failure {
-                title: format!("{} is not a directory", dir.display()),
-                help: Some("name the directory of a root module".to_owned()),
-                ..Failure::default()
-            });
-        }
-        Err(error) => {
-            return Err(Failure {
-                title: format!("{} cannot be read", dir.display()),
-                causes: vec![error.to_string()],
-                help: Some("name the directory of a root module".to_owned()),
-            });
-        }
-    }
     let lock_path = shown(dir).join(lockfile::FILE_NAME);
     let bytes = read_lock(files, &lock_path)?;
-    let flavor = setup::flavor(common.flavor, files, dir, bytes.as_deref());
+    let flavor = {
+        let choice = setup::choice(common.flavor, file.project.flavor);
+        setup::flavor(choice, files, dir, bytes.as_deref())
+    };
     let lock = bytes.map(|bytes| {
         let file = texts.add(lock_path.display().to_string(), bytes.clone());
         let (document, diagnostics) = lockfile::parse(file, &bytes, flavor);
@@ -90,10 +99,11 @@ fn open(
         lock_path,
         flavor,
         lock,
+        file,
     })
 }
 
-fn read_lock(files: &dyn Files, path: &Path) -> Result<Option<Vec<u8>>, Failure> {
+pub(super) fn read_lock(files: &dyn Files, path: &Path) -> Result<Option<Vec<u8>>, Failure> {
     match files.read(path, lockfile::MAX_BYTES) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -124,66 +134,6 @@ fn read_lock(files: &dyn Files, path: &Path) -> Result<Option<Vec<u8>>, Failure>
     }
 }
 
-/// How often a command starts over when the lock file changes under it.
-const RESTARTS: usize = 1;
-
-/// Opens every root that was typed and does something with it; returns what was said, and the
-/// texts that were read.
-///
-/// Work that writes a lock file and finds it changed meanwhile starts over; what it said before
-/// does not count. The failure of one root stops no other.
-pub(super) fn each(
-    common: &Common,
-    roots: &Roots,
-    files: &dyn Files,
-    mut work: impl FnMut(&Root, &mut Texts, &mut RootOutput) -> Result<Replaced, Failure>,
-) -> (Vec<RootOutput>, Texts) {
-    let mut texts = Texts::default();
-    let mut attempt = |dir: &Path, output: &mut RootOutput| {
-        let root = open(common, files, dir, &mut texts)?;
-        output.json.flavor = Some(root.flavor.to_string());
-        if let Some(remark) = setup::flavor_remark(common.flavor) {
-            output.remark(remark);
-        }
-        work(&root, &mut texts, output)
-    };
-    let paths = roots.paths();
-    let dirs = paths.iter().map(|typed| setup::below(common, typed));
-    let outputs = dirs.map(|dir| with_restarts(&dir, &mut attempt)).collect();
-    (outputs, texts)
-}
-
-fn with_restarts(
-    dir: &Path,
-    attempt: &mut dyn FnMut(&Path, &mut RootOutput) -> Result<Replaced, Failure>,
-) -> RootOutput {
-    for _ in 0..=RESTARTS {
-        let mut output = RootOutput::new(dir.display().to_string());
-        match attempt(dir, &mut output) {
-            Ok(Replaced::Done) => return output,
-            Ok(Replaced::Changed) => {}
-            Err(failure) => {
-                output.fail(failure);
-                return output;
-            }
-        }
-    }
-    let mut output = RootOutput::new(dir.display().to_string());
-    output.fail(overtaken(dir));
-    output
-}
-
-fn overtaken(dir: &Path) -> Failure {
-    Failure {
-        title: format!(
-            "{} keeps changing",
-            shown(dir).join(lockfile::FILE_NAME).display()
-        ),
-        causes: vec!["something else writes it at the same time".to_owned()],
-        help: Some("nothing was written; run the command again".to_owned()),
-    }
-}
-
 /// Returns the failure of a directory of installed packages that cannot be scanned.
 pub(super) fn unreadable_packages(error: &SourceError) -> Failure {
     let (path, causes) = match error {
@@ -198,7 +148,7 @@ pub(super) fn unreadable_packages(error: &SourceError) -> Failure {
 }
 
 /// Returns the directory of the program's own records, from the root on.
-fn data_dir(env: &dyn Env) -> PathBuf {
+pub(super) fn data_dir(env: &dyn Env) -> PathBuf {
     let named = env.var("TF_DATA_DIR").filter(|dir| !dir.is_empty());
     named.unwrap_or_else(|| ".terraform".into()).into()
 }
@@ -210,7 +160,7 @@ fn variable(env: &dyn Env, name: &str) -> Option<String> {
 }
 
 /// Names a directory in a sentence.
-fn named(dir: &Path) -> String {
+pub(super) fn named(dir: &Path) -> String {
     if dir == Path::new(".") {
         "the working directory".to_owned()
     } else {
@@ -231,7 +181,7 @@ fn is_link(files: &dyn Files, path: &Path) -> bool {
 }
 
 /// Returns the directory without the dot that means the working directory.
-fn shown(dir: &Path) -> PathBuf {
+pub(super) fn shown(dir: &Path) -> PathBuf {
     if dir == Path::new(".") {
         PathBuf::new()
     } else {
@@ -253,6 +203,19 @@ impl LockText {
 }
 
 impl Root {
+    /// Returns what the project file states.
+    pub(super) fn project(&self) -> &Project {
+        &self.file.project
+    }
+
+    /// Returns the name of the project file to show, that of a new one if there is none.
+    pub(super) fn project_name(&self) -> String {
+        match &self.file.path {
+            Some(path) => path.display().to_string(),
+            None => project::FILE_NAME.to_owned(),
+        }
+    }
+
     /// Says what is wrong with the lock file and returns it, unless it cannot be worked with.
     ///
     /// # Errors

@@ -1,17 +1,21 @@
 //! What was typed, turned into what the program needs.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use super::args::{Common, PlatformArg};
+use super::root::{LockText, Root};
+use crate::addr::ProviderAddr;
 use crate::diag::Texts;
 use crate::flavor::{Flavor, FlavorChoice, Program};
-use crate::locker::Wanted;
+use crate::locker::{Wanted, WantedPlatforms};
 use crate::lockfile;
 use crate::parallel;
 use crate::platform::Platform;
+use crate::project::PlatformName;
 use crate::report::Failure;
-use crate::verify::Advice;
+use crate::verify::{self, Advice};
 use crate::world::{Env, Files};
 
 /// Returns a path as seen from where `--chdir` leads.
@@ -83,11 +87,22 @@ pub(super) fn flavor_remark(choice: FlavorChoice) -> Option<String> {
     }
 }
 
-/// Turns `--platform` into the platforms that `lock` wants.
+/// Returns what was typed about the flavor, else what the project file states.
+pub(super) fn choice(typed: FlavorChoice, stated: FlavorChoice) -> FlavorChoice {
+    match typed {
+        FlavorChoice::Auto => stated,
+        FlavorChoice::Stated(_) => typed,
+    }
+}
+
+/// What was typed for `--platform`; `None` if nothing was.
+pub(super) struct Typed(Option<Wanted>);
+
+/// Reads `--platform`.
 ///
 /// # Errors
 /// If nothing proves which platforms are locked.
-pub(super) fn wanted(args: &[PlatformArg]) -> Result<Wanted, Failure> {
+pub(super) fn typed(args: &[PlatformArg]) -> Result<Typed, Failure> {
     let mut wanted = Wanted::default();
     for arg in args {
         match arg {
@@ -98,29 +113,94 @@ pub(super) fn wanted(args: &[PlatformArg]) -> Result<Wanted, Failure> {
             PlatformArg::Locked => return Err(nothing_proves()),
         }
     }
-    if args.is_empty() {
-        wanted.preset = Platform::common();
-    }
-    Ok(wanted)
+    Ok(Typed((!args.is_empty()).then_some(wanted)))
 }
 
-/// Turns `--platform` into the platforms that `verify` wants, sorted.
+/// Reads `--platform` for `verify`.
 ///
 /// # Errors
-/// As [`wanted`]; `all` has no meaning here, because nobody is asked what a release offers.
-pub(super) fn checked(args: &[PlatformArg]) -> Result<Vec<Platform>, Failure> {
-    let Wanted { named, preset, all } = wanted(args)?;
-    if all {
+/// As [`typed`]; `all` has no meaning here, because nobody is asked what a release offers.
+pub(super) fn checkable(args: &[PlatformArg]) -> Result<Typed, Failure> {
+    if args.contains(&PlatformArg::All) {
         return Err(Failure {
             title: "--platform all cannot be verified offline".to_owned(),
             causes: vec!["nothing here tells which platforms a release offers".to_owned()],
             help: Some("name the platforms, or use common".to_owned()),
         });
     }
-    let mut platforms = [named, preset].concat();
-    platforms.sort();
-    platforms.dedup();
-    Ok(platforms)
+    typed(args)
+}
+
+impl Typed {
+    /// Returns the platforms that are wanted for the providers of a root: those that were typed,
+    /// else those of its project file, else the preset `common`.
+    pub(super) fn of_root(&self, root: &Root, providers: &[&ProviderAddr]) -> WantedPlatforms {
+        let project = root.project();
+        let every = self.0.clone().unwrap_or_else(|| match &*project.platforms {
+            [] => stated(&[PlatformName::Common]),
+            names => stated(names),
+        });
+        let own = providers.iter().filter_map(|provider| {
+            let names = project.platforms_of(provider, root.flavor);
+            let own = Some(stated(names)).filter(|_| !names.is_empty())?;
+            let own = match &self.0 {
+                Some(typed) => narrowed(typed, own),
+                None => own,
+            };
+            Some(((*provider).clone(), own))
+        });
+        WantedPlatforms {
+            own: own.collect(),
+            every,
+        }
+    }
+
+    /// Returns the platforms that a lock file is checked for.
+    pub(super) fn of_lock(&self, root: &Root, lock: &LockText) -> verify::platforms::Wanted {
+        let providers: Vec<&ProviderAddr> = lock.document.lock.providers.keys().collect();
+        let wanted = known(self.of_root(root, &providers));
+        let usual = known(Self(None).of_root(root, &providers));
+        verify::platforms::Wanted {
+            are_usual: wanted == usual,
+            every: wanted.0,
+            own: wanted.1,
+        }
+    }
+}
+
+/// Lists the platforms of each provider that are known without asking.
+fn known(wanted: WantedPlatforms) -> (Vec<Platform>, BTreeMap<ProviderAddr, Vec<Platform>>) {
+    let own = wanted.own.into_iter();
+    let own = own.map(|(provider, wanted)| (provider, wanted.known()));
+    (wanted.every.known(), own.collect())
+}
+
+/// Turns a list of the project file into what is wanted.
+fn stated(names: &[PlatformName]) -> Wanted {
+    let mut wanted = Wanted::default();
+    for name in names {
+        match name {
+            PlatformName::Named(platform) => wanted.named.push(platform.clone()),
+            PlatformName::Common => wanted.preset = Platform::common(),
+        }
+    }
+    wanted
+}
+
+/// Returns those of the typed platforms that a provider is wanted for; all that it is wanted for
+/// where nothing would be left, since an entry needs some platform.
+fn narrowed(typed: &Wanted, own: Wanted) -> Wanted {
+    let keep = |platforms: &[Platform]| -> Vec<Platform> {
+        let kept = platforms.iter().filter(|p| own.has(p));
+        kept.cloned().collect()
+    };
+    let left = Wanted {
+        named: keep(&typed.named),
+        preset: keep(&typed.preset),
+        all: false,
+    };
+    let nothing = left.named.is_empty() && left.preset.is_empty();
+    if typed.all || nothing { own } else { left }
 }
 
 fn nothing_proves() -> Failure {
@@ -131,15 +211,18 @@ fn nothing_proves() -> Failure {
     }
 }
 
-/// Returns a remark on each named platform that no provider is commonly released for.
+/// Doubts a platform that no provider is commonly released for.
+fn platform_remark(platform: &Platform) -> String {
+    format!("providers are rarely released for {platform}: is it spelled right?")
+}
+
+/// Returns a remark on each typed platform that no provider is commonly released for.
 pub(super) fn platform_remarks(args: &[PlatformArg]) -> Vec<String> {
     let named = args.iter().filter_map(|arg| match arg {
         PlatformArg::Named(platform) if !platform.is_common() => Some(platform),
         _ => None,
     });
-    named
-        .map(|p| format!("providers are rarely released for {p}: is it spelled right?"))
-        .collect()
+    named.map(platform_remark).collect()
 }
 
 /// Returns the commands for a root, as they would be typed from here.
@@ -157,9 +240,16 @@ pub(super) fn advice(common: &Common, dir: &Path) -> Advice {
         FlavorChoice::Auto => String::new(),
         FlavorChoice::Stated(stated) => format!(" --flavor {}", stated.flavor),
     };
+    let config = match &common.config {
+        None => String::new(),
+        Some(path) => {
+            let path = below(common, path).display().to_string();
+            format!(" --config {}", quoted(&path))
+        }
+    };
     Advice {
-        lock: format!("lockctl lock{root}{flavor}"),
-        fmt: format!("lockctl fmt{root}{flavor}"),
+        lock: format!("lockctl lock{root}{flavor}{config}"),
+        fmt: format!("lockctl fmt{root}{flavor}{config}"),
     }
 }
 

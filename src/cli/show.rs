@@ -6,6 +6,7 @@ use super::World;
 use super::args::{Common, Show};
 use super::output::{Output, RootOutput};
 use super::root::{self, LockText, Root};
+use super::roots;
 use crate::addr::ProviderAddr;
 use crate::diag::Texts;
 use crate::flavor::Flavor;
@@ -20,8 +21,6 @@ use crate::world::Replaced;
 struct Run<'a> {
     common: &'a Common,
     world: World<'a>,
-    /// Whether each root needs a heading.
-    several: bool,
 }
 
 /// One entry with the hashes that installed packages tell about.
@@ -32,15 +31,11 @@ struct Entry<'a> {
 }
 
 pub(super) fn run(common: &Common, args: &Show, world: World<'_>) -> Output {
-    let run = Run {
-        common,
-        world,
-        several: args.roots.paths().len() > 1,
-    };
-    let (outputs, texts) = root::each(common, &args.roots, world.disk, |root, texts, output| {
+    let run = Run { common, world };
+    let ran = roots::each(common, &args.roots, world, |root, texts, output| {
         run.root(root, texts, output)
     });
-    Output::of_roots("show", outputs, texts)
+    Output::of_roots("show", ran)
 }
 
 impl Run<'_> {
@@ -53,12 +48,6 @@ impl Run<'_> {
         let Some(lock) = root.sound_lock(texts, output)? else {
             return Ok(Replaced::Done);
         };
-        if self.several {
-            output
-                .report
-                .results
-                .push(Block::Heading(root.dir.display().to_string()));
-        }
         let known = self.known_hashes(root, lock)?;
         let entries = lock.document.lock.providers.iter();
         let entries: Vec<Entry<'_>> = entries

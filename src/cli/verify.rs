@@ -3,13 +3,14 @@
 use super::args::{Common, Group, Verify};
 use super::output::{Output, RootOutput};
 use super::root::{self, LockText, Root};
+use super::roots;
+use super::setup::Typed;
 use super::verify_report::{Judged, say};
 use super::{World, setup};
 use crate::diag::{Diagnostic, Severity, Texts, has_errors};
-use crate::platform::Platform;
 use crate::report::Failure;
 use crate::requirement::Requirements;
-use crate::verify::{Finding, Subject, configuration, file, packages, platforms};
+use crate::verify::{Finding, Subject, configuration, file, levels, packages, platforms};
 use crate::world::Replaced;
 
 /// What all roots of a run share.
@@ -17,11 +18,11 @@ struct Run<'a> {
     common: &'a Common,
     args: &'a Verify,
     world: World<'a>,
-    platforms: Vec<Platform>,
+    platforms: Typed,
 }
 
 pub(super) fn run(common: &Common, args: &Verify, world: World<'_>) -> Output {
-    let platforms = match setup::checked(&args.platforms.platforms) {
+    let platforms = match setup::checkable(&args.platforms.platforms) {
         Ok(platforms) => platforms,
         Err(failure) => return Output::failed("verify", failure),
     };
@@ -31,10 +32,10 @@ pub(super) fn run(common: &Common, args: &Verify, world: World<'_>) -> Output {
         world,
         platforms,
     };
-    let (outputs, texts) = root::each(common, &args.roots, world.disk, |root, texts, output| {
+    let ran = roots::each(common, &args.roots, world, |root, texts, output| {
         run.root(root, texts, output)
     });
-    let mut output = Output::of_roots("verify", outputs, texts);
+    let mut output = Output::of_roots("verify", ran);
     output.remarks(setup::platform_remarks(&args.platforms.platforms));
     output
 }
@@ -75,7 +76,11 @@ impl Run<'_> {
             judged.findings.splice(..0, told);
             judged.unread = unread;
         }
-        judged.platforms = self.wants(Group::Platforms).then_some(self.platforms.len());
+        let loaded = loaded.iter().flat_map(|loaded| &loaded.diagnostics);
+        let lock = root.lock.iter().flat_map(|lock| &lock.diagnostics);
+        let faults: Vec<&Diagnostic> = loaded.chain(lock).collect();
+        (judged.findings, judged.off) =
+            levels::apply(judged.findings, &faults, root.project(), root.flavor);
         judged.verbose = self.common.verbose;
         say(output, root, judged, texts);
         Ok(Replaced::Done)
@@ -103,9 +108,10 @@ impl Run<'_> {
         }
         let known = self.packages(root, subject, &mut judged);
         if self.wants(Group::Platforms) {
-            judged
-                .findings
-                .extend(platforms::check(subject, &self.platforms, &known));
+            let wanted = self.platforms.of_lock(root, lock);
+            let found = platforms::check(subject, &wanted, &known);
+            judged.findings.extend(found);
+            judged.platforms = Some(wanted);
         }
         judged
     }

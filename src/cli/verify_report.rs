@@ -11,6 +11,8 @@ use crate::lockfile::ProviderLock;
 use crate::report::json::{self as json_report, Status};
 use crate::report::{Block, Failure, Tone};
 use crate::verify::Finding;
+use crate::verify::levels::TurnedOff;
+use crate::verify::platforms::Wanted;
 
 /// What a root came to.
 #[derive(Default)]
@@ -21,20 +23,21 @@ pub(super) struct Judged {
     pub(super) unread: bool,
     /// How many installed packages were hashed, if they were looked at.
     pub(super) hashed: Option<usize>,
-    /// How many platforms were wanted, if that was checked.
-    pub(super) platforms: Option<usize>,
+    /// Findings that the project file turned off.
+    pub(super) off: Vec<TurnedOff>,
+    /// Which platforms were wanted, if that was checked.
+    pub(super) platforms: Option<Wanted>,
     /// Notes are shown one by one rather than counted.
     pub(super) verbose: bool,
 }
 
 impl Judged {
-    /// Counts the findings of a rule.
+    /// Counts the findings of a rule, whether it is turned off or not.
     fn count(&self, rule: &str) -> usize {
-        let own = self
-            .findings
-            .iter()
-            .filter(|finding| finding.diagnostic.code == rule);
-        own.count()
+        let off = self.off.iter().map(|off| &off.finding);
+        let all = self.findings.iter().chain(off);
+        all.filter(|finding| finding.diagnostic.code == rule)
+            .count()
     }
 }
 
@@ -82,6 +85,17 @@ pub(super) fn say(output: &mut RootOutput, root: &Root, judged: Judged, texts: &
             " (-v shows them)"
         };
         parts.push(format!("{}{hint}", counted(verdict.notes, "note")));
+    }
+    if !judged.off.is_empty() {
+        parts.push(format!(
+            "{} turned off",
+            counted(judged.off.len(), "finding")
+        ));
+    }
+    for off in judged.off.iter().filter(|_| judged.verbose) {
+        let Finding { diagnostic, .. } = &off.finding;
+        let (code, title) = (diagnostic.code, &diagnostic.title);
+        output.remark(format!("{code} is off, because {}: {title}", off.reason));
     }
     let text = format!("{}: {}", root.lock_path.display(), parts.join("; "));
     let tone = if failed { Tone::Bad } else { verdict.tone() };
@@ -135,11 +149,14 @@ impl Verdict {
 /// Says what a clean verdict is about.
 fn looked_at(lock: Option<&LockText>, judged: &Judged) -> String {
     let Some(lock) = lock else {
+        if judged.count("lock-missing") > 0 {
+            return "nothing is locked".to_owned();
+        }
         return "no provider is required, and nothing is locked".to_owned();
     };
     let providers = lock.document.lock.providers.len();
     let mut parts = vec![counted(providers, "provider")];
-    if let (Some(platforms), true) = (judged.platforms, providers > 0) {
+    if let (Some(wanted), true) = (&judged.platforms, providers > 0) {
         let complete = match judged.count("platforms-incomplete") {
             0 => String::new(),
             n => format!(" of {}", providers - n),
@@ -148,7 +165,13 @@ fn looked_at(lock: Option<&LockText>, judged: &Judged) -> String {
             0 => "",
             _ => ", by count",
         };
-        let platforms = counted(platforms, "platform");
+        let counts = lock.document.lock.providers.keys();
+        let counts = counts.map(|provider| wanted.of(provider).len());
+        let least = counts.clone().min().unwrap_or(0);
+        let platforms = match counts.max().unwrap_or(0) {
+            most if least == most => counted(most, "platform"),
+            most => format!("{least} to {most} platforms"),
+        };
         parts.push(format!("h1: hashes{complete} for {platforms}{how}"));
     }
     match judged.hashed {

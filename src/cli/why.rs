@@ -5,7 +5,8 @@ use serde_json::json;
 use super::World;
 use super::args::{Common, Why};
 use super::output::{Output, RootOutput};
-use super::root::{self, Root};
+use super::root::Root;
+use super::roots;
 use crate::addr::ProviderAddr;
 use crate::diag::{Texts, has_errors};
 use crate::report::json::Status;
@@ -15,15 +16,10 @@ use crate::version::Constraints;
 use crate::world::Replaced;
 
 pub(super) fn run(common: &Common, args: &Why, world: World<'_>) -> Output {
-    let several = args.roots.paths().len() > 1;
-    let (outputs, texts) = root::each(common, &args.roots, world.disk, |root, texts, output| {
-        if several {
-            let name = root.dir.display().to_string();
-            output.report.results.push(Block::Heading(name));
-        }
+    let ran = roots::each(common, &args.roots, world, |root, texts, output| {
         explain(args, world, root, (texts, output))
     });
-    Output::of_roots("why", outputs, texts)
+    Output::of_roots("why", ran)
 }
 
 fn explain(

@@ -58,7 +58,7 @@ pub struct Request<'a> {
     /// What is locked so far.
     pub lock: &'a LockFile,
     /// For which platforms.
-    pub platforms: &'a Wanted,
+    pub platforms: &'a WantedPlatforms,
     /// How many packages are hashed at once.
     pub jobs: NonZeroUsize,
     /// How many packages are downloaded at once.
@@ -76,6 +76,40 @@ pub struct Wanted {
     pub preset: Vec<Platform>,
     /// Whatever a release offers.
     pub all: bool,
+}
+
+/// For which platforms the hashes of each provider are wanted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WantedPlatforms {
+    /// Of every provider that has none of its own.
+    pub every: Wanted,
+    /// Of single providers.
+    pub own: BTreeMap<ProviderAddr, Wanted>,
+}
+
+impl WantedPlatforms {
+    /// Returns the platforms that are wanted for a provider.
+    #[must_use]
+    pub fn of(&self, provider: &ProviderAddr) -> &Wanted {
+        self.own.get(provider).unwrap_or(&self.every)
+    }
+}
+
+impl Wanted {
+    /// Tells whether a platform is wanted by name or as part of a preset.
+    #[must_use]
+    pub fn has(&self, platform: &Platform) -> bool {
+        self.named.contains(platform) || self.preset.contains(platform)
+    }
+
+    /// Returns all platforms but those that only a release tells, sorted.
+    #[must_use]
+    pub fn known(&self) -> Vec<Platform> {
+        let mut platforms = [&*self.named, &*self.preset].concat();
+        platforms.sort();
+        platforms.dedup();
+        platforms
+    }
 }
 
 /// What a run came to.

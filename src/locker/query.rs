@@ -91,7 +91,8 @@ pub(super) fn packages(
     let mut questions = Vec::new();
     for one in selected {
         let offered = source.platforms(&one.provider, &one.version);
-        for (platform, need) in choose(request.platforms, &offered) {
+        let wanted = request.platforms.of(&one.provider);
+        for (platform, need) in choose(wanted, &offered) {
             let id = PackageId {
                 provider: one.provider.clone(),
                 version: one.version.clone(),

@@ -21,6 +21,9 @@ pub struct Document {
     /// One for each package, in the order given; only of `hash`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub packages: Vec<serde_json::Value>,
+    /// Directories with configuration that no root covers, where roots were looked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub not_locked: Vec<String>,
     /// Figures over all roots.
     pub summary: Summary,
 }
@@ -46,7 +49,7 @@ pub struct Root {
 }
 
 /// Whether a root is in order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
     /// Nothing is wrong.
@@ -114,6 +117,9 @@ pub struct Summary {
     pub notes: usize,
     /// How many roots or packages failed.
     pub failed: usize,
+    /// How many directories with configuration no root covers; absent unless roots were looked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_locked: Option<usize>,
 }
 
 impl Finding {

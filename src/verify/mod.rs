@@ -7,6 +7,7 @@
 
 pub mod configuration;
 pub mod file;
+pub mod levels;
 pub mod packages;
 pub mod platforms;
 

@@ -13,20 +13,40 @@ use crate::platform::{self, Platform};
 /// The `h1:` of packages at hand, by provider and platform; only of the locked version.
 pub type KnownHashes = BTreeMap<ProviderAddr, BTreeMap<Platform, Hash>>;
 
+/// For which platforms each entry must have an `h1:`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// Of every provider that has none of its own; sorted.
+    pub every: Vec<Platform>,
+    /// Of single providers; sorted.
+    pub own: BTreeMap<ProviderAddr, Vec<Platform>>,
+    /// Whether `lock` wants the same unless somebody tells it otherwise.
+    pub are_usual: bool,
+}
+
+impl Wanted {
+    /// Returns the platforms that are wanted for a provider.
+    #[must_use]
+    pub fn of(&self, provider: &ProviderAddr) -> &[Platform] {
+        self.own.get(provider).unwrap_or(&self.every)
+    }
+}
+
 /// Checks that each entry has as many `h1:` hashes as platforms are wanted, or the right ones
 /// where packages at hand tell.
 ///
 /// What an entry lacks that nothing visible requires is a note: no command here could mend it.
 #[must_use]
-pub fn check(subject: Subject<'_>, wanted: &[Platform], known: &KnownHashes) -> Vec<Finding> {
+pub fn check(subject: Subject<'_>, wanted: &Wanted, known: &KnownHashes) -> Vec<Finding> {
     let nothing = BTreeMap::new();
     let entries = subject.document.lock.providers.iter();
     entries
         .filter_map(|(provider, entry)| {
             let known = known.get(provider).unwrap_or(&nothing);
-            let coverage = coverage::coverage(&entry.hashes, wanted, known);
+            let coverage = coverage::coverage(&entry.hashes, wanted.of(provider), known);
             if coverage.lacking() > 0 {
-                Some(incomplete(subject, provider, entry, &coverage))
+                let finding = incomplete((subject, wanted), provider, entry, &coverage);
+                Some(finding)
             } else if !coverage.unknown.is_empty() {
                 Some(unattributed(subject, provider, &coverage))
             } else {
@@ -37,7 +57,7 @@ pub fn check(subject: Subject<'_>, wanted: &[Platform], known: &KnownHashes) -> 
 }
 
 fn incomplete(
-    subject: Subject<'_>,
+    (subject, wanted_by): (Subject<'_>, &Wanted),
     provider: &ProviderAddr,
     entry: &ProviderLock,
     coverage: &Coverage,
@@ -59,20 +79,24 @@ fn incomplete(
             ..diagnostic.help(left_over)
         }
     } else {
-        diagnostic.help(consequences(subject, entry, coverage))
+        let named = match wanted_by.are_usual {
+            true => String::new(),
+            false => format!(" --platform {}", platform::join(&coverage.unknown, ",")),
+        };
+        diagnostic.help(consequences(subject, entry, coverage, &named))
     };
     Finding::about(provider, diagnostic)
 }
 
 /// Says what mends it, and what each route does until then.
-fn consequences(subject: Subject<'_>, entry: &ProviderLock, coverage: &Coverage) -> String {
-    let mut common = Platform::common();
-    common.sort();
-    let platforms = if coverage.wanted == common {
-        String::new()
-    } else {
-        format!(" --platform {}", platform::join(&coverage.unknown, ","))
-    };
+///
+/// `platforms` are those to be named to `lock`, if it has to be told.
+fn consequences(
+    subject: Subject<'_>,
+    entry: &ProviderLock,
+    coverage: &Coverage,
+    platforms: &str,
+) -> String {
     let certain = coverage.certainly_lacking();
     let on = if certain.is_empty() {
         "a platform whose hash is missing".to_owned()

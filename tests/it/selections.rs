@@ -8,7 +8,7 @@ use std::sync::Arc;
 use lockctl::config;
 use lockctl::diag::{Texts, has_errors};
 use lockctl::flavor::Flavor;
-use lockctl::locker::{self, LockError, Outside, Request, Wanted};
+use lockctl::locker::{self, LockError, Outside, Request, Wanted, WantedPlatforms};
 use lockctl::lockfile::LockFile;
 use lockctl::sources::SourceError;
 use lockctl::sources::filesystem_mirror::FilesystemMirror;
@@ -93,9 +93,12 @@ fn run(files: &MemFiles, flavor: Flavor) -> Result<(String, String), Vec<String>
         flavor,
         requirements: &loaded.requirements,
         lock: &LockFile::default(),
-        platforms: &Wanted {
-            named: vec!["linux_amd64".parse().unwrap()],
-            ..Wanted::default()
+        platforms: &WantedPlatforms {
+            every: Wanted {
+                named: vec!["linux_amd64".parse().unwrap()],
+                ..Wanted::default()
+            },
+            ..WantedPlatforms::default()
         },
         jobs: NonZeroUsize::MIN,
         downloads: NonZeroUsize::MIN,

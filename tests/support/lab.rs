@@ -47,6 +47,8 @@ pub(crate) struct Outcome {
 impl Lab {
     pub(crate) fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
+        // The top of a repository: nobody looks for project files above.
+        std::fs::create_dir(dir.path().join(".git")).unwrap();
         Self {
             dir,
             env: MemEnv::default(),

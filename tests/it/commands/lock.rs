@@ -119,7 +119,7 @@ error: the mirror in mirror has no package of example.com/t/x 1.1.0 for windows_
     assert_data_eq!(
         preset.stderr,
         str![[r#"
-note: example.com/t/x 1.1.0 has no package for darwin_amd64, linux_arm64, windows_amd64: skipped; name the others with `verify --platform`
+note: example.com/t/x 1.1.0 has no package for darwin_amd64, linux_arm64, windows_amd64: skipped; for `verify`, write `provider "example.com/t/x" { platforms = ["darwin_arm64", "linux_amd64"] }` to .lockctl.hcl
 note: example.com/t/x 2.0.0 is out, a major step above 1.1.0
 
 "#]]
@@ -332,7 +332,7 @@ fn packages_that_share_content_are_named() {
     assert_data_eq!(
         outcome.stderr,
         str![[r#"
-note: example.com/t/x 1.0.0: 2 platforms share 1 package; `verify` counts hashes, so name that many platforms
+note: example.com/t/x 1.0.0 has 1 package for 2 platforms; for `verify`, write `provider "example.com/t/x" { platforms = ["darwin_arm64"] }` to .lockctl.hcl
 
 "#]]
     );

@@ -3,9 +3,11 @@
 mod cli_config;
 mod files;
 mod lock;
+mod project;
 mod proxy;
 mod registry;
 mod registry_trust;
+mod roots;
 mod trust;
 mod unseen;
 mod verify;

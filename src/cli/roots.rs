@@ -1,0 +1,248 @@
+//! All roots of a run: which they are, and what is done with each.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::World;
+use super::args::{Common, Roots};
+use super::output::RootOutput;
+use super::root::{self, Root};
+use super::setup;
+use crate::diag::{Texts, has_errors};
+use crate::lockfile;
+use crate::project::roots::{self, Found, RootsError, Search};
+use crate::project::{self, Place, ProjectFile, Projects};
+use crate::report::Failure;
+use crate::world::Replaced;
+
+/// How often a command starts over when the lock file changes under it.
+const RESTARTS: usize = 1;
+
+/// What all roots came to.
+#[derive(Default)]
+pub(super) struct Ran {
+    pub(super) outputs: Vec<RootOutput>,
+    /// Everything that was read.
+    pub(super) texts: Texts,
+    /// Directories with configuration that no root covers, if roots were looked for.
+    pub(super) not_locked: Option<Vec<PathBuf>>,
+}
+
+/// Does something with every root that was typed, or that is found below.
+///
+/// Work that writes a lock file and finds it changed meanwhile starts over; what it said before
+/// does not count. The failure of one root stops no other.
+pub(super) fn each(
+    common: &Common,
+    roots: &Roots,
+    world: World<'_>,
+    mut work: impl FnMut(&Root, &mut Texts, &mut RootOutput) -> Result<Replaced, Failure>,
+) -> Ran {
+    let mut ran = Ran::default();
+    let current = match world.env.current_dir() {
+        Ok(current) => current,
+        Err(error) => return ran.failed(PathBuf::from("."), nowhere(&error)),
+    };
+    let place = |path: &Path| Place::new(&setup::below(common, path), &current);
+    let mut opening = Opening {
+        common,
+        world,
+        projects: match &common.config {
+            None => Projects::nearest(world.disk),
+            Some(path) => {
+                let (path, base) = (setup::below(common, path), place(Path::new(".")));
+                Projects::stated(world.disk, &mut ran.texts, &path, &base)
+            }
+        },
+        current: current.clone(),
+        told: BTreeSet::new(),
+    };
+    let typed: Vec<Place> = roots.paths().iter().map(|path| place(path)).collect();
+    let dirs = match roots.recursive {
+        false => distinct(&typed),
+        true => opening.find(&typed, &mut ran),
+    };
+    for dir in dirs {
+        let mut attempt =
+            |output: &mut RootOutput| match opening.open(&dir, &mut ran.texts, output)? {
+                Some(root) => work(&root, &mut ran.texts, output),
+                None => Ok(Replaced::Done),
+            };
+        ran.outputs.push(with_restarts(&dir, &mut attempt));
+    }
+    ran
+}
+
+/// What it takes to open a root.
+struct Opening<'a> {
+    common: &'a Common,
+    world: World<'a>,
+    projects: Projects<'a>,
+    /// The working directory.
+    current: PathBuf,
+    /// The project files whose problems were told.
+    told: BTreeSet<PathBuf>,
+}
+
+impl Opening<'_> {
+    /// Finds all roots below; what keeps it from that is put out already.
+    fn find(&mut self, tops: &[Place], ran: &mut Ran) -> Vec<PathBuf> {
+        let files = self.world.disk;
+        let mut good = Vec::new();
+        for top in tops {
+            match root::check(files, top.shown()) {
+                Ok(()) => good.push(top.clone()),
+                Err(failure) => ran.fail(top.shown().to_owned(), failure),
+            }
+        }
+        let typed = self.common.flavor;
+        let flavor = |dir: &Path, stated| {
+            let lock = root::read_lock(files, &dir.join(lockfile::FILE_NAME));
+            let lock = lock.ok().flatten();
+            setup::flavor(setup::choice(typed, stated), files, dir, lock.as_deref())
+        };
+        let search = Search {
+            files,
+            flavor: &flavor,
+            data_dir: &root::data_dir(self.world.env),
+        };
+        let found = roots::find(search, &mut self.projects, &mut ran.texts, &good);
+        let nothing = found.roots.is_empty() && found.failures.is_empty();
+        if let (Some(top), true) = (good.first(), nothing) {
+            ran.fail(top.shown().to_owned(), no_root(&good, &found));
+        }
+        for error in &found.failures {
+            ran.fail(place_of(error), unseen(error));
+        }
+        ran.not_locked = Some(found.not_locked);
+        found.roots
+    }
+
+    /// Opens a root; `None` if its project file is broken, which is told.
+    fn open(
+        &mut self,
+        dir: &Path,
+        texts: &mut Texts,
+        output: &mut RootOutput,
+    ) -> Result<Option<Root>, Failure> {
+        root::check(self.world.disk, dir)?;
+        let file = self.projects.of(&Place::new(dir, &self.current), texts);
+        let is_first = file
+            .path
+            .as_ref()
+            .is_none_or(|path| self.told.insert(path.clone()));
+        self.tell(&file, is_first, texts, output);
+        if has_errors(&file.diagnostics) {
+            return Ok(None);
+        }
+        let choice = setup::choice(self.common.flavor, file.project.flavor);
+        let root = root::open(self.common, self.world.disk, (dir, file), texts)?;
+        output.json.flavor = Some(root.flavor.to_string());
+        if let Some(remark) = setup::flavor_remark(choice) {
+            output.remark(remark);
+        }
+        Ok(Some(root))
+    }
+
+    /// Says what is wrong with a project file; to people once, whatever the number of its roots.
+    fn tell(&self, file: &ProjectFile, is_first: bool, texts: &Texts, output: &mut RootOutput) {
+        output.faults(&file.diagnostics, texts);
+        if !is_first {
+            output.report.notes.clear();
+        }
+    }
+}
+
+impl Ran {
+    fn fail(&mut self, dir: PathBuf, failure: Failure) {
+        let mut output = RootOutput::new(dir.display().to_string());
+        output.fail(failure);
+        self.outputs.push(output);
+    }
+
+    fn failed(mut self, dir: PathBuf, failure: Failure) -> Self {
+        self.fail(dir, failure);
+        self
+    }
+}
+
+/// Lists directories in the order in which they were typed, each once.
+fn distinct(typed: &[Place]) -> Vec<PathBuf> {
+    let mut seen = BTreeSet::new();
+    let first = typed.iter().filter(|place| seen.insert(place.absolute()));
+    first.map(|place| place.shown().to_owned()).collect()
+}
+
+fn with_restarts(
+    dir: &Path,
+    attempt: &mut dyn FnMut(&mut RootOutput) -> Result<Replaced, Failure>,
+) -> RootOutput {
+    for _ in 0..=RESTARTS {
+        let mut output = RootOutput::new(dir.display().to_string());
+        match attempt(&mut output) {
+            Ok(Replaced::Done) => return output,
+            Ok(Replaced::Changed) => {}
+            Err(failure) => {
+                output.fail(failure);
+                return output;
+            }
+        }
+    }
+    let mut output = RootOutput::new(dir.display().to_string());
+    output.fail(overtaken(dir));
+    output
+}
+
+fn overtaken(dir: &Path) -> Failure {
+    Failure {
+        title: format!(
+            "{} keeps changing",
+            root::shown(dir).join(lockfile::FILE_NAME).display()
+        ),
+        causes: vec!["something else writes it at the same time".to_owned()],
+        help: Some("nothing was written; run the command again".to_owned()),
+    }
+}
+
+fn nowhere(error: &io::Error) -> Failure {
+    Failure {
+        title: "the working directory cannot be told".to_owned(),
+        causes: vec![error.to_string()],
+        help: Some("change to a directory that exists".to_owned()),
+    }
+}
+
+/// Returns the failure of a search that found nothing.
+fn no_root(tops: &[Place], found: &Found) -> Failure {
+    let tops: Vec<String> = tops.iter().map(|top| root::named(top.shown())).collect();
+    let open = match found.not_locked.len() {
+        0 => "no directory there holds configuration".to_owned(),
+        1 => "1 directory holds configuration, but neither a lock file nor a backend".to_owned(),
+        n => format!("{n} directories hold configuration, but neither a lock file nor a backend"),
+    };
+    let file = project::FILE_NAME;
+    Failure {
+        title: format!("no root in {} or below", tops.join(", ")),
+        causes: vec![open],
+        help: Some(format!("name the roots, or state `roots = […]` in {file}")),
+    }
+}
+
+fn unseen(error: &RootsError) -> Failure {
+    let help = match error {
+        RootsError::Unreadable { .. } => "make it readable",
+        RootsError::TooDeep { .. } | RootsError::TooMany { .. } => {
+            "name the roots, or start the search further down"
+        }
+    };
+    Failure::from_error(error).help(help)
+}
+
+fn place_of(error: &RootsError) -> PathBuf {
+    match error {
+        RootsError::Unreadable { path, .. }
+        | RootsError::TooDeep { path }
+        | RootsError::TooMany { path } => path.clone(),
+    }
+}

@@ -1,0 +1,233 @@
+//! The project file, and what commands make of it.
+
+use serde_json::Value;
+use snapbox::{assert_data_eq, str};
+
+use super::{LOCK, assert_exit, lock, simple};
+use crate::lab::Lab;
+
+const FILE: &str = ".lockctl.hcl";
+
+/// A simple root with a project file.
+fn with(text: &str) -> Lab {
+    let lab = simple();
+    lab.write(FILE, text);
+    lab
+}
+
+fn hashes(lab: &Lab) -> usize {
+    lab.read(LOCK).matches("\"h1:").count()
+}
+
+#[test]
+fn platforms_of_the_file_are_wanted_unless_others_are_typed() {
+    let lab = with("platforms = [\"linux_amd64\", \"darwin_arm64\"]\n");
+    assert_exit(&lock(&lab, &["--platform", "linux_amd64"]), 0);
+    assert_eq!(hashes(&lab), 1);
+    let verify = lab.run(&["verify"]);
+    assert_exit(&verify, 1);
+    // What is missing can be added without naming platforms.
+    assert!(
+        verify.stdout.contains("run `lockctl lock .` to add"),
+        "{}",
+        verify.stdout
+    );
+    assert_exit(&lab.run(&["verify", "--platform", "linux_amd64"]), 0);
+    assert_exit(&lock(&lab, &[]), 0);
+    assert_eq!(hashes(&lab), 2);
+    assert_exit(&lab.run(&["verify"]), 0);
+}
+
+#[test]
+fn a_provider_may_have_platforms_of_its_own() {
+    let lab = with(
+        "platforms = [\"linux_amd64\", \"darwin_arm64\"]\nprovider \"example.com/t/x\" {\n  \
+         platforms = [\"linux_amd64\"]\n}\n",
+    );
+    assert_exit(&lock(&lab, &[]), 0);
+    assert_eq!(hashes(&lab), 1);
+    let verify = lab.run(&["verify"]);
+    assert_exit(&verify, 0);
+    assert!(
+        verify.stdout.contains("h1: hashes for 1 platform"),
+        "{}",
+        verify.stdout
+    );
+}
+
+#[test]
+fn lock_says_what_to_write_where_a_release_lacks_a_platform() {
+    let lab = simple();
+    let outcome = lock(&lab, &[]);
+    assert_exit(&outcome, 0);
+    let line = "provider \"example.com/t/x\" { platforms = [\"darwin_arm64\", \"linux_amd64\"] }";
+    assert!(outcome.stderr.contains(line), "{}", outcome.stderr);
+    assert_exit(&lab.run(&["verify"]), 1);
+    lab.write(FILE, format!("{line}\n"));
+    assert_exit(&lab.run(&["verify"]), 0);
+    assert_exit(&lock(&lab, &["--check"]), 0);
+}
+
+#[test]
+fn levels_change_what_is_told_and_the_exit_code() {
+    let rule = |level: &str, more: &str| {
+        format!("rule \"platforms-incomplete\" {{\n  level = {level:?}\n  {more}\n}}\n")
+    };
+    let reason = "reason = \"linux only\"";
+    let other = "provider = \"example.com/t/y\"";
+    let own = "provider = \"example.com/t/x\"";
+    for (text, code, severity) in [
+        (String::new(), 1, Some("warning")),
+        (rule("error", ""), 1, Some("error")),
+        (rule("note", ""), 0, Some("note")),
+        (rule("note", other), 1, Some("warning")),
+        (rule("note", own), 0, Some("note")),
+        (rule("off", reason), 0, None),
+    ] {
+        let lab = with(&text);
+        assert_exit(&lock(&lab, &["--platform", "linux_amd64"]), 0);
+        let outcome = lab.run(&["verify", "--format", "json"]);
+        assert_exit(&outcome, code);
+        let document: Value = serde_json::from_str(&outcome.stdout).unwrap();
+        let findings = document["roots"][0]["findings"].as_array().unwrap().iter();
+        let mut own = findings.filter(|finding| finding["rule"] == "platforms-incomplete");
+        let found = own
+            .next()
+            .map(|finding| finding["severity"].as_str().unwrap());
+        assert_eq!(found, severity, "of {text}");
+    }
+}
+
+#[test]
+fn a_finding_that_is_off_is_counted_and_shown_on_request() {
+    let lab = with(
+        "rule \"platforms-incomplete\" {\n  level = \"off\"\n  reason = \"runners are linux only\"\n}\n",
+    );
+    assert_exit(&lock(&lab, &["--platform", "linux_amd64"]), 0);
+    let outcome = lab.run(&["verify", "-v"]);
+    assert_exit(&outcome, 0);
+    assert!(
+        outcome.stdout.ends_with("; 1 finding turned off\n"),
+        "{}",
+        outcome.stdout
+    );
+    let why = "platforms-incomplete is off, because runners are linux only: ";
+    assert!(outcome.stderr.contains(why), "{}", outcome.stderr);
+}
+
+#[test]
+fn an_error_that_keeps_a_file_from_being_read_stays_one() {
+    let lab = with("rule \"syntax-error\" {\n  level = \"off\"\n  reason = \"no\"\n}\n");
+    lab.write(LOCK, "provider \n");
+    assert_exit(&lab.run(&["verify"]), 1);
+}
+
+#[test]
+fn the_flavor_of_the_file_counts_unless_another_is_typed() {
+    let lab = with("flavor = \"opentofu\"\n");
+    let header = |lab: &Lab| lab.read(LOCK).lines().next().unwrap().to_owned();
+    assert_exit(&lock(&lab, &[]), 0);
+    assert!(header(&lab).contains("tofu init"), "{}", header(&lab));
+    assert_exit(&lock(&lab, &["--flavor", "terraform"]), 0);
+    assert!(header(&lab).contains("terraform init"), "{}", header(&lab));
+}
+
+#[test]
+fn a_broken_file_stops_its_roots_with_its_place() {
+    let lab = simple();
+    lab.write("a/main.tf", "")
+        .write("b/main.tf", "")
+        .write("c/main.tf", "");
+    lab.write("c/.lockctl.hcl", "");
+    lab.write(FILE, "platforms = [\"linux_amd64\"]\n\nplatfroms = []\n");
+    let outcome = lab.run(&["verify", "a", "b", "c"]);
+    assert_exit(&outcome, 2);
+    assert_data_eq!(
+        outcome.stderr,
+        str![[r#"
+error[unsupported-item]: Unsupported argument
+ --> .lockctl.hcl:3:1
+  |
+3 | platfroms = []
+  | ^^^^^^^^^ a project file knows no such name
+  |
+  = help: did you mean platforms?
+
+
+"#]]
+    );
+    assert!(
+        outcome.stdout.ends_with("3 roots: 1 clean, 2 failed\n"),
+        "{}",
+        outcome.stdout
+    );
+    for line in [
+        &["lock", "a"][..],
+        &["show", "a"],
+        &["why", "x", "a"],
+        &["fmt", "a"],
+    ] {
+        assert_exit(&lab.run(line), 2);
+    }
+    let outcome = lab.run(&["verify", "-r", "--format", "json"]);
+    assert_exit(&outcome, 2);
+    let document: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let finding = &document["roots"][0]["findings"][0];
+    assert_eq!(finding["file"], ".lockctl.hcl");
+    assert_eq!(finding["line"], 3);
+}
+
+#[test]
+fn a_stated_file_counts_instead() {
+    let lab = with("broken = true\n");
+    lab.write(
+        "ci/lockctl.hcl",
+        "platforms = [\"linux_amd64\"]\nroots = [\"live/*\"]\n",
+    );
+    lab.write("live/a/main.tf", super::ONE_PROVIDER);
+    assert_exit(&lock(&lab, &[]), 2);
+    let stated = ["--config", "ci/lockctl.hcl"];
+    assert_exit(&lock(&lab, &stated), 0);
+    assert_eq!(hashes(&lab), 1);
+    // Patterns start from the working directory.
+    let outcome = lab.run(&[&["verify", "-r"], &stated[..]].concat());
+    assert_exit(&outcome, 1);
+    assert!(
+        outcome.stdout.contains("live/a/.terraform.lock.hcl: "),
+        "{}",
+        outcome.stdout
+    );
+    let help = "run `lockctl lock live/a --config ci/lockctl.hcl` to create it";
+    assert!(outcome.stdout.contains(help), "{}", outcome.stdout);
+    assert_exit(
+        &lab.run(&[
+            "verify",
+            "--config",
+            "/dev/null",
+            "--platform",
+            "linux_amd64",
+        ]),
+        0,
+    );
+    let outcome = lab.run(&["verify", "--config", "nowhere.hcl"]);
+    assert_exit(&outcome, 2);
+    assert!(
+        outcome.stderr.contains("Failed to read project file"),
+        "{}",
+        outcome.stderr
+    );
+}
+
+#[test]
+fn what_is_read_and_not_acted_upon_is_said() {
+    let lab = with("policy {\n  allow = [\"hashicorp/*\"]\n}\n");
+    let outcome = lock(&lab, &[]);
+    assert_exit(&outcome, 0);
+    assert!(
+        outcome
+            .stderr
+            .contains("note[project-unused]: Policy not checked"),
+        "{}",
+        outcome.stderr
+    );
+}

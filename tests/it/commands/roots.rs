@@ -1,0 +1,268 @@
+//! Several roots, and roots that are looked for.
+
+use serde_json::Value;
+use snapbox::{assert_data_eq, str};
+
+use super::{LOCK, ONE_PROVIDER, assert_exit, simple};
+use crate::lab::{Lab, Outcome};
+
+const BACKEND: &str = "terraform {\n  backend \"local\" {}\n}\n";
+
+/// A repository with two roots by their backend, a module of one of them, and a directory that is
+/// neither; only the module requires a provider.
+fn repository() -> Lab {
+    let lab = simple();
+    std::fs::remove_file(lab.path("main.tf")).unwrap();
+    let module = "module \"m\" {\n  source = \"../../modules/m\"\n}\n";
+    lab.write("live/a/main.tf", format!("{BACKEND}{module}"));
+    lab.write("live/b/main.tf", format!("{BACKEND}{ONE_PROVIDER}"));
+    lab.write("modules/m/main.tf", format!("{BACKEND}{ONE_PROVIDER}"));
+    lab.write("tried/main.tf", ONE_PROVIDER);
+    lab.write(".lockctl.hcl", "platforms = [\"linux_amd64\"]\n");
+    lab
+}
+
+fn lock(lab: &Lab, more: &[&str]) -> Outcome {
+    lab.run(&[&["lock", "--fs-mirror", "mirror"], more].concat())
+}
+
+fn json(outcome: &Outcome) -> Value {
+    serde_json::from_str(&outcome.stdout).unwrap()
+}
+
+/// Lists the roots with how they came out.
+fn statuses(outcome: &Outcome) -> Vec<String> {
+    let document = json(outcome);
+    let roots = document["roots"].as_array().unwrap().iter();
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    roots
+        .map(|root| format!("{} {}", text(&root["path"]), text(&root["status"])))
+        .collect()
+}
+
+fn is_locked(lab: &Lab, dir: &str) -> bool {
+    lab.path(dir).join(LOCK).exists()
+}
+
+#[test]
+fn all_roots_below_are_locked_and_nothing_else() {
+    let lab = repository();
+    let outcome = lock(&lab, &["-r"]);
+    assert_exit(&outcome, 0);
+    assert_data_eq!(
+        outcome.stdout,
+        str![[r#"
+live/a
+example.com/t/x  1.1.0  ~> 1.0  selected  1 platform  1 hash added
+created live/a/.terraform.lock.hcl; the added hash was computed from a mirror, which nobody signed
+live/b
+example.com/t/x  1.1.0  ~> 1.0  selected  1 platform  1 hash added
+created live/b/.terraform.lock.hcl; the added hash was computed from a mirror, which nobody signed
+2 roots: 2 clean; 1 directory with configuration is not locked (-v names it)
+
+"#]]
+    );
+    assert!(!is_locked(&lab, "modules/m") && !is_locked(&lab, "tried"));
+    let again = lock(&lab, &["-r", "--check"]);
+    assert_exit(&again, 0);
+    let verbose = lab.run(&["verify", "-rv"]);
+    assert_exit(&verbose, 0);
+    assert!(
+        verbose.stderr.contains("note: not locked: tried\n"),
+        "{}",
+        verbose.stderr
+    );
+}
+
+#[test]
+fn verify_tells_about_each_root_and_sums_up() {
+    let lab = repository();
+    assert_exit(&lock(&lab, &["live/a"]), 0);
+    let outcome = lab.run(&["verify", "--recursive"]);
+    assert_exit(&outcome, 1);
+    assert_data_eq!(
+        outcome.stdout,
+        str![[r#"
+live/a
+live/a/.terraform.lock.hcl: ok; 1 provider, h1: hashes for 1 platform, by count, no package installed; [..] notes (-v shows them)
+live/b
+error[lock-missing]: There is no live/b/.terraform.lock.hcl
+...
+  = help: run `lockctl lock live/b` to create it
+
+live/b/.terraform.lock.hcl: 1 error
+2 roots: 1 clean, 1 with findings; 1 directory with configuration is not locked (-v names it)
+
+"#]]
+    );
+    let outcome = lab.run(&["verify", "-r", "--format", "json"]);
+    assert_exit(&outcome, 1);
+    assert_eq!(statuses(&outcome), ["live/a clean", "live/b findings"]);
+    let document = json(&outcome);
+    assert_eq!(document["not_locked"], serde_json::json!(["tried"]));
+    assert_eq!(document["summary"]["not_locked"], 1);
+    assert_eq!(document["summary"]["roots"], 2);
+}
+
+#[test]
+fn a_broken_root_stops_no_other() {
+    let lab = repository();
+    lab.write(
+        "live/aa/main.tf",
+        "terraform {\n  backend \"local\" {}\n  required_providers {\n",
+    );
+    lab.write("live/ab/main.tf", BACKEND)
+        .write(&format!("live/ab/{LOCK}"), "provider {}\n");
+    let outcome = lock(&lab, &["-r", "--format", "json"]);
+    assert_exit(&outcome, 2);
+    let wanted = ["live/a clean", "live/ab failed", "live/b clean"];
+    let statuses = statuses(&outcome);
+    assert_eq!(
+        statuses
+            .iter()
+            .filter(|one| wanted.contains(&&***one))
+            .count(),
+        3,
+        "{statuses:?}"
+    );
+    assert!(is_locked(&lab, "live/a") && is_locked(&lab, "live/b"));
+    let people = lab.run(&["verify", "-r"]);
+    // A broken lock file is a finding of `verify`; broken configuration keeps it from its job.
+    assert!(
+        people.stdout.contains("live/ab/.terraform.lock.hcl: "),
+        "{}",
+        people.stdout
+    );
+    assert!(
+        people.stdout.contains("live/b/.terraform.lock.hcl: ok"),
+        "{}",
+        people.stdout
+    );
+}
+
+#[test]
+fn typed_roots_keep_their_order_and_count_once() {
+    let lab = repository();
+    let typed = [
+        "live/b",
+        "live/a",
+        "./live/b/",
+        "live/a/../a",
+        "live/b/.terraform.lock.hcl",
+    ];
+    let outcome = lock(&lab, &[&typed[..], &["--format", "json"]].concat());
+    assert_exit(&outcome, 0);
+    assert_eq!(statuses(&outcome), ["live/b clean", "live/a clean"]);
+    assert_eq!(json(&outcome)["summary"].get("not_locked"), None);
+    let outcome = lab.run(&["verify", "live/b", "nowhere", "live/a"]);
+    assert_exit(&outcome, 2);
+    assert_data_eq!(
+        outcome.stderr,
+        str![[r#"
+error: nowhere: nowhere cannot be read
+  cause: No such file or directory (os error 2)
+  help: name the directory of a root module
+
+"#]]
+    );
+    assert!(
+        outcome.stdout.ends_with("3 roots: 2 clean, 1 failed\n"),
+        "{}",
+        outcome.stdout
+    );
+}
+
+#[test]
+fn what_git_ignores_is_no_root() {
+    let lab = repository();
+    lab.write(".gitignore", "/live/b\n*.bak/\n");
+    lab.write("live/a.bak/main.tf", BACKEND);
+    let outcome = lab.run(&["verify", "-r", "--format", "json"]);
+    assert_eq!(statuses(&outcome), ["live/a findings"]);
+    // What is named is wanted.
+    let outcome = lab.run(&["verify", "-r", "live/b", "--format", "json"]);
+    assert_eq!(statuses(&outcome), ["live/b findings"]);
+}
+
+#[test]
+fn a_search_without_a_root_says_so() {
+    let lab = Lab::new();
+    let outcome = lab.run(&["verify", "-r"]);
+    assert_exit(&outcome, 2);
+    assert_data_eq!(
+        outcome.stderr,
+        str![[r#"
+error: no root in . or below
+  cause: no directory there holds configuration
+  help: name the roots, or state `roots = […]` in .lockctl.hcl
+
+"#]]
+    );
+    lab.write("a/main.tf", ONE_PROVIDER)
+        .write("b/main.tf", ONE_PROVIDER);
+    let outcome = lock(&lab, &["-r"]);
+    assert_exit(&outcome, 2);
+    assert!(outcome.stdout.is_empty(), "{}", outcome.stdout);
+    let wanted = "cause: 2 directories hold configuration, but neither a lock file nor a backend";
+    assert!(outcome.stderr.contains(wanted), "{}", outcome.stderr);
+    assert!(!is_locked(&lab, "a"));
+}
+
+#[test]
+fn every_command_on_roots_takes_several() {
+    let lab = repository();
+    assert_exit(&lock(&lab, &["-r"]), 0);
+    for (line, part) in [
+        (&["show", "-r"][..], "live/b\nPROVIDER"),
+        (&["why", "x", "-r"], "live/b\nlive/b/main.tf:"),
+        (&["fmt", "-r", "--check"], ""),
+    ] {
+        let outcome = lab.run(line);
+        assert_exit(&outcome, 0);
+        assert!(
+            outcome.stdout.contains(part),
+            "{line:?}: {}",
+            outcome.stdout
+        );
+        let sum = "note: 2 roots: 2 clean; 1 directory with configuration is not locked";
+        assert!(outcome.stderr.contains(sum), "{line:?}: {}", outcome.stderr);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn links_to_directories_are_not_followed() {
+    let lab = repository();
+    std::os::unix::fs::symlink(lab.path("live"), lab.path("live/a/loop")).unwrap();
+    std::os::unix::fs::symlink(lab.path("live"), lab.path("again")).unwrap();
+    let outcome = lab.run(&["verify", "-r", "--format", "json"]);
+    assert_eq!(statuses(&outcome), ["live/a findings", "live/b findings"]);
+    // A link that was named is.
+    let outcome = lab.run(&["verify", "-r", "again", "--format", "json"]);
+    assert_eq!(statuses(&outcome), ["again/a findings", "again/b findings"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn what_cannot_be_looked_at_is_a_failure_and_the_rest_goes_on() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let lab = repository();
+    let shut = lab.path("live/shut");
+    std::fs::create_dir(&shut).unwrap();
+    let set = |mode| std::fs::set_permissions(&shut, std::fs::Permissions::from_mode(mode));
+    set(0o000).unwrap();
+    // Nothing is shut to an administrator.
+    if std::fs::read_dir(&shut).is_ok() {
+        println!("skipped: everything can be read here");
+        return;
+    }
+    let outcome = lock(&lab, &["-r"]);
+    set(0o755).unwrap();
+    assert_exit(&outcome, 2);
+    assert!(
+        outcome.stderr.contains("live/shut cannot be read"),
+        "{}",
+        outcome.stderr
+    );
+    assert!(is_locked(&lab, "live/a") && is_locked(&lab, "live/b"));
+}
