@@ -3,7 +3,7 @@
 //! Only addresses are taken from it. Its attributes may be secrets, so nothing else is kept, and no
 //! message shows a line of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufReader, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
@@ -14,9 +14,9 @@ use crate::diag::{Diagnostic, Span};
 use crate::flavor::Flavor;
 use crate::requirement::{Origin, Requirements};
 
-use super::Settings;
 use super::contents::{Backend, Place};
 use super::reader::Reader;
+use super::{Settings, names};
 
 /// The largest state that is read, in bytes.
 const MAX_STATE_BYTES: u64 = 1 << 30;
@@ -148,28 +148,31 @@ fn locate(reader: &Reader<'_>, settings: &Settings, local: &Local) -> PathBuf {
 
 fn providers(reader: &mut Reader<'_>, path: &Path, document: Document) -> Option<State> {
     let flavor = reader.flavor;
-    let mut named = BTreeMap::new();
+    let mut named = BTreeSet::new();
     let (mut legacy, mut unreadable) = (false, false);
     for resource in document.resources.into_iter().flatten() {
-        match read_provider(resource.provider.as_deref().unwrap_or(""), flavor) {
+        let text = resource.provider.unwrap_or_default();
+        match read_provider(&text, flavor) {
             Named::Provider(addr) => {
                 legacy |= addr.is_legacy();
-                named.insert(addr, ());
+                named.insert(addr);
             }
             Named::Legacy => legacy = true,
-            Named::Instance(_) if flavor.is_opentofu() => unreadable = true,
-            Named::Instance(_) | Named::Nothing => {}
+            // Terraform passes over them.
+            Named::Instance(_) | Named::Nothing => {
+                unreadable |= flavor.is_opentofu() && !text.is_empty();
+            }
         }
         // Only OpenTofu knows providers of single instances.
         let instances = resource.instances.into_iter().flatten();
         for instance in instances.filter(|_| flavor.is_opentofu()) {
             let text = instance.provider.unwrap_or_default();
             if let Named::Provider(addr) | Named::Instance(addr) = read_provider(&text, flavor) {
-                named.insert(addr, ());
+                named.insert(addr);
             }
         }
     }
-    if unreadable || (legacy && flavor.is_opentofu()) {
+    if unreadable {
         let remark = "it names a provider in a form that the program does not read";
         refuse(reader, path, unreadable_title(flavor), remark);
         return None;
@@ -185,7 +188,7 @@ fn providers(reader: &mut Reader<'_>, path: &Path, document: Document) -> Option
         span: Span::default(),
     };
     Some(State {
-        providers: named.into_keys().map(|addr| (addr, place)).collect(),
+        providers: named.into_iter().map(|addr| (addr, place)).collect(),
     })
 }
 
@@ -209,9 +212,9 @@ enum Named {
     Provider(ProviderAddr),
     /// The same with the key of an instance behind the alias, which OpenTofu writes.
     Instance(ProviderAddr),
-    /// `provider.NAME`, as before Terraform 0.13.
+    /// `provider.NAME[.ALIAS]`, as before Terraform 0.13.
     Legacy,
-    /// Anything else, which the programs pass over.
+    /// Anything else.
     Nothing,
 }
 
@@ -227,8 +230,12 @@ fn read_provider(text: &str, flavor: Flavor) -> Named {
     let Some(rest) = rest.strip_prefix("provider") else {
         return Named::Nothing;
     };
-    if rest.starts_with('.') {
-        return Named::Legacy;
+    if let Some(names) = rest.strip_prefix('.') {
+        let mut names = names.splitn(3, '.');
+        return match names.by_ref().take(2).all(names::is_identifier) {
+            true if names.next().is_none() => Named::Legacy,
+            _ => Named::Nothing,
+        };
     }
     let Some((address, behind)) = rest
         .strip_prefix("[\"")
@@ -301,6 +308,9 @@ mod tests {
             (format!("{full}.by[\"a\"]"), Named::Instance(aws)),
             ("provider.aws".to_owned(), Named::Legacy),
             ("module.a.provider.aws".to_owned(), Named::Legacy),
+            ("provider.aws.west".to_owned(), Named::Legacy),
+            ("provider.aws.west.x".to_owned(), Named::Nothing),
+            ("provider.aws[0]".to_owned(), Named::Nothing),
             (String::new(), Named::Nothing),
             ("provider[\"a b\"]".to_owned(), Named::Nothing),
             ("module.a".to_owned(), Named::Nothing),
