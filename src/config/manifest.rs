@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use crate::diag::Diagnostic;
-use crate::flavor::Flavor;
 use crate::version::Version;
 
 use super::calls;
@@ -48,12 +47,6 @@ struct Record {
     version: String,
     #[serde(default)]
     dir: String,
-}
-
-/// Where a module is installed.
-pub(super) struct Installed {
-    /// The directory, from the root on.
-    pub dir: PathBuf,
 }
 
 /// Reads the manifest, if there is one; a broken one is reported, for the programs then read nothing.
@@ -100,13 +93,20 @@ fn parse(bytes: &[u8]) -> Result<Manifest, String> {
 }
 
 impl Manifest {
-    /// Returns the recorded source of a call, if there is a record.
-    pub(super) fn source(&self, key: &str) -> Option<&str> {
+    /// Returns the record of a call; one whose directory is gone is none.
+    fn record(&self, key: &str, reader: &Reader<'_>) -> Option<&Record> {
         let record = self.records.get(key)?;
-        Some(&record.source)
+        reader
+            .is_directory(Path::new(&record.dir))
+            .then_some(record)
     }
 
-    /// Finds where the module of a call is installed.
+    /// Returns the recorded source of a call, if it is installed at all.
+    pub(super) fn source(&self, key: &str, reader: &Reader<'_>) -> Option<&str> {
+        Some(&self.record(key, reader)?.source)
+    }
+
+    /// Finds the directory in which the module of a call is installed, from the root on.
     ///
     /// # Errors
     /// With the program's title, if the call has no record or one that does not fit it.
@@ -115,11 +115,11 @@ impl Manifest {
         key: &str,
         source: &str,
         call: &Call,
-        flavor: Flavor,
-    ) -> Result<Installed, &'static str> {
-        let record = self.records.get(key).ok_or(NOT_INSTALLED)?;
+        reader: &Reader<'_>,
+    ) -> Result<PathBuf, &'static str> {
+        let record = self.record(key, reader).ok_or(NOT_INSTALLED)?;
         // Where the normal form is not known for certain, any record is believed.
-        let normal = calls::normal_source(source, flavor);
+        let normal = calls::normal_source(source, reader.flavor);
         if normal.is_some_and(|normal| normal != record.source) {
             return Err(SOURCE_CHANGED);
         }
@@ -129,9 +129,7 @@ impl Manifest {
                 return Err(VERSION_CHANGED);
             }
         }
-        Ok(Installed {
-            dir: PathBuf::from(&record.dir).components().collect(),
-        })
+        Ok(PathBuf::from(&record.dir).components().collect())
     }
 }
 

@@ -269,15 +269,21 @@ fn words_of_a_call_are_reserved() {
 #[test]
 fn a_record_of_another_local_module_is_a_note() {
     let main = "module \"m\" {\n  source = \"./new\"\n}\n";
-    let record = |source: &str| {
-        format!("{{\"Modules\":[{{\"Key\":\"m\",\"Source\":{source:?},\"Dir\":\"old\"}}]}}")
+    let record = |source: &str, dir: &str| {
+        format!("{{\"Modules\":[{{\"Key\":\"m\",\"Source\":{source:?},\"Dir\":{dir:?}}}]}}")
     };
     let requires = "resource \"alpha_x\" \"x\" {}\n";
-    for (source, told_of) in [("./new/.", false), ("./old", true)] {
-        let record = record(source);
+    for (source, dir, told_of) in [
+        ("./new/.", "new", false),
+        ("./old", "old", true),
+        // A record whose directory is gone is none.
+        ("./old", "gone", false),
+    ] {
+        let record = record(source, dir);
         let files = [
             ("main.tf", main),
             ("new/m.tf", requires),
+            ("old/m.tf", ""),
             (".terraform/modules/modules.json", &*record),
         ];
         let told = told("", &files, Terraform1_11);

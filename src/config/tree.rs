@@ -14,7 +14,7 @@ use crate::world::Files;
 
 use super::contents::{Call, Contents, Place, Role, Source};
 use super::files::ModuleFiles;
-use super::manifest::{self, Installed, Manifest};
+use super::manifest::{self, Manifest};
 use super::reader::Reader;
 use super::resolve::{self, Needs, Standing};
 use super::{
@@ -248,7 +248,8 @@ impl Tree<'_> {
                 let here = self.nodes[way.caller].dir.as_deref();
                 let here = here.unwrap_or(Path::new(""));
                 let dir = join(here, source);
-                let recorded = self.manifest.source(&way.path.manifest_key());
+                let key = way.path.manifest_key();
+                let recorded = self.manifest.source(&key, &self.reader);
                 if let Some(other) = recorded.filter(|recorded| join(here, recorded) != dir) {
                     let note = installed_from(other, way.call.place);
                     self.reader.found.push(note);
@@ -257,14 +258,8 @@ impl Tree<'_> {
             }
             Some(Source::Remote(source)) => {
                 let key = way.path.manifest_key();
-                match self
-                    .manifest
-                    .find(&key, source, way.call, self.reader.flavor)
-                {
-                    Ok(Installed { dir }) if self.reader.is_directory(&dir) => {
-                        self.follow(&way, source, dir)
-                    }
-                    Ok(_) => self.unseen(&way, source, manifest::NOT_INSTALLED),
+                match self.manifest.find(&key, source, way.call, &self.reader) {
+                    Ok(dir) => self.follow(&way, source, dir),
                     Err(title) => self.unseen(&way, source, title),
                 }
             }
