@@ -1,9 +1,11 @@
 //! What was typed, validated alone.
 
+use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use clap::error::ErrorKind;
+use clap::{ArgAction, Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
 use crate::flavor::FlavorChoice;
 use crate::platform::Platform;
@@ -28,7 +30,8 @@ pub(super) struct Common {
     /// Whose rules apply: auto, terraform, opentofu, or with a version, as in terraform@1.11
     #[arg(long, global = true, default_value = "auto", hide_default_value = true)]
     pub(super) flavor: FlavorChoice,
-    /// How results are printed: for people, or as one JSON object
+    /// How results are printed: for people, as one JSON object, or (`tree` only) as a picture to
+    /// draw
     #[arg(long, global = true, value_enum, default_value_t = Format::Human)]
     pub(super) format: Format,
     /// When colours are used; auto: on a terminal, unless `NO_COLOR` is set
@@ -56,6 +59,8 @@ pub(super) struct Common {
 pub(super) enum Format {
     Human,
     Json,
+    Mermaid,
+    Dot,
 }
 
 /// When something is done.
@@ -76,6 +81,8 @@ pub(super) enum Command {
     Show(Show),
     /// Show every place that requires a provider, and whether any version can satisfy them all
     Why(Why),
+    /// Show the modules, and what each of them requires by itself
+    Tree(Tree),
     /// Print the hashes of packages: zip files or unpacked directories
     Hash(Hash),
     /// Rewrite lock files in canonical form
@@ -171,6 +178,14 @@ pub(super) struct Why {
 }
 
 #[derive(Clone, Debug, Args)]
+pub(super) struct Tree {
+    #[command(flatten)]
+    pub(super) roots: Roots,
+    #[command(flatten)]
+    pub(super) configuration: Configuration,
+}
+
+#[derive(Clone, Debug, Args)]
 pub(super) struct Hash {
     /// Zip files or unpacked directories
     #[arg(required = true, value_name = "PATH")]
@@ -206,6 +221,22 @@ pub(super) struct Platforms {
     /// [default: those of the project file, else common]
     #[arg(long = "platform", value_delimiter = ',', value_name = "PLATFORM")]
     pub(super) platforms: Vec<PlatformArg>,
+}
+
+impl CommandLine {
+    /// Reads what was typed.
+    ///
+    /// # Errors
+    /// With what is to be printed instead: help, the version, or what is wrong.
+    pub(super) fn read(args: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
+        let line = Self::try_parse_from(args)?;
+        let draws = matches!(line.common.format, Format::Mermaid | Format::Dot);
+        if draws && !matches!(line.command, Command::Tree(_)) {
+            let text = "'--format mermaid' and '--format dot' are formats of `lockctl tree` only";
+            return Err(Self::command().error(ErrorKind::ArgumentConflict, text));
+        }
+        Ok(line)
+    }
 }
 
 fn jobs(text: &str) -> Result<NonZeroUsize, String> {
@@ -268,7 +299,6 @@ mod tests {
 
     #[test]
     fn the_definition_is_sound() {
-        use clap::CommandFactory as _;
         CommandLine::command().debug_assert();
     }
 

@@ -1,6 +1,7 @@
 //! The command line: arguments to values, operations called, a report printed.
 
 mod args;
+mod branches;
 mod fmt;
 mod hash;
 mod lock;
@@ -15,14 +16,15 @@ mod root;
 mod roots;
 mod setup;
 mod show;
+mod tree;
+mod tree_graph;
+mod unseen;
 mod verify;
 mod verify_report;
 mod why;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
-
-use clap::Parser as _;
 
 use crate::world::{Clock, Disk, Env, Http};
 use args::{Command, CommandLine};
@@ -61,7 +63,7 @@ pub struct Io<'a> {
 ///
 /// A reader that goes away early is no failure.
 pub fn run(args: impl IntoIterator<Item = OsString>, world: World<'_>, io: &mut Io<'_>) -> u8 {
-    let line = match CommandLine::try_parse_from(args) {
+    let line = match CommandLine::read(args) {
         Ok(line) => line,
         Err(error) => return usage(&error, io),
     };
@@ -91,6 +93,7 @@ fn dispatch(line: &CommandLine, world: World<'_>, stderr: &mut (dyn Write + Send
         Command::Verify(args) => verify::run(common, args, world),
         Command::Show(args) => show::run(common, args, world),
         Command::Why(args) => why::run(common, args, world),
+        Command::Tree(args) => tree::run(common, args, world),
         Command::Hash(args) => hash::run(common, args, world),
         Command::Fmt(args) => fmt::run(common, args, world),
     }

@@ -7,6 +7,7 @@ use super::roots::Ran;
 use super::{CLEAN, FAILED, FINDINGS, Io};
 use crate::addr::ProviderAddr;
 use crate::diag::{Diagnostic, Rule, Severity, Texts};
+use crate::report::graph::{self, Language};
 use crate::report::human::{self, Colors};
 use crate::report::json::{self, Status};
 use crate::report::{Block, Failure, Report, Tone};
@@ -48,8 +49,9 @@ impl Output {
         let mut failures: Vec<Shared> = Vec::new();
         for output in ran.outputs {
             let path = output.json.path.clone();
-            // `fmt` lists files, one a line.
-            if several && command != "fmt" && !output.report.results.is_empty() {
+            // `fmt` lists files, one a line, and a tree begins with its root.
+            let names_roots = ["fmt", "tree"].contains(&command);
+            if several && !names_roots && !output.report.results.is_empty() {
                 report.results.push(Block::Heading(path.clone()));
             }
             report.results.extend(output.report.results);
@@ -159,7 +161,13 @@ impl Output {
     /// Prints in the format that was asked for.
     pub(super) fn print(&self, common: &Common, env: &dyn Env, io: &mut Io<'_>) -> io::Result<()> {
         match common.format {
-            Format::Human => self.print_human(common, env, io),
+            Format::Human => {
+                let colors = colors(common.color, env, Stream::Stdout);
+                human::render(io.stdout, &self.report.results, &self.texts, colors)?;
+                self.print_notes(common, env, io)
+            }
+            Format::Mermaid => self.print_graph(Language::Mermaid, common, env, io),
+            Format::Dot => self.print_graph(Language::Dot, common, env, io),
             Format::Json => {
                 let document = json::Document {
                     format_version: json::FORMAT_VERSION,
@@ -180,8 +188,26 @@ impl Output {
         }
     }
 
-    fn print_human(&self, common: &Common, env: &dyn Env, io: &mut Io<'_>) -> io::Result<()> {
-        let colors = |stream| colors(common.color, env, stream);
+    fn print_graph(
+        &self,
+        language: Language,
+        common: &Common,
+        env: &dyn Env,
+        io: &mut Io<'_>,
+    ) -> io::Result<()> {
+        graph::render(io.stdout, &self.report.graph, language)?;
+        self.print_notes(common, env, io)?;
+        let Some(text) = self.report.graph.too_large(language) else {
+            return Ok(());
+        };
+        let remark = [Block::Remark(Tone::Warning, text)];
+        let colors = colors(common.color, env, Stream::Stderr);
+        human::render(io.stderr, &remark, &self.texts, colors)?;
+        io.stderr.flush()
+    }
+
+    /// Prints what is not a result, behind the results.
+    fn print_notes(&self, common: &Common, env: &dyn Env, io: &mut Io<'_>) -> io::Result<()> {
         let is_remark = |block: &Block| match block {
             Block::Remark(tone, _) => *tone == Tone::Note,
             Block::Diagnostic(diagnostic) => diagnostic.severity == Severity::Note,
@@ -194,14 +220,9 @@ impl Output {
             .filter(|block| !common.quiet || !is_remark(block))
             .cloned()
             .collect();
-        human::render(
-            io.stdout,
-            &self.report.results,
-            &self.texts,
-            colors(Stream::Stdout),
-        )?;
         io.stdout.flush()?;
-        human::render(io.stderr, &notes, &self.texts, colors(Stream::Stderr))?;
+        let colors = colors(common.color, env, Stream::Stderr);
+        human::render(io.stderr, &notes, &self.texts, colors)?;
         io.stderr.flush()
     }
 }
@@ -218,6 +239,7 @@ impl RootOutput {
                 findings: Vec::new(),
                 failures: Vec::new(),
                 providers: Vec::new(),
+                modules: None,
                 changed: None,
             },
         }
@@ -300,6 +322,11 @@ fn tone(severity: Severity) -> Tone {
         Severity::Warning => Tone::Warning,
         Severity::Error => Tone::Bad,
     }
+}
+
+/// Counts things.
+pub(super) fn counted(n: usize, word: &str) -> String {
+    format!("{n} {word}{}", if n == 1 { "" } else { "s" })
 }
 
 /// Returns the exit code that a status stands for.

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::output::RootOutput;
+use super::output::{RootOutput, counted};
 use super::root::{LockText, Root};
 use crate::addr::ProviderAddr;
 use crate::diag::{Severity, Texts, has_errors};
@@ -195,8 +195,4 @@ fn locked(lock: &LockText) -> Vec<serde_json::Value> {
         })
     };
     entries.map(value).collect()
-}
-
-fn counted(n: usize, word: &str) -> String {
-    format!("{n} {word}{}", if n == 1 { "" } else { "s" })
 }

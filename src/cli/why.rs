@@ -1,57 +1,50 @@
 //! `lockctl why`: which places require a provider, and whether any version can satisfy them all.
 
+use std::collections::BTreeMap;
+
 use serde_json::json;
 
 use super::World;
 use super::args::{Common, Why};
+use super::branches;
 use super::output::{Output, RootOutput};
 use super::root::Root;
 use super::roots;
+use super::unseen::{Names, Unseen};
 use crate::addr::ProviderAddr;
-use crate::diag::{Texts, has_errors};
+use crate::diag::{FileId, Span, Texts, has_errors, nearest};
 use crate::report::json::Status;
 use crate::report::{Block, Failure, Tone};
-use crate::requirement::{Origin, Requirement, Requirements};
-use crate::version::Constraints;
+use crate::requirement::{Origin, PathStep, Requirement, Requirements};
+use crate::version::{Constraints, Version};
 use crate::world::Replaced;
 
 pub(super) fn run(common: &Common, args: &Why, world: World<'_>) -> Output {
     let ran = roots::each(common, &args.roots, world, |root, texts, output| {
-        explain(args, world, root, (texts, output))
+        let loaded = root.load(world, &args.configuration, texts);
+        if !loaded.found {
+            return Err(root.no_configuration());
+        }
+        let unseen = Unseen {
+            loaded: &loaded,
+            flavor: root.flavor,
+            state_wanted: !args.configuration.no_state,
+            verbose: common.verbose,
+        };
+        unseen.faults(output, texts);
+        if has_errors(&loaded.diagnostics) {
+            return Ok(Replaced::Done);
+        }
+        let provider = find(&args.provider, root, &loaded.requirements)?;
+        let why = Explained::new(&provider, &loaded.requirements, root, texts);
+        why.tell(output, common.verbose);
+        let consequence = "and may require it, too";
+        if let Some(remark) = unseen.remark(Names::Told, consequence) {
+            output.remark(remark);
+        }
+        Ok(Replaced::Done)
     });
     Output::of_roots("why", ran)
-}
-
-fn explain(
-    args: &Why,
-    world: World<'_>,
-    root: &Root,
-    (texts, output): (&mut Texts, &mut RootOutput),
-) -> Result<Replaced, Failure> {
-    let loaded = root.load(world, &args.configuration, texts);
-    if !loaded.found {
-        return Err(root.no_configuration());
-    }
-    output.faults(&loaded.diagnostics, texts);
-    if has_errors(&loaded.diagnostics) {
-        return Ok(Replaced::Done);
-    }
-    let requirements = &loaded.requirements;
-    let provider = find(&args.provider, root, requirements)?;
-    let Some(places) = requirements.providers.get(&provider) else {
-        not_required(output, root, requirements, &provider);
-        return Ok(Replaced::Done);
-    };
-    let why = Explained {
-        provider: &provider,
-        places,
-        constraints: requirements.constraints(&provider),
-        clash: requirements.clash(&provider),
-        root,
-        texts,
-    };
-    why.tell(output);
-    Ok(Replaced::Done)
 }
 
 /// Finds the provider that is meant: by its address, or by a type that only one required provider has.
@@ -69,60 +62,138 @@ fn find(typed: &str, root: &Root, requirements: &Requirements) -> Result<Provide
     Ok(addr)
 }
 
-/// Says that nothing visible requires a provider.
-fn not_required(
-    output: &mut RootOutput,
-    root: &Root,
-    requirements: &Requirements,
-    provider: &ProviderAddr,
-) {
-    let name = provider.short(root.flavor);
-    let mut text = format!("nothing in the configuration requires {name}");
-    let document = root.document();
-    if let Some(entry) = document.lock.providers.get(provider) {
-        text += &format!("; the lock file holds {}", entry.version);
-    }
-    output.json.status = Status::Findings;
-    let required = requirements.providers.keys();
-    let known: Vec<String> = required.map(|addr| addr.short(root.flavor)).collect();
-    output
-        .report
-        .results
-        .push(Block::Verdict(Tone::Warning, text));
-    if !known.is_empty() {
-        output.remark(format!("it requires {}", known.join(", ")));
-    }
-}
-
 /// A provider with everything that requires it.
 struct Explained<'a> {
     provider: &'a ProviderAddr,
-    places: &'a [Requirement],
+    /// In the order to show.
+    places: Vec<&'a Requirement>,
+    requirements: &'a Requirements,
     /// All conditions together.
     constraints: Constraints,
     /// Places that no version can satisfy together.
     clash: Vec<&'a Requirement>,
+    /// The version that is locked.
+    locked: Option<Version>,
     root: &'a Root,
     texts: &'a Texts,
 }
 
+impl<'a> Explained<'a> {
+    fn new(
+        provider: &'a ProviderAddr,
+        requirements: &'a Requirements,
+        root: &'a Root,
+        texts: &'a Texts,
+    ) -> Self {
+        let entry = root.document().lock.providers.remove(provider);
+        let places = requirements.providers.get(provider);
+        let mut places: Vec<&Requirement> = places.into_iter().flatten().collect();
+        places.sort_by_key(|place| (place.origin == Origin::State, &place.module));
+        Self {
+            provider,
+            places,
+            requirements,
+            constraints: requirements.constraints(provider),
+            clash: requirements.clash(provider),
+            locked: entry.map(|entry| entry.version),
+            root,
+            texts,
+        }
+    }
+}
+
 impl Explained<'_> {
-    fn tell(&self, output: &mut RootOutput) {
+    fn tell(&self, output: &mut RootOutput, verbose: bool) {
         output.json.providers.push(self.json());
-        let rows = self.places.iter().map(|place| {
-            vec![
-                self.place(place),
-                any_or(&place.constraints),
-                module(place),
-                by(place.origin).to_owned(),
-            ]
-        });
-        output.report.results.push(Block::Table(rows.collect()));
+        if self.places.is_empty() {
+            self.not_required(output);
+            return;
+        }
+        let rows = Block::Table(self.rows(verbose));
+        output.report.results.push(rows);
         let (tone, verdict) = self.verdict();
         if tone == Tone::Bad {
             output.json.status = Status::Findings;
         }
         output.report.results.push(Block::Verdict(tone, verdict));
+    }
+
+    /// Says that nothing visible requires the provider.
+    fn not_required(&self, output: &mut RootOutput) {
+        let name = self.provider.short(self.root.flavor);
+        let what = match self.requirements.unseen_calls.is_empty() {
+            true => "nothing in the configuration",
+            false => "nothing that can be seen of the configuration",
+        };
+        let mut text = format!("{what} requires {name}");
+        if let Some(version) = &self.locked {
+            text += &format!("; the lock file holds {version}");
+        }
+        output.json.status = Status::Findings;
+        let verdict = Block::Verdict(Tone::Warning, text);
+        output.report.results.push(verdict);
+        if let Some(remark) = self.meant() {
+            output.remark(remark);
+        }
+    }
+
+    /// Asks whether something else is meant that is required, of the same type or one that is
+    /// written almost alike; else names everything that is required.
+    fn meant(&self) -> Option<String> {
+        let required = || self.requirements.providers.keys();
+        let short = |addr: &ProviderAddr| addr.short(self.root.flavor);
+        let types = required().map(ProviderAddr::type_name);
+        if let Some(near) = nearest(self.provider.type_name(), types) {
+            let meant = required().filter(|addr| addr.type_name() == near);
+            let meant: Vec<String> = meant.map(short).collect();
+            return Some(format!("did you mean {}?", meant.join(" or ")));
+        }
+        let known: Vec<String> = required().map(short).collect();
+        (!known.is_empty()).then(|| format!("it requires {}", known.join(", ")))
+    }
+
+    /// Makes a row for each place; ways that lead to the same one share it unless all are to be told.
+    fn rows(&self, verbose: bool) -> Vec<Vec<String>> {
+        let mut rows: Vec<Vec<&Requirement>> = Vec::new();
+        let mut known: BTreeMap<(FileId, Span, Origin), usize> = BTreeMap::new();
+        for place in self.places.iter().copied() {
+            let new = rows.len();
+            let row = match verbose {
+                true => new,
+                false => *known
+                    .entry((place.file, place.span, place.origin))
+                    .or_insert(new),
+            };
+            if row == new {
+                rows.push(Vec::new());
+            }
+            rows[row].push(place);
+        }
+        let rows = rows.into_iter().map(|same| {
+            vec![
+                self.place(same[0]),
+                any_or(&same[0].constraints),
+                branches::some_of(same.iter().map(|place| module(place))).join(", "),
+                by(same[0].origin).0.to_owned(),
+            ]
+        });
+        rows.collect()
+    }
+
+    /// Says what alone requires the provider, where that is worth knowing.
+    fn only(&self) -> &'static str {
+        let by_test = |place: &&Requirement| {
+            let first = place.module.steps().first();
+            matches!(first, Some(PathStep::Test(_)))
+        };
+        let by_state = |place: &&Requirement| place.origin == Origin::State;
+        if self.places.iter().all(by_state) {
+            "; only the state needs it"
+        } else if self.places.iter().all(by_test) {
+            "; only test runs need it"
+        } else {
+            ""
+        }
     }
 
     /// Says in one sentence whether the conditions can be met, and what is locked.
@@ -143,46 +214,54 @@ impl Explained<'_> {
         }
         let wanted = match self.constraints.is_empty() {
             true => format!("{name}: any version will do"),
-            false => format!("{name}: \"{}\" must hold", self.constraints),
+            false => format!("{name} must meet \"{}\"", self.constraints),
         };
-        let document = self.root.document();
-        match document.lock.providers.get(self.provider) {
-            None => (Tone::Good, format!("{wanted}; not locked")),
-            Some(entry) if self.constraints.allows(&entry.version) => {
-                (Tone::Good, format!("{wanted}; locked at {}", entry.version))
+        let only = self.only();
+        match &self.locked {
+            None => (Tone::Good, format!("{wanted}; not locked{only}")),
+            Some(version) if self.constraints.allows(version) => {
+                (Tone::Good, format!("{wanted}; locked at {version}{only}"))
             }
-            Some(entry) => (
+            Some(version) => (
                 Tone::Bad,
-                format!("{wanted}; locked at {}, which does not", entry.version),
+                format!("{wanted}; locked at {version}, which does not{only}"),
             ),
         }
     }
 
+    /// Names a place; of a state the file only, of which nothing is shown.
     fn place(&self, place: &Requirement) -> String {
+        let name = self.texts.name(place.file);
+        if place.origin == Origin::State {
+            return name.to_owned();
+        }
         let at = self.texts.position(place.file, place.span.start);
-        format!("{}:{}:{}", self.texts.name(place.file), at.line, at.column)
+        format!("{name}:{}:{}", at.line, at.column)
     }
 
     fn json(&self) -> serde_json::Value {
         let place = |place: &Requirement| {
             let at = self.texts.position(place.file, place.span.start);
+            let shown = place.origin != Origin::State;
             json!({
                 "file": self.texts.name(place.file),
-                "line": at.line,
-                "column": at.column,
+                "line": shown.then_some(at.line),
+                "column": shown.then_some(at.column),
                 "constraints": place.constraints.to_string(),
-                "module": place.module.to_string(),
-                "by": by(place.origin),
+                "module": match shown {
+                    true => place.module.to_string(),
+                    false => "state".to_owned(),
+                },
+                "by": by(place.origin).1,
             })
         };
-        let document = self.root.document();
-        let locked = document.lock.providers.get(self.provider);
         json!({
             "provider": self.provider.to_string(),
             "constraints": self.constraints.to_string(),
             "satisfiable": self.clash.is_empty(),
-            "locked": locked.map(|entry| entry.version.to_string()),
-            "places": self.places.iter().map(place).collect::<Vec<_>>(),
+            "locked": self.locked.as_ref().map(ToString::to_string),
+            "complete": self.requirements.is_complete(),
+            "places": self.places.iter().copied().map(place).collect::<Vec<_>>(),
             "clash": self.clash.iter().copied().map(place).collect::<Vec<_>>(),
         })
     }
@@ -207,11 +286,12 @@ fn module(place: &Requirement) -> String {
     place.module.to_string()
 }
 
-fn by(origin: Origin) -> &'static str {
+/// Says what kind of place it is, in words and as a word for programs.
+fn by(origin: Origin) -> (&'static str, &'static str) {
     match origin {
-        Origin::RequiredProviders => "required_providers",
-        Origin::ProviderBlock => "provider block",
-        Origin::Implied => "block of its type",
-        Origin::State => "resource of the state",
+        Origin::RequiredProviders => ("required_providers", "required-providers"),
+        Origin::ProviderBlock => ("provider block", "provider-block"),
+        Origin::Implied => ("block of its type", "implied"),
+        Origin::State => ("resource of the state", "state"),
     }
 }

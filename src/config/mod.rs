@@ -115,6 +115,8 @@ pub struct ModuleNode {
     pub source: Option<String>,
     /// Its directory from the root on; `None` if the module cannot be seen.
     pub dir: Option<PathBuf>,
+    /// Why it cannot be seen, in the title that this is told under; `None` if it can.
+    pub unseen: Option<&'static str>,
 }
 
 /// The configuration of one root.

@@ -118,6 +118,7 @@ impl Tree<'_> {
             caller: None,
             source: None,
             dir: Some(dir.to_owned()),
+            unseen: None,
         });
         self.instances.push(Some(Rc::clone(&module)));
         // Where the walk stopped, it has said so.
@@ -282,6 +283,7 @@ impl Tree<'_> {
                 caller: Some(way.caller),
                 source: Some(source.to_owned()),
                 dir: Some(dir),
+                unseen: None,
             });
             self.instances.push(Some(Rc::clone(&module)));
             self.visit(self.nodes.len() - 1, &module)?;
@@ -303,12 +305,13 @@ impl Tree<'_> {
         false
     }
 
-    fn unseen(&mut self, way: &Way<'_>, source: &str, title: &str) -> ControlFlow<()> {
+    fn unseen(&mut self, way: &Way<'_>, source: &str, title: &'static str) -> ControlFlow<()> {
         self.nodes.push(ModuleNode {
             path: way.path.clone(),
             caller: Some(way.caller),
             source: Some(source.to_owned()),
             dir: None,
+            unseen: Some(title),
         });
         self.instances.push(None);
         self.unseen.add(way, source, title);

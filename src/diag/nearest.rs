@@ -1,9 +1,12 @@
-//! Names that are nearly right.
+//! Which known word is meant by one that is not.
 
-/// How far a name may be from a known one to be meant as that, in letters.
+/// How far a word may be from a known one to be meant as that, in letters.
 const MAX_DISTANCE: usize = 2;
 
-/// How long a name may be to be compared with known ones, in bytes.
+/// How many letters must be right for each that is wrong: short words are always close.
+const MIN_LETTERS: usize = 2;
+
+/// How long words may be to be compared, in bytes.
 const MAX_COMPARED: usize = 64;
 
 /// Asks whether the known word that is closest is meant, if one is close.
@@ -17,12 +20,20 @@ const MAX_COMPARED: usize = 64;
 /// ```
 #[must_use]
 pub fn did_you_mean(text: &str, known: &[&str]) -> Option<String> {
+    let word = nearest(text, known.iter().copied())?;
+    Some(format!("did you mean {word}?"))
+}
+
+/// Returns the known word that is closest, if one is close; of several the first by the alphabet.
+pub fn nearest<'a>(text: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     if text.len() > MAX_COMPARED {
         return None;
     }
-    let near = known.iter().map(|word| (distance(text, word), *word));
-    let (_, word) = near.filter(|(far, _)| *far <= MAX_DISTANCE).min()?;
-    Some(format!("did you mean {word}?"))
+    let known = known.filter(|word| word.len() <= MAX_COMPARED);
+    let near = known.map(|word| (distance(text, word), word));
+    let close = |far: usize| far <= MAX_DISTANCE && far * (MIN_LETTERS + 1) <= text.chars().count();
+    let (_, word) = near.filter(|(far, _)| close(*far)).min()?;
+    Some(word)
 }
 
 /// Counts the letters to insert, drop or replace to get from one word to the other.
@@ -39,4 +50,21 @@ fn distance(a: &str, b: &str) -> usize {
         }
     }
     row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_meant_if_they_are_close() {
+        let known = ["aws", "awx", "random", "tls"];
+        let near = |text: &str| nearest(text, known.into_iter());
+        assert_eq!(near("awz"), Some("aws"));
+        assert_eq!(near("radnom"), Some("random"));
+        assert_eq!(near("ramndon"), Some("random"));
+        assert_eq!(near("tfe"), None);
+        assert_eq!(near("t"), None);
+        assert_eq!(near(&"x".repeat(MAX_COMPARED + 1)), None);
+    }
 }

@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use anstyle::{AnsiColor, Style};
 use comfy_table::Table;
 
-use super::snippet;
 use super::{Block, Failure, Tone};
+use super::{snippet, tree};
 use crate::diag::Texts;
 
 /// Whether colours may be used; they alone never carry meaning.
@@ -39,6 +39,16 @@ pub fn render(
             Block::Lines(lines) => {
                 for line in lines {
                     writeln!(out, "{}", harmless(line))?;
+                }
+            }
+            Block::Tree(tree) => {
+                for (marks, branch) in tree::lines(tree) {
+                    write!(out, "{marks}{}", harmless(&branch.line))?;
+                    if let Some(text) = &branch.warning {
+                        let text = format!("({})", harmless(text));
+                        write!(out, "  {}", styled(colors, style(Tone::Warning), &text))?;
+                    }
+                    writeln!(out)?;
                 }
             }
             Block::Remark(tone, text) => {

@@ -43,6 +43,9 @@ pub struct Root {
     pub failures: Vec<Failure>,
     /// What the command has to say about each provider.
     pub providers: Vec<serde_json::Value>,
+    /// Every module, each before those that it calls; only of `tree`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub modules: Option<Vec<serde_json::Value>>,
     /// Whether the lock file was, or would be, written; absent where a command never writes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub changed: Option<bool>,

@@ -1,11 +1,15 @@
 //! What a command has to say, as values, and its renderings.
 //!
-//! This room knows no command: a command fills a [`Report`], [`human`] and [`json`] render it.
-//! Everything that came from outside is made harmless for a terminal here, and only here.
+//! This room knows no command: a command fills a [`Report`]; [`human`], [`json`] and [`graph`]
+//! render it. Everything that came from outside is made harmless for a terminal here, and only here.
 
+pub mod graph;
 pub mod human;
 pub mod json;
 mod snippet;
+mod tree;
+
+pub use tree::Tree;
 
 use crate::diag::{self, Diagnostic};
 
@@ -16,6 +20,8 @@ pub struct Report {
     pub results: Vec<Block>,
     /// What went wrong and what is worth knowing, for standard error.
     pub notes: Vec<Block>,
+    /// What can be drawn; empty, unless the command has a picture to show.
+    pub graph: graph::Graph,
 }
 
 /// One piece of a report.
@@ -31,6 +37,8 @@ pub enum Block {
     Table(Vec<Vec<String>>),
     /// Plain lines.
     Lines(Vec<String>),
+    /// Lines that hang below one another.
+    Tree(Tree),
     /// A remark, with the word `note` or `warning` before it.
     Remark(Tone, String),
     /// The last line: how it ended.

@@ -8,6 +8,8 @@ mod proxy;
 mod registry;
 mod registry_trust;
 mod roots;
+mod tree;
+mod tree_pictures;
 mod trust;
 mod unseen;
 mod verify;

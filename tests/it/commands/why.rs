@@ -1,6 +1,6 @@
 //! `why`: places that require a provider.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use snapbox::{assert_data_eq, str};
 
 use super::{LOCK, assert_exit};
@@ -31,7 +31,7 @@ fn every_place_is_named_with_its_condition() {
         str![[r#"
 main.tf:5:17        ~> 1.2    root module   required_providers
 child/main.tf:3:43  >= 1.3.0  module.child  required_providers
-acme/x: "~> 1.2, >= 1.3.0" must hold; not locked
+acme/x must meet "~> 1.2, >= 1.3.0"; not locked
 
 "#]]
     );
@@ -56,14 +56,14 @@ fn the_locked_version_is_judged() {
         locked("1.4.0"),
         (
             0,
-            "acme/x: \"~> 1.2, >= 1.3.0\" must hold; locked at 1.4.0".to_owned()
+            "acme/x must meet \"~> 1.2, >= 1.3.0\"; locked at 1.4.0".to_owned()
         )
     );
     assert_eq!(
         locked("2.0.0"),
         (
             1,
-            "acme/x: \"~> 1.2, >= 1.3.0\" must hold; locked at 2.0.0, which does not".to_owned()
+            "acme/x must meet \"~> 1.2, >= 1.3.0\"; locked at 2.0.0, which does not".to_owned()
         )
     );
 }
@@ -131,6 +131,29 @@ error: "a/b/c/d" is no provider address: write one, two or three parts, as in ho
 }
 
 #[test]
+fn what_is_almost_required_is_asked_back() {
+    let lab = nested();
+    lab.write(
+        "main.tf",
+        "resource \"random_id\" \"a\" {}\nresource \"aws_x\" \"a\" {}\n\n\
+         module \"child\" {\n  source = \"./child\"\n}\n",
+    );
+    let stderr = |typed: &str| {
+        let outcome = lab.run(&["why", typed]);
+        assert_exit(&outcome, 1);
+        outcome.stderr
+    };
+    // The namespace is wrong, then some letters of the type are.
+    assert_eq!(stderr("hashicorp/y"), "note: did you mean acme/y?\n");
+    assert_eq!(stderr("radnom"), "note: did you mean hashicorp/random?\n");
+    // Three letters of which two differ are another word.
+    assert_eq!(
+        stderr("tls"),
+        "note: it requires acme/x, acme/y, hashicorp/aws, hashicorp/random\n"
+    );
+}
+
+#[test]
 fn a_built_in_provider_is_never_locked() {
     let lab = Lab::new();
     lab.write("main.tf", "resource \"terraform_data\" \"a\" {}\n");
@@ -152,6 +175,14 @@ fn unseen_modules_are_told() {
     );
     let outcome = lab.run(&["why", "acme/x"]);
     assert_exit(&outcome, 0);
+    assert_data_eq!(
+        outcome.stderr,
+        str![[r#"
+note: 1 module call (module.far) cannot be seen, and may require it, too (`terraform get` installs modules, -v shows why)
+
+"#]]
+    );
+    let outcome = lab.run(&["why", "acme/x", "-v"]);
     assert!(
         outcome
             .stderr
@@ -159,4 +190,110 @@ fn unseen_modules_are_told() {
         "{}",
         outcome.stderr
     );
+    // Nobody knows whether it is required; the answer says so.
+    let outcome = lab.run(&["why", "acme/z"]);
+    assert_exit(&outcome, 1);
+    assert_data_eq!(
+        outcome.stdout,
+        str![[r#"
+nothing that can be seen of the configuration requires acme/z
+
+"#]]
+    );
+    assert!(outcome.stderr.contains("(module.far) cannot be seen"));
+    let said = json_of(&lab, &["why", "acme/z"]);
+    assert_eq!(
+        said["roots"][0]["providers"],
+        json!([{
+            "provider": "registry.terraform.io/acme/z", "constraints": "", "satisfiable": true,
+            "locked": null, "complete": false, "places": [], "clash": [],
+        }])
+    );
+    assert_eq!(
+        said["roots"][0]["findings"][0]["rule"],
+        "module-not-visible"
+    );
+}
+
+fn json_of(lab: &Lab, args: &[&str]) -> Value {
+    let outcome = lab.run(&[args, &["--format", "json"]].concat());
+    serde_json::from_str(&outcome.stdout).unwrap()
+}
+
+#[test]
+fn what_only_state_or_tests_need_is_told() {
+    let lab = nested();
+    lab.write(
+        "terraform.tfstate",
+        r#"{"version": 4, "resources": [{"mode": "managed", "type": "s_thing", "name": "a",
+            "provider": "provider[\"registry.terraform.io/acme/s\"]", "instances": []}]}"#,
+    );
+    lab.write(
+        "tests/main.tftest.hcl",
+        "run \"setup\" {\n  module {\n    source = \"./tests/setup\"\n  }\n}\n",
+    );
+    lab.write(
+        "tests/setup/main.tf",
+        "module \"deep\" {\n  source = \"./deep\"\n}\n",
+    );
+    lab.write(
+        "tests/setup/deep/main.tf",
+        "terraform {\n  required_providers {\n    t = { source = \"acme/t\" }\n  }\n}\n",
+    );
+    let outcome = lab.run(&["why", "acme/s"]);
+    assert_exit(&outcome, 0);
+    assert_data_eq!(
+        outcome.stdout,
+        str![[r#"
+terraform.tfstate  any version  state  resource of the state
+acme/s: any version will do; not locked; only the state needs it
+
+"#]]
+    );
+    let outcome = lab.run(&["why", "acme/t"]);
+    assert_exit(&outcome, 0);
+    assert_data_eq!(
+        outcome.stdout,
+        str![[r#"
+tests/setup/deep/main.tf:3:5  any version  test.tests.main.run.setup.module.deep  required_providers
+acme/t: any version will do; not locked; only test runs need it
+
+"#]]
+    );
+    let said = json_of(&lab, &["why", "acme/s"]);
+    let place = &said["roots"][0]["providers"][0]["places"][0];
+    assert_eq!(
+        *place,
+        json!({
+            "file": "terraform.tfstate", "line": null, "column": null,
+            "constraints": "", "module": "state", "by": "state",
+        })
+    );
+    let said = json_of(&lab, &["why", "acme/t"]);
+    let place = &said["roots"][0]["providers"][0]["places"][0];
+    assert_eq!(place["module"], "test.tests.main.run.setup.module.deep");
+    assert_eq!(place["by"], "required-providers");
+}
+
+#[test]
+fn one_place_that_many_calls_share_is_one_row() {
+    let lab = nested();
+    let calls: String = (0..20)
+        .map(|n| format!("module \"again{n:02}\" {{\n  source = \"./child\"\n}}\n"))
+        .collect();
+    lab.write("more.tf", calls);
+    let outcome = lab.run(&["why", "acme/y"]);
+    assert_data_eq!(
+        outcome.stdout,
+        str![[r#"
+child/main.tf:4:5  any version  module.again00, module.again01, module.again02 and 18 more  required_providers
+acme/y: any version will do; not locked
+
+"#]]
+    );
+    let all = lab.run(&["why", "acme/y", "-v"]);
+    assert_eq!(all.stdout.lines().count(), 22);
+    let said = json_of(&lab, &["why", "acme/y"]);
+    let places = &said["roots"][0]["providers"][0]["places"];
+    assert_eq!(places.as_array().unwrap().len(), 21);
 }

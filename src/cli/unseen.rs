@@ -1,0 +1,91 @@
+//! What commands that explain a configuration say of what cannot be seen of it.
+
+use super::branches;
+use super::output::{RootOutput, counted};
+use crate::config::Loaded;
+use crate::diag::{Diagnostic, Severity, Texts};
+use crate::flavor::Flavor;
+use crate::report::json;
+use crate::requirement::{ModulePath, StateSeen};
+
+/// What a question is about, and what cannot be seen for it.
+pub(super) struct Unseen<'a> {
+    pub(super) loaded: &'a Loaded,
+    pub(super) flavor: Flavor,
+    /// Whether the state was to be read.
+    pub(super) state_wanted: bool,
+    /// Whether every note is told.
+    pub(super) verbose: bool,
+}
+
+/// Whether the calls that cannot be seen are named in a sentence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Names {
+    Told,
+    /// They stand in the results.
+    Known,
+}
+
+impl Unseen<'_> {
+    /// Adds what is wrong with the configuration. Notes are counted only, unless everything is told;
+    /// what cannot be seen is left to [`Unseen::remark`].
+    pub(super) fn faults(&self, output: &mut RootOutput, texts: &Texts) {
+        let mut notes = 0;
+        for diagnostic in &self.loaded.diagnostics {
+            if diagnostic.severity > Severity::Note || self.verbose {
+                output.faults(std::slice::from_ref(diagnostic), texts);
+            } else {
+                let finding = json::Finding::new(diagnostic, texts);
+                output.json.findings.push(finding);
+                notes += usize::from(!is_unseen(diagnostic));
+            }
+        }
+        if notes > 0 {
+            let notes = counted(notes, "note");
+            output.remark(format!("{notes} on the configuration (-v shows them)"));
+        }
+    }
+
+    /// Names in one sentence what cannot be seen and what follows for the question; `None` if
+    /// everything can be.
+    pub(super) fn remark(&self, names: Names, consequence: &str) -> Option<String> {
+        let modules = self.loaded.modules.iter();
+        let unseen = modules.filter(|node| node.unseen.is_some());
+        let mut calls: Vec<&ModulePath> = unseen.map(|node| &node.path).collect();
+        calls.sort();
+        let state = self.state_wanted && self.loaded.requirements.state == StateSeen::No;
+        let mut what = Vec::new();
+        let mut hints = Vec::new();
+        if !calls.is_empty() {
+            let count = counted(calls.len(), "module call");
+            what.push(match names {
+                Names::Told => {
+                    let calls = calls.into_iter().map(ToString::to_string);
+                    format!("{count} ({})", branches::some_of(calls).join(", "))
+                }
+                Names::Known => count,
+            });
+            let program = self.flavor.command();
+            hints.push(format!("`{program} get` installs modules"));
+        }
+        if state {
+            what.push("the state".to_owned());
+        }
+        if what.is_empty() {
+            return None;
+        }
+        if !self.verbose {
+            hints.push("-v shows why".to_owned());
+        }
+        let what = what.join(" and ");
+        let hints = match hints.is_empty() {
+            true => String::new(),
+            false => format!(" ({})", hints.join(", ")),
+        };
+        Some(format!("{what} cannot be seen, {consequence}{hints}"))
+    }
+}
+
+fn is_unseen(diagnostic: &Diagnostic) -> bool {
+    ["module-not-visible", "state-not-visible"].contains(&diagnostic.code)
+}

@@ -1,0 +1,253 @@
+//! Graphs: boxes and arrows as plain values, written in the languages that draw them.
+//!
+//! Nodes are named by their number, so that no foreign text ever stands outside of quotes; inside
+//! of them everything is escaped that means something in the language or in HTML, which labels of
+//! both may hold.
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+use super::human::harmless;
+
+/// Nodes with arrows between them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Graph {
+    nodes: Vec<Node>,
+    edges: Vec<Edge>,
+}
+
+/// One node of a [`Graph`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Node {
+    /// What stands in it, line by line.
+    pub lines: Vec<String>,
+    /// What it looks like.
+    pub shape: Shape,
+}
+
+/// What a node looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// A box.
+    Box,
+    /// A box with a broken line: something that is only known to be there.
+    Dashed,
+    /// Something round, without corners.
+    Round,
+    /// What stands for stored data.
+    Cylinder,
+}
+
+/// One arrow of a [`Graph`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edge {
+    /// Where it starts.
+    pub from: NodeId,
+    /// Where it ends.
+    pub to: NodeId,
+    /// What stands beside it; may be empty.
+    pub label: String,
+    /// What it looks like.
+    pub stroke: Stroke,
+}
+
+/// What an arrow looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stroke {
+    /// A line.
+    Solid,
+    /// A broken line.
+    Dashed,
+}
+
+/// A node of the graph that gave this out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct NodeId(usize);
+
+/// A language that graphs are written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    /// Mermaid, which code hosts draw in pull requests.
+    Mermaid,
+    /// The language of Graphviz.
+    Dot,
+}
+
+/// How many arrows Mermaid draws unless its settings say otherwise.
+const MERMAID_EDGES: usize = 500;
+/// How many characters Mermaid reads unless its settings say otherwise.
+const MERMAID_CHARS: usize = 50_000;
+
+impl Graph {
+    /// Adds a node.
+    pub fn node(&mut self, shape: Shape, lines: Vec<String>) -> NodeId {
+        self.nodes.push(Node { lines, shape });
+        NodeId(self.nodes.len() - 1)
+    }
+
+    /// Adds an arrow.
+    pub fn edge(&mut self, edge: Edge) {
+        self.edges.push(edge);
+    }
+
+    /// Tells whether there is nothing to draw.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// Says why a program that draws a language by its defaults refuses this graph, if it does.
+    #[must_use]
+    pub fn too_large(&self, language: Language) -> Option<String> {
+        if language != Language::Mermaid {
+            return None;
+        }
+        let chars = written(self, language).chars().count();
+        if self.edges.len() > MERMAID_EDGES {
+            Some(format!(
+                "Mermaid draws {MERMAID_EDGES} arrows unless it is told otherwise; these are {}",
+                self.edges.len()
+            ))
+        } else {
+            (chars > MERMAID_CHARS).then(|| {
+                format!("Mermaid reads {MERMAID_CHARS} characters unless it is told otherwise; these are {chars}")
+            })
+        }
+    }
+}
+
+/// Writes a graph; nothing, if there is nothing in it.
+///
+/// # Errors
+/// What the writer says.
+pub fn render(out: &mut dyn Write, graph: &Graph, language: Language) -> io::Result<()> {
+    if graph.is_empty() {
+        return Ok(());
+    }
+    out.write_all(written(graph, language).as_bytes())
+}
+
+fn written(graph: &Graph, language: Language) -> String {
+    match language {
+        Language::Mermaid => mermaid(graph),
+        Language::Dot => dot(graph),
+    }
+}
+
+fn mermaid(graph: &Graph) -> String {
+    let mut text = "flowchart LR\n".to_owned();
+    for (at, node) in graph.nodes.iter().enumerate() {
+        let (open, close) = match node.shape {
+            Shape::Box => ("[", "]"),
+            Shape::Dashed => ("[", "]:::dashed"),
+            Shape::Round => ("([", "])"),
+            Shape::Cylinder => ("[(", ")]"),
+        };
+        let lines = node.lines.iter().map(|line| mermaid_text(line));
+        let label = lines.collect::<Vec<_>>().join("<br/>");
+        put(&mut text, format_args!("n{at}{open}\"{label}\"{close}"));
+    }
+    for edge in &graph.edges {
+        let arrow = match edge.stroke {
+            Stroke::Solid => "-->",
+            Stroke::Dashed => "-.->",
+        };
+        let label = match edge.label.as_str() {
+            "" => String::new(),
+            label => format!("|\"{}\"|", mermaid_text(label)),
+        };
+        let (from, to) = (edge.from.0, edge.to.0);
+        put(&mut text, format_args!("n{from} {arrow}{label} n{to}"));
+    }
+    if graph.nodes.iter().any(|node| node.shape == Shape::Dashed) {
+        put(
+            &mut text,
+            format_args!("classDef dashed stroke-dasharray: 4 4"),
+        );
+    }
+    text
+}
+
+fn dot(graph: &Graph) -> String {
+    let mut text = "digraph lockctl {\n".to_owned();
+    put(&mut text, format_args!("rankdir=LR"));
+    put(&mut text, format_args!("node [shape=box]"));
+    for (at, node) in graph.nodes.iter().enumerate() {
+        let shape = match node.shape {
+            Shape::Box => "",
+            Shape::Dashed => ", style=dashed",
+            Shape::Round => ", shape=ellipse",
+            Shape::Cylinder => ", shape=cylinder",
+        };
+        let lines = node.lines.iter().map(|line| dot_text(line));
+        let label = lines.collect::<Vec<_>>().join("\\n");
+        put(&mut text, format_args!("n{at} [label=\"{label}\"{shape}]"));
+    }
+    let round = (0..graph.nodes.len()).filter(|at| graph.nodes[*at].shape == Shape::Round);
+    let round: Vec<String> = round.map(|at| format!("n{at}")).collect();
+    if !round.is_empty() {
+        // Everything leads to them, so they stand in one column behind all others.
+        put(
+            &mut text,
+            format_args!("{{rank=sink; {}}}", round.join("; ")),
+        );
+    }
+    for edge in &graph.edges {
+        let mut attributes = Vec::new();
+        if !edge.label.is_empty() {
+            attributes.push(format!("label=\"{}\"", dot_text(&edge.label)));
+        }
+        if edge.stroke == Stroke::Dashed {
+            attributes.push("style=dashed".to_owned());
+        }
+        let attributes = match attributes.is_empty() {
+            true => String::new(),
+            false => format!(" [{}]", attributes.join(", ")),
+        };
+        let (from, to) = (edge.from.0, edge.to.0);
+        put(&mut text, format_args!("n{from} -> n{to}{attributes}"));
+    }
+    text + "}\n"
+}
+
+/// Adds a line.
+fn put(text: &mut String, line: std::fmt::Arguments<'_>) {
+    writeln!(text, "  {line}").expect("a string takes everything");
+}
+
+/// Writes a text as Mermaid reads it inside of quotes.
+///
+/// Not only quotes matter there: a directive (`%%{…}`) or a Markdown text (in backticks) is found
+/// wherever it stands, so whatever is not known to mean nothing is written as its number. Formulas
+/// (`$$…$$`) and icons (`fa:fa-…`) are even found when the numbers are read already: a mark without
+/// width breaks them up.
+fn mermaid_text(text: &str) -> String {
+    let mut out = String::new();
+    for c in harmless(text).chars() {
+        if (c == 'f' && out.ends_with(':')) || (c == '$' && out.ends_with("#36;")) {
+            out.push_str("#8288;");
+        }
+        match c {
+            '"' => out.push_str("#quot;"),
+            '&' => out.push_str("#amp;"),
+            '<' => out.push_str("#lt;"),
+            '>' => out.push_str("#gt;"),
+            c if c.is_alphanumeric() || " .,:;/=-_~!?@+()\u{fffd}".contains(c) => out.push(c),
+            c => write!(out, "#{};", u32::from(c)).expect("a string takes everything"),
+        }
+    }
+    out
+}
+
+/// Writes a text as Graphviz reads it inside of quotes, where also HTML entities count.
+fn dot_text(text: &str) -> String {
+    let mut out = String::new();
+    for c in harmless(text).chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            '&' => out.push_str("&amp;"),
+            c => out.push(c),
+        }
+    }
+    out
+}
