@@ -2,8 +2,6 @@
 //!
 //! Only those of the root count, so what is wrong about the others is never told.
 
-use std::mem;
-
 use crate::diag::Diagnostic;
 use crate::expr::{self, Value};
 use crate::flavor::Flavor;
@@ -101,8 +99,7 @@ fn labelled(block: &Block, faults: &Faults) -> Option<Backend> {
 
 /// Returns what is wrong about a block, without saying it yet.
 fn found_in(kind: &str, block: &Block, faults: &mut Faults) -> Vec<Diagnostic> {
-    let others = mem::take(&mut faults.found);
-    match (kind, &*block.labels) {
+    faults.apart(|faults| match (kind, &*block.labels) {
         ("cloud", _) => {
             for (_, nested) in bodies::check(&block.body, &CLOUD, faults) {
                 bodies::check(&nested.body, &WORKSPACES, faults);
@@ -116,8 +113,7 @@ fn found_in(kind: &str, block: &Block, faults: &mut Faults) -> Vec<Diagnostic> {
             faults.invalid("Unsupported backend type", label.span, &remark);
         }
         _ => {}
-    }
-    mem::replace(&mut faults.found, others)
+    })
 }
 
 fn is_type(name: &str, flavor: Flavor) -> bool {

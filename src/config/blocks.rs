@@ -192,6 +192,6 @@ pub(super) fn variable(block: &Block, contents: &mut Contents, faults: &mut Faul
     contents.variables.extend(handover::variable(block));
     let default = block.body.attribute("default");
     if let Some(Err(error)) = default.map(|default| expr::constant(faults.file, &default.value)) {
-        faults.found.extend(error.refused);
+        faults.add(error.refused);
     }
 }

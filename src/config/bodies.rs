@@ -157,7 +157,7 @@ pub(super) fn constant(value: &Expr, faults: &mut Faults) -> Option<Value> {
     match expr::constant(faults.file, value) {
         Ok(constant) => Some(constant),
         Err(error) => {
-            faults.found.extend(error.refused);
+            faults.add(error.refused);
             None
         }
     }

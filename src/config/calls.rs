@@ -118,7 +118,7 @@ fn evaluate(value: &Expr, faults: &mut Faults) -> Result<Value, Unknown> {
     expr::constant(faults.file, value).map_err(|error| match error.refused.is_empty() {
         true => Unknown::Computed,
         false => {
-            faults.found.extend(error.refused);
+            faults.add(error.refused);
             Unknown::Refused
         }
     })

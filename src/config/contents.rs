@@ -3,13 +3,15 @@
 //! Files are decoded one by one and put together afterwards, so that override files can be
 //! decoded by the same code and then change what the primary files declare.
 
+use std::mem;
+
 use crate::addr::ProviderAddr;
-use crate::diag::{Diagnostic, FileId, Span};
+use crate::diag::{Diagnostic, FileId, Severity, Span};
 use crate::flavor::{Flavor, Program};
 use crate::hcl::tree::{Body, Expr};
 use crate::version::{Constraints, CoreConstraints};
 
-use super::files::Syntax;
+use super::files::{SourceFile, Syntax};
 use super::handover::Handover;
 use super::state::Local;
 use super::{CoreVersion, flood};
@@ -249,12 +251,47 @@ pub(super) struct Faults {
     /// The only program that reads the file, if not both do.
     pub only: Option<Program>,
     pub flavor: Flavor,
-    /// Where something could not be read, so that whatever is missing there may yet be written.
-    pub broken: Vec<Span>,
-    pub found: Vec<Diagnostic>,
+    /// Where something could not be read, so that whatever is missing there may yet be written; in
+    /// order.
+    broken: Vec<Span>,
+    /// Keys of objects that stand there once more, and are not in the tree; in order.
+    overruled: Vec<Span>,
+    /// How many errors were added.
+    errors: usize,
+    found: Vec<Diagnostic>,
 }
 
 impl Faults {
+    /// Nothing is wrong yet about a file.
+    pub(super) fn new(file: FileId, source: &SourceFile, role: Role, flavor: Flavor) -> Self {
+        Self {
+            file,
+            role,
+            syntax: source.syntax,
+            only: source.only,
+            flavor,
+            broken: Vec::new(),
+            overruled: Vec::new(),
+            errors: 0,
+            found: Vec::new(),
+        }
+    }
+
+    /// Takes what was found while the text was parsed.
+    pub(super) fn parsed(&mut self, found: Vec<Diagnostic>) {
+        let spans = |wanted: fn(&Diagnostic) -> bool| {
+            let told = found.iter().filter(|one| wanted(one));
+            let mut spans: Vec<Span> = told
+                .filter_map(|one| one.primary.as_ref().map(|label| label.span))
+                .collect();
+            spans.sort();
+            spans
+        };
+        self.broken = spans(|one| one.severity == Severity::Error);
+        self.overruled = spans(|one| one.code == "duplicate-key");
+        self.add(found);
+    }
+
     /// Adds an error; the remark may be empty.
     pub(super) fn error(
         &mut self,
@@ -277,8 +314,35 @@ impl Faults {
     }
 
     pub(super) fn push(&mut self, diagnostic: Diagnostic) {
-        self.found.push(diagnostic);
-        flood::relieve(&mut self.found);
+        self.errors += usize::from(diagnostic.severity == Severity::Error);
+        flood::push(&mut self.found, diagnostic);
+    }
+
+    /// Adds what others found.
+    pub(super) fn add(&mut self, found: impl IntoIterator<Item = Diagnostic>) {
+        for diagnostic in found {
+            self.push(diagnostic);
+        }
+    }
+
+    /// Returns how many errors there were so far. Only this tells whether a step adds one: a flood of
+    /// them is cut back now and then.
+    pub(super) fn errors(&self) -> usize {
+        self.errors
+    }
+
+    /// Returns what a step finds, which nobody is told yet.
+    pub(super) fn apart(&mut self, step: impl FnOnce(&mut Self)) -> Vec<Diagnostic> {
+        let others = mem::take(&mut self.found);
+        let errors = self.errors;
+        step(self);
+        self.errors = errors;
+        mem::replace(&mut self.found, others)
+    }
+
+    /// Returns everything that was found.
+    pub(super) fn into_found(self) -> Vec<Diagnostic> {
+        self.found
     }
 
     /// Returns where an argument is missing: the brace that opens the body or, in JSON, closes it.
@@ -292,8 +356,13 @@ impl Faults {
 
     /// Tells whether something in a range of bytes could not be read.
     pub(super) fn may_hide(&self, within: Span) -> bool {
-        let mut broken = self.broken.iter();
-        broken.any(|span| within.start <= span.start && span.start <= within.end)
+        let behind = Span::new(within.start, within.end + 1);
+        !starting_in(&self.broken, behind).is_empty()
+    }
+
+    /// Returns the keys that stand there once more in an object, or in those inside it.
+    pub(super) fn overruled(&self, object: Span) -> Vec<Span> {
+        starting_in(&self.overruled, object).to_owned()
     }
 
     pub(super) fn place(&self, span: Span) -> Place {
@@ -306,4 +375,11 @@ impl Faults {
     pub(super) fn place_of(&self, expr: &Expr) -> Place {
         self.place(expr.span)
     }
+}
+
+/// Returns those that start in a range of bytes, out of some that are in order.
+fn starting_in(spans: &[Span], range: Span) -> &[Span] {
+    let first = spans.partition_point(|span| span.start < range.start);
+    let end = spans.partition_point(|span| span.start < range.end);
+    spans.get(first..end).unwrap_or_default()
 }

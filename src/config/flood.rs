@@ -7,6 +7,12 @@ use crate::diag::{Diagnostic, MAX_PROBLEMS, Severity};
 /// How many diagnostics may pile up before [`in_order`] cuts them back; more than it ever leaves.
 const MAX_PILE: usize = 8 * MAX_PROBLEMS;
 
+/// Adds one more to what was found.
+pub(super) fn push(found: &mut Vec<Diagnostic>, diagnostic: Diagnostic) {
+    found.push(diagnostic);
+    relieve(found);
+}
+
 /// Cuts back what has piled up, so that a hostile file cannot fill the memory with its faults.
 pub(super) fn relieve(found: &mut Vec<Diagnostic>) {
     if found.len() > MAX_PILE {

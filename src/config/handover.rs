@@ -196,11 +196,7 @@ fn passed(value: &Expr, faults: &mut Faults) -> Vec<Passed> {
 
 /// Reports keys of a map of providers that stand there twice, of which only the last one is left.
 fn repeated(map: Span, faults: &mut Faults) {
-    let notes = faults.found.iter();
-    let notes = notes.filter(|note| note.code == "duplicate-key");
-    let keys = notes.filter_map(|note| note.primary.as_ref().map(|label| label.span));
-    let inside = keys.filter(|key| map.start <= key.start && key.start < map.end);
-    for key in inside.collect::<Vec<_>>() {
+    for key in faults.overruled(map) {
         duplicate(key, faults);
     }
 }

@@ -14,7 +14,7 @@ use super::contents::{
     Call, CallVersion, Contents, Declaration, Faults, Place, ProviderBlock, RequiredProvider,
     Resource, Source, Variable,
 };
-use super::{checks, resolve};
+use super::{checks, flood, resolve};
 
 /// Reports what may not stand in an override file; returns whether the block counts.
 pub(super) fn allows(kind: &str, block: &Block, faults: &mut Faults) -> bool {
@@ -237,7 +237,8 @@ impl<'a> Merge<'a> {
                 false => ("Invalid version constraint", call.header),
             };
             let remark = "a local module has no versions";
-            self.found.push(
+            flood::push(
+                self.found,
                 Diagnostic::error("configuration-invalid", title)
                     .at(place.file, place.span, remark),
             );
@@ -245,12 +246,14 @@ impl<'a> Merge<'a> {
     }
 
     fn missing(&mut self, title: &str, place: Place) {
-        self.found
-            .push(Diagnostic::error("configuration-invalid", title).at(
+        flood::push(
+            self.found,
+            Diagnostic::error("configuration-invalid", title).at(
                 place.file,
                 place.span,
                 "there is nothing to override",
-            ));
+            ),
+        );
     }
 }
 

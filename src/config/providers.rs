@@ -28,13 +28,13 @@ pub(super) fn required_providers(block: &Block, contents: &mut Contents, faults:
         );
     }
     for entry in block.body.attributes() {
-        let before = faults.found.len();
+        let before = faults.errors();
         let decoded = match shorthand(&entry.value, faults) {
             Some(version) => shorthand_entry(&entry.name, version, &entry.value, faults),
             None => object_entry(&entry.name, &entry.value, faults),
         };
         // An entry with an error is no entry: its names must not resolve to half an address.
-        if faults.found.len() == before {
+        if faults.errors() == before {
             contents.required.extend(decoded);
         }
     }
@@ -134,7 +134,7 @@ fn object_key(key: &ObjectKey, faults: &mut Faults) -> Option<String> {
             None
         }
         Err(found) => {
-            faults.found.extend(found);
+            faults.add(found);
             None
         }
     }
@@ -289,7 +289,7 @@ fn block_version(body: &Body, faults: &mut Faults) -> Option<Stated> {
 /// Evaluates an argument that must be constant, and reports it if it is not.
 pub(super) fn constant(argument: &Attribute, faults: &mut Faults) -> Option<Value> {
     expr::constant(faults.file, &argument.value)
-        .map_err(|found| faults.found.extend(found))
+        .map_err(|found| faults.add(found))
         .ok()
 }
 

@@ -96,21 +96,11 @@ impl<'a> Reader<'a> {
         let Some(id) = self.read(&path) else {
             return Contents::default();
         };
-        let mut faults = Faults {
-            broken: Vec::new(),
-            file: id,
-            role,
-            syntax: file.syntax,
-            only: file.only,
-            flavor: self.flavor,
-            found: Vec::new(),
-        };
+        let mut faults = Faults::new(id, file, role, self.flavor);
         let body = match file.syntax {
             Syntax::Native => {
                 let (body, found) = hcl::parse(id, self.texts.bytes(id));
-                let labels = found.iter().filter_map(|fault| fault.primary.as_ref());
-                faults.broken = labels.map(|label| label.span).collect();
-                faults.found = found;
+                faults.parsed(found);
                 body
             }
             Syntax::Json => json::parse(self.texts.bytes(id), &mut faults),
@@ -119,7 +109,7 @@ impl<'a> Reader<'a> {
             Role::Primary | Role::Override => blocks::decode(&body, &mut faults),
             Role::Test => runs::decode(&body, &mut faults),
         };
-        self.found.append(&mut faults.found);
+        self.found.append(&mut faults.into_found());
         flood::relieve(&mut self.found);
         contents
     }
@@ -199,7 +189,7 @@ impl<'a> Reader<'a> {
     /// root.
     pub(super) fn report(&mut self, path: &Path, diagnostic: Diagnostic, remark: &str) {
         let id = self.name_file(path);
-        self.found.push(diagnostic.at(id, Span::default(), remark));
+        flood::push(&mut self.found, diagnostic.at(id, Span::default(), remark));
     }
 }
 

@@ -14,7 +14,7 @@ use crate::version::Constraints;
 use super::contents::{
     Contents, Declaration, Import, Place, ProviderBlock, Reference, Resource, Stated, Written,
 };
-use super::{names, sources};
+use super::{flood, names, sources};
 
 /// Where a module stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,7 +146,8 @@ impl<'a> Resolver<'a> {
                 self.implied.insert(start.to_owned());
                 self.require_name(&local_name, &stated, Origin::Implied);
             }
-            None => self.found.push(
+            None => flood::push(
+                self.found,
                 Diagnostic::error("address-malformed", "Invalid provider local name").at(
                     place.file,
                     place.span,
@@ -185,7 +186,8 @@ impl<'a> Resolver<'a> {
         let known = self.reached_by.get(addr);
         if let Some(other) = known.filter(|other| *other != local_name) {
             let remark = format!("{} is also called {other:?} here", addr.short(self.flavor));
-            self.found.push(
+            flood::push(
+                self.found,
                 Diagnostic::note("configuration-odd", "Duplicate required provider").at(
                     stated.place.file,
                     stated.place.span,
@@ -227,7 +229,8 @@ impl<'a> Resolver<'a> {
             None => (refusal.to_string(), None),
         };
         let place = source.map_or(stated.place, |source| source.place);
-        self.found.push(
+        flood::push(
+            self.found,
             Diagnostic::error("address-malformed", refusal.title())
                 .at(place.file, place.span, note)
                 .help(help.unwrap_or_else(|| refusal.help().to_owned())),
@@ -236,7 +239,8 @@ impl<'a> Resolver<'a> {
     }
 
     fn invalid(&mut self, title: &str, place: Place, remark: &str) {
-        self.found.push(
+        flood::push(
+            self.found,
             Diagnostic::error("configuration-invalid", title).at(place.file, place.span, remark),
         );
     }
@@ -254,7 +258,8 @@ pub(super) fn duplicates<'a>(
         let Place { file, span } = declaration.place;
         if let Some(other) = first.get(&key) {
             let title = duplicate_title(declaration, flavor);
-            found.push(
+            flood::push(
+                found,
                 Diagnostic::error("configuration-invalid", title)
                     .at(file, span, "declared again")
                     .see(other.file, other.span, "first declared here"),
@@ -268,7 +273,8 @@ pub(super) fn duplicates<'a>(
             _ => None,
         };
         if let Some(rival) = rival {
-            found.push(
+            flood::push(
+                found,
                 Diagnostic::error("configuration-invalid", rival_title(flavor))
                     .at(rival.file, rival.span, "only one of the two may be set")
                     .see(file, span, "the other one"),

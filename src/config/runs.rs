@@ -121,13 +121,13 @@ pub(super) fn decode(body: &Body, faults: &mut Faults) -> Contents {
 
 /// Checks the `test` block; with an error in it, Terraform looks at nothing else.
 fn settings(blocks: &[(&'static str, &Block)], faults: &mut Faults) -> bool {
-    let before = faults.found.len();
+    let before = faults.errors();
     let title = "Multiple \"test\" blocks";
     if let Some(block) = bodies::at_most_one(blocks, "test", title, faults) {
         bodies::check(&block.body, &TEST, faults);
         experimental(&block.body, faults);
     }
-    faults.found.len() == before
+    faults.errors() == before
 }
 
 /// Reports what only alpha versions take.
@@ -260,7 +260,7 @@ fn plan_options(block: &Block, faults: &mut Faults) {
 }
 
 fn call(run: &Block, name: &str, module: &Block, faults: &mut Faults) -> Option<Call> {
-    let before = faults.found.len();
+    let before = faults.errors();
     bodies::check(&module.body, &MODULE, faults);
     let version = version(module, faults);
     let Some(argument) = module.body.attribute("source") else {
@@ -272,7 +272,7 @@ fn call(run: &Block, name: &str, module: &Block, faults: &mut Faults) -> Option<
     };
     let version = version?;
     let source = calls::of_run(&argument.value, &version, faults);
-    (faults.found.len() == before).then(|| Call {
+    (faults.errors() == before).then(|| Call {
         name: name.to_owned(),
         source,
         version,

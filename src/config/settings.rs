@@ -86,9 +86,9 @@ fn edition(argument: &Attribute, known: &str, faults: &mut Faults) {
 /// Decodes a `provider_meta` block, which requires nothing.
 fn provider_meta(block: &Block, contents: &mut Contents, faults: &mut Faults) {
     let [label] = &*block.labels else { return };
-    let before = faults.found.len();
+    let before = faults.errors();
     bodies::arguments_only(&block.body, faults);
-    if faults.found.len() > before {
+    if faults.errors() > before {
         return;
     }
     for argument in block.body.attributes() {

@@ -135,10 +135,10 @@ pub(super) fn check(block: &Block, contents: &mut Contents, faults: &mut Faults)
     let nested = bodies::check(&block.body, &CHECK, faults);
     let mut asserts = 0;
     for (kind, nested) in &nested {
-        let before = faults.found.len();
+        let before = faults.errors();
         if *kind == "assert" {
             check_rule(nested, faults);
-            asserts += usize::from(faults.found.len() == before);
+            asserts += usize::from(faults.errors() == before);
         }
     }
     // An assertion with an error does not count.

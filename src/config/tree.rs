@@ -253,7 +253,7 @@ impl Tree<'_> {
                 let recorded = self.manifest.source(&key, &self.reader);
                 if let Some(other) = recorded.filter(|recorded| join(here, recorded) != dir) {
                     let note = installed_from(other, way.call.place);
-                    self.reader.found.push(note);
+                    flood::push(&mut self.reader.found, note);
                 }
                 self.follow(&way, source, dir)
             }
@@ -350,7 +350,7 @@ impl Tree<'_> {
         if self.unreadable.insert((place, title)) {
             let Place { file, span } = place;
             let error = Diagnostic::error("module-unreadable", title);
-            self.reader.found.push(error.at(file, span, remark));
+            flood::push(&mut self.reader.found, error.at(file, span, remark));
         }
     }
 }

@@ -151,7 +151,7 @@ fn truth(argument: &Attribute, faults: &mut Faults) {
         Ok(Value::Bool(_)) => true,
         Ok(Value::String(text)) => ["true", "false", "1", "0"].contains(&&*text),
         Ok(_) => false,
-        Err(error) => return faults.found.extend(error.refused),
+        Err(error) => return faults.add(error.refused),
     };
     if !converts {
         let (at, remark) = (argument.value.span, "write true or false");

@@ -542,3 +542,14 @@ locals {}
         &[title],
     );
 }
+
+#[test]
+fn a_key_that_stands_twice_hides_nothing() {
+    let output = "output \"o\" {\ndepends_on = [{ a = 1, a = 2 }]\n}";
+    let refused = ["1 Missing required argument", "2 Invalid expression"];
+    check(ALL, output, &refused);
+    let broken = "output \"o\" {\ndepends_on = [a_x.b]\nvalue =\n}";
+    check(ALL, broken, &["3 Invalid expression"]);
+    let twice = "providers = {\na = a\na = a\n}";
+    check_call(ALL, twice, &["5 Duplicate provider address"]);
+}
