@@ -1,6 +1,6 @@
 //! Constraints on providers: dialects 1 and 2 (`lockfile.md` 4.1 to 4.5).
 
-use std::collections::{BTreeSet, btree_set};
+use std::collections::{BTreeMap, BTreeSet, btree_set};
 use std::fmt;
 
 use super::error::{Grammar, Reason};
@@ -243,23 +243,52 @@ impl Constraints {
     /// ```
     #[must_use]
     pub fn example(&self) -> Option<Version> {
-        let is_exception = |term: &&Constraint| term.operator == Operator::NotEqual;
-        // Each exception takes away one version, and an open bound one more.
-        let steps = self.terms.iter().filter(is_exception).count() as u64 + 1;
+        let free = self.next_free();
         let start = Version::release(0, 0, 0);
         let bounds = self.terms.iter().map(|term| &term.version);
-        let mut candidates: Vec<Version> = Vec::new();
+        let mut candidates: BTreeSet<Version> = BTreeSet::new();
         for bound in bounds.chain([&start]) {
             let release = bound.without_suffixes();
-            let patches = (0..=steps).filter_map(|step| release.patch.checked_add(step));
-            candidates.push(bound.clone());
-            candidates.extend(patches.map(|patch| Version {
+            // The release itself may be out, because the bound is an open one.
+            let next = release.patch.checked_add(1);
+            let next = next.map(|patch| Version {
                 patch,
                 ..release.clone()
-            }));
+            });
+            let releases = [Some(release), next].into_iter().flatten();
+            let releases = releases.filter_map(|version| match free.get(&version) {
+                Some(patch) => patch.map(|patch| Version { patch, ..version }),
+                None => Some(version),
+            });
+            candidates.extend(releases.chain([bound.clone()]));
         }
-        candidates.retain(|candidate| self.allows(candidate));
-        candidates.into_iter().min()
+        // What refuses one candidate refuses most of its neighbours.
+        let mut refusing: Option<&Constraint> = None;
+        candidates.into_iter().find(|candidate| {
+            let refuses = |term: &&Constraint| !term.is_met_by(candidate);
+            refusing = refusing.filter(refuses);
+            refusing = refusing.or_else(|| self.terms.iter().rev().find(refuses));
+            refusing.is_none() && self.allows(candidate)
+        })
+    }
+
+    /// Maps every version that is excepted to the patch of the next one that is not, if there is one.
+    fn next_free(&self) -> BTreeMap<Version, Option<u64>> {
+        let exceptions = self.terms.iter().rev();
+        let exceptions = exceptions.filter(|term| term.operator == Operator::NotEqual);
+        let mut free = BTreeMap::new();
+        for Constraint { version, .. } in exceptions {
+            let next = version.patch.checked_add(1).map(|patch| Version {
+                patch,
+                ..version.clone()
+            });
+            let next = next.and_then(|next| match free.get(&next) {
+                Some(further) => *further,
+                None => Some(next.patch),
+            });
+            free.insert(version.clone(), next);
+        }
+        free
     }
 
     /// Returns the greatest of the offered versions that is allowed (`lockfile.md` 4.5).
