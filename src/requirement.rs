@@ -1,6 +1,6 @@
 //! What a configuration requires.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -222,30 +222,15 @@ impl Requirements {
     #[must_use]
     pub fn clash(&self, provider: &ProviderAddr) -> Vec<&Requirement> {
         let places = self.providers.get(provider).map_or(&[][..], Vec::as_slice);
-        let mut clashing: Vec<&Requirement> = Vec::new();
-        for place in places {
-            // What is written once counts once, however many calls share it.
-            if !clashing
-                .iter()
-                .any(|known| known.constraints == place.constraints)
-            {
-                clashing.push(place);
-            }
+        // What is written once counts once, however many calls share it.
+        let mut known = BTreeSet::new();
+        let distinct = places.iter();
+        let distinct = distinct.filter(|place| known.insert(place.constraints.to_string()));
+        let distinct: Vec<&Requirement> = distinct.collect();
+        match is_met(&distinct) {
+            true => Vec::new(),
+            false => needed(&[], &distinct, &[]),
         }
-        if is_met(&clashing) {
-            return Vec::new();
-        }
-        let mut index = 0;
-        while index < clashing.len() {
-            let mut without = clashing.clone();
-            without.remove(index);
-            if is_met(&without) {
-                index += 1;
-            } else {
-                clashing = without;
-            }
-        }
-        clashing
     }
 
     /// Tells whether everything that may require a provider was seen, so that what nothing requires
@@ -254,6 +239,26 @@ impl Requirements {
     pub fn is_complete(&self) -> bool {
         !self.faulty && self.unseen_calls.is_empty() && self.state != StateSeen::No
     }
+}
+
+/// Returns the places of a part that a clash needs beside those before and behind it, as few as
+/// possible. It leaves out the earliest, whole halves at once where these are not needed.
+fn needed<'a>(
+    before: &[&'a Requirement],
+    part: &[&'a Requirement],
+    behind: &[&'a Requirement],
+) -> Vec<&'a Requirement> {
+    if !is_met(&[before, behind].concat()) {
+        return Vec::new();
+    }
+    if part.len() < 2 {
+        return part.to_vec();
+    }
+    let (first, second) = part.split_at(part.len() / 2);
+    let mut found = needed(before, first, &[second, behind].concat());
+    let before = [before, &found].concat();
+    found.extend(needed(&before, second, behind));
+    found
 }
 
 /// Tells whether some version meets the conditions of all places.
@@ -299,6 +304,10 @@ mod tests {
         check(&[">= 1", "> 2, < 1", "1.0.0"], &["< 1.0.0, > 2.0.0"]);
         check(&["1.0.0-beta1", ">= 1.0.0-alpha"], &[]);
         check(&["1.0.0", "2.0.0", "1.0.0"], &["1.0.0", "2.0.0"]);
+        check(
+            &["< 2", "< 3", ">= 1", ">= 4", ">= 5", "!= 6.0.0", "< 4.0.1"],
+            &[">= 5.0.0", "< 4.0.1"],
+        );
     }
 
     #[test]
