@@ -8,6 +8,8 @@ use crate::expr::Number;
 use crate::flavor::Flavor;
 use crate::hcl::tree::{Expr, ExprKind, Step};
 
+use super::references;
+
 /// One part of a written address.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Part<'e> {
@@ -104,17 +106,7 @@ pub(super) type Fault = (&'static str, Span);
 
 /// Splits a reference; anything else is none.
 pub(super) fn parts(expr: &Expr) -> Option<Vec<Part<'_>>> {
-    let name = |text| {
-        let text = PartText::Name(text);
-        let span = expr.span;
-        Some(vec![Part { text, span }])
-    };
     match &expr.kind {
-        ExprKind::Variable(text) => name(text),
-        // The programs read keywords as names here.
-        ExprKind::Null => name("null"),
-        ExprKind::Bool(true) => name("true"),
-        ExprKind::Bool(false) => name("false"),
         ExprKind::Traversal(base, steps) => {
             let mut parts = parts(base)?;
             for step in steps {
@@ -127,7 +119,11 @@ pub(super) fn parts(expr: &Expr) -> Option<Vec<Part<'_>>> {
             }
             Some(parts)
         }
-        _ => None,
+        _ => {
+            let text = PartText::Name(references::word(expr)?);
+            let span = expr.span;
+            Some(vec![Part { text, span }])
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 use crate::diag::Diagnostic;
 use crate::expr::{self, Value};
 use crate::flavor::Flavor;
-use crate::hcl::tree::{Attribute, Block, Body, Expr, ExprKind, Item};
+use crate::hcl::tree::{Attribute, Block, Body, Expr, Item};
 
 use super::blocks::{self, BlockType};
 use super::contents::{Faults, Role};
@@ -64,16 +64,31 @@ impl Argument {
     }
 }
 
+impl Schema {
+    /// An argument that may stand here by what the table says of its name.
+    fn argument(&self, attribute: &Attribute, flavor: Flavor) -> Option<&Argument> {
+        let name = &attribute.name.text;
+        let mut arguments = self.arguments.iter();
+        arguments.find(|known| known.name == name && (known.known_to)(flavor))
+    }
+
+    /// Walks over the arguments of a body that may stand there.
+    pub(super) fn known<'b>(
+        &'static self,
+        body: &'b Body,
+        flavor: Flavor,
+    ) -> impl Iterator<Item = &'b Attribute> {
+        body.attributes()
+            .filter(move |one| self.argument(one, flavor).is_some())
+    }
+}
+
 /// Reports what is wrong about a body; returns the blocks that may stand there, in their order.
 pub(super) fn check<'b>(
     body: &'b Body,
     schema: &Schema,
     faults: &mut Faults,
 ) -> Vec<(&'static str, &'b Block)> {
-    let known = |name: &str, flavor| {
-        let mut arguments = schema.arguments.iter();
-        arguments.find(|known| known.name == name && (known.known_to)(flavor))
-    };
     for argument in schema.arguments {
         let needed = argument.needed && (argument.known_to)(faults.flavor);
         // An override need not repeat what its base has.
@@ -84,7 +99,7 @@ pub(super) fn check<'b>(
     let mut blocks = Vec::new();
     for item in &body.items {
         match item {
-            Item::Attribute(attribute) => match known(&attribute.name.text, faults.flavor) {
+            Item::Attribute(attribute) => match schema.argument(attribute, faults.flavor) {
                 Some(argument) => value(&attribute.value, argument.takes, faults),
                 None => blocks::unsupported_argument(attribute, faults),
             },
@@ -119,7 +134,7 @@ fn value(value: &Expr, takes: Takes, faults: &mut Faults) {
         Takes::Anything | Takes::Reference | Takes::Expression => {}
         Takes::Text => drop(text(value, faults)),
         Takes::Truth => drop(truth(value, faults)),
-        Takes::References => references::list(value, faults),
+        Takes::References => references::check_list(value, faults),
     }
 }
 
@@ -165,22 +180,6 @@ pub(super) fn constant(value: &Expr, faults: &mut Faults) -> Option<Value> {
 
 fn unsuitable(value: &Expr, remark: &str, faults: &mut Faults) {
     faults.error("wrong-type", "Unsuitable value type", value.span, remark);
-}
-
-/// Returns the bare word that an argument consists of.
-pub(super) fn keyword(argument: &Attribute) -> Option<&str> {
-    word(&argument.value)
-}
-
-/// Returns the bare word that an expression consists of; the programs read keywords as such, too.
-pub(super) fn word(value: &Expr) -> Option<&str> {
-    match &value.kind {
-        ExprKind::Variable(word) => Some(word),
-        ExprKind::Null => Some("null"),
-        ExprKind::Bool(true) => Some("true"),
-        ExprKind::Bool(false) => Some("false"),
-        _ => None,
-    }
 }
 
 /// Reports every block but the first, which is what may stand only once.

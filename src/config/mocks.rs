@@ -13,7 +13,7 @@ use super::addresses;
 use super::blocks::{BlockType, every};
 use super::bodies::{self, Argument, Schema, Takes};
 use super::contents::Faults;
-use super::{names, providers, statements};
+use super::{names, providers, references, statements};
 
 /// What makes a provider of a test file one of its kind: local name and alias.
 pub(super) type ProviderKey = (String, Option<String>);
@@ -135,7 +135,7 @@ fn during(body: &Body, faults: &mut Faults) {
     let Some(argument) = argument.filter(|_| is_terraform(faults.flavor)) else {
         return;
     };
-    if !matches!(bodies::keyword(argument), Some("plan" | "apply")) {
+    if !matches!(references::word(&argument.value), Some("plan" | "apply")) {
         let remark = "write plan or apply, without quotes";
         faults.invalid("Invalid override_during value", argument.name.span, remark);
     }

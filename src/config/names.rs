@@ -7,7 +7,7 @@ use crate::hcl::tree::{Body, Expr, ExprKind, Step};
 
 use super::contents::{Faults, Reference};
 use super::files::Syntax;
-use super::json;
+use super::{json, references};
 
 /// Reads the meta-argument `provider` of a block, if it has one.
 ///
@@ -56,10 +56,6 @@ pub(super) fn configuration(value: &Expr, faults: &mut Faults) -> Result<Referen
 /// Splits a reference into local name and alias; anything else is none.
 fn reference(value: &Expr, faults: &mut Faults) -> Option<(String, Option<String>)> {
     match &value.kind {
-        ExprKind::Variable(name) => Some((name.clone(), None)),
-        // The programs read a keyword as a name here.
-        ExprKind::Null => Some(("null".to_owned(), None)),
-        ExprKind::Bool(value) => Some((value.to_string(), None)),
         ExprKind::String(text) if faults.syntax == Syntax::Native => {
             let parts = quoted_reference(text)?;
             faults.odd("Quoted references are deprecated", value.span, "");
@@ -77,7 +73,7 @@ fn reference(value: &Expr, faults: &mut Faults) -> Option<(String, Option<String
             };
             Some((name.clone(), Some(alias.text.clone())))
         }
-        _ => None,
+        _ => references::word(value).map(|name| (name.to_owned(), None)),
     }
 }
 

@@ -14,7 +14,7 @@ use super::contents::{
     Call, CallVersion, Contents, Declaration, Faults, Place, ProviderBlock, RequiredProvider,
     Resource, Source, Variable,
 };
-use super::{checks, flood, resolve};
+use super::{flood, references, resolve};
 
 /// Reports what may not stand in an override file; returns whether the block counts.
 pub(super) fn allows(kind: &str, block: &Block, faults: &mut Faults) -> bool {
@@ -49,7 +49,7 @@ fn unsupported(kind: &str, block: &Block, faults: &mut Faults) {
     let value = argument.map(|argument| &argument.value.kind);
     // What is no list, or no reference, is reported as such.
     if let Some(ExprKind::Tuple(items)) = value
-        && let Some(first) = items.iter().find(|item| checks::is_reference(item))
+        && let Some(first) = items.iter().find(|item| references::is_reference(item))
     {
         let remark = "depends_on cannot be overridden";
         faults.invalid("Unsupported override", first.span, remark);

@@ -13,7 +13,7 @@ use super::blocks::{self, BlockType, every};
 use super::bodies::{self, Argument, Schema, Takes};
 use super::contents::{Call, CallVersion, Contents, Faults};
 use super::handover::Handover;
-use super::{calls, mocks, names, providers, statements};
+use super::{calls, mocks, names, providers, references, statements};
 
 /// What may stand at the top level of a test file.
 const TEST_FILE: Schema = Schema {
@@ -242,7 +242,7 @@ fn one_of(block: &Block, name: &str, words: &[&str], faults: &mut Faults) {
     let Some(argument) = block.body.attribute(name) else {
         return;
     };
-    if bodies::keyword(argument).is_none_or(|word| !words.contains(&word)) {
+    if references::word(&argument.value).is_none_or(|word| !words.contains(&word)) {
         let title = format!("Invalid \"{name}\" keyword");
         let remark = format!("write {}, without quotes", words.join(" or "));
         faults.invalid(title, argument.value.span, &remark);
@@ -252,7 +252,12 @@ fn one_of(block: &Block, name: &str, words: &[&str], faults: &mut Faults) {
 fn plan_options(block: &Block, faults: &mut Faults) {
     bodies::check(&block.body, &PLAN_OPTIONS, faults);
     one_of(block, "mode", &["normal", "refresh-only"], faults);
-    let word = |name| block.body.attribute(name).and_then(bodies::keyword);
+    let word = |name| {
+        block
+            .body
+            .attribute(name)
+            .and_then(|argument| references::word(&argument.value))
+    };
     if let (Some("refresh-only"), Some("false")) = (word("mode"), word("refresh")) {
         let remark = "refresh-only needs to refresh";
         faults.invalid("Incompatible plan options", block.header, remark);

@@ -11,7 +11,7 @@ use super::CoreVersion;
 use super::blocks::{self, BlockType, every};
 use super::bodies::{self, Argument, Schema, Takes};
 use super::contents::{Contents, Declaration, Faults};
-use super::{backends, names, providers};
+use super::{backends, names, providers, references};
 
 /// What may stand in a `terraform` block.
 const SETTINGS: Schema = Schema {
@@ -74,7 +74,7 @@ fn declare(kind: &'static str, block: &Block, contents: &mut Contents, faults: &
 
 /// Checks a language edition: a bare word, of which each program has one.
 fn edition(argument: &Attribute, known: &str, faults: &mut Faults) {
-    let title = match bodies::keyword(argument) {
+    let title = match references::word(&argument.value) {
         Some(word) if word == known => return,
         Some(_) => "Unsupported language edition",
         None => "Invalid language edition",
@@ -178,7 +178,7 @@ fn experiments(value: &Expr, faults: &mut Faults) {
         return;
     };
     for item in items {
-        let title = match bodies::word(item) {
+        let title = match references::word(item) {
             Some(_) => "Unknown experiment keyword",
             None => "Invalid experiment keyword",
         };

@@ -1,36 +1,34 @@
 //! `module` blocks.
 
-use crate::config::blocks::kind_of;
+use crate::config::bodies::{self, Argument, Schema, Takes};
 use crate::config::contents::Faults;
+use crate::config::references;
 use crate::expr::{self, Value};
 use crate::flavor::Flavor;
 use crate::hcl::tree::{Attribute, Block};
 
-use super::{
-    Argument, Nested, Rule, depends_on, known_arguments, known_blocks, nested, optional, repetition,
-};
+use super::{Nested, Rule, known_blocks, nested, repetition, some, typed};
 
 const INSIDE: &[Nested] = &[
     nested("_", Rule::Once),
-    Nested {
-        known_to: Flavor::is_opentofu,
-        ..nested("lifecycle", Rule::Once)
-    },
-    Nested {
-        known_to: |flavor| !flavor.is_opentofu(),
-        ..nested("lifecycle", Rule::Reserved)
-    },
+    some(Flavor::is_opentofu, nested("lifecycle", Rule::Once)),
+    some(
+        |flavor| !flavor.is_opentofu(),
+        nested("lifecycle", Rule::Reserved),
+    ),
     nested("locals", Rule::Reserved),
-    Nested {
-        labels: &["type"],
-        ..nested("provider", Rule::Reserved)
-    },
+    typed(nested("provider", Rule::Reserved)),
 ];
+
+const LIFECYCLE: Schema = Schema {
+    arguments: &[Argument::new("enabled", Takes::Anything)],
+    blocks: &[],
+};
 
 /// Checks a call of a module, but for its name, source, version and providers.
 pub(in crate::config) fn call(block: &Block, faults: &mut Faults) {
     if let Some(argument) = block.body.attribute("depends_on") {
-        depends_on(argument, faults);
+        references::depends_on(argument, faults);
     }
     let nested_deprecations = block.body.attribute("ignore_nested_deprecations");
     if let Some(argument) = nested_deprecations.filter(|_| keeps_deprecations(faults.flavor)) {
@@ -41,11 +39,7 @@ pub(in crate::config) fn call(block: &Block, faults: &mut Faults) {
     let lifecycle = lifecycle.map(|(_, block)| *block);
     repetition::check(block, lifecycle, faults);
     if let Some(lifecycle) = lifecycle {
-        const ARGUMENTS: &[Argument] = &[optional("enabled")];
-        known_arguments(lifecycle, ARGUMENTS, faults);
-        for inner in lifecycle.body.blocks() {
-            kind_of(inner, &[], faults);
-        }
+        bodies::check(&lifecycle.body, &LIFECYCLE, faults);
     }
 }
 

@@ -1,14 +1,19 @@
 //! `precondition` and `postcondition`.
 
-use crate::config::blocks::kind_of;
+use crate::config::bodies::{self, Argument, Schema, Takes};
 use crate::config::contents::{Faults, Role};
+use crate::config::references::{self, Subject};
 use crate::hcl::tree::Block;
 
-use super::references::{self, Subject};
 use super::resources::Owner;
-use super::{Argument, known_arguments, required};
 
-const ARGUMENTS: &[Argument] = &[required("condition"), required("error_message")];
+const RULE: Schema = Schema {
+    arguments: &[
+        Argument::new("condition", Takes::Expression).needed(),
+        Argument::new("error_message", Takes::Expression).needed(),
+    ],
+    blocks: &[],
+};
 
 /// Checks a condition of a resource, which no override file may have.
 pub(super) fn check(owner: Owner<'_>, block: &Block, faults: &mut Faults) {
@@ -17,10 +22,8 @@ pub(super) fn check(owner: Owner<'_>, block: &Block, faults: &mut Faults) {
         let title = format!("Can't override {kind} blocks");
         return faults.invalid(title, block.header, "only the primary files may have them");
     }
-    for nested in block.body.blocks() {
-        kind_of(nested, &[], faults);
-    }
-    for argument in known_arguments(block, ARGUMENTS, faults) {
+    bodies::check(&block.body, &RULE, faults);
+    for argument in RULE.known(&block.body, faults.flavor) {
         let value = &argument.value;
         let used = references::inside(value);
         if used.is_empty() && argument.name.text == "condition" {

@@ -1,50 +1,55 @@
 //! `lifecycle` blocks of resources.
 
-use crate::config::blocks::{BlockType, every, kind_of};
+use crate::config::blocks::{BlockType, every};
+use crate::config::bodies::{self, Argument, Schema, Takes};
 use crate::config::contents::Faults;
+use crate::config::references::{self, Subject};
 use crate::expr::{self, Value};
 use crate::flavor::Flavor;
 use crate::hcl::tree::{Attribute, Block, Expr};
 
-use super::references::{self, Subject};
 use super::resources::Owner;
-use super::{Argument, conditions, known_arguments, optional, triggers, truth};
+use super::{conditions, triggers};
 
-/// The arguments of every kind of resource; most are only known to be refused.
-const ARGUMENTS: &[Argument] = &[
-    optional("create_before_destroy"),
-    optional("prevent_destroy"),
-    optional("ignore_changes"),
-    optional("replace_triggered_by"),
-    Argument {
-        known_to: |flavor| matches!(flavor, Flavor::Terraform1_16 | Flavor::OpenTofu1_12),
-        ..optional("destroy")
-    },
-    Argument {
-        known_to: Flavor::is_opentofu,
-        ..optional("enabled")
-    },
-];
+/// What may stand there for every kind of resource; most is only known to be refused.
+const LIFECYCLE: Schema = Schema {
+    arguments: &[
+        Argument::new("create_before_destroy", Takes::Anything),
+        Argument::new("prevent_destroy", Takes::Anything),
+        Argument::new("ignore_changes", Takes::Anything),
+        Argument::new("replace_triggered_by", Takes::Anything),
+        Argument::new("destroy", Takes::Anything).known_to(may_keep),
+        Argument::new("enabled", Takes::Anything).known_to(Flavor::is_opentofu),
+    ],
+    blocks: BLOCKS,
+};
 
 const BLOCKS: &[BlockType] = &[
     every("precondition", &[]),
     every("postcondition", &[]),
-    BlockType {
-        known_to: Flavor::has_actions,
-        ..every("action_trigger", &[])
-    },
+    every("action_trigger", &[]).known_to(Flavor::has_actions),
 ];
+
+/// Tells whether a resource may be dropped without being destroyed.
+fn may_keep(flavor: Flavor) -> bool {
+    matches!(flavor, Flavor::Terraform1_16 | Flavor::OpenTofu1_12)
+}
 
 /// Checks the `lifecycle` block of a resource, data source or ephemeral resource.
 pub(super) fn check(owner: Owner<'_>, block: &Block, faults: &mut Faults) {
-    for argument in known_arguments(block, ARGUMENTS, faults) {
+    let blocks = bodies::check(&block.body, &LIFECYCLE, faults);
+    for argument in LIFECYCLE.known(&block.body, faults.flavor) {
         match (owner.kind, &*argument.name.text) {
             // OpenTofu's, for all of them; the value may be anything.
             (_, "enabled") => {}
-            ("resource", "create_before_destroy") => truth(argument, faults),
+            ("resource", "create_before_destroy") => {
+                bodies::truth(&argument.value, faults);
+            }
             // OpenTofu computes these much later.
             ("resource", "prevent_destroy" | "destroy") if faults.flavor.is_opentofu() => {}
-            ("resource", "prevent_destroy" | "destroy") => truth(argument, faults),
+            ("resource", "prevent_destroy" | "destroy") => {
+                bodies::truth(&argument.value, faults);
+            }
             ("resource", "ignore_changes") => ignore_changes(&argument.value, faults),
             ("resource", "replace_triggered_by") => {
                 for item in references::list(&argument.value, faults) {
@@ -54,16 +59,15 @@ pub(super) fn check(owner: Owner<'_>, block: &Block, faults: &mut Faults) {
             _ => misplaced(owner.kind, argument, block, faults),
         }
     }
-    for nested in block.body.blocks() {
-        match kind_of(nested, BLOCKS, faults) {
-            Some("action_trigger") if owner.kind == "resource" => triggers::check(nested, faults),
-            Some("action_trigger") => {
+    for (kind, nested) in blocks {
+        match kind {
+            "action_trigger" if owner.kind == "resource" => triggers::check(nested, faults),
+            "action_trigger" => {
                 let kind = noun(owner.kind);
                 let title = format!("Invalid {kind} lifecycle nested block");
                 faults.invalid(title, nested.kind.span, "only a resource triggers actions");
             }
-            Some(_) => conditions::check(owner, nested, faults),
-            None => {}
+            _ => conditions::check(owner, nested, faults),
         }
     }
 }
@@ -88,7 +92,7 @@ fn noun(kind: &str) -> &'static str {
 
 /// Checks which changes are ignored: `all`, or a list of what stands in the resource.
 fn ignore_changes(value: &Expr, faults: &mut Faults) {
-    if references::word(&value.kind).as_deref() == Some("all") {
+    if references::word(value) == Some("all") {
         return;
     }
     let items = references::list(value, faults);

@@ -10,7 +10,6 @@ mod conditions;
 mod lifecycle;
 mod providers;
 mod provisioners;
-mod references;
 mod repetition;
 mod resources;
 #[cfg(test)]
@@ -19,21 +18,17 @@ mod triggers;
 
 pub(super) use calls::call;
 pub(super) use providers::provider;
-pub(super) use references::{depends_on, is_reference};
 pub(super) use resources::{Inside, resource};
 
-use crate::expr::{self, Value};
 use crate::flavor::Flavor;
-use crate::hcl::tree::{Attribute, Block};
+use crate::hcl::tree::Block;
 
-use super::blocks::{labels_fit, unsupported_argument};
+use super::blocks::{BlockType, every, labels_fit};
 use super::contents::Faults;
 
 /// A nested block that a kind of block keeps from its provider or module.
 struct Nested {
-    kind: &'static str,
-    labels: &'static [&'static str],
-    known_to: fn(Flavor) -> bool,
+    block: BlockType,
     rule: Rule,
 }
 
@@ -52,10 +47,27 @@ enum Rule {
 
 const fn nested(kind: &'static str, rule: Rule) -> Nested {
     Nested {
-        kind,
-        labels: &[],
-        known_to: |_| true,
+        block: every(kind, &[]),
         rule,
+    }
+}
+
+/// The same, for some flavors only.
+const fn some(known_to: fn(Flavor) -> bool, nested: Nested) -> Nested {
+    Nested {
+        block: nested.block.known_to(known_to),
+        ..nested
+    }
+}
+
+/// The same, with a label that says which type of it is meant.
+const fn typed(nested: Nested) -> Nested {
+    Nested {
+        block: BlockType {
+            labels: &["type"],
+            ..nested.block
+        },
+        ..nested
     }
 }
 
@@ -68,15 +80,17 @@ fn known_blocks<'b>(
 ) -> Vec<(&'static str, &'b Block)> {
     let mut counted: Vec<(&'static str, &'b Block)> = Vec::new();
     for inner in block.body.blocks() {
-        let known = table
-            .iter()
-            .find(|known| known.kind == inner.kind.text && (known.known_to)(faults.flavor));
+        let known = table.iter().find(|known| {
+            known.block.kind == inner.kind.text && (known.block.known_to)(faults.flavor)
+        });
         // Everything else is for the provider or the module to judge.
-        let Some(known) = known else { continue };
+        let Some(Nested { block: known, rule }) = known else {
+            continue;
+        };
         if !labels_fit(inner, known.labels, faults) {
             continue;
         }
-        match known.rule {
+        match *rule {
             Rule::Reserved => {
                 let title = format!("Reserved block type name in {kind} block");
                 let remark = "this name is kept for later versions";
@@ -95,66 +109,4 @@ fn known_blocks<'b>(
         }
     }
     counted
-}
-
-/// An argument of a block that holds only what the programs know.
-struct Argument {
-    name: &'static str,
-    known_to: fn(Flavor) -> bool,
-    is_required: bool,
-}
-
-const fn optional(name: &'static str) -> Argument {
-    Argument {
-        name,
-        known_to: |_| true,
-        is_required: false,
-    }
-}
-
-const fn required(name: &'static str) -> Argument {
-    Argument {
-        is_required: true,
-        ..optional(name)
-    }
-}
-
-/// Reports arguments that a block does not have, and those that it lacks; returns the others.
-fn known_arguments<'b>(
-    block: &'b Block,
-    table: &[Argument],
-    faults: &mut Faults,
-) -> Vec<&'b Attribute> {
-    let mut found = Vec::new();
-    for argument in block.body.attributes() {
-        let is_known =
-            |known: &Argument| known.name == argument.name.text && (known.known_to)(faults.flavor);
-        match table.iter().any(is_known) {
-            true => found.push(argument),
-            false => unsupported_argument(argument, faults),
-        }
-    }
-    for missing in table.iter().filter(|known| known.is_required) {
-        if block.body.attribute(missing.name).is_none() {
-            let remark = format!("{} is missing", missing.name);
-            faults.invalid("Missing required argument", block.header, &remark);
-        }
-    }
-    found
-}
-
-/// Checks an argument that must be true or false, and known before anything else is.
-///
-/// What only we cannot compute is none of our business: the value changes no requirement.
-fn truth(argument: &Attribute, faults: &mut Faults) {
-    let converts = match expr::constant(faults.file, &argument.value) {
-        Ok(Value::Bool(_)) => true,
-        Ok(Value::String(text)) => ["true", "false", "1", "0"].contains(&&*text),
-        Ok(_) => false,
-        Err(error) => return faults.add(error.refused),
-    };
-    if !converts {
-        let (at, remark) = (argument.value.span, "write true or false");
-        faults.error("wrong-type", "Unsuitable value type", at, remark);
-    }
 }

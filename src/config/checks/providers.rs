@@ -1,20 +1,17 @@
 //! `provider` blocks.
 
+use crate::config::bodies::{Argument, Takes};
 use crate::config::contents::Faults;
-use crate::flavor::Flavor;
 use crate::hcl::tree::Block;
 
-use super::{Argument, Nested, Rule, known_blocks, nested, optional};
+use super::{Nested, Rule, known_blocks, nested};
 
 /// Arguments that no provider can have.
 const RESERVED: &[Argument] = &[
-    optional("count"),
-    optional("depends_on"),
-    optional("source"),
-    Argument {
-        known_to: |flavor: Flavor| !flavor.is_opentofu(),
-        ..optional("for_each")
-    },
+    Argument::new("count", Takes::Anything),
+    Argument::new("depends_on", Takes::Anything),
+    Argument::new("source", Takes::Anything),
+    Argument::new("for_each", Takes::Anything).known_to(|flavor| !flavor.is_opentofu()),
 ];
 
 const INSIDE: &[Nested] = &[

@@ -1,9 +1,9 @@
 //! `provisioner` and `connection` blocks.
 
 use crate::config::contents::Faults;
+use crate::config::references::{self, Reference};
 use crate::hcl::tree::{Attribute, Block};
 
-use super::references::{self, Reference};
 use super::{Nested, Rule, known_blocks, nested};
 
 const INSIDE: &[Nested] = &[
@@ -41,7 +41,7 @@ fn provisioner(block: &Block, faults: &mut Faults) -> When {
         return When::Create;
     }
     let when = keyword(block, "when", &["create", "destroy"], faults);
-    let when = match when.as_deref() {
+    let when = match when {
         Some("destroy") => When::Destroy,
         _ => When::Create,
     };
@@ -63,10 +63,15 @@ fn provisioner(block: &Block, faults: &mut Faults) -> When {
 }
 
 /// Reads an argument that is one of a few words.
-fn keyword(block: &Block, name: &str, words: &[&str], faults: &mut Faults) -> Option<String> {
+fn keyword<'b>(
+    block: &'b Block,
+    name: &str,
+    words: &[&str],
+    faults: &mut Faults,
+) -> Option<&'b str> {
     let argument = block.body.attribute(name)?;
     let word = references::keyword(&argument.value, faults);
-    let word = word.filter(|word| words.contains(&&**word));
+    let word = word.filter(|word| words.contains(word));
     if word.is_none() {
         let title = format!("Invalid {name:?} keyword");
         let remark = format!("write {}", words.join(" or "));

@@ -1,15 +1,13 @@
 //! `resource`, `data`, `ephemeral` and `action` blocks.
 
-use crate::config::blocks::{BlockType, every, kind_of};
+use crate::config::blocks::every;
+use crate::config::bodies::{self, Argument, Schema, Takes};
 use crate::config::contents::Faults;
-use crate::config::names;
+use crate::config::{names, references};
 use crate::flavor::Flavor;
 use crate::hcl::tree::Block;
 
-use super::{
-    Argument, Nested, Rule, depends_on, known_arguments, known_blocks, lifecycle, nested, optional,
-    provisioners, repetition,
-};
+use super::{Nested, Rule, known_blocks, lifecycle, nested, provisioners, repetition, typed};
 
 /// What a block stands in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,10 +31,7 @@ const RESOURCE: &[Nested] = &[
     nested("locals", Rule::Reserved),
     nested("_", Rule::Once),
     nested("connection", Rule::Once),
-    Nested {
-        labels: &["type"],
-        ..nested("provisioner", Rule::Any)
-    },
+    typed(nested("provisioner", Rule::Any)),
 ];
 
 /// What data sources and ephemeral resources keep; a provider may have the other names.
@@ -52,10 +47,7 @@ const EPHEMERAL: &[Nested] = &[
     nested("locals", Rule::Reserved),
     nested("_", Rule::Once),
     nested("connection", Rule::Refused(NOT_EPHEMERAL)),
-    Nested {
-        labels: &["type"],
-        ..nested("provisioner", Rule::Refused(NOT_EPHEMERAL))
-    },
+    typed(nested("provisioner", Rule::Refused(NOT_EPHEMERAL))),
 ];
 
 const NOT_EPHEMERAL: &str = "Invalid configuration block for ephemeral resource";
@@ -109,7 +101,7 @@ fn name_titles(kind: &str, flavor: Flavor) -> [&'static str; 2] {
 
 fn body(owner: Owner<'_>, block: &Block, inside: Inside, faults: &mut Faults) {
     if let Some(argument) = block.body.attribute("depends_on") {
-        depends_on(argument, faults);
+        references::depends_on(argument, faults);
     }
     let table = match owner.kind {
         "resource" => RESOURCE,
@@ -148,22 +140,18 @@ fn governed_by_check(block: &Block, faults: &mut Faults) {
 
 /// Checks an action, in which the provider's part is a block of its own.
 fn action(block: &Block, faults: &mut Faults) {
-    const ARGUMENTS: &[Argument] = &[
-        optional("count"),
-        optional("for_each"),
-        optional("provider"),
-    ];
-    const BLOCKS: &[BlockType] = &[every("config", &[])];
-    known_arguments(block, ARGUMENTS, faults);
+    const ACTION: Schema = Schema {
+        arguments: &[
+            Argument::new("count", Takes::Anything),
+            Argument::new("for_each", Takes::Anything),
+            Argument::new("provider", Takes::Anything),
+        ],
+        blocks: &[every("config", &[])],
+    };
+    let configs = bodies::check(&block.body, &ACTION, faults);
     repetition::check(block, None, faults);
-    let mut configs = 0;
-    for nested in block.body.blocks() {
-        if kind_of(nested, BLOCKS, faults).is_some() {
-            configs += 1;
-            if configs == 2 {
-                let remark = "only one may stand here";
-                faults.invalid("Duplicate config block", nested.header, remark);
-            }
-        }
+    if let [_, (_, second), ..] = &*configs {
+        let remark = "only one may stand here";
+        faults.invalid("Duplicate config block", second.header, remark);
     }
 }

@@ -1,22 +1,20 @@
 //! `action_trigger` blocks, which Terraform has since 1.15's predecessors (`config.md` 11.2).
 
-use crate::config::blocks::kind_of;
+use crate::config::bodies::{self, Argument, Schema, Takes};
 use crate::config::contents::Faults;
+use crate::config::references::{self, Subject};
 use crate::flavor::Flavor;
 use crate::hcl::tree::{Block, Expr};
 
-use super::references::{self, Subject};
-use super::{Argument, known_arguments, optional, required};
-
-const ARGUMENTS: &[Argument] = &[
-    required("events"),
-    required("actions"),
-    optional("condition"),
-    Argument {
-        known_to: is_1_16,
-        ..optional("on_failure")
-    },
-];
+const TRIGGER: Schema = Schema {
+    arguments: &[
+        Argument::new("events", Takes::Anything).needed(),
+        Argument::new("actions", Takes::Anything).needed(),
+        Argument::new("condition", Takes::Expression),
+        Argument::new("on_failure", Takes::Reference).known_to(is_1_16),
+    ],
+    blocks: &[],
+};
 
 /// What may trigger an action; the first four are the oldest.
 const EVENTS: [&str; 6] = [
@@ -34,11 +32,9 @@ fn is_1_16(flavor: Flavor) -> bool {
 
 /// Checks an `action_trigger` block of a resource.
 pub(super) fn check(block: &Block, faults: &mut Faults) {
-    for nested in block.body.blocks() {
-        kind_of(nested, &[], faults);
-    }
+    bodies::check(&block.body, &TRIGGER, faults);
     let (mut events, mut actions) = (0, 0);
-    for argument in known_arguments(block, ARGUMENTS, faults) {
+    for argument in TRIGGER.known(&block.body, faults.flavor) {
         let value = &argument.value;
         match &*argument.name.text {
             "events" => events = count_events(value, faults),
@@ -65,10 +61,10 @@ fn count_events(value: &Expr, faults: &mut Faults) -> usize {
         true => &EVENTS[..],
         false => &EVENTS[..4],
     };
-    let mut seen: Vec<String> = Vec::new();
+    let mut seen: Vec<&str> = Vec::new();
     for item in references::list(value, faults) {
-        let event = references::word(&item.kind).unwrap_or_default();
-        if !known.contains(&&*event) {
+        let event = references::word(item).unwrap_or_default();
+        if !known.contains(&event) {
             let title = format!("Invalid \"event\" value {event}");
             let remark = format!("the events are {}", known.join(", "));
             faults.invalid(title.trim_end(), item.span, &remark);
@@ -82,8 +78,8 @@ fn count_events(value: &Expr, faults: &mut Faults) -> usize {
 }
 
 fn on_failure(value: &Expr, faults: &mut Faults) {
-    let word = references::word(&value.kind).unwrap_or_default();
-    if !["halt", "taint", "continue"].contains(&&*word) {
+    let word = references::word(value).unwrap_or_default();
+    if !["halt", "taint", "continue"].contains(&word) {
         let remark = "write halt, taint or continue";
         faults.invalid("Invalid \"on_failure\" keyword", value.span, remark);
     }
