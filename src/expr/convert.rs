@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use super::eval::Failure;
 use super::operators::{to_bool, to_number};
+use super::sets::as_set;
 use super::types::{AttributeType, Presence, Type};
 use super::unify::{possible, unify};
 use super::value::Value;
@@ -15,7 +16,7 @@ use super::value::Value;
 /// of null.
 ///
 /// Lists and sets are held as tuples, maps as objects. Items of a set are in the order in which the
-/// programs walk through them, if there is such an order.
+/// programs walk through them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Typed {
     /// The type; no attribute in it is optional.
@@ -51,25 +52,16 @@ impl Typed {
     }
 }
 
-/// Brings a value into the form that a variable of a type has: defaults of optional attributes are
-/// filled in from the outside to the inside, then the value is converted. Null stays null.
+/// Converts a value to a type; optional attributes that are not there become null.
 ///
 /// ```
-/// use lockctl::expr::{Type, Typed, Value, fit};
+/// use lockctl::expr::{Type, Typed, Value, convert};
 ///
 /// let strings = Type::List(Box::new(Type::String));
 /// let given = Value::Tuple(vec![Value::Bool(true), Value::string("a")]);
-/// let fitted = fit(Typed::of(given), &strings).unwrap();
-/// assert_eq!(fitted.value, Value::Tuple(vec![Value::string("true"), Value::string("a")]));
+/// let converted = convert(Typed::of(given), &strings).unwrap();
+/// assert_eq!(converted.value, Value::Tuple(vec![Value::string("true"), Value::string("a")]));
 /// ```
-///
-/// # Errors
-/// The first thing that does not fit.
-pub fn fit(value: Typed, ty: &Type) -> Result<Typed, Misfit> {
-    convert(fill(value, ty)?, ty)
-}
-
-/// Converts a value to a type; optional attributes that are not there become null.
 ///
 /// # Errors
 /// The first thing that does not fit.
@@ -185,12 +177,6 @@ fn attributes_of(ty: Type, value: Value) -> Option<BTreeMap<String, Typed>> {
 /// Converts to a list or a set.
 fn sequence(given: Typed, ty: &Type, item: &Type) -> Fit {
     let is_set = matches!(given.ty, Type::Set(_));
-    // In which order other sets are walked through, only the programs know.
-    if let (Type::Set(from), Type::List(_)) = (&given.ty, ty)
-        && !from.is_primitive()
-    {
-        return Err(Misfit::Uncertain("the order of the items of this set"));
-    }
     let (from, refused) = (given.ty.clone(), mismatch(&given.ty, ty));
     let items = items_of(given.ty, given.value).ok_or(refused)?;
     let item = common(&from, items.iter().map(|item| &item.ty), item, ty)?;
@@ -200,7 +186,7 @@ fn sequence(given: Typed, ty: &Type, item: &Type) -> Fit {
     let mut values: Vec<Value> = items.into_iter().map(|item| item.value).collect();
     if let Type::Set(_) = ty {
         if !is_set || from != Type::Set(item_type.clone()) {
-            values = as_set(values);
+            values = as_set(values)?;
         }
         return Ok(Typed {
             ty: Type::Set(item_type),
@@ -211,31 +197,6 @@ fn sequence(given: Typed, ty: &Type, item: &Type) -> Fit {
         ty: Type::List(item_type),
         value: Value::Tuple(values),
     })
-}
-
-/// Brings items into the order of a set, each of them once.
-fn as_set(mut values: Vec<Value>) -> Vec<Value> {
-    let rank = |value: &Value| match value {
-        Value::Null => (1, 0, None, String::new()),
-        Value::Bool(value) => (0, usize::from(*value), None, String::new()),
-        Value::Number(number) => (0, 0, Some(*number), String::new()),
-        Value::String(text) => (0, 0, None, text.clone()),
-        Value::Tuple(_) | Value::Object(_) => (0, 0, None, String::new()),
-    };
-    values.sort_by_cached_key(rank);
-    let mut unique: Vec<Value> = Vec::with_capacity(values.len());
-    let is_structural = |value: &Value| matches!(value, Value::Tuple(_) | Value::Object(_));
-    let mut seen = std::collections::BTreeSet::new();
-    for value in values {
-        let is_new = match is_structural(&value) {
-            true => seen.insert(format!("{value:?}")),
-            false => unique.last() != Some(&value),
-        };
-        if is_new {
-            unique.push(value);
-        }
-    }
-    unique
 }
 
 fn map(given: Typed, ty: &Type, item: &Type) -> Fit {
@@ -376,7 +337,8 @@ fn object(given: Typed, ty: &Type, wanted: &BTreeMap<String, AttributeType>) -> 
 }
 
 /// Fills in the defaults of optional attributes, first those outside, then those inside of them; an
-/// attribute that is null counts as absent, a value that is null stays.
+/// attribute that is null counts as absent, a value that is null stays. Values of variables are filled
+/// before they are converted.
 ///
 /// What does not fit the type at all is left as it is: the conversion will refuse it.
 ///
@@ -434,7 +396,7 @@ fn filled_items<'t>(given: Typed, from: &Type, inside: impl Fn(usize) -> Option<
     };
     let values = items.into_iter().map(|item| item.value).collect();
     let value = match ty {
-        Type::Set(_) => as_set(values),
+        Type::Set(_) => as_set(values)?,
         _ => values,
     };
     Ok(Typed {

@@ -7,6 +7,7 @@ mod convert;
 mod eval;
 mod number;
 mod operators;
+mod sets;
 #[cfg(test)]
 mod tests;
 mod traverse;
@@ -16,7 +17,7 @@ mod types_tests;
 mod unify;
 mod value;
 
-pub use convert::{Misfit, Typed, convert, fill, fit};
+pub use convert::{Misfit, Typed, convert, fill};
 pub use eval::{NotConstant, constant};
 pub use number::Number;
 pub use types::{AttributeType, Presence, Type};

@@ -6,9 +6,9 @@ use std::fmt;
 use super::convert::{self, Misfit, Typed};
 use super::eval::{NotConstant, constant};
 use super::value::{Value, normalised};
-use crate::diag::{Diagnostic, FileId, Span};
-use crate::hcl::tree::{Body, Call, Expr, ExprKind, ObjectItem, ObjectKey};
-use crate::hcl::{self};
+use crate::diag::{Diagnostic, FileId, Span, has_errors};
+use crate::hcl;
+use crate::hcl::tree::{Call, Expr, ExprKind, Item, ObjectItem, ObjectKey};
 
 /// A type, perhaps with places that are still open.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,18 +88,34 @@ impl Type {
         of_variable(file, expr)
     }
 
+    /// Finds the attributes that stand twice in a type expression: the tree holds the last of each, so
+    /// that it takes the notes of parsing to tell.
+    #[must_use]
+    pub fn repeated(expr: &Expr, notes: &[Diagnostic]) -> Vec<Span> {
+        let mut values = Vec::new();
+        defaults(expr, &mut values);
+        let inside = |outer: &Span, key: &Span| outer.start <= key.start && key.end <= outer.end;
+        let notes = notes.iter().filter(|note| note.code == "duplicate-key");
+        let keys = notes.filter_map(|note| note.primary.as_ref().map(|label| label.span));
+        keys.filter(|key| inside(&expr.span, key))
+            .filter(|key| !values.iter().any(|value| inside(value, key)))
+            .collect()
+    }
+
     /// Reads the text of a string in JSON syntax as the type of a variable; whatever is wrong about it
     /// stands at `span`.
     ///
     /// # Errors
     /// As [`Type::of_variable`].
     pub fn of_json(file: FileId, text: &str, span: Span) -> Result<Self, NotConstant> {
-        let (body, faults) = hcl::parse(file, format!("type = {text}\n").as_bytes());
-        let Body { items, .. } = &body;
-        let read = match body.attribute("type") {
-            Some(argument) if items.len() == 1 && faults.is_empty() => {
-                of_variable(file, &argument.value)
-            }
+        // Line ends around it mean nothing, as nothing else stands in the string.
+        let (body, faults) = hcl::parse(file, format!("type = (\n{text}\n)\n").as_bytes());
+        let whole = match &*body.items {
+            [Item::Attribute(argument)] if !has_errors(&faults) => &argument.value.kind,
+            _ => &ExprKind::Null,
+        };
+        let read = match whole {
+            ExprKind::Paren(ty) if Self::repeated(ty, &faults).is_empty() => of_variable(file, ty),
             _ => refused(file, span, INVALID, "this is no type expression"),
         };
         read.map_err(|mut found| {
@@ -190,6 +206,22 @@ impl fmt::Display for Type {
                 write!(f, "object({{{}}})", items.join(","))
             }
         }
+    }
+}
+
+/// Gathers the places of the defaults of attributes, which are values and no types.
+fn defaults(expr: &Expr, found: &mut Vec<Span>) {
+    match &expr.kind {
+        ExprKind::Call(call) => match (&*call.name.text, &*call.args) {
+            ("optional", [ty, default]) => {
+                found.push(default.span);
+                defaults(ty, found);
+            }
+            (_, args) => args.iter().for_each(|arg| defaults(arg, found)),
+        },
+        ExprKind::Tuple(items) => items.iter().for_each(|item| defaults(item, found)),
+        ExprKind::Object(items) => items.iter().for_each(|item| defaults(&item.value, found)),
+        _ => {}
     }
 }
 

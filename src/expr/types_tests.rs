@@ -1,4 +1,4 @@
-use super::{Misfit, Type, Typed, Value, constant, fit};
+use super::{Misfit, Type, Typed, Value, constant, convert, fill};
 use crate::diag::Texts;
 use crate::hcl;
 
@@ -23,7 +23,7 @@ fn answer(ty: &str, default: &str) -> Answer {
         Err(found) if found.refused.is_empty() => return Answer::Uncertain,
         Err(_) => return Answer::Refused,
     };
-    match fit(Typed::of(default), &ty) {
+    match fill(Typed::of(default), &ty).and_then(|filled| convert(filled, &ty)) {
         Ok(fitted) => Answer::Value(format!("{}\t{}", fitted.ty, json(&fitted.value))),
         Err(Misfit::Refused(_)) => Answer::Refused,
         Err(Misfit::Uncertain(_)) => Answer::Uncertain,
