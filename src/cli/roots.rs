@@ -1,7 +1,7 @@
 //! All roots of a run: which they are, and what is done with each.
 
 use std::collections::BTreeSet;
-use std::io;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use super::World;
@@ -231,7 +231,10 @@ fn no_root(tops: &[Place], found: &Found) -> Failure {
 
 fn unseen(error: &RootsError) -> Failure {
     let help = match error {
-        RootsError::Unreadable { .. } => "make it readable",
+        RootsError::Unreadable { cause, .. } => match cause.kind() {
+            ErrorKind::FileTooLarge | ErrorKind::InvalidData => "make it smaller",
+            _ => "make it readable",
+        },
         RootsError::TooDeep { .. } | RootsError::TooMany { .. } => {
             "name the roots, or start the search further down"
         }

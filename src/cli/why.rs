@@ -20,7 +20,9 @@ use crate::version::{Constraints, Version};
 use crate::world::Replaced;
 
 pub(super) fn run(common: &Common, args: &Why, world: World<'_>) -> Output {
-    let ran = roots::each(common, &args.roots, world, |root, texts, output| {
+    // What else may be meant is asked only where no root requires the provider.
+    let mut meant = BTreeMap::new();
+    let mut ran = roots::each(common, &args.roots, world, |root, texts, output| {
         let loaded = root.load(world, &args.configuration, texts);
         if !loaded.found {
             return Err(root.no_configuration());
@@ -38,13 +40,41 @@ pub(super) fn run(common: &Common, args: &Why, world: World<'_>) -> Output {
         let provider = find(&args.provider, root, &loaded.requirements)?;
         let why = Explained::new(&provider, &loaded.requirements, root, texts);
         why.tell(output, common.verbose);
+        if let (true, Some(remark)) = (why.places.is_empty(), why.meant()) {
+            meant.insert(output.json.path.clone(), remark);
+        }
         let consequence = "and may require it, too";
         if let Some(remark) = unseen.remark(Names::Told, consequence) {
             output.remark(remark);
         }
         Ok(Replaced::Done)
     });
+    if ran.outputs.iter().any(requires) {
+        leave_out(&mut ran.outputs);
+    } else {
+        for output in &mut ran.outputs {
+            if let Some(remark) = meant.remove(&output.json.path) {
+                output.remark(remark);
+            }
+        }
+    }
     Output::of_roots("why", ran)
+}
+
+/// Tells whether a root requires the provider.
+fn requires(output: &RootOutput) -> bool {
+    let mut places = output.json.providers.iter().map(|one| &one["places"]);
+    places.any(|places| places.as_array().is_some_and(|places| !places.is_empty()))
+}
+
+/// Passes over roots that do not require the provider, where another one does.
+fn leave_out(outputs: &mut [RootOutput]) {
+    for output in outputs.iter_mut().filter(|output| !requires(output)) {
+        if output.json.status == Status::Findings {
+            output.json.status = Status::Clean;
+            output.report.results.clear();
+        }
+    }
 }
 
 /// Finds the provider that is meant: by its address, or by a type that only one required provider has.
@@ -132,9 +162,6 @@ impl Explained<'_> {
         output.json.status = Status::Findings;
         let verdict = Block::Verdict(Tone::Warning, text);
         output.report.results.push(verdict);
-        if let Some(remark) = self.meant() {
-            output.remark(remark);
-        }
     }
 
     /// Asks whether something else is meant that is required, of the same type or one that is

@@ -10,6 +10,7 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use crate::world::Files;
 
 use super::locate::{Place, REPOSITORY};
+use super::patterns::MAX_PATTERN_BYTES;
 
 /// The name of the files.
 pub(super) const FILE_NAME: &str = ".gitignore";
@@ -54,10 +55,13 @@ impl Ignores {
         let mut builder = GitignoreBuilder::new(place.absolute());
         for line in text.lines() {
             // A line that is no pattern ignores nothing, as for git.
-            let _ = builder.add_line(None, line);
+            if line.len() <= MAX_PATTERN_BYTES {
+                let _ = builder.add_line(None, line);
+            }
         }
         let built = builder.build();
-        self.matchers.push(built.map_err(io::Error::other)?);
+        let flood = |_| io::Error::new(ErrorKind::InvalidData, "its patterns are too many");
+        self.matchers.push(built.map_err(flood)?);
         Ok(true)
     }
 

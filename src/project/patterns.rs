@@ -4,6 +4,9 @@ use std::path::Path;
 
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 
+/// How long a pattern may be, in bytes; nested alternatives cost stack.
+pub(super) const MAX_PATTERN_BYTES: usize = 512;
+
 /// Which directories are roots whatever lies in them, by their path from the project file on.
 #[derive(Clone, Debug, Default)]
 pub struct RootPatterns {
@@ -16,6 +19,9 @@ pub(super) enum PatternError {
     /// It says nothing.
     #[error("this is empty")]
     Empty,
+    /// It is longer than any path that somebody writes.
+    #[error("this has more than {MAX_PATTERN_BYTES} bytes")]
+    Long,
     /// It leads to directories that are not below the project file.
     #[error("this leads out of the directory of the file")]
     Outside,
@@ -51,6 +57,9 @@ impl RootPatterns {
         let text = text.strip_prefix("./").unwrap_or(text);
         if text.is_empty() {
             return Err(PatternError::Empty);
+        }
+        if text.len() > MAX_PATTERN_BYTES {
+            return Err(PatternError::Long);
         }
         if text.contains('\\') {
             return Err(PatternError::Backslash);
@@ -107,6 +116,11 @@ mod tests {
         }
     }
 
+    /// Returns alternatives in alternatives.
+    fn nested(depth: usize) -> String {
+        format!("{}a{}", "{".repeat(depth), "}".repeat(depth))
+    }
+
     #[test]
     fn what_leads_elsewhere_is_refused() {
         for (pattern, error) in [
@@ -114,9 +128,13 @@ mod tests {
             ("/live", PatternError::Outside),
             ("../live/*", PatternError::Outside),
             ("a\\b", PatternError::Backslash),
+            (&nested(1_000), PatternError::Long),
         ] {
             assert_eq!(RootPatterns::pattern(pattern), Err(error));
         }
         assert!(RootPatterns::pattern("a[").is_err());
+        let nested =
+            RootPatterns::pattern(&nested(MAX_PATTERN_BYTES / 2 - 1)).map(|glob| vec![glob]);
+        assert!(nested.and_then(RootPatterns::new).is_err());
     }
 }

@@ -229,6 +229,20 @@ fn every_command_on_roots_takes_several() {
     }
 }
 
+#[test]
+fn why_passes_over_roots_that_do_not_require_the_provider() {
+    let lab = repository();
+    lab.write("live/c/main.tf", BACKEND);
+    let outcome = lab.run(&["why", "x", "-r"]);
+    assert_exit(&outcome, 0);
+    assert!(!outcome.stdout.contains("live/c"), "{}", outcome.stdout);
+    // Where nobody does, each root says so.
+    let outcome = lab.run(&["why", "y", "-r", "--format", "json"]);
+    assert_exit(&outcome, 1);
+    let wanted = ["live/a findings", "live/b findings", "live/c findings"];
+    assert_eq!(statuses(&outcome), wanted);
+}
+
 #[cfg(unix)]
 #[test]
 fn links_to_directories_are_not_followed() {
