@@ -26,6 +26,7 @@ fn transcripts_hold() {
 fn the_readme_holds() {
     let readme = fs::read_to_string(Path::new(HERE).join("README.md")).expect("the README");
     the_first_command_is_the_transcript(&readme);
+    the_project_file_is_sound(&readme);
 
     // The transcripts write a lock file, so they run in a copy of what they need.
     let checkout = tempfile::tempdir().expect("a temporary directory");
@@ -43,6 +44,16 @@ fn the_readme_holds() {
         .env("NO_COLOR", "1")
         .case(copied)
         .run();
+}
+
+/// Nothing is wrong with the project file that is shown.
+fn the_project_file_is_sound(readme: &str) {
+    let (_, shown) = readme.split_once("```hcl\n").expect("a project file");
+    let (shown, _) = shown.split_once("```").expect("its end");
+    let mut texts = lockctl::diag::Texts::default();
+    let file = texts.add(lockctl::project::FILE_NAME, shown.into());
+    let (_, problems) = lockctl::project::parse(file, texts.bytes(file));
+    assert!(problems.is_empty(), "{problems:?}");
 }
 
 /// The command for a checkout is the same as the first transcript, through `cargo run`.
