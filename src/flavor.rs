@@ -154,6 +154,12 @@ impl Flavor {
         matches!(self, Self::Terraform1_15 | Self::Terraform1_16)
     }
 
+    /// Tells whether a variable may be `const` or `deprecated` (`config.md` 11.2).
+    #[must_use]
+    pub fn has_newer_variables(self) -> bool {
+        self != Self::Terraform1_11
+    }
+
     /// Tells whether an output may state its type (`config.md` 11.2).
     #[must_use]
     pub fn types_outputs(self) -> bool {

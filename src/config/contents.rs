@@ -14,6 +14,7 @@ use crate::version::{Constraints, CoreConstraints};
 use super::files::{SourceFile, Syntax};
 use super::handover::Handover;
 use super::state::Local;
+use super::variables::Variable;
 use super::{CoreVersion, flood};
 
 /// Everything that one file, or all files of a module, declare.
@@ -193,15 +194,6 @@ pub(super) struct Call {
     pub place: Place,
     pub header: Place,
     pub handover: Handover,
-}
-
-/// A `variable` block.
-#[derive(Clone, Debug)]
-pub(super) struct Variable {
-    pub name: String,
-    pub has_default: bool,
-    /// It must have a value before anything is installed.
-    pub is_const: Option<bool>,
 }
 
 /// What a call says about the version of its module.

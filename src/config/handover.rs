@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::diag::Span;
 use crate::hcl::tree::{Block, Body, Expr, ExprKind, ObjectKey};
 
-use super::contents::{Faults, Place, Reference, Variable};
+use super::contents::{Faults, Place, Reference};
 use super::{json, names};
 
 /// What a call hands over to its module.
@@ -212,18 +212,4 @@ pub(super) fn is_empty_provider(body: &Body) -> bool {
     let own = |name: &str| !PROVIDER_META.contains(&name);
     let escaped = |block: &Block| block.kind.text == "_" && block.body.items.is_empty();
     !body.attributes().any(|one| own(&one.name.text)) && body.blocks().all(escaped)
-}
-
-/// Decodes what a `variable` block asks of callers.
-pub(super) fn variable(block: &Block) -> Option<Variable> {
-    let [name] = &*block.labels else { return None };
-    let is_const = block
-        .body
-        .attribute("const")
-        .map(|argument| &argument.value);
-    Some(Variable {
-        name: name.text.clone(),
-        has_default: block.body.attribute("default").is_some(),
-        is_const: is_const.map(|value| value.kind == ExprKind::Bool(true)),
-    })
 }

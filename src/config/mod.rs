@@ -2,7 +2,7 @@
 //! constraints (`config.md`).
 //!
 //! One module goes through these steps, each in a file of its own: choose files (`files`), decode
-//! each of them (`blocks`, `providers`, `names`, `imports`, `calls`) to plain contents (`contents`), apply
+//! each of them (`blocks`, `providers`, `names`, `imports`, `calls`, `variables`) to plain contents (`contents`), apply
 //! the override files (`overrides`), and resolve all names (`resolve`). `reader` does the first
 //! half for a directory; `tree` walks from the root along the calls; `runs` looks at test files;
 //! `passing` compares what calls hand over (`handover`) with what their modules take; `flood` puts
@@ -41,6 +41,7 @@ mod sources;
 mod state;
 mod statements;
 mod tree;
+mod variables;
 
 use std::path::{Path, PathBuf};
 
@@ -172,3 +173,5 @@ pub fn load(files: &dyn Files, texts: &mut Texts, root: &Path, settings: &Settin
 mod tests;
 #[cfg(test)]
 mod tests_passing;
+#[cfg(test)]
+mod tests_variables;

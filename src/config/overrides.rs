@@ -12,8 +12,9 @@ use crate::hcl::tree::{Block, ExprKind};
 
 use super::contents::{
     Call, CallVersion, Contents, Declaration, Faults, Place, ProviderBlock, RequiredProvider,
-    Resource, Source, Variable,
+    Resource, Source,
 };
+use super::variables::Variable;
 use super::{flood, references, resolve};
 
 /// Reports what may not stand in an override file; returns whether the block counts.
@@ -78,7 +79,7 @@ pub(super) fn apply(
         for call in contents.calls {
             merge.call(call);
         }
-        for variable in &contents.variables {
+        for variable in contents.variables {
             merge.variable(variable);
         }
         // OpenTofu checks each file on its own (`config.md` 8.6).
@@ -209,11 +210,9 @@ impl<'a> Merge<'a> {
         base.handover.merge(call.handover);
     }
 
-    fn variable(&mut self, variable: &Variable) {
+    fn variable(&mut self, variable: Variable) {
         if let Some(at) = self.variables.get(&variable.name) {
-            let base = &mut self.base.variables[*at];
-            base.has_default |= variable.has_default;
-            base.is_const = variable.is_const.or(base.is_const);
+            self.base.variables[*at].merge(variable, self.found);
         }
     }
 

@@ -14,9 +14,10 @@ use crate::diag::{self, Diagnostic, MAX_PROBLEMS};
 use crate::flavor::Flavor;
 use crate::requirement::PathStep;
 
-use super::contents::{Call, Contents, Place, Reference, RequiredProvider, Variable};
+use super::contents::{Call, Contents, Place, Reference, RequiredProvider};
 use super::handover::Passed;
 use super::tree::Module;
+use super::variables::{Given, Variable};
 use super::{ModuleNode, flood};
 
 /// What is said of a name that only looks like that of a provider.
@@ -133,7 +134,7 @@ impl<'a> Declared<'a> {
             required: required.map(|entry| (&*entry.local_name, entry)).collect(),
             needed: variables
                 .clone()
-                .filter(|one| one.is_const == Some(true) && !one.has_default)
+                .filter(|one| one.default.is_none() && Given::says(one.constant.as_ref(), true))
                 .collect(),
             variables: variables.map(|one| &*one.name).collect(),
             handed_on: handed_on

@@ -247,6 +247,15 @@ pub(super) fn refers(value: &Expr) -> bool {
     !inside(value).is_empty()
 }
 
+/// Tells whether an expression uses the variable of a name.
+pub(super) fn refers_to_variable(value: &Expr, name: &str) -> bool {
+    let means_it = |used: &Reference<'_>| {
+        let first = used.steps.first();
+        used.root == "var" && matches!(first, Some(Step::Attr(word)) if word.text == name)
+    };
+    inside(value).iter().any(means_it)
+}
+
 /// Finds every name that an expression uses and does not define itself.
 pub(super) fn inside(value: &Expr) -> Vec<Reference<'_>> {
     let mut walk = Walk::default();

@@ -9,11 +9,11 @@ use crate::diag::{Diagnostic, Span};
 use crate::flavor::Flavor;
 use crate::hcl::tree::{Block, Body};
 
-use super::blocks::{self, BlockType, every};
+use super::blocks::{BlockType, every};
 use super::bodies::{self, Argument, Schema, Takes};
 use super::contents::{Call, CallVersion, Contents, Faults};
 use super::handover::Handover;
-use super::{calls, mocks, names, providers, references, statements};
+use super::{calls, mocks, names, providers, references, statements, variables};
 
 /// What may stand at the top level of a test file.
 const TEST_FILE: Schema = Schema {
@@ -88,7 +88,7 @@ pub(super) fn decode(body: &Body, faults: &mut Faults) -> Contents {
     if !settings(&blocks, faults) {
         return contents;
     }
-    once(&blocks, "variables", faults);
+    let values = once(&blocks, "variables", faults);
     let mut seen = Seen::default();
     for (kind, block) in &blocks {
         match *kind {
@@ -110,10 +110,13 @@ pub(super) fn decode(body: &Body, faults: &mut Faults) -> Contents {
                 }
             }
             "variables" => bodies::arguments_only(&block.body, faults),
-            "variable" => blocks::variable(block, &mut Contents::default(), faults),
+            "variable" => seen.variable(block, faults),
             _ if kind.starts_with("override_") => mocks::target(kind, block, faults),
             _ => {}
         }
+    }
+    if let Some(values) = values {
+        seen.values(values, faults);
     }
     mocks::duplicates(&blocks, None, faults);
     contents
@@ -147,10 +150,13 @@ fn once<'b>(
     bodies::at_most_one(blocks, kind, &format!("Multiple \"{kind}\" blocks"), faults)
 }
 
+const TWO_VARIABLES: &str = "Duplicate \"variable\" block names";
+
 /// Names that stand in the test file at hand, with the place of the first of each.
 #[derive(Default)]
 struct Seen {
     runs: BTreeMap<String, Span>,
+    variables: BTreeMap<String, Span>,
     providers: BTreeMap<mocks::ProviderKey, Span>,
 }
 
@@ -163,6 +169,32 @@ impl Seen {
             twice("Duplicate \"run\" block names", block, first, faults);
         }
         self.runs.entry(name.text.clone()).or_insert(block.header);
+    }
+
+    /// Decodes a variable of the test file; one with an error in it does not count.
+    fn variable(&mut self, block: &Block, faults: &mut Faults) {
+        let before = faults.errors();
+        variables::decode(block, &mut Contents::default(), faults);
+        let [name] = &*block.labels else { return };
+        if faults.errors() > before {
+            return;
+        }
+        match self.variables.get(&name.text) {
+            Some(first) => twice(TWO_VARIABLES, block, *first, faults),
+            None => {
+                self.variables.insert(name.text.clone(), block.header);
+            }
+        }
+    }
+
+    /// Compares the values for the module with the variables that the test file has of its own.
+    fn values(&self, values: &Block, faults: &mut Faults) {
+        for value in values.body.attributes() {
+            if let Some(own) = self.variables.get(&value.name.text) {
+                let remark = "its value stands in the variables block, too";
+                faults.invalid(TWO_VARIABLES, *own, remark);
+            }
+        }
     }
 
     /// Takes the `provider` block that was decoded: with Terraform it adds nothing.

@@ -88,18 +88,23 @@ impl Type {
         of_variable(file, expr)
     }
 
-    /// Finds the attributes that stand twice in a type expression: the tree holds the last of each, so
-    /// that it takes the notes of parsing to tell.
+    /// Picks the attributes that stand twice in a type expression from all keys in it that do; the
+    /// tree holds only the last of each.
     #[must_use]
-    pub fn repeated(expr: &Expr, notes: &[Diagnostic]) -> Vec<Span> {
+    pub fn repeated(expr: &Expr, mut keys: Vec<Span>) -> Vec<Span> {
+        if keys.is_empty() {
+            return keys;
+        }
+        // Keys of values may stand twice.
         let mut values = Vec::new();
         defaults(expr, &mut values);
-        let inside = |outer: &Span, key: &Span| outer.start <= key.start && key.end <= outer.end;
-        let notes = notes.iter().filter(|note| note.code == "duplicate-key");
-        let keys = notes.filter_map(|note| note.primary.as_ref().map(|label| label.span));
-        keys.filter(|key| inside(&expr.span, key))
-            .filter(|key| !values.iter().any(|value| inside(value, key)))
-            .collect()
+        values.sort_unstable();
+        keys.retain(|key| {
+            let before = values.partition_point(|value| value.start <= key.start);
+            let last = before.checked_sub(1).map(|at| values[at]);
+            last.is_none_or(|value| value.end < key.end)
+        });
+        keys
     }
 
     /// Reads the text of a string in JSON syntax as the type of a variable; whatever is wrong about it
@@ -110,12 +115,15 @@ impl Type {
     pub fn of_json(file: FileId, text: &str, span: Span) -> Result<Self, NotConstant> {
         // Line ends around it mean nothing, as nothing else stands in the string.
         let (body, faults) = hcl::parse(file, format!("type = (\n{text}\n)\n").as_bytes());
+        let notes = faults.iter().filter(|note| note.code == "duplicate-key");
+        let keys = notes.filter_map(|note| note.primary.as_ref().map(|label| label.span));
+        let keys = keys.collect();
         let whole = match &*body.items {
             [Item::Attribute(argument)] if !has_errors(&faults) => &argument.value.kind,
             _ => &ExprKind::Null,
         };
         let read = match whole {
-            ExprKind::Paren(ty) if Self::repeated(ty, &faults).is_empty() => of_variable(file, ty),
+            ExprKind::Paren(ty) if Self::repeated(ty, keys).is_empty() => of_variable(file, ty),
             _ => refused(file, span, INVALID, "this is no type expression"),
         };
         read.map_err(|mut found| {
