@@ -57,10 +57,17 @@ const WORKSPACES: Schema = Schema {
     blocks: &[],
 };
 
-/// Decodes a setting, if it says where the state is kept; the last such block of a file counts.
+/// What keeps the state of a `cloud` block.
+const IN_THE_CLOUD: &str = "HCP Terraform";
+
+/// Decodes a setting, if it says where the state is kept; the last such block of a file counts, a
+/// `cloud` block before all others.
 pub(super) fn decode(kind: &str, block: &Block, contents: &mut Contents, faults: &mut Faults) {
+    let is_in_cloud =
+        matches!(&contents.backend, Some(Backend::Elsewhere { kind, .. }) if kind == IN_THE_CLOUD);
     let backend = match kind {
-        "cloud" => Some(elsewhere("HCP Terraform".to_owned(), block, faults)),
+        "cloud" => Some(elsewhere(IN_THE_CLOUD.to_owned(), block, faults)),
+        "backend" if is_in_cloud => None,
         "backend" => labelled(block, faults),
         _ => None,
     };

@@ -28,6 +28,8 @@ pub(super) struct Contents {
     pub calls: Vec<Call>,
     pub variables: Vec<Variable>,
     pub core_versions: Vec<CoreVersion>,
+    /// A `required_version` stands there, which says nothing if it is null.
+    pub sets_core_version: bool,
     /// Where the state is kept, if a `backend` or `cloud` block says so.
     pub backend: Option<Backend>,
     /// What is wrong about that block, which matters in the root only.

@@ -172,6 +172,8 @@ pub fn load(files: &dyn Files, texts: &mut Texts, root: &Path, settings: &Settin
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
+mod tests_overrides;
+#[cfg(test)]
 mod tests_passing;
 #[cfg(test)]
 mod tests_variables;

@@ -83,7 +83,7 @@ pub(super) fn apply(
             merge.variable(variable);
         }
         // OpenTofu checks each file on its own (`config.md` 8.6).
-        if !contents.core_versions.is_empty() && !flavor.is_opentofu() {
+        if contents.sets_core_version && !flavor.is_opentofu() {
             merge.base.core_versions.clear();
         }
         merge.base.core_versions.extend(contents.core_versions);
@@ -132,15 +132,16 @@ impl<'a> Merge<'a> {
 
     /// Checks that what one file overrides is there, and what it may set only once.
     fn declarations(&mut self, declared: &[Declaration]) {
-        let settings = declared
-            .iter()
-            .filter(|one| ["backend", "cloud"].contains(&one.kind));
         // Newer versions have new titles for these, but not in override files (`config.md` 2.3).
         let flavor = match self.flavor.is_opentofu() {
             true => self.flavor,
             false => Flavor::Terraform1_11,
         };
-        resolve::duplicates(settings, flavor, self.found);
+        // A backend and a cloud in one file are no rivals here: the cloud counts.
+        for kind in ["backend", "cloud", "encryption"] {
+            let settings = declared.iter().filter(|one| one.kind == kind);
+            resolve::duplicates(settings, flavor, self.found);
+        }
         for Declaration {
             kind,
             labels,
@@ -204,8 +205,10 @@ impl<'a> Merge<'a> {
             base.source = Some(source);
             base.place = call.place;
         }
-        if let CallVersion::Stated(_) | CallVersion::Computed = call.version {
-            base.version = call.version;
+        match call.version {
+            CallVersion::Absent => {}
+            CallVersion::Null if self.flavor == Flavor::Terraform1_11 => {}
+            version => base.version = version,
         }
         base.handover.merge(call.handover);
     }
