@@ -69,6 +69,14 @@ pub(super) fn decode(body: &Body, faults: &mut Faults) -> Contents {
     contents
 }
 
+/// Tells whether a block may stand at the top level as it does.
+pub(super) fn is_known(block: &Block, flavor: Flavor) -> bool {
+    TOP_LEVEL.iter().any(|known| {
+        let fits = known.kind == block.kind.text && known.labels.len() == block.labels.len();
+        fits && (known.known_to)(flavor)
+    })
+}
+
 /// Finds a block in the table of what may stand here; reports what is wrong about it.
 pub(super) fn kind_of(
     block: &Block,

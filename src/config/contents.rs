@@ -11,8 +11,9 @@ use crate::flavor::{Flavor, Program};
 use crate::hcl::tree::{Body, Expr};
 use crate::version::{Constraints, CoreConstraints};
 
-use super::files::{SourceFile, Syntax};
+use super::files::Syntax;
 use super::handover::Handover;
+use super::merged::ModuleFile;
 use super::state::Local;
 use super::variables::Variable;
 use super::{CoreVersion, flood};
@@ -20,6 +21,8 @@ use super::{CoreVersion, flood};
 /// Everything that one file, or all files of a module, declare.
 #[derive(Debug, Default)]
 pub(super) struct Contents {
+    /// What was read, in the order in which it counts.
+    pub files: Vec<ModuleFile>,
     pub required: Vec<RequiredProvider>,
     pub provider_blocks: Vec<ProviderBlock>,
     /// Resources, data sources, ephemeral resources and actions.
@@ -41,6 +44,7 @@ pub(super) struct Contents {
 impl Contents {
     /// Adds what another file of the same module declares.
     pub(super) fn append(&mut self, mut other: Self) {
+        self.files.append(&mut other.files);
         self.required.append(&mut other.required);
         self.provider_blocks.append(&mut other.provider_blocks);
         self.resources.append(&mut other.resources);
@@ -63,8 +67,10 @@ impl Contents {
 
 /// Where something stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place {
+pub struct Place {
+    /// The file.
     pub file: FileId,
+    /// The bytes.
     pub span: Span,
 }
 
@@ -257,12 +263,12 @@ pub(super) struct Faults {
 
 impl Faults {
     /// Nothing is wrong yet about a file.
-    pub(super) fn new(file: FileId, source: &SourceFile, role: Role, flavor: Flavor) -> Self {
+    pub(super) fn new(file: ModuleFile, flavor: Flavor) -> Self {
         Self {
-            file,
-            role,
-            syntax: source.syntax,
-            only: source.only,
+            file: file.id,
+            role: file.role,
+            syntax: file.syntax,
+            only: file.only,
             flavor,
             broken: Vec::new(),
             overruled: Vec::new(),

@@ -27,6 +27,7 @@ mod handover;
 mod imports;
 mod json;
 mod manifest;
+mod merged;
 mod mocks;
 mod names;
 mod overrides;
@@ -44,6 +45,7 @@ mod tree;
 mod variables;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::diag::{Diagnostic, FileId, Severity, Span, Texts};
 use crate::flavor::Flavor;
@@ -51,7 +53,11 @@ use crate::requirement::{ModulePath, Requirements};
 use crate::version::CoreConstraints;
 use crate::world::Files;
 
+pub use contents::Place;
 pub use glance::{Glance, glance};
+pub use merged::{
+    MergedAttribute, MergedBlock, MergedBody, MergedModule, MergedSettings, ModuleFile,
+};
 
 /// The largest configuration file that is read, in bytes.
 pub const MAX_FILE_BYTES: u64 = 16 << 20;
@@ -118,6 +124,8 @@ pub struct ModuleNode {
     pub dir: Option<PathBuf>,
     /// Why it cannot be seen, in the title that this is told under; `None` if it can.
     pub unseen: Option<&'static str>,
+    /// Its files in the order in which they count: those that declare, then those that override.
+    pub files: Arc<[ModuleFile]>,
 }
 
 /// The configuration of one root.

@@ -65,7 +65,8 @@ pub(super) fn apply(
     found: &mut Vec<Diagnostic>,
 ) {
     let mut merge = Merge::of(base, flavor, found);
-    for contents in overrides {
+    for mut contents in overrides {
+        merge.base.files.append(&mut contents.files);
         merge.declarations(&contents.declared);
         for entry in contents.required {
             merge.required(entry);

@@ -6,10 +6,12 @@ use std::path::{Component, Path, PathBuf};
 use crate::diag::{Diagnostic, FileId, Span, Texts};
 use crate::flavor::Flavor;
 use crate::hcl;
+use crate::hcl::tree::Body;
 use crate::world::{DirEntry, FileKind, Files, ReadSeek};
 
 use super::contents::{Contents, Faults, Role};
 use super::files::{self, Backups, ModuleFiles, SourceFile, Syntax};
+use super::merged::ModuleFile;
 use super::{MAX_FILE_BYTES, MAX_FILES, MAX_TOTAL_BYTES};
 use super::{blocks, flood, json, overrides, resolve, runs};
 
@@ -96,19 +98,18 @@ impl<'a> Reader<'a> {
         let Some(id) = self.read(&path) else {
             return Contents::default();
         };
-        let mut faults = Faults::new(id, file, role, self.flavor);
-        let body = match file.syntax {
-            Syntax::Native => {
-                let (body, found) = hcl::parse(id, self.texts.bytes(id));
-                faults.parsed(found);
-                body
-            }
-            Syntax::Json => json::parse(self.texts.bytes(id), &mut faults),
+        let file = ModuleFile {
+            id,
+            role,
+            syntax: file.syntax,
+            only: file.only,
         };
-        let contents = match role {
+        let (body, mut faults) = parse(file, self.texts.bytes(id), self.flavor);
+        let mut contents = match role {
             Role::Primary | Role::Override => blocks::decode(&body, &mut faults),
             Role::Test => runs::decode(&body, &mut faults),
         };
+        contents.files.push(file);
         self.found.append(&mut faults.into_found());
         flood::relieve(&mut self.found);
         contents
@@ -191,6 +192,20 @@ impl<'a> Reader<'a> {
         let id = self.name_file(path);
         flood::push(&mut self.found, diagnostic.at(id, Span::default(), remark));
     }
+}
+
+/// Reads the text of a file; what is wrong with it is among the faults.
+pub(super) fn parse(file: ModuleFile, bytes: &[u8], flavor: Flavor) -> (Body, Faults) {
+    let mut faults = Faults::new(file, flavor);
+    let body = match file.syntax {
+        Syntax::Native => {
+            let (body, found) = hcl::parse(file.id, bytes);
+            faults.parsed(found);
+            body
+        }
+        Syntax::Json => json::parse(bytes, &mut faults),
+    };
+    (body, faults)
 }
 
 /// Says what to do about a file or directory that cannot be read.

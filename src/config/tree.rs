@@ -2,9 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
+use std::mem;
 use std::ops::ControlFlow;
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::diag::{self, Diagnostic, Texts};
 use crate::requirement::{
@@ -15,6 +17,7 @@ use crate::world::Files;
 use super::contents::{Call, Contents, Place, Role, Source};
 use super::files::ModuleFiles;
 use super::manifest::{self, Manifest};
+use super::merged::ModuleFile;
 use super::reader::Reader;
 use super::resolve::{self, Needs, Standing};
 use super::{
@@ -88,6 +91,7 @@ struct Tree<'a> {
 /// What one directory requires and declares.
 pub(super) struct Module {
     pub needs: Needs,
+    pub files: Arc<[ModuleFile]>,
     pub contents: Contents,
 }
 
@@ -119,6 +123,7 @@ impl Tree<'_> {
             source: None,
             dir: Some(dir.to_owned()),
             unseen: None,
+            files: Arc::clone(&module.files),
         });
         self.instances.push(Some(Rc::clone(&module)));
         // Where the walk stopped, it has said so.
@@ -135,7 +140,11 @@ impl Tree<'_> {
         let Reader { flavor, found, .. } = &mut self.reader;
         let needs = resolve::resolve(&contents, standing, *flavor, found);
         self.core_versions.append(&mut contents.core_versions);
-        Module { needs, contents }
+        Module {
+            needs,
+            files: mem::take(&mut contents.files).into(),
+            contents,
+        }
     }
 
     /// Walks over the test files of the root and of the test directory.
@@ -284,6 +293,7 @@ impl Tree<'_> {
                 source: Some(source.to_owned()),
                 dir: Some(dir),
                 unseen: None,
+                files: Arc::clone(&module.files),
             });
             self.instances.push(Some(Rc::clone(&module)));
             self.visit(self.nodes.len() - 1, &module)?;
@@ -312,6 +322,7 @@ impl Tree<'_> {
             source: Some(source.to_owned()),
             dir: None,
             unseen: Some(title),
+            files: Arc::default(),
         });
         self.instances.push(None);
         self.unseen.add(way, source, title);

@@ -3,6 +3,7 @@
 mod corpus;
 mod differences;
 mod judge;
+mod merged;
 mod recorded;
 mod titles;
 mod txtar;

@@ -1,0 +1,138 @@
+//! Merged modules against requirements: both come from the same files, each on its own way.
+
+use lockctl::config::{MergedAttribute, MergedBlock, MergedModule, Place};
+use lockctl::expr;
+use lockctl::flavor::Flavor;
+use lockctl::hcl::tree::{ExprKind, ObjectKey};
+use lockctl::requirement::{Origin, Requirement};
+
+use super::judge::{self, Said};
+use super::txtar;
+
+/// Whatever requires a provider stands where the merged module has it, override files or not.
+#[test]
+fn requirements_stand_where_merged_modules_have_them() {
+    let (mut compared, mut overridden) = (0, 0);
+    let mut faults = Vec::new();
+    for case in &txtar::cases() {
+        let Some(place) = case.lay_out() else {
+            continue;
+        };
+        for flavor in Flavor::ALL {
+            if case.expected(flavor).is_none() {
+                continue;
+            }
+            let said = judge::load(&*place.files, &place.root, case.settings(flavor));
+            // What is wrong counts for nothing in either.
+            if said.loaded.requirements.faulty {
+                continue;
+            }
+            for (module, places) in modules(&said, flavor) {
+                for requirement in places {
+                    compared += 1;
+                    let at = Place {
+                        file: requirement.file,
+                        span: requirement.span,
+                    };
+                    let known = sites(&module, requirement.origin);
+                    if !known.contains(&at) {
+                        faults.push(format!("{} {flavor}: {requirement:?}", case.name));
+                    }
+                }
+                let entries = module.settings.required_providers.values();
+                overridden += entries.filter(|entry| !entry.replaces.is_empty()).count();
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    // Each entry is compared, and some of them stand in override files.
+    assert!(compared > 1000, "{compared} requirements");
+    assert!(overridden > 20, "{overridden} entries");
+}
+
+/// Returns every module that was seen with what it requires, and checks that all entries of
+/// `required_providers` require something.
+fn modules(said: &Said, flavor: Flavor) -> Vec<(MergedModule, Vec<&Requirement>)> {
+    let all = said.loaded.requirements.providers.values().flatten();
+    let all: Vec<&Requirement> = all.filter(|one| one.origin != Origin::State).collect();
+    let nodes = said.loaded.modules.iter().filter(|node| node.dir.is_some());
+    let found = nodes.map(|node| {
+        let module = node.merged(&said.texts, flavor);
+        let own = all.iter().filter(|one| one.module == node.path);
+        let own: Vec<&Requirement> = own.copied().collect();
+        let entries = own
+            .iter()
+            .filter(|one| one.origin == Origin::RequiredProviders);
+        assert_eq!(entries.count(), module.settings.required_providers.len());
+        (module, own)
+    });
+    found.collect()
+}
+
+/// Returns every place that may require a provider in some way.
+fn sites(module: &MergedModule, origin: Origin) -> Vec<Place> {
+    let mut found = Vec::new();
+    match origin {
+        Origin::RequiredProviders => {
+            let entries = module.settings.required_providers.values();
+            found.extend(entries.map(version_of_entry));
+        }
+        Origin::ProviderBlock => {
+            for block in module
+                .blocks
+                .iter()
+                .filter(|block| block.kind == "provider")
+            {
+                let version = block.body.attributes.get("version");
+                let version = version.filter(|one| one.written.value.kind != ExprKind::Null);
+                found.push(version.map_or(block.header, MergedAttribute::value_place));
+            }
+        }
+        Origin::Implied => {
+            for block in &module.blocks {
+                let data = block.body.blocks.get("data");
+                let data = data.filter(|_| block.kind == "check");
+                found.extend(data.into_iter().flatten().map(implied));
+                found.push(implied(block));
+            }
+        }
+        Origin::State => {}
+    }
+    found
+}
+
+/// Finds the version in an entry: the value itself, a part of it, or just the name.
+fn version_of_entry(entry: &MergedAttribute) -> Place {
+    let ExprKind::Object(items) = &entry.written.value.kind else {
+        return entry.value_place();
+    };
+    let mut versions = items.iter().filter(|item| match &item.key {
+        ObjectKey::Name(word) => word.text == "version",
+        ObjectKey::Expr(key) => expr::constant(entry.file, key)
+            .is_ok_and(|key| key.to_text().as_deref() == Some("version")),
+    });
+    match versions.next_back() {
+        Some(version) => Place {
+            file: entry.file,
+            span: version.value.span,
+        },
+        None => entry.name_place(),
+    }
+}
+
+/// Finds what says which provider manages a block: an argument, or its type.
+fn implied(block: &MergedBlock) -> Place {
+    let arguments = &block.body.attributes;
+    let says = match &*block.kind {
+        "import" => arguments.get("to"),
+        _ => arguments.get("provider"),
+    };
+    match (says, block.labels.first()) {
+        (Some(argument), _) => argument.value_place(),
+        (None, Some(label)) => Place {
+            file: block.header.file,
+            span: label.span,
+        },
+        (None, None) => block.header,
+    }
+}
