@@ -11,6 +11,7 @@ mod network;
 mod network_errors;
 mod oddities;
 mod output;
+mod overridden;
 mod progress;
 mod root;
 mod roots;

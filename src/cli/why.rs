@@ -8,10 +8,12 @@ use super::World;
 use super::args::{Common, Why};
 use super::branches;
 use super::output::{Output, RootOutput};
+use super::overridden::Overridden;
 use super::root::Root;
 use super::roots;
 use super::unseen::{Names, Unseen};
 use crate::addr::ProviderAddr;
+use crate::config::{Loaded, Place};
 use crate::diag::{FileId, Span, Texts, has_errors, nearest};
 use crate::report::json::Status;
 use crate::report::{Block, Failure, Tone};
@@ -38,7 +40,7 @@ pub(super) fn run(common: &Common, args: &Why, world: World<'_>) -> Output {
             return Ok(Replaced::Done);
         }
         let provider = find(&args.provider, root, &loaded.requirements)?;
-        let why = Explained::new(&provider, &loaded.requirements, root, texts);
+        let why = Explained::new(&provider, &loaded, root, texts);
         why.tell(output, common.verbose);
         if let (true, Some(remark)) = (why.places.is_empty(), why.meant()) {
             meant.insert(output.json.path.clone(), remark);
@@ -97,6 +99,8 @@ struct Explained<'a> {
     provider: &'a ProviderAddr,
     /// In the order to show.
     places: Vec<&'a Requirement>,
+    /// What those in override files take the place of.
+    overridden: Overridden,
     requirements: &'a Requirements,
     /// All conditions together.
     constraints: Constraints,
@@ -111,16 +115,18 @@ struct Explained<'a> {
 impl<'a> Explained<'a> {
     fn new(
         provider: &'a ProviderAddr,
-        requirements: &'a Requirements,
+        loaded: &'a Loaded,
         root: &'a Root,
         texts: &'a Texts,
     ) -> Self {
+        let requirements = &loaded.requirements;
         let entry = root.document().lock.providers.remove(provider);
         let places = requirements.providers.get(provider);
         let mut places: Vec<&Requirement> = places.into_iter().flatten().collect();
         places.sort_by_key(|place| (place.origin == Origin::State, &place.module));
         Self {
             provider,
+            overridden: Overridden::of(&places, loaded, texts, root.flavor),
             places,
             requirements,
             constraints: requirements.constraints(provider),
@@ -201,7 +207,7 @@ impl Explained<'_> {
                 self.place(same[0]),
                 any_or(&same[0].constraints),
                 branches::some_of(same.iter().map(|place| module(place))).join(", "),
-                by(same[0].origin).0.to_owned(),
+                self.by(same[0]),
             ]
         });
         rows.collect()
@@ -258,15 +264,37 @@ impl Explained<'_> {
 
     /// Names a place; of a state the file only, of which nothing is shown.
     fn place(&self, place: &Requirement) -> String {
-        let name = self.texts.name(place.file);
-        if place.origin == Origin::State {
-            return name.to_owned();
+        match place.origin {
+            Origin::State => self.texts.name(place.file).to_owned(),
+            _ => self.named(place.file, place.span),
         }
-        let at = self.texts.position(place.file, place.span.start);
-        format!("{name}:{}:{}", at.line, at.column)
+    }
+
+    fn named(&self, file: FileId, span: Span) -> String {
+        let at = self.texts.position(file, span.start);
+        format!("{}:{}:{}", self.texts.name(file), at.line, at.column)
+    }
+
+    /// Says what kind of place it is, and which other places no longer count because of it.
+    fn by(&self, place: &Requirement) -> String {
+        let kind = by(place.origin).0;
+        let replaced = self.overridden.by(place).iter();
+        let replaced: Vec<String> = replaced.map(|at| self.named(at.file, at.span)).collect();
+        match &*replaced {
+            [] => kind.to_owned(),
+            all => format!("{kind}, overrides {}", all.join(" and ")),
+        }
     }
 
     fn json(&self) -> serde_json::Value {
+        let replaced = |place: &Place| {
+            let at = self.texts.position(place.file, place.span.start);
+            json!({
+                "file": self.texts.name(place.file),
+                "line": at.line,
+                "column": at.column,
+            })
+        };
         let place = |place: &Requirement| {
             let at = self.texts.position(place.file, place.span.start);
             let shown = place.origin != Origin::State;
@@ -280,6 +308,7 @@ impl Explained<'_> {
                     false => "state".to_owned(),
                 },
                 "by": by(place.origin).1,
+                "overrides": self.overridden.by(place).iter().map(replaced).collect::<Vec<_>>(),
             })
         };
         json!({

@@ -266,7 +266,7 @@ acme/t: any version will do; not locked; only test runs need it
         *place,
         json!({
             "file": "terraform.tfstate", "line": null, "column": null,
-            "constraints": "", "module": "state", "by": "state",
+            "constraints": "", "module": "state", "by": "state", "overrides": [],
         })
     );
     let said = json_of(&lab, &["why", "acme/t"]);
@@ -296,4 +296,45 @@ acme/y: any version will do; not locked
     let said = json_of(&lab, &["why", "acme/y"]);
     let places = &said["roots"][0]["providers"][0]["places"];
     assert_eq!(places.as_array().unwrap().len(), 21);
+}
+
+#[test]
+fn what_an_override_file_says_is_told_with_what_it_overrides() {
+    let lab = nested();
+    lab.write(
+        "a_override.tf",
+        "terraform {\n  required_providers {\n    x = { source = \"acme/x\", version = \"~> 2.0\" }\n  }\n}\n\nresource \"x_thing\" \"a\" {\n  provider = x\n}\n",
+    );
+    lab.write(
+        "b_override.tf.json",
+        "{\"terraform\": {\"required_providers\": {\n  \"x\": {\"source\": \"acme/x\"}\n}}}\n",
+    );
+    lab.write("child/p.tf", "provider \"mine\" {}\n");
+    lab.write(
+        "child/override.tf",
+        "provider \"mine\" {\n  version = \"1.4\"\n}\n",
+    );
+    let outcome = lab.run(&["why", "acme/x"]);
+    assert_exit(&outcome, 0);
+    assert_data_eq!(
+        outcome.stdout,
+        str![[r#"
+b_override.tf.json:2:3  any version  root module   required_providers, overrides main.tf:3:5 and a_override.tf:3:5
+child/main.tf:3:43      >= 1.3.0     module.child  required_providers
+child/override.tf:2:13  1.4.0        module.child  provider block, overrides child/p.tf:1:1
+acme/x must meet ">= 1.3.0, 1.4.0"; not locked
+
+"#]]
+    );
+    let outcome = lab.run(&["why", "acme/x", "--format", "json"]);
+    let report: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let places = &report["roots"][0]["providers"][0]["places"];
+    assert_eq!(
+        places[0]["overrides"],
+        serde_json::json!([
+            { "file": "main.tf", "line": 3, "column": 5 },
+            { "file": "a_override.tf", "line": 3, "column": 5 },
+        ])
+    );
+    assert_eq!(places[1]["overrides"], serde_json::json!([]));
 }
