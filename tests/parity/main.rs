@@ -21,10 +21,13 @@ mod installed;
 #[path = "../support/lab.rs"]
 mod lab;
 mod made;
+#[path = "../support/modules.rs"]
+mod modules;
 mod registry;
 mod routes;
 mod signatures;
 mod terraform;
+mod trees;
 #[path = "../support/zips.rs"]
 mod zips;
 
