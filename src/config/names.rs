@@ -28,6 +28,14 @@ pub(super) fn provider_argument(body: &Body, faults: &mut Faults) -> Result<Opti
 ///
 /// Returns `Err` if it cannot be read; that is reported already.
 pub(super) fn configuration(value: &Expr, faults: &mut Faults) -> Result<Reference, ()> {
+    if let ExprKind::String(text) = &value.kind
+        && faults.syntax == Syntax::Native
+        && let Some(title) = references::fault_in_quoted(text)
+    {
+        faults.odd("Quoted references are deprecated", value.span, "");
+        faults.invalid(title, value.span, "write NAME or NAME.ALIAS");
+        return Err(());
+    }
     let Some((local_name, alias)) = reference(value, faults) else {
         let remark = "write NAME or NAME.ALIAS";
         faults.invalid(

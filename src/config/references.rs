@@ -100,6 +100,11 @@ fn is_fixed(step: &Step) -> bool {
     }
 }
 
+/// Returns the title under which the programs refuse a text in quotes that is no reference.
+pub(super) fn fault_in_quoted(text: &str) -> Option<&'static str> {
+    quoted(text).err()
+}
+
 /// Reads a reference in quotes: its first name, and how many steps follow.
 fn quoted(text: &str) -> Result<(&str, usize), &'static str> {
     let (root, mut rest) = name(text).ok_or("Variable name required")?;

@@ -3,6 +3,7 @@
 //! Only addresses are taken from it. Its attributes may be secrets, so nothing else is kept, and no
 //! message shows a line of it.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufReader, ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -103,14 +104,31 @@ pub(super) fn read(
             refuse(reader, &path, unreadable_title(settings.flavor), &remark);
             None
         }
-        Ok(document) if document.version != FORMAT => {
+        Ok(document) => understood(reader, settings, &path, document),
+    }
+}
+
+/// Takes what a document says, if its format is the one that holds addresses.
+fn understood(
+    reader: &mut Reader<'_>,
+    settings: &Settings,
+    path: &Path,
+    document: Document,
+) -> Option<State> {
+    match document.version.cmp(&FORMAT) {
+        Ordering::Equal => providers(reader, path, document),
+        Ordering::Less => {
             let title = "State not visible";
             let remark = format!("its format {} is not read, only {FORMAT}", document.version);
             let note = Diagnostic::note("state-not-visible", title);
-            reader.report(&path, note, &remark);
+            reader.report(path, note, &remark);
             None
         }
-        Ok(document) => providers(reader, &path, document),
+        Ordering::Greater => {
+            let remark = format!("its format {} is a later one", document.version);
+            refuse(reader, path, unreadable_title(settings.flavor), &remark);
+            None
+        }
     }
 }
 
