@@ -2,8 +2,10 @@
 
 mod corpus;
 mod differences;
+mod hostile;
 mod judge;
 mod merged;
+mod monsters;
 mod recorded;
 mod titles;
 mod txtar;

@@ -21,7 +21,7 @@ pub(super) struct Case {
     pub(super) name: String,
     /// How it was run: `case.json`.
     settings: Value,
-    files: Vec<(String, Vec<u8>)>,
+    pub(super) files: Vec<(String, Vec<u8>)>,
     /// Each symbolic link with where it leads.
     links: Vec<(String, String)>,
     /// What was recorded, by the name of the file.
