@@ -9,9 +9,7 @@
 //! in order what there is to tell.
 //!
 //! Invariant: what is not read is never passed over in silence. Either it cannot change the
-//! requirements, or [`Requirements::is_complete`] is false and a diagnostic says why. Not read
-//! yet are files in JSON syntax (an error each), modules called by test runs, and installed
-//! modules.
+//! requirements, or [`Requirements::is_complete`] is false and a diagnostic says why.
 
 mod addresses;
 mod backends;

@@ -29,6 +29,8 @@ pub(super) struct Convert<'a> {
     /// How many bytes the labels of blocks may still have. Each object of an array repeats what
     /// stands once in the text, so that a small file could fill the memory.
     names_left: usize,
+    /// How many strings were no references where some are needed.
+    refused: usize,
 }
 
 impl<'a> Convert<'a> {
@@ -37,6 +39,7 @@ impl<'a> Convert<'a> {
             text,
             faults,
             names_left: MAX_NAMES_BYTES,
+            refused: 0,
         }
     }
 }
@@ -82,8 +85,9 @@ impl Convert<'_> {
                 (None, Rest::Expressions) => Takes::Expression,
                 (None, _) => Takes::Anything,
             };
+            let value = self.expr(&member.value);
             items.push(Item::Attribute(Attribute {
-                value: text::meant(self.expr(&member.value), takes, self.faults),
+                value: text::meant(value, takes, self.faults, &mut self.refused),
                 span: span(member.range),
                 name,
             }));

@@ -6,7 +6,7 @@ use crate::config::bodies::Takes;
 use crate::config::contents::Faults;
 use crate::config::files::Syntax;
 use crate::config::names;
-use crate::diag::{Diagnostic, Span};
+use crate::diag::{Diagnostic, MAX_PROBLEMS, Span};
 use crate::hcl;
 use crate::hcl::tree::{
     Conditional, Expr, ExprKind, For, ObjectItem, ObjectKey, Step, TemplateFor, TemplateIf,
@@ -19,33 +19,41 @@ const MAX_DEPTH: usize = super::check::MAX_NESTING;
 /// Makes of a value what the programs take it for where an argument takes this.
 ///
 /// Decoders then see what they would see in native syntax. A string that is no expression becomes a
-/// template, which is no reference either.
-pub(super) fn meant(value: Expr, takes: Takes, faults: &Faults) -> Expr {
+/// template, which is no reference either; `refused` counts them, for in a flood of faults it makes no
+/// difference any more what the others are.
+pub(super) fn meant(value: Expr, takes: Takes, faults: &Faults, refused: &mut usize) -> Expr {
     match takes {
         Takes::Anything | Takes::Text | Takes::Truth => value,
-        Takes::Reference => named(value, faults),
+        Takes::Reference => named(value, faults, refused),
         Takes::References => match value.kind {
             ExprKind::Tuple(items) => {
-                let items = items.into_iter().map(|item| named(item, faults));
+                let items = items.into_iter();
+                let items = items.map(|item| named(item, faults, refused));
                 Expr {
                     kind: ExprKind::Tuple(items.collect()),
                     span: value.span,
                 }
             }
-            _ => named(value, faults),
+            _ => named(value, faults, refused),
         },
         Takes::Expression => templates(&value, faults, MAX_DEPTH),
     }
 }
 
-fn named(value: Expr, faults: &Faults) -> Expr {
+fn named(value: Expr, faults: &Faults, refused: &mut usize) -> Expr {
     let ExprKind::String(text) = value.kind else {
         return value;
     };
-    let read = dotted(&text, value.span).or_else(|| expression(&text, value.span, faults).ok());
-    read.unwrap_or_else(|| Expr {
-        kind: ExprKind::Template(vec![TemplatePart::Literal(text)]),
-        span: value.span,
+    let read = dotted(&text, value.span).or_else(|| {
+        let reads_on = *refused <= MAX_PROBLEMS;
+        reads_on.then(|| expression(&text, value.span, faults).ok())?
+    });
+    read.unwrap_or_else(|| {
+        *refused += 1;
+        Expr {
+            kind: ExprKind::Template(vec![TemplatePart::Literal(text)]),
+            span: value.span,
+        }
     })
 }
 
