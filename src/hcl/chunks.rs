@@ -98,6 +98,7 @@ fn cut(text: &str, broken: &[usize], region: Span) -> Vec<Chunk> {
         broken,
         at: 0,
         depth: 0,
+        compared: 0,
         found: Findings::default(),
         lines_count: true,
     };

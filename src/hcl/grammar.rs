@@ -22,6 +22,10 @@ const MAX_CHAIN: usize = 128;
 /// How many items one object may have; `hcl_edit` needs quadratic time (`dependencies.md` 2.1).
 pub(super) const MAX_OBJECT_ITEMS: usize = 10_000;
 
+/// How often `hcl_edit` may compare the keys of a file, at most: as for two of the largest objects,
+/// or a million items in objects of a hundred.
+const MAX_COMPARED_KEYS: usize = MAX_OBJECT_ITEMS * MAX_OBJECT_ITEMS * 5 / 4;
+
 pub(super) type Checked<T = ()> = Result<T, Fault>;
 
 /// A walk over the tokens of a text.
@@ -32,6 +36,8 @@ pub(super) struct Walk<'t> {
     pub(super) broken: &'t [usize],
     pub(super) at: usize,
     pub(super) depth: usize,
+    /// How often keys of objects are compared so far.
+    pub(super) compared: usize,
     pub(super) found: Findings,
     /// Whether a line end is a token here or mere space.
     pub(super) lines_count: bool,
@@ -324,9 +330,15 @@ impl<'t> Walk<'t> {
     /// Walks over the items of an object, in which line ends separate.
     fn object_items(&mut self, open: Token) -> Checked {
         let mut items: BTreeMap<String, Span> = BTreeMap::new();
-        for _ in 0..=MAX_OBJECT_ITEMS {
+        let mut compared = 0;
+        for earlier in 0..=MAX_OBJECT_ITEMS {
+            compared += earlier;
+            if self.compared + compared > MAX_COMPARED_KEYS {
+                break;
+            }
             while self.skip(Kind::Newline) {}
             if self.skip(Kind::CloseBrace) {
+                self.compared += compared;
                 return Ok(());
             }
             let first = self.at;

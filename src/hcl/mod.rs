@@ -177,7 +177,7 @@ fn error(file: FileId, fault: &Fault) -> Diagnostic {
             grammar::MAX_NESTING
         )),
         ("object-too-large", _) => error.help(format!(
-            "split the object: lockctl reads {} items of one",
+            "split the object: lockctl reads {} items of one, and no more than two such in a file",
             grammar::MAX_OBJECT_ITEMS
         )),
         (_, "Invalid character encoding") => error.help("save the file as UTF-8"),

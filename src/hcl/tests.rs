@@ -331,6 +331,19 @@ fn objects_are_counted_before_they_are_read() {
 }
 
 #[test]
+fn large_objects_are_few() {
+    let item = |at: usize| format!("k{at} = {at}\n");
+    let items: String = (0..grammar::MAX_OBJECT_ITEMS).map(item).collect();
+    let text: String = ["a", "b", "c", "d"]
+        .map(|name| format!("{name} = {{\n{items}}}\n"))
+        .concat();
+    let (body, problems, _) = read((text + "e = { x = 1 }\n").as_bytes());
+    assert_eq!(outline(&body), "a b e");
+    let codes: Vec<&str> = problems.iter().map(|problem| problem.code).collect();
+    assert_eq!(codes, ["object-too-large"; 2]);
+}
+
+#[test]
 #[allow(clippy::disallowed_methods, reason = "the time is what is tested")]
 fn deep_nesting_is_an_error_and_no_disaster() {
     let shapes: BTreeMap<&str, (&str, &str)> = BTreeMap::from([
