@@ -1,5 +1,6 @@
 //! The table of source texts that spans point into.
 
+use std::ops::Range;
 use std::sync::OnceLock;
 
 /// One text of a [`Texts`] table.
@@ -27,6 +28,18 @@ struct Text {
     bytes: Vec<u8>,
     /// Where each line starts, found when the first position is asked for.
     lines: OnceLock<Vec<usize>>,
+    /// How many characters stand before some of the bytes, likewise.
+    characters: OnceLock<Vec<Checkpoint>>,
+}
+
+/// How far apart checkpoints are, in bytes: a line may have megabytes, and many problems.
+const CHECKPOINT_BYTES: usize = 4096;
+
+/// A byte at which a character starts, and how many characters of the text stand before it.
+#[derive(Clone, Copy, Debug)]
+struct Checkpoint {
+    offset: usize,
+    characters: usize,
 }
 
 impl Texts {
@@ -40,6 +53,7 @@ impl Texts {
             name: name.into(),
             bytes,
             lines: OnceLock::new(),
+            characters: OnceLock::new(),
         });
         FileId(id)
     }
@@ -56,26 +70,86 @@ impl Texts {
         &self.texts[file.0 as usize].bytes
     }
 
+    /// Returns the bytes of the line around an offset, without the line end; an offset behind the end
+    /// counts as the end.
+    #[must_use]
+    pub fn line(&self, file: FileId, offset: usize) -> Range<usize> {
+        let bytes = self.bytes(file);
+        let starts = self.starts(file);
+        let line = starts.partition_point(|start| *start <= offset.min(bytes.len()));
+        let start = starts[line - 1];
+        let end = starts.get(line).map_or(bytes.len(), |next| next - 1);
+        match bytes[start..end].ends_with(b"\r") {
+            true => start..end - 1,
+            false => start..end,
+        }
+    }
+
+    fn starts(&self, file: FileId) -> &[usize] {
+        let text = &self.texts[file.0 as usize];
+        text.lines.get_or_init(|| line_starts(&text.bytes))
+    }
+
+    /// Counts the characters before an offset.
+    fn characters(&self, file: FileId, offset: usize) -> usize {
+        let text = &self.texts[file.0 as usize];
+        let checkpoints = text.characters.get_or_init(|| checkpoints(&text.bytes));
+        let behind = checkpoints.partition_point(|point| point.offset <= offset);
+        let before = checkpoints[behind - 1];
+        before.characters + characters(&text.bytes[before.offset..offset])
+    }
+
     /// Returns line and column of a byte offset; an offset behind the end counts as the end.
     #[must_use]
     pub fn position(&self, file: FileId, offset: usize) -> Position {
         let bytes = self.bytes(file);
         let offset = offset.min(bytes.len());
-        let starts = self.texts[file.0 as usize]
-            .lines
-            .get_or_init(|| line_starts(bytes));
+        let starts = self.starts(file);
         let line = starts.partition_point(|start| *start <= offset);
         let start = starts[line - 1];
-        let column = String::from_utf8_lossy(&bytes[start..offset])
-            .chars()
-            .count()
-            + 1;
+        let column = match offset - start {
+            ..CHECKPOINT_BYTES => characters(&bytes[start..offset]) + 1,
+            _ => self.characters(file, offset) - self.characters(file, start) + 1,
+        };
         let has_mark = start == 0 && bytes[..offset].starts_with(b"\xEF\xBB\xBF");
         Position {
             line,
             column: column - usize::from(has_mark),
         }
     }
+}
+
+/// Counts characters; what is no UTF-8 counts as it would be shown.
+fn characters(bytes: &[u8]) -> usize {
+    let chunks = bytes.utf8_chunks();
+    let counts = chunks
+        .map(|chunk| chunk.valid().chars().count() + usize::from(!chunk.invalid().is_empty()));
+    counts.sum()
+}
+
+fn checkpoints(bytes: &[u8]) -> Vec<Checkpoint> {
+    let mut at = Checkpoint {
+        offset: 0,
+        characters: 0,
+    };
+    let mut all = vec![at];
+    let mut pass = |length: usize| {
+        at.offset += length;
+        at.characters += 1;
+        if all
+            .last()
+            .is_none_or(|last| at.offset - last.offset >= CHECKPOINT_BYTES)
+        {
+            all.push(at);
+        }
+    };
+    for chunk in bytes.utf8_chunks() {
+        chunk.valid().chars().for_each(|c| pass(c.len_utf8()));
+        if !chunk.invalid().is_empty() {
+            pass(chunk.invalid().len());
+        }
+    }
+    all
 }
 
 /// Finds where each line starts; the first one does so at 0.
@@ -99,6 +173,33 @@ mod tests {
         assert_eq!(at(2), Position { line: 1, column: 2 });
         assert_eq!(at(7), Position { line: 2, column: 1 });
         assert_eq!(at(999), Position { line: 3, column: 1 });
+    }
+
+    #[test]
+    fn columns_of_long_lines_are_counted_alike() {
+        let text = "aé😀\u{301}\n".repeat(7) + &"xé😀".repeat(5000);
+        let mut bytes = text.into_bytes();
+        for at in (200..bytes.len()).step_by(97) {
+            bytes[at] = 0xFF;
+        }
+        let mut texts = Texts::default();
+        let file = texts.add("a", bytes.clone());
+        for offset in (0..bytes.len()).step_by(13) {
+            let line = texts.line(file, offset);
+            let column = String::from_utf8_lossy(&bytes[line.start..offset])
+                .chars()
+                .count()
+                + 1;
+            assert_eq!(texts.position(file, offset).column, column, "{offset}");
+        }
+    }
+
+    #[test]
+    fn a_line_is_without_its_end() {
+        let mut texts = Texts::default();
+        let file = texts.add("a", b"one\r\n\ntwo".to_vec());
+        let lines = [0, 3, 4, 5, 6, 9, 99].map(|at| texts.line(file, at));
+        assert_eq!(lines, [0..3, 0..3, 0..3, 5..5, 6..9, 6..9, 6..9]);
     }
 
     #[test]

@@ -76,13 +76,11 @@ fn by_file(diagnostic: &Diagnostic) -> Vec<(FileId, Vec<Role<'_>>)> {
 ///
 /// Only these are handed over: a text may be megabytes long.
 fn lines_of(file: FileId, labels: &[Role<'_>], texts: &Texts) -> Range<usize> {
-    let bytes = texts.bytes(file);
-    let spans = labels.iter().map(|(_, label)| first_line(bytes, label));
-    let start = spans
-        .clone()
-        .map(|span| line_start(bytes, span.start))
-        .min();
-    let end = spans.map(|span| line_end(bytes, span.end)).max();
+    let lines = labels
+        .iter()
+        .map(|(_, label)| texts.line(file, label.span.start));
+    let start = lines.clone().map(|line| line.start).min();
+    let end = lines.map(|line| line.end).max();
     start.unwrap_or(0)..end.unwrap_or(0)
 }
 
@@ -116,7 +114,7 @@ fn snippet<'a>(
         .line_start(texts.position(file, range.start).line)
         .path(harmless(texts.name(file)));
     for (kind, label) in labels {
-        let span = first_line(bytes, label);
+        let span = first_line(file, label, texts);
         let mut annotation = kind.span(span.start - range.start..span.end - range.start);
         if !label.note.is_empty() {
             annotation = annotation.label(harmless(&label.note));
@@ -127,29 +125,10 @@ fn snippet<'a>(
 }
 
 /// Returns the part of a label in its first line, within the text.
-fn first_line(bytes: &[u8], label: &Label) -> Range<usize> {
-    let start = label.span.start.min(bytes.len());
-    let end = label.span.end.min(line_end(bytes, start)).max(start);
-    start..end
-}
-
-fn line_start(bytes: &[u8], at: usize) -> usize {
-    bytes[..at]
-        .iter()
-        .rposition(|b| *b == b'\n')
-        .map_or(0, |n| n + 1)
-}
-
-fn line_end(bytes: &[u8], at: usize) -> usize {
-    let end = bytes[at..]
-        .iter()
-        .position(|b| *b == b'\n')
-        .map_or(bytes.len(), |n| at + n);
-    if end > at && bytes[end - 1] == b'\r' {
-        end - 1
-    } else {
-        end
-    }
+fn first_line(file: FileId, label: &Label, texts: &Texts) -> Range<usize> {
+    let line = texts.line(file, label.span.start);
+    let start = label.span.start.min(texts.bytes(file).len());
+    start..label.span.end.min(line.end).max(start)
 }
 
 /// Makes text of bytes without moving an offset: what is no UTF-8, or could steer a terminal,
