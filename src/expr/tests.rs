@@ -44,7 +44,7 @@ fn unescape(text: &str) -> String {
     String::from_utf8(bytes).unwrap()
 }
 
-fn json(value: &Value) -> String {
+pub(super) fn json(value: &Value) -> String {
     let text = |text: &str| serde_json::to_string(text).unwrap();
     match value {
         Value::Null => "null".to_owned(),

@@ -1,4 +1,5 @@
-use super::{Misfit, Type, Typed, Value, constant, convert, fill};
+use super::tests::json;
+use super::{Misfit, Type, Typed, constant, convert, fill};
 use crate::diag::Texts;
 use crate::hcl;
 
@@ -27,25 +28,6 @@ fn answer(ty: &str, default: &str) -> Answer {
         Ok(fitted) => Answer::Value(format!("{}\t{}", fitted.ty, json(&fitted.value))),
         Err(Misfit::Refused(_)) => Answer::Refused,
         Err(Misfit::Uncertain(_)) => Answer::Uncertain,
-    }
-}
-
-fn json(value: &Value) -> String {
-    let text = |text: &str| serde_json::to_string(text).unwrap();
-    match value {
-        Value::Null => "null".to_owned(),
-        Value::Bool(value) => value.to_string(),
-        Value::Number(number) => number.to_string(),
-        Value::String(value) => text(value),
-        Value::Tuple(items) => {
-            let items: Vec<String> = items.iter().map(json).collect();
-            format!("[{}]", items.join(","))
-        }
-        Value::Object(items) => {
-            let item = |(key, value): (&String, &Value)| format!("{}:{}", text(key), json(value));
-            let items: Vec<String> = items.iter().map(item).collect();
-            format!("{{{}}}", items.join(","))
-        }
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
 use crate::diag::{Diagnostic, Span, Texts};
-use crate::world::Files;
+use crate::world::{Files, clean};
 
 use super::{FILE_NAME, MAX_FILE_BYTES, Project, read};
 
@@ -110,21 +110,6 @@ impl Place {
         };
         Some(Self { absolute, shown })
     }
-}
-
-/// Resolves `.` and `..` by text alone.
-pub(super) fn clean(path: &Path) -> PathBuf {
-    let mut out = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                out.pop();
-            }
-            other => out.push(other),
-        }
-    }
-    out
 }
 
 impl<'a> Projects<'a> {

@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 use crate::config::{self, Glance};
 use crate::diag::{Texts, has_errors};
 use crate::flavor::{Flavor, FlavorChoice};
-use crate::world::{DirEntry, FileKind, Files};
+use crate::world::{DirEntry, FileKind, Files, clean};
 
 use super::ignores::{self, Ignores};
-use super::locate::{Place, Projects, REPOSITORY, clean};
+use super::locate::{Place, Projects, REPOSITORY};
 
 /// How deep directories may lie below the one where the search begins.
 pub const MAX_DEPTH: usize = 64;

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::io::{self, Cursor};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use super::{Clock, Credentials, Http, HttpError, HttpRequest, HttpResponse};
-use super::{DirEntry, Disk, Env, FileKind, Files, ReadSeek, Replaced, Scratch, Stream};
+use super::{DirEntry, Disk, Env, FileKind, Files, ReadSeek, Replaced, Scratch, Stream, clean};
 
 /// Files held in memory, by path; directories exist as soon as something lies in them.
 #[derive(Debug, Default)]
@@ -70,21 +70,6 @@ impl MemFiles {
     fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<PathBuf, Vec<u8>>> {
         self.files.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Resolves `.` and `..` by text alone.
-fn clean(path: &Path) -> PathBuf {
-    let mut out = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                out.pop();
-            }
-            other => out.push(other),
-        }
-    }
-    out
 }
 
 impl Files for MemFiles {

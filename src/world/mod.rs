@@ -5,7 +5,7 @@
 
 use std::ffi::OsString;
 use std::io::{self, Read, Seek, Write};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 pub mod mem;
 mod net;
@@ -127,4 +127,20 @@ pub trait Env: Sync {
 
     /// Tells whether a stream goes to a terminal.
     fn terminal(&self, stream: Stream) -> bool;
+}
+
+/// Resolves `.` and `..` by text alone.
+#[must_use]
+pub fn clean(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                out.pop();
+            }
+            other => out.push(other),
+        }
+    }
+    out
 }

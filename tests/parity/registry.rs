@@ -296,6 +296,10 @@ fn gaps_are_filled_as_terraform_fills_them() {
     setting.copy("theirs", Some(&lock));
     let wanted = setting.providers_lock("theirs", &PLATFORMS);
     assert!(!wanted.contains("1.1.0"), "versions stay:\n{wanted}");
+    // `providers lock` keeps what nothing requires; `lock` drops it, as `init` does.
+    let left_over = "provider \"example.com/acme/left-over\" {\n  version = \"0.1.0\"\n  hashes = [\n    \"zh:00\",\n  ]\n}\n\n";
+    assert!(wanted.contains(left_over), "no longer kept:\n{wanted}");
+    let wanted = wanted.replace(left_over, "");
     setting.copy("ours", Some(&lock));
     assert_eq!(setting.lockctl_lock("ours", &PLATFORMS), wanted);
     println!("parity: {} entries with gaps, filled alike", GAPS.len());
