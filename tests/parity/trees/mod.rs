@@ -60,6 +60,10 @@ const PROVIDERS: [&str; 8] = [
 /// What the title of some errors starts with, before details that ours has not.
 const STATE: &str = "Error refreshing state";
 
+/// What lockctl does not tell yet: a `provider` block of a test file that its runs use for
+/// providers of different addresses.
+const NOT_TOLD: &str = "Provider type mismatch";
+
 /// How lockctl differs from the program.
 struct Difference {
     /// What is different, in a line.
@@ -234,16 +238,22 @@ impl Both<'_> {
         let said = format!("{init}\n{providers}");
         let (found, refused) = required(&lab.path(&self.ours), terraform);
         let title = errors(&said).next().filter(|_| !locks || !reads);
-        if !reads || refused.is_some() {
-            let found = refused.as_deref();
-            // Of several faults, one or the other may come first.
-            let several = errors(&said).any(|title| Some(title) == found);
+        if !reads || !refused.is_empty() {
+            let found = refused.first().map(String::as_str);
+            // Of several faults, one or the other may come first, and the program stops at some
+            // before it comes to the others.
+            let several = errors(&said).any(|title| Some(title) == found)
+                || refused.iter().any(|found| Some(found.as_str()) == title);
             return match (found, title) {
                 (Some(found), Some(title)) if found == title || several => {
                     self.counts.add("refused", found);
                     if found != title {
                         self.counts.add("refused", "with another title first");
                     }
+                    Ok(())
+                }
+                (None, Some(NOT_TOLD)) => {
+                    self.counts.add("not told", NOT_TOLD);
                     Ok(())
                 }
                 _ => {
@@ -305,20 +315,22 @@ fn errors(said: &str) -> impl Iterator<Item = &str> {
     let titles = titles.filter(|title| !title.starts_with("Terraform encountered problems"));
     titles.map(|title| match title.strip_prefix(STATE) {
         Some(rest) if rest.starts_with(':') => STATE,
+        // Where the state would be moved to another backend, the error has no title.
+        None if title.is_empty() => STATE,
         _ => title,
     })
 }
 
-/// Returns what each module requires as we read it, and the title of the first error.
-fn required(root: &Path, terraform: &Terraform) -> (Modules, Option<String>) {
+/// Returns what each module requires as we read it, and the titles of all errors.
+fn required(root: &Path, terraform: &Terraform) -> (Modules, Vec<String>) {
     let mut texts = Texts::default();
     let settings = Settings::new(terraform.rules);
     let loaded = config::load(&RealDisk, &mut texts, root, &settings);
-    let mut problems = loaded.diagnostics.into_iter();
-    let error = problems.find(|one| one.severity == Severity::Error);
+    let problems = loaded.diagnostics.into_iter();
+    let errors = problems.filter(|one| one.severity == Severity::Error);
     (
         by_module(&loaded.requirements),
-        error.map(|error| error.title),
+        errors.map(|error| error.title).collect(),
     )
 }
 
