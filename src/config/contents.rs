@@ -3,6 +3,7 @@
 //! Files are decoded one by one and put together afterwards, so that override files can be
 //! decoded by the same code and then change what the primary files declare.
 
+use std::collections::BTreeMap;
 use std::mem;
 
 use crate::addr::ProviderAddr;
@@ -14,6 +15,7 @@ use crate::version::{Constraints, CoreConstraints};
 use super::files::Syntax;
 use super::handover::Handover;
 use super::merged::ModuleFile;
+use super::run_types::Run;
 use super::state::Local;
 use super::variables::Variable;
 use super::{CoreVersion, flood};
@@ -39,6 +41,10 @@ pub(super) struct Contents {
     pub backend_faults: Vec<Diagnostic>,
     /// The headers of everything that may stand only once.
     pub declared: Vec<Declaration>,
+    /// Of a test file: its runs, in order.
+    pub runs: Vec<Run>,
+    /// Of a test file: its `provider` and `mock_provider` blocks, by local name and alias.
+    pub test_providers: BTreeMap<(String, Option<String>), Place>,
 }
 
 impl Contents {

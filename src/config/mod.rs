@@ -34,6 +34,7 @@ mod providers;
 mod reader;
 mod references;
 mod resolve;
+mod run_types;
 mod runs;
 mod settings;
 mod sources;

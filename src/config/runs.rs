@@ -13,7 +13,7 @@ use super::blocks::{BlockType, every};
 use super::bodies::{self, Argument, Schema, Takes};
 use super::contents::{Call, CallVersion, Contents, Faults};
 use super::handover::Handover;
-use super::{calls, mocks, names, providers, references, statements, variables};
+use super::{calls, mocks, names, providers, references, run_types, statements, variables};
 
 /// What may stand at the top level of a test file.
 const TEST_FILE: Schema = Schema {
@@ -94,6 +94,7 @@ pub(super) fn decode(body: &Body, faults: &mut Faults) -> Contents {
         match *kind {
             "run" => {
                 seen.run(block, faults);
+                contents.runs.push(run_types::decode(block, faults));
                 contents.calls.extend(run(block, faults));
             }
             "provider" => {
@@ -118,6 +119,8 @@ pub(super) fn decode(body: &Body, faults: &mut Faults) -> Contents {
     if let Some(values) = values {
         seen.values(values, faults);
     }
+    let providers = seen.providers.into_iter();
+    contents.test_providers = providers.map(|(key, at)| (key, faults.place(at))).collect();
     mocks::duplicates(&blocks, None, faults);
     contents
 }

@@ -22,7 +22,7 @@ use super::reader::Reader;
 use super::resolve::{self, Needs, Standing};
 use super::{
     CoreVersion, Loaded, MAX_DEPTH, MAX_PATH_BYTES, MAX_STEPS, ModuleNode, Settings, flood,
-    passing, runs, state,
+    passing, run_types, runs, state,
 };
 
 /// The directory beside the root's files that also holds test files, unless another one is named.
@@ -165,13 +165,22 @@ impl Tree<'_> {
             let Reader { flavor, found, .. } = &mut self.reader;
             let needs = resolve::of_test(root, &contents.provider_blocks, *flavor, found);
             self.require(&path, &needs)?;
+            let mut called = BTreeMap::new();
             for call in &contents.calls {
                 self.step(call.place)?;
+                let node = self.instances.len();
                 self.call(Way {
                     call,
                     caller: 0,
                     path: path.join(PathStep::Run(call.name.clone())),
                 })?;
+                if let Some(Some(module)) = self.instances.get(node) {
+                    called.insert(&*call.name, Rc::clone(module));
+                }
+            }
+            let Reader { flavor, found, .. } = &mut self.reader;
+            if !flavor.is_opentofu() {
+                run_types::check(&contents, root, &called, *flavor, found);
             }
         }
         ControlFlow::Continue(())
