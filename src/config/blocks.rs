@@ -56,7 +56,7 @@ const TOP_LEVEL: &[BlockType] = &[
 pub(super) fn decode(body: &Body, faults: &mut Faults) -> Contents {
     let mut contents = Contents::default();
     for argument in body.attributes() {
-        unsupported_argument(argument, faults);
+        unsupported_argument(argument, std::iter::empty(), faults);
     }
     for block in body.blocks() {
         let Some(kind) = kind_of(block, TOP_LEVEL, faults) else {
@@ -89,11 +89,13 @@ pub(super) fn kind_of(
         .find(|known| known.kind == kind && (known.known_to)(faults.flavor));
     let Some(known) = known else {
         let remark = format!("{} has no such block here", faults.flavor.program());
-        faults.error(
-            "unsupported-item",
+        let here = table.iter().filter(|known| (known.known_to)(faults.flavor));
+        let here: Vec<&str> = here.map(|known| known.kind).collect();
+        faults.unknown(
             "Unsupported block type",
-            block.kind.span,
+            &block.kind,
             &remark,
+            here.into_iter(),
         );
         return None;
     };
@@ -116,9 +118,14 @@ pub(super) fn labels_fit(block: &Block, labels: &[&str], faults: &mut Faults) ->
     true
 }
 
-pub(super) fn unsupported_argument(argument: &Attribute, faults: &mut Faults) {
-    let at = argument.name.span;
-    faults.error("unsupported-item", "Unsupported argument", at, "");
+/// Reports an argument that may not stand where it does; `known` are those that may.
+pub(super) fn unsupported_argument<'k>(
+    argument: &Attribute,
+    known: impl Iterator<Item = &'k str>,
+    faults: &mut Faults,
+) {
+    let remark = format!("{} has no such argument here", faults.flavor.program());
+    faults.unknown("Unsupported argument", &argument.name, &remark, known);
 }
 
 fn top_level(kind: &'static str, block: &Block, contents: &mut Contents, faults: &mut Faults) {

@@ -101,7 +101,12 @@ pub(super) fn check<'b>(
         match item {
             Item::Attribute(attribute) => match schema.argument(attribute, faults.flavor) {
                 Some(argument) => value(&attribute.value, argument.takes, faults),
-                None => blocks::unsupported_argument(attribute, faults),
+                None => {
+                    let here = schema.arguments.iter();
+                    let here = here.filter(|known| (known.known_to)(faults.flavor));
+                    let here: Vec<&str> = here.map(|known| known.name).collect();
+                    blocks::unsupported_argument(attribute, here.into_iter(), faults);
+                }
             },
             Item::Block(block) => {
                 let kind = blocks::kind_of(block, schema.blocks, faults);

@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use std::mem;
 
 use crate::addr::ProviderAddr;
-use crate::diag::{Diagnostic, FileId, Severity, Span};
+use crate::diag::{Diagnostic, FileId, Severity, Span, nearest};
 use crate::flavor::{Flavor, Program};
-use crate::hcl::tree::{Body, Expr};
+use crate::hcl::tree::{Body, Expr, Word};
 use crate::version::{Constraints, CoreConstraints};
 
 use super::files::Syntax;
@@ -307,6 +307,21 @@ impl Faults {
         remark: &str,
     ) {
         self.push(Diagnostic::error(code, title).at(self.file, at, remark));
+    }
+
+    /// Adds an error about a name that may not stand where it does, and asks whether a known one is meant.
+    pub(super) fn unknown<'k>(
+        &mut self,
+        title: &str,
+        name: &Word,
+        remark: &str,
+        known: impl Iterator<Item = &'k str>,
+    ) {
+        let error = Diagnostic::error("unsupported-item", title).at(self.file, name.span, remark);
+        self.push(match nearest(&name.text, known) {
+            Some(meant) => error.help(format!("did you mean {meant}?")),
+            None => error,
+        });
     }
 
     /// Adds an error that belongs to no narrower rule.

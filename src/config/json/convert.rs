@@ -72,7 +72,7 @@ impl Convert<'_> {
                 continue;
             }
             if schema.rest == Rest::Refused && argument.is_none() {
-                self.unknown(&name);
+                self.unknown(&name, schema);
                 continue;
             }
             if (argument.is_some() || schema.rest == Rest::Names) && !seen.insert(name.text.clone())
@@ -99,14 +99,25 @@ impl Convert<'_> {
         }
     }
 
-    fn unknown(&mut self, name: &Word) {
+    fn unknown(&mut self, name: &Word, schema: &Schema) {
         let remark = format!(
             "{} knows nothing of this name here",
             self.faults.flavor.program()
         );
+        let flavor = self.faults.flavor;
+        let arguments = schema
+            .arguments
+            .iter()
+            .filter(|known| (known.known_to)(flavor));
+        let blocks = schema
+            .blocks
+            .iter()
+            .filter(|known| (known.known_to)(flavor));
+        let here = arguments
+            .map(|known| known.name)
+            .chain(blocks.map(|known| known.kind));
         let title = "Extraneous JSON object property";
-        self.faults
-            .error("unsupported-item", title, name.span, &remark);
+        self.faults.unknown(title, name, &remark, here);
     }
 
     fn repeated(&mut self, name: &Word, rest: Rest) {

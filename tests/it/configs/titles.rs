@@ -155,3 +155,32 @@ fn problems_of_all_files_are_reported() {
         ]
     );
 }
+
+#[test]
+fn names_that_are_nearly_right_are_asked_about() {
+    let files = MemFiles::with(&[
+        (
+            "root/a.tf",
+            "resorce \"x\" \"y\" {}\noutput \"o\" {\n  value      = 1\n  descripton = \"x\"\n}\n",
+        ),
+        ("root/b.tf.json", "{\"outputs\": {}, \"foo\": {}}\n"),
+    ]);
+    let settings = config::Settings::new(Flavor::Terraform1_11);
+    let said = judge::load(&files, "root".as_ref(), settings);
+    let told: Vec<String> = said
+        .with(Severity::Error)
+        .map(|error| {
+            let help = error.help.as_deref().unwrap_or("no help");
+            format!("{}: {help}", said.at(error).unwrap())
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            "a.tf:1: did you mean resource?",
+            "a.tf:4: did you mean description?",
+            "b.tf.json:1: did you mean output?",
+            "b.tf.json:1: no help",
+        ]
+    );
+}
