@@ -1,6 +1,6 @@
 //! Package hashes as lock files record them, and the two algorithms behind them.
 //!
-//! A [`Hash`] keeps its text exactly, because a hash of an unknown scheme must survive a rewrite
+//! A [`struct@Hash`] keeps its text exactly, because a hash of an unknown scheme must survive a rewrite
 //! and a malformed one must be shown as it stands. Everything is compared as text, as the programs
 //! do (`lockfile.md` 5). The algorithms work on readers and on digests, never on paths.
 

@@ -1,7 +1,7 @@
 //! The dependency lock file `.terraform.lock.hcl`: bytes in, exact bytes out.
 //!
 //! The model holds values only, in canonical form and order; [`parse`] never fails but returns
-//! what it understood plus every problem, and [`write`] prints from the model, never from the
+//! what it understood plus every problem, and [`write()`] prints from the model, never from the
 //! text that was read (`lockfile.md` 1).
 
 mod parse;

@@ -2,7 +2,7 @@
 //! command that mends it.
 //!
 //! All checks are pure but for [`packages`], which hashes what lies on this machine. They take
-//! [`Requirements`](crate::requirement::Requirements) as a value and know nothing of how
+//! [`Requirements`] as a value and know nothing of how
 //! configuration is read.
 
 pub mod configuration;
