@@ -18,6 +18,7 @@ mod core;
 mod error;
 mod order;
 mod scan;
+mod scope;
 mod step;
 
 use std::cmp::Ordering;
