@@ -44,6 +44,7 @@ pub mod sources;
 
 pub mod coverage;
 pub mod resolve;
+pub mod review;
 
 pub mod locker;
 pub mod verify;

@@ -40,6 +40,7 @@ const ROOMS: &[(&str, &str)] = &[
         "coverage",
         "flavor addr version platform hash package requirement lockfile",
     ),
+    ("review", "flavor addr version hash diag lockfile"),
     (
         "locker",
         "flavor addr version platform hash diag world package requirement parallel lockfile \
@@ -55,7 +56,8 @@ const ROOMS: &[(&str, &str)] = &[
     (
         "cli",
         "flavor addr version platform hash diag world package requirement parallel hcl expr lockfile \
-         config project cliconfig authenticate archive sources resolve coverage locker verify report",
+         config project cliconfig authenticate archive sources resolve coverage review locker verify \
+         report",
     ),
 ];
 

@@ -27,6 +27,7 @@ use std::fmt;
 pub use self::constraint::{Constraint, Constraints, Operator, Refusal};
 pub use self::core::CoreConstraints;
 pub use self::error::{ConstraintError, VersionError};
+pub use self::scope::{ScopeChange, scope_change};
 pub use self::step::{Step, step};
 
 use self::error::Reason;

@@ -22,6 +22,7 @@ mod recorded_scenarios;
 mod registry_cases;
 mod registry_double;
 mod registry_replay;
+mod review;
 mod selections;
 mod versions;
 

@@ -1,0 +1,273 @@
+//! Which entries differ between two lock files, and in what.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::addr::ProviderAddr;
+use crate::hash::{Hash, Hashes, Scheme};
+use crate::lockfile::{LockFile, ProviderLock};
+use crate::version::{Step, step};
+
+/// What differs between two lock files.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LockDiff {
+    /// The providers that differ, ordered by their address, of two the new one.
+    pub providers: Vec<ProviderChange>,
+    /// How many entries are the same on both sides.
+    pub unchanged: usize,
+}
+
+/// What differs in the entry of one provider.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProviderChange {
+    /// The entries that differ.
+    pub sides: Sides,
+    /// In what they differ; never empty.
+    pub kinds: BTreeSet<Kind>,
+}
+
+/// What is there of an entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Sides {
+    /// Only the new entry.
+    Added(ProviderSide),
+    /// Only the old entry.
+    Removed(ProviderSide),
+    /// Both.
+    Both {
+        /// The entry before.
+        old: ProviderSide,
+        /// The entry now.
+        new: ProviderSide,
+    },
+}
+
+/// One side of a change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProviderSide {
+    /// Under which address the entry stands.
+    pub addr: ProviderAddr,
+    /// The entry.
+    pub lock: ProviderLock,
+}
+
+/// A kind of change, in the order in which they are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// The provider had no entry before.
+    Added,
+    /// The provider has no entry any more.
+    Removed,
+    /// The same provider comes from another registry.
+    HostSwitched,
+    /// A provider of the same type in another namespace stands in for it.
+    NamespaceSwitched,
+    /// The version rose, or only its metadata differ.
+    Upgraded,
+    /// The version sank.
+    Downgraded,
+    /// The constraints allow other versions, or are written otherwise.
+    ConstraintsChanged,
+    /// The version stands, and there are more hashes.
+    HashesAdded,
+    /// The version stands, and there are fewer hashes.
+    HashesRemoved,
+    /// The version stands, and hashes gave way to others.
+    HashesReplaced,
+}
+
+/// Compares two lock files.
+///
+/// An entry that went and one that came are told as one change where only the hostname, only the
+/// namespace, or both of a single provider type differ.
+#[must_use]
+pub fn diff(old: &LockFile, new: &LockFile) -> LockDiff {
+    let mut gone: BTreeMap<&ProviderAddr, &ProviderLock> = BTreeMap::new();
+    let mut found = LockDiff::default();
+    for (addr, lock) in &old.providers {
+        match new.providers.get(addr) {
+            None => drop(gone.insert(addr, lock)),
+            Some(now) if now == lock => found.unchanged += 1,
+            Some(now) => found.providers.push(changed((addr, lock), (addr, now))),
+        }
+    }
+    let came = new
+        .providers
+        .iter()
+        .filter(|(addr, _)| !old.providers.contains_key(addr));
+    let mut came: BTreeMap<&ProviderAddr, &ProviderLock> = came.collect();
+    for (before, now) in switched(&gone, &came) {
+        if let (Some(old), Some(new)) = (gone.remove(before), came.remove(now)) {
+            found.providers.push(changed((before, old), (now, new)));
+        }
+    }
+    let removed = gone.into_iter().map(|entry| ProviderChange {
+        sides: Sides::Removed(side(entry)),
+        kinds: BTreeSet::from([Kind::Removed]),
+    });
+    let added = came.into_iter().map(|entry| ProviderChange {
+        sides: Sides::Added(side(entry)),
+        kinds: BTreeSet::from([Kind::Added]),
+    });
+    found.providers.extend(removed.chain(added));
+    found.providers.sort_by(|a, b| a.addr().cmp(b.addr()));
+    found
+}
+
+/// Finds which of the entries that came stands in for which that went.
+///
+/// What is closer goes first: another hostname, another namespace, both. Nothing is paired where
+/// there is a choice.
+fn switched<'a>(
+    gone: &BTreeMap<&'a ProviderAddr, &ProviderLock>,
+    came: &BTreeMap<&'a ProviderAddr, &ProviderLock>,
+) -> Vec<(&'a ProviderAddr, &'a ProviderAddr)> {
+    type Alike = fn(&ProviderAddr, &ProviderAddr) -> bool;
+    const STEPS: [Alike; 3] = [
+        |a, b| a.namespace() == b.namespace(),
+        |a, b| a.hostname() == b.hostname(),
+        |_, _| true,
+    ];
+    let (mut left, mut right): (BTreeSet<_>, BTreeSet<_>) = (
+        gone.keys().copied().collect(),
+        came.keys().copied().collect(),
+    );
+    let mut pairs = Vec::new();
+    for alike in STEPS {
+        let fits =
+            |a: &ProviderAddr, b: &ProviderAddr| a.type_name() == b.type_name() && alike(a, b);
+        let candidates: Vec<_> = left
+            .iter()
+            .filter_map(|before| {
+                let now = only(right.iter().filter(|now| fits(before, now)))?;
+                only(left.iter().filter(|other| fits(other, now)))?;
+                Some((*before, *now))
+            })
+            .collect();
+        for (before, now) in candidates {
+            left.remove(before);
+            right.remove(now);
+            pairs.push((before, now));
+        }
+    }
+    pairs
+}
+
+fn only<T>(mut all: impl Iterator<Item = T>) -> Option<T> {
+    let first = all.next()?;
+    all.next().is_none().then_some(first)
+}
+
+fn side((addr, lock): (&ProviderAddr, &ProviderLock)) -> ProviderSide {
+    ProviderSide {
+        addr: addr.clone(),
+        lock: lock.clone(),
+    }
+}
+
+fn changed(
+    old: (&ProviderAddr, &ProviderLock),
+    new: (&ProviderAddr, &ProviderLock),
+) -> ProviderChange {
+    let mut kinds = BTreeSet::new();
+    if old.0.hostname() != new.0.hostname() {
+        kinds.insert(Kind::HostSwitched);
+    }
+    if old.0.namespace() != new.0.namespace() {
+        kinds.insert(Kind::NamespaceSwitched);
+    }
+    kinds.extend(moved(old.1, new.1));
+    if old.1.constraints != new.1.constraints {
+        kinds.insert(Kind::ConstraintsChanged);
+    }
+    // Another source's packages have other hashes.
+    if old.0 == new.0 && old.1.version == new.1.version {
+        kinds.extend(rehashed(&old.1.hashes, &new.1.hashes));
+    }
+    ProviderChange {
+        sides: Sides::Both {
+            old: side(old),
+            new: side(new),
+        },
+        kinds,
+    }
+}
+
+fn moved(old: &ProviderLock, new: &ProviderLock) -> Option<Kind> {
+    match step(&old.version, &new.version) {
+        Step::Same => None,
+        Step::Down => Some(Kind::Downgraded),
+        _ => Some(Kind::Upgraded),
+    }
+}
+
+fn rehashed(old: &Hashes, new: &Hashes) -> Option<Kind> {
+    let lost = old.iter().any(|hash| !new.contains(hash));
+    let gained = new.iter().any(|hash| !old.contains(hash));
+    match (lost, gained) {
+        (false, false) => None,
+        (false, true) => Some(Kind::HashesAdded),
+        (true, false) => Some(Kind::HashesRemoved),
+        (true, true) => Some(Kind::HashesReplaced),
+    }
+}
+
+impl ProviderChange {
+    /// Returns the address: of two the new one.
+    #[must_use]
+    pub fn addr(&self) -> &ProviderAddr {
+        match &self.sides {
+            Sides::Added(side) | Sides::Removed(side) | Sides::Both { new: side, .. } => &side.addr,
+        }
+    }
+
+    /// Returns the entry before, if there was one.
+    #[must_use]
+    pub fn before(&self) -> Option<&ProviderSide> {
+        match &self.sides {
+            Sides::Added(_) => None,
+            Sides::Removed(old) | Sides::Both { old, .. } => Some(old),
+        }
+    }
+
+    /// Returns the entry now, if there is one.
+    #[must_use]
+    pub fn now(&self) -> Option<&ProviderSide> {
+        match &self.sides {
+            Sides::Removed(_) => None,
+            Sides::Added(new) | Sides::Both { new, .. } => Some(new),
+        }
+    }
+
+    /// Returns how far the version moved, where there is one on both sides.
+    #[must_use]
+    pub fn step(&self) -> Option<Step> {
+        Some(step(
+            &self.before()?.lock.version,
+            &self.now()?.lock.version,
+        ))
+    }
+
+    /// Lists the hashes of a scheme that only the old entry has.
+    #[must_use]
+    pub fn lost(&self, scheme: Scheme) -> Vec<&Hash> {
+        only_in(self.before(), self.now(), scheme)
+    }
+
+    /// Lists the hashes of a scheme that only the new entry has.
+    #[must_use]
+    pub fn gained(&self, scheme: Scheme) -> Vec<&Hash> {
+        only_in(self.now(), self.before(), scheme)
+    }
+}
+
+/// Lists the hashes of a scheme that one side has and the other has not.
+fn only_in<'s>(
+    one: Option<&'s ProviderSide>,
+    other: Option<&ProviderSide>,
+    scheme: Scheme,
+) -> Vec<&'s Hash> {
+    let is_there = |hash: &Hash| other.is_some_and(|side| side.lock.hashes.contains(hash));
+    let all = one.into_iter().flat_map(|side| side.lock.hashes.of(scheme));
+    all.filter(|hash| !is_there(hash)).collect()
+}

@@ -1,0 +1,13 @@
+//! What changed between two lock files, why, and whether that is alarming.
+//!
+//! [`diff`] compares values and names kinds of change; [`explain`] says what most likely led to
+//! them and how much they matter. Both know the two files only: what the configuration says is
+//! added by whoever has read it.
+
+mod causes;
+mod diff;
+mod explain;
+
+pub use causes::{Cause, Risk};
+pub use diff::{Kind, LockDiff, ProviderChange, ProviderSide, Sides, diff};
+pub use explain::{Explained, explain};

@@ -1,0 +1,122 @@
+//! Real changes: `../shared/corpus/diffs`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+use lockctl::diag::{Texts, has_errors};
+use lockctl::flavor::Flavor;
+use lockctl::lockfile::{self, Document};
+use lockctl::review::{Kind, LockDiff, diff, explain};
+use lockctl::version::Step;
+
+const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/corpus/diffs");
+
+/// Reads one side; tells whether it is without a fault.
+fn read(path: &Path) -> (Document, bool) {
+    let bytes = fs::read(path).unwrap();
+    let mut texts = Texts::default();
+    let file = texts.add(path.display().to_string(), bytes.clone());
+    let (document, diagnostics) = lockfile::parse(file, &bytes, Flavor::Terraform1_11);
+    (document, !has_errors(&diagnostics))
+}
+
+/// Says what changed, in the words of the corpus.
+fn words(found: &LockDiff) -> BTreeSet<&'static str> {
+    let mut words = BTreeSet::new();
+    for change in &found.providers {
+        for kind in &change.kinds {
+            words.insert(match kind {
+                Kind::Added => "added",
+                Kind::Removed => "removed",
+                Kind::HostSwitched => "host",
+                Kind::NamespaceSwitched => "namespace",
+                Kind::Upgraded => match change.step() {
+                    Some(Step::Major) => "major",
+                    Some(Step::Minor) => "minor",
+                    _ => "patch",
+                },
+                Kind::Downgraded => "downgrade",
+                Kind::ConstraintsChanged => {
+                    let is_empty = |side: Option<&lockctl::review::ProviderSide>| {
+                        side.is_none_or(|side| side.lock.constraints.is_empty())
+                    };
+                    match (is_empty(change.before()), is_empty(change.now())) {
+                        (true, _) => "constraint-added",
+                        (_, true) => "constraint-dropped",
+                        _ => "constraint",
+                    }
+                }
+                Kind::HashesAdded => "hash-add",
+                Kind::HashesRemoved => "hash-remove",
+                Kind::HashesReplaced => "hash-replace",
+            });
+        }
+    }
+    words
+}
+
+#[test]
+fn real_changes_are_told_apart() {
+    let Ok(table) = fs::read_to_string(format!("{CORPUS}/index.tsv")) else {
+        println!("skipped: no corpus of changes");
+        return;
+    };
+    let mut wrong = Vec::new();
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for line in table.lines().skip(1) {
+        let mut fields = line.split('\t');
+        let (Some(dir), Some(kind)) = (fields.next(), fields.next()) else {
+            continue;
+        };
+        let dir = Path::new(CORPUS).join(dir);
+        let side = |name| read(&dir.join(name));
+        let ((old, old_reads), (new, new_reads)) = (side("old.lock.hcl"), side("new.lock.hcl"));
+        if !(old_reads && new_reads) {
+            *counts.entry("broken").or_default() += 1;
+        }
+        if kind.contains("syntax") {
+            continue;
+        }
+        let found = diff(&old.lock, &new.lock);
+        let mut words = words(&found);
+        if words.is_empty() {
+            words.insert("format-only");
+        }
+        let expected: BTreeSet<&str> = kind.split('+').collect();
+        for word in &words {
+            *counts.entry(word).or_default() += 1;
+        }
+        // The corpus says no more of a provider that comes from elsewhere.
+        let is_switched = expected.contains("host") || expected.contains("namespace");
+        let agrees = match is_switched || !(old_reads && new_reads) {
+            true => expected.is_subset(&words),
+            false => expected == words,
+        };
+        if !agrees {
+            wrong.push(format!("{}: {words:?}, not {expected:?}", dir.display()));
+        }
+        if std::env::var_os("LOCKCTL_SHOW").is_some() {
+            println!("== {} {kind}", dir.display());
+            for change in &found.providers {
+                let explained = explain(change);
+                println!(
+                    "{:?} {} {}: {}",
+                    explained.risk,
+                    change.addr(),
+                    change
+                        .now()
+                        .map_or(String::new(), |side| side.lock.version.to_string()),
+                    explained.sentence()
+                );
+            }
+        }
+    }
+    println!("{counts:?}");
+    assert!(
+        wrong.is_empty(),
+        "{} of 210:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+}

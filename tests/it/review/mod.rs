@@ -1,0 +1,3 @@
+//! Changes of lock files explained.
+
+mod corpus;
