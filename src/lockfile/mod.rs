@@ -18,7 +18,7 @@ use crate::hash::{Hash, Hashes};
 use crate::version::{Constraints, Version};
 
 pub use parse::{header_of, parse};
-pub use write::write;
+pub use write::{write, write_entry};
 
 /// The name of the file, in the root module directory.
 pub const FILE_NAME: &str = ".terraform.lock.hcl";

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory as _};
 
 use super::{LockFile, ProviderLock};
+use crate::addr::ProviderAddr;
 use crate::flavor::Flavor;
 
 /// Prints a lock file exactly as the program of the flavor writes it.
@@ -20,12 +21,20 @@ use crate::flavor::Flavor;
 pub fn write(lock: &LockFile, flavor: Flavor) -> String {
     let mut out = flavor.header().to_owned();
     for (addr, entry) in &lock.providers {
-        out.push_str("\nprovider ");
-        quote(&mut out, &addr.to_string());
-        out.push_str(" {\n");
-        body(&mut out, entry);
-        out.push_str("}\n");
+        out.push('\n');
+        out.push_str(&write_entry(addr, entry));
     }
+    out
+}
+
+/// Prints the block of one provider; [`write`] puts an empty line before each.
+#[must_use]
+pub fn write_entry(addr: &ProviderAddr, entry: &ProviderLock) -> String {
+    let mut out = String::from("provider ");
+    quote(&mut out, &addr.to_string());
+    out.push_str(" {\n");
+    body(&mut out, entry);
+    out.push_str("}\n");
     out
 }
 

@@ -7,7 +7,11 @@
 mod causes;
 mod diff;
 mod explain;
+mod merge;
+#[cfg(test)]
+mod tests;
 
 pub use causes::{Cause, Risk};
 pub use diff::{Kind, LockDiff, ProviderChange, ProviderSide, Sides, diff};
 pub use explain::{Explained, explain};
+pub use merge::{Conflict, Merged, Prefer, Unfinished, merge};

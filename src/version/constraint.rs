@@ -300,6 +300,14 @@ impl Constraints {
     }
 }
 
+impl FromIterator<Constraint> for Constraints {
+    fn from_iter<I: IntoIterator<Item = Constraint>>(terms: I) -> Self {
+        Self {
+            terms: terms.into_iter().collect(),
+        }
+    }
+}
+
 impl fmt::Display for Constraints {
     /// Writes the canonical text (`lockfile.md` 4.3); nothing for the empty set.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

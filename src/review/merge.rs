@@ -1,0 +1,231 @@
+//! Three-way merge of lock files, entry by entry (`product.md`, `merge`).
+//!
+//! What only one side changed is taken from it; hashes of different versions never mix.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::addr::ProviderAddr;
+use crate::hash::Hashes;
+use crate::lockfile::{LockFile, ProviderLock};
+use crate::version::{Constraint, Constraints, Step, step};
+
+/// Who decides where both sides moved a provider to different versions, or one removed what the
+/// other changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Prefer {
+    /// The newer version, if both sides went up; a person otherwise.
+    #[default]
+    Newest,
+    /// Our side.
+    Ours,
+    /// Their side.
+    Theirs,
+    /// Always a person.
+    Fail,
+}
+
+/// The outcome of a merge.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Merged {
+    /// What could be merged.
+    pub lock: LockFile,
+    /// What needs a person; these providers are not in `lock`.
+    pub conflicts: BTreeMap<ProviderAddr, Conflict>,
+    /// What was merged and should be looked at by `lockctl lock`.
+    pub unfinished: BTreeMap<ProviderAddr, BTreeSet<Unfinished>>,
+}
+
+/// An entry that both sides changed, and that cannot be both.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Conflict {
+    /// The entry that both sides started from, if there was one.
+    pub base: Option<ProviderLock>,
+    /// Our entry, if we have one.
+    pub ours: Option<ProviderLock>,
+    /// Their entry, if they have one.
+    pub theirs: Option<ProviderLock>,
+}
+
+/// Why a merged entry may lack something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Unfinished {
+    /// One side added hashes to a version that the other side left.
+    HashesLeftBehind,
+    /// Both sides moved to different versions, and one of them was taken.
+    VersionsDiffered,
+    /// Both sides changed the constraints, and the terms of both were joined.
+    ConstraintsJoined,
+}
+
+/// Merges two sides that started from a common base.
+///
+/// A base that is not known is best given as empty: then what both sides have in common counts,
+/// and no hash is ever taken away.
+#[must_use]
+pub fn merge(base: &LockFile, ours: &LockFile, theirs: &LockFile, prefer: Prefer) -> Merged {
+    let mut merged = Merged::default();
+    let sides = [base, ours, theirs].map(|side| side.providers.keys());
+    let all: BTreeSet<&ProviderAddr> = sides.into_iter().flatten().collect();
+    for addr in all {
+        let [base, ours, theirs] = [base, ours, theirs].map(|side| side.providers.get(addr));
+        let mut unfinished = BTreeSet::new();
+        match entry(base, ours, theirs, prefer, &mut unfinished) {
+            Ok(Some(entry)) => {
+                merged.lock.providers.insert(addr.clone(), entry);
+                if !unfinished.is_empty() {
+                    merged.unfinished.insert(addr.clone(), unfinished);
+                }
+            }
+            Ok(None) => {}
+            Err(Clash) => {
+                let conflict = Conflict {
+                    base: base.cloned(),
+                    ours: ours.cloned(),
+                    theirs: theirs.cloned(),
+                };
+                merged.conflicts.insert(addr.clone(), conflict);
+            }
+        }
+    }
+    merged
+}
+
+/// An entry needs a person.
+struct Clash;
+
+fn entry(
+    base: Option<&ProviderLock>,
+    ours: Option<&ProviderLock>,
+    theirs: Option<&ProviderLock>,
+    prefer: Prefer,
+    unfinished: &mut BTreeSet<Unfinished>,
+) -> Result<Option<ProviderLock>, Clash> {
+    if ours == theirs || theirs == base {
+        return Ok(ours.cloned());
+    }
+    if ours == base {
+        return Ok(theirs.cloned());
+    }
+    let (Some(ours), Some(theirs)) = (ours, theirs) else {
+        // One side removed what the other side changed.
+        return match prefer {
+            Prefer::Ours => Ok(ours.cloned()),
+            Prefer::Theirs => Ok(theirs.cloned()),
+            Prefer::Newest | Prefer::Fail => Err(Clash),
+        };
+    };
+    if ours.version == theirs.version {
+        let joined = same_version(base, ours, theirs);
+        let side = |entry: &ProviderLock| entry.constraints == joined.constraints;
+        if !side(ours) && !side(theirs) {
+            unfinished.insert(Unfinished::ConstraintsJoined);
+        }
+        return Ok(Some(joined));
+    }
+    different_versions(base, ours, theirs, prefer, unfinished).map(Some)
+}
+
+/// Merges two entries of the same version, from a base that may be of another one.
+fn same_version(
+    base: Option<&ProviderLock>,
+    ours: &ProviderLock,
+    theirs: &ProviderLock,
+) -> ProviderLock {
+    let of_base = base.filter(|base| base.version == ours.version);
+    let none = Hashes::default();
+    let hashes = three_way(
+        of_base.map_or(&none, |base| &base.hashes).iter(),
+        &ours.hashes.iter().collect(),
+        &theirs.hashes.iter().collect(),
+    );
+    ProviderLock {
+        version: ours.version.clone(),
+        constraints: constraints(base, ours, theirs),
+        hashes: hashes.into_iter().cloned().collect(),
+    }
+}
+
+fn constraints(
+    base: Option<&ProviderLock>,
+    ours: &ProviderLock,
+    theirs: &ProviderLock,
+) -> Constraints {
+    let none = Constraints::default();
+    let base = base.map_or(&none, |base| &base.constraints);
+    let [ours, theirs] = [&ours.constraints, &theirs.constraints];
+    if ours == theirs || theirs == base {
+        return ours.clone();
+    }
+    if ours == base {
+        return theirs.clone();
+    }
+    let joined: BTreeSet<&Constraint> = three_way(
+        base.iter(),
+        &ours.iter().collect(),
+        &theirs.iter().collect(),
+    );
+    joined.into_iter().cloned().collect()
+}
+
+/// Returns what all three have and what a side has added.
+fn three_way<'v, T: Ord>(
+    base: impl Iterator<Item = &'v T>,
+    ours: &BTreeSet<&'v T>,
+    theirs: &BTreeSet<&'v T>,
+) -> BTreeSet<&'v T> {
+    let base: BTreeSet<&T> = base.collect();
+    let all = ours.union(theirs).copied();
+    all.filter(|item| !base.contains(item) || ours.contains(item) && theirs.contains(item))
+        .collect()
+}
+
+fn different_versions(
+    base: Option<&ProviderLock>,
+    ours: &ProviderLock,
+    theirs: &ProviderLock,
+    prefer: Prefer,
+    unfinished: &mut BTreeSet<Unfinished>,
+) -> Result<ProviderLock, Clash> {
+    for (left, moved) in [(ours, theirs), (theirs, ours)] {
+        if let Some(base) = base.filter(|base| base.version == left.version) {
+            return Ok(one_moved(base, left, moved, unfinished));
+        }
+    }
+    unfinished.insert(Unfinished::VersionsDiffered);
+    let is_up = |side: &ProviderLock| {
+        base.is_none_or(|base| step(&base.version, &side.version) != Step::Down)
+    };
+    match prefer {
+        Prefer::Ours => Ok(ours.clone()),
+        Prefer::Theirs => Ok(theirs.clone()),
+        Prefer::Newest if is_up(ours) && is_up(theirs) => {
+            match step(&ours.version, &theirs.version) {
+                Step::Down => Ok(ours.clone()),
+                // Nothing tells which of two is newer if only their metadata differ.
+                Step::Metadata => Err(Clash),
+                _ => Ok(theirs.clone()),
+            }
+        }
+        Prefer::Newest | Prefer::Fail => Err(Clash),
+    }
+}
+
+/// Merges where one side kept the version: its hashes are of packages that are no longer meant.
+fn one_moved(
+    base: &ProviderLock,
+    left: &ProviderLock,
+    moved: &ProviderLock,
+    unfinished: &mut BTreeSet<Unfinished>,
+) -> ProviderLock {
+    if left.hashes.iter().any(|hash| !base.hashes.contains(hash)) {
+        unfinished.insert(Unfinished::HashesLeftBehind);
+    }
+    let constraints = constraints(Some(base), left, moved);
+    if constraints != moved.constraints && constraints != left.constraints {
+        unfinished.insert(Unfinished::ConstraintsJoined);
+    }
+    ProviderLock {
+        constraints,
+        ..moved.clone()
+    }
+}

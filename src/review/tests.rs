@@ -1,0 +1,441 @@
+//! What holds for all lock files, and what each kind of change is told as.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::addr::ProviderAddr;
+use crate::diag::{Texts, has_errors};
+use crate::flavor::Flavor;
+use crate::hash::{Hash, Hashes};
+use crate::lockfile::{self, LockFile, ProviderLock};
+use crate::version::Constraints;
+
+const FLAVOR: Flavor = Flavor::Terraform1_11;
+
+/// A digest that is well-formed, by a letter.
+fn hash(text: &str) -> Hash {
+    let (scheme, letter) = text.split_once(':').unwrap();
+    let value = match scheme {
+        "h1" => format!("h1:{}=", letter.repeat(43)),
+        "zh" => format!("zh:{}", letter.repeat(64)),
+        _ => text.to_owned(),
+    };
+    value.parse().unwrap()
+}
+
+/// An entry from `VERSION [CONSTRAINTS] | HASH …`.
+fn lock(text: &str) -> ProviderLock {
+    let (head, hashes) = text.split_once('|').unwrap_or((text, ""));
+    let (version, constraints) = head.trim().split_once(' ').unwrap_or((head.trim(), ""));
+    ProviderLock {
+        version: version.parse().unwrap(),
+        constraints: Constraints::parse_lock(constraints).unwrap(),
+        hashes: hashes.split_whitespace().map(hash).collect::<Hashes>(),
+    }
+}
+
+/// A lock file from lines `ADDRESS = ENTRY`.
+fn file(text: &str) -> LockFile {
+    let lines = text.lines().filter(|line| !line.trim().is_empty());
+    let providers = lines.map(|line| {
+        let (addr, entry) = line.split_once('=').unwrap();
+        (
+            ProviderAddr::parse(addr.trim(), FLAVOR).unwrap(),
+            lock(entry),
+        )
+    });
+    LockFile {
+        providers: providers.collect(),
+    }
+}
+
+/// Says a change of one provider as `risk kinds: sentence`.
+fn told(old: &str, new: &str) -> String {
+    let found = diff(&file(old), &file(new));
+    let all = found.providers.iter().map(|change| {
+        let explained = explain(change);
+        let kinds: Vec<String> = change
+            .kinds
+            .iter()
+            .map(|kind| format!("{kind:?}"))
+            .collect();
+        format!(
+            "{:?} {}: {}",
+            explained.risk,
+            kinds.join("+"),
+            explained.sentence()
+        )
+    });
+    all.collect::<Vec<_>>().join("\n")
+}
+
+#[track_caller]
+fn check(old: &str, new: &str, wanted: &str) {
+    assert_eq!(told(old, new), wanted, "{old} -> {new}");
+}
+
+#[test]
+fn changes_of_versions_are_explained() {
+    check("a/x = 1.0.0 | h1:a", "a/x = 1.0.0 | h1:a", "");
+    check(
+        "a/x = 1.0.0 | h1:a zh:m zh:a",
+        "a/x = 1.1.0 | h1:b zh:m zh:b",
+        "Routine Upgraded: the version moved, so all hashes moved",
+    );
+    check(
+        "a/x = 1.0.0 | h1:a",
+        "a/x = 2.0.0-beta | h1:b",
+        "Notice Upgraded: a new major version, so all hashes moved; it is a pre-release",
+    );
+    check(
+        "a/x = 1.1.0 | h1:a h1:b zh:a zh:b",
+        "a/x = 1.0.0 | h1:c zh:a zh:b",
+        "Warning Downgraded: the version went down, so all hashes moved; \
+         2 hashes of the version before are still there; only 1 platform of 2 locked again",
+    );
+    check(
+        "a/x = 1.0.0 ~> 1.0 | h1:a zh:a",
+        "a/x = 2.0.0 ~> 1.0 | h1:b",
+        "Warning Upgraded: the list of all zips of the release was lost, as a mirror or a plugin cache does; \
+         a new major version, so all hashes moved; the recorded constraints do not allow this version",
+    );
+}
+
+#[test]
+fn changes_of_hashes_are_explained() {
+    let check = |old: &str, new: &str, wanted: &str| {
+        check(
+            &format!("a/x = 1.0.0 | {old}"),
+            &format!("a/x = 1.0.0 | {new}"),
+            wanted,
+        );
+    };
+    check(
+        "h1:a zh:a",
+        "h1:a h1:b zh:a",
+        "Routine HashesAdded: 1 platform was added, so the hashes only grew",
+    );
+    check(
+        "h1:a",
+        "h1:a zh:a zh:b",
+        "Routine HashesAdded: the list of all zips of the release was added",
+    );
+    check(
+        "zh:a",
+        "zh:a zh:b",
+        "Notice HashesAdded: the release has 1 zip more",
+    );
+    check(
+        "h1:a h1:b zh:a",
+        "h1:a zh:a",
+        "Warning HashesRemoved: 1 platform was lost, and nothing came instead",
+    );
+    check(
+        "h1:a zh:a",
+        "h1:a",
+        "Warning HashesRemoved: the list of all zips of the release was lost, as a mirror or a plugin cache does",
+    );
+    check(
+        "h1:a",
+        "",
+        "Warning HashesRemoved: no hash is left, so that any package would do",
+    );
+    check(
+        "h1:a zh:a",
+        "h1:b zh:a",
+        "Warning HashesReplaced: platforms gave way to others: the list of zips says that the release is the same",
+    );
+    let again = "Danger HashesReplaced: the hashes are others although the version stands: published again, or tampered with";
+    check("h1:a", "h1:b", again);
+    check("h1:a zh:a", "h1:b zh:b", again);
+    check("h1:a zh:a zh:c", "h1:a zh:b zh:c", again);
+    check(
+        "h9:a",
+        "h9:b",
+        "Notice HashesReplaced: hashes of an unknown scheme came or went",
+    );
+}
+
+#[test]
+fn changes_of_addresses_are_explained() {
+    check(
+        "",
+        "a/x = 1.0.0",
+        "Notice Added: a provider that was not locked before",
+    );
+    check(
+        "a/x = 1.0.0",
+        "",
+        "Routine Removed: nothing is locked for it any more",
+    );
+    check(
+        "hashicorp/x = 1.0.0 | h1:a zh:a",
+        "registry.opentofu.org/hashicorp/x = 1.0.0 | h1:b zh:b",
+        "Notice HostSwitched: it comes from registry.opentofu.org now: the other program was run",
+    );
+    check(
+        "hashicorp/x = 1.0.0 | h1:a",
+        "example.com/hashicorp/x = 1.0.0 | h1:b",
+        "Warning HostSwitched: another registry serves it: example.com instead of registry.terraform.io",
+    );
+    check(
+        "hashicorp/x = 1.0.0 | h1:a",
+        "hashicrop/x = 1.0.0 | h1:b",
+        "Danger NamespaceSwitched: another publisher with nearly the same name: hashicrop instead of hashicorp",
+    );
+    check(
+        "terraform-providers/x = 1.0.0 | h1:a",
+        "hashicorp/x = 1.0.1 | h1:b",
+        "Warning NamespaceSwitched+Upgraded: another publisher's provider stands in: \
+         hashicorp instead of terraform-providers; the version moved, so all hashes moved",
+    );
+    // Two candidates are no pair.
+    check(
+        "a/x = 1.0.0\nb/x = 1.0.0",
+        "c/x = 1.0.0",
+        "Routine Removed: nothing is locked for it any more\n\
+         Routine Removed: nothing is locked for it any more\n\
+         Notice Added: a provider that was not locked before",
+    );
+}
+
+#[test]
+fn changes_of_constraints_are_explained() {
+    let check = |old: &str, new: &str, wanted: &str| {
+        check(
+            &format!("a/x = 1.2.0 {old}"),
+            &format!("a/x = 1.2.0 {new}"),
+            &wanted,
+        );
+    };
+    check(
+        "~> 1.0",
+        "~> 1.2",
+        "Routine ConstraintsChanged: the constraints allow fewer versions",
+    );
+    check(
+        "~> 1.0",
+        "1.2.0",
+        "Routine ConstraintsChanged: the constraints allow one version only",
+    );
+    check(
+        "~> 1.0",
+        ">= 1.0.0, < 2.0.0",
+        "Routine ConstraintsChanged: the constraints are written otherwise",
+    );
+    check(
+        "~> 1.0",
+        "",
+        "Notice ConstraintsChanged: no constraints are recorded any more",
+    );
+    check(
+        "",
+        "~> 1.0",
+        "Routine ConstraintsChanged: constraints are recorded for the first time",
+    );
+    check(
+        "~> 1.0",
+        ">= 2.0.0, < 1.0.0",
+        "Warning ConstraintsChanged: the constraints allow no version at all; \
+         the recorded constraints do not allow this version",
+    );
+}
+
+#[track_caller]
+fn check_merge(prefer: Prefer, [base, ours, theirs]: [&str; 3], wanted: &str) {
+    let merged = merge(&file(base), &file(ours), &file(theirs), prefer);
+    let mut told: Vec<String> = Vec::new();
+    let wanted_file = file(wanted.split("!!").next().unwrap());
+    assert_eq!(merged.lock, wanted_file, "{base} / {ours} / {theirs}");
+    told.extend(
+        merged
+            .conflicts
+            .keys()
+            .map(|addr| format!("conflict {}", addr.type_name())),
+    );
+    let unfinished = merged.unfinished.values().flatten();
+    told.extend(unfinished.map(|one| format!("{one:?}")));
+    let wanted = wanted.split_once("!!").map_or("", |(_, told)| told);
+    assert_eq!(told.join(" "), wanted.trim(), "{base} / {ours} / {theirs}");
+}
+
+#[test]
+fn entries_merge_one_by_one() {
+    let newest = |sides, wanted| check_merge(Prefer::Newest, sides, wanted);
+    newest(
+        ["", "a/x = 1.0.0", "a/y = 1.0.0"],
+        "a/x = 1.0.0\na/y = 1.0.0",
+    );
+    newest(["a/x = 1.0.0", "", "a/x = 1.0.0"], "");
+    newest(
+        [
+            "a/x = 1.0.0 | h1:a h1:b",
+            "a/x = 1.0.0 | h1:a h1:c",
+            "a/x = 1.0.0 | h1:a h1:b h1:d",
+        ],
+        "a/x = 1.0.0 | h1:a h1:c h1:d",
+    );
+    newest(
+        [
+            "a/x = 1.0.0 | h1:a",
+            "a/x = 1.1.0 | h1:b",
+            "a/x = 1.1.0 | h1:c",
+        ],
+        "a/x = 1.1.0 | h1:b h1:c",
+    );
+    newest(
+        [
+            "a/x = 1.0.0 ~> 1.0 | h1:a",
+            "a/x = 1.0.0 ~> 1.0 | h1:a h1:b",
+            "a/x = 1.1.0 ~> 1.1 | h1:c",
+        ],
+        "a/x = 1.1.0 ~> 1.1 | h1:c !! HashesLeftBehind",
+    );
+    newest(
+        [
+            "a/x = 1.0.0 ~> 1.0 | h1:a",
+            "a/x = 1.0.0 >= 1.0.0 | h1:a",
+            "a/x = 1.1.0 ~> 1.0 | h1:c",
+        ],
+        "a/x = 1.1.0 >= 1.0.0 | h1:c",
+    );
+    newest(
+        [
+            "a/x = 1.0.0 >= 1.0.0",
+            "a/x = 1.0.0 >= 1.0.0, != 1.1.0",
+            "a/x = 1.0.0 >= 1.0.0, < 2.0.0",
+        ],
+        "a/x = 1.0.0 >= 1.0.0, != 1.1.0, < 2.0.0 !! ConstraintsJoined",
+    );
+    newest(
+        [
+            "a/x = 1.0.0 | h1:a",
+            "a/x = 1.1.0 1.1.0 | h1:b",
+            "a/x = 1.2.0 1.2.0 | h1:c",
+        ],
+        "a/x = 1.2.0 1.2.0 | h1:c !! VersionsDiffered",
+    );
+}
+
+#[test]
+fn what_cannot_be_both_needs_a_person_or_a_policy() {
+    let down = ["a/x = 1.5.0", "a/x = 1.6.0", "a/x = 1.4.0"];
+    check_merge(Prefer::Newest, down, "!! conflict x");
+    check_merge(Prefer::Ours, down, "a/x = 1.6.0 !! VersionsDiffered");
+    check_merge(Prefer::Theirs, down, "a/x = 1.4.0 !! VersionsDiffered");
+    let up = ["a/x = 1.5.0", "a/x = 1.6.0", "a/x = 1.7.0"];
+    check_merge(Prefer::Fail, up, "!! conflict x");
+    let removed = ["a/x = 1.5.0", "", "a/x = 1.7.0"];
+    check_merge(Prefer::Newest, removed, "!! conflict x");
+    check_merge(Prefer::Ours, removed, "");
+    check_merge(Prefer::Theirs, removed, "a/x = 1.7.0");
+    check_merge(
+        Prefer::Newest,
+        ["", "a/x = 1.0.0+a", "a/x = 1.0.0+b"],
+        "!! conflict x",
+    );
+}
+
+/// Few addresses, versions and hashes, so that they meet.
+fn any_file() -> impl Strategy<Value = LockFile> {
+    let addr = prop::sample::select(vec!["a/x", "a/y", "b/x", "example.com/a/x"]);
+    let version = prop::sample::select(vec!["1.0.0", "1.1.0", "2.0.0-beta", "2.0.0", "2.0.0+m"]);
+    let constraints = prop::sample::select(vec!["", "~> 1.0", ">= 1.0.0", ">= 1.0.0, ~> 1.0"]);
+    let hash = prop::sample::select(vec!["h1:a", "h1:b", "h1:c", "zh:a", "zh:b", "h9:x"]);
+    let entry = (
+        version,
+        constraints,
+        prop::collection::btree_set(hash, 0..4),
+    );
+    let entry = entry.prop_map(|(version, constraints, hashes)| {
+        let hashes: Vec<&str> = hashes.into_iter().collect();
+        lock(&format!("{version} {constraints} | {}", hashes.join(" ")))
+    });
+    let all = prop::collection::btree_map(addr, entry, 0..4);
+    all.prop_map(|all| LockFile {
+        providers: all
+            .into_iter()
+            .map(|(addr, entry)| (ProviderAddr::parse(addr, FLAVOR).unwrap(), entry))
+            .collect(),
+    })
+}
+
+fn any_policy() -> impl Strategy<Value = Prefer> {
+    prop::sample::select(vec![
+        Prefer::Newest,
+        Prefer::Ours,
+        Prefer::Theirs,
+        Prefer::Fail,
+    ])
+}
+
+proptest! {
+    #[test]
+    fn nothing_differs_from_itself(file in any_file()) {
+        let found = diff(&file, &file);
+        prop_assert!(found.providers.is_empty());
+        prop_assert_eq!(found.unchanged, file.providers.len());
+    }
+
+    #[test]
+    fn every_change_is_told_and_explained(old in any_file(), new in any_file()) {
+        let found = diff(&old, &new);
+        let sides = |side: fn(&ProviderChange) -> Option<&ProviderSide>| -> usize {
+            found.providers.iter().filter_map(side).count()
+        };
+        prop_assert_eq!(sides(ProviderChange::before) + found.unchanged, old.providers.len());
+        prop_assert_eq!(sides(ProviderChange::now) + found.unchanged, new.providers.len());
+        for change in &found.providers {
+            prop_assert!(!change.kinds.is_empty());
+            let explained = explain(change);
+            prop_assert!(!explained.causes.is_empty(), "{:?}", change);
+            prop_assert!(!explained.sentence().contains("; ;"));
+            prop_assert!(explained.causes.iter().all(|cause| !cause.to_string().is_empty()));
+        }
+    }
+
+    #[test]
+    fn what_only_one_side_changed_wins(base in any_file(), side in any_file(), prefer in any_policy()) {
+        for merged in [merge(&base, &side, &base, prefer), merge(&base, &base, &side, prefer)] {
+            prop_assert_eq!(&merged.lock, &side);
+            prop_assert!(merged.conflicts.is_empty());
+            prop_assert!(merged.unfinished.is_empty());
+        }
+    }
+
+    #[test]
+    fn sides_are_equal(base in any_file(), ours in any_file(), theirs in any_file(), fail in any::<bool>()) {
+        let prefer = if fail { Prefer::Fail } else { Prefer::Newest };
+        let there = merge(&base, &ours, &theirs, prefer);
+        let back = merge(&base, &theirs, &ours, prefer);
+        prop_assert_eq!(&there.lock, &back.lock);
+        prop_assert_eq!(there.unfinished, back.unfinished);
+        prop_assert!(there.conflicts.keys().eq(back.conflicts.keys()));
+    }
+
+    #[test]
+    fn no_hash_gets_to_another_version(
+        base in any_file(), ours in any_file(), theirs in any_file(), prefer in any_policy()
+    ) {
+        let merged = merge(&base, &ours, &theirs, prefer);
+        for (addr, entry) in &merged.lock.providers {
+            for hash in entry.hashes.iter() {
+                let knows = |side: &LockFile| side.providers.get(addr).is_some_and(|one| {
+                    one.version == entry.version && one.hashes.contains(hash)
+                });
+                prop_assert!(knows(&ours) || knows(&theirs), "{} {}", addr, hash.as_str());
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_merged_can_be_read_again(base in any_file(), ours in any_file(), theirs in any_file()) {
+        let merged = merge(&base, &ours, &theirs, Prefer::Newest).lock;
+        let text = lockfile::write(&merged, FLAVOR);
+        let mut texts = Texts::default();
+        let id = texts.add("lock".to_owned(), text.clone().into_bytes());
+        let (document, diagnostics) = lockfile::parse(id, text.as_bytes(), FLAVOR);
+        prop_assert!(!has_errors(&diagnostics), "{}", text);
+        prop_assert_eq!(document.lock, merged);
+    }
+}
