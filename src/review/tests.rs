@@ -205,7 +205,7 @@ fn changes_of_constraints_are_explained() {
         check(
             &format!("a/x = 1.2.0 {old}"),
             &format!("a/x = 1.2.0 {new}"),
-            &wanted,
+            wanted,
         );
     };
     check(
