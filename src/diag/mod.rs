@@ -7,7 +7,7 @@ mod nearest;
 mod rules;
 mod texts;
 
-pub use nearest::{did_you_mean, distance, nearest};
+pub use nearest::{did_you_mean, nearest};
 pub use rules::{RULES, Rule, named};
 pub use texts::{FileId, Position, Texts};
 

@@ -37,10 +37,7 @@ pub fn nearest<'a>(text: &str, known: impl Iterator<Item = &'a str>) -> Option<&
 }
 
 /// Counts the letters to insert, drop or replace to get from one word to the other.
-///
-/// The time it takes grows with the product of both lengths.
-#[must_use]
-pub fn distance(a: &str, b: &str) -> usize {
+fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (at, letter) in a.chars().enumerate() {

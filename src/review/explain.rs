@@ -3,14 +3,11 @@
 use super::causes::{Cause, Risk};
 use super::diff::{Kind, ProviderChange, ProviderSide, Sides};
 use crate::addr::ProviderAddr;
-use crate::diag::distance;
+use crate::diag::nearest;
 use crate::flavor::Flavor;
 use crate::hash::{Hashes, Scheme};
 use crate::lockfile::ProviderLock;
 use crate::version::{Step, scope_change};
-
-/// How many letters two namespaces may differ in and still be taken for each other.
-const LOOK_ALIKE: usize = 2;
 
 /// A change with what led to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,7 +101,7 @@ fn switched(old: &ProviderAddr, new: &ProviderAddr) -> Vec<Cause> {
     }
     if old.namespace() != new.namespace() {
         let (from, to) = (old.namespace().to_owned(), new.namespace().to_owned());
-        causes.push(match distance(&from, &to) <= LOOK_ALIKE {
+        causes.push(match nearest(&from, std::iter::once(&*to)).is_some() {
             true => Cause::LookAlike { from, to },
             false => Cause::NamespaceSwitched { from, to },
         });
