@@ -7,6 +7,7 @@
 mod causes;
 mod diff;
 mod explain;
+mod markers;
 mod merge;
 #[cfg(test)]
 mod tests;
@@ -14,4 +15,5 @@ mod tests;
 pub use causes::{Cause, Risk};
 pub use diff::{Kind, LockDiff, ProviderChange, ProviderSide, Sides, diff};
 pub use explain::{Explained, explain};
+pub use markers::{MARKER_SIZE, MarkerError, MarkerFault, Markers, Parted, part, write_merged};
 pub use merge::{Conflict, Merged, Prefer, Unfinished, merge};

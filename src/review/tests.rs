@@ -439,3 +439,64 @@ proptest! {
         prop_assert_eq!(document.lock, merged);
     }
 }
+
+fn any_markers() -> impl Strategy<Value = Markers> {
+    (7..12_usize, any::<bool>()).prop_map(|(size, shows_base)| Markers {
+        size,
+        ours: "HEAD".to_owned(),
+        base: shows_base.then(|| "the base".to_owned()),
+        theirs: String::new(),
+    })
+}
+
+/// Reads a side without any fault.
+fn read(bytes: &[u8]) -> LockFile {
+    let file = Texts::default().add("side", Vec::new());
+    let (document, diagnostics) = lockfile::parse(file, bytes, FLAVOR);
+    assert!(diagnostics.is_empty(), "{diagnostics:?}");
+    document.lock
+}
+
+proptest! {
+    #[test]
+    fn an_unfinished_merge_gives_back_its_sides(
+        base in any_file(), ours in any_file(), theirs in any_file(), markers in any_markers(),
+        prefer in any_policy(), windows in any::<bool>()
+    ) {
+        let merged = merge(&base, &ours, &theirs, prefer);
+        let mut text = write_merged(&merged, FLAVOR, &markers);
+        if merged.conflicts.is_empty() {
+            prop_assert_eq!(&text, &lockfile::write(&merged.lock, FLAVOR));
+        }
+        if windows {
+            text = text.replace('\n', "\r\n");
+        }
+        let parted = part(text.as_bytes()).expect("the markers fit");
+        prop_assert_eq!(parted.as_ref().map_or(0, |parted| parted.conflicts), merged.conflicts.len());
+        let Some(parted) = parted else { return Ok(()) };
+        prop_assert_eq!(&parted.markers, &markers);
+        let side = |own: fn(&Conflict) -> &Option<ProviderLock>| {
+            let mut all = merged.lock.clone();
+            for (addr, conflict) in &merged.conflicts {
+                all.providers.extend(own(conflict).clone().map(|entry| (addr.clone(), entry)));
+            }
+            all
+        };
+        prop_assert_eq!(read(&parted.ours), side(|conflict| &conflict.ours));
+        prop_assert_eq!(read(&parted.theirs), side(|conflict| &conflict.theirs));
+        if let Some(bytes) = &parted.base {
+            prop_assert_eq!(read(bytes), side(|conflict| &conflict.base));
+            // What needed a person needs one again, and nothing else does.
+            let again = merge(&read(bytes), &read(&parted.ours), &read(&parted.theirs), Prefer::Fail);
+            prop_assert!(again.conflicts.keys().all(|addr| merged.conflicts.contains_key(addr)));
+        }
+    }
+
+    #[test]
+    fn no_bytes_make_the_reader_of_markers_panic(text in "(<{6,8}|>{6,8}|={6,8}|[|]{6,8}|[ax \r\n])*") {
+        if let Ok(Some(parted)) = part(text.as_bytes()) {
+            prop_assert_eq!(parted.ours.len(), text.len());
+            prop_assert_eq!(parted.theirs.len(), text.len());
+        }
+    }
+}

@@ -1,0 +1,371 @@
+//! Lock files with conflict markers: written block by block, and taken apart into their sides.
+
+use std::fmt::Write as _;
+
+use super::merge::{Conflict, Merged};
+use crate::addr::ProviderAddr;
+use crate::diag::Span;
+use crate::flavor::Flavor;
+use crate::lockfile::{self, ProviderLock};
+
+/// How many characters git's markers have, unless an attribute says otherwise.
+pub const MARKER_SIZE: usize = 7;
+
+/// How conflicts are marked in a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Markers {
+    /// How many characters a marker has.
+    pub size: usize,
+    /// What stands behind the first marker.
+    pub ours: String,
+    /// What stands behind the marker of the base; without one the base is not shown.
+    pub base: Option<String>,
+    /// What stands behind the last marker.
+    pub theirs: String,
+}
+
+/// A text with conflicts, taken apart.
+///
+/// The sides are as long as the text and have its line ends: what is not theirs is blank. So a
+/// place in a side is a place in the text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parted {
+    /// Our side.
+    pub ours: Vec<u8>,
+    /// The common base, if every conflict shows it.
+    pub base: Option<Vec<u8>>,
+    /// Their side.
+    pub theirs: Vec<u8>,
+    /// How the conflicts are marked; the labels are those of the first.
+    pub markers: Markers,
+    /// How many conflicts there are.
+    pub conflicts: usize,
+}
+
+/// Markers that do not fit together.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{fault}")]
+pub struct MarkerError {
+    /// The marker at fault.
+    pub span: Span,
+    /// The marker before it that is open, if there is one.
+    pub open: Option<Span>,
+    /// What is wrong.
+    pub fault: MarkerFault,
+}
+
+/// What is wrong with a marker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MarkerFault {
+    /// A conflict begins inside of another.
+    #[error("a conflict begins inside of another")]
+    Nested,
+    /// A marker belongs to no conflict.
+    #[error("no conflict is open here")]
+    Stray,
+    /// Two markers stand in the wrong order.
+    #[error("this marker cannot follow the one before it")]
+    Order,
+    /// The text ends inside of a conflict.
+    #[error("the conflict that begins here does not end")]
+    Open,
+}
+
+/// Prints a merge in canonical form, with markers around each block that needs a person.
+///
+/// Without conflicts this is what [`lockfile::write`] prints.
+#[must_use]
+pub fn write_merged(merged: &Merged, flavor: Flavor, markers: &Markers) -> String {
+    let done = merged.lock.providers.iter();
+    let done = done.map(|(addr, entry)| (addr, lockfile::write_entry(addr, entry)));
+    let open = merged.conflicts.iter();
+    let open = open.map(|(addr, conflict)| (addr, marked(addr, conflict, markers)));
+    let mut blocks: Vec<(&ProviderAddr, String)> = done.chain(open).collect();
+    blocks.sort_by_key(|(addr, _)| *addr);
+    let mut out = flavor.header().to_owned();
+    for (_, block) in blocks {
+        out.push('\n');
+        out.push_str(&block);
+    }
+    out
+}
+
+fn marked(addr: &ProviderAddr, conflict: &Conflict, markers: &Markers) -> String {
+    let mut out = String::new();
+    let mut section = |sign: &str, label: &str, entry: Option<&ProviderLock>| {
+        let line = format!("{} {label}", sign.repeat(markers.size));
+        writeln!(out, "{}", line.trim_end()).expect("writing to a string cannot fail");
+        out += &entry.map_or_else(String::new, |entry| lockfile::write_entry(addr, entry));
+    };
+    section("<", &markers.ours, conflict.ours.as_ref());
+    if let Some(label) = &markers.base {
+        section("|", label, conflict.base.as_ref());
+    }
+    section("=", "", conflict.theirs.as_ref());
+    section(">", &markers.theirs, None);
+    out
+}
+
+/// Takes a text with conflict markers apart; `None` if it has none.
+///
+/// The first marker says how long all are; longer and shorter ones are text.
+///
+/// # Errors
+/// If the markers do not fit together.
+pub fn part(text: &[u8]) -> Result<Option<Parted>, MarkerError> {
+    let Some(size) = text.split(|byte| *byte == b'\n').find_map(opening_size) else {
+        return Ok(None);
+    };
+    let mut reader = Reader::new(text.len(), size);
+    let mut at = 0;
+    for line in text.split_inclusive(|byte| *byte == b'\n') {
+        match sign(line, size) {
+            Some(sign) => reader.marker(sign, at, line)?,
+            None => reader.line(line),
+        }
+        at += line.len();
+    }
+    match reader.open {
+        Some(span) => Err(MarkerError {
+            span,
+            open: None,
+            fault: MarkerFault::Open,
+        }),
+        None => Ok(Some(reader.parted())),
+    }
+}
+
+/// Returns how long a marker is that begins a conflict, if a line is one.
+fn opening_size(line: &[u8]) -> Option<usize> {
+    let size = line.iter().take_while(|byte| **byte == b'<').count();
+    (size >= MARKER_SIZE && sign(line, size).is_some()).then_some(size)
+}
+
+/// Returns which marker a line is, if it is one.
+fn sign(line: &[u8], size: usize) -> Option<u8> {
+    let sign = *line.first().filter(|byte| b"<|=>".contains(byte))?;
+    let same = line.iter().take_while(|byte| **byte == sign).count();
+    let ends = matches!(line.get(size), None | Some(b' ' | b'\r' | b'\n'));
+    (same == size && ends).then_some(sign)
+}
+
+/// To whom a line belongs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Section {
+    All,
+    Ours,
+    Base,
+    Theirs,
+}
+
+struct Reader {
+    parted: Parted,
+    base: Vec<u8>,
+    section: Section,
+    /// The marker that began the conflict at hand.
+    open: Option<Span>,
+    /// Whether each conflict so far shows the base.
+    shows_base: bool,
+    /// Whether the conflict at hand does.
+    has_base: bool,
+}
+
+impl Reader {
+    fn new(len: usize, size: usize) -> Self {
+        Self {
+            parted: Parted {
+                ours: Vec::with_capacity(len),
+                base: None,
+                theirs: Vec::with_capacity(len),
+                markers: Markers {
+                    size,
+                    ours: String::new(),
+                    base: None,
+                    theirs: String::new(),
+                },
+                conflicts: 0,
+            },
+            base: Vec::with_capacity(len),
+            section: Section::All,
+            open: None,
+            shows_base: true,
+            has_base: false,
+        }
+    }
+
+    fn marker(&mut self, sign: u8, start: usize, line: &[u8]) -> Result<(), MarkerError> {
+        let span = Span::new(start, start + line.trim_ascii_end().len());
+        let size = self.parted.markers.size;
+        let label = String::from_utf8_lossy(line[size..].trim_ascii()).into_owned();
+        let is_first = self.parted.conflicts == 0;
+        let fault = match (sign, self.section) {
+            (b'<', Section::All) => {
+                self.section = Section::Ours;
+                self.open = Some(span);
+                self.has_base = false;
+                if is_first {
+                    self.parted.markers.ours = label;
+                }
+                None
+            }
+            (b'|', Section::Ours) => {
+                self.section = Section::Base;
+                self.has_base = true;
+                if is_first {
+                    self.parted.markers.base = Some(label);
+                }
+                None
+            }
+            (b'=', Section::Ours | Section::Base) => {
+                self.section = Section::Theirs;
+                None
+            }
+            (b'>', Section::Theirs) => {
+                self.section = Section::All;
+                self.open = None;
+                self.shows_base &= self.has_base;
+                if is_first {
+                    self.parted.markers.theirs = label;
+                }
+                self.parted.conflicts += 1;
+                None
+            }
+            (b'<', _) => Some(MarkerFault::Nested),
+            (_, Section::All) => Some(MarkerFault::Stray),
+            _ => Some(MarkerFault::Order),
+        };
+        if let Some(fault) = fault {
+            let open = self.open;
+            return Err(MarkerError { span, open, fault });
+        }
+        self.push(line, None);
+        Ok(())
+    }
+
+    fn line(&mut self, line: &[u8]) {
+        self.push(line, Some(self.section));
+    }
+
+    /// Adds a line to the sides that have it; to the others a blank one.
+    fn push(&mut self, line: &[u8], section: Option<Section>) {
+        let sides = [
+            (Section::Ours, &mut self.parted.ours),
+            (Section::Base, &mut self.base),
+            (Section::Theirs, &mut self.parted.theirs),
+        ];
+        for (own, side) in sides {
+            if section == Some(Section::All) || section == Some(own) {
+                side.extend_from_slice(line);
+            } else {
+                let blank = line.iter().map(|byte| match byte {
+                    b'\r' | b'\n' => *byte,
+                    _ => b' ',
+                });
+                side.extend(blank);
+            }
+        }
+    }
+
+    fn parted(mut self) -> Parted {
+        if self.shows_base {
+            self.parted.base = Some(self.base);
+        } else {
+            self.parted.markers.base = None;
+        }
+        self.parted
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Says what a text comes to: its sides without blanks, or what is wrong and in which line.
+    fn told(text: &str) -> String {
+        let line = |span: Span| text[..span.start].lines().count() + 1;
+        let side = |bytes: &[u8]| {
+            assert_eq!(bytes.len(), text.len());
+            let text = String::from_utf8(bytes.to_vec()).unwrap();
+            text.split_whitespace().collect::<Vec<_>>().join(" ")
+        };
+        match part(text.as_bytes()) {
+            Ok(None) => "no conflict".to_owned(),
+            Ok(Some(parted)) => format!(
+                "{} x {}: {} / {} / {}",
+                parted.conflicts,
+                parted.markers.size,
+                side(&parted.ours),
+                parted.base.as_deref().map_or("?".to_owned(), side),
+                side(&parted.theirs)
+            ),
+            Err(error) => format!("{}: {error}", line(error.span)),
+        }
+    }
+
+    #[track_caller]
+    fn check(text: &str, wanted: &str) {
+        assert_eq!(told(text), wanted, "{text}");
+        // Line ends of Windows change nothing.
+        assert_eq!(told(&text.replace('\n', "\r\n")), wanted, "{text}");
+    }
+
+    #[test]
+    fn texts_are_taken_apart() {
+        check("a\n", "no conflict");
+        check("=======\na\n", "no conflict");
+        check(
+            "a\n<<<<<<< HEAD\nb\n=======\nc\n>>>>>>> x\nd\n",
+            "1 x 7: a b d / ? / a c d",
+        );
+        check(
+            "<<<<<<<\na\n||||||| 123\nb\n=======\n>>>>>>>\n<<<<<<< x\n|||||||\n=======\nc\n>>>>>>>",
+            "2 x 7: a / b / c",
+        );
+        check(
+            "<<<<<<<\na\n|||||||\nb\n=======\n>>>>>>>\n<<<<<<<\nc\n=======\n>>>>>>>\n",
+            "2 x 7: a c / ? / ",
+        );
+        check(
+            "<<<<<<<<<< x\n=======\n==========\nb\n>>>>>>>>>> y\n",
+            "1 x 10: ======= / ? / b",
+        );
+        // The base of a merge with several bases may have conflicts of its own.
+        check(
+            "<<<<<<<\na\n|||||||\n<<<<<<<<<\nb\n=========\nc\n>>>>>>>>>\n=======\nd\n>>>>>>>\n",
+            "1 x 7: a / <<<<<<<<< b ========= c >>>>>>>>> / d",
+        );
+    }
+
+    #[test]
+    fn broken_markers_have_a_place() {
+        let cases = [
+            (
+                "<<<<<<<\n<<<<<<<\n",
+                "2: a conflict begins inside of another",
+            ),
+            (
+                "<<<<<<<\n=======\n<<<<<<<\n",
+                "3: a conflict begins inside of another",
+            ),
+            (
+                ">>>>>>> x\n<<<<<<<\n=======\n>>>>>>>\n",
+                "1: no conflict is open here",
+            ),
+            (
+                "<<<<<<<\n=======\n=======\n>>>>>>>\n",
+                "3: this marker cannot follow the one before it",
+            ),
+            (
+                "<<<<<<<\n>>>>>>>\n",
+                "2: this marker cannot follow the one before it",
+            ),
+            (
+                "a\n<<<<<<<\na\n=======\n",
+                "2: the conflict that begins here does not end",
+            ),
+        ];
+        for (text, wanted) in cases {
+            check(text, wanted);
+        }
+    }
+}
