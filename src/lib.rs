@@ -40,6 +40,7 @@ pub mod lockfile;
 pub mod project;
 
 pub mod archive;
+pub mod git;
 pub mod sources;
 
 pub mod coverage;

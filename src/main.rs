@@ -4,7 +4,7 @@ use std::io;
 use std::process::ExitCode;
 
 use lockctl::cli::{self, Io, World};
-use lockctl::os::{self, RealClock, RealDisk, RealEnv, RealHttp};
+use lockctl::os::{self, RealClock, RealDisk, RealEnv, RealHttp, RealRun};
 
 fn main() -> ExitCode {
     let http = RealHttp::new(&RealEnv);
@@ -13,6 +13,7 @@ fn main() -> ExitCode {
         env: &RealEnv,
         http: &http,
         clock: &RealClock,
+        run: &RealRun,
     };
     let mut stdout = io::BufWriter::new(io::stdout().lock());
     // Not locked: progress is drawn by other threads.

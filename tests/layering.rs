@@ -31,6 +31,7 @@ const ROOMS: &[(&str, &str)] = &[
     ("cliconfig", "hcl diag flavor addr world"),
     ("authenticate", "flavor addr version platform hash package"),
     ("archive", "hash world parallel"),
+    ("git", "world"),
     ("sources", "flavor addr version platform hash package world"),
     (
         "resolve",
@@ -56,7 +57,7 @@ const ROOMS: &[(&str, &str)] = &[
     (
         "cli",
         "flavor addr version platform hash diag world package requirement parallel hcl expr lockfile \
-         config project cliconfig authenticate archive sources resolve coverage review locker verify \
+         config project cliconfig authenticate archive git sources resolve coverage review locker verify \
          report",
     ),
 ];

@@ -27,7 +27,7 @@ mod why;
 use std::ffi::OsString;
 use std::io::{self, Write};
 
-use crate::world::{Clock, Disk, Env, Http};
+use crate::world::{Clock, Disk, Env, Http, Run};
 use args::{Command, CommandLine};
 use output::Output;
 
@@ -49,6 +49,8 @@ pub struct World<'a> {
     pub http: &'a dyn Http,
     /// Time.
     pub clock: &'a dyn Clock,
+    /// Other programs.
+    pub run: &'a dyn Run,
 }
 
 /// Where commands write.

@@ -1,4 +1,4 @@
-//! The real world. Only this room names `std::fs` and `std::env`.
+//! The real world. Only this room names `std::fs`, `std::env` and `std::process::Command`.
 #![allow(
     clippy::disallowed_methods,
     clippy::disallowed_types,
@@ -8,6 +8,7 @@
 mod certificates;
 mod net;
 mod proxy;
+mod run;
 
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata};
@@ -16,6 +17,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 pub use net::RealHttp;
+pub use run::RealRun;
 
 use crate::world::{
     Clock, DirEntry, Disk, Env, FileKind, Files, ReadSeek, Replaced, Scratch, Stream,

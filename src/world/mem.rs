@@ -9,6 +9,7 @@ use std::time::{Duration, SystemTime};
 
 use super::{Clock, Credentials, Http, HttpError, HttpRequest, HttpResponse};
 use super::{DirEntry, Disk, Env, FileKind, Files, ReadSeek, Replaced, Scratch, Stream, clean};
+use super::{Ended, Invocation, Run};
 
 /// Files held in memory, by path; directories exist as soon as something lies in them.
 #[derive(Debug, Default)]
@@ -41,6 +42,15 @@ pub struct MemRequest {
     pub credentials: Option<Credentials>,
     /// The header fields that were given.
     pub headers: Vec<(String, String)>,
+}
+
+/// Makes up how a program ended.
+type Ending<'a> = dyn Fn(&Invocation<'_>) -> io::Result<Ended> + Sync + 'a;
+
+/// Programs whose answers a function makes up, with a record of the arguments of each run.
+pub struct MemRun<'a> {
+    ending: Box<Ending<'a>>,
+    ran: Mutex<Vec<Vec<OsString>>>,
 }
 
 /// An environment held in memory.
@@ -214,6 +224,42 @@ impl Http for MemHttp<'_> {
                 .collect(),
         });
         (self.answer)(request)
+    }
+}
+
+impl<'a> MemRun<'a> {
+    /// Makes programs whose answers a function makes up.
+    #[must_use]
+    pub fn new(ending: impl Fn(&Invocation<'_>) -> io::Result<Ended> + Sync + 'a) -> Self {
+        Self {
+            ending: Box::new(ending),
+            ran: Mutex::default(),
+        }
+    }
+
+    /// Makes a machine on which no program is installed.
+    #[must_use]
+    pub fn nothing() -> Self {
+        Self::new(|_| Err(io::ErrorKind::NotFound.into()))
+    }
+
+    /// Returns the arguments of everything that was run, in order.
+    #[must_use]
+    pub fn ran(&self) -> Vec<Vec<OsString>> {
+        locked(&self.ran).clone()
+    }
+}
+
+impl std::fmt::Debug for MemRun<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("MemRun").finish_non_exhaustive()
+    }
+}
+
+impl Run for MemRun<'_> {
+    fn run(&self, invocation: &Invocation<'_>) -> io::Result<Ended> {
+        locked(&self.ran).push(invocation.args.to_vec());
+        (self.ending)(invocation)
     }
 }
 

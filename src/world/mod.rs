@@ -1,4 +1,4 @@
-//! The outside, as traits: files, environment, network, clock.
+//! The outside, as traits: files, environment, network, clock, other programs.
 //!
 //! Rooms that need something from outside take one of these as their first parameter. The real
 //! ones live in `os`, the in-memory doubles for tests in [`mem`].
@@ -9,8 +9,10 @@ use std::path::{Component, Path, PathBuf};
 
 pub mod mem;
 mod net;
+mod run;
 
 pub use net::{Clock, Credentials, Http, HttpError, HttpRequest, HttpResponse, Secret};
+pub use run::{Ended, Invocation, Program, Run};
 
 /// What a directory entry or a path is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -15,6 +15,7 @@ mod cases;
 mod commands;
 mod configs;
 mod corpus_syntax;
+mod git;
 mod hostile_archives;
 mod interrupt;
 mod lockfiles;
@@ -32,6 +33,8 @@ mod lab;
 mod modules;
 #[path = "../support/registry/mod.rs"]
 mod registry;
+#[path = "../support/repo.rs"]
+mod repo;
 #[path = "../support/scenarios/mod.rs"]
 mod scenarios;
 #[path = "../support/zips.rs"]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::SystemTime;
 
 use lockctl::cli::{self, Io, World};
-use lockctl::os::{RealDisk, RealHttp};
+use lockctl::os::{RealDisk, RealHttp, RealRun};
 use lockctl::world::mem::{MemClock, MemEnv};
 use lockctl::world::{Disk, Http, HttpError, HttpRequest, HttpResponse};
 
@@ -55,6 +55,11 @@ impl Lab {
             clock: MemClock::at(SystemTime::now()),
             hurry: 1,
         }
+    }
+
+    #[allow(dead_code, reason = "not every test binary asks for it")]
+    pub(crate) fn dir(&self) -> &std::path::Path {
+        self.dir.path()
     }
 
     pub(crate) fn path(&self, below: &str) -> PathBuf {
@@ -119,6 +124,7 @@ impl Lab {
             env: &self.env,
             http: &http,
             clock: &self.clock,
+            run: &RealRun,
         };
         let code = cli::run(line, world, &mut io);
         let text = |bytes| self.without_dir(&String::from_utf8(bytes).unwrap());

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use lockctl::cli::{self, Io, World};
-use lockctl::os::{RealDisk, RealHttp};
+use lockctl::os::{RealDisk, RealHttp, RealRun};
 use lockctl::world::{DirEntry, Disk, FileKind, Files, ReadSeek, Replaced, Scratch};
 use snapbox::{assert_data_eq, str};
 
@@ -189,6 +189,7 @@ fn printing_fails(lab: &Lab, kind: io::ErrorKind, args: &[&str]) -> (u8, String)
         env: &lab.env,
         http: &RealHttp::new(&lab.env),
         clock: &lab.clock,
+        run: &RealRun,
     };
     let mut io = Io {
         stdout: &mut Refusing(kind),

@@ -1,0 +1,171 @@
+//! Which lock files differ.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use super::{GitError, LOCK_FILES, MAX_LIST_BYTES, ObjectId, Repository, Side};
+use super::{kind_of, path_of};
+use crate::world::FileKind;
+
+/// A lock file that differs between two sides.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// How it differs.
+    pub status: Status,
+    /// The file before, unless it was added.
+    pub old: Option<Entry>,
+    /// The file now, unless it was deleted.
+    pub new: Option<Entry>,
+}
+
+/// How a file differs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Status {
+    /// It was not there before.
+    Added,
+    /// It is gone.
+    Deleted,
+    /// It is there on both sides.
+    Modified,
+    /// It lies elsewhere, and may differ, too.
+    Renamed,
+    /// A merge of it is not finished; there is no content to compare.
+    Unmerged,
+}
+
+/// One side of a change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Where it lies, from the top of the repository on.
+    pub path: PathBuf,
+    /// What it is; the content of a link is where it leads.
+    pub kind: FileKind,
+    /// What it holds; `None` if only the work tree knows.
+    pub blob: Option<ObjectId>,
+}
+
+impl Repository<'_> {
+    /// Lists the lock files that differ between two sides, ordered by where they lie now.
+    ///
+    /// The new side may be anything; the old side of a work tree may be its index. A file that was
+    /// rewritten with the same content may be listed, too. What lies in a directory `.terraform`
+    /// counts only if it is tracked.
+    ///
+    /// # Errors
+    /// If git does not answer.
+    pub fn changes(&self, old: &Side, new: &Side) -> Result<Vec<Change>, GitError> {
+        let mut args = vec!["diff", "--raw", "-z", "-M", "--no-abbrev", "--no-relative"];
+        args.extend([
+            "--no-ext-diff",
+            "--no-textconv",
+            "--no-color",
+            "-O/dev/null",
+        ]);
+        args.extend(["--ignore-submodules=all", "--diff-filter=ADMRTU"]);
+        match (old, new) {
+            (Side::At(old), Side::At(new)) => args.extend([old.id.as_str(), new.id.as_str()]),
+            (Side::At(old), Side::Index) => args.extend(["--cached", old.id.as_str()]),
+            (Side::At(old), Side::WorkTree) => args.push(old.id.as_str()),
+            (Side::Index, Side::WorkTree) => {}
+            // Only the order differs, and nobody asks for it.
+            (Side::Index | Side::WorkTree, _) => return Ok(Vec::new()),
+        }
+        args.extend(["--", LOCK_FILES]);
+        let said = self.output(&args, &[], MAX_LIST_BYTES)?;
+        let mut changes = parse(&said).ok_or(GitError::Unexpected { command: "diff" })?;
+        if *new == Side::WorkTree {
+            changes.extend(self.untracked()?);
+        }
+        changes.sort_by(|a, b| a.path().cmp(b.path()));
+        Ok(changes)
+    }
+
+    fn untracked(&self) -> Result<Vec<Change>, GitError> {
+        let args = [
+            "ls-files",
+            "-z",
+            "--others",
+            "--exclude-standard",
+            "--full-name",
+            "--",
+        ];
+        let said = self.output(&[&args[..], &[LOCK_FILES]].concat(), &[], MAX_LIST_BYTES)?;
+        let paths: BTreeSet<PathBuf> = said
+            .split(|byte| *byte == 0)
+            .filter(|path| !path.is_empty())
+            .map(path_of)
+            .filter(|path| path.iter().all(|part| part != ".terraform"))
+            .collect();
+        let added = paths.into_iter().map(|path| Change {
+            status: Status::Added,
+            old: None,
+            new: Some(Entry {
+                path,
+                kind: FileKind::File,
+                blob: None,
+            }),
+        });
+        Ok(added.collect())
+    }
+}
+
+impl Change {
+    /// Returns where the file lies now, or lay before it was deleted.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        let entry = self.new.as_ref().or(self.old.as_ref());
+        entry.map_or(Path::new(""), |entry| &entry.path)
+    }
+}
+
+/// Reads `:MODE MODE ID ID STATUS\0PATH\0`, behind a rename with a second path.
+fn parse(said: &[u8]) -> Option<Vec<Change>> {
+    let mut fields = said.split(|byte| *byte == 0);
+    let mut changes: Vec<Change> = Vec::new();
+    while let Some(header) = fields.next().filter(|field| !field.is_empty()) {
+        changes.push(change(header, &mut fields)?);
+    }
+    // What is not merged is listed a second time, as if it were modified.
+    let unmerged = changes
+        .iter()
+        .filter(|change| change.status == Status::Unmerged);
+    let unmerged: BTreeSet<PathBuf> = unmerged.map(|change| change.path().to_owned()).collect();
+    let is_told =
+        |change: &Change| change.status != Status::Unmerged && unmerged.contains(change.path());
+    changes.retain(|change| !is_told(change));
+    Some(changes)
+}
+
+/// Reads one entry, whose paths are taken from what follows.
+pub(super) fn change<'b>(
+    header: &[u8],
+    fields: &mut impl Iterator<Item = &'b [u8]>,
+) -> Option<Change> {
+    let header = std::str::from_utf8(header).ok()?.strip_prefix(':')?;
+    let mut words = header.split(' ');
+    let (old_mode, new_mode) = (words.next()?, words.next()?);
+    let (old_id, new_id) = (words.next()?, words.next()?);
+    let status = match words.next()?.as_bytes().first()? {
+        b'A' => Status::Added,
+        b'D' => Status::Deleted,
+        b'M' | b'T' => Status::Modified,
+        b'R' => Status::Renamed,
+        b'U' => Status::Unmerged,
+        _ => return None,
+    };
+    let path = path_of(fields.next()?);
+    let new_path = match status {
+        Status::Renamed => path_of(fields.next()?),
+        _ => path.clone(),
+    };
+    let entry = |path, mode, id| Entry {
+        path,
+        kind: kind_of(mode),
+        blob: ObjectId::read(id),
+    };
+    Some(Change {
+        status,
+        old: (status != Status::Added).then(|| entry(path, old_mode, old_id)),
+        new: (status != Status::Deleted).then(|| entry(new_path, new_mode, new_id)),
+    })
+}

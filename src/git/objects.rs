@@ -1,0 +1,146 @@
+//! Names of objects, and what files held at a revision.
+
+use std::fmt;
+
+use super::{GitError, MAX_LIST_BYTES, Repository};
+
+/// How many bytes of files are read by one git process.
+const MAX_BATCH_BYTES: u64 = 32 << 20;
+
+/// How many bytes git prints about an object, beside what it holds.
+const HEADER_BYTES: u64 = 128;
+
+/// The name of an object: 40 or 64 lower-case hexadecimal digits.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ObjectId {
+    text: Box<str>,
+}
+
+/// What a file held.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// These bytes.
+    Bytes(Vec<u8>),
+    /// More than was to be read.
+    TooLarge {
+        /// How many bytes it has.
+        bytes: u64,
+    },
+    /// The repository does not hold it: a partial clone, or a broken one.
+    Missing,
+}
+
+impl ObjectId {
+    /// Reads a name as git prints it; `None` for anything else, and for the name that stands for
+    /// nothing.
+    pub(super) fn read(text: &str) -> Option<Self> {
+        let is_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+        let is_name = [40, 64].contains(&text.len()) && text.bytes().all(is_hex);
+        (is_name && text.bytes().any(|byte| byte != b'0')).then(|| Self { text: text.into() })
+    }
+
+    /// Returns all digits.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Returns enough digits for people.
+    #[must_use]
+    pub fn short(&self) -> &str {
+        &self.text[..10]
+    }
+}
+
+impl fmt::Display for ObjectId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl Repository<'_> {
+    /// Reads files at once, each up to `limit` bytes; the answers are in the order of the names.
+    ///
+    /// It takes two processes (more only beyond 32 MiB), however many files there are.
+    ///
+    /// # Errors
+    /// If git does not answer; not for a file that is missing or too large.
+    pub fn read(&self, blobs: &[ObjectId], limit: u64) -> Result<Vec<Content>, GitError> {
+        let sizes = self.sizes(blobs)?;
+        let mut contents = Vec::with_capacity(blobs.len());
+        let mut wanted = Vec::new();
+        for (at, (blob, size)) in blobs.iter().zip(sizes).enumerate() {
+            contents.push(match size {
+                None => Content::Missing,
+                Some(bytes) if bytes > limit => Content::TooLarge { bytes },
+                Some(bytes) => {
+                    wanted.push((at, blob, bytes));
+                    Content::Bytes(Vec::new())
+                }
+            });
+        }
+        while !wanted.is_empty() {
+            let mut bytes = 0;
+            let count = wanted.iter().take_while(|(.., size)| {
+                bytes += size;
+                bytes <= MAX_BATCH_BYTES
+            });
+            // A single file may be larger than a batch.
+            let count = count.count().max(1);
+            let batch: Vec<_> = wanted.drain(..count).collect();
+            let read = self.batch(&batch)?;
+            for ((at, ..), bytes) in batch.iter().zip(read) {
+                contents[*at] = Content::Bytes(bytes);
+            }
+        }
+        Ok(contents)
+    }
+
+    /// Asks how many bytes files have; nothing for what is no file or is missing.
+    fn sizes(&self, blobs: &[ObjectId]) -> Result<Vec<Option<u64>>, GitError> {
+        const COMMAND: &str = "cat-file";
+        if blobs.is_empty() {
+            return Ok(Vec::new());
+        }
+        let format = "--batch-check=%(objecttype) %(objectsize)";
+        let said = self.output(&[COMMAND, format], &names(blobs.iter()), MAX_LIST_BYTES)?;
+        let said = String::from_utf8_lossy(&said);
+        let sizes = said
+            .lines()
+            .map(|line| line.strip_prefix("blob ")?.parse().ok());
+        let sizes: Vec<Option<u64>> = sizes.collect();
+        match sizes.len() == blobs.len() {
+            true => Ok(sizes),
+            false => Err(GitError::Unexpected { command: COMMAND }),
+        }
+    }
+
+    /// Reads files whose sizes are known.
+    fn batch(&self, blobs: &[(usize, &ObjectId, u64)]) -> Result<Vec<Vec<u8>>, GitError> {
+        const COMMAND: &str = "cat-file";
+        let limit: u64 = blobs.iter().map(|(.., size)| size + HEADER_BYTES).sum();
+        let stdin = names(blobs.iter().map(|(_, blob, _)| *blob));
+        let said = self.output(&[COMMAND, "--batch=%(objectsize)"], &stdin, limit)?;
+        let mut rest = &said[..];
+        let mut contents = Vec::with_capacity(blobs.len());
+        for (.., size) in blobs {
+            let content = content(&mut rest, *size);
+            contents.push(content.ok_or(GitError::Unexpected { command: COMMAND })?);
+        }
+        Ok(contents)
+    }
+}
+
+/// Takes `SIZE\nCONTENT\n` off the front.
+fn content(rest: &mut &[u8], size: u64) -> Option<Vec<u8>> {
+    let header = format!("{size}\n");
+    let behind = rest.strip_prefix(header.as_bytes())?;
+    let (content, behind) = behind.split_at_checked(usize::try_from(size).ok()?)?;
+    *rest = behind.strip_prefix(b"\n")?;
+    Some(content.to_vec())
+}
+
+fn names<'o>(objects: impl Iterator<Item = &'o ObjectId>) -> Vec<u8> {
+    let lines = objects.flat_map(|object| [object.as_str().as_bytes(), b"\n"]);
+    lines.collect::<Vec<_>>().concat()
+}

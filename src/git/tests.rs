@@ -1,0 +1,112 @@
+use std::io;
+use std::path::Path;
+
+use super::*;
+use crate::world::mem::MemRun;
+
+fn ended(code: i32, stdout: &str, stderr: &str) -> io::Result<Ended> {
+    Ok(Ended {
+        code: Some(code),
+        stdout: stdout.into(),
+        stderr: stderr.into(),
+    })
+}
+
+/// Answers as git does in a work tree, and by a function to what is asked of it there.
+fn work_tree<'a>(answer: impl Fn(&[&str]) -> io::Result<Ended> + Sync + 'a) -> MemRun<'a> {
+    MemRun::new(move |invocation| {
+        let args = invocation.args.iter().skip(OPTIONS.len());
+        let args: Vec<&str> = args.filter_map(|arg| arg.to_str()).collect();
+        match args.contains(&"--show-cdup") {
+            true => ended(0, "true\n../\nlive/\n", ""),
+            false => answer(&args),
+        }
+    })
+}
+
+#[test]
+fn what_keeps_git_from_answering_is_told_apart() {
+    let find = |run: &MemRun<'_>| {
+        let error = Repository::find(run, Path::new("x")).expect_err("no repository");
+        error.to_string()
+    };
+    assert_eq!(
+        find(&MemRun::nothing()),
+        "git is not installed, or not in PATH"
+    );
+    let run = MemRun::new(|_| ended(128, "", "fatal: not a git repository (or any parent)\n"));
+    assert_eq!(find(&run), "x is in no git repository");
+    let run = MemRun::new(|_| ended(128, "", "fatal: detected dubious ownership\nmore\n"));
+    assert_eq!(
+        find(&run),
+        "git rev-parse failed: detected dubious ownership"
+    );
+    let run = MemRun::new(|_| Err(io::ErrorKind::NotADirectory.into()));
+    assert_eq!(find(&run), "git could not be run in x");
+}
+
+#[test]
+fn the_top_and_the_way_down_are_told() {
+    let run = work_tree(|_| ended(0, "", ""));
+    let repository = Repository::find(&run, Path::new("a")).expect("found");
+    assert_eq!(repository.top(), Some(Path::new("a/../")));
+    assert_eq!(repository.prefix(), Path::new("live"));
+    let run = MemRun::new(|_| ended(0, "false\n\n\n", ""));
+    let bare = Repository::find(&run, Path::new("a")).expect("found");
+    assert_eq!(bare.top(), None);
+}
+
+#[test]
+fn a_text_like_an_option_never_reaches_git() {
+    let run = work_tree(|_| ended(0, "", ""));
+    let repository = Repository::find(&run, Path::new(".")).expect("found");
+    for text in [
+        "-h",
+        "--output=x",
+        "",
+        "a\nb",
+        "a\0b",
+        "--upload-pack=x...HEAD",
+    ] {
+        let error = repository.sides(text).map(drop).expect_err("refused");
+        assert!(!error.to_string().is_empty());
+    }
+    assert_eq!(run.ran().len(), 1, "only the repository was searched");
+}
+
+#[test]
+fn answers_that_make_no_sense_are_refused() {
+    let zeros = "0".repeat(40);
+    let some = "1".repeat(40);
+    for said in [
+        "nonsense\0path\0",
+        ":100644 100644 1 2\0path\0",
+        &format!(":100644 100644 {some} {some} X\0path\0"),
+        &format!(":100644 100644 {some} {zeros} R100\0path"),
+    ] {
+        let run = work_tree(|args| match args[0] {
+            "rev-parse" => ended(0, &format!("{some}\n"), ""),
+            "diff" => ended(0, said, ""),
+            _ => ended(0, "", ""),
+        });
+        let repository = Repository::find(&run, Path::new(".")).expect("found");
+        let (old, new) = repository.sides("HEAD").expect("two sides");
+        let error = repository.changes(&old, &new).expect_err("no list");
+        assert_eq!(
+            error.to_string(),
+            "git diff says what is not understood",
+            "{said}"
+        );
+    }
+    let run = work_tree(|args| match args[1].starts_with("--batch-check") {
+        true => ended(0, "blob 3\n", ""),
+        false => ended(0, "4\nabcd\n", ""),
+    });
+    let repository = Repository::find(&run, Path::new(".")).expect("found");
+    let blob = ObjectId::read(&some).expect("a name");
+    assert!(repository.read(std::slice::from_ref(&blob), 10).is_err());
+    assert_eq!(
+        repository.read(&[blob], 2).expect("read"),
+        [Content::TooLarge { bytes: 3 }]
+    );
+}

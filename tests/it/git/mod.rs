@@ -1,0 +1,3 @@
+//! What is read of real git repositories.
+
+mod changes;
