@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use clap::error::ErrorKind;
 use clap::{ArgAction, Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
+use super::merge_args::{Merge, Resolve};
 use crate::flavor::FlavorChoice;
 use crate::platform::Platform;
 
@@ -87,6 +88,10 @@ pub(super) enum Command {
     Hash(Hash),
     /// Rewrite lock files in canonical form
     Fmt(Fmt),
+    /// Merge three versions of a lock file, entry by entry (a merge driver of git)
+    Merge(Merge),
+    /// Merge lock files in which git left conflict markers, entry by entry
+    Resolve(Resolve),
 }
 
 /// How configuration is read.

@@ -7,12 +7,16 @@ mod hash;
 mod lock;
 mod lock_errors;
 mod lock_report;
+mod merge;
+mod merge_args;
+mod merging;
 mod network;
 mod network_errors;
 mod oddities;
 mod output;
 mod overridden;
 mod progress;
+mod resolve;
 mod root;
 mod roots;
 mod setup;
@@ -66,8 +70,14 @@ pub struct Io<'a> {
 ///
 /// A reader that goes away early is no failure.
 pub fn run(args: impl IntoIterator<Item = OsString>, world: World<'_>, io: &mut Io<'_>) -> u8 {
+    let args: Vec<OsString> = args.into_iter().collect();
+    let is_driver = args.get(1).is_some_and(|arg| arg == "merge");
     let line = match CommandLine::read(args) {
         Ok(line) => line,
+        // To git, any smaller number is a conflict that was written.
+        Err(error) if is_driver && error.use_stderr() => {
+            return usage(&error, io).max(merge::UNWRITTEN);
+        }
         Err(error) => return usage(&error, io),
     };
     let mut output = dispatch(&line, world, io.stderr);
@@ -99,6 +109,8 @@ fn dispatch(line: &CommandLine, world: World<'_>, stderr: &mut (dyn Write + Send
         Command::Tree(args) => tree::run(common, args, world),
         Command::Hash(args) => hash::run(common, args, world),
         Command::Fmt(args) => fmt::run(common, args, world),
+        Command::Merge(args) => merge::run(common, args, world),
+        Command::Resolve(args) => resolve::run(common, args, world),
     }
 }
 

@@ -49,8 +49,8 @@ impl Output {
         let mut failures: Vec<Shared> = Vec::new();
         for output in ran.outputs {
             let path = output.json.path.clone();
-            // `fmt` lists files, one a line, and a tree begins with its root.
-            let names_roots = ["fmt", "tree"].contains(&command);
+            // `fmt` and `resolve` list files, one a line, and a tree begins with its root.
+            let names_roots = ["fmt", "resolve", "tree"].contains(&command);
             if several && !names_roots && !output.report.results.is_empty() {
                 report.results.push(Block::Heading(path.clone()));
             }

@@ -226,14 +226,19 @@ impl Root {
         output: &mut RootOutput,
     ) -> Result<Option<&LockText>, Failure> {
         let Some(lock) = &self.lock else {
-            return Err(Failure {
-                title: format!("there is no {}", self.lock_path.display()),
-                help: Some(format!("run `{}` to create it", self.advice.lock)),
-                ..Failure::default()
-            });
+            return Err(self.no_lock());
         };
         output.faults(&lock.diagnostics, texts);
         Ok((!has_errors(&lock.diagnostics)).then_some(lock))
+    }
+
+    /// Returns the failure of a lock file that is not there.
+    pub(super) fn no_lock(&self) -> Failure {
+        Failure {
+            title: format!("there is no {}", self.lock_path.display()),
+            help: Some(format!("run `{}` to create it", self.advice.lock)),
+            ..Failure::default()
+        }
     }
 
     /// Returns the failure of a lock file that cannot be written.

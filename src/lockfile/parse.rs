@@ -14,6 +14,10 @@ use crate::hcl::{
 };
 use crate::version::{Constraints, Version};
 
+/// What to do about the markers of a merge.
+const RESOLVE: &str = "a merge stopped in conflict here: run `lockctl resolve`, or keep one side of each conflict or \
+     join both, and delete the marker lines";
+
 /// Reads a lock file; `bytes` need not be UTF-8, because comments may hold anything.
 ///
 /// Every problem is returned with the title that the programs give to it, in the order of the
@@ -21,7 +25,12 @@ use crate::version::{Constraints, Version};
 /// text, only the first is kept. An error means that the programs refuse the whole file.
 #[must_use]
 pub fn parse(file: FileId, bytes: &[u8], flavor: Flavor) -> (Document, Vec<Diagnostic>) {
-    let (body, diagnostics) = hcl::parse(file, bytes);
+    let (body, mut diagnostics) = hcl::parse(file, bytes);
+    for diagnostic in &mut diagnostics {
+        if diagnostic.code == "conflict-markers" {
+            diagnostic.help = Some(RESOLVE.to_owned());
+        }
+    }
     let document = Document {
         header: header_of(bytes),
         comments: hcl::comments(bytes)

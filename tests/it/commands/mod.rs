@@ -3,6 +3,7 @@
 mod cli_config;
 mod files;
 mod lock;
+mod merge;
 mod project;
 mod proxy;
 mod registry;

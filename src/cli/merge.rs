@@ -1,0 +1,186 @@
+//! `lockctl merge`: a merge driver of git.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::args::Common;
+use super::merge_args::{Merge, Style};
+use super::merging::{self, Three};
+use super::output::{Output, RootOutput};
+use super::roots::Ran;
+use super::{CLEAN, FINDINGS, World, setup};
+use crate::diag::Texts;
+use crate::flavor::{Flavor, FlavorChoice};
+use crate::lockfile;
+use crate::report::Failure;
+use crate::review::{self, MARKER_SIZE, Markers};
+use crate::world::Replaced;
+
+/// Nothing could be written, in the way in which git wants to be told (`gitattributes(5)`).
+pub(super) const UNWRITTEN: u8 = 129;
+
+pub(super) fn run(common: &Common, args: &Merge, world: World<'_>) -> Output {
+    let driver = Driver {
+        common,
+        args,
+        world,
+        place: args.path.as_ref().unwrap_or(&args.ours),
+    };
+    let mut ran = Ran::default();
+    let mut output = RootOutput::new(driver.place.display().to_string());
+    let merged = driver.read().and_then(|sides| {
+        let [_, ours, _] = &sides;
+        let (text, code) = driver.merge(&sides, &mut ran.texts, &mut output)?;
+        driver.write(ours, &text)?;
+        Ok(code)
+    });
+    let code = merged.unwrap_or_else(|failure| {
+        output.fail(failure);
+        UNWRITTEN
+    });
+    ran.outputs.push(output);
+    let mut output = Output::of_roots("merge", ran);
+    output.exit = code;
+    output
+}
+
+/// One merge.
+struct Driver<'a> {
+    common: &'a Common,
+    args: &'a Merge,
+    world: World<'a>,
+    /// Where the lock file lies.
+    place: &'a Path,
+}
+
+/// A lock file as it was read.
+struct SideFile {
+    path: PathBuf,
+    bytes: Vec<u8>,
+}
+
+impl Driver<'_> {
+    /// Reads base, ours and theirs.
+    fn read(&self) -> Result<[SideFile; 3], Failure> {
+        let read = |path: &Path| {
+            let path = setup::below(self.common, path);
+            match self.world.disk.read(&path, lockfile::MAX_BYTES) {
+                Ok(bytes) => Ok(SideFile { path, bytes }),
+                Err(error) => Err(unreadable(&path, &error)),
+            }
+        };
+        let args = self.args;
+        Ok([read(&args.base)?, read(&args.ours)?, read(&args.theirs)?])
+    }
+
+    /// Returns the text to write, and the exit code.
+    fn merge(
+        &self,
+        [base, ours, theirs]: &[SideFile; 3],
+        texts: &mut Texts,
+        output: &mut RootOutput,
+    ) -> Result<(Vec<u8>, u8), Failure> {
+        let place = self.place.display().to_string();
+        let flavor = self.flavor(&ours.bytes, &theirs.bytes);
+        output.json.flavor = Some(flavor.to_string());
+        let mut side = |side: &SideFile, whose: &str| {
+            let file = texts.add(format!("{place} ({whose})"), side.bytes.clone());
+            merging::side((file, &side.bytes), flavor, texts, output)
+        };
+        let sides = (side(ours, "ours"), side(theirs, "theirs"));
+        let (Some(our_lock), Some(their_lock)) = sides else {
+            return Err(Failure {
+                title: format!("{place} cannot be merged entry by entry"),
+                causes: vec!["a side is no sound lock file".to_owned()],
+                help: Some("mend the side, and merge again".to_owned()),
+            });
+        };
+        let (base, is_sound) = merging::base(&base.bytes, flavor);
+        if !is_sound {
+            output.remark(format!(
+                "{place}: what both sides started from has faults: what cannot be read of it counts as unknown"
+            ));
+        }
+        let three = Three {
+            base,
+            ours: our_lock,
+            theirs: their_lock,
+        };
+        let prefer = self.args.policy.prefer();
+        let merged = review::merge(&three.base, &three.ours, &three.theirs, prefer);
+        let dir = self.place.parent().unwrap_or(Path::new(""));
+        let advice = setup::advice(self.common, dir);
+        merging::tell(&place, &three, &merged, &advice.lock, output);
+        merging::tell_comments(&place, [&ours.bytes, &theirs.bytes], output);
+        let text = review::write_merged(&merged, flavor, &self.markers());
+        output.json.changed = Some(text.as_bytes() != ours.bytes);
+        let code = if merged.conflicts.is_empty() {
+            CLEAN
+        } else {
+            merging::advise(output);
+            FINDINGS
+        };
+        Ok((text.into_bytes(), code))
+    }
+
+    /// Puts the result in the place of our side.
+    fn write(&self, ours: &SideFile, text: &[u8]) -> Result<(), Failure> {
+        if text == ours.bytes {
+            return Ok(());
+        }
+        let replaced = self
+            .world
+            .disk
+            .replace(&ours.path, Some(&ours.bytes), text)
+            .map_err(|error| Failure {
+                title: format!("{} cannot be written", ours.path.display()),
+                causes: vec![error.to_string()],
+                help: Some("nothing was written".to_owned()),
+            })?;
+        match replaced {
+            Replaced::Done => Ok(()),
+            Replaced::Changed => Err(Failure {
+                title: format!("{} was changed meanwhile", ours.path.display()),
+                help: Some("nothing was written; merge again".to_owned()),
+                ..Failure::default()
+            }),
+        }
+    }
+
+    /// Decides about the flavor: what was stated, else what our header says, else theirs.
+    fn flavor(&self, ours: &[u8], theirs: &[u8]) -> Flavor {
+        let header = || lockfile::header_of(ours).or_else(|| lockfile::header_of(theirs));
+        match (self.common.flavor, header()) {
+            (FlavorChoice::Auto, Some(program)) => Flavor::newest(program),
+            (choice, _) => {
+                let dir = self.place.parent().unwrap_or(Path::new(""));
+                setup::flavor(choice, self.world.disk, dir, Some(ours))
+            }
+        }
+    }
+
+    fn markers(&self) -> Markers {
+        let args = self.args;
+        Markers {
+            size: args.marker_size.max(MARKER_SIZE),
+            ours: args.label_ours.or("ours"),
+            base: match args.conflict_style {
+                Style::Merge => None,
+                Style::Diff3 | Style::Zdiff3 => Some(args.label_base.or("base")),
+            },
+            theirs: args.label_theirs.or("theirs"),
+        }
+    }
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> Failure {
+    Failure {
+        title: format!("{} cannot be read", path.display()),
+        causes: vec![if error.kind() == io::ErrorKind::FileTooLarge {
+            format!("it has more than {} bytes", lockfile::MAX_BYTES)
+        } else {
+            error.to_string()
+        }],
+        help: Some("name three versions of a lock file".to_owned()),
+    }
+}

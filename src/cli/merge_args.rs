@@ -1,0 +1,101 @@
+//! What was typed to merge lock files.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::args::Roots;
+use crate::review::{self, MARKER_SIZE};
+
+#[derive(Clone, Debug, Args)]
+pub(super) struct Merge {
+    /// The lock file that both sides started from (%O of git)
+    #[arg(value_name = "BASE")]
+    pub(super) base: PathBuf,
+    /// Our lock file (%A); the result replaces it
+    #[arg(value_name = "OURS")]
+    pub(super) ours: PathBuf,
+    /// Their lock file (%B)
+    #[arg(value_name = "THEIRS")]
+    pub(super) theirs: PathBuf,
+    #[command(flatten)]
+    pub(super) policy: Policy,
+    /// Where the lock file lies, for messages (%P) [default: OURS]
+    #[arg(long, value_name = "PATH")]
+    pub(super) path: Option<PathBuf>,
+    /// How conflicts are marked; all but `merge` show the base
+    #[arg(long, value_enum, value_name = "STYLE", default_value_t = Style::Merge)]
+    pub(super) conflict_style: Style,
+    /// How many characters a marker has, at least 7 (%L)
+    #[arg(long, value_name = "N", default_value_t = MARKER_SIZE)]
+    pub(super) marker_size: usize,
+    /// What stands behind the marker of our side (%X)
+    #[arg(long, value_name = "TEXT", default_value = "ours", value_parser = label)]
+    pub(super) label_ours: Label,
+    /// What stands behind the marker of the base (%S)
+    #[arg(long, value_name = "TEXT", default_value = "base", value_parser = label)]
+    pub(super) label_base: Label,
+    /// What stands behind the marker of their side (%Y)
+    #[arg(long, value_name = "TEXT", default_value = "theirs", value_parser = label)]
+    pub(super) label_theirs: Label,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(super) struct Resolve {
+    #[command(flatten)]
+    pub(super) roots: Roots,
+    #[command(flatten)]
+    pub(super) policy: Policy,
+}
+
+#[derive(Clone, Copy, Debug, Args)]
+pub(super) struct Policy {
+    /// Which version is taken where both sides moved a provider: the newer one if both moved up,
+    /// that of a side, or none, so that a person decides
+    #[arg(long, value_enum, value_name = "SIDE", default_value_t = Prefer::Newest)]
+    prefer: Prefer,
+}
+
+/// Who decides where both sides moved a provider.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Prefer {
+    Newest,
+    Ours,
+    Theirs,
+    Fail,
+}
+
+/// How conflicts are marked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Style {
+    Merge,
+    Diff3,
+    Zdiff3,
+}
+
+/// What stands behind a marker; `None` if a version of git does not know the placeholder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Label(Option<String>);
+
+fn label(text: &str) -> Result<Label, String> {
+    let is_unknown = text.len() == 2 && text.starts_with('%');
+    let line = text.replace(|c: char| c.is_control(), " ");
+    Ok(Label((!is_unknown).then_some(line)))
+}
+
+impl Label {
+    pub(super) fn or(&self, other: &str) -> String {
+        self.0.clone().unwrap_or_else(|| other.to_owned())
+    }
+}
+
+impl Policy {
+    pub(super) fn prefer(self) -> review::Prefer {
+        match self.prefer {
+            Prefer::Newest => review::Prefer::Newest,
+            Prefer::Ours => review::Prefer::Ours,
+            Prefer::Theirs => review::Prefer::Theirs,
+            Prefer::Fail => review::Prefer::Fail,
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! Three lock files into one, and conflict markers out of one.
+
+use snapbox::{assert_data_eq, str};
+
+use super::{LOCK, assert_exit};
+use crate::lab::Lab;
+
+const HEADER: &str = "# This file is maintained automatically by \"terraform init\".\n\
+                      # Manual edits may be lost in future updates.\n";
+
+/// A lock file of entries `TYPE VERSION HASH-LETTER…`.
+pub(super) fn file(entries: &[&str]) -> String {
+    let blocks = entries.iter().map(|entry| {
+        let words: Vec<&str> = entry.split_whitespace().collect();
+        let [name, version, hashes @ ..] = words.as_slice() else {
+            panic!("{entry}")
+        };
+        let hashes = hashes
+            .iter()
+            .map(|letter| format!("    \"h1:{}=\",\n", letter.repeat(43)));
+        let hashes: String = hashes.collect();
+        format!(
+            "\nprovider \"example.com/t/{name}\" {{\n  version = \"{version}\"\n  hashes = [\n{hashes}  ]\n}}\n"
+        )
+    });
+    HEADER.to_owned() + &blocks.collect::<String>()
+}
+
+/// Merges three files; returns how it went, what stands in ours and what was said.
+fn merge(sides: [&str; 3], more: &[&str]) -> (u8, String, String) {
+    let lab = Lab::new();
+    for (name, text) in ["base", "ours", "theirs"].iter().zip(sides) {
+        lab.write(name, text);
+    }
+    let path = ["--path", LOCK];
+    let args = [&["merge", "base", "ours", "theirs"], &path[..], more].concat();
+    let outcome = lab.run(&args);
+    assert!(outcome.stdout.is_empty(), "{outcome:?}");
+    (outcome.code, lab.read("ours"), outcome.stderr)
+}
+
+#[test]
+fn additions_of_both_sides_come_together() {
+    let (code, text, said) = merge(
+        [
+            &file(&["b 1.0.0 a b"]),
+            &file(&["a 1.0.0 a", "b 1.0.0 a"]),
+            &file(&["b 1.0.0 a b c", "c 1.0.0 a"]),
+        ],
+        &[],
+    );
+    assert_eq!(code, 0, "{said}");
+    assert_eq!(text, file(&["a 1.0.0 a", "b 1.0.0 a c", "c 1.0.0 a"]));
+    assert_data_eq!(
+        said,
+        str![[r#"
+note: .terraform.lock.hcl: merged entry by entry: 1 provider changed by us, 1 provider changed by them, 1 provider changed by both
+
+"#]]
+    );
+}
+
+#[test]
+fn only_the_block_in_question_is_marked() {
+    let sides = [
+        file(&["a 1.0.0 a", "b 1.5.0 a", "c 1.0.0 a"]),
+        file(&["a 1.0.0 a b", "b 1.6.0 b", "c 1.0.0 a"]),
+        file(&["a 1.0.0 a", "b 1.4.0 c", "c 1.1.0 d"]),
+    ];
+    let sides = [&*sides[0], &sides[1], &sides[2]];
+    let style = ["--conflict-style", "diff3", "--marker-size", "9"];
+    let labels = ["--label-ours", "HEAD", "--label-theirs", "%Y"];
+    let (code, text, said) = merge(sides, &[&style[..], &labels].concat());
+    assert_eq!(code, 1, "{said}");
+    assert_data_eq!(
+        said,
+        str![[r#"
+note: .terraform.lock.hcl: merged entry by entry: 1 provider changed by us, 1 provider changed by them, 1 provider changed by both
+error: .terraform.lock.hcl: example.com/t/b needs a person: we have 1.6.0, they have 1.4.0, before 1.5.0
+note: edit the blocks between the markers and delete these, or run `lockctl resolve --prefer newest`, `ours` or `theirs`
+
+"#]]
+    );
+    let blocks = |name: &str| file(&[name]).replace(HEADER, "").trim_start().to_owned();
+    let wanted = format!(
+        "{}\n<<<<<<<<< HEAD\n{}||||||||| base\n{}=========\n{}>>>>>>>>> theirs\n\n{}",
+        file(&["a 1.0.0 a b"]),
+        blocks("b 1.6.0 b"),
+        blocks("b 1.5.0 a"),
+        blocks("b 1.4.0 c"),
+        blocks("c 1.1.0 d"),
+    );
+    assert_eq!(text, wanted);
+    for (side, version) in [("ours", "b 1.6.0 b"), ("theirs", "b 1.4.0 c")] {
+        let (code, text, said) = merge(sides, &["--prefer", side]);
+        assert_eq!(code, 0, "{said}");
+        assert_eq!(text, file(&["a 1.0.0 a b", version, "c 1.1.0 d"]));
+        assert!(said.contains("; run `lockctl lock`"), "{said}");
+    }
+}
+
+#[test]
+fn what_a_canonical_file_cannot_keep_is_counted() {
+    let base = file(&["a 1.0.0 a"]);
+    let ours = file(&["a 1.0.0 a b"]).replace("  version", "  # pinned\n  version");
+    let theirs = file(&["a 1.0.0 a c"]) + "# end\n# end\n";
+    let (code, text, said) = merge([&base, &ours, &theirs], &["--quiet"]);
+    assert_eq!(code, 0, "{said}");
+    assert_eq!(text, file(&["a 1.0.0 a b c"]));
+    assert_eq!(
+        said,
+        "warning: .terraform.lock.hcl: 3 comments were not kept, as the program keeps none\n"
+    );
+}
+
+#[test]
+fn the_header_is_ours_else_theirs() {
+    let tofu = |text: String| text.replace("terraform init", "tofu init");
+    let base = file(&[]);
+    let (ours, theirs) = (file(&["a 1.0.0 a"]), file(&["b 1.0.0 a"]));
+    let both = file(&["a 1.0.0 a", "b 1.0.0 a"]);
+    let (_, text, _) = merge([&base, &tofu(ours.clone()), &theirs], &[]);
+    assert_eq!(text, tofu(both.clone()));
+    let (_, text, _) = merge([&base, &ours, &tofu(theirs.clone())], &[]);
+    assert_eq!(text, both);
+    let bare = ours.replace(HEADER, "");
+    let (_, text, _) = merge(["", &bare, &tofu(theirs)], &[]);
+    assert_eq!(text, tofu(both));
+}
+
+#[test]
+fn a_base_with_markers_is_known_as_far_as_it_goes() {
+    let conflict = "<<<<<<< one\n\nprovider \"example.com/t/b\" {\n  version = \"1.0.0\"\n}\n=======\n>>>>>>> two\n";
+    let base = file(&["a 1.0.0 a b"]) + conflict;
+    let ours = file(&["a 1.0.0 a", "b 1.0.0 a"]);
+    let theirs = file(&["a 1.0.0 a b c", "b 1.1.0 b"]);
+    let (code, text, said) = merge([&base, &ours, &theirs], &[]);
+    assert_eq!(code, 0, "{said}");
+    assert_eq!(text, file(&["a 1.0.0 a c", "b 1.1.0 b"]));
+    assert!(said.contains("counts as unknown"), "{said}");
+}
+
+#[test]
+fn git_is_told_when_nothing_was_written() {
+    let lab = Lab::new();
+    lab.write("base", "").write("ours", "");
+    for args in [
+        &["merge", "base", "ours", "nowhere"] as &[&str],
+        &["merge", "base", "ours", "."],
+    ] {
+        let outcome = lab.run(args);
+        assert_exit(&outcome, 129);
+        assert!(!outcome.stderr.is_empty(), "{args:?} says why");
+        assert_eq!(lab.read("ours"), "");
+    }
+}
+
+/// Resolves a lock file; returns how it went, what stands there and what was said.
+fn resolve(text: &str, more: &[&str]) -> (u8, String, String) {
+    let lab = Lab::new();
+    lab.write(LOCK, text);
+    let outcome = lab.run(&[&["resolve"], more].concat());
+    (
+        outcome.code,
+        lab.read(LOCK),
+        outcome.stdout + &outcome.stderr,
+    )
+}
+
+/// Line by line, as git does: all hashes of one list, and a version, are in conflict.
+const LINE_BY_LINE: &str = r#"
+provider "example.com/t/a" {
+<<<<<<< HEAD
+  version = "1.1.0"
+||||||| 1234567
+  version = "1.0.0"
+=======
+  version = "1.2.0"
+>>>>>>> branch
+  hashes = [
+<<<<<<< HEAD
+    "h1:bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb=",
+||||||| 1234567
+    "h1:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa=",
+=======
+    "h1:ccccccccccccccccccccccccccccccccccccccccccc=",
+>>>>>>> branch
+  ]
+}
+"#;
+
+#[test]
+fn markers_of_git_are_resolved() {
+    let text = HEADER.to_owned() + LINE_BY_LINE;
+    let (code, resolved, said) = resolve(&text, &[]);
+    assert_eq!(code, 0, "{said}");
+    assert_eq!(resolved, file(&["a 1.2.0 c"]));
+    assert_data_eq!(
+        said,
+        str![[r#"
+.terraform.lock.hcl: no conflict is left
+note: .terraform.lock.hcl: merged entry by entry: 1 provider changed by both
+warning: .terraform.lock.hcl: example.com/t/a: the sides moved to different versions, and one of these was taken; run `lockctl lock .`
+
+"#]]
+    );
+    let (_, windows, _) = resolve(&text.replace('\n', "\r\n"), &["--prefer", "ours"]);
+    assert_eq!(windows, file(&["a 1.1.0 b"]));
+    let (code, unresolved, _) = resolve(&text, &["--prefer", "fail"]);
+    assert_eq!(code, 1);
+    assert_eq!(unresolved.matches("<<<<<<< HEAD").count(), 1);
+    assert_eq!(resolve(&unresolved, &["--prefer", "fail"]).1, unresolved);
+    assert_eq!(resolve(&unresolved, &[]).1, file(&["a 1.2.0 c"]));
+}
+
+#[test]
+fn markers_without_a_base_lose_nothing() {
+    let (ours, theirs) = (file(&["a 1.0.0 a b"]), file(&["a 1.0.0 a c", "b 1.0.0 a"]));
+    let text = format!("<<<<<<< HEAD\n{ours}=======\n{theirs}>>>>>>> branch\n");
+    let (code, resolved, said) = resolve(&text, &[]);
+    assert_eq!(code, 0, "{said}");
+    assert_eq!(resolved, file(&["a 1.0.0 a b c", "b 1.0.0 a"]));
+    assert!(said.contains("what only one side has is kept"), "{said}");
+    let tofu = ours.replace("terraform init", "tofu init");
+    let text = format!("<<<<<<< HEAD\n{tofu}=======\n{theirs}>>>>>>> branch\n");
+    assert!(resolve(&text, &[]).1.contains("\"tofu init\""));
+}
+
+#[test]
+fn what_cannot_be_taken_apart_stays_as_it_is() {
+    let nested = "<<<<<<< a\n<<<<<<< b\n=======\n>>>>>>> c\n";
+    let (code, text, said) = resolve(nested, &[]);
+    assert_eq!(code, 2);
+    assert_eq!(text, nested);
+    assert_data_eq!(
+        said,
+        str![[r#"
+error[conflict-markers]: Conflict markers do not fit together
+ --> .terraform.lock.hcl:2:1
+  |
+1 | <<<<<<< a
+  | --------- the conflict that is open begins
+2 | <<<<<<< b
+  | ^^^^^^^^^ a conflict begins inside of another
+  |
+  = help: nothing was written; mend the markers, or let git write them anew with `git checkout --merge -- FILE`
+
+
+"#]]
+    );
+    let broken = LINE_BY_LINE.replace("1.2.0", "1.x");
+    let (code, text, said) = resolve(&broken, &[]);
+    assert_eq!(code, 2);
+    assert_eq!(text, broken);
+    assert!(said.contains(".terraform.lock.hcl:8:"), "{said}");
+    let sound = file(&["a 1.0.0 a"]);
+    let (code, text, said) = resolve(&sound, &[]);
+    assert_eq!((code, text), (0, sound));
+    assert!(said.contains("no conflict markers"), "{said}");
+}
+
+#[test]
+fn other_commands_point_to_resolve() {
+    let lab = Lab::new();
+    lab.write(LOCK, LINE_BY_LINE).write("main.tf", "");
+    for args in [&["verify"] as &[&str], &["fmt"], &["lock"]] {
+        let outcome = lab.run(args);
+        let said = outcome.stdout + &outcome.stderr;
+        assert!(said.contains("run `lockctl resolve`"), "{args:?}: {said}");
+    }
+}
