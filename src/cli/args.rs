@@ -31,8 +31,8 @@ pub(super) struct Common {
     /// Whose rules apply: auto, terraform, opentofu, or with a version, as in terraform@1.11
     #[arg(long, global = true, default_value = "auto", hide_default_value = true)]
     pub(super) flavor: FlavorChoice,
-    /// How results are printed: for people, as one JSON object, or (`tree` only) as a picture to
-    /// draw
+    /// How results are printed: for people, as one JSON object, (`diff` only) as the comment of a
+    /// pull request, or (`tree` only) as a picture to draw
     #[arg(long, global = true, value_enum, default_value_t = Format::Human)]
     pub(super) format: Format,
     /// When colours are used; auto: on a terminal, unless `NO_COLOR` is set
@@ -60,6 +60,7 @@ pub(super) struct Common {
 pub(super) enum Format {
     Human,
     Json,
+    Markdown,
     Mermaid,
     Dot,
 }
@@ -78,6 +79,8 @@ pub(super) enum Command {
     Lock(Lock),
     /// Check the lock file against configuration, platforms and installed packages
     Verify(Verify),
+    /// Explain what changed between two lock files, and whether it is alarming
+    Diff(Diff),
     /// Show what is locked
     Show(Show),
     /// Show every place that requires a provider, and whether any version can satisfy them all
@@ -166,6 +169,26 @@ pub(super) enum Group {
 }
 
 #[derive(Clone, Debug, Args)]
+pub(super) struct Diff {
+    /// The lock file before, or its directory
+    #[arg(value_name = "OLD")]
+    pub(super) old: PathBuf,
+    /// The lock file now, or its directory
+    #[arg(value_name = "NEW")]
+    pub(super) new: PathBuf,
+    /// Exit with 1 if a change is as risky as this, or worse
+    #[arg(long, value_enum, value_name = "RISK")]
+    pub(super) fail_on: Option<FailOn>,
+}
+
+/// From which risk on a change is a bad answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum FailOn {
+    Warning,
+    Danger,
+}
+
+#[derive(Clone, Debug, Args)]
 pub(super) struct Show {
     #[command(flatten)]
     pub(super) roots: Roots,
@@ -235,12 +258,16 @@ impl CommandLine {
     /// With what is to be printed instead: help, the version, or what is wrong.
     pub(super) fn read(args: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
         let line = Self::try_parse_from(args)?;
-        let draws = matches!(line.common.format, Format::Mermaid | Format::Dot);
-        if draws && !matches!(line.command, Command::Tree(_)) {
-            let text = "'--format mermaid' and '--format dot' are formats of `lockctl tree` only";
-            return Err(Self::command().error(ErrorKind::ArgumentConflict, text));
-        }
-        Ok(line)
+        let text = match (line.common.format, &line.command) {
+            (Format::Mermaid | Format::Dot, command) if !matches!(command, Command::Tree(_)) => {
+                "'--format mermaid' and '--format dot' are formats of `lockctl tree` only"
+            }
+            (Format::Markdown, command) if !matches!(command, Command::Diff(_)) => {
+                "'--format markdown' is a format of `lockctl diff` only"
+            }
+            _ => return Ok(line),
+        };
+        Err(Self::command().error(ErrorKind::ArgumentConflict, text))
     }
 }
 

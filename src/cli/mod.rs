@@ -2,6 +2,8 @@
 
 mod args;
 mod branches;
+mod diff;
+mod diff_report;
 mod fmt;
 mod hash;
 mod lock;
@@ -104,6 +106,7 @@ fn dispatch(line: &CommandLine, world: World<'_>, stderr: &mut (dyn Write + Send
     match &line.command {
         Command::Lock(args) => lock::run(common, args, world, stderr),
         Command::Verify(args) => verify::run(common, args, world),
+        Command::Diff(args) => diff::run(common, args, world),
         Command::Show(args) => show::run(common, args, world),
         Command::Why(args) => why::run(common, args, world),
         Command::Tree(args) => tree::run(common, args, world),

@@ -10,6 +10,7 @@ use crate::diag::{Diagnostic, Rule, Severity, Texts};
 use crate::report::graph::{self, Language};
 use crate::report::human::{self, Colors};
 use crate::report::json::{self, Status};
+use crate::report::markdown;
 use crate::report::{Block, Failure, Report, Tone};
 use crate::world::{Env, Stream};
 
@@ -21,6 +22,8 @@ pub(super) struct Output {
     pub(super) roots: Vec<json::Root>,
     /// Packages, where a command is about these rather than about roots.
     pub(super) packages: Vec<serde_json::Value>,
+    /// Files, where a command is about these, and what to think of them.
+    pub(super) files: Option<(Vec<serde_json::Value>, json::Verdict)>,
     pub(super) texts: Texts,
     /// Directories with configuration that no root covers, if roots were looked for.
     not_locked: Option<Vec<String>>,
@@ -85,6 +88,7 @@ impl Output {
             report,
             roots,
             packages: Vec::new(),
+            files: None,
             texts: ran.texts,
             not_locked,
         }
@@ -166,6 +170,10 @@ impl Output {
                 human::render(io.stdout, &self.report.results, &self.texts, colors)?;
                 self.print_notes(common, env, io)
             }
+            Format::Markdown => {
+                markdown::render(io.stdout, &self.report.results)?;
+                self.print_notes(common, env, io)
+            }
             Format::Mermaid => self.print_graph(Language::Mermaid, common, env, io),
             Format::Dot => self.print_graph(Language::Dot, common, env, io),
             Format::Json => {
@@ -180,6 +188,8 @@ impl Output {
                     roots: self.roots.clone(),
                     not_locked: self.not_locked.clone().unwrap_or_default(),
                     packages: self.packages.clone(),
+                    files: self.files.as_ref().map(|(files, _)| files.clone()),
+                    verdict: self.files.as_ref().map(|(_, verdict)| verdict.clone()),
                 };
                 serde_json::to_writer_pretty(&mut *io.stdout, &document)?;
                 writeln!(io.stdout)?;

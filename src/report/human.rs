@@ -6,7 +6,7 @@ use anstyle::{AnsiColor, Style};
 use comfy_table::Table;
 
 use super::{Block, Failure, Tone};
-use super::{snippet, tree};
+use super::{changes, snippet, tree};
 use crate::diag::Texts;
 
 /// Whether colours may be used; they alone never carry meaning.
@@ -41,6 +41,7 @@ pub fn render(
                     writeln!(out, "{}", harmless(line))?;
                 }
             }
+            Block::Changes(all) => changes::render(out, all, colors)?,
             Block::Tree(tree) => {
                 for (marks, branch) in tree::lines(tree) {
                     write!(out, "{marks}{}", harmless(&branch.line))?;
@@ -86,6 +87,14 @@ fn render_failure(out: &mut dyn Write, failure: &Failure, colors: Colors) -> io:
 }
 
 fn render_table(out: &mut dyn Write, rows: &[Vec<String>]) -> io::Result<()> {
+    for line in aligned(rows) {
+        writeln!(out, "{line}")?;
+    }
+    Ok(())
+}
+
+/// Puts cells into columns: one line for each row, made harmless, without trailing space.
+pub(super) fn aligned(rows: &[Vec<String>]) -> Vec<String> {
     let mut table = Table::new();
     table.load_style(comfy_table::presets::NOTHING);
     for row in rows {
@@ -94,22 +103,25 @@ fn render_table(out: &mut dyn Write, rows: &[Vec<String>]) -> io::Result<()> {
     for column in table.column_iter_mut() {
         column.set_padding((0, 2));
     }
-    for line in table.lines() {
-        writeln!(out, "{}", line.trim_end())?;
-    }
-    Ok(())
+    let lines = table.lines();
+    lines.map(|line| line.trim_end().to_owned()).collect()
 }
 
-const BOLD: Style = Style::new().bold();
+pub(super) const BOLD: Style = Style::new().bold();
 
-fn style(tone: Tone) -> Style {
+pub(super) fn style(tone: Tone) -> Style {
+    plain(tone).bold()
+}
+
+/// Returns the style of a tone without weight.
+pub(super) fn plain(tone: Tone) -> Style {
     let color = match tone {
         Tone::Good => AnsiColor::Green,
         Tone::Note => AnsiColor::Cyan,
         Tone::Warning => AnsiColor::Yellow,
         Tone::Bad => AnsiColor::Red,
     };
-    Style::new().bold().fg_color(Some(color.into()))
+    Style::new().fg_color(Some(color.into()))
 }
 
 fn word(tone: Tone) -> &'static str {
@@ -121,7 +133,7 @@ fn word(tone: Tone) -> &'static str {
     }
 }
 
-fn styled(colors: Colors, style: Style, text: &str) -> String {
+pub(super) fn styled(colors: Colors, style: Style, text: &str) -> String {
     match colors {
         Colors::Off => text.to_owned(),
         Colors::On => format!("{style}{text}{style:#}"),

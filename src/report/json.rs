@@ -21,11 +21,26 @@ pub struct Document {
     /// One for each package, in the order given; only of `hash`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub packages: Vec<serde_json::Value>,
+    /// One for each lock file that differs, ordered by path; only of `diff`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub files: Option<Vec<serde_json::Value>>,
+    /// What to think of all changes; only of `diff`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Verdict>,
     /// Directories with configuration that no root covers, where roots were looked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub not_locked: Vec<String>,
     /// Figures over all roots.
     pub summary: Summary,
+}
+
+/// What to think of changes.
+#[derive(Clone, Debug, Serialize)]
+pub struct Verdict {
+    /// How much the worst of them matters: routine, notice, warning or danger.
+    pub risk: &'static str,
+    /// What happened, in one sentence.
+    pub text: String,
 }
 
 /// How one root came out.

@@ -1,14 +1,17 @@
 //! What a command has to say, as values, and its renderings.
 //!
-//! This room knows no command: a command fills a [`Report`]; [`human`], [`json`] and [`graph`]
-//! render it. Everything that came from outside is made harmless for a terminal here, and only here.
+//! This room knows no command: a command fills a [`Report`]; [`human`], [`json`], [`markdown`] and
+//! [`graph`] render it. Everything that came from outside is made harmless for a terminal here, and only here.
 
+mod changes;
 pub mod graph;
 pub mod human;
 pub mod json;
+pub mod markdown;
 mod snippet;
 mod tree;
 
+pub use changes::{Change, Changes, Linked, Remark};
 pub use tree::Tree;
 
 use crate::diag::{self, Diagnostic};
@@ -37,6 +40,8 @@ pub enum Block {
     Table(Vec<Vec<String>>),
     /// Plain lines.
     Lines(Vec<String>),
+    /// What changed in a file.
+    Changes(Changes),
     /// Lines that hang below one another.
     Tree(Tree),
     /// A remark, with the word `note` or `warning` before it.

@@ -6,8 +6,7 @@ use crate::hash::Scheme;
 use crate::version::{ScopeChange, Step};
 
 /// How much a reader should care, in rising order.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Risk {
     /// This happens every day.
     #[default]
@@ -18,6 +17,19 @@ pub enum Risk {
     Warning,
     /// This is how an attack would look.
     Danger,
+}
+
+impl Risk {
+    /// Returns its name, a kebab-case word.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Routine => "routine",
+            Self::Notice => "notice",
+            Self::Warning => "warning",
+            Self::Danger => "danger",
+        }
+    }
 }
 
 /// One thing that explains a part of a change.

@@ -51,8 +51,7 @@ pub struct ProviderSide {
 }
 
 /// A kind of change, in the order in which they are told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// The provider had no entry before.
     Added,
@@ -74,6 +73,25 @@ pub enum Kind {
     HashesRemoved,
     /// The version stands, and hashes gave way to others.
     HashesReplaced,
+}
+
+impl Kind {
+    /// Returns its name, a kebab-case word.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Added => "added",
+            Self::Removed => "removed",
+            Self::HostSwitched => "host-switched",
+            Self::NamespaceSwitched => "namespace-switched",
+            Self::Upgraded => "upgraded",
+            Self::Downgraded => "downgraded",
+            Self::ConstraintsChanged => "constraints-changed",
+            Self::HashesAdded => "hashes-added",
+            Self::HashesRemoved => "hashes-removed",
+            Self::HashesReplaced => "hashes-replaced",
+        }
+    }
 }
 
 /// Compares two lock files.

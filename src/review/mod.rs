@@ -7,13 +7,17 @@
 mod causes;
 mod diff;
 mod explain;
+mod file;
 mod markers;
 mod merge;
 #[cfg(test)]
 mod tests;
+mod verdict;
 
 pub use causes::{Cause, Risk};
 pub use diff::{Kind, LockDiff, ProviderChange, ProviderSide, Sides, diff};
 pub use explain::{Explained, explain};
+pub use file::{FileCause, FileReview, FileSide, review};
 pub use markers::{MARKER_SIZE, MarkerError, MarkerFault, Markers, Parted, part, write_merged};
 pub use merge::{Conflict, Merged, Prefer, Unfinished, merge};
+pub use verdict::{Verdict, verdict};

@@ -1,6 +1,7 @@
 //! Whole commands, in process, on real directories.
 
 mod cli_config;
+mod diff;
 mod files;
 mod lock;
 mod merge;

@@ -1,0 +1,262 @@
+//! What `lockctl diff` says about a file.
+
+use serde_json::{Value, json};
+
+use crate::addr::ProviderAddr;
+use crate::diag::{Diagnostic, Texts, has_errors};
+use crate::flavor::{Flavor, Program};
+use crate::hash::{Hash, Scheme};
+use crate::lockfile::Document;
+use crate::report::json::Finding;
+use crate::report::{Change, Changes, Linked, Remark, Tone, json as report_json};
+use crate::review::{
+    Cause, Explained, FileCause, FileReview, FileSide, Kind, ProviderChange, ProviderSide, Risk,
+    Verdict,
+};
+use crate::version::{Step, Version};
+
+/// A lock file on one side, as it was read.
+pub(super) struct Side {
+    pub(super) bytes: Vec<u8>,
+    pub(super) document: Document,
+    pub(super) diagnostics: Vec<Diagnostic>,
+    pub(super) flavor: Flavor,
+}
+
+/// Both sides of a file, and what differs.
+pub(super) struct Compared {
+    pub(super) path: String,
+    pub(super) old: Option<Side>,
+    pub(super) new: Option<Side>,
+    pub(super) review: FileReview,
+}
+
+impl Side {
+    /// Returns what is reviewed of it.
+    pub(super) fn as_file(&self) -> FileSide<'_> {
+        FileSide {
+            bytes: &self.bytes,
+            document: &self.document,
+            is_broken: has_errors(&self.diagnostics),
+        }
+    }
+}
+
+impl Compared {
+    /// Returns whose rules apply now.
+    pub(super) fn flavor(&self) -> Flavor {
+        let side = self.new.as_ref().or(self.old.as_ref());
+        side.map_or(Flavor::newest(Program::Terraform), |side| side.flavor)
+    }
+
+    /// Tells whether a side could be read in part only.
+    pub(super) fn is_broken(&self) -> bool {
+        let mut sides = self.old.iter().chain(&self.new);
+        sides.any(|side| has_errors(&side.diagnostics))
+    }
+}
+
+/// Returns the tone for a risk.
+pub(super) fn tone(risk: Risk) -> Tone {
+    match risk {
+        Risk::Routine => Tone::Good,
+        Risk::Notice => Tone::Note,
+        Risk::Warning => Tone::Warning,
+        Risk::Danger => Tone::Bad,
+    }
+}
+
+/// Lists what changed in a file.
+pub(super) fn changes(one: &Compared, is_named: bool, with_details: bool) -> Changes {
+    let flavor = one.flavor();
+    let remarks = one
+        .review
+        .causes
+        .iter()
+        .map(|cause| remark(cause.risk(), cause.to_string()));
+    let rows = one.review.providers.iter().map(|(change, explained)| {
+        let mut row = row(change, explained, flavor);
+        if with_details {
+            row.details = details(change);
+        }
+        row
+    });
+    Changes {
+        file: is_named.then(|| one.path.clone()),
+        remarks: remarks.collect(),
+        rows: rows.collect(),
+    }
+}
+
+fn remark(risk: Risk, text: String) -> Remark {
+    Remark {
+        tone: tone(risk),
+        grade: risk.name(),
+        text,
+    }
+}
+
+fn row(change: &ProviderChange, explained: &Explained, flavor: Flavor) -> Change {
+    let addr = change.addr();
+    let version = |side: &ProviderSide| linked_version(&side.addr, &side.lock.version);
+    let (old, new) = (change.before().map(version), change.now().map(version));
+    let kinds = change
+        .kinds
+        .iter()
+        .map(|kind| match (kind, step_name(change)) {
+            (Kind::Upgraded, Some(step)) => format!("{} ({step})", kind.name()),
+            _ => kind.name().to_owned(),
+        });
+    Change {
+        remark: remark(explained.risk, sentence(change, explained)),
+        subject: Linked {
+            text: addr.short(flavor),
+            url: page(addr, None),
+        },
+        new: new.filter(|new| old.as_ref() != Some(new)),
+        old,
+        kinds: kinds.collect(),
+        details: Vec::new(),
+    }
+}
+
+/// Returns the causes as one sentence, with the constraints where these changed.
+fn sentence(change: &ProviderChange, explained: &Explained) -> String {
+    let constraints =
+        |side: Option<&ProviderSide>| side.map(|side| side.lock.constraints.to_string());
+    let (old, new) = (constraints(change.before()), constraints(change.now()));
+    let (old, new) = (old.unwrap_or_default(), new.unwrap_or_default());
+    let clauses = explained.causes.iter().map(|cause| match cause {
+        Cause::Constraints(_) => format!("{cause} ({old} → {new})"),
+        Cause::ConstraintsAdded => format!("{cause} ({new})"),
+        Cause::ConstraintsDropped => format!("{cause} (they were {old})"),
+        _ => cause.to_string(),
+    });
+    clauses.collect::<Vec<_>>().join("; ")
+}
+
+/// Lists constraints and single hashes, those that came and those that went.
+fn details(change: &ProviderChange) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut both = |name: &str, value: &dyn Fn(&ProviderSide) -> String| {
+        let (old, new) = (change.before().map(value), change.now().map(value));
+        if old == new {
+            return;
+        }
+        let is_stated = |text: &String| !text.is_empty();
+        lines.extend(old.filter(is_stated).map(|old| format!("- {name} = {old}")));
+        lines.extend(new.filter(is_stated).map(|new| format!("+ {name} = {new}")));
+    };
+    both("provider", &|side| side.addr.to_string());
+    both("version", &|side| side.lock.version.to_string());
+    both("constraints", &|side| side.lock.constraints.to_string());
+    for scheme in [Scheme::H1, Scheme::Zh, Scheme::Other] {
+        let line = |sign: char| move |hash: &Hash| format!("{sign} {}", hash.as_str());
+        lines.extend(change.lost(scheme).into_iter().map(line('-')));
+        lines.extend(change.gained(scheme).into_iter().map(line('+')));
+    }
+    lines
+}
+
+/// Returns the page of a provider at its registry, where that has pages.
+fn page(addr: &ProviderAddr, version: Option<&Version>) -> Option<String> {
+    let (namespace, name) = (addr.namespace(), addr.type_name());
+    let latest = || "latest".to_owned();
+    let is_plain = |text: &str| {
+        text.chars()
+            .all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
+    };
+    // Metadata would need escapes; neither registry lists such a version.
+    let version = version.filter(|version| is_plain(&version.to_string()));
+    if !is_plain(namespace) || !is_plain(name) {
+        return None;
+    }
+    match addr.hostname().unicode() {
+        "registry.terraform.io" => {
+            let version = version.map_or_else(latest, Version::to_string);
+            Some(format!(
+                "https://registry.terraform.io/providers/{namespace}/{name}/{version}"
+            ))
+        }
+        "registry.opentofu.org" => {
+            let version = version.map_or_else(latest, |version| format!("v{version}"));
+            Some(format!(
+                "https://search.opentofu.org/provider/{namespace}/{name}/{version}"
+            ))
+        }
+        _ => None,
+    }
+}
+
+fn linked_version(addr: &ProviderAddr, version: &Version) -> Linked {
+    Linked {
+        text: version.to_string(),
+        url: page(addr, Some(version)),
+    }
+}
+
+/// Names how far an upgrade goes.
+fn step_name(change: &ProviderChange) -> Option<&'static str> {
+    match change.step()? {
+        Step::Same | Step::Down => None,
+        Step::Metadata => Some("metadata"),
+        Step::Prerelease => Some("prerelease"),
+        Step::Patch => Some("patch"),
+        Step::Minor => Some("minor"),
+        Step::Major => Some("major"),
+    }
+}
+
+/// Makes the JSON of a file.
+pub(super) fn json(one: &Compared, texts: &Texts) -> Value {
+    let causes = one.review.causes.iter();
+    let all = one
+        .old
+        .iter()
+        .chain(&one.new)
+        .flat_map(|side| &side.diagnostics);
+    let findings: Vec<Finding> = all.map(|finding| Finding::new(finding, texts)).collect();
+    let changes = one.review.providers.iter();
+    json!({
+        "path": one.path,
+        "flavor": one.flavor().to_string(),
+        "kinds": causes.clone().map(FileCause::kind).collect::<Vec<_>>(),
+        "cause": causes.map(ToString::to_string).collect::<Vec<_>>().join("; "),
+        "risk": one.review.risk().name(),
+        "findings": findings,
+        "changes": changes.map(|(change, explained)| change_json(change, explained)).collect::<Vec<_>>(),
+        "unchanged": one.review.unchanged,
+    })
+}
+
+fn change_json(change: &ProviderChange, explained: &Explained) -> Value {
+    let side = |side: &ProviderSide| {
+        let hashes = side.lock.hashes.iter().map(Hash::as_str);
+        json!({
+            "provider": side.addr.to_string(),
+            "version": side.lock.version.to_string(),
+            "constraints": side.lock.constraints.to_string(),
+            "hashes": hashes.collect::<Vec<_>>(),
+        })
+    };
+    let mut value = json!({
+        "provider": change.addr().to_string(),
+        "kinds": change.kinds.iter().map(|kind| kind.name()).collect::<Vec<_>>(),
+        "cause": sentence(change, explained),
+        "risk": explained.risk.name(),
+        "old": change.before().map(side),
+        "new": change.now().map(side),
+    });
+    if let (Some(step), Some(fields)) = (step_name(change), value.as_object_mut()) {
+        fields.insert("step".to_owned(), step.into());
+    }
+    value
+}
+
+/// Makes the JSON of a verdict.
+pub(super) fn verdict_json(verdict: &Verdict) -> report_json::Verdict {
+    report_json::Verdict {
+        risk: verdict.risk.name(),
+        text: verdict.text.clone(),
+    }
+}

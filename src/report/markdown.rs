@@ -1,0 +1,186 @@
+//! Reports as Markdown of GitHub's kind, for the comment of a pull request.
+//!
+//! Whatever came from outside stands in code spans or is escaped, so that it shows as it is: it
+//! neither ends a table nor becomes a tag, a link, or a mention that notifies somebody.
+
+use std::io::{self, Write};
+
+use super::human::harmless;
+use super::{Block, Change, Changes, Linked, Remark, Tone};
+
+/// How many bytes the folded details may have: a comment on GitHub holds 65536 characters.
+const MAX_DETAILS: usize = 40_000;
+
+/// How many rows the tables may have together, for the same reason.
+const MAX_ROWS: usize = 100;
+
+/// Writes blocks one after the other; details come last, folded.
+///
+/// # Errors
+/// What the writer says.
+pub fn render(out: &mut dyn Write, blocks: &[Block]) -> io::Result<()> {
+    let mut room = MAX_ROWS;
+    for block in blocks {
+        match block {
+            Block::Changes(changes) => table(out, changes, &mut room)?,
+            Block::Verdict(tone, text) => {
+                let mark = match tone {
+                    Tone::Good | Tone::Note => "",
+                    Tone::Warning | Tone::Bad => "**",
+                };
+                writeln!(out, "{mark}{}{mark}\n", escaped(text))?;
+            }
+            Block::Heading(text) => writeln!(out, "#### {}\n", code(text))?,
+            Block::Remark(_, text) => writeln!(out, "{}\n", escaped(text))?,
+            Block::Lines(lines) => writeln!(out, "{}\n", fenced(lines, ""))?,
+            Block::Diagnostic(_) | Block::Failure(_) | Block::Table(_) | Block::Tree(_) => {}
+        }
+    }
+    let all = blocks.iter().filter_map(|block| match block {
+        Block::Changes(changes) => Some(changes),
+        _ => None,
+    });
+    let mut room = MAX_DETAILS;
+    for changes in all {
+        details(out, changes, &mut room)?;
+    }
+    Ok(())
+}
+
+fn table(out: &mut dyn Write, changes: &Changes, room: &mut usize) -> io::Result<()> {
+    if let Some(file) = &changes.file {
+        writeln!(out, "#### {}\n", code(file))?;
+    }
+    for remark in &changes.remarks {
+        writeln!(out, "{}: {}\n", grade(remark), escaped(&remark.text))?;
+    }
+    let shown = changes.rows.len().min(*room);
+    *room -= shown;
+    if shown > 0 {
+        writeln!(
+            out,
+            "| Risk | Provider | Version | Change |\n|---|---|---|---|"
+        )?;
+    }
+    for row in &changes.rows[..shown] {
+        let states = row.old.iter().chain(&row.new).map(linked);
+        writeln!(
+            out,
+            "| {} | {} | {} | {}: {} |",
+            grade(&row.remark),
+            linked(&row.subject),
+            states.collect::<Vec<_>>().join(" → "),
+            row.kinds.join(", "),
+            escaped(&row.remark.text),
+        )?;
+    }
+    if shown > 0 {
+        writeln!(out)?;
+    }
+    match changes.rows.len() - shown {
+        0 => Ok(()),
+        more => writeln!(out, "{more} more are not shown here.\n"),
+    }
+}
+
+/// Writes the details of a file, folded, as far as there is room for them.
+fn details(out: &mut dyn Write, changes: &Changes, room: &mut usize) -> io::Result<()> {
+    let rows: Vec<&Change> = changes
+        .rows
+        .iter()
+        .filter(|row| !row.details.is_empty())
+        .collect();
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let of = match &changes.file {
+        Some(file) => format!(" of <code>{}</code>", escaped(file)),
+        None => String::new(),
+    };
+    writeln!(
+        out,
+        "<details><summary>Constraints and hashes{of}</summary>\n"
+    )?;
+    let mut left_out = 0;
+    for row in rows {
+        let text = format!(
+            "{}\n\n{}\n",
+            code(&row.subject.text),
+            fenced(&row.details, "diff")
+        );
+        if text.len() > *room {
+            left_out += 1;
+            continue;
+        }
+        *room -= text.len();
+        writeln!(out, "{text}")?;
+    }
+    if left_out > 0 {
+        writeln!(
+            out,
+            "{left_out} more would not fit here: `lockctl diff -v` shows them.\n"
+        )?;
+    }
+    writeln!(out, "</details>\n")
+}
+
+fn grade(remark: &Remark) -> String {
+    match remark.tone {
+        Tone::Warning | Tone::Bad => format!("**{}**", remark.grade),
+        Tone::Good | Tone::Note => remark.grade.to_owned(),
+    }
+}
+
+fn linked(text: &Linked) -> String {
+    match &text.url {
+        Some(url) => format!("[{}]({url})", code(&text.text)),
+        None => code(&text.text),
+    }
+}
+
+/// Returns a code span, in which nothing but a pipe of a table would mean anything.
+fn code(text: &str) -> String {
+    let text = harmless(text).replace('|', "\\|");
+    let marks = "`".repeat(longest_run(&text) + 1);
+    let space = match text.starts_with('`') || text.ends_with('`') || text.trim().is_empty() {
+        true => " ",
+        false => "",
+    };
+    format!("{marks}{space}{text}{space}{marks}")
+}
+
+/// Returns a block of lines in which nothing means anything.
+fn fenced(lines: &[String], language: &str) -> String {
+    let lines: Vec<String> = lines.iter().map(|line| harmless(line)).collect();
+    let text = lines.join("\n");
+    let fence = "`".repeat((longest_run(&text) + 1).max(3));
+    format!("{fence}{language}\n{text}\n{fence}")
+}
+
+fn longest_run(text: &str) -> usize {
+    let runs = text.split(|c| c != '`');
+    runs.map(str::len).max().unwrap_or_default()
+}
+
+/// Returns text in which no character means anything to Markdown or HTML.
+///
+/// Addresses of the web and mentions are found without any mark, so these are taken apart too.
+fn escaped(text: &str) -> String {
+    let mut out = String::new();
+    let mut before = ' ';
+    for c in harmless(text).chars() {
+        match c {
+            // An empty comment keeps what follows from becoming a mention or a reference.
+            '@' => out.push_str("&#64;<!-- -->"),
+            '#' => out.push_str("&#35;<!-- -->"),
+            '.' if before.is_ascii_alphabetic() => out.push_str("&#46;"),
+            '.' | ',' | ';' | '(' | ')' | '\'' | '-' | '/' | '+' | '=' | '?' => out.push(c),
+            c if c.is_ascii_punctuation() && (c != ':' || before == 's' || before == 'p') => {
+                out.push_str(&format!("&#{};", u32::from(c)));
+            }
+            c => out.push(c),
+        }
+        before = c;
+    }
+    out
+}

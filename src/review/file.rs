@@ -1,0 +1,223 @@
+//! What changed in a lock file as a whole, beside and above its entries.
+
+use std::fmt;
+
+use super::causes::Risk;
+use super::diff::{LockDiff, ProviderChange, diff};
+use super::explain::{Explained, explain};
+use crate::flavor::Program;
+use crate::lockfile::{Document, LockFile};
+
+/// One side of a change of a file.
+#[derive(Clone, Copy, Debug)]
+pub struct FileSide<'a> {
+    /// What the file holds.
+    pub bytes: &'a [u8],
+    /// What was understood of that.
+    pub document: &'a Document,
+    /// Something in it could not be understood.
+    pub is_broken: bool,
+}
+
+/// A change of a file, explained.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FileReview {
+    /// What is to be said about the file as a whole, what matters most first.
+    pub causes: Vec<FileCause>,
+    /// What differs in its entries, what matters most first, then by address.
+    pub providers: Vec<(ProviderChange, Explained)>,
+    /// How many entries are the same on both sides.
+    pub unchanged: usize,
+}
+
+/// One thing to say about a file as a whole.
+///
+/// Displayed as a clause: no capital letter, no period.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FileCause {
+    /// The file is new.
+    Added,
+    /// The file is gone.
+    Deleted,
+    /// The file stood elsewhere.
+    Renamed {
+        /// Where.
+        from: String,
+    },
+    /// It can be read in part only.
+    Broken,
+    /// It could be read in part only.
+    WasBroken,
+    /// The header is that of the other program.
+    HeaderSwitched(Program),
+    /// It begins with the header of a program, as it had not.
+    HeaderAdded,
+    /// The header of the programs is gone.
+    HeaderLost,
+    /// Comments that somebody wrote are gone.
+    CommentsLost(usize),
+    /// The same is locked, in other bytes.
+    FormatOnly,
+}
+
+impl FileCause {
+    /// Returns its kind, a kebab-case word.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Added => "added",
+            Self::Deleted => "deleted",
+            Self::Renamed { .. } => "renamed",
+            Self::Broken => "broken",
+            Self::WasBroken => "was-broken",
+            Self::HeaderSwitched(_) => "header-switched",
+            Self::HeaderAdded => "header-added",
+            Self::HeaderLost => "header-lost",
+            Self::CommentsLost(_) => "comments-lost",
+            Self::FormatOnly => "format-only",
+        }
+    }
+
+    /// Returns how much it matters.
+    #[must_use]
+    pub fn risk(&self) -> Risk {
+        match self {
+            Self::Deleted | Self::Broken => Risk::Warning,
+            Self::WasBroken | Self::HeaderSwitched(_) | Self::CommentsLost(_) => Risk::Notice,
+            Self::Added
+            | Self::Renamed { .. }
+            | Self::HeaderAdded
+            | Self::HeaderLost
+            | Self::FormatOnly => Risk::Routine,
+        }
+    }
+}
+
+impl fmt::Display for FileCause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Added => f.write_str("the file is new"),
+            Self::Deleted => f.write_str(
+                "the file is gone, so the next init selects anew and trusts what it gets",
+            ),
+            Self::Renamed { from } => write!(f, "the file was {from}"),
+            Self::Broken => f.write_str("the file is broken: only what can be read is compared"),
+            Self::WasBroken => {
+                f.write_str("the file was broken: only what could be read is compared")
+            }
+            Self::HeaderSwitched(program) => {
+                let command = match program {
+                    Program::Terraform => "terraform init",
+                    Program::OpenTofu => "tofu init",
+                };
+                write!(
+                    f,
+                    "the header is that of `{command}` now: the other program was run"
+                )
+            }
+            Self::HeaderAdded => f.write_str("a program wrote its header above the file"),
+            Self::HeaderLost => f.write_str("the header of the program is gone"),
+            Self::CommentsLost(1) => {
+                f.write_str("1 comment of an author is gone: the programs keep none")
+            }
+            Self::CommentsLost(count) => {
+                write!(
+                    f,
+                    "{count} comments of an author are gone: the programs keep none"
+                )
+            }
+            Self::FormatOnly => f.write_str("the same is locked, only written otherwise"),
+        }
+    }
+}
+
+impl FileReview {
+    /// Returns how much the worst of it matters.
+    #[must_use]
+    pub fn risk(&self) -> Risk {
+        let of_entries = self.providers.iter().map(|(_, explained)| explained.risk);
+        let of_file = self.causes.iter().map(FileCause::risk);
+        of_entries.chain(of_file).max().unwrap_or_default()
+    }
+
+    /// Tells whether there is nothing to say.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.causes.is_empty() && self.providers.is_empty()
+    }
+
+    /// Says that the file stood elsewhere before.
+    #[must_use]
+    pub fn renamed(mut self, from: String) -> Self {
+        self.causes.retain(|cause| *cause != FileCause::FormatOnly);
+        self.causes.push(FileCause::Renamed { from });
+        self
+    }
+}
+
+/// Compares two states of a lock file and explains what changed; `None` is a file that is not
+/// there.
+#[must_use]
+pub fn review(old: Option<FileSide<'_>>, new: Option<FileSide<'_>>) -> FileReview {
+    let nothing = LockFile::default();
+    let before = old.map_or(&nothing, |side| &side.document.lock);
+    let now = new.map_or(&nothing, |side| &side.document.lock);
+    let found = diff(before, now);
+    let mut causes = of_file(old, new, &found);
+    causes.sort_by_key(|cause| std::cmp::Reverse(cause.risk()));
+    let explained = found.providers.into_iter().map(|change| {
+        let explained = explain(&change);
+        (change, explained)
+    });
+    let mut providers: Vec<_> = explained.collect();
+    providers.sort_by_key(|(_, explained)| std::cmp::Reverse(explained.risk));
+    FileReview {
+        causes,
+        providers,
+        unchanged: found.unchanged,
+    }
+}
+
+fn of_file(
+    old: Option<FileSide<'_>>,
+    new: Option<FileSide<'_>>,
+    found: &LockDiff,
+) -> Vec<FileCause> {
+    let mut causes = Vec::new();
+    if old.is_some_and(|side| side.is_broken) {
+        causes.push(FileCause::WasBroken);
+    }
+    if new.is_some_and(|side| side.is_broken) {
+        causes.push(FileCause::Broken);
+    }
+    let (old, new) = match (old, new) {
+        (None, None) => return causes,
+        (None, Some(_)) => {
+            causes.push(FileCause::Added);
+            return causes;
+        }
+        (Some(_), None) => {
+            causes.push(FileCause::Deleted);
+            return causes;
+        }
+        (Some(old), Some(new)) => (old, new),
+    };
+    causes.extend(header(old.document.header, new.document.header));
+    match old.document.comments.saturating_sub(new.document.comments) {
+        0 => {}
+        lost => causes.push(FileCause::CommentsLost(lost)),
+    }
+    if causes.is_empty() && found.providers.is_empty() && old.bytes != new.bytes {
+        causes.push(FileCause::FormatOnly);
+    }
+    causes
+}
+
+fn header(old: Option<Program>, new: Option<Program>) -> Option<FileCause> {
+    match (old, new) {
+        (Some(old), Some(new)) if old != new => Some(FileCause::HeaderSwitched(new)),
+        (None, Some(_)) => Some(FileCause::HeaderAdded),
+        (Some(_), None) => Some(FileCause::HeaderLost),
+        _ => None,
+    }
+}

@@ -1,0 +1,372 @@
+//! `lockctl diff` on two files.
+
+use snapbox::{assert_data_eq, str};
+
+use super::{LOCK, assert_exit};
+use crate::lab::{Lab, Outcome};
+
+const HEADER: &str = "\
+# This file is maintained automatically by \"terraform init\".
+# Manual edits may be lost in future updates.
+";
+
+/// A lock file of entries `ADDRESS VERSION CONSTRAINTS | HASH …`, in canonical form.
+fn text(entries: &[&str]) -> String {
+    let mut text = HEADER.to_owned();
+    for entry in entries {
+        let (head, hashes) = entry.split_once('|').unwrap();
+        let mut words = head.trim().splitn(3, ' ');
+        let (addr, version) = (words.next().unwrap(), words.next().unwrap());
+        text += &format!("\nprovider \"{addr}\" {{\n");
+        match words.next() {
+            None => text += &format!("  version = \"{version}\"\n"),
+            Some(constraints) => {
+                text +=
+                    &format!("  version     = \"{version}\"\n  constraints = \"{constraints}\"\n");
+            }
+        }
+        text += "  hashes = [\n";
+        for hash in hashes.split_whitespace() {
+            let (scheme, letter) = hash.split_once(':').unwrap();
+            let value = match scheme {
+                "h1" => format!("{}=", letter.repeat(43)),
+                "zh" => letter.repeat(64),
+                _ => letter.to_owned(),
+            };
+            text += &format!("    \"{scheme}:{value}\",\n");
+        }
+        text += "  ]\n}\n";
+    }
+    text
+}
+
+const OLD: &[&str] = &[
+    "registry.terraform.io/a/gone 1.0.0 | h1:a",
+    "registry.terraform.io/hashicorp/aws 5.31.0 ~> 5.0 | h1:a zh:a",
+    "registry.terraform.io/hashicorp/null 3.2.1 | h1:a h1:b zh:a",
+    "registry.terraform.io/hashicorp/same 1.0.0 | h1:a",
+];
+
+const NEW: &[&str] = &[
+    "example.com/a/new 1.0.0 ~> 1.0 | h1:a",
+    "registry.terraform.io/hashicorp/aws 6.0.0 ~> 6.0 | h1:b zh:b",
+    "registry.terraform.io/hashicorp/null 3.2.1 | h1:c h1:b zh:b",
+    "registry.terraform.io/hashicorp/same 1.0.0 | h1:a",
+];
+
+fn diff(old: &str, new: &str, more: &[&str]) -> Outcome {
+    let lab = Lab::new();
+    lab.write("old.hcl", old);
+    lab.write("new.hcl", new);
+    lab.run(&[&["diff", "old.hcl", "new.hcl"], more].concat())
+}
+
+#[test]
+fn one_line_for_each_provider_and_a_verdict() {
+    let outcome = diff(&text(OLD), &text(NEW), &[]);
+    assert_exit(&outcome, 0);
+    assert_data_eq!(
+        outcome.stdout,
+        str![[r#"
+danger   hashicorp/null     3.2.1           hashes-replaced                        the hashes are others although the version stands: published again, or tampered with
+notice   example.com/a/new  1.0.0           added                                  a provider that was not locked before
+notice   hashicorp/aws      5.31.0 → 6.0.0  upgraded (major), constraints-changed  a new major version, so all hashes moved; the constraints allow other versions (~> 5.0 → ~> 6.0)
+routine  a/gone             1.0.0           removed                                nothing is locked for it any more
+1 provider added, 1 removed, 1 upgraded with new constraints, 1 with other hashes under the same version; danger: hashicorp/null
+
+"#]]
+    );
+    assert!(outcome.stderr.is_empty(), "{}", outcome.stderr);
+}
+
+#[test]
+fn details_are_for_who_asks() {
+    let outcome = diff(&text(&OLD[1..2]), &text(&NEW[1..2]), &["-v"]);
+    assert_exit(&outcome, 0);
+    assert_data_eq!(
+        outcome.stdout,
+        str![[r#"
+notice  hashicorp/aws  5.31.0 → 6.0.0  upgraded (major), constraints-changed  a new major version, so all hashes moved; the constraints allow other versions (~> 5.0 → ~> 6.0)
+    - version = 5.31.0
+    + version = 6.0.0
+    - constraints = ~> 5.0
+    + constraints = ~> 6.0
+    - h1:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa=
+    + h1:bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb=
+    - zh:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
+    + zh:bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb
+1 provider upgraded with new constraints, nothing alarming
+
+"#]]
+    );
+    let colored = diff(&text(&OLD[1..2]), &text(&NEW[1..2]), &["--color", "always"]);
+    let grade = "\u{1b}[1m\u{1b}[36mnotice\u{1b}[0m  hashicorp/aws";
+    assert!(colored.stdout.starts_with(grade), "{:?}", colored.stdout);
+}
+
+#[test]
+fn markdown_has_a_table_and_folded_details() {
+    let outcome = diff(&text(OLD), &text(NEW), &["--format", "markdown"]);
+    assert_exit(&outcome, 0);
+    assert_data_eq!(
+        outcome.stdout,
+        str![[r#"
+| Risk | Provider | Version | Change |
+|---|---|---|---|
+| **danger** | [`hashicorp/null`](https://registry.terraform.io/providers/hashicorp/null/latest) | [`3.2.1`](https://registry.terraform.io/providers/hashicorp/null/3.2.1) | hashes-replaced: the hashes are others although the version stands&#58; published again, or tampered with |
+| notice | `example.com/a/new` | `1.0.0` | added: a provider that was not locked before |
+| notice | [`hashicorp/aws`](https://registry.terraform.io/providers/hashicorp/aws/latest) | [`5.31.0`](https://registry.terraform.io/providers/hashicorp/aws/5.31.0) → [`6.0.0`](https://registry.terraform.io/providers/hashicorp/aws/6.0.0) | upgraded (major), constraints-changed: a new major version, so all hashes moved; the constraints allow other versions (&#126;&#62; 5.0 → &#126;&#62; 6.0) |
+| routine | [`a/gone`](https://registry.terraform.io/providers/a/gone/latest) | [`1.0.0`](https://registry.terraform.io/providers/a/gone/1.0.0) | removed: nothing is locked for it any more |
+
+**1 provider added, 1 removed, 1 upgraded with new constraints, 1 with other hashes under the same version; danger: hashicorp/null**
+
+<details><summary>Constraints and hashes</summary>
+
+`hashicorp/null`
+
+```diff
+- h1:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa=
++ h1:ccccccccccccccccccccccccccccccccccccccccccc=
+- zh:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
++ zh:bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb
+```
+
+`example.com/a/new`
+
+```diff
++ provider = example.com/a/new
++ version = 1.0.0
++ constraints = ~> 1.0
++ h1:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa=
+```
+
+`hashicorp/aws`
+
+```diff
+- version = 5.31.0
++ version = 6.0.0
+- constraints = ~> 5.0
++ constraints = ~> 6.0
+- h1:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa=
++ h1:bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb=
+- zh:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
++ zh:bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb
+```
+
+`a/gone`
+
+```diff
+- provider = registry.terraform.io/a/gone
+- version = 1.0.0
+- h1:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa=
+```
+
+</details>
+
+
+"#]]
+    );
+}
+
+#[test]
+fn json_has_every_fact() {
+    let outcome = diff(&text(&OLD[1..2]), &text(&NEW[1..2]), &["--format", "json"]);
+    assert_exit(&outcome, 0);
+    let (files, rest) = outcome.stdout.split_once("  \"verdict\"").unwrap();
+    assert_data_eq!(
+        files,
+        str![[r#"
+{
+  "format_version": "1.0",
+  "command": "diff",
+  "exit": 0,
+  "roots": [],
+  "files": [
+    {
+      "path": "new.hcl",
+      "flavor": "terraform@1.16",
+      "kinds": [],
+      "cause": "",
+      "risk": "notice",
+      "findings": [],
+      "changes": [
+        {
+          "provider": "registry.terraform.io/hashicorp/aws",
+          "kinds": [
+            "upgraded",
+            "constraints-changed"
+          ],
+          "cause": "a new major version, so all hashes moved; the constraints allow other versions (~> 5.0 → ~> 6.0)",
+          "risk": "notice",
+          "old": {
+            "provider": "registry.terraform.io/hashicorp/aws",
+            "version": "5.31.0",
+            "constraints": "~> 5.0",
+            "hashes": [
+              "h1:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa=",
+              "zh:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+            ]
+          },
+          "new": {
+            "provider": "registry.terraform.io/hashicorp/aws",
+            "version": "6.0.0",
+            "constraints": "~> 6.0",
+            "hashes": [
+              "h1:bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb=",
+              "zh:bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
+            ]
+          },
+          "step": "major"
+        }
+      ],
+      "unchanged": 0
+    }
+  ],
+
+"#]]
+    );
+    assert!(rest.contains("with new constraints, nothing alarming"));
+}
+
+#[test]
+fn risks_can_be_made_to_fail() {
+    let upgrade = [
+        text(&["registry.terraform.io/a/x 1.0.0 | h1:a"]),
+        text(&["registry.terraform.io/a/x 1.1.0 | h1:b"]),
+    ];
+    let downgrade = [upgrade[1].clone(), upgrade[0].clone()];
+    let again = [
+        upgrade[0].clone(),
+        text(&["registry.terraform.io/a/x 1.0.0 | h1:b"]),
+    ];
+    for (pair, on_warning, on_danger) in [(upgrade, 0, 0), (downgrade, 1, 0), (again, 1, 1)] {
+        let code = |more: &[&str]| diff(&pair[0], &pair[1], more).code;
+        assert_eq!(code(&[]), 0);
+        assert_eq!(code(&["--fail-on", "warning"]), on_warning, "{pair:?}");
+        assert_eq!(code(&["--fail-on", "danger"]), on_danger, "{pair:?}");
+    }
+}
+
+#[track_caller]
+fn check_file(old: &str, new: &str, wanted: &str) {
+    let outcome = diff(old, new, &[]);
+    assert_eq!(outcome.stdout.trim_end(), wanted);
+    assert_exit(&outcome, 0);
+}
+
+#[test]
+fn what_happened_to_the_file_is_told() {
+    let entry = ["registry.terraform.io/a/x 1.0.0 | h1:a"];
+    let plain = text(&entry);
+    check_file(&plain, &plain, "nothing changed");
+    check_file(
+        &plain.replace('\n', "\r\n"),
+        &plain,
+        "routine: the same is locked, only written otherwise\n\
+         nothing but the formatting changed, nothing alarming",
+    );
+    check_file(
+        &plain.replace("  version", "  # keep\n  # this\n  version"),
+        &plain,
+        "notice: 2 comments of an author are gone: the programs keep none\n\
+         no entry of a provider changed, nothing alarming",
+    );
+    check_file(
+        &plain,
+        &plain.replace("terraform init", "tofu init"),
+        "notice: the header is that of `tofu init` now: the other program was run\n\
+         no entry of a provider changed, nothing alarming",
+    );
+    check_file(
+        &plain.replace(HEADER, ""),
+        &plain,
+        "routine: a program wrote its header above the file\n\
+         no entry of a provider changed, nothing alarming",
+    );
+}
+
+#[test]
+fn a_file_may_come_or_go() {
+    let lab = Lab::new();
+    lab.write(
+        &format!("full/{LOCK}"),
+        text(&["registry.terraform.io/a/x 1.0.0 | h1:a"]),
+    );
+    lab.write("empty/main.tf", "");
+    let gone = lab.run(&["diff", "full", "empty", "--fail-on", "warning"]);
+    assert_exit(&gone, 1);
+    assert_data_eq!(
+        gone.stdout,
+        str![[r#"
+warning: the file is gone, so the next init selects anew and trusts what it gets
+routine  a/x  1.0.0  removed  nothing is locked for it any more
+1 provider removed; warning: the file itself
+
+"#]]
+    );
+    let came = lab.run(&["diff", "/dev/null", "full"]);
+    assert_exit(&came, 0);
+    assert_data_eq!(
+        came.stdout,
+        str![[r#"
+routine: the file is new
+notice  a/x  1.0.0  added  a provider that was not locked before
+1 provider added, nothing alarming
+
+"#]]
+    );
+    assert_exit(&lab.run(&["diff", "empty", "empty"]), 2);
+    assert_exit(&lab.run(&["diff", "full", "nowhere"]), 2);
+    assert_exit(&lab.run(&["show", "full", "--format", "markdown"]), 2);
+}
+
+#[test]
+fn what_can_be_read_of_a_broken_file_is_compared() {
+    let broken = text(NEW).replacen("version     = \"1.0.0\"", "version = ", 1);
+    let outcome = diff(&text(OLD), &broken, &[]);
+    assert_exit(&outcome, 2);
+    assert_data_eq!(
+        outcome.stdout,
+        str![[r#"
+warning: the file is broken: only what can be read is compared
+danger   hashicorp/null  3.2.1           hashes-replaced                        the hashes are others although the version stands: published again, or tampered with
+notice   hashicorp/aws   5.31.0 → 6.0.0  upgraded (major), constraints-changed  a new major version, so all hashes moved; the constraints allow other versions (~> 5.0 → ~> 6.0)
+routine  a/gone          1.0.0           removed                                nothing is locked for it any more
+1 provider removed, 1 upgraded with new constraints, 1 with other hashes under the same version; danger: hashicorp/null; warning: the file itself
+
+"#]]
+    );
+    assert!(outcome.stderr.contains("new.hcl:5"), "{}", outcome.stderr);
+}
+
+#[test]
+fn hostile_text_stays_text() {
+    let hash = "9:a|b`<b>@all\\u001b[31m``` www.evil.example";
+    let evil = text(&["registry.terraform.io/a/x 1.0.0 | h1:a"])
+        .replace("\"h1:", &format!("\"{hash}\",\n    \"h1:"));
+    let plain = text(&["registry.terraform.io/a/x 1.0.0 | h1:a"]);
+    let outcome = diff(&plain, &evil, &["--format", "markdown"]);
+    assert_exit(&outcome, 0);
+    assert_data_eq!(
+        outcome.stdout,
+        str![[r#"
+| Risk | Provider | Version | Change |
+|---|---|---|---|
+| notice | [`a/x`](https://registry.terraform.io/providers/a/x/latest) | [`1.0.0`](https://registry.terraform.io/providers/a/x/1.0.0) | hashes-added: hashes of an unknown scheme came or went |
+
+1 provider with more hashes, nothing alarming
+
+<details><summary>Constraints and hashes</summary>
+
+`a/x`
+
+````diff
++ 9:a|b`<b>@all�[31m``` www.evil.example
+````
+
+</details>
+
+
+"#]]
+    );
+}
