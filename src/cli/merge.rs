@@ -11,13 +11,17 @@ use super::roots::Ran;
 use super::{CLEAN, FINDINGS, World, setup};
 use crate::diag::Texts;
 use crate::flavor::{Flavor, FlavorChoice};
+use crate::git::{self, Marking};
 use crate::lockfile;
-use crate::report::Failure;
+use crate::report::{Block, Failure, Tone};
 use crate::review::{self, MARKER_SIZE, Markers};
 use crate::world::Replaced;
 
 /// Nothing could be written, in the way in which git wants to be told (`gitattributes(5)`).
 pub(super) const UNWRITTEN: u8 = 129;
+
+/// How many bytes git's markers of all conflicts may have.
+const MAX_MARKERS_BYTES: u64 = 4 * 1024 * 1024;
 
 pub(super) fn run(common: &Common, args: &Merge, world: World<'_>) -> Output {
     let driver = Driver {
@@ -89,11 +93,7 @@ impl Driver<'_> {
         };
         let sides = (side(ours, "ours"), side(theirs, "theirs"));
         let (Some(our_lock), Some(their_lock)) = sides else {
-            return Err(Failure {
-                title: format!("{place} cannot be merged entry by entry"),
-                causes: vec!["a side is no sound lock file".to_owned()],
-                help: Some("mend the side, and merge again".to_owned()),
-            });
+            return self.textual([ours, base, theirs], output);
         };
         let (base, is_sound) = merging::base(&base.bytes, flavor);
         if !is_sound {
@@ -112,7 +112,10 @@ impl Driver<'_> {
         let advice = setup::advice(self.common, dir);
         merging::tell(&place, &three, &merged, &advice.lock, output);
         merging::tell_comments(&place, [&ours.bytes, &theirs.bytes], output);
-        let text = review::write_merged(&merged, flavor, &self.markers());
+        let text = match merged.conflicts.is_empty() {
+            true => lockfile::write(&merged.lock, flavor),
+            false => review::write_merged(&merged, flavor, &self.markers()),
+        };
         output.json.changed = Some(text.as_bytes() != ours.bytes);
         let code = if merged.conflicts.is_empty() {
             CLEAN
@@ -121,6 +124,38 @@ impl Driver<'_> {
             FINDINGS
         };
         Ok((text.into_bytes(), code))
+    }
+
+    /// Merges line by line, because a side is no sound lock file.
+    fn textual(
+        &self,
+        files: [&SideFile; 3],
+        output: &mut RootOutput,
+    ) -> Result<(Vec<u8>, u8), Failure> {
+        let markers = self.markers();
+        let marking = Marking {
+            size: markers.size,
+            labels: [
+                &markers.ours,
+                markers.base.as_deref().unwrap_or("base"),
+                &markers.theirs,
+            ],
+            shows_base: markers.base.is_some(),
+        };
+        let paths = files.map(|file| file.path.as_path());
+        // No side lacks what both have; all three may have different lines.
+        let limit = 3 * lockfile::MAX_BYTES + MAX_MARKERS_BYTES;
+        let text = git::merge_file(self.world.run, paths, &marking, limit).map_err(|error| {
+            Failure::from_error(&error).help("nothing was written; mend the side, and merge again")
+        })?;
+        output.report.notes.push(Block::Remark(
+            Tone::Warning,
+            format!(
+                "{}: merged line by line, because a side is no sound lock file: mend it, and run `lockctl resolve`",
+                self.place.display()
+            ),
+        ));
+        Ok((text, FINDINGS))
     }
 
     /// Puts the result in the place of our side.
@@ -159,15 +194,20 @@ impl Driver<'_> {
         }
     }
 
+    /// Tells whether conflicts show the base: blocks stay whole, so the styles that do are alike.
+    fn shows_base(&self) -> bool {
+        match self.args.conflict_style {
+            Some(style) => style != Style::Merge,
+            None => git::wants_base(self.world.run, Path::new(".")),
+        }
+    }
+
     fn markers(&self) -> Markers {
         let args = self.args;
         Markers {
             size: args.marker_size.max(MARKER_SIZE),
             ours: args.label_ours.or("ours"),
-            base: match args.conflict_style {
-                Style::Merge => None,
-                Style::Diff3 | Style::Zdiff3 => Some(args.label_base.or("base")),
-            },
+            base: self.shows_base().then(|| args.label_base.or("base")),
             theirs: args.label_theirs.or("theirs"),
         }
     }

@@ -23,9 +23,10 @@ pub(super) struct Merge {
     /// Where the lock file lies, for messages (%P) [default: OURS]
     #[arg(long, value_name = "PATH")]
     pub(super) path: Option<PathBuf>,
-    /// How conflicts are marked; all but `merge` show the base
-    #[arg(long, value_enum, value_name = "STYLE", default_value_t = Style::Merge)]
-    pub(super) conflict_style: Style,
+    /// How conflicts are marked; all but `merge` show the base [default: as git's configuration says,
+    /// else merge]
+    #[arg(long, value_enum, value_name = "STYLE")]
+    pub(super) conflict_style: Option<Style>,
     /// How many characters a marker has, at least 7 (%L)
     #[arg(long, value_name = "N", default_value_t = MARKER_SIZE)]
     pub(super) marker_size: usize,

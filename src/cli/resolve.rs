@@ -10,6 +10,7 @@ use super::root::{LockText, Root};
 use super::{roots, setup};
 use crate::diag::{Diagnostic, Texts, has_errors};
 use crate::flavor::{Flavor, FlavorChoice};
+use crate::git;
 use crate::lockfile::{self, LockFile};
 use crate::report::{Block, Failure, Tone};
 use crate::review::{self, MarkerError, Parted};
@@ -60,7 +61,7 @@ impl Run<'_> {
                     parted: &parted,
                     flavor: self.flavor(root, lock, &parted),
                 };
-                match conflict.read(texts, output) {
+                match conflict.read(self.world, texts, output) {
                     Some(three) => self.resolve(&conflict, &three, output),
                     None => Ok(Replaced::Done),
                 }
@@ -141,27 +142,30 @@ impl Conflicted<'_> {
     }
 
     /// Reads the sides; `None` if one has faults, which are told.
-    fn read(&self, texts: &Texts, output: &mut RootOutput) -> Option<Three> {
+    fn read(&self, world: World<'_>, texts: &Texts, output: &mut RootOutput) -> Option<Three> {
         let Parted { ours, theirs, .. } = self.parted;
         let mut side = |bytes| merging::side((self.lock.file, bytes), self.flavor, texts, output);
         let (ours, theirs) = (side(ours), side(theirs));
         Some(Three {
             ours: ours?,
             theirs: theirs?,
-            base: self.base(output),
+            base: self.base(world, output),
         })
     }
 
-    /// Returns what both sides started from; nothing if nobody knows.
-    fn base(&self, output: &mut RootOutput) -> LockFile {
-        let Some(bytes) = &self.parted.base else {
+    /// Returns what both sides started from, as the markers or git's index know it; nothing if
+    /// neither does.
+    fn base(&self, world: World<'_>, output: &mut RootOutput) -> LockFile {
+        let name = lockfile::FILE_NAME;
+        let of_index = || git::base_of(world.run, &self.root.dir, name, lockfile::MAX_BYTES);
+        let Some(bytes) = of_index().or_else(|| self.parted.base.clone()) else {
             output.remark(format!(
-                "{}: the markers do not show what both sides started from: what only one side has is kept",
+                "{}: nothing shows what both sides started from: what only one side has is kept",
                 self.place()
             ));
             return LockFile::default();
         };
-        merging::base(bytes, self.flavor).0
+        merging::base(&bytes, self.flavor).0
     }
 }
 

@@ -1,6 +1,6 @@
 //! Lock files in a git repository, by the program `git`.
 //!
-//! Nothing here writes, asks over the network, or runs what a repository or its configuration
+//! Nothing here writes (but for [`Wiring`]), asks over the network, or runs what a repository or its configuration
 //! names: no pager, no external diff, no text conversion, no file system monitor, no fetching of
 //! objects that a partial clone lacks. Revisions are resolved to object names first, so that no
 //! text from outside ever stands where git looks for an option.
@@ -20,20 +20,24 @@
 //! ```
 
 mod changes;
+mod driver;
 mod error;
 mod objects;
 mod revision;
 #[cfg(test)]
 mod tests;
+mod textual;
 
 use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 pub use changes::{Change, Entry, Status};
+pub use driver::{ATTRIBUTES, SETTINGS, Scope, Wiring, with_line, without_line};
 pub use error::GitError;
 pub use objects::{Content, ObjectId};
 pub use revision::{Revision, RevisionKind, Side};
+pub use textual::{Marking, base_of, merge_file, wants_base};
 
 use crate::world::{Ended, FileKind, Invocation, Program, Run};
 

@@ -155,6 +155,38 @@ fn git_is_told_when_nothing_was_written() {
     }
 }
 
+#[test]
+fn a_side_that_cannot_be_read_loses_nothing() {
+    if !has_git() {
+        return;
+    }
+    let base = file(&["a 1.0.0 a", "b 1.0.0 a"]);
+    let ours = file(&["a 1.0.0 a", "b 1.1.0 b"]);
+    let theirs = file(&["a 1.0.0 a", "b 1.2.0 c"]).replace("1.2.0", "1.x");
+    let (code, text, said) = merge([&base, &ours, &theirs], &["--conflict-style", "diff3"]);
+    assert_eq!(code, 1, "{said}");
+    for part in [
+        "1.1.0",
+        "1.x",
+        "<<<<<<< ours",
+        "||||||| base",
+        ">>>>>>> theirs",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(said.contains(".terraform.lock.hcl (theirs):"), "{said}");
+    assert!(said.contains("line by line"), "{said}");
+}
+
+/// Tells whether git is installed, and says so if it is not.
+pub(super) fn has_git() -> bool {
+    let found = std::process::Command::new("git").arg("--version").output();
+    if found.is_err() {
+        println!("skipped: git is not installed");
+    }
+    found.is_ok()
+}
+
 /// Resolves a lock file; returns how it went, what stands there and what was said.
 fn resolve(text: &str, more: &[&str]) -> (u8, String, String) {
     let lab = Lab::new();
