@@ -79,7 +79,8 @@ pub(super) enum Command {
     Lock(Lock),
     /// Check the lock file against configuration, platforms and installed packages
     Verify(Verify),
-    /// Explain what changed between two lock files, and whether it is alarming
+    /// Explain what changed between two lock files, or in all of a git repository, and whether it is
+    /// alarming
     Diff(Diff),
     /// Show what is locked
     Show(Show),
@@ -170,12 +171,16 @@ pub(super) enum Group {
 
 #[derive(Clone, Debug, Args)]
 pub(super) struct Diff {
-    /// The lock file before, or its directory
+    /// The lock file before, its directory, or a revision: REV, A..B or A...B of a git repository
+    /// [default: HEAD]
     #[arg(value_name = "OLD")]
-    pub(super) old: PathBuf,
-    /// The lock file now, or its directory
-    #[arg(value_name = "NEW")]
-    pub(super) new: PathBuf,
+    pub(super) old: Option<PathBuf>,
+    /// The lock file now, its directory, or a revision [default: the work tree]
+    #[arg(value_name = "NEW", conflicts_with = "staged")]
+    pub(super) new: Option<PathBuf>,
+    /// Compare with what the next commit will hold
+    #[arg(long, alias = "cached")]
+    pub(super) staged: bool,
     /// Exit with 1 if a change is as risky as this, or worse
     #[arg(long, value_enum, value_name = "RISK")]
     pub(super) fail_on: Option<FailOn>,

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::args::{Common, Diff, FailOn, Format};
+use super::diff_git;
 use super::diff_report::{self, Compared, Side};
 use super::output::Output;
 use super::root;
@@ -16,23 +17,38 @@ use crate::world::{FileKind, Files};
 
 pub(super) fn run(common: &Common, args: &Diff, world: World<'_>) -> Output {
     let mut texts = Texts::default();
-    let compared = match two_files(common, args, world.disk, &mut texts) {
-        Ok(compared) => compared,
-        Err(failure) => return Output::failed("diff", failure),
+    let paths = paths(common, args, world.disk);
+    let are_named = paths.is_none();
+    let compared = match paths {
+        Some((old, new)) => {
+            let compared = two_files(common, [&old, &new], world.disk, &mut texts);
+            compared.map(|one| vec![one])
+        }
+        None => diff_git::compare(common, args, world, &mut texts),
     };
-    finish(common, args, &[compared], texts)
+    match compared {
+        Ok(all) => finish(common, args, (&all, are_named), texts),
+        Err(failure) => Output::failed("diff", failure),
+    }
+}
+
+/// Returns the two paths that were typed, if there is something at both.
+fn paths(common: &Common, args: &Diff, files: &dyn Files) -> Option<(PathBuf, PathBuf)> {
+    let existing = |path: &Option<PathBuf>| {
+        let path = setup::below(common, path.as_ref()?);
+        files.kind(&path).is_ok().then_some(path)
+    };
+    Some((existing(&args.old)?, existing(&args.new)?))
 }
 
 /// Compares the files of two paths.
 fn two_files(
     common: &Common,
-    args: &Diff,
+    paths: [&Path; 2],
     files: &dyn Files,
     texts: &mut Texts,
 ) -> Result<Compared, Failure> {
-    let [old, new] =
-        [&args.old, &args.new].map(|path| lock_path(files, &setup::below(common, path)));
-    let (old, new) = (old?, new?);
+    let [old, new] = paths.map(|path| lock_path(files, path));
     let before = side(common, files, &old, texts)?;
     let now = side(common, files, &new, texts)?;
     if before.is_none() && now.is_none() {
@@ -47,7 +63,7 @@ fn two_files(
 }
 
 /// Explains what differs between two sides.
-fn compare(path: String, old: Option<Side>, new: Option<Side>) -> Compared {
+pub(super) fn compare(path: String, old: Option<Side>, new: Option<Side>) -> Compared {
     let review = review(
         old.as_ref().map(Side::as_file),
         new.as_ref().map(Side::as_file),
@@ -57,26 +73,19 @@ fn compare(path: String, old: Option<Side>, new: Option<Side>) -> Compared {
         old,
         new,
         review,
+        failures: Vec::new(),
     }
 }
 
 /// Returns the path of a lock file for a directory, too.
-///
-/// # Errors
-/// If there is nothing; the null device stands for a file that is not there, as in git.
-fn lock_path(files: &dyn Files, path: &Path) -> Result<PathBuf, Failure> {
+fn lock_path(files: &dyn Files, path: &Path) -> PathBuf {
     match files.kind(path) {
-        Ok(FileKind::Directory) => Ok(root::shown(path).join(lockfile::FILE_NAME)),
-        Ok(_) => Ok(path.to_owned()),
-        Err(error) => Err(Failure {
-            title: format!("{} cannot be read", path.display()),
-            causes: vec![error.to_string()],
-            help: Some("name a lock file, or the directory that holds it".to_owned()),
-        }),
+        Ok(FileKind::Directory) => root::shown(path).join(lockfile::FILE_NAME),
+        _ => path.to_owned(),
     }
 }
 
-/// Reads one side; `None` is a file that is not there.
+/// Reads one side; `None` is a file that is not there, and so is the null device, as in git.
 fn side(
     common: &Common,
     files: &dyn Files,
@@ -90,19 +99,35 @@ fn side(
         return Ok(None);
     };
     let dir = path.parent().unwrap_or(Path::new("."));
+    let name = path.display().to_string();
+    Ok(Some(parsed(common, (files, dir), (name, bytes), texts)))
+}
+
+/// Parses one side, which lies in a directory.
+pub(super) fn parsed(
+    common: &Common,
+    (files, dir): (&dyn Files, &Path),
+    (name, bytes): (String, Vec<u8>),
+    texts: &mut Texts,
+) -> Side {
     let flavor = setup::flavor(common.flavor, files, dir, Some(&bytes));
-    let file = texts.add(path.display().to_string(), bytes.clone());
+    let file = texts.add(name, bytes.clone());
     let (document, diagnostics) = lockfile::parse(file, &bytes, flavor);
-    Ok(Some(Side {
+    Side {
         bytes,
         document,
         diagnostics,
         flavor,
-    }))
+    }
 }
 
 /// Says what all comparisons came to.
-fn finish(common: &Common, args: &Diff, all: &[Compared], texts: Texts) -> Output {
+fn finish(
+    common: &Common,
+    args: &Diff,
+    (all, are_named): (&[Compared], bool),
+    texts: Texts,
+) -> Output {
     let mut output = Output::of_roots("diff", Ran::default());
     let reviews: Vec<(&str, &FileReview)> =
         all.iter().map(|one| (&*one.path, &one.review)).collect();
@@ -118,13 +143,15 @@ fn finish(common: &Common, args: &Diff, all: &[Compared], texts: Texts) -> Outpu
             .results
             .push(Block::Changes(diff_report::changes(
                 one,
-                all.len() > 1,
+                are_named,
                 with_details,
             )));
         for side in one.old.iter().chain(&one.new) {
             let faults = side.diagnostics.iter().cloned().map(Block::Diagnostic);
             output.report.notes.extend(faults);
         }
+        let failures = one.failures.iter().cloned().map(Block::Failure);
+        output.report.notes.extend(failures);
     }
     let tone = diff_report::tone(verdict.risk);
     output
@@ -132,7 +159,9 @@ fn finish(common: &Common, args: &Diff, all: &[Compared], texts: Texts) -> Outpu
         .results
         .push(Block::Verdict(tone, verdict.text.clone()));
     output.exit = exit_code(args.fail_on, all, &verdict);
-    let files = all.iter().filter(|one| !one.review.is_empty());
+    let files = all
+        .iter()
+        .filter(|one| !one.review.is_empty() || !one.failures.is_empty());
     let files = files.map(|one| diff_report::json(one, &texts)).collect();
     output.files = Some((files, diff_report::verdict_json(&verdict)));
     output.texts = texts;
@@ -140,7 +169,10 @@ fn finish(common: &Common, args: &Diff, all: &[Compared], texts: Texts) -> Outpu
 }
 
 fn exit_code(fail_on: Option<FailOn>, all: &[Compared], verdict: &Verdict) -> u8 {
-    if all.iter().any(Compared::is_broken) {
+    if all
+        .iter()
+        .any(|one| one.is_broken() || !one.failures.is_empty())
+    {
         return FAILED;
     }
     let limit = match fail_on {

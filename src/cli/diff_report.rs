@@ -8,7 +8,7 @@ use crate::flavor::{Flavor, Program};
 use crate::hash::{Hash, Scheme};
 use crate::lockfile::Document;
 use crate::report::json::Finding;
-use crate::report::{Change, Changes, Linked, Remark, Tone, json as report_json};
+use crate::report::{Change, Changes, Failure, Linked, Remark, Tone, json as report_json};
 use crate::review::{
     Cause, Explained, FileCause, FileReview, FileSide, Kind, ProviderChange, ProviderSide, Risk,
     Verdict,
@@ -29,6 +29,8 @@ pub(super) struct Compared {
     pub(super) old: Option<Side>,
     pub(super) new: Option<Side>,
     pub(super) review: FileReview,
+    /// Why a side could not be read.
+    pub(super) failures: Vec<Failure>,
 }
 
 impl Side {
@@ -52,7 +54,8 @@ impl Compared {
     /// Tells whether a side could be read in part only.
     pub(super) fn is_broken(&self) -> bool {
         let mut sides = self.old.iter().chain(&self.new);
-        sides.any(|side| has_errors(&side.diagnostics))
+        let is_unmerged = self.review.causes.contains(&FileCause::Unmerged);
+        is_unmerged || sides.any(|side| has_errors(&side.diagnostics))
     }
 }
 
@@ -217,13 +220,19 @@ pub(super) fn json(one: &Compared, texts: &Texts) -> Value {
         .flat_map(|side| &side.diagnostics);
     let findings: Vec<Finding> = all.map(|finding| Finding::new(finding, texts)).collect();
     let changes = one.review.providers.iter();
+    let renamed = causes.clone().find_map(|cause| match cause {
+        FileCause::Renamed { from } => Some(from),
+        _ => None,
+    });
     json!({
         "path": one.path,
+        "old_path": renamed,
         "flavor": one.flavor().to_string(),
         "kinds": causes.clone().map(FileCause::kind).collect::<Vec<_>>(),
         "cause": causes.map(ToString::to_string).collect::<Vec<_>>().join("; "),
         "risk": one.review.risk().name(),
         "findings": findings,
+        "failures": one.failures.iter().map(report_json::Failure::from).collect::<Vec<_>>(),
         "changes": changes.map(|(change, explained)| change_json(change, explained)).collect::<Vec<_>>(),
         "unchanged": one.review.unchanged,
     })

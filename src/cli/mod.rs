@@ -3,8 +3,10 @@
 mod args;
 mod branches;
 mod diff;
+mod diff_git;
 mod diff_report;
 mod fmt;
+mod git_errors;
 mod hash;
 mod lock;
 mod lock_errors;

@@ -44,6 +44,8 @@ pub enum FileCause {
         /// Where.
         from: String,
     },
+    /// A merge of it is not finished.
+    Unmerged,
     /// It can be read in part only.
     Broken,
     /// It could be read in part only.
@@ -68,6 +70,7 @@ impl FileCause {
             Self::Added => "added",
             Self::Deleted => "deleted",
             Self::Renamed { .. } => "renamed",
+            Self::Unmerged => "unmerged",
             Self::Broken => "broken",
             Self::WasBroken => "was-broken",
             Self::HeaderSwitched(_) => "header-switched",
@@ -82,7 +85,7 @@ impl FileCause {
     #[must_use]
     pub fn risk(&self) -> Risk {
         match self {
-            Self::Deleted | Self::Broken => Risk::Warning,
+            Self::Deleted | Self::Unmerged | Self::Broken => Risk::Warning,
             Self::WasBroken | Self::HeaderSwitched(_) | Self::CommentsLost(_) => Risk::Notice,
             Self::Added
             | Self::Renamed { .. }
@@ -101,6 +104,9 @@ impl fmt::Display for FileCause {
                 "the file is gone, so the next init selects anew and trusts what it gets",
             ),
             Self::Renamed { from } => write!(f, "the file was {from}"),
+            Self::Unmerged => {
+                f.write_str("a merge of the file is not finished: `lockctl resolve` helps")
+            }
             Self::Broken => f.write_str("the file is broken: only what can be read is compared"),
             Self::WasBroken => {
                 f.write_str("the file was broken: only what could be read is compared")

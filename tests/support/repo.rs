@@ -78,7 +78,6 @@ impl Repo {
         self
     }
 
-    #[allow(dead_code, reason = "commands on repositories come with their tests")]
     pub(crate) fn run(&self, args: &[&str]) -> Outcome {
         self.lab.run(args)
     }

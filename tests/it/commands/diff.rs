@@ -11,7 +11,7 @@ const HEADER: &str = "\
 ";
 
 /// A lock file of entries `ADDRESS VERSION CONSTRAINTS | HASH …`, in canonical form.
-fn text(entries: &[&str]) -> String {
+pub(super) fn text(entries: &[&str]) -> String {
     let mut text = HEADER.to_owned();
     for entry in entries {
         let (head, hashes) = entry.split_once('|').unwrap();
@@ -184,11 +184,13 @@ fn json_has_every_fact() {
   "files": [
     {
       "path": "new.hcl",
+      "old_path": null,
       "flavor": "terraform@1.16",
       "kinds": [],
       "cause": "",
       "risk": "notice",
       "findings": [],
+      "failures": [],
       "changes": [
         {
           "provider": "registry.terraform.io/hashicorp/aws",

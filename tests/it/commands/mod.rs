@@ -2,6 +2,7 @@
 
 mod cli_config;
 mod diff;
+mod diff_git;
 mod files;
 mod lock;
 mod merge;

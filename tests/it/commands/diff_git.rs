@@ -1,0 +1,196 @@
+//! `lockctl diff` on states of a git repository.
+
+use snapbox::{assert_data_eq, str};
+
+use super::diff::text;
+use super::{LOCK, assert_exit};
+use crate::repo::Repo;
+
+const OLD: &str = "registry.terraform.io/hashicorp/aws 5.31.0 ~> 5.0 | h1:a zh:a";
+const NEW: &str = "registry.terraform.io/hashicorp/aws 5.40.0 ~> 5.0 | h1:b zh:b";
+const MORE: &str = "registry.terraform.io/hashicorp/aws 5.40.0 ~> 5.0 | h1:b h1:c zh:b";
+
+/// Roots whose lock files change, come, go and move; the last state is not committed.
+fn history() -> Option<Repo> {
+    let repo = Repo::new()?;
+    let at = |root: &str| format!("{root}/{LOCK}");
+    repo.write(&at("changed"), text(&[OLD]))
+        .write(&at("gone"), text(&["example.com/a/x 1.0.0 | h9:x"]))
+        .write(
+            &at("moved"),
+            text(&[OLD, "registry.terraform.io/hashicorp/null 3.2.1 | h1:a"]),
+        )
+        .commit("first");
+    repo.git(&["switch", "--quiet", "-c", "feature"]);
+    repo.write(&at("changed"), text(&[NEW]))
+        .write(&at("new"), text(&[OLD]));
+    repo.remove(&at("gone"));
+    repo.git(&["mv", "moved", "elsewhere"]);
+    repo.commit("second");
+    repo.write(&at("changed"), text(&[MORE]));
+    Some(repo)
+}
+
+/// Runs the program itself in a directory of a repository.
+fn below(repo: &Repo, dir: &str, args: &[&str]) -> (Option<i32>, String) {
+    let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_lockctl"));
+    let output = program.args(args).current_dir(repo.lab.path(dir)).output();
+    let output = output.unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    (output.status.code(), said)
+}
+
+#[test]
+fn the_work_tree_is_compared_with_the_last_commit() {
+    let Some(repo) = history() else { return };
+    let outcome = repo.run(&["diff"]);
+    assert_exit(&outcome, 0);
+    assert_data_eq!(
+        &outcome.stdout,
+        str![[r#"
+changed/.terraform.lock.hcl
+routine  hashicorp/aws  5.40.0  hashes-added  1 platform was added, so the hashes only grew
+1 provider with more hashes, nothing alarming
+
+"#]]
+    );
+    let staged = repo.run(&["diff", "--staged"]);
+    assert_eq!(staged.stdout, "nothing changed\n");
+    repo.git(&["add", "--all"]);
+    let staged = repo.run(&["diff", "--staged"]);
+    assert_eq!(staged.stdout, outcome.stdout);
+    repo.write(&format!("untracked/{LOCK}"), text(&[OLD]));
+    let (code, said) = below(&repo, "changed", &["diff"]);
+    assert_eq!(code, Some(0));
+    assert_data_eq!(
+        said,
+        str![[r#"
+changed/.terraform.lock.hcl
+routine  hashicorp/aws  5.40.0  hashes-added  1 platform was added, so the hashes only grew
+untracked/.terraform.lock.hcl
+routine: the file is new
+notice  hashicorp/aws  5.31.0  added  a provider that was not locked before
+1 provider added, 1 with more hashes in 2 lock files, nothing alarming
+
+"#]]
+    );
+}
+
+#[test]
+fn every_lock_file_that_differs_is_told() {
+    let Some(repo) = history() else { return };
+    let outcome = repo.run(&["diff", "main..feature"]);
+    assert_exit(&outcome, 0);
+    assert_data_eq!(
+        &outcome.stdout,
+        str![[r#"
+changed/.terraform.lock.hcl
+routine  hashicorp/aws  5.31.0 → 5.40.0  upgraded (minor)  the version moved, so all hashes moved
+elsewhere/.terraform.lock.hcl
+routine: the file was moved/.terraform.lock.hcl
+gone/.terraform.lock.hcl
+warning: the file is gone, so the next init selects anew and trusts what it gets
+routine  example.com/a/x  1.0.0  removed  nothing is locked for it any more
+new/.terraform.lock.hcl
+routine: the file is new
+notice  hashicorp/aws  5.31.0  added  a provider that was not locked before
+1 provider added, 1 removed, 1 upgraded within constraints in 4 lock files; warning: gone/.terraform.lock.hcl
+
+"#]]
+    );
+    for same in [
+        &["diff", "main", "feature"] as &[&str],
+        &["diff", "main..."],
+    ] {
+        assert_eq!(repo.run(same).stdout, outcome.stdout, "{same:?}");
+    }
+    let back = repo.run(&["diff", "feature...main"]);
+    assert_eq!(back.stdout, "nothing changed\n");
+    let markdown = repo.run(&["diff", "main..feature", "--format", "markdown"]);
+    let tables = markdown.stdout.split("<details>").next().unwrap();
+    assert_data_eq!(
+        tables,
+        str![[r#"
+#### `changed/.terraform.lock.hcl`
+
+| Risk | Provider | Version | Change |
+|---|---|---|---|
+| routine | [`hashicorp/aws`](https://registry.terraform.io/providers/hashicorp/aws/latest) | [`5.31.0`](https://registry.terraform.io/providers/hashicorp/aws/5.31.0) → [`5.40.0`](https://registry.terraform.io/providers/hashicorp/aws/5.40.0) | upgraded (minor): the version moved, so all hashes moved |
+
+#### `elsewhere/.terraform.lock.hcl`
+
+routine: the file was moved/.terraform&#46;lock&#46;hcl
+
+#### `gone/.terraform.lock.hcl`
+
+**warning**: the file is gone, so the next init selects anew and trusts what it gets
+
+| Risk | Provider | Version | Change |
+|---|---|---|---|
+| routine | `example.com/a/x` | `1.0.0` | removed: nothing is locked for it any more |
+
+#### `new/.terraform.lock.hcl`
+
+routine: the file is new
+
+| Risk | Provider | Version | Change |
+|---|---|---|---|
+| notice | [`hashicorp/aws`](https://registry.terraform.io/providers/hashicorp/aws/latest) | [`5.31.0`](https://registry.terraform.io/providers/hashicorp/aws/5.31.0) | added: a provider that was not locked before |
+
+**1 provider added, 1 removed, 1 upgraded within constraints in 4 lock files; warning: gone/.terraform&#46;lock&#46;hcl**
+
+
+"#]]
+    );
+    let json = repo.run(&["diff", "main..feature", "--format", "json"]);
+    assert!(
+        json.stdout
+            .contains(&format!("\"old_path\": \"moved/{LOCK}\""))
+    );
+}
+
+#[test]
+fn a_bare_repository_has_revisions_only() {
+    let Some(repo) = history() else { return };
+    repo.bare("bare.git");
+    let wanted = repo.run(&["diff", "main..feature"]);
+    let (code, said) = below(&repo, "bare.git", &["diff", "main..feature"]);
+    assert_eq!((code, &said), (Some(0), &wanted.stdout));
+    assert_eq!(below(&repo, "bare.git", &["diff"]).0, Some(2));
+}
+
+#[test]
+fn what_names_nothing_or_is_not_merged_is_told() {
+    let Some(repo) = history() else { return };
+    let nothing = repo.run(&["diff", "nowhere"]);
+    assert_exit(&nothing, 2);
+    assert_data_eq!(
+        nothing.stderr,
+        str![[r#"
+error: nowhere cannot be compared
+  cause: "nowhere" names no commit of this repository
+  help: name two lock files or their directories, or revisions
+
+"#]]
+    );
+    assert_exit(&repo.run(&["diff", "--staged", "main", "feature"]), 2);
+
+    let at = format!("changed/{LOCK}");
+    repo.commit("third");
+    repo.git(&["switch", "--quiet", "main"]);
+    repo.write(&at, text(&[&NEW.replace("5.40.0", "5.50.0")]))
+        .commit("ours");
+    assert_eq!(repo.try_git(&["merge", "feature"]).0, Some(1));
+    let outcome = repo.run(&["diff"]);
+    assert_exit(&outcome, 2);
+    assert!(
+        outcome.stdout.contains("file is broken"),
+        "{}",
+        outcome.stdout
+    );
+    let outcome = repo.run(&["diff", "--staged"]);
+    assert_exit(&outcome, 2);
+    let told =
+        format!("{at}\nwarning: a merge of the file is not finished: `lockctl resolve` helps\n");
+    assert!(outcome.stdout.contains(&told), "{}", outcome.stdout);
+}
