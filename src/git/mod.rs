@@ -22,11 +22,13 @@
 mod changes;
 mod driver;
 mod error;
+mod history;
 mod objects;
 mod revision;
 #[cfg(test)]
 mod tests;
 mod textual;
+mod tree;
 
 use std::ffi::OsString;
 use std::io::ErrorKind;
@@ -35,9 +37,11 @@ use std::path::{Path, PathBuf};
 pub use changes::{Change, Entry, Status};
 pub use driver::{ATTRIBUTES, SETTINGS, Scope, Wiring, with_line, without_line};
 pub use error::GitError;
+pub use history::{Commit, Step};
 pub use objects::{Content, ObjectId};
 pub use revision::{Revision, RevisionKind, Side};
 pub use textual::{Marking, base_of, merge_file, wants_base};
+pub use tree::Tree;
 
 use crate::world::{Ended, FileKind, Invocation, Program, Run};
 
@@ -59,12 +63,15 @@ const VARS: [(&str, &str); 6] = [
 ];
 
 /// Options that stand before every command.
-const OPTIONS: [&str; 5] = [
+const OPTIONS: [&str; 7] = [
     "--no-pager",
     "-c",
     "core.fsmonitor=false",
     "-c",
     "log.showSignature=false",
+    // It refuses every list of files but a single one.
+    "-c",
+    "log.follow=false",
 ];
 
 /// A repository, with or without a work tree.

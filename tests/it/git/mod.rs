@@ -1,3 +1,4 @@
 //! What is read of real git repositories.
 
 mod changes;
+mod tree;

@@ -1,0 +1,117 @@
+//! Which commits changed lock files.
+
+use super::changes::{Change, Entry, Status, change};
+use super::{GitError, LOCK_FILES, MAX_LIST_BYTES, ObjectId, Repository, Revision};
+use super::{kind_of, path_of};
+
+/// A commit that changed lock files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Commit {
+    /// Its name.
+    pub id: ObjectId,
+    /// When it was written, as in `2024-05-06T07:08:09+00:00`; its author may have made it up.
+    pub date: String,
+    /// Who wrote it, in whatever characters they chose.
+    pub author: String,
+    /// The first line of its message.
+    pub subject: String,
+    /// The lock files that it changed.
+    pub changes: Vec<Step>,
+}
+
+/// A lock file that a commit changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// The change, of a merge from its first parent.
+    pub change: Change,
+    /// What the file holds in the other parents of a merge, where it differs from every parent.
+    pub others: Vec<Option<ObjectId>>,
+}
+
+impl Repository<'_> {
+    /// Lists the commits that changed lock files, as `git log` orders them: the newest first.
+    ///
+    /// It takes one process. A merge is listed for the files in which it differs from every parent.
+    ///
+    /// # Errors
+    /// If git does not answer.
+    pub fn history(&self, from: &Revision) -> Result<Vec<Commit>, GitError> {
+        let mut args = vec![
+            "log",
+            "--raw",
+            "-z",
+            "-M",
+            "-c",
+            "--no-abbrev",
+            "--no-relative",
+        ];
+        args.extend([
+            "--no-ext-diff",
+            "--no-textconv",
+            "--no-color",
+            "-O/dev/null",
+        ]);
+        args.extend(["--ignore-submodules=all", "--encoding=UTF-8"]);
+        args.push("--format=tformat:commit %H%x00%aI%x00%an%x00%s");
+        args.extend([from.id.as_str(), "--", LOCK_FILES]);
+        let said = self.output(&args, &[], MAX_LIST_BYTES)?;
+        parse(&said).ok_or(GitError::Unexpected { command: "log" })
+    }
+}
+
+/// Reads commits, each a header of four fields with its changes behind it.
+fn parse(said: &[u8]) -> Option<Vec<Commit>> {
+    let mut fields = said.split(|byte| *byte == 0);
+    let mut commits: Vec<Commit> = Vec::new();
+    while let Some(field) = fields.next() {
+        // Between a header and its changes stands an empty line.
+        let field = field.strip_prefix(b"\n").unwrap_or(field);
+        if let Some(id) = field.strip_prefix(b"commit ") {
+            let mut text = || Some(String::from_utf8_lossy(fields.next()?).into_owned());
+            commits.push(Commit {
+                id: ObjectId::read(std::str::from_utf8(id).ok()?)?,
+                date: text()?,
+                author: text()?,
+                subject: text()?,
+                changes: Vec::new(),
+            });
+        } else if field.starts_with(b"::") {
+            let step = merged(field, &mut fields)?;
+            commits.last_mut()?.changes.push(step);
+        } else if !field.is_empty() {
+            let change = change(field, &mut fields)?;
+            let others = Vec::new();
+            commits.last_mut()?.changes.push(Step { change, others });
+        }
+    }
+    Some(commits)
+}
+
+/// Reads `::MODE… MODE ID… ID STATUS\0PATH\0`, with as many colons as there are parents.
+fn merged<'b>(header: &[u8], fields: &mut impl Iterator<Item = &'b [u8]>) -> Option<Step> {
+    let header = std::str::from_utf8(header).ok()?;
+    let parents = header.bytes().take_while(|byte| *byte == b':').count();
+    let words: Vec<&str> = header.trim_start_matches(':').split(' ').collect();
+    let modes = words.get(..=parents)?;
+    let ids = words.get(parents + 1..2 * parents + 2)?;
+    let path = path_of(fields.next()?);
+    let entry = |at: usize| {
+        let is_there = modes[at].bytes().any(|byte| byte != b'0');
+        is_there.then(|| Entry {
+            path: path.clone(),
+            kind: kind_of(modes[at]),
+            blob: ObjectId::read(ids[at]),
+        })
+    };
+    let (old, new) = (entry(0), entry(parents));
+    let status = match (&old, &new) {
+        (None, _) => Status::Added,
+        (_, None) => Status::Deleted,
+        _ => Status::Modified,
+    };
+    let others = ids[1..parents].iter();
+    Some(Step {
+        change: Change { status, old, new },
+        others: others.map(|id| ObjectId::read(id)).collect(),
+    })
+}
