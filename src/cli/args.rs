@@ -96,6 +96,8 @@ pub(super) enum Command {
     Merge(Merge),
     /// Merge lock files in which git left conflict markers, entry by entry
     Resolve(Resolve),
+    /// Show the history of a provider, or of all, in the lock file of a git repository
+    Log(Log),
 }
 
 /// How configuration is read.
@@ -238,6 +240,16 @@ pub(super) struct Fmt {
 }
 
 #[derive(Clone, Debug, Args)]
+pub(super) struct Log {
+    /// The provider, as in hashicorp/aws; a type alone stands for every provider of that type, and
+    /// what begins with a dot or a slash is a ROOT [default: all providers]
+    #[arg(value_name = "ADDR")]
+    provider: Option<String>,
+    #[command(flatten)]
+    roots: Roots,
+}
+
+#[derive(Clone, Debug, Args)]
 pub(super) struct Roots {
     /// Root module directories [default: the working directory]
     #[arg(value_name = "ROOT")]
@@ -254,6 +266,22 @@ pub(super) struct Platforms {
     /// [default: those of the project file, else common]
     #[arg(long = "platform", value_delimiter = ',', value_name = "PLATFORM")]
     pub(super) platforms: Vec<PlatformArg>,
+}
+
+impl Log {
+    /// Returns the provider, if one was typed, and the roots.
+    ///
+    /// What begins like a path is a root: no address begins with a dot or a slash.
+    pub(super) fn provider_and_roots(&self) -> (Option<&str>, Roots) {
+        let mut roots = self.roots.clone();
+        match self.provider.as_deref() {
+            Some(path) if path.starts_with(['.', '/']) => {
+                roots.roots.insert(0, PathBuf::from(path));
+                (None, roots)
+            }
+            provider => (provider, roots),
+        }
+    }
 }
 
 impl CommandLine {

@@ -11,6 +11,8 @@ mod hash;
 mod lock;
 mod lock_errors;
 mod lock_report;
+mod log;
+mod log_report;
 mod merge;
 mod merge_args;
 mod merging;
@@ -116,6 +118,7 @@ fn dispatch(line: &CommandLine, world: World<'_>, stderr: &mut (dyn Write + Send
         Command::Fmt(args) => fmt::run(common, args, world),
         Command::Merge(args) => merge::run(common, args, world),
         Command::Resolve(args) => resolve::run(common, args, world),
+        Command::Log(args) => log::run(common, args, world),
     }
 }
 

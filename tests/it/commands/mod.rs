@@ -5,6 +5,7 @@ mod diff;
 mod diff_git;
 mod files;
 mod lock;
+mod log;
 mod merge;
 mod project;
 mod proxy;

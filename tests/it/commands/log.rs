@@ -1,0 +1,212 @@
+//! `log`: the history of providers in a lock file.
+
+use serde_json::{Value, json};
+use snapbox::{assert_data_eq, str};
+
+use super::{LOCK, assert_exit};
+use crate::lab::Lab;
+use crate::repo::Repo;
+
+/// One entry of a lock file; its hashes depend on version and mark.
+fn entry(addr: &str, version: &str, mark: &str) -> String {
+    let hash = |n: usize| {
+        let digit = |c: char| char::from_digit((c as u32 + n as u32) % 16, 16).unwrap();
+        let seed: String = format!("{addr}{version}{mark}")
+            .chars()
+            .map(digit)
+            .collect();
+        seed.chars().cycle().take(64).collect::<String>()
+    };
+    format!(
+        "provider \"registry.terraform.io/{addr}\" {{\n  version = \"{version}\"\n  hashes = [\n    \"zh:{}\",\n    \"zh:{}\",\n  ]\n}}\n",
+        hash(1),
+        hash(2)
+    )
+}
+
+fn by(repo: &Repo, author: &str, subject: &str) {
+    repo.git(&["add", "--all"]);
+    let author = format!("{author} <x@example.com>");
+    repo.git(&["commit", "--quiet", "--author", &author, "-m", subject]);
+}
+
+/// A provider that moves, changes hands, breaks and is published again.
+fn eventful() -> Option<Repo> {
+    let repo = Repo::new()?;
+    repo.write(".gitattributes", "*.hcl -text\n")
+        .write("main.tf", "");
+    let aws = |version, mark| entry("hashicorp/aws", version, mark);
+    let null = entry("hashicorp/null", "3.2.0", "");
+    let live = format!("live/{LOCK}");
+    repo.write(LOCK, aws("5.0.0", ""));
+    by(&repo, "Ann", "first");
+    repo.write(LOCK, aws("5.1.0", "") + &null);
+    by(&repo, "Bob", "upgrade, and one more");
+    repo.git(&["rm", "--quiet", LOCK]);
+    repo.write(&live, aws("5.1.0", "") + &null);
+    by(&repo, "Bob", "move");
+    repo.write(&live, "provider {\n");
+    by(&repo, "Eve", "break");
+    repo.write(&live, aws("5.1.0", "others") + &null);
+    by(&repo, "Eve\u{1b}[31m \u{202e}x", "mend\u{1b}[2J");
+    repo.write("main.tf", "# unrelated\n");
+    by(&repo, "Ann", "unrelated");
+    repo.write(&live, null);
+    by(&repo, "Ann", "drop");
+    Some(repo)
+}
+
+/// Replaces the names of commits, which hang on the version of git's formats.
+fn named(repo: &Repo, text: &str) -> String {
+    let commits = repo.git(&["log", "--format=%H %s"]);
+    let mut text = text.to_owned();
+    for line in commits.lines() {
+        let (id, subject) = line.split_once(' ').unwrap();
+        let name: String = subject
+            .chars()
+            .take_while(char::is_ascii_alphabetic)
+            .collect();
+        text = text
+            .replace(id, subject)
+            .replace(&id[..10], &format!("@{name:<9}"));
+    }
+    text
+}
+
+#[test]
+fn the_history_follows_renames_and_marks_alarms() {
+    let Some(repo) = eventful() else { return };
+    let outcome = repo.run(&["log", "./live"]);
+    assert_exit(&outcome, 0);
+    assert_data_eq!(
+        named(&repo, &outcome.stdout),
+        str![[r#"
+    DATE        COMMIT      AUTHOR       PROVIDER        VERSION        CHANGE
+    2024-05-06  @drop       Ann          hashicorp/aws   5.1.0 → -      removed
+!!  2024-05-06  @mend       Eve�[31m �x  hashicorp/aws   5.1.0          hashes-replaced
+    2024-05-06  @upgrade    Bob          hashicorp/aws   5.0.0 → 5.1.0  upgraded
+    2024-05-06  @upgrade    Bob          hashicorp/null  3.2.0          added
+    2024-05-06  @first      Ann          hashicorp/aws   5.0.0          added
+!!  @mend      hashicorp/aws: the hashes are others although the version stands: published again, or tampered with
+5 changes of 2 providers in 4 commits, 1 alarming
+
+"#]]
+    );
+    assert_data_eq!(
+        named(&repo, &outcome.stderr),
+        str![[r#"
+warning: @break    :live/.terraform.lock.hcl cannot be read and is passed over: Unclosed configuration block
+
+"#]]
+    );
+    let of_null = repo.run(&["log", "null", "live"]);
+    assert_data_eq!(
+        named(&repo, &of_null.stdout),
+        str![[r#"
+   DATE        COMMIT      AUTHOR  PROVIDER        VERSION  CHANGE
+   2024-05-06  @upgrade    Bob     hashicorp/null  3.2.0    added
+1 change of 1 provider in 1 commit, nothing alarming
+
+"#]]
+    );
+    let typed = repo.run(&["log", "hashicorp/null", "live"]);
+    assert_eq!(typed.stdout, of_null.stdout);
+    let nothing = repo.run(&["log", "hashicorp/nul", "live"]);
+    assert_exit(&nothing, 0);
+    assert_eq!(nothing.stdout, "no commit changed what is asked for\n");
+}
+
+#[test]
+fn json_tells_every_change() {
+    let Some(repo) = eventful() else { return };
+    let outcome = repo.run(&["log", "hashicorp/aws", "live", "--format", "json"]);
+    assert_exit(&outcome, 0);
+    let said: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let root = &said["roots"][0];
+    assert_eq!(root["status"], "clean");
+    let broken = root["findings"].as_array().unwrap().iter();
+    assert!(
+        broken
+            .map(|one| one["file"].as_str().unwrap())
+            .all(|file| file.ends_with(&format!(":live/{LOCK}")))
+    );
+    assert_ne!(root["findings"], json!([]));
+    let changes = root["providers"].as_array().unwrap();
+    let told = changes
+        .iter()
+        .map(|one| (&one["kinds"], &one["risk"], &one["path"]));
+    let live = format!("live/{LOCK}");
+    assert_eq!(
+        json!(told.collect::<Vec<_>>()),
+        json!([
+            [["removed"], "routine", live],
+            [["hashes-replaced"], "danger", live],
+            [["upgraded"], "routine", LOCK],
+            [["added"], "notice", LOCK],
+        ])
+    );
+    assert_eq!(changes[2]["author"], "Bob");
+    assert_eq!(changes[2]["subject"], "upgrade, and one more");
+    assert_eq!(changes[2]["date"], "2024-05-06T07:08:09+00:00");
+    let side = json!({"provider": "registry.terraform.io/hashicorp/aws", "version": "5.0.0", "constraints": ""});
+    assert_eq!(changes[2]["old"], side);
+}
+
+#[test]
+fn a_merge_is_told_only_for_what_no_parent_has() {
+    let Some(repo) = Repo::new() else { return };
+    let base = entry("hashicorp/null", "3.2.0", "");
+    let (a, b) = (entry("a/a", "1.0.0", ""), entry("b/b", "1.0.0", ""));
+    repo.write(LOCK, &base).commit("base");
+    repo.git(&["checkout", "--quiet", "-b", "side"]);
+    repo.write(LOCK, b.clone() + &base).commit("side");
+    repo.git(&["checkout", "--quiet", "main"]);
+    repo.write(LOCK, a.clone() + &base).commit("own");
+    let merge = |text: &str| {
+        repo.try_git(&["merge", "--quiet", "--no-commit", "side"]);
+        repo.write(LOCK, text).commit("merge");
+        let outcome = repo.run(&["log", "--format", "json"]);
+        assert_exit(&outcome, 0);
+        let said: Value = serde_json::from_str(&outcome.stdout).unwrap();
+        let changes = said["roots"][0]["providers"].as_array().unwrap();
+        let own = changes.iter().filter(|one| one["subject"] == "merge");
+        let own = own.map(|one| one["provider"].as_str().unwrap().to_owned());
+        (own.collect::<Vec<_>>(), changes.len())
+    };
+    assert_eq!(merge(&(a.clone() + &b + &base)), (Vec::new(), 3));
+    repo.git(&["reset", "--quiet", "--hard", "HEAD~1"]);
+    let evil = entry("hashicorp/null", "3.2.0", "evil");
+    let null = "registry.terraform.io/hashicorp/null".to_owned();
+    assert_eq!(merge(&(a + &b + &evil)), (vec![null], 4));
+}
+
+#[test]
+fn without_history_it_says_so() {
+    let lab = Lab::new();
+    std::fs::remove_dir(lab.path(".git")).unwrap();
+    let Some(repo) = Repo::new() else { return };
+    let outcome = lab.run(&["log"]);
+    assert_exit(&outcome, 2);
+    assert_data_eq!(
+        outcome.stderr,
+        str![[r#"
+error: . is in no git repository
+  help: name a directory of a repository with -C
+
+"#]]
+    );
+    let outcome = repo.run(&["log"]);
+    assert_exit(&outcome, 2);
+    assert_data_eq!(
+        outcome.stderr,
+        str![[r#"
+error: "HEAD" names no commit of this repository
+  help: `git log` and `git branch` list what there is
+
+"#]]
+    );
+    repo.commit("nothing");
+    let outcome = repo.run(&["log"]);
+    assert_exit(&outcome, 0);
+    assert_eq!(outcome.stdout, "no commit changed what is asked for\n");
+}
