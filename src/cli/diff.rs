@@ -1,14 +1,15 @@
 //! `lockctl diff`: what changed between lock files, and whether it is alarming.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::args::{Common, Diff, FailOn, Format};
-use super::diff_git;
 use super::diff_report::{self, Compared, Side};
 use super::output::Output;
 use super::root;
 use super::roots::Ran;
 use super::{CLEAN, FAILED, FINDINGS, World, setup};
+use super::{diff_config, diff_git};
 use crate::diag::Texts;
 use crate::lockfile;
 use crate::report::{Block, Failure};
@@ -21,7 +22,7 @@ pub(super) fn run(common: &Common, args: &Diff, world: World<'_>) -> Output {
     let are_named = paths.is_none();
     let compared = match paths {
         Some((old, new)) => {
-            let compared = two_files(common, [&old, &new], world.disk, &mut texts);
+            let compared = two_files(common, [&old, &new], world, &mut texts);
             compared.map(|one| vec![one])
         }
         None => diff_git::compare(common, args, world, &mut texts),
@@ -45,9 +46,10 @@ fn paths(common: &Common, args: &Diff, files: &dyn Files) -> Option<(PathBuf, Pa
 fn two_files(
     common: &Common,
     paths: [&Path; 2],
-    files: &dyn Files,
+    world: World<'_>,
     texts: &mut Texts,
 ) -> Result<Compared, Failure> {
+    let files: &dyn Files = world.disk;
     let [old, new] = paths.map(|path| lock_path(files, path));
     let before = side(common, files, &old, texts)?;
     let now = side(common, files, &new, texts)?;
@@ -58,8 +60,10 @@ fn two_files(
             ..Failure::default()
         });
     }
-    let path = if now.is_some() { new } else { old };
-    Ok(compare(path.display().to_string(), before, now))
+    let path = if now.is_some() { &new } else { &old };
+    let mut one = compare(path.display().to_string(), before, now);
+    diff_config::explain(&mut one, [old.parent(), new.parent()], world, texts);
+    Ok(one)
 }
 
 /// Explains what differs between two sides.
@@ -73,6 +77,7 @@ pub(super) fn compare(path: String, old: Option<Side>, new: Option<Side>) -> Com
         old,
         new,
         review,
+        because: BTreeMap::new(),
         failures: Vec::new(),
     }
 }

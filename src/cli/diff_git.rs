@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use super::args::{Common, Diff};
 use super::diff::{compare as compare_sides, parsed};
 use super::diff_report::{Compared, Side};
-use super::git_errors;
 use super::{World, root, setup};
+use super::{diff_config, git_errors};
 use crate::diag::Texts;
 use crate::git::{self, Change, Content, Entry, GitError, ObjectId, Repository, Status};
 use crate::lockfile;
@@ -122,12 +122,22 @@ impl Reading<'_> {
             };
             let old = side(&change.old, &self.names[0]);
             let new = side(&change.new, &self.names[1]);
-            let one = self.one(change, (old, new), failures);
+            let mut one = self.one(change, (old, new), failures);
+            self.explain(&mut one, change, texts);
             if !one.review.is_empty() || !one.failures.is_empty() {
                 all.push(one);
             }
         }
         Ok(all)
+    }
+
+    /// Says what the configuration in the work tree says, where that is what is compared.
+    fn explain(&self, one: &mut Compared, change: &Change, texts: &mut Texts) {
+        let Some(top) = self.repository.top().filter(|_| self.names[1].is_empty()) else {
+            return;
+        };
+        let path = top.join(change.path());
+        diff_config::explain(one, [None, path.parent()], self.world, texts);
     }
 
     fn one(

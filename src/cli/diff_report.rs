@@ -1,5 +1,7 @@
 //! What `lockctl diff` says about a file.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
 use crate::addr::ProviderAddr;
@@ -23,12 +25,17 @@ pub(super) struct Side {
     pub(super) flavor: Flavor,
 }
 
+/// A clause on each change that the configuration says something about.
+pub(super) type Because = BTreeMap<ProviderAddr, String>;
+
 /// Both sides of a file, and what differs.
 pub(super) struct Compared {
     pub(super) path: String,
     pub(super) old: Option<Side>,
     pub(super) new: Option<Side>,
     pub(super) review: FileReview,
+    /// What the configuration says about a change.
+    pub(super) because: Because,
     /// Why a side could not be read.
     pub(super) failures: Vec<Failure>,
 }
@@ -78,7 +85,8 @@ pub(super) fn changes(one: &Compared, is_named: bool, with_details: bool) -> Cha
         .iter()
         .map(|cause| remark(cause.risk(), cause.to_string()));
     let rows = one.review.providers.iter().map(|(change, explained)| {
-        let mut row = row(change, explained, flavor);
+        let text = sentence(change, explained, &one.because);
+        let mut row = row(change, remark(explained.risk, text), flavor);
         if with_details {
             row.details = details(change);
         }
@@ -99,7 +107,7 @@ fn remark(risk: Risk, text: String) -> Remark {
     }
 }
 
-fn row(change: &ProviderChange, explained: &Explained, flavor: Flavor) -> Change {
+fn row(change: &ProviderChange, remark: Remark, flavor: Flavor) -> Change {
     let addr = change.addr();
     let version = |side: &ProviderSide| linked_version(&side.addr, &side.lock.version);
     let (old, new) = (change.before().map(version), change.now().map(version));
@@ -111,7 +119,7 @@ fn row(change: &ProviderChange, explained: &Explained, flavor: Flavor) -> Change
             _ => kind.name().to_owned(),
         });
     Change {
-        remark: remark(explained.risk, sentence(change, explained)),
+        remark,
         subject: Linked {
             text: addr.short(flavor),
             url: page(addr, None),
@@ -124,7 +132,7 @@ fn row(change: &ProviderChange, explained: &Explained, flavor: Flavor) -> Change
 }
 
 /// Returns the causes as one sentence, with the constraints where these changed.
-fn sentence(change: &ProviderChange, explained: &Explained) -> String {
+fn sentence(change: &ProviderChange, explained: &Explained, because: &Because) -> String {
     let constraints =
         |side: Option<&ProviderSide>| side.map(|side| side.lock.constraints.to_string());
     let (old, new) = (constraints(change.before()), constraints(change.now()));
@@ -135,7 +143,8 @@ fn sentence(change: &ProviderChange, explained: &Explained) -> String {
         Cause::ConstraintsDropped => format!("{cause} (they were {old})"),
         _ => cause.to_string(),
     });
-    clauses.collect::<Vec<_>>().join("; ")
+    let because = because.get(change.addr()).cloned();
+    clauses.chain(because).collect::<Vec<_>>().join("; ")
 }
 
 /// Lists constraints and single hashes, those that came and those that went.
@@ -233,12 +242,12 @@ pub(super) fn json(one: &Compared, texts: &Texts) -> Value {
         "risk": one.review.risk().name(),
         "findings": findings,
         "failures": one.failures.iter().map(report_json::Failure::from).collect::<Vec<_>>(),
-        "changes": changes.map(|(change, explained)| change_json(change, explained)).collect::<Vec<_>>(),
+        "changes": changes.map(|(change, explained)| change_json(change, explained, &one.because)).collect::<Vec<_>>(),
         "unchanged": one.review.unchanged,
     })
 }
 
-fn change_json(change: &ProviderChange, explained: &Explained) -> Value {
+fn change_json(change: &ProviderChange, explained: &Explained, because: &Because) -> Value {
     let side = |side: &ProviderSide| {
         let hashes = side.lock.hashes.iter().map(Hash::as_str);
         json!({
@@ -251,7 +260,8 @@ fn change_json(change: &ProviderChange, explained: &Explained) -> Value {
     let mut value = json!({
         "provider": change.addr().to_string(),
         "kinds": change.kinds.iter().map(|kind| kind.name()).collect::<Vec<_>>(),
-        "cause": sentence(change, explained),
+        "cause": sentence(change, explained, because),
+        "follows_from": because.get(change.addr()),
         "risk": explained.risk.name(),
         "old": change.before().map(side),
         "new": change.now().map(side),

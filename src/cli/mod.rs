@@ -3,6 +3,7 @@
 mod args;
 mod branches;
 mod diff;
+mod diff_config;
 mod diff_git;
 mod diff_report;
 mod fmt;

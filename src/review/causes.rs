@@ -104,6 +104,8 @@ pub enum Cause {
     ListLost,
     /// All of the `h1:` went.
     AllH1Lost,
+    /// There are no hashes yet, as OpenTofu writes an entry that it carried over.
+    NoHashes,
     /// There are no hashes any more.
     AllHashesLost,
     /// `h1:` gave way to others, while the `zh:` say that the release is the same.
@@ -135,6 +137,7 @@ impl Cause {
             | Self::ListShrank(_)
             | Self::ListLost
             | Self::AllH1Lost
+            | Self::NoHashes
             | Self::AllHashesLost
             | Self::OtherPlatform
             | Self::Constraints(ScopeChange::Impossible) => Risk::Warning,
@@ -236,6 +239,7 @@ impl Cause {
                 "the list of all zips of the release was lost, as a mirror or a plugin cache does"
             }
             Self::AllH1Lost => "no platform is covered by an h1 any more",
+            Self::NoHashes => "it has no hash yet, so that any package would do",
             Self::AllHashesLost => "no hash is left, so that any package would do",
             Self::OtherPlatform => {
                 "platforms gave way to others: the list of zips says that the release is the same"

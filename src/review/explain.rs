@@ -43,6 +43,9 @@ impl Explained {
 
 fn added(lock: &ProviderLock) -> Vec<Cause> {
     let mut causes = vec![Cause::NewProvider];
+    if lock.hashes.is_empty() {
+        causes.push(Cause::NoHashes);
+    }
     if lock.version.is_prerelease() {
         causes.push(Cause::Prerelease);
     }
@@ -158,7 +161,7 @@ fn of_same_packages(change: &ProviderChange, old: &Hashes, new: &Hashes) -> Vec<
     let mut causes = Vec::new();
     causes.extend(match zh {
         (0, 0) => None,
-        (0, _) if !had(Scheme::Zh) => Some(Cause::SchemeCompleted(Scheme::Zh)),
+        (0, _) if !old.lists_release() => Some(Cause::SchemeCompleted(Scheme::Zh)),
         (0, count) => Some(Cause::ReleaseGrew(count)),
         (_, 0) if !has(Scheme::Zh) => Some(Cause::ListLost),
         (count, 0) => Some(Cause::ListShrank(count)),

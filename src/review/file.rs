@@ -58,6 +58,8 @@ pub enum FileCause {
     HeaderLost,
     /// Comments that somebody wrote are gone.
     CommentsLost(usize),
+    /// The lines end otherwise: with `\r\n` or no longer so.
+    LineEnds,
     /// The same is locked, in other bytes.
     FormatOnly,
 }
@@ -77,6 +79,7 @@ impl FileCause {
             Self::HeaderAdded => "header-added",
             Self::HeaderLost => "header-lost",
             Self::CommentsLost(_) => "comments-lost",
+            Self::LineEnds => "line-ends",
             Self::FormatOnly => "format-only",
         }
     }
@@ -91,6 +94,7 @@ impl FileCause {
             | Self::Renamed { .. }
             | Self::HeaderAdded
             | Self::HeaderLost
+            | Self::LineEnds
             | Self::FormatOnly => Risk::Routine,
         }
     }
@@ -132,6 +136,7 @@ impl fmt::Display for FileCause {
                     "{count} comments of an author are gone: the programs keep none"
                 )
             }
+            Self::LineEnds => f.write_str("the line ends are others (CRLF or LF)"),
             Self::FormatOnly => f.write_str("the same is locked, only written otherwise"),
         }
     }
@@ -190,10 +195,11 @@ fn of_file(
     found: &LockDiff,
 ) -> Vec<FileCause> {
     let mut causes = Vec::new();
-    if old.is_some_and(|side| side.is_broken) {
+    let is_same = old.map(|side| side.bytes) == new.map(|side| side.bytes);
+    if old.is_some_and(|side| side.is_broken) && !is_same {
         causes.push(FileCause::WasBroken);
     }
-    if new.is_some_and(|side| side.is_broken) {
+    if new.is_some_and(|side| side.is_broken) && !is_same {
         causes.push(FileCause::Broken);
     }
     let (old, new) = match (old, new) {
@@ -213,10 +219,20 @@ fn of_file(
         0 => {}
         lost => causes.push(FileCause::CommentsLost(lost)),
     }
-    if causes.is_empty() && found.providers.is_empty() && old.bytes != new.bytes {
+    if has_carriage_returns(old.bytes) != has_carriage_returns(new.bytes) {
+        causes.push(FileCause::LineEnds);
+    }
+    let only_line_ends = causes == [FileCause::LineEnds];
+    let is_same = causes.is_empty() || only_line_ends;
+    if is_same && found.providers.is_empty() && old.bytes != new.bytes {
+        causes.clear();
         causes.push(FileCause::FormatOnly);
     }
     causes
+}
+
+fn has_carriage_returns(bytes: &[u8]) -> bool {
+    bytes.windows(2).any(|pair| pair == b"\r\n")
 }
 
 fn header(old: Option<Program>, new: Option<Program>) -> Option<FileCause> {

@@ -123,6 +123,11 @@ fn changes_of_hashes_are_explained() {
     check(
         "zh:a",
         "zh:a zh:b",
+        "Routine HashesAdded: the list of all zips of the release was added",
+    );
+    check(
+        "zh:a zh:b",
+        "zh:a zh:b zh:c",
         "Notice HashesAdded: the release has 1 zip more",
     );
     check(
@@ -161,6 +166,11 @@ fn changes_of_addresses_are_explained() {
     check(
         "",
         "a/x = 1.0.0",
+        "Warning Added: it has no hash yet, so that any package would do; a provider that was not locked before",
+    );
+    check(
+        "",
+        "a/x = 1.0.0 | h1:a",
         "Notice Added: a provider that was not locked before",
     );
     check(
@@ -192,7 +202,7 @@ fn changes_of_addresses_are_explained() {
     // Two candidates are no pair.
     check(
         "a/x = 1.0.0\nb/x = 1.0.0",
-        "c/x = 1.0.0",
+        "c/x = 1.0.0 | h1:a",
         "Routine Removed: nothing is locked for it any more\n\
          Routine Removed: nothing is locked for it any more\n\
          Notice Added: a provider that was not locked before",

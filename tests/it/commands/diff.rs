@@ -199,6 +199,7 @@ fn json_has_every_fact() {
             "constraints-changed"
           ],
           "cause": "a new major version, so all hashes moved; the constraints allow other versions (~> 5.0 → ~> 6.0)",
+          "follows_from": null,
           "risk": "notice",
           "old": {
             "provider": "registry.terraform.io/hashicorp/aws",
@@ -301,7 +302,7 @@ fn a_file_may_come_or_go() {
         gone.stdout,
         str![[r#"
 warning: the file is gone, so the next init selects anew and trusts what it gets
-routine  a/x  1.0.0  removed  nothing is locked for it any more
+routine  a/x  1.0.0  removed  nothing is locked for it any more; it is no longer required
 1 provider removed; warning: the file itself
 
 "#]]
@@ -371,4 +372,40 @@ fn hostile_text_stays_text() {
 
 "#]]
     );
+}
+
+#[test]
+fn the_configuration_says_what_a_change_follows_from() {
+    let lab = Lab::new();
+    let require = |constraint: &str| {
+        format!(
+            "terraform {{\n  required_providers {{\n    aws = {{\n      source  = \"hashicorp/aws\"\n      \
+             version = \"{constraint}\"\n    }}\n  }}\n}}\n"
+        )
+    };
+    lab.write(&format!("old/{LOCK}"), text(OLD));
+    lab.write(
+        "old/main.tf",
+        require("~> 5.0") + "resource \"null_resource\" \"x\" {}\n",
+    );
+    lab.write(&format!("new/{LOCK}"), text(&NEW[1..]));
+    lab.write("new/main.tf", require("~> 6.0") + "provider \"gone\" {}\n");
+    let outcome = lab.run(&["diff", "old", "new"]);
+    assert_exit(&outcome, 0);
+    for wanted in [
+        "(~> 5.0 → ~> 6.0); the constraint in new/main.tf:5 changed from ~> 5.0 to ~> 6.0\n",
+        "nothing is locked for it any more; it is no longer required\n",
+        "tampered with; nothing in the configuration requires it\n",
+    ] {
+        assert!(
+            outcome.stdout.contains(wanted),
+            "{wanted}: {}",
+            outcome.stdout
+        );
+    }
+
+    lab.write(&format!("new/{LOCK}"), text(&[]));
+    let outcome = lab.run(&["diff", "old", "new"]);
+    let wanted = "nothing is locked for it any more; but it is still required in new/main.tf:5\n";
+    assert!(outcome.stdout.contains(wanted), "{}", outcome.stdout);
 }

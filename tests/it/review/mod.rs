@@ -1,3 +1,4 @@
 //! Changes of lock files explained.
 
+mod cases;
 mod corpus;

@@ -1,0 +1,73 @@
+//! The states of lock files before and after a run of the real programs, and how they are explained.
+
+use std::fs;
+use std::path::Path;
+
+use lockctl::diag::{Texts, has_errors};
+use lockctl::flavor::Flavor;
+use lockctl::lockfile;
+use lockctl::review::{FileSide, review};
+use serde_json::Value;
+
+const CASES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/spec/cases");
+
+/// Explains a case: what is said about the file, then about each provider.
+fn told(before: &Path, after: &Path) -> String {
+    let mut texts = Texts::default();
+    let sides = [before, after].map(|path| {
+        let bytes = fs::read(path).unwrap();
+        let file = texts.add(path.display().to_string(), bytes.clone());
+        let (document, diagnostics) = lockfile::parse(file, &bytes, Flavor::OpenTofu1_12);
+        (bytes, document, has_errors(&diagnostics))
+    });
+    let [old, new] = sides.each_ref().map(|(bytes, document, is_broken)| {
+        Some(FileSide {
+            bytes,
+            document,
+            is_broken: *is_broken,
+        })
+    });
+    let found = review(old, new);
+    let file = found.causes.iter().map(ToString::to_string);
+    let providers = found.providers.iter().map(|(change, explained)| {
+        format!("{}: {}", change.addr().type_name(), explained.sentence())
+    });
+    file.chain(providers).collect::<Vec<_>>().join(" / ")
+}
+
+/// What each pair that changes is told as, below what it shows.
+const WANTED: &str = include_str!("cases.txt");
+
+#[test]
+fn recorded_changes_are_explained() {
+    let mut all = String::new();
+    for group in ["lifecycle", "opentofu"] {
+        let Ok(text) = fs::read(format!("{CASES}/{group}.json")) else {
+            println!("skipped: no recorded cases");
+            return;
+        };
+        let file: Value = serde_json::from_slice(&text).unwrap();
+        for case in file["cases"].as_array().unwrap() {
+            let path = |name: &str| Some(Path::new(CASES).join(case[name].as_str()?));
+            let (Some(before), Some(after)) = (path("before"), path("after")) else {
+                continue;
+            };
+            let told = told(&before, &after);
+            if !told.is_empty() {
+                let (id, shows) = (
+                    case["id"].as_str().unwrap(),
+                    case["shows"].as_str().unwrap(),
+                );
+                all += &format!("{id}\n  shows: {shows}\n  told:  {told}\n");
+            }
+        }
+    }
+    if std::env::var_os("SNAPSHOTS").is_some_and(|value| value == "overwrite") {
+        fs::write(
+            concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/review/cases.txt"),
+            &all,
+        )
+        .unwrap();
+    }
+    assert_eq!(all, WANTED);
+}
