@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::error::ErrorKind;
 use clap::{ArgAction, Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
-use super::merge_args::{Merge, Resolve};
+use super::merge_args::{Git, GitTextconv, Merge, Resolve};
 use crate::flavor::FlavorChoice;
 use crate::platform::Platform;
 
@@ -98,6 +98,10 @@ pub(super) enum Command {
     Resolve(Resolve),
     /// Show the history of a provider, or of all, in the lock file of a git repository
     Log(Log),
+    /// Wire lockctl into git: merge driver, diff driver, attributes
+    Git(Git),
+    /// Print a lock file for people, one fact a line (a diff driver of git)
+    GitTextconv(GitTextconv),
 }
 
 /// How configuration is read.

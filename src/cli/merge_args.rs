@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum};
 
 use super::args::Roots;
 use crate::review::{self, MARKER_SIZE};
@@ -47,6 +47,39 @@ pub(super) struct Resolve {
     pub(super) roots: Roots,
     #[command(flatten)]
     pub(super) policy: Policy,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(super) struct Git {
+    #[command(subcommand)]
+    pub(super) command: GitCommand,
+}
+
+#[derive(Clone, Debug, Subcommand)]
+pub(super) enum GitCommand {
+    /// Make git merge and show lock files with lockctl
+    Install(Wire),
+    /// Take back what `install` wrote
+    Uninstall(Wire),
+    /// Show what is in force in the repository; exit with 1 unless all of it is
+    Status,
+}
+
+#[derive(Clone, Copy, Debug, Args)]
+pub(super) struct Wire {
+    /// For all repositories of the user, not only for this one
+    #[arg(long)]
+    pub(super) global: bool,
+    /// Write nothing; show what would be written
+    #[arg(long)]
+    pub(super) dry_run: bool,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(super) struct GitTextconv {
+    /// A lock file
+    #[arg(value_name = "FILE")]
+    pub(super) file: PathBuf,
 }
 
 #[derive(Clone, Copy, Debug, Args)]

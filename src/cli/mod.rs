@@ -7,6 +7,7 @@ mod diff_config;
 mod diff_git;
 mod diff_report;
 mod fmt;
+mod git;
 mod git_errors;
 mod hash;
 mod lock;
@@ -120,6 +121,8 @@ fn dispatch(line: &CommandLine, world: World<'_>, stderr: &mut (dyn Write + Send
         Command::Merge(args) => merge::run(common, args, world),
         Command::Resolve(args) => resolve::run(common, args, world),
         Command::Log(args) => log::run(common, args, world),
+        Command::Git(args) => git::run(common, args, world),
+        Command::GitTextconv(args) => git::textconv(common, args, world),
     }
 }
 

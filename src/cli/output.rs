@@ -25,6 +25,8 @@ pub(super) struct Output {
     /// Files, where a command is about these, and what to think of them.
     pub(super) files: Option<(Vec<serde_json::Value>, json::Verdict)>,
     pub(super) texts: Texts,
+    /// Bytes to print as they are, before all else, to people only.
+    pub(super) raw: Vec<u8>,
     /// Directories with configuration that no root covers, if roots were looked for.
     not_locked: Option<Vec<String>>,
 }
@@ -90,6 +92,7 @@ impl Output {
             packages: Vec::new(),
             files: None,
             texts: ran.texts,
+            raw: Vec::new(),
             not_locked,
         }
     }
@@ -166,6 +169,7 @@ impl Output {
     pub(super) fn print(&self, common: &Common, env: &dyn Env, io: &mut Io<'_>) -> io::Result<()> {
         match common.format {
             Format::Human => {
+                io.stdout.write_all(&self.raw)?;
                 let colors = colors(common.color, env, Stream::Stdout);
                 human::render(io.stdout, &self.report.results, &self.texts, colors)?;
                 self.print_notes(common, env, io)

@@ -23,6 +23,19 @@ pub const SETTINGS: [(&str, &str); 3] = [
 /// The line of attributes that names the drivers.
 pub const ATTRIBUTES: &str = ".terraform.lock.hcl merge=lockctl diff=lockctl";
 
+const LOCK_FILE: &str = ".terraform.lock.hcl";
+
+/// A setting or attribute as git sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InForce {
+    /// Its name.
+    pub name: &'static str,
+    /// Whether it is as lockctl would set it.
+    pub is_wanted: bool,
+    /// Its value, if it has one.
+    pub found: Option<String>,
+}
+
 /// Whose git is wired up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
@@ -104,6 +117,40 @@ impl<'a> Wiring<'a> {
         let args = ["config", self.scope.option(), "--unset-all", name];
         self.repository.output(&args, &[], MAX_LIST_BYTES).map(drop)
     }
+}
+
+/// Returns what counts where a directory is: each setting and attribute with the value it should
+/// have, and the one it has.
+///
+/// # Errors
+/// If there is no repository, or git does not answer.
+pub fn in_force(run: &dyn Run, dir: &Path) -> Result<Vec<InForce>, GitError> {
+    let repository = Repository::find(run, dir)?;
+    let mut all = Vec::new();
+    for (name, wanted) in SETTINGS {
+        let found = repository.setting(None, name)?;
+        all.push(InForce {
+            name,
+            is_wanted: found.as_deref() == Some(wanted),
+            found,
+        });
+    }
+    let args = ["check-attr", "-z", "merge", "diff", "--", LOCK_FILE];
+    let said = repository.output(&args, &[], MAX_LIST_BYTES)?;
+    let said = String::from_utf8_lossy(&said);
+    let fields: Vec<&str> = said.split('\0').collect();
+    for (name, fields) in ["attribute merge", "attribute diff"]
+        .into_iter()
+        .zip(fields.chunks(3))
+    {
+        let value = fields.get(2).filter(|value| **value != "unspecified");
+        all.push(InForce {
+            name,
+            is_wanted: value == Some(&"lockctl"),
+            found: value.map(|value| (*value).to_owned()),
+        });
+    }
+    Ok(all)
 }
 
 impl Repository<'_> {

@@ -35,7 +35,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 pub use changes::{Change, Entry, Status};
-pub use driver::{ATTRIBUTES, SETTINGS, Scope, Wiring, with_line, without_line};
+pub use driver::{ATTRIBUTES, InForce, SETTINGS, Scope, Wiring, in_force, with_line, without_line};
 pub use error::GitError;
 pub use history::{Commit, Step};
 pub use objects::{Content, ObjectId};

@@ -111,6 +111,14 @@ impl Disk for RealDisk {
         }
     }
 
+    fn remove(&self, path: &Path, old: &[u8]) -> io::Result<Replaced> {
+        if current(path, old.len())?.as_deref() != Some(old) {
+            return Ok(Replaced::Changed);
+        }
+        fs::remove_file(path)?;
+        Ok(Replaced::Done)
+    }
+
     fn scratch(&self) -> io::Result<Box<dyn Scratch>> {
         let file = tempfile::tempfile().map_err(|error| {
             let dir = std::env::temp_dir();

@@ -10,6 +10,7 @@ mod explain;
 mod file;
 mod markers;
 mod merge;
+mod readable;
 #[cfg(test)]
 mod tests;
 mod verdict;
@@ -20,4 +21,5 @@ pub use explain::{Explained, explain};
 pub use file::{FileCause, FileReview, FileSide, review};
 pub use markers::{MARKER_SIZE, MarkerError, MarkerFault, Markers, Parted, part, write_merged};
 pub use merge::{Conflict, Merged, Prefer, Unfinished, merge};
+pub use readable::readable;
 pub use verdict::{Verdict, verdict};

@@ -139,6 +139,15 @@ impl Disk for MemFiles {
         Ok(Replaced::Done)
     }
 
+    fn remove(&self, path: &Path, old: &[u8]) -> io::Result<Replaced> {
+        let mut files = self.lock();
+        if files.get(&clean(path)).map(Vec::as_slice) != Some(old) {
+            return Ok(Replaced::Changed);
+        }
+        files.remove(&clean(path));
+        Ok(Replaced::Done)
+    }
+
     fn scratch(&self) -> io::Result<Box<dyn Scratch>> {
         Ok(Box::new(Cursor::new(Vec::new())))
     }

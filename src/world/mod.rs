@@ -69,7 +69,7 @@ pub trait Files: Sync {
     fn kind(&self, path: &Path) -> io::Result<FileKind>;
 }
 
-/// How [`Disk::replace`] ended.
+/// How [`Disk::replace`] or [`Disk::remove`] ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Replaced {
     /// The file holds the new bytes.
@@ -94,6 +94,15 @@ pub trait Disk: Files {
     /// # Errors
     /// What the system says; then the old file stands as it was.
     fn replace(&self, path: &Path, old: Option<&[u8]>, new: &[u8]) -> io::Result<Replaced>;
+
+    /// Removes a file that holds `old`, the bytes that were read before.
+    ///
+    /// Between the comparison and the removal nobody else must write it. A link is removed, not
+    /// what it leads to.
+    ///
+    /// # Errors
+    /// What the system says; then the file stands as it was.
+    fn remove(&self, path: &Path, old: &[u8]) -> io::Result<Replaced>;
 
     /// Makes an empty file that has no name and vanishes with the last use of it, however the
     /// process ends.

@@ -252,6 +252,9 @@ impl Disk for Busy {
         }
         RealDisk.replace(path, old, new)
     }
+    fn remove(&self, path: &Path, old: &[u8]) -> io::Result<Replaced> {
+        RealDisk.remove(path, old)
+    }
     fn scratch(&self) -> io::Result<Box<dyn Scratch>> {
         RealDisk.scratch()
     }

@@ -4,6 +4,7 @@ mod cli_config;
 mod diff;
 mod diff_git;
 mod files;
+mod git;
 mod lock;
 mod log;
 mod merge;

@@ -1,0 +1,49 @@
+//! A lock file in few lines, for programs that compare texts.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use crate::hash::Sha256Stream;
+use crate::lockfile::LockFile;
+
+/// How many bytes of a digest are shown: enough to tell two sets of hashes of a file apart.
+const DIGEST_BYTES: usize = 6;
+
+/// Prints each provider in a few lines, ordered by their addresses.
+///
+/// Equal sets of hashes have equal digests; which hashes they are is left out.
+#[must_use]
+pub fn readable(lock: &LockFile) -> String {
+    let mut out = String::new();
+    for (addr, entry) in &lock.providers {
+        let mut line = |name: &str, value: &str| {
+            writeln!(out, "{addr} {name} {value}").expect("writing to a string cannot fail");
+        };
+        line("version", &entry.version.to_string());
+        if !entry.constraints.is_empty() {
+            line("constraints", &entry.constraints.to_string());
+        }
+        let mut schemes: BTreeMap<&str, (usize, Sha256Stream)> = BTreeMap::new();
+        for hash in entry.hashes.iter() {
+            let (scheme, _) = hash.as_str().split_once(':').unwrap_or_default();
+            let (count, stream) = schemes.entry(scheme).or_default();
+            *count += 1;
+            // With its length before it no two sets run into the same bytes.
+            stream.update(&hash.as_str().len().to_le_bytes());
+            stream.update(hash.as_str().as_bytes());
+        }
+        for (scheme, (count, stream)) in schemes {
+            let digest = stream.finish();
+            let digest: String = digest[..DIGEST_BYTES]
+                .iter()
+                .map(|byte| format!("{byte:02x}"))
+                .collect();
+            line(
+                &scheme.escape_debug().to_string(),
+                &format!("{count} {digest}"),
+            );
+        }
+        out.push('\n');
+    }
+    out
+}

@@ -1,0 +1,278 @@
+//! Real repositories whose lock files lockctl merges and shows.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::LOCK;
+use super::merge::{file, has_git};
+
+/// A repository on its branch `main`, with lockctl installed in it and in `PATH`.
+struct Repository {
+    dir: tempfile::TempDir,
+}
+
+impl Repository {
+    /// Makes one with a first commit of a lock file; `None` without git.
+    fn with(lock: &str) -> Option<Self> {
+        if !has_git() {
+            return None;
+        }
+        let dir = tempfile::tempdir().unwrap();
+        let made = Self { dir };
+        made.good("git", &["init", "-q", "-b", "main"]);
+        made.commit(lock);
+        Some(made)
+    }
+
+    fn installed(lock: &str) -> Option<Self> {
+        let made = Self::with(lock)?;
+        made.good("lockctl", &["git", "install"]);
+        made.good("git", &["add", "-A"]);
+        made.good("git", &["commit", "-qm", "attributes"]);
+        Some(made)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    fn lock(&self) -> String {
+        std::fs::read_to_string(self.path(LOCK)).unwrap()
+    }
+
+    fn commit(&self, lock: &str) {
+        std::fs::write(self.path(LOCK), lock).unwrap();
+        self.good("git", &["add", "-A"]);
+        self.good("git", &["commit", "-qm", "a change"]);
+    }
+
+    /// Runs a program; returns its exit code and what it printed.
+    fn run(&self, program: &str, args: &[&str]) -> (i32, String) {
+        let binary = Path::new(env!("CARGO_BIN_EXE_lockctl"));
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let dirs = std::iter::once(binary.parent().unwrap().to_owned());
+        let path = std::env::join_paths(dirs.chain(std::env::split_paths(&path))).unwrap();
+        let program = if program == "lockctl" {
+            binary
+        } else {
+            Path::new(program)
+        };
+        let mut command = Command::new(program);
+        command.args(args).current_dir(self.dir.path());
+        command.env("PATH", path).env("HOME", self.dir.path());
+        command.env("GIT_CONFIG_NOSYSTEM", "1").env("NO_COLOR", "1");
+        command.env("GIT_CONFIG_GLOBAL", "/dev/null");
+        command.env("GIT_PAGER", "cat").env("GIT_EDITOR", "true");
+        for who in ["AUTHOR", "COMMITTER"] {
+            command.env(format!("GIT_{who}_NAME"), "Somebody");
+            command.env(format!("GIT_{who}_EMAIL"), "somebody@example.com");
+            command.env(format!("GIT_{who}_DATE"), "2024-01-01T00:00:00Z");
+        }
+        for other in [
+            "GIT_DIR",
+            "GIT_WORK_TREE",
+            "GIT_INDEX_FILE",
+            "XDG_CONFIG_HOME",
+        ] {
+            command.env_remove(other);
+        }
+        let output = command.output().unwrap();
+        let said = [output.stdout, output.stderr].concat();
+        let said = String::from_utf8_lossy(&said).into_owned();
+        (output.status.code().unwrap(), said)
+    }
+
+    #[track_caller]
+    fn good(&self, program: &str, args: &[&str]) -> String {
+        let (code, said) = self.run(program, args);
+        assert_eq!(code, 0, "{program} {args:?}: {said}");
+        said
+    }
+
+    /// Commits on two branches and merges the second into the first.
+    fn merge(&self, ours: &str, theirs: &str) -> (i32, String) {
+        self.good("git", &["checkout", "-qb", "theirs"]);
+        self.commit(theirs);
+        self.good("git", &["checkout", "-q", "main"]);
+        self.commit(ours);
+        self.run("git", &["merge", "--no-edit", "theirs"])
+    }
+}
+
+#[test]
+fn branches_that_conflict_line_by_line_merge() {
+    let base = file(&["b 1.0.0 a b"]);
+    let (ours, theirs) = (
+        file(&["b 1.0.0 a c", "c 1.0.0 a"]),
+        file(&["b 1.0.0 a b d", "d 1.0.0 a"]),
+    );
+    let Some(plain) = Repository::with(&base) else {
+        return;
+    };
+    assert_eq!(
+        plain.merge(&ours, &theirs).0,
+        1,
+        "a conflict without lockctl"
+    );
+    // What git left can still be resolved, with the base that its index holds: `b` stays removed.
+    let said = plain.good("lockctl", &["resolve"]);
+    assert!(said.contains("no conflict is left"), "{said}");
+    let wanted = file(&["b 1.0.0 a c d", "c 1.0.0 a", "d 1.0.0 a"]);
+    assert_eq!(plain.lock(), wanted);
+
+    let repository = Repository::installed(&base).unwrap();
+    let (code, said) = repository.merge(&ours, &theirs);
+    assert_eq!(code, 0, "{said}");
+    assert_eq!(repository.lock(), wanted);
+    assert!(said.contains("merged entry by entry"), "{said}");
+}
+
+#[test]
+fn a_rebase_of_five_commits_passes() {
+    let base = file(&["m 1.0.0 a"]);
+    let Some(repository) = Repository::installed(&base) else {
+        return;
+    };
+    repository.good("git", &["checkout", "-qb", "work"]);
+    let steps: [&[&str]; 5] = [
+        &["m 1.0.0 a b"],
+        &["m 1.0.0 a b", "n 1.0.0 a"],
+        &["m 1.0.0 a b", "n 1.1.0 b"],
+        &["m 1.0.0 a b", "n 1.1.0 b c"],
+        &["l 1.0.0 a", "m 1.0.0 a b", "n 1.1.0 b c"],
+    ];
+    for step in steps {
+        repository.commit(&file(step));
+    }
+    repository.good("git", &["checkout", "-q", "main"]);
+    repository.commit(&file(&["k 1.0.0 a", "m 1.0.0 a c", "o 1.0.0 a"]));
+    repository.good("git", &["checkout", "-q", "work"]);
+    repository.good("git", &["rebase", "main"]);
+    let wanted = [
+        "k 1.0.0 a",
+        "l 1.0.0 a",
+        "m 1.0.0 a b c",
+        "n 1.1.0 b c",
+        "o 1.0.0 a",
+    ];
+    assert_eq!(repository.lock(), file(&wanted));
+    let count = repository.good("git", &["rev-list", "--count", "main..work"]);
+    assert_eq!(count.trim(), "5");
+}
+
+#[test]
+fn a_true_conflict_stops_with_one_block_marked() {
+    let base = file(&["a 1.0.0 a", "b 1.5.0 a", "c 1.0.0 a"]);
+    let Some(repository) = Repository::installed(&base) else {
+        return;
+    };
+    repository.good("git", &["config", "merge.conflictStyle", "diff3"]);
+    let (code, said) = repository.merge(
+        &file(&["a 1.0.0 a b", "b 1.6.0 b", "c 1.0.0 a"]),
+        &file(&["a 1.0.0 a", "b 1.4.0 c", "c 1.1.0 d"]),
+    );
+    assert_eq!(code, 1, "{said}");
+    assert!(said.contains("example.com/t/b needs a person"), "{said}");
+    let text = repository.lock();
+    let marks: Vec<&str> = text
+        .lines()
+        .filter(|line| {
+            ["<<<<<<<", "|||||||", "=======", ">>>>>>>"].contains(&&line[..7.min(line.len())])
+        })
+        .map(|line| &line[..7])
+        .collect();
+    assert_eq!(
+        marks,
+        ["<<<<<<<", "|||||||", "=======", ">>>>>>>"],
+        "{text}"
+    );
+    assert!(text.starts_with(&file(&["a 1.0.0 a b"])), "{text}");
+    let (code, said) = repository.run("lockctl", &["verify", "--only", "file"]);
+    assert_eq!(code, 1, "{said}");
+    assert!(said.contains("lockctl resolve"), "{said}");
+    assert_eq!(repository.run("lockctl", &["resolve"]).0, 1);
+    assert_eq!(repository.lock(), text, "nothing is new");
+
+    // Somebody mends their version, and adds a provider while at it.
+    let edited = text.replace("1.4.0", "1.7.0") + &file(&["z 1.0.0 a"]).replace("# This file is maintained automatically by \"terraform init\".\n# Manual edits may be lost in future updates.\n", "");
+    std::fs::write(repository.path(LOCK), edited).unwrap();
+    repository.good("lockctl", &["resolve"]);
+    let wanted = ["a 1.0.0 a b", "b 1.7.0 c", "c 1.1.0 d", "z 1.0.0 a"];
+    assert_eq!(repository.lock(), file(&wanted));
+}
+
+#[test]
+fn a_side_that_cannot_be_parsed_loses_nothing_in_git() {
+    let base = file(&["a 1.0.0 a", "b 1.0.0 a"]);
+    let Some(repository) = Repository::installed(&base) else {
+        return;
+    };
+    let theirs = file(&["a 1.0.0 a", "b 1.2.0 c"]).replace("1.2.0", "1.x");
+    let (code, said) = repository.merge(&file(&["a 1.0.0 a", "b 1.1.0 b"]), &theirs);
+    assert_eq!(code, 1, "{said}");
+    let text = repository.lock();
+    for part in ["<<<<<<< ", "1.1.0", "1.x", ">>>>>>> "] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    for stage in [":2:", ":3:"] {
+        repository.good("git", &["cat-file", "-e", &format!("{stage}{LOCK}")]);
+    }
+}
+
+#[test]
+fn installing_is_repeatable_and_leaves_no_trace() {
+    let Some(repository) = Repository::with(&file(&["a 1.0.0 a"])) else {
+        return;
+    };
+    let config = || std::fs::read_to_string(repository.path(".git/config")).unwrap();
+    let attributes = repository.path(".gitattributes");
+    for before in [None, Some("*.tf text\n"), Some("*.tf text")] {
+        match before {
+            Some(text) => std::fs::write(&attributes, text).unwrap(),
+            None => assert!(!attributes.exists()),
+        }
+        let old = config();
+        let said = repository.good("lockctl", &["git", "install", "--dry-run"]);
+        assert!(said.contains("merge.lockctl.driver"), "{said}");
+        assert_eq!(config(), old);
+        assert_eq!(repository.run("lockctl", &["git", "status"]).0, 1);
+        repository.good("lockctl", &["git", "install"]);
+        repository.good("lockctl", &["git", "status"]);
+        let installed = config();
+        let said = repository.good("lockctl", &["git", "install"]);
+        assert!(said.contains("there already"), "{said}");
+        assert_eq!(config(), installed);
+        repository.good("lockctl", &["git", "uninstall"]);
+        assert_eq!(config(), old);
+        let left = std::fs::read_to_string(&attributes).ok();
+        assert_eq!(left.as_deref(), before);
+    }
+    let said = repository.good("lockctl", &["git", "uninstall"]);
+    assert!(said.contains("nothing of it"), "{said}");
+}
+
+#[test]
+fn git_shows_what_changed_in_words() {
+    let Some(repository) = Repository::installed(&file(&["a 1.0.0 a b"])) else {
+        return;
+    };
+    repository.commit(&file(&["a 1.1.0 c"]));
+    let said = repository.good("git", &["log", "-p", "-1"]);
+    for line in [
+        "-example.com/t/a version 1.0.0\n",
+        "+example.com/t/a version 1.1.0\n",
+        "-example.com/t/a h1 2 ",
+        "+example.com/t/a h1 1 ",
+    ] {
+        assert!(said.contains(line), "{line}: {said}");
+    }
+    let broken = "provider {\n\u{1b}[31m";
+    repository.commit(broken);
+    assert!(
+        repository
+            .good("git", &["diff", "HEAD~"])
+            .contains("+provider {\n")
+    );
+    let said = repository.good("lockctl", &["git-textconv", LOCK]);
+    assert_eq!(said, broken, "as it is");
+}
