@@ -124,7 +124,7 @@ fn row(change: &ProviderChange, remark: Remark, flavor: Flavor) -> Change {
             text: addr.short(flavor),
             url: page(addr, None),
         },
-        new: new.filter(|new| old.as_ref() != Some(new)),
+        new: new.filter(|new| old.as_ref().is_none_or(|old| old.text != new.text)),
         old,
         kinds: kinds.collect(),
         details: Vec::new(),
