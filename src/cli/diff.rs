@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::args::{Common, Diff, FailOn, Format};
+use super::diff_config::{self, Configured};
+use super::diff_git;
 use super::diff_report::{self, Compared, Side};
 use super::output::Output;
 use super::root;
 use super::roots::Ran;
 use super::{CLEAN, FAILED, FINDINGS, World, setup};
-use super::{diff_config, diff_git};
 use crate::diag::Texts;
 use crate::lockfile;
 use crate::report::{Block, Failure};
@@ -62,7 +63,8 @@ fn two_files(
     }
     let path = if now.is_some() { &new } else { &old };
     let mut one = compare(path.display().to_string(), before, now);
-    diff_config::explain(&mut one, [old.parent(), new.parent()], world, texts);
+    let dirs = [old.parent(), new.parent()].map(|dir| dir.map(Configured::Disk));
+    diff_config::explain(&mut one, dirs, world, texts);
     Ok(one)
 }
 

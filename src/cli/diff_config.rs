@@ -9,8 +9,10 @@ use crate::addr::ProviderAddr;
 use crate::config::{self, Settings};
 use crate::diag::Texts;
 use crate::flavor::Flavor;
+use crate::git;
 use crate::requirement::{Origin, Requirement, Requirements};
 use crate::review::{Kind, ProviderChange};
+use crate::world::Files;
 
 /// The configuration on both sides, where it is at hand.
 struct Sides<'a> {
@@ -19,23 +21,35 @@ struct Sides<'a> {
     texts: &'a Texts,
 }
 
-/// Finds out what the configuration in the directories of the two sides says about each change.
+/// Where the configuration of a side is.
+#[derive(Clone, Copy)]
+pub(super) enum Configured<'a> {
+    /// In a directory on disk.
+    Disk(&'a Path),
+    /// In a directory of a revision, where there is no state.
+    Revision(&'a git::Tree<'a>, &'a Path),
+}
+
+/// Finds out what the configuration of the two sides says about each change.
 ///
-/// Without a directory now nothing is said; a directory before counts only if it is another one.
+/// Without one now nothing is said; one before counts only if it is another one.
 pub(super) fn explain(
     one: &mut Compared,
-    dirs: [Option<&Path>; 2],
+    [old, new]: [Option<Configured<'_>>; 2],
     world: World<'_>,
     texts: &mut Texts,
 ) {
-    let [old_dir, new_dir] = dirs;
-    let Some(new_dir) = new_dir.filter(|_| !one.review.providers.is_empty()) else {
+    let Some(new) = new.filter(|_| !one.review.providers.is_empty()) else {
         return;
     };
     let flavor = one.flavor();
-    let old_dir = old_dir.filter(|dir| *dir != new_dir);
-    let old = old_dir.and_then(|dir| requirements(dir, flavor, world, texts));
-    let Some(new) = requirements(new_dir, flavor, world, texts) else {
+    let is_same = |old: &Configured<'_>| match (old, new) {
+        (Configured::Disk(old), Configured::Disk(new)) => *old == new,
+        _ => false,
+    };
+    let old = old.filter(|old| !is_same(old));
+    let old = old.and_then(|old| requirements(old, flavor, world, texts));
+    let Some(new) = requirements(new, flavor, world, texts) else {
         return;
     };
     let sides = Sides {
@@ -54,19 +68,26 @@ pub(super) fn explain(
 
 /// Reads the configuration of a directory; nothing if it has none, or one with faults.
 fn requirements(
-    dir: &Path,
+    configured: Configured<'_>,
     flavor: Flavor,
     world: World<'_>,
     texts: &mut Texts,
 ) -> Option<Requirements> {
     let mut settings = Settings::new(flavor);
+    let (files, dir): (&dyn Files, _) = match configured {
+        Configured::Disk(dir) => (world.disk, dir),
+        Configured::Revision(tree, dir) => {
+            settings.reads_state = false;
+            (tree, dir)
+        }
+    };
     settings.data_dir = root::data_dir(world.env);
     let dir = if dir.as_os_str().is_empty() {
         Path::new(".")
     } else {
         dir
     };
-    let loaded = config::load(world.disk, texts, dir, &settings);
+    let loaded = config::load(files, texts, dir, &settings);
     let is_sound = loaded.found && !loaded.requirements.faulty;
     is_sound.then_some(loaded.requirements)
 }

@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 use super::args::{Common, Diff};
 use super::diff::{compare as compare_sides, parsed};
+use super::diff_config::{self, Configured};
 use super::diff_report::{Compared, Side};
+use super::git_errors;
 use super::{World, root, setup};
-use super::{diff_config, git_errors};
 use crate::diag::Texts;
 use crate::git::{self, Change, Content, Entry, GitError, ObjectId, Repository, Status};
 use crate::lockfile;
@@ -21,6 +22,8 @@ struct Reading<'a> {
     repository: Repository<'a>,
     /// The two states, in words.
     names: [String; 2],
+    /// The files of those states that are revisions.
+    trees: [Option<git::Tree<'a>>; 2],
 }
 
 /// Compares every lock file that differs between the states that were typed.
@@ -38,9 +41,14 @@ pub(super) fn compare(
     let sides = sides(&repository, args).map_err(|error| refused(args, &error))?;
     let changes = repository.changes(&sides.0, &sides.1);
     let changes = changes.map_err(|error| git_errors::failure(&error))?;
+    let tree = |side: &git::Side| match side {
+        git::Side::At(revision) => Some(git::Tree::new(&repository, revision)),
+        git::Side::Index | git::Side::WorkTree => None,
+    };
     let reading = Reading {
         common,
         world,
+        trees: [tree(&sides.0), tree(&sides.1)],
         repository,
         names: [named(&sides.0), named(&sides.1)],
     };
@@ -131,13 +139,23 @@ impl Reading<'_> {
         Ok(all)
     }
 
-    /// Says what the configuration in the work tree says, where that is what is compared.
+    /// Says what the configuration of both states says, but for that of the index.
     fn explain(&self, one: &mut Compared, change: &Change, texts: &mut Texts) {
-        let Some(top) = self.repository.top().filter(|_| self.names[1].is_empty()) else {
-            return;
+        let [old_tree, new_tree] = &self.trees;
+        let path = |entry: &Option<Entry>| match entry {
+            Some(entry) => entry.path.clone(),
+            None => change.path().to_owned(),
         };
-        let path = top.join(change.path());
-        diff_config::explain(one, [None, path.parent()], self.world, texts);
+        let [old, new] = [path(&change.old), path(&change.new)];
+        let on_disk = self.repository.top().map(|top| top.join(&new));
+        let at = |tree, path| Some(Configured::Revision(tree, Path::parent(path)?));
+        let old = old_tree.as_ref().and_then(|tree| at(tree, &old));
+        let new = match (new_tree, &on_disk) {
+            (Some(tree), _) => at(tree, &new),
+            (None, Some(path)) if self.names[1].is_empty() => path.parent().map(Configured::Disk),
+            _ => None,
+        };
+        diff_config::explain(one, [old, new], self.world, texts);
     }
 
     fn one(

@@ -194,3 +194,42 @@ error: nowhere cannot be compared
         format!("{at}\nwarning: a merge of the file is not finished: `lockctl resolve` helps\n");
     assert!(outcome.stdout.contains(&told), "{}", outcome.stdout);
 }
+
+#[test]
+fn changes_between_revisions_follow_from_their_configuration() {
+    let Some(repo) = Repo::new() else { return };
+    let requires = |constraint: &str| {
+        format!(
+            "terraform {{\n  required_providers {{\n    aws = {{ source = \"hashicorp/aws\", version = \"{constraint}\" }}\n  }}\n}}\n"
+        )
+    };
+    let lock = format!("live/{LOCK}");
+    repo.write("live/main.tf", requires("~> 5.0"))
+        .write(&lock, text(&[OLD]))
+        .commit("first");
+    repo.write("live/main.tf", requires("~> 5.40"))
+        .write("live/m.tf", "module \"m\" {\n  source = \"../m\"\n}\n")
+        .write("m/main.tf", "resource \"null_resource\" \"x\" {}\n")
+        .write(
+            &lock,
+            text(&[
+                "registry.terraform.io/hashicorp/aws 5.40.0 ~> 5.40 | h1:b zh:b",
+                "registry.terraform.io/hashicorp/null 3.2.1 | h1:a",
+            ]),
+        )
+        .commit("second");
+    // What lies in the work tree now is about neither of the two.
+    repo.write("live/main.tf", "nonsense\n");
+    let outcome = repo.run(&["diff", "HEAD~1", "HEAD"]);
+    assert_exit(&outcome, 0);
+    assert_data_eq!(
+        &outcome.stdout,
+        str![[r#"
+live/.terraform.lock.hcl
+notice   hashicorp/null  3.2.1            added                                  a provider that was not locked before; it is required in live/../m/main.tf:1 now
+routine  hashicorp/aws   5.31.0 → 5.40.0  upgraded (minor), constraints-changed  the version moved, so all hashes moved; the constraints allow fewer versions (~> 5.0 → ~> 5.40); the constraint in live/main.tf:3 changed from ~> 5.0 to ~> 5.40
+1 provider added, 1 upgraded within constraints, nothing alarming
+
+"#]]
+    );
+}
