@@ -11,9 +11,9 @@ use super::output::{Output, RootOutput, counted};
 use super::root::Root;
 use super::roots;
 use super::tree_graph::Drawing;
-use super::unseen::{Names, Unseen};
+use super::unseen::{self, Names, Unseen};
 use crate::addr::ProviderAddr;
-use crate::diag::{Texts, has_errors};
+use crate::diag::Texts;
 use crate::flavor::Flavor;
 use crate::report::{Block, Tone, Tree};
 use crate::version::Constraints;
@@ -26,20 +26,12 @@ pub(super) fn run(common: &Common, args: &args::Tree, world: World<'_>) -> Outpu
     let mut drawing = Drawing::default();
     let mut first = true;
     let ran = roots::each(common, &args.roots, world, |root, texts, output| {
-        let loaded = root.load(world, &args.configuration, texts);
-        if !loaded.found {
-            return Err(root.no_configuration());
-        }
-        let unseen = Unseen {
-            loaded: &loaded,
-            flavor: root.flavor,
-            state_wanted: !args.configuration.no_state,
-            verbose: common.verbose,
-        };
-        unseen.faults(output, texts);
-        if has_errors(&loaded.diagnostics) {
+        let configuration = &args.configuration;
+        let loaded = unseen::load(root, configuration, (common, world), (texts, output))?;
+        let Some(loaded) = loaded else {
             return Ok(Replaced::Done);
-        }
+        };
+        let unseen = Unseen::new(&loaded, root, configuration, common);
         if !std::mem::take(&mut first) {
             let line = Block::Lines(vec![String::new()]);
             output.report.results.push(line);

@@ -1,11 +1,14 @@
 //! What commands that explain a configuration say of what cannot be seen of it.
 
+use super::World;
+use super::args::{Common, Configuration};
 use super::branches;
 use super::output::{RootOutput, counted};
+use super::root::Root;
 use crate::config::Loaded;
-use crate::diag::{Diagnostic, Severity, Texts};
+use crate::diag::{Diagnostic, Severity, Texts, has_errors};
 use crate::flavor::Flavor;
-use crate::report::json;
+use crate::report::{Failure, json};
 use crate::requirement::{ModulePath, StateSeen};
 
 /// What a question is about, and what cannot be seen for it.
@@ -26,10 +29,45 @@ pub(super) enum Names {
     Known,
 }
 
+/// Reads the configuration of a root and tells what is wrong with it; nothing if it has errors.
+///
+/// # Errors
+/// If there is none.
+pub(super) fn load(
+    root: &Root,
+    configuration: &Configuration,
+    (common, world): (&Common, World<'_>),
+    (texts, output): (&mut Texts, &mut RootOutput),
+) -> Result<Option<Loaded>, Failure> {
+    let loaded = root.load(world, configuration, texts);
+    if !loaded.found {
+        return Err(root.no_configuration());
+    }
+    Unseen::new(&loaded, root, configuration, common).faults(output, texts);
+    let is_sound = !has_errors(&loaded.diagnostics);
+    Ok(is_sound.then_some(loaded))
+}
+
+impl<'a> Unseen<'a> {
+    pub(super) fn new(
+        loaded: &'a Loaded,
+        root: &Root,
+        configuration: &Configuration,
+        common: &Common,
+    ) -> Self {
+        Self {
+            loaded,
+            flavor: root.flavor,
+            state_wanted: !configuration.no_state,
+            verbose: common.verbose,
+        }
+    }
+}
+
 impl Unseen<'_> {
     /// Adds what is wrong with the configuration. Notes are counted only, unless everything is told;
     /// what cannot be seen is left to [`Unseen::remark`].
-    pub(super) fn faults(&self, output: &mut RootOutput, texts: &Texts) {
+    fn faults(&self, output: &mut RootOutput, texts: &Texts) {
         let mut notes = 0;
         for diagnostic in &self.loaded.diagnostics {
             if diagnostic.severity > Severity::Note || self.verbose {

@@ -11,10 +11,10 @@ use super::output::{Output, RootOutput};
 use super::overridden::Overridden;
 use super::root::Root;
 use super::roots;
-use super::unseen::{Names, Unseen};
+use super::unseen::{self, Names, Unseen};
 use crate::addr::ProviderAddr;
 use crate::config::{Loaded, Place};
-use crate::diag::{FileId, Span, Texts, has_errors, nearest};
+use crate::diag::{FileId, Span, Texts, nearest};
 use crate::report::json::Status;
 use crate::report::{Block, Failure, Tone};
 use crate::requirement::{Origin, PathStep, Requirement, Requirements};
@@ -25,20 +25,12 @@ pub(super) fn run(common: &Common, args: &Why, world: World<'_>) -> Output {
     // What else may be meant is asked only where no root requires the provider.
     let mut meant = BTreeMap::new();
     let mut ran = roots::each(common, &args.roots, world, |root, texts, output| {
-        let loaded = root.load(world, &args.configuration, texts);
-        if !loaded.found {
-            return Err(root.no_configuration());
-        }
-        let unseen = Unseen {
-            loaded: &loaded,
-            flavor: root.flavor,
-            state_wanted: !args.configuration.no_state,
-            verbose: common.verbose,
-        };
-        unseen.faults(output, texts);
-        if has_errors(&loaded.diagnostics) {
+        let configuration = &args.configuration;
+        let loaded = unseen::load(root, configuration, (common, world), (texts, output))?;
+        let Some(loaded) = loaded else {
             return Ok(Replaced::Done);
-        }
+        };
+        let unseen = Unseen::new(&loaded, root, configuration, common);
         let provider = find(&args.provider, root, &loaded.requirements)?;
         let why = Explained::new(&provider, &loaded, root, texts);
         why.tell(output, common.verbose);

@@ -15,6 +15,7 @@ use crate::version::{Constraints, CoreConstraints};
 use super::files::Syntax;
 use super::handover::Handover;
 use super::merged::ModuleFile;
+use super::mocks::ProviderKey;
 use super::run_types::Run;
 use super::state::Local;
 use super::variables::Variable;
@@ -44,7 +45,7 @@ pub(super) struct Contents {
     /// Of a test file: its runs, in order.
     pub runs: Vec<Run>,
     /// Of a test file: its `provider` and `mock_provider` blocks, by local name and alias.
-    pub test_providers: BTreeMap<(String, Option<String>), Place>,
+    pub test_providers: BTreeMap<ProviderKey, Place>,
 }
 
 impl Contents {
@@ -135,7 +136,7 @@ pub(super) struct ProviderBlock {
 
 impl ProviderBlock {
     /// Returns what makes it one of a kind.
-    pub(super) fn key(&self) -> (String, Option<String>) {
+    pub(super) fn key(&self) -> ProviderKey {
         (self.local_name.clone(), self.alias.clone())
     }
 }

@@ -14,9 +14,7 @@ use crate::flavor::Flavor;
 use crate::hcl::tree::{Block, Expr, ExprKind, ObjectKey, Step};
 
 use super::contents::{Contents, Faults, Place};
-
-/// A provider configuration: local name and alias.
-type Key = (String, Option<String>);
+use super::mocks::ProviderKey;
 
 /// One run of a test file.
 #[derive(Debug)]
@@ -24,7 +22,7 @@ pub(super) struct Run {
     name: String,
     calls_module: bool,
     /// What it passes: the name in the module, the block of the test file, and where that stands.
-    passed: Vec<(Key, Key, Place)>,
+    passed: Vec<(ProviderKey, ProviderKey, Place)>,
 }
 
 /// Decodes what a run says about providers; what cannot be read says nothing, as to the program.
@@ -53,7 +51,7 @@ pub(super) fn decode(block: &Block, faults: &Faults) -> Run {
     }
 }
 
-fn key_of(value: &Expr) -> Option<Key> {
+fn key_of(value: &Expr) -> Option<ProviderKey> {
     match &value.kind {
         ExprKind::Variable(name) => Some((name.clone(), None)),
         ExprKind::Traversal(base, steps) => match (&base.kind, &**steps) {
@@ -74,7 +72,7 @@ pub(super) fn check(
     flavor: Flavor,
     found: &mut Vec<Diagnostic>,
 ) {
-    let mut fixed: BTreeMap<&Key, &ProviderAddr> = BTreeMap::new();
+    let mut fixed: BTreeMap<&ProviderKey, &ProviderAddr> = BTreeMap::new();
     for run in &file.runs {
         let module = match called.get(&*run.name) {
             Some(module) => &module.contents,
@@ -104,7 +102,10 @@ pub(super) fn check(
 }
 
 /// Lists what a run uses: its name in the module, the block, and the place to show.
-fn used<'a>(run: &'a Run, blocks: &'a BTreeMap<Key, Place>) -> Vec<(&'a Key, &'a Key, Place)> {
+fn used<'a>(
+    run: &'a Run,
+    blocks: &'a BTreeMap<ProviderKey, Place>,
+) -> Vec<(&'a ProviderKey, &'a ProviderKey, Place)> {
     let passed = run.passed.iter();
     let passed = passed.filter(|(_, block, _)| blocks.contains_key(block));
     match run.passed.is_empty() {

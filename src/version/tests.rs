@@ -356,6 +356,15 @@ fn any_version() -> impl Strategy<Value = String> {
     )
 }
 
+/// Writes terms as a lock file may have them.
+fn text_of(terms: &[(&str, usize, Small)]) -> String {
+    let terms = terms.iter().map(|(sign, numbers, bound)| {
+        let term = format!("{sign} {}", bound.text(*numbers));
+        term.trim().to_owned()
+    });
+    terms.collect::<Vec<_>>().join(",")
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
@@ -364,11 +373,7 @@ proptest! {
         terms in prop::collection::vec(term(), 0..4),
         candidate in small(),
     ) {
-        let text = terms
-            .iter()
-            .map(|(sign, numbers, bound)| format!("{sign} {}", bound.text(*numbers)).trim().to_owned())
-            .collect::<Vec<_>>()
-            .join(",");
+        let text = text_of(&terms);
         let is_release = candidate.rank == PRERELEASES.len();
         let is_zero = is_release && candidate.numbers == [0; 3] && candidate.metadata.is_empty();
         let is_named = terms.iter().any(|(sign, numbers, bound)| {
@@ -386,11 +391,7 @@ proptest! {
         terms in prop::collection::vec(term(), 0..5),
         candidate in small(),
     ) {
-        let text = terms
-            .iter()
-            .map(|(sign, numbers, bound)| format!("{sign} {}", bound.text(*numbers)).trim().to_owned())
-            .collect::<Vec<_>>()
-            .join(",");
+        let text = text_of(&terms);
         let constraints = lock(&text);
         let example = constraints.example();
         if let Some(example) = &example {

@@ -372,7 +372,7 @@ fn string_length(text: &[u8]) -> usize {
     text.len()
 }
 
-/// Reads `\uXXXX`.
+/// Reads an escape of four hexadecimal digits, as `\u00e9`.
 fn unit(text: &[u8], at: usize) -> Option<u32> {
     let digits = text.get(at..at + 6)?.strip_prefix(b"\\u")?;
     let mut value = 0;
