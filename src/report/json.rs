@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::diag::{Diagnostic, Rule, Severity, Texts};
+use crate::diag::{Diagnostic, Label, Rule, Severity, Texts};
 
 /// The version of the format; its major part changes only if a field goes or changes meaning.
 pub const FORMAT_VERSION: &str = "1.0";
@@ -100,6 +100,12 @@ pub struct Finding {
     /// The column, from 1, in characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub column: Option<usize>,
+    /// The line on which it ends, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub end_line: Option<usize>,
+    /// The column behind its last character, from 1, in characters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub end_column: Option<usize>,
     /// What is wrong.
     pub title: String,
     /// What exactly is wrong at that place.
@@ -108,6 +114,26 @@ pub struct Finding {
     /// What to do next.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub help: Option<String>,
+    /// Other places that explain it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub related: Vec<Related>,
+}
+
+/// A place that explains a finding.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Related {
+    /// The file.
+    pub file: String,
+    /// The line, from 1.
+    pub line: usize,
+    /// The column, from 1, in characters.
+    pub column: usize,
+    /// The line on which it ends, from 1.
+    pub end_line: usize,
+    /// The column behind its last character, from 1, in characters.
+    pub end_column: usize,
+    /// What there is to see; may be empty.
+    pub text: String,
 }
 
 /// An operation that failed.
@@ -145,25 +171,27 @@ impl Finding {
     #[must_use]
     pub fn new(diagnostic: &Diagnostic, texts: &Texts) -> Self {
         let place = diagnostic.primary.as_ref();
-        let position = place.map(|label| texts.position(label.file, label.span.start));
+        let place = place.map(|label| Related::new(label, texts));
+        let related = diagnostic.related.iter();
         Self {
             rule: diagnostic.code,
             severity: diagnostic.severity,
             provider: None,
             platform: None,
-            file: place.map(|label| texts.name(label.file).to_owned()),
-            line: position.map(|position| position.line),
-            column: position.map(|position| position.column),
+            line: place.as_ref().map(|place| place.line),
+            column: place.as_ref().map(|place| place.column),
+            end_line: place.as_ref().map(|place| place.end_line),
+            end_column: place.as_ref().map(|place| place.end_column),
+            file: place.as_ref().map(|place| place.file.clone()),
             title: diagnostic.title.clone(),
             detail: place
-                .map(|label| label.note.clone())
+                .map(|place| place.text)
                 .filter(|note| !note.is_empty()),
             help: diagnostic.help.clone(),
+            related: related.map(|label| Related::new(label, texts)).collect(),
         }
     }
-}
 
-impl Finding {
     /// Makes a finding that has no place in a file.
     #[must_use]
     pub fn without_place(rule: &Rule, title: String) -> Self {
@@ -175,9 +203,27 @@ impl Finding {
             file: None,
             line: None,
             column: None,
+            end_line: None,
+            end_column: None,
             title,
             detail: None,
             help: None,
+            related: Vec::new(),
+        }
+    }
+}
+
+impl Related {
+    fn new(label: &Label, texts: &Texts) -> Self {
+        let start = texts.position(label.file, label.span.start);
+        let end = texts.position(label.file, label.span.end);
+        Self {
+            file: texts.name(label.file).to_owned(),
+            line: start.line,
+            column: start.column,
+            end_line: end.line,
+            end_column: end.column,
+            text: label.note.clone(),
         }
     }
 }

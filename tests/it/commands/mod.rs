@@ -5,6 +5,7 @@ mod diff;
 mod diff_git;
 mod files;
 mod git;
+mod json;
 mod lock;
 mod log;
 mod merge;

@@ -171,6 +171,10 @@ fn an_exchanged_zip_is_an_alarm_after_a_good_lock_too() {
     assert_eq!(findings.len(), 1);
     assert_eq!(findings[0]["rule"], "package-mismatch");
     assert_eq!(findings[0]["platform"], "linux_arm64");
+    // It is about a package, not about a place in a file.
+    for name in ["line", "column", "end_line", "end_column", "related"] {
+        assert_eq!(findings[0].get(name), None, "{name}");
+    }
 }
 
 #[test]

@@ -227,6 +227,8 @@ fn json_of_verify_is_one_object_of_a_stable_shape() {
           "file": ".terraform.lock.hcl",
           "line": 4,
           "column": 1,
+          "end_line": 4,
+          "end_column": 27,
           "title": "1 of 2 wanted platforms of example.com/t/x lacks an h1: hash",
           "detail": "1 h1: recorded, and nothing here tells for which platforms",
           "help": "run `lockctl lock . --platform darwin_arm64,linux_amd64` to add what is missing; until then, on a platform whose hash is missing:/n  `terraform init` from a registry fails: Failed to install provider/n  `terraform init` from an unpacked mirror fails: Failed to install provider/n  `terraform init` with a plugin cache fails: Failed to install provider/n  `terraform init -lockfile=readonly` fails: Failed to install provider/n  `terraform plan` after a read-only init fails: Required plugins are not installed/nunless platforms share one package or the release lacks some: then name those that count with --platform"
