@@ -251,6 +251,7 @@ impl RootOutput {
                 flavor: None,
                 status: Status::Clean,
                 findings: Vec::new(),
+                turned_off: Vec::new(),
                 failures: Vec::new(),
                 providers: Vec::new(),
                 modules: None,

@@ -57,10 +57,7 @@ pub(super) fn say(output: &mut RootOutput, root: &Root, judged: Judged, texts: &
     }
     let looked_at = looked_at(root.lock.as_ref(), &judged);
     for finding in judged.findings {
-        let mut json = json_report::Finding::new(&finding.diagnostic, texts);
-        json.provider = finding.provider.map(|provider| provider.to_string());
-        json.platform = finding.platform.map(|platform| platform.to_string());
-        output.json.findings.push(json);
+        output.json.findings.push(for_programs(&finding, texts));
         if finding.diagnostic.severity > Severity::Note || judged.verbose {
             output
                 .report
@@ -92,14 +89,28 @@ pub(super) fn say(output: &mut RootOutput, root: &Root, judged: Judged, texts: &
             counted(judged.off.len(), "finding")
         ));
     }
-    for off in judged.off.iter().filter(|_| judged.verbose) {
-        let Finding { diagnostic, .. } = &off.finding;
-        let (code, title) = (diagnostic.code, &diagnostic.title);
-        output.remark(format!("{code} is off, because {}: {title}", off.reason));
+    for TurnedOff { finding, reason } in judged.off {
+        if judged.verbose {
+            let (code, title) = (finding.diagnostic.code, &finding.diagnostic.title);
+            output.remark(format!("{code} is off, because {reason}: {title}"));
+        }
+        output.json.turned_off.push(json_report::TurnedOff {
+            finding: for_programs(&finding, texts),
+            reason,
+        });
     }
     let text = format!("{}: {}", root.lock_path.display(), parts.join("; "));
     let tone = if failed { Tone::Bad } else { verdict.tone() };
     output.report.results.push(Block::Verdict(tone, text));
+}
+
+/// Makes the finding that programs are told.
+fn for_programs(finding: &Finding, texts: &Texts) -> json_report::Finding {
+    json_report::Finding {
+        provider: finding.provider.as_ref().map(ToString::to_string),
+        platform: finding.platform.as_ref().map(ToString::to_string),
+        ..json_report::Finding::new(&finding.diagnostic, texts)
+    }
 }
 
 /// How many findings there are of each severity.

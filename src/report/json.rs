@@ -54,6 +54,9 @@ pub struct Root {
     pub status: Status,
     /// What is wrong or worth knowing.
     pub findings: Vec<Finding>,
+    /// What was found, and what the project file says not to tell.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub turned_off: Vec<TurnedOff>,
     /// Operations that failed.
     pub failures: Vec<Failure>,
     /// What the command has to say about each provider.
@@ -134,6 +137,16 @@ pub struct Related {
     pub end_column: usize,
     /// What there is to see; may be empty.
     pub text: String,
+}
+
+/// A finding that the project file turned off: it counts for nothing.
+#[derive(Clone, Debug, Serialize)]
+pub struct TurnedOff {
+    /// What was found.
+    #[serde(flatten)]
+    pub finding: Finding,
+    /// Why it is off, in the words of the project file.
+    pub reason: String,
 }
 
 /// An operation that failed.

@@ -113,6 +113,15 @@ fn a_finding_that_is_off_is_counted_and_shown_on_request() {
     );
     let why = "platforms-incomplete is off, because runners are linux only: ";
     assert!(outcome.stderr.contains(why), "{}", outcome.stderr);
+
+    let outcome = lab.run(&["verify", "--format", "json"]);
+    let document: serde_json::Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let off = &document["roots"][0]["turned_off"];
+    assert_eq!(off.as_array().unwrap().len(), 1);
+    assert_eq!(off[0]["rule"], "platforms-incomplete");
+    assert_eq!(off[0]["provider"], "example.com/t/x");
+    assert_eq!(off[0]["reason"], "runners are linux only");
+    assert_eq!(document["summary"]["warnings"], 0);
 }
 
 #[test]
