@@ -155,7 +155,12 @@ fn change_attributes(
     if !wire.dry_run {
         let replaced = match &old {
             Some(old) if new.is_empty() => world.disk.remove(path, old),
-            old => world.disk.replace(path, old.as_deref(), &new),
+            Some(old) => world.disk.replace(path, Some(old), &new),
+            // git makes no directory for the attributes of a person before somebody needs it.
+            None => path
+                .parent()
+                .map_or(Ok(()), |dir| world.disk.make_directory(dir))
+                .and_then(|()| world.disk.replace(path, None, &new)),
         };
         if replaced.map_err(failed)? == Replaced::Changed {
             return Err(Failure {

@@ -119,6 +119,10 @@ impl Disk for RealDisk {
         Ok(Replaced::Done)
     }
 
+    fn make_directory(&self, path: &Path) -> io::Result<()> {
+        fs::create_dir_all(path)
+    }
+
     fn scratch(&self) -> io::Result<Box<dyn Scratch>> {
         let file = tempfile::tempfile().map_err(|error| {
             let dir = std::env::temp_dir();

@@ -148,6 +148,11 @@ impl Disk for MemFiles {
         Ok(Replaced::Done)
     }
 
+    /// Does nothing: a directory is there as long as it holds a file.
+    fn make_directory(&self, _path: &Path) -> io::Result<()> {
+        Ok(())
+    }
+
     fn scratch(&self) -> io::Result<Box<dyn Scratch>> {
         Ok(Box::new(Cursor::new(Vec::new())))
     }

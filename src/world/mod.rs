@@ -104,6 +104,12 @@ pub trait Disk: Files {
     /// What the system says; then the file stands as it was.
     fn remove(&self, path: &Path, old: &[u8]) -> io::Result<Replaced>;
 
+    /// Makes a directory, and those above it that are missing; one that is there is left alone.
+    ///
+    /// # Errors
+    /// What the system says; directories above may have been made.
+    fn make_directory(&self, path: &Path) -> io::Result<()>;
+
     /// Makes an empty file that has no name and vanishes with the last use of it, however the
     /// process ends.
     ///

@@ -255,6 +255,9 @@ impl Disk for Busy {
     fn remove(&self, path: &Path, old: &[u8]) -> io::Result<Replaced> {
         RealDisk.remove(path, old)
     }
+    fn make_directory(&self, path: &Path) -> io::Result<()> {
+        RealDisk.make_directory(path)
+    }
     fn scratch(&self) -> io::Result<Box<dyn Scratch>> {
         RealDisk.scratch()
     }

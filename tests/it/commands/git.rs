@@ -61,7 +61,7 @@ impl Repository {
         command.args(args).current_dir(self.dir.path());
         command.env("PATH", path).env("HOME", self.dir.path());
         command.env("GIT_CONFIG_NOSYSTEM", "1").env("NO_COLOR", "1");
-        command.env("GIT_CONFIG_GLOBAL", "/dev/null");
+        command.env("GIT_CONFIG_GLOBAL", self.dir.path().join("global.config"));
         command.env("GIT_PAGER", "cat").env("GIT_EDITOR", "true");
         for who in ["AUTHOR", "COMMITTER"] {
             command.env(format!("GIT_{who}_NAME"), "Somebody");
@@ -249,6 +249,26 @@ fn installing_is_repeatable_and_leaves_no_trace() {
     }
     let said = repository.good("lockctl", &["git", "uninstall"]);
     assert!(said.contains("nothing of it"), "{said}");
+}
+
+#[test]
+fn a_person_installs_it_for_all_repositories() {
+    let Some(repository) = Repository::with(&file(&["a 1.0.0 a"])) else {
+        return;
+    };
+    let attributes = repository.path(".config/git/attributes");
+    let said = repository.good("lockctl", &["git", "install", "--global"]);
+    assert!(said.contains("attributes: .terraform.lock.hcl"), "{said}");
+    assert!(attributes.exists());
+    repository.good("lockctl", &["git", "status"]);
+    let own = std::fs::read_to_string(repository.path(".git/config")).unwrap();
+    assert!(!own.contains("lockctl"), "{own}");
+    let (code, said) = repository.merge(&file(&["a 1.0.0 a", "b 1.0.0 b"]), &file(&["a 1.1.0 c"]));
+    assert_eq!(code, 0, "{said}");
+    assert_eq!(repository.lock(), file(&["a 1.1.0 c", "b 1.0.0 b"]));
+    repository.good("lockctl", &["git", "uninstall", "--global"]);
+    assert!(!attributes.exists());
+    assert_eq!(repository.run("lockctl", &["git", "status"]).0, 1);
 }
 
 #[test]
