@@ -1,7 +1,7 @@
 //! `lockctl log`: the history of providers in a lock file.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::World;
 use super::args::{Common, Log};
@@ -9,7 +9,7 @@ use super::git_errors;
 use super::log_report;
 use super::output::{Output, RootOutput};
 use super::root::Root;
-use super::roots;
+use super::{roots, setup};
 use crate::addr::ProviderAddr;
 use crate::diag::{Texts, has_errors};
 use crate::git::{Commit, Content, GitError, ObjectId, Repository, Step};
@@ -20,6 +20,10 @@ use crate::world::{FileKind, Replaced};
 
 /// How many versions of a lock file are held as text at once.
 const BATCH: usize = 256;
+
+/// What is said of a clone that has the newest commits only.
+const SHALLOW: &str = "the clone is shallow: its oldest commit seems to add all that it has \
+     (`git fetch --unshallow` brings the others)";
 
 /// What one commit changed about one provider.
 pub(super) struct Told<'h> {
@@ -51,6 +55,17 @@ pub(super) fn run(common: &Common, args: &Log, world: World<'_>) -> Output {
         let versions = versions.map_err(failure)?;
         let told = told(&steps, &versions, &mut chosen);
         log_report::tell(&told, common.verbose, root.flavor, output);
+        if repository.is_shallow() {
+            output.remark(SHALLOW);
+        }
+        if let (true, Some(typed)) = (told.is_empty(), provider) {
+            let path = setup::below(common, Path::new(typed));
+            if world.disk.kind(&path).is_ok() {
+                output.remark(format!(
+                    "{typed} counts as a provider; write ./{typed} for the directory"
+                ));
+            }
+        }
         Ok(Replaced::Done)
     });
     Output::of_roots("log", ran)

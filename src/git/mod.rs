@@ -84,6 +84,7 @@ pub struct Repository<'a> {
     top: Option<PathBuf>,
     /// Where in the work tree `dir` is.
     prefix: PathBuf,
+    is_shallow: bool,
 }
 
 impl std::fmt::Debug for Repository<'_> {
@@ -104,9 +105,11 @@ impl<'a> Repository<'a> {
             dir: dir.to_owned(),
             top: None,
             prefix: PathBuf::new(),
+            is_shallow: false,
         };
         let args = [
             "rev-parse",
+            "--is-shallow-repository",
             "--is-inside-work-tree",
             "--show-cdup",
             "--show-prefix",
@@ -121,8 +124,9 @@ impl<'a> Repository<'a> {
                 false => GitError::failed("rev-parse", &ended),
             });
         }
-        // The last of the three may hold any byte.
-        let mut lines = ended.stdout.splitn(3, |byte| *byte == b'\n');
+        // The last of the four may hold any byte.
+        let mut lines = ended.stdout.splitn(4, |byte| *byte == b'\n');
+        found.is_shallow = lines.next() == Some(b"true");
         if lines.next() == Some(b"true") {
             let up = path_of(lines.next().unwrap_or_default());
             let prefix = lines.next().unwrap_or_default();
@@ -146,6 +150,12 @@ impl<'a> Repository<'a> {
     #[must_use]
     pub fn prefix(&self) -> &Path {
         &self.prefix
+    }
+
+    /// Tells whether older commits were left out when the repository was cloned.
+    #[must_use]
+    pub fn is_shallow(&self) -> bool {
+        self.is_shallow
     }
 
     /// Runs git and returns what it prints.

@@ -18,7 +18,7 @@ fn work_tree<'a>(answer: impl Fn(&[&str]) -> io::Result<Ended> + Sync + 'a) -> M
         let args = invocation.args.iter().skip(OPTIONS.len());
         let args: Vec<&str> = args.filter_map(|arg| arg.to_str()).collect();
         match args.contains(&"--show-cdup") {
-            true => ended(0, "true\n../\nlive/\n", ""),
+            true => ended(0, "false\ntrue\n../\nlive/\n", ""),
             false => answer(&args),
         }
     })

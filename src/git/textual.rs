@@ -81,6 +81,7 @@ impl<'a> Repository<'a> {
             dir: dir.to_owned(),
             top: None,
             prefix: std::path::PathBuf::new(),
+            is_shallow: false,
         }
     }
 }

@@ -210,3 +210,35 @@ error: "HEAD" names no commit of this repository
     assert_exit(&outcome, 0);
     assert_eq!(outcome.stdout, "no commit changed what is asked for\n");
 }
+
+#[test]
+fn a_shallow_clone_says_that_it_is_one() {
+    let Some(repo) = eventful() else { return };
+    let clone = Repo::new().unwrap();
+    let from = format!("file://{}", repo.path().display());
+    clone.git(&["clone", "-q", "--depth=1", &from, "clone"]);
+    let outcome = clone.run(&["log", "./clone"]);
+    assert_exit(&outcome, 0);
+    assert!(
+        outcome.stderr.contains("the clone is shallow"),
+        "{}",
+        outcome.stderr
+    );
+    let whole = repo.run(&["log"]);
+    assert!(!whole.stderr.contains("shallow"), "{}", whole.stderr);
+}
+
+#[test]
+fn a_directory_that_is_typed_as_a_provider_gets_a_hint() {
+    let Some(repo) = eventful() else { return };
+    repo.write("live/main.tf", "");
+    let outcome = repo.run(&["log", "live"]);
+    assert_exit(&outcome, 0);
+    assert_data_eq!(
+        outcome.stderr,
+        str![[r#"
+note: live counts as a provider; write ./live for the directory
+
+"#]]
+    );
+}
