@@ -137,13 +137,18 @@ fn sentence(change: &ProviderChange, explained: &Explained, because: &Because) -
         |side: Option<&ProviderSide>| side.map(|side| side.lock.constraints.to_string());
     let (old, new) = (constraints(change.before()), constraints(change.now()));
     let (old, new) = (old.unwrap_or_default(), new.unwrap_or_default());
+    let because = because.get(change.addr()).cloned();
+    // The configuration says the same texts where the change follows from it.
+    let is_said = because
+        .as_ref()
+        .is_some_and(|clause| clause.contains(&format!("from {old} to {new}")));
     let clauses = explained.causes.iter().map(|cause| match cause {
+        Cause::Constraints(_) if is_said => cause.to_string(),
         Cause::Constraints(_) => format!("{cause} ({old} → {new})"),
         Cause::ConstraintsAdded => format!("{cause} ({new})"),
         Cause::ConstraintsDropped => format!("{cause} (they were {old})"),
         _ => cause.to_string(),
     });
-    let because = because.get(change.addr()).cloned();
     clauses.chain(because).collect::<Vec<_>>().join("; ")
 }
 

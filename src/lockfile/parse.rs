@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Document, Places, ProviderLock};
 use crate::addr::ProviderAddr;
-use crate::diag::{self, Diagnostic, FileId, Span};
+use crate::diag::{self, Diagnostic, FileId, Label, Span};
 use crate::expr::{self, Value};
 use crate::flavor::{Flavor, Program};
 use crate::hash::Hash;
@@ -29,6 +29,7 @@ pub fn parse(file: FileId, bytes: &[u8], flavor: Flavor) -> (Document, Vec<Diagn
     for diagnostic in &mut diagnostics {
         if diagnostic.code == "conflict-markers" {
             diagnostic.help = Some(RESOLVE.to_owned());
+            name_conflicts(diagnostic, bytes);
         }
     }
     let document = Document {
@@ -55,6 +56,49 @@ pub fn parse(file: FileId, bytes: &[u8], flavor: Flavor) -> (Document, Vec<Diagn
     let mut diagnostics = reader.diagnostics;
     diag::in_order(&mut diagnostics);
     (reader.document, diagnostics)
+}
+
+/// Says at the first marker of each conflict which providers it is about.
+fn name_conflicts(diagnostic: &mut Diagnostic, bytes: &[u8]) {
+    let starts_with = |span: Span, marker| bytes.get(span.start) == Some(marker);
+    let mut labels: Vec<&mut Label> = diagnostic
+        .primary
+        .iter_mut()
+        .chain(&mut diagnostic.related)
+        .collect();
+    let ends: Vec<usize> = labels
+        .iter()
+        .filter(|label| starts_with(label.span, &b'>'))
+        .map(|label| label.span.start)
+        .collect();
+    for label in &mut labels {
+        let start = label.span.start;
+        let Some(end) = ends.iter().find(|end| **end > start) else {
+            continue;
+        };
+        let inside = bytes.get(start..*end).unwrap_or_default();
+        let mut names: Vec<&str> = inside
+            .split(|byte| *byte == b'\n')
+            .filter_map(entry_of)
+            .collect();
+        if names.is_empty() {
+            // The markers are within a block, as a merge line by line leaves them.
+            let above = bytes.get(..start).unwrap_or_default();
+            names.extend(above.rsplit(|byte| *byte == b'\n').find_map(entry_of));
+        }
+        names.sort_unstable();
+        names.dedup();
+        if starts_with(label.span, &b'<') && !names.is_empty() {
+            label.note = format!("{}: {}", label.note, names.join(", "));
+        }
+    }
+}
+
+/// Returns the address on a line that opens an entry, as it is written.
+fn entry_of(line: &[u8]) -> Option<&str> {
+    let line = std::str::from_utf8(line).ok()?;
+    let (addr, _) = line.strip_prefix("provider \"")?.split_once('"')?;
+    Some(addr)
 }
 
 /// Tells which program's header a lock file begins with, if any.

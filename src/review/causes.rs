@@ -265,7 +265,7 @@ fn moved(step: Step) -> &'static str {
 
 fn scope(change: ScopeChange) -> &'static str {
     match change {
-        ScopeChange::Same => "the constraints are written otherwise",
+        ScopeChange::Same => "the constraints are written otherwise, to the same effect",
         ScopeChange::Widened => "the constraints allow more versions",
         ScopeChange::Narrowed => "the constraints allow fewer versions",
         ScopeChange::Pinned => "the constraints allow one version only",

@@ -231,7 +231,7 @@ fn changes_of_constraints_are_explained() {
     check(
         "~> 1.0",
         ">= 1.0.0, < 2.0.0",
-        "Routine ConstraintsChanged: the constraints are written otherwise",
+        "Routine ConstraintsChanged: the constraints are written otherwise, to the same effect",
     );
     check(
         "~> 1.0",

@@ -2,10 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::causes::Risk;
+use super::causes::{Cause, Risk};
 use super::diff::{Kind, ProviderChange};
+use super::explain::Explained;
 use super::file::{FileCause, FileReview};
 use crate::addr::ProviderAddr;
+use crate::version::ScopeChange;
 
 /// What to think of all changes together.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,19 +42,24 @@ pub fn verdict(files: &[(&str, &FileReview)], name: impl Fn(&ProviderAddr) -> St
 
 /// Counts what happened, in the order in which kinds are told.
 fn happened(files: &[(&str, &FileReview)]) -> String {
-    let mut counts: BTreeMap<(Option<Kind>, &str), BTreeSet<&ProviderAddr>> = BTreeMap::new();
-    for (change, _) in files.iter().flat_map(|(_, review)| &review.providers) {
-        let group = (change.kinds.first().copied(), group(change));
-        counts.entry(group).or_default().insert(change.addr());
+    let mut groups: BTreeMap<Group, BTreeSet<&ProviderAddr>> = BTreeMap::new();
+    for (change, explained) in files.iter().flat_map(|(_, review)| &review.providers) {
+        let group = group(change, explained);
+        groups.entry(group).or_default().insert(change.addr());
+    }
+    // Without constraints every version is within them; that is worth a word only if all are so.
+    if groups.contains_key(&Group::Within) {
+        let free = groups.remove(&Group::Unconstrained).unwrap_or_default();
+        groups.entry(Group::Within).or_default().extend(free);
     }
     let mut parts: Vec<String> = Vec::new();
-    for ((_, words), addrs) in counts {
+    for (group, addrs) in groups {
         let noun = match (parts.is_empty(), addrs.len()) {
             (false, _) => "",
             (true, 1) => " provider",
             (true, _) => " providers",
         };
-        parts.push(format!("{}{noun} {words}", addrs.len()));
+        parts.push(format!("{}{noun} {}", addrs.len(), group.words()));
     }
     if parts.is_empty() {
         return of_files(files).to_owned();
@@ -72,35 +79,92 @@ fn of_files(files: &[(&str, &FileReview)]) -> &'static str {
     }
 }
 
-/// Returns what happened to a provider, in the words of the verdict.
-fn group(change: &ProviderChange) -> &'static str {
-    match change.kinds.first() {
-        Some(Kind::Added) => "added",
-        Some(Kind::Removed) => "removed",
-        Some(Kind::HostSwitched | Kind::NamespaceSwitched) => "from another source",
-        Some(Kind::Upgraded) => upgraded(change),
-        Some(Kind::Downgraded) => "downgraded",
-        Some(Kind::ConstraintsChanged) => "with other constraints",
-        Some(Kind::HashesAdded) => "with more hashes",
-        Some(Kind::HashesRemoved) => "with fewer hashes",
-        Some(Kind::HashesReplaced) | None => "with other hashes under the same version",
+/// What happened to a provider, in the order in which it is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Group {
+    Added,
+    Removed,
+    OtherSource,
+    /// Upgraded to what the constraints of before allow: the everyday case.
+    Within,
+    /// Upgraded, and neither side records constraints.
+    Unconstrained,
+    Widened,
+    Against,
+    Downgraded,
+    OtherHashes,
+    FewerHashes,
+    MoreHashes,
+    OtherConstraints,
+    SameConstraints,
+}
+
+impl Group {
+    fn words(self) -> &'static str {
+        match self {
+            Self::Added => "added",
+            Self::Removed => "removed",
+            Self::OtherSource => "from another source",
+            Self::Within => "upgraded within constraints",
+            Self::Unconstrained => "upgraded",
+            Self::Widened => "upgraded with new constraints",
+            Self::Against => "upgraded against the constraints",
+            Self::Downgraded => "downgraded",
+            Self::OtherHashes => "with other hashes under the same version",
+            Self::FewerHashes => "with fewer hashes",
+            Self::MoreHashes => "with more hashes",
+            Self::OtherConstraints => "with other constraints",
+            Self::SameConstraints => "with constraints written otherwise",
+        }
     }
 }
 
-/// An upgrade that the constraints of before allow is the everyday one.
-fn upgraded(change: &ProviderChange) -> &'static str {
+/// Of several kinds the one counts that changes most for whoever runs `init`.
+const GROUPS: [(Kind, Group); 9] = [
+    (Kind::Added, Group::Added),
+    (Kind::Removed, Group::Removed),
+    (Kind::HostSwitched, Group::OtherSource),
+    (Kind::NamespaceSwitched, Group::OtherSource),
+    (Kind::Downgraded, Group::Downgraded),
+    (Kind::HashesReplaced, Group::OtherHashes),
+    (Kind::HashesRemoved, Group::FewerHashes),
+    (Kind::HashesAdded, Group::MoreHashes),
+    (Kind::ConstraintsChanged, Group::OtherConstraints),
+];
+
+fn group(change: &ProviderChange, explained: &Explained) -> Group {
+    let mut kinds = GROUPS
+        .iter()
+        .filter(|(kind, _)| change.kinds.contains(kind));
+    let is_upgrade = change.kinds.contains(&Kind::Upgraded);
+    match kinds.next().map(|(_, group)| *group) {
+        Some(group) if group < Group::Within => group,
+        _ if is_upgrade => upgraded(change),
+        Some(Group::OtherConstraints)
+            if explained
+                .causes
+                .contains(&Cause::Constraints(ScopeChange::Same)) =>
+        {
+            Group::SameConstraints
+        }
+        Some(group) => group,
+        None => Group::OtherHashes,
+    }
+}
+
+fn upgraded(change: &ProviderChange) -> Group {
     let (Some(old), Some(new)) = (change.before(), change.now()) else {
-        return "upgraded";
+        return Group::Unconstrained;
     };
     let (before, now) = (&old.lock.constraints, &new.lock.constraints);
     if before.is_empty() && now.is_empty() {
-        "upgraded"
+        Group::Unconstrained
     } else if !now.allows(&new.lock.version) {
-        "upgraded against the constraints"
+        Group::Against
     } else if before.allows(&new.lock.version) {
-        "upgraded within constraints"
+        Group::Within
     } else {
-        "upgraded with new constraints"
+        Group::Widened
     }
 }
 
@@ -134,4 +198,105 @@ fn alarming(files: &[(&str, &FileReview)], name: impl Fn(&ProviderAddr) -> Strin
         }
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diag::Texts;
+    use crate::flavor::Flavor;
+    use crate::lockfile;
+    use crate::review::{FileSide, review};
+
+    /// Returns the verdict on entries that are written as `TYPE VERSION CONSTRAINTS | HASHES`.
+    fn told(old: &[&str], new: &[&str]) -> String {
+        let text = |lines: &[&str]| {
+            let entries = lines.iter().map(|line| {
+                let (head, hashes) = line.split_once('|').unwrap_or((line, ""));
+                let mut words = head.splitn(3, ' ');
+                let mut word = || words.next().unwrap_or_default().trim();
+                let (name, version, constraints) = (word(), word(), word());
+                let hashes = hashes.split_whitespace();
+                let hashes: String = hashes.map(|hash| format!("\"h1:{hash}\", ")).collect();
+                let constraints = match constraints {
+                    "" => String::new(),
+                    text => format!("constraints = \"{text}\"\n"),
+                };
+                format!(
+                    "provider \"x.io/a/{name}\" {{\nversion = \"{version}\"\n{constraints}hashes = [{hashes}]\n}}\n"
+                )
+            });
+            entries.collect::<String>()
+        };
+        let file = Texts::default().add("", Vec::new());
+        let texts = [old, new].map(text);
+        let read = |text: &String| {
+            let (document, found) = lockfile::parse(file, text.as_bytes(), Flavor::Terraform1_16);
+            let faults: Vec<&str> = found.iter().map(|one| &*one.title).collect();
+            assert!(
+                faults.iter().all(|title| title.contains("hashes")),
+                "{faults:?}"
+            );
+            document
+        };
+        let documents = texts.each_ref().map(read);
+        let side = |at: usize| {
+            Some(FileSide {
+                bytes: texts[at].as_bytes(),
+                document: &documents[at],
+                is_broken: false,
+            })
+        };
+        let review = review(side(0), side(1));
+        verdict(&[("x", &review)], |addr| addr.type_name().to_owned()).text
+    }
+
+    #[track_caller]
+    fn check(old: &[&str], new: &[&str], wanted: &str) {
+        assert_eq!(told(old, new), wanted, "{old:?} -> {new:?}");
+    }
+
+    #[test]
+    fn each_provider_is_counted_once_for_what_matters_most() {
+        check(&["a 1.0.0 | x"], &["a 1.0.0 | x"], "nothing changed");
+        check(
+            &["a 1.0.0 | x"],
+            &["a 1.1.0 | y"],
+            "1 provider upgraded, nothing alarming",
+        );
+        check(
+            &["a 1.0.0 ~> 1.0 | x", "b 1.0.0 | x"],
+            &["a 1.1.0 ~> 1.0 | y", "b 1.1.0 | y"],
+            "2 providers upgraded within constraints, nothing alarming",
+        );
+        check(
+            &["a 1.0.0 ~> 1.0 | x", "b 1.0.0 ~> 1.0 | x", "c 1.0.0 | x"],
+            &[
+                "a 1.0.0 ~> 1.0 | x y",
+                "b 1.0.0 >= 1.0.0 | x y",
+                "c 1.0.0 >= 1.0.0 | x",
+            ],
+            "2 providers with more hashes, 1 with other constraints, nothing alarming",
+        );
+        check(
+            &["a 1.1.0 ~> 1.1 | x"],
+            &["a 1.1.0 >= 1.0.0, ~> 1.1 | x"],
+            "1 provider with constraints written otherwise, nothing alarming",
+        );
+        check(
+            &["a 1.1.0 ~> 1.1 | x", "b 1.0.0 ~> 1.0 | x"],
+            &["a 2.1.0 ~> 2.1 | y", "b 3.0.0 ~> 1.0 | y"],
+            "1 provider upgraded with new constraints, 1 upgraded against the constraints, nothing alarming",
+        );
+        check(
+            &["a 1.1.0 | x", "b 1.0.0 | x y"],
+            &["a 1.0.0 | y", "b 1.0.0 | x"],
+            "1 provider downgraded, 1 with fewer hashes; warning: a, b",
+        );
+        check(
+            &["a 1.1.0 | x"],
+            &["a 1.1.0 ~> 1.0 | y"],
+            "1 provider with other hashes under the same version; danger: a",
+        );
+    }
 }

@@ -227,7 +227,7 @@ fn changes_between_revisions_follow_from_their_configuration() {
         str![[r#"
 live/.terraform.lock.hcl
 notice   hashicorp/null  3.2.1            added                                  a provider that was not locked before; it is required in live/../m/main.tf:1 now
-routine  hashicorp/aws   5.31.0 → 5.40.0  upgraded (minor), constraints-changed  the version moved, so all hashes moved; the constraints allow fewer versions (~> 5.0 → ~> 5.40); the constraint in live/main.tf:3 changed from ~> 5.0 to ~> 5.40
+routine  hashicorp/aws   5.31.0 → 5.40.0  upgraded (minor), constraints-changed  the version moved, so all hashes moved; the constraints allow fewer versions; the constraint in live/main.tf:3 changed from ~> 5.0 to ~> 5.40
 1 provider added, 1 upgraded within constraints, nothing alarming
 
 "#]]
