@@ -69,7 +69,8 @@ fn table(out: &mut dyn Write, changes: &Changes, room: &mut usize) -> io::Result
             "| {} | {} | {} | {}: {} |",
             grade(&row.remark),
             linked(&row.subject),
-            states.collect::<Vec<_>>().join(" → "),
+            // Versions side by side keep a row as low as its text allows.
+            states.collect::<Vec<_>>().join("&nbsp;→&nbsp;"),
             row.kinds.join(", "),
             escaped(&row.remark.text),
         )?;

@@ -115,7 +115,7 @@ fn markdown_has_a_table_and_folded_details() {
 |---|---|---|---|
 | **danger** | [`hashicorp/null`](https://registry.terraform.io/providers/hashicorp/null/latest) | [`3.2.1`](https://registry.terraform.io/providers/hashicorp/null/3.2.1) | hashes-replaced: the hashes are others although the version stands&#58; published again, or tampered with |
 | notice | `example.com/a/new` | `1.0.0` | added: a provider that was not locked before |
-| notice | [`hashicorp/aws`](https://registry.terraform.io/providers/hashicorp/aws/latest) | [`5.31.0`](https://registry.terraform.io/providers/hashicorp/aws/5.31.0) → [`6.0.0`](https://registry.terraform.io/providers/hashicorp/aws/6.0.0) | upgraded (major), constraints-changed: a new major version, so all hashes moved; the constraints allow other versions (&#126;&#62; 5.0 → &#126;&#62; 6.0) |
+| notice | [`hashicorp/aws`](https://registry.terraform.io/providers/hashicorp/aws/latest) | [`5.31.0`](https://registry.terraform.io/providers/hashicorp/aws/5.31.0)&nbsp;→&nbsp;[`6.0.0`](https://registry.terraform.io/providers/hashicorp/aws/6.0.0) | upgraded (major), constraints-changed: a new major version, so all hashes moved; the constraints allow other versions (&#126;&#62; 5.0 → &#126;&#62; 6.0) |
 | routine | [`a/gone`](https://registry.terraform.io/providers/a/gone/latest) | [`1.0.0`](https://registry.terraform.io/providers/a/gone/1.0.0) | removed: nothing is locked for it any more |
 
 **1 provider added, 1 removed, 1 upgraded with new constraints, 1 with other hashes under the same version; danger: hashicorp/null**

@@ -115,7 +115,7 @@ notice  hashicorp/aws  5.31.0  added  a provider that was not locked before
 
 | Risk | Provider | Version | Change |
 |---|---|---|---|
-| routine | [`hashicorp/aws`](https://registry.terraform.io/providers/hashicorp/aws/latest) | [`5.31.0`](https://registry.terraform.io/providers/hashicorp/aws/5.31.0) → [`5.40.0`](https://registry.terraform.io/providers/hashicorp/aws/5.40.0) | upgraded (minor): the version moved, so all hashes moved |
+| routine | [`hashicorp/aws`](https://registry.terraform.io/providers/hashicorp/aws/latest) | [`5.31.0`](https://registry.terraform.io/providers/hashicorp/aws/5.31.0)&nbsp;→&nbsp;[`5.40.0`](https://registry.terraform.io/providers/hashicorp/aws/5.40.0) | upgraded (minor): the version moved, so all hashes moved |
 
 #### `elsewhere/.terraform.lock.hcl`
 
