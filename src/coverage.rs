@@ -25,8 +25,7 @@ pub struct Coverage {
 }
 
 /// A way by which packages reach an installation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Route {
     /// `init`, downloading from a registry that signs its checksums.
     Registry,
@@ -41,15 +40,13 @@ pub enum Route {
 }
 
 /// What happens by a route.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Outcome {
     /// It succeeds and changes no file.
     Passes,
     /// It succeeds and changes the lock file.
     Rewrites,
     /// As `Rewrites`, but the package is compared with nothing.
-    #[serde(rename = "rewrites")]
     RewritesUnchecked,
     /// It succeeds with a warning and changes no file.
     Warns,

@@ -84,8 +84,7 @@ pub struct SigningKey {
 }
 
 /// How a hash in a result is known, strongest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Provenance {
     /// In a checksum document with a good signature.
     Signed,

@@ -66,8 +66,7 @@ pub struct Signer {
 }
 
 /// What the program calls a signature; all classes have the same effect.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Class {
     /// By `HashiCorp`'s own key.
     HashiCorp,

@@ -49,17 +49,6 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// Returns the word for programs.
-    pub(super) fn word(self) -> &'static str {
-        match self {
-            Self::Root => "root",
-            Self::Call => "call",
-            Self::Test => "test",
-            Self::Run => "run",
-            Self::State => "state",
-        }
-    }
-
     /// Tells whether a module stands behind it.
     pub(super) fn is_module(self) -> bool {
         matches!(self, Self::Root | Self::Call | Self::Run)

@@ -7,14 +7,15 @@ use super::args::{Common, Diff, FailOn, Format};
 use super::diff_config::{self, Configured};
 use super::diff_git;
 use super::diff_report::{self, Compared, Side};
-use super::output::Output;
+use super::output::{self, Output};
 use super::root;
 use super::roots::Ran;
-use super::{CLEAN, FAILED, FINDINGS, World, setup};
+use super::{CLEAN, World, setup};
 use crate::diag::Texts;
 use crate::lockfile;
+use crate::report::json::{self, Status};
 use crate::report::{Block, Failure};
-use crate::review::{FileReview, Risk, Verdict, review, verdict};
+use crate::review::{FileReview, Risk, review, verdict};
 use crate::world::{FileKind, Files};
 
 pub(super) fn run(common: &Common, args: &Diff, world: World<'_>) -> Output {
@@ -165,31 +166,33 @@ fn finish(
         .report
         .results
         .push(Block::Verdict(tone, verdict.text.clone()));
-    output.exit = exit_code(args.fail_on, all, &verdict);
-    let files = all
+    let told = all
         .iter()
-        .filter(|one| !one.review.is_empty() || !one.failures.is_empty());
-    let files = files.map(|one| diff_report::json(one, &texts)).collect();
-    output.files = Some((files, diff_report::verdict_json(&verdict)));
+        .map(|one| (one, status(one, args.fail_on)))
+        .filter(|(one, status)| !one.review.is_empty() || *status == Status::Failed);
+    let rows = told.map(|(one, status)| diff_report::row_of_file(one, status, &texts));
+    let rows: Vec<json::File> = rows.collect();
+    let worst = rows.iter().map(|row| row.status).max();
+    output.exit = worst.map_or(CLEAN, output::exit_code);
+    let verdict = json::Verdict {
+        risk: verdict.risk.into(),
+        text: verdict.text,
+    };
+    output.files = Some((rows, verdict));
     output.texts = texts;
     output
 }
 
-fn exit_code(fail_on: Option<FailOn>, all: &[Compared], verdict: &Verdict) -> u8 {
-    if all
-        .iter()
-        .any(|one| one.is_broken() || !one.failures.is_empty())
-    {
-        return FAILED;
-    }
+/// Judges a file: whether it could be compared, and whether it is worse than is allowed.
+fn status(one: &Compared, fail_on: Option<FailOn>) -> Status {
     let limit = match fail_on {
-        None => return CLEAN,
+        _ if one.is_broken() || !one.failures.is_empty() => return Status::Failed,
+        None => return Status::Clean,
         Some(FailOn::Warning) => Risk::Warning,
         Some(FailOn::Danger) => Risk::Danger,
     };
-    if verdict.risk >= limit {
-        FINDINGS
-    } else {
-        CLEAN
+    match one.review.risk() >= limit {
+        true => Status::Findings,
+        false => Status::Clean,
     }
 }

@@ -2,20 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
-
+use super::words;
 use crate::addr::ProviderAddr;
 use crate::diag::{Diagnostic, Texts, has_errors};
 use crate::flavor::{Flavor, Program};
 use crate::hash::{Hash, Scheme};
 use crate::lockfile::Document;
-use crate::report::json::Finding;
-use crate::report::{Change, Changes, Failure, Linked, Remark, Tone, json as report_json};
+use crate::report::{Change, Changes, Failure, Linked, Remark, Tone, json};
 use crate::review::{
     Cause, Explained, FileCause, FileReview, FileSide, Kind, ProviderChange, ProviderSide, Risk,
-    Verdict,
 };
-use crate::version::{Step, Version};
+use crate::version::Version;
 
 /// A lock file on one side, as it was read.
 pub(super) struct Side {
@@ -111,13 +108,10 @@ fn row(change: &ProviderChange, remark: Remark, flavor: Flavor) -> Change {
     let addr = change.addr();
     let version = |side: &ProviderSide| linked_version(&side.addr, &side.lock.version);
     let (old, new) = (change.before().map(version), change.now().map(version));
-    let kinds = change
-        .kinds
-        .iter()
-        .map(|kind| match (kind, step_name(change)) {
-            (Kind::Upgraded, Some(step)) => format!("{} ({step})", kind.name()),
-            _ => kind.name().to_owned(),
-        });
+    let kinds = change.kinds.iter().map(|kind| match (kind, step(change)) {
+        (Kind::Upgraded, Some(step)) => format!("{} ({})", kind.name(), name(step)),
+        _ => kind.name().to_owned(),
+    });
     Change {
         remark,
         subject: Linked {
@@ -213,74 +207,75 @@ fn linked_version(addr: &ProviderAddr, version: &Version) -> Linked {
 }
 
 /// Names how far an upgrade goes.
-fn step_name(change: &ProviderChange) -> Option<&'static str> {
-    match change.step()? {
-        Step::Same | Step::Down => None,
-        Step::Metadata => Some("metadata"),
-        Step::Prerelease => Some("prerelease"),
-        Step::Patch => Some("patch"),
-        Step::Minor => Some("minor"),
-        Step::Major => Some("major"),
+fn name(step: json::Step) -> &'static str {
+    match step {
+        json::Step::Metadata => "metadata",
+        json::Step::Prerelease => "prerelease",
+        json::Step::Patch => "patch",
+        json::Step::Minor => "minor",
+        json::Step::Major => "major",
     }
 }
 
-/// Makes the JSON of a file.
-pub(super) fn json(one: &Compared, texts: &Texts) -> Value {
-    let causes = one.review.causes.iter();
-    let all = one
-        .old
-        .iter()
-        .chain(&one.new)
-        .flat_map(|side| &side.diagnostics);
-    let findings: Vec<Finding> = all.map(|finding| Finding::new(finding, texts)).collect();
-    let changes = one.review.providers.iter();
-    let renamed = causes.clone().find_map(|cause| match cause {
-        FileCause::Renamed { from } => Some(from),
+/// Says how far an upgrade goes.
+pub(super) fn step(change: &ProviderChange) -> Option<json::Step> {
+    words::step(change.step()?)
+}
+
+/// Makes the row of a file.
+pub(super) fn row_of_file(one: &Compared, status: json::Status, texts: &Texts) -> json::File {
+    let FileReview {
+        causes, unchanged, ..
+    } = &one.review;
+    let sides = one.old.iter().chain(&one.new);
+    let findings = sides.flat_map(|side| &side.diagnostics);
+    let renamed = causes.iter().find_map(|cause| match cause {
+        FileCause::Renamed { from } => Some(from.clone()),
         _ => None,
     });
-    json!({
-        "path": one.path,
-        "old_path": renamed,
-        "flavor": one.flavor().to_string(),
-        "kinds": causes.clone().map(FileCause::kind).collect::<Vec<_>>(),
-        "cause": causes.map(ToString::to_string).collect::<Vec<_>>().join("; "),
-        "risk": one.review.risk().name(),
-        "findings": findings,
-        "failures": one.failures.iter().map(report_json::Failure::from).collect::<Vec<_>>(),
-        "changes": changes.map(|(change, explained)| change_json(change, explained, &one.because)).collect::<Vec<_>>(),
-        "unchanged": one.review.unchanged,
-    })
-}
-
-fn change_json(change: &ProviderChange, explained: &Explained, because: &Because) -> Value {
-    let side = |side: &ProviderSide| {
-        let hashes = side.lock.hashes.iter().map(Hash::as_str);
-        json!({
-            "provider": side.addr.to_string(),
-            "version": side.lock.version.to_string(),
-            "constraints": side.lock.constraints.to_string(),
-            "hashes": hashes.collect::<Vec<_>>(),
-        })
-    };
-    let mut value = json!({
-        "provider": change.addr().to_string(),
-        "kinds": change.kinds.iter().map(|kind| kind.name()).collect::<Vec<_>>(),
-        "cause": sentence(change, explained, because),
-        "follows_from": because.get(change.addr()),
-        "risk": explained.risk.name(),
-        "old": change.before().map(side),
-        "new": change.now().map(side),
-    });
-    if let (Some(step), Some(fields)) = (step_name(change), value.as_object_mut()) {
-        fields.insert("step".to_owned(), step.into());
+    let clauses: Vec<String> = causes.iter().map(ToString::to_string).collect();
+    let changes = one.review.providers.iter();
+    json::File {
+        path: one.path.clone(),
+        old_path: renamed,
+        flavor: one.flavor().to_string(),
+        status,
+        kinds: causes.iter().map(Into::into).collect(),
+        cause: clauses.join("; "),
+        risk: one.review.risk().into(),
+        findings: findings
+            .map(|finding| json::Finding::new(finding, texts))
+            .collect(),
+        failures: one.failures.iter().map(Into::into).collect(),
+        changes: changes
+            .map(|(change, explained)| row_of_change(change, explained, &one.because))
+            .collect(),
+        unchanged: *unchanged,
     }
-    value
 }
 
-/// Makes the JSON of a verdict.
-pub(super) fn verdict_json(verdict: &Verdict) -> report_json::Verdict {
-    report_json::Verdict {
-        risk: verdict.risk.name(),
-        text: verdict.text.clone(),
+fn row_of_change(
+    change: &ProviderChange,
+    explained: &Explained,
+    because: &Because,
+) -> json::Change {
+    let side = |side: &ProviderSide| {
+        let hashes = side.lock.hashes.iter();
+        json::Side {
+            provider: side.addr.to_string(),
+            version: side.lock.version.to_string(),
+            constraints: side.lock.constraints.to_string(),
+            hashes: Some(hashes.map(|hash| hash.as_str().to_owned()).collect()),
+        }
+    };
+    json::Change {
+        provider: change.addr().to_string(),
+        kinds: change.kinds.iter().map(|kind| (*kind).into()).collect(),
+        cause: sentence(change, explained, because),
+        follows_from: because.get(change.addr()).cloned(),
+        risk: explained.risk.into(),
+        old: change.before().map(side),
+        new: change.now().map(side),
+        step: step(change),
     }
 }

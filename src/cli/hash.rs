@@ -3,8 +3,6 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use serde_json::{Value, json};
-
 use super::args::{Common, Hash};
 use super::oddities::describe;
 use super::output::Output;
@@ -12,7 +10,8 @@ use super::roots::Ran;
 use super::{FAILED, World, setup};
 use crate::archive::{ArchiveError, FileDigest, Limits, dir, zip};
 use crate::parallel;
-use crate::report::{self, Block, Failure, Tone};
+use crate::report::json::{FailedPackage, HashedPackage, Package, PackageFile};
+use crate::report::{Block, Failure, Tone};
 use crate::world::{FileKind, Files};
 
 pub(super) fn run(common: &Common, args: &Hash, world: World<'_>) -> Output {
@@ -22,10 +21,8 @@ pub(super) fn run(common: &Common, args: &Hash, world: World<'_>) -> Output {
         match hash_one(world.disk, &path) {
             Ok(hashed) => say(&mut output, &path, &hashed, args.files),
             Err(failure) => {
-                let json: report::json::Failure = (&failure).into();
-                output
-                    .packages
-                    .push(json!({ "path": path.display().to_string(), "failure": json }));
+                let failed = FailedPackage::new(path.display().to_string(), (&failure).into());
+                output.packages.push(Package::Failed(failed));
                 output.report.notes.push(Block::Failure(failure));
                 output.exit = FAILED;
             }
@@ -84,13 +81,20 @@ fn say(output: &mut Output, path: &Path, hashed: &Hashed, with_files: bool) {
         output.report.notes.push(Block::Remark(Tone::Warning, text));
     }
     let mut lines = Vec::new();
-    let mut json = json!({ "path": shown.to_string(), "h1": h1.as_str() });
+    let mut package = HashedPackage {
+        path: shown.to_string(),
+        h1: h1.as_str().to_owned(),
+        zh: None,
+        member_h1: None,
+        oddities: None,
+        files: with_files.then(|| files.iter().map(file_row).collect()),
+    };
     if let Hashed::Zip(zip) = hashed {
         lines.push(format!("{}  {shown}", zip.zh));
-        json["zh"] = Value::from(zip.zh.as_str());
-        json["member_h1"] = Value::from(zip.member_h1.as_str());
         let told: Vec<String> = zip.oddities.iter().map(describe).collect();
-        json["oddities"] = Value::from(told.clone());
+        package.zh = Some(zip.zh.as_str().to_owned());
+        package.member_h1 = Some(zip.member_h1.as_str().to_owned());
+        package.oddities = Some(told.clone());
         for text in told {
             output
                 .report
@@ -109,10 +113,9 @@ fn say(output: &mut Output, path: &Path, hashed: &Hashed, with_files: bool) {
     }
     if with_files {
         lines.extend(files.iter().map(file_line));
-        json["files"] = files.iter().map(file_json).collect();
     }
     output.report.results.push(Block::Lines(lines));
-    output.packages.push(json);
+    output.packages.push(Package::Hashed(package));
 }
 
 fn file_line(file: &FileDigest) -> String {
@@ -124,12 +127,12 @@ fn file_line(file: &FileDigest) -> String {
     )
 }
 
-fn file_json(file: &FileDigest) -> Value {
-    json!({
-        "name": String::from_utf8_lossy(&file.name),
-        "size": file.size,
-        "sha256": hex(file),
-    })
+fn file_row(file: &FileDigest) -> PackageFile {
+    PackageFile {
+        name: String::from_utf8_lossy(&file.name).into_owned(),
+        size: file.size,
+        sha256: hex(file),
+    }
 }
 
 fn hex(file: &FileDigest) -> String {

@@ -2,14 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::json;
 use similar::TextDiff;
 
 use super::oddities::describe;
 use super::output::RootOutput;
 use super::root::Root;
 use crate::addr::ProviderAddr;
-use crate::authenticate::Signer;
 use crate::diag;
 use crate::flavor::Flavor;
 use crate::hash::{Hash, Match};
@@ -17,6 +15,7 @@ use crate::locker::{Locked, ProviderOutcome};
 use crate::lockfile::LockFile;
 use crate::package::Provenance;
 use crate::platform::{self, Platform};
+use crate::report::json::{LockedHash, LockedProvider, Provider, RemovedProvider, Signer};
 use crate::report::{Block, Tone};
 use crate::version::{Step, step};
 
@@ -30,7 +29,10 @@ pub(super) fn outcome(output: &mut RootOutput, locked: &Locked, root: &Root) {
         .collect();
     output.report.results.push(Block::Table(rows));
     for one in &locked.providers {
-        output.json.providers.push(provider_json(one, locked));
+        output
+            .json
+            .providers
+            .push(Provider::Locked(entry(one, locked)));
         platforms(output, one, root);
         warnings(output, one, flavor);
         signers(output, one, flavor);
@@ -50,7 +52,11 @@ pub(super) fn outcome(output: &mut RootOutput, locked: &Locked, root: &Root) {
     }
     if !locked.removed.is_empty() {
         let removed = locked.removed.iter();
-        let removed = removed.map(|addr| json!({ "provider": addr.to_string(), "removed": true }));
+        let removed = removed.map(|addr| RemovedProvider {
+            provider: addr.to_string(),
+            removed: true,
+        });
+        let removed = removed.map(Provider::Removed);
         output.json.providers.extend(removed);
         output.remark(format!(
             "removed, since neither configuration nor state requires it: {}",
@@ -126,36 +132,29 @@ fn owners(one: &ProviderOutcome) -> BTreeMap<&Hash, Vec<String>> {
     of
 }
 
-fn provider_json(one: &ProviderOutcome, locked: &Locked) -> serde_json::Value {
+fn entry(one: &ProviderOutcome, locked: &Locked) -> LockedProvider {
     let of = owners(one);
     let entry = &locked.lock.providers[&one.provider];
-    let hashes: Vec<serde_json::Value> = entry
-        .hashes
-        .iter()
-        .map(|hash| {
-            let platforms = of.get(hash);
-            json!({
-                "hash": hash.as_str(),
-                "provenance": one.provenance(hash),
-                "platforms": platforms.cloned().unwrap_or_default(),
-                "added": one.added.contains(hash),
-            })
-        })
-        .collect();
-    json!({
-        "provider": one.provider.to_string(),
-        "version": one.version.to_string(),
-        "selected": one.selected,
-        "newest": one.newest.as_ref().map(ToString::to_string),
-        "constraints": entry.constraints.to_string(),
-        "hashes": hashes,
-        "signers": one.signers.iter().map(signer_json).collect::<Vec<_>>(),
-        "skipped_platforms": one.skipped.iter().map(ToString::to_string).collect::<Vec<_>>(),
-    })
-}
-
-fn signer_json(signer: &Signer) -> serde_json::Value {
-    json!({ "class": signer.class, "key_id": signer.key_id })
+    let hashes = entry.hashes.iter().map(|hash| LockedHash {
+        hash: hash.as_str().to_owned(),
+        provenance: one.provenance(hash).into(),
+        platforms: of.get(hash).cloned().unwrap_or_default(),
+        added: one.added.contains(hash),
+    });
+    let signers = one.signers.iter().map(|signer| Signer {
+        class: signer.class.into(),
+        key_id: signer.key_id.clone(),
+    });
+    LockedProvider {
+        provider: one.provider.to_string(),
+        version: one.version.to_string(),
+        selected: one.selected,
+        newest: one.newest.as_ref().map(ToString::to_string),
+        constraints: entry.constraints.to_string(),
+        hashes: hashes.collect(),
+        signers: signers.collect(),
+        skipped_platforms: one.skipped.iter().map(ToString::to_string).collect(),
+    }
 }
 
 /// Says which platforms `verify` will count less of than are wanted, and what keeps it from that.

@@ -2,18 +2,19 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::{Value, json};
-
+use super::diff_report;
 use super::log::Told;
 use super::output::{RootOutput, counted};
 use crate::addr::ProviderAddr;
 use crate::flavor::Flavor;
+use crate::report::json::{PastChange, Provider, Side};
 use crate::report::{Block, Tone};
 use crate::review::{ProviderSide, Risk};
 
 /// Says what happened, the newest first.
 pub(super) fn tell(told: &[Told<'_>], verbose: bool, flavor: Flavor, output: &mut RootOutput) {
-    output.json.providers = told.iter().map(json).collect();
+    let changes = told.iter().map(|one| Box::new(past(one)));
+    output.json.providers = changes.map(Provider::Changed).collect();
     let results = &mut output.report.results;
     if !told.is_empty() {
         let titles = [
@@ -82,27 +83,28 @@ fn versions(one: &Told<'_>) -> String {
     }
 }
 
-fn json(one: &Told<'_>) -> Value {
-    let side = |side: &ProviderSide| {
-        json!({
-            "provider": side.addr.to_string(),
-            "version": side.lock.version.to_string(),
-            "constraints": side.lock.constraints.to_string(),
-        })
+fn past(one: &Told<'_>) -> PastChange {
+    let Told { commit, change, .. } = one;
+    let side = |side: &ProviderSide| Side {
+        provider: side.addr.to_string(),
+        version: side.lock.version.to_string(),
+        constraints: side.lock.constraints.to_string(),
+        hashes: None,
     };
-    json!({
-        "provider": one.change.addr().to_string(),
-        "commit": one.commit.id.as_str(),
-        "date": one.commit.date,
-        "author": one.commit.author,
-        "subject": one.commit.subject,
-        "path": one.path.display().to_string(),
-        "kinds": kinds(one),
-        "cause": one.explained.sentence(),
-        "risk": one.explained.risk.name(),
-        "old": one.change.before().map(side),
-        "new": one.change.now().map(side),
-    })
+    PastChange {
+        provider: change.addr().to_string(),
+        commit: commit.id.as_str().to_owned(),
+        date: commit.date.clone(),
+        author: commit.author.clone(),
+        subject: commit.subject.clone(),
+        path: one.path.display().to_string(),
+        kinds: change.kinds.iter().map(|kind| (*kind).into()).collect(),
+        cause: one.explained.sentence(),
+        risk: one.explained.risk.into(),
+        old: change.before().map(side),
+        new: change.now().map(side),
+        step: diff_report::step(change),
+    }
 }
 
 fn kinds(one: &Told<'_>) -> Vec<&'static str> {

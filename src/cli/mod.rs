@@ -35,6 +35,7 @@ mod unseen;
 mod verify;
 mod verify_report;
 mod why;
+mod words;
 
 use std::ffi::OsString;
 use std::io::{self, Write};

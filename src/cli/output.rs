@@ -21,9 +21,9 @@ pub(super) struct Output {
     pub(super) report: Report,
     pub(super) roots: Vec<json::Root>,
     /// Packages, where a command is about these rather than about roots.
-    pub(super) packages: Vec<serde_json::Value>,
+    pub(super) packages: Vec<json::Package>,
     /// Files, where a command is about these, and what to think of them.
-    pub(super) files: Option<(Vec<serde_json::Value>, json::Verdict)>,
+    pub(super) files: Option<(Vec<json::File>, json::Verdict)>,
     pub(super) texts: Texts,
     /// Bytes to print as they are, before all else, to people only.
     pub(super) raw: Vec<u8>,
@@ -181,24 +181,29 @@ impl Output {
             Format::Mermaid => self.print_graph(Language::Mermaid, common, env, io),
             Format::Dot => self.print_graph(Language::Dot, common, env, io),
             Format::Json => {
-                let document = json::Document {
-                    format_version: json::FORMAT_VERSION,
-                    command: self.command,
-                    exit: self.exit,
-                    summary: json::Summary {
-                        not_locked: self.not_locked.as_ref().map(Vec::len),
-                        ..json::Summary::of(&self.roots, &self.packages)
-                    },
-                    roots: self.roots.clone(),
-                    not_locked: self.not_locked.clone().unwrap_or_default(),
-                    packages: self.packages.clone(),
-                    files: self.files.as_ref().map(|(files, _)| files.clone()),
-                    verdict: self.files.as_ref().map(|(_, verdict)| verdict.clone()),
-                };
-                serde_json::to_writer_pretty(&mut *io.stdout, &document)?;
+                serde_json::to_writer_pretty(&mut *io.stdout, &self.document())?;
                 writeln!(io.stdout)?;
                 io.stdout.flush()
             }
+        }
+    }
+
+    /// Makes the object for programs.
+    fn document(&self) -> json::Document {
+        let (files, verdict) = self.files.clone().unzip();
+        json::Document {
+            format_version: json::FORMAT_VERSION,
+            command: self.command,
+            exit: self.exit,
+            summary: json::Summary {
+                not_locked: self.not_locked.as_ref().map(Vec::len),
+                ..json::Summary::of(&self.roots, &self.packages, files.as_deref())
+            },
+            roots: self.roots.clone(),
+            not_locked: self.not_locked.clone().unwrap_or_default(),
+            packages: self.packages.clone(),
+            files,
+            verdict,
         }
     }
 
@@ -254,6 +259,7 @@ impl RootOutput {
                 turned_off: Vec::new(),
                 failures: Vec::new(),
                 providers: Vec::new(),
+                matrix: None,
                 modules: None,
                 changed: None,
             },
@@ -345,7 +351,7 @@ pub(super) fn counted(n: usize, word: &str) -> String {
 }
 
 /// Returns the exit code that a status stands for.
-fn exit_code(status: Status) -> u8 {
+pub(super) fn exit_code(status: Status) -> u8 {
     match status {
         Status::Clean => CLEAN,
         Status::Findings => FINDINGS,

@@ -1,7 +1,5 @@
 //! `lockctl show`: what is locked.
 
-use serde_json::json;
-
 use super::World;
 use super::args::{Common, Show};
 use super::output::{Output, RootOutput};
@@ -13,6 +11,7 @@ use crate::flavor::Flavor;
 use crate::hash::Scheme;
 use crate::lockfile::ProviderLock;
 use crate::parallel;
+use crate::report::json::{Provider, ShownHash, ShownProvider};
 use crate::report::{Block, Failure};
 use crate::verify::{packages, platforms::KnownHashes};
 use crate::world::Replaced;
@@ -149,13 +148,16 @@ impl Entry<'_> {
         std::iter::once(title).chain(lines).collect()
     }
 
-    fn json(&self) -> serde_json::Value {
-        let hash = |(hash, platforms)| json!({ "hash": hash, "platforms": platforms });
-        json!({
-            "provider": self.provider.to_string(),
-            "version": self.lock.version.to_string(),
-            "constraints": self.lock.constraints.to_string(),
-            "hashes": self.hashes().map(hash).collect::<Vec<serde_json::Value>>(),
+    fn json(&self) -> Provider {
+        let hashes = self.hashes().map(|(hash, platforms)| ShownHash {
+            hash: hash.to_owned(),
+            platforms,
+        });
+        Provider::Shown(ShownProvider {
+            provider: self.provider.to_string(),
+            version: self.lock.version.to_string(),
+            constraints: self.lock.constraints.to_string(),
+            hashes: hashes.collect(),
         })
     }
 }

@@ -2,8 +2,6 @@
 
 use std::path::Path;
 
-use serde_json::json;
-
 use super::World;
 use super::args::{self, Common};
 use super::branches::{Below, Branch, Branches, Group, Repeats};
@@ -15,6 +13,7 @@ use super::unseen::{self, Names, Unseen};
 use crate::addr::ProviderAddr;
 use crate::diag::Texts;
 use crate::flavor::Flavor;
+use crate::report::json::{Module, Provider, RequiredProvider};
 use crate::report::{Block, Tone, Tree};
 use crate::version::Constraints;
 use crate::world::Replaced;
@@ -90,12 +89,12 @@ impl Seen<'_> {
         if let Some(remark) = self.unseen.remark(Names::Known, consequence) {
             output.remark(remark);
         }
-        let modules = branches.in_order().map(json);
+        let modules = branches.in_order().map(module);
         output.json.modules = Some(modules.collect());
         let requirements = &loaded.requirements;
         let providers = requirements.providers.keys();
-        let providers = providers.map(|addr| provider(addr, &requirements.constraints(addr)));
-        output.json.providers = providers.collect();
+        let providers = providers.map(|addr| required(addr, &requirements.constraints(addr)));
+        output.json.providers = providers.map(Provider::Required).collect();
     }
 
     /// Counts modules and providers.
@@ -164,20 +163,19 @@ pub(super) fn not_visible(why: &str) -> String {
     }
 }
 
-fn json(branch: &Branch) -> serde_json::Value {
+fn module(branch: &Branch) -> Module {
     let providers = branch.providers.iter();
-    let mut value = json!({
-        "kind": branch.kind.word(),
-        "path": branch.address(),
-        "source": branch.source,
-        "dir": branch.dir.as_deref().map(named),
-        "seen": branch.unseen.is_none(),
-        "providers": providers.map(|(addr, stated)| provider(addr, stated)).collect::<Vec<_>>(),
-    });
-    if let Some(why) = branch.unseen.filter(|why| !why.is_empty()) {
-        value["reason"] = why.into();
+    let reason = branch.unseen.filter(|why| !why.is_empty());
+    Module {
+        kind: branch.kind.into(),
+        path: branch.address(),
+        module: branch.address(),
+        source: branch.source.clone(),
+        dir: branch.dir.as_deref().map(named),
+        seen: branch.unseen.is_none(),
+        providers: providers.map(|(addr, own)| required(addr, own)).collect(),
+        reason: reason.map(str::to_owned),
     }
-    value
 }
 
 /// Names a directory from the root on.
@@ -188,9 +186,9 @@ fn named(dir: &Path) -> String {
     }
 }
 
-fn provider(addr: &ProviderAddr, constraints: &Constraints) -> serde_json::Value {
-    json!({
-        "provider": addr.to_string(),
-        "constraints": constraints.to_string(),
-    })
+fn required(addr: &ProviderAddr, constraints: &Constraints) -> RequiredProvider {
+    RequiredProvider {
+        provider: addr.to_string(),
+        constraints: constraints.to_string(),
+    }
 }

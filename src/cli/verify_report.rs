@@ -1,14 +1,12 @@
 //! What `lockctl verify` says.
 
-use serde_json::json;
-
 use super::output::{RootOutput, counted};
 use super::root::{LockText, Root};
 use crate::addr::ProviderAddr;
 use crate::diag::{Severity, Texts, has_errors};
 use crate::hash::Scheme;
 use crate::lockfile::ProviderLock;
-use crate::report::json::{self as json_report, Status};
+use crate::report::json::{self, CheckedProvider, Provider, Status};
 use crate::report::{Block, Failure, Tone};
 use crate::verify::Finding;
 use crate::verify::levels::TurnedOff;
@@ -84,17 +82,15 @@ pub(super) fn say(output: &mut RootOutput, root: &Root, judged: Judged, texts: &
         parts.push(format!("{}{hint}", counted(verdict.notes, "note")));
     }
     if !judged.off.is_empty() {
-        parts.push(format!(
-            "{} turned off",
-            counted(judged.off.len(), "finding")
-        ));
+        let off = counted(judged.off.len(), "finding");
+        parts.push(format!("{off} turned off"));
     }
     for TurnedOff { finding, reason } in judged.off {
         if judged.verbose {
             let (code, title) = (finding.diagnostic.code, &finding.diagnostic.title);
             output.remark(format!("{code} is off, because {reason}: {title}"));
         }
-        output.json.turned_off.push(json_report::TurnedOff {
+        output.json.turned_off.push(json::TurnedOff {
             finding: for_programs(&finding, texts),
             reason,
         });
@@ -105,11 +101,11 @@ pub(super) fn say(output: &mut RootOutput, root: &Root, judged: Judged, texts: &
 }
 
 /// Makes the finding that programs are told.
-fn for_programs(finding: &Finding, texts: &Texts) -> json_report::Finding {
-    json_report::Finding {
+fn for_programs(finding: &Finding, texts: &Texts) -> json::Finding {
+    json::Finding {
         provider: finding.provider.as_ref().map(ToString::to_string),
         platform: finding.platform.as_ref().map(ToString::to_string),
-        ..json_report::Finding::new(&finding.diagnostic, texts)
+        ..json::Finding::new(&finding.diagnostic, texts)
     }
 }
 
@@ -194,16 +190,16 @@ fn looked_at(lock: Option<&LockText>, judged: &Judged) -> String {
 }
 
 /// Lists what is locked, for programs.
-fn locked(lock: &LockText) -> Vec<serde_json::Value> {
+fn locked(lock: &LockText) -> Vec<Provider> {
     let entries = lock.document.lock.providers.iter();
-    let value = |(provider, entry): (&ProviderAddr, &ProviderLock)| {
-        json!({
-            "provider": provider.to_string(),
-            "version": entry.version.to_string(),
-            "constraints": entry.constraints.to_string(),
-            "h1": entry.hashes.of(Scheme::H1).count(),
-            "zh": entry.hashes.of(Scheme::Zh).count(),
+    let row = |(provider, entry): (&ProviderAddr, &ProviderLock)| {
+        Provider::Checked(CheckedProvider {
+            provider: provider.to_string(),
+            version: entry.version.to_string(),
+            constraints: entry.constraints.to_string(),
+            h1: entry.hashes.of(Scheme::H1).count(),
+            zh: entry.hashes.of(Scheme::Zh).count(),
         })
     };
-    entries.map(value).collect()
+    entries.map(row).collect()
 }

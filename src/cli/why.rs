@@ -2,20 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::json;
-
 use super::World;
 use super::args::{Common, Why};
 use super::branches;
 use super::output::{Output, RootOutput};
-use super::overridden::Overridden;
+use super::overridden;
 use super::root::Root;
 use super::roots;
 use super::unseen::{self, Names, Unseen};
 use crate::addr::ProviderAddr;
-use crate::config::{Loaded, Place};
+use crate::config::Loaded;
 use crate::diag::{FileId, Span, Texts, nearest};
-use crate::report::json::Status;
+use crate::report::json::{ExplainedProvider, Overridden, Provider, RequiringPlace, Status};
 use crate::report::{Block, Failure, Tone};
 use crate::requirement::{Origin, PathStep, Requirement, Requirements};
 use crate::version::{Constraints, Version};
@@ -57,8 +55,10 @@ pub(super) fn run(common: &Common, args: &Why, world: World<'_>) -> Output {
 
 /// Tells whether a root requires the provider.
 fn requires(output: &RootOutput) -> bool {
-    let mut places = output.json.providers.iter().map(|one| &one["places"]);
-    places.any(|places| places.as_array().is_some_and(|places| !places.is_empty()))
+    output.json.providers.iter().any(|one| match one {
+        Provider::Explained(one) => !one.places.is_empty(),
+        _ => false,
+    })
 }
 
 /// Passes over roots that do not require the provider, where another one does.
@@ -92,7 +92,7 @@ struct Explained<'a> {
     /// In the order to show.
     places: Vec<&'a Requirement>,
     /// What those in override files take the place of.
-    overridden: Overridden,
+    overridden: overridden::Overridden,
     requirements: &'a Requirements,
     /// All conditions together.
     constraints: Constraints,
@@ -118,7 +118,7 @@ impl<'a> Explained<'a> {
         places.sort_by_key(|place| (place.origin == Origin::State, &place.module));
         Self {
             provider,
-            overridden: Overridden::of(&places, loaded, texts, root.flavor),
+            overridden: overridden::Overridden::of(&places, loaded, texts, root.flavor),
             places,
             requirements,
             constraints: requirements.constraints(provider),
@@ -132,7 +132,7 @@ impl<'a> Explained<'a> {
 
 impl Explained<'_> {
     fn tell(&self, output: &mut RootOutput, verbose: bool) {
-        output.json.providers.push(self.json());
+        output.json.providers.push(Provider::Explained(self.json()));
         if self.places.is_empty() {
             self.not_required(output);
             return;
@@ -269,7 +269,7 @@ impl Explained<'_> {
 
     /// Says what kind of place it is, and which other places no longer count because of it.
     fn by(&self, place: &Requirement) -> String {
-        let kind = by(place.origin).0;
+        let kind = by(place.origin);
         let replaced = self.overridden.by(place).iter();
         let replaced: Vec<String> = replaced.map(|at| self.named(at.file, at.span)).collect();
         match &*replaced {
@@ -278,40 +278,42 @@ impl Explained<'_> {
         }
     }
 
-    fn json(&self) -> serde_json::Value {
-        let replaced = |place: &Place| {
+    fn json(&self) -> ExplainedProvider {
+        let rows = |places: &[&Requirement]| places.iter().map(|place| self.row(place)).collect();
+        ExplainedProvider {
+            provider: self.provider.to_string(),
+            constraints: self.constraints.to_string(),
+            satisfiable: self.clash.is_empty(),
+            locked: self.locked.as_ref().map(ToString::to_string),
+            complete: self.requirements.is_complete(),
+            places: rows(&self.places),
+            clash: rows(&self.clash),
+        }
+    }
+
+    fn row(&self, place: &Requirement) -> RequiringPlace {
+        let at = self.texts.position(place.file, place.span.start);
+        let is_shown = place.origin != Origin::State;
+        let replaced = self.overridden.by(place).iter().map(|place| {
             let at = self.texts.position(place.file, place.span.start);
-            json!({
-                "file": self.texts.name(place.file),
-                "line": at.line,
-                "column": at.column,
-            })
-        };
-        let place = |place: &Requirement| {
-            let at = self.texts.position(place.file, place.span.start);
-            let shown = place.origin != Origin::State;
-            json!({
-                "file": self.texts.name(place.file),
-                "line": shown.then_some(at.line),
-                "column": shown.then_some(at.column),
-                "constraints": place.constraints.to_string(),
-                "module": match shown {
-                    true => place.module.to_string(),
-                    false => "state".to_owned(),
-                },
-                "by": by(place.origin).1,
-                "overrides": self.overridden.by(place).iter().map(replaced).collect::<Vec<_>>(),
-            })
-        };
-        json!({
-            "provider": self.provider.to_string(),
-            "constraints": self.constraints.to_string(),
-            "satisfiable": self.clash.is_empty(),
-            "locked": self.locked.as_ref().map(ToString::to_string),
-            "complete": self.requirements.is_complete(),
-            "places": self.places.iter().copied().map(place).collect::<Vec<_>>(),
-            "clash": self.clash.iter().copied().map(place).collect::<Vec<_>>(),
-        })
+            Overridden {
+                file: self.texts.name(place.file).to_owned(),
+                line: at.line,
+                column: at.column,
+            }
+        });
+        RequiringPlace {
+            file: self.texts.name(place.file).to_owned(),
+            line: is_shown.then_some(at.line),
+            column: is_shown.then_some(at.column),
+            constraints: place.constraints.to_string(),
+            module: match is_shown {
+                true => place.module.to_string(),
+                false => "state".to_owned(),
+            },
+            by: place.origin.into(),
+            overrides: replaced.collect(),
+        }
     }
 }
 
@@ -334,12 +336,12 @@ fn module(place: &Requirement) -> String {
     place.module.to_string()
 }
 
-/// Says what kind of place it is, in words and as a word for programs.
-fn by(origin: Origin) -> (&'static str, &'static str) {
+/// Says what kind of place it is.
+fn by(origin: Origin) -> &'static str {
     match origin {
-        Origin::RequiredProviders => ("required_providers", "required-providers"),
-        Origin::ProviderBlock => ("provider block", "provider-block"),
-        Origin::Implied => ("block of its type", "implied"),
-        Origin::State => ("resource of the state", "state"),
+        Origin::RequiredProviders => "required_providers",
+        Origin::ProviderBlock => "provider block",
+        Origin::Implied => "block of its type",
+        Origin::State => "resource of the state",
     }
 }

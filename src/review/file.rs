@@ -65,25 +65,6 @@ pub enum FileCause {
 }
 
 impl FileCause {
-    /// Returns its kind, a kebab-case word.
-    #[must_use]
-    pub fn kind(&self) -> &'static str {
-        match self {
-            Self::Added => "added",
-            Self::Deleted => "deleted",
-            Self::Renamed { .. } => "renamed",
-            Self::Unmerged => "unmerged",
-            Self::Broken => "broken",
-            Self::WasBroken => "was-broken",
-            Self::HeaderSwitched(_) => "header-switched",
-            Self::HeaderAdded => "header-added",
-            Self::HeaderLost => "header-lost",
-            Self::CommentsLost(_) => "comments-lost",
-            Self::LineEnds => "line-ends",
-            Self::FormatOnly => "format-only",
-        }
-    }
-
     /// Returns how much it matters.
     #[must_use]
     pub fn risk(&self) -> Risk {

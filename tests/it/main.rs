@@ -19,6 +19,7 @@ mod git;
 mod hostile_archives;
 mod interrupt;
 mod lockfiles;
+mod output_schema;
 mod recorded_scenarios;
 mod registry_cases;
 mod registry_double;
@@ -37,5 +38,7 @@ mod registry;
 mod repo;
 #[path = "../support/scenarios/mod.rs"]
 mod scenarios;
+#[path = "../support/schema.rs"]
+mod schema;
 #[path = "../support/zips.rs"]
 mod zips;

@@ -25,6 +25,8 @@ mod made;
 mod modules;
 mod registry;
 mod routes;
+#[path = "../support/schema.rs"]
+mod schema;
 mod signatures;
 mod terraform;
 mod trees;

@@ -9,6 +9,8 @@ use lockctl::os::{RealDisk, RealHttp, RealRun};
 use lockctl::world::mem::{MemClock, MemEnv};
 use lockctl::world::{Disk, Http, HttpError, HttpRequest, HttpResponse};
 
+use crate::schema;
+
 /// A directory of its own, removed at the end.
 pub(crate) struct Lab {
     dir: tempfile::TempDir,
@@ -107,6 +109,8 @@ impl Lab {
     }
 
     /// Runs lockctl on another disk.
+    ///
+    /// What it prints for programs is held against the schema, whatever the test looks at.
     pub(crate) fn run_on(&self, disk: &dyn Disk, args: &[&str]) -> Outcome {
         let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
         let mut io = Io {
@@ -127,6 +131,9 @@ impl Lab {
             run: &RealRun,
         };
         let code = cli::run(line, world, &mut io);
+        if schema::is_asked(args) {
+            schema::check(&stdout, args);
+        }
         let text = |bytes| self.without_dir(&String::from_utf8(bytes).unwrap());
         Outcome {
             code,

@@ -186,6 +186,7 @@ fn json_has_every_fact() {
       "path": "new.hcl",
       "old_path": null,
       "flavor": "terraform@1.16",
+      "status": "clean",
       "kinds": [],
       "cause": "",
       "risk": "notice",

@@ -1,0 +1,137 @@
+//! Words of other rooms as those of the JSON output, which keeps its own whatever these are called.
+
+use super::branches;
+use crate::authenticate::Class;
+use crate::report::json::{
+    ChangeKind, FileKind, ModuleKind, Outcome, PlaceKind, Provenance, Risk, Route, SignerClass,
+    Step,
+};
+use crate::requirement::Origin;
+use crate::{coverage, package, review, version};
+
+/// Returns how far a change of a version goes up, if it does.
+pub(super) fn step(step: version::Step) -> Option<Step> {
+    match step {
+        version::Step::Same | version::Step::Down => None,
+        version::Step::Metadata => Some(Step::Metadata),
+        version::Step::Prerelease => Some(Step::Prerelease),
+        version::Step::Patch => Some(Step::Patch),
+        version::Step::Minor => Some(Step::Minor),
+        version::Step::Major => Some(Step::Major),
+    }
+}
+
+impl From<review::Risk> for Risk {
+    fn from(risk: review::Risk) -> Self {
+        match risk {
+            review::Risk::Routine => Self::Routine,
+            review::Risk::Notice => Self::Notice,
+            review::Risk::Warning => Self::Warning,
+            review::Risk::Danger => Self::Danger,
+        }
+    }
+}
+
+impl From<review::Kind> for ChangeKind {
+    fn from(kind: review::Kind) -> Self {
+        match kind {
+            review::Kind::Added => Self::Added,
+            review::Kind::Removed => Self::Removed,
+            review::Kind::HostSwitched => Self::HostSwitched,
+            review::Kind::NamespaceSwitched => Self::NamespaceSwitched,
+            review::Kind::Upgraded => Self::Upgraded,
+            review::Kind::Downgraded => Self::Downgraded,
+            review::Kind::ConstraintsChanged => Self::ConstraintsChanged,
+            review::Kind::HashesAdded => Self::HashesAdded,
+            review::Kind::HashesRemoved => Self::HashesRemoved,
+            review::Kind::HashesReplaced => Self::HashesReplaced,
+        }
+    }
+}
+
+impl From<&review::FileCause> for FileKind {
+    fn from(cause: &review::FileCause) -> Self {
+        match cause {
+            review::FileCause::Added => Self::Added,
+            review::FileCause::Deleted => Self::Deleted,
+            review::FileCause::Renamed { .. } => Self::Renamed,
+            review::FileCause::Unmerged => Self::Unmerged,
+            review::FileCause::Broken => Self::Broken,
+            review::FileCause::WasBroken => Self::WasBroken,
+            review::FileCause::HeaderSwitched(_) => Self::HeaderSwitched,
+            review::FileCause::HeaderAdded => Self::HeaderAdded,
+            review::FileCause::HeaderLost => Self::HeaderLost,
+            review::FileCause::CommentsLost(_) => Self::CommentsLost,
+            review::FileCause::LineEnds => Self::LineEnds,
+            review::FileCause::FormatOnly => Self::FormatOnly,
+        }
+    }
+}
+
+impl From<branches::Kind> for ModuleKind {
+    fn from(kind: branches::Kind) -> Self {
+        match kind {
+            branches::Kind::Root => Self::Root,
+            branches::Kind::Call => Self::Call,
+            branches::Kind::Test => Self::Test,
+            branches::Kind::Run => Self::Run,
+            branches::Kind::State => Self::State,
+        }
+    }
+}
+
+impl From<Origin> for PlaceKind {
+    fn from(origin: Origin) -> Self {
+        match origin {
+            Origin::RequiredProviders => Self::RequiredProviders,
+            Origin::ProviderBlock => Self::ProviderBlock,
+            Origin::Implied => Self::Implied,
+            Origin::State => Self::State,
+        }
+    }
+}
+
+impl From<package::Provenance> for Provenance {
+    fn from(provenance: package::Provenance) -> Self {
+        match provenance {
+            package::Provenance::Signed => Self::Signed,
+            package::Provenance::Proven => Self::Proven,
+            package::Provenance::Computed => Self::Computed,
+            package::Provenance::Kept => Self::Kept,
+        }
+    }
+}
+
+impl From<Class> for SignerClass {
+    fn from(class: Class) -> Self {
+        match class {
+            Class::HashiCorp => Self::HashiCorp,
+            Class::Partner => Self::Partner,
+            Class::SelfSigned => Self::SelfSigned,
+            Class::Signed => Self::Signed,
+        }
+    }
+}
+
+impl From<coverage::Route> for Route {
+    fn from(route: coverage::Route) -> Self {
+        match route {
+            coverage::Route::Registry => Self::Registry,
+            coverage::Route::UnpackedMirror => Self::UnpackedMirror,
+            coverage::Route::PluginCache => Self::PluginCache,
+            coverage::Route::Readonly => Self::Readonly,
+            coverage::Route::PlanAfterInit => Self::PlanAfterInit,
+        }
+    }
+}
+
+impl From<coverage::Outcome> for Outcome {
+    fn from(outcome: coverage::Outcome) -> Self {
+        match outcome {
+            coverage::Outcome::Passes => Self::Passes,
+            coverage::Outcome::Rewrites | coverage::Outcome::RewritesUnchecked => Self::Rewrites,
+            coverage::Outcome::Warns => Self::Warns,
+            coverage::Outcome::Fails => Self::Fails,
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! What changed in lock files, for `diff` and `log`.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{Failure, Finding, Status};
+
+/// A lock file of which two versions were compared.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct File {
+    /// Where it is, or was if it is gone.
+    pub path: String,
+    /// Where it was before; null unless it was renamed.
+    pub old_path: Option<String>,
+    /// Whose rules applied, as in `terraform@1.11`.
+    pub flavor: String,
+    /// Whether it could be compared, and is no worse than `--fail-on` allows.
+    pub status: Status,
+    /// What changed about the file as a whole.
+    pub kinds: Vec<FileKind>,
+    /// What that follows from, in one sentence; empty if the file as a whole did not change.
+    pub cause: String,
+    /// How much the worst of its changes matters.
+    pub risk: Risk,
+    /// What is wrong with either version.
+    pub findings: Vec<Finding>,
+    /// Operations that failed.
+    pub failures: Vec<Failure>,
+    /// What changed in its entries, what matters most first, then by address.
+    pub changes: Vec<Change>,
+    /// How many entries are the same in both versions.
+    pub unchanged: usize,
+}
+
+/// What changed about a lock file as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FileKind {
+    /// It is new.
+    Added,
+    /// It is gone.
+    Deleted,
+    /// It stood elsewhere.
+    Renamed,
+    /// A merge of it is not finished.
+    Unmerged,
+    /// It can be read in part only.
+    Broken,
+    /// It could be read in part only.
+    WasBroken,
+    /// The header is that of the other program.
+    HeaderSwitched,
+    /// It begins with the header of a program, as it had not.
+    HeaderAdded,
+    /// The header of the programs is gone.
+    HeaderLost,
+    /// Comments that somebody wrote are gone.
+    CommentsLost,
+    /// The lines end otherwise.
+    LineEnds,
+    /// The same is locked, in other bytes.
+    FormatOnly,
+}
+
+/// What changed in one entry.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Change {
+    /// The provider, with its registry; of one that switched the new address.
+    pub provider: String,
+    /// In what the entries differ; never empty.
+    pub kinds: Vec<ChangeKind>,
+    /// What that follows from, in one sentence.
+    pub cause: String,
+    /// What in the configuration it follows from; null if that is not known.
+    pub follows_from: Option<String>,
+    /// How much it matters.
+    pub risk: Risk,
+    /// The entry before; null if there was none.
+    pub old: Option<Side>,
+    /// The entry now; null if there is none.
+    pub new: Option<Side>,
+    /// How far an upgrade goes; only of upgrades.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step: Option<Step>,
+}
+
+/// What one commit changed in one entry.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct PastChange {
+    /// The provider, with its registry; of one that switched the new address.
+    pub provider: String,
+    /// The full name of the commit.
+    pub commit: String,
+    /// When it was made, as its author says (ISO 8601).
+    pub date: String,
+    /// The name of its author.
+    pub author: String,
+    /// The first line of its message.
+    pub subject: String,
+    /// Where the lock file was, from the top of the repository on.
+    pub path: String,
+    /// In what the entries differ; never empty.
+    pub kinds: Vec<ChangeKind>,
+    /// What that follows from, in one sentence.
+    pub cause: String,
+    /// How much it matters.
+    pub risk: Risk,
+    /// The entry before; null if there was none.
+    pub old: Option<Side>,
+    /// The entry after; null if there is none.
+    pub new: Option<Side>,
+    /// How far an upgrade goes; only of upgrades.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step: Option<Step>,
+}
+
+/// A kind of change of an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ChangeKind {
+    /// The provider had no entry before.
+    Added,
+    /// The provider has no entry any more.
+    Removed,
+    /// The same provider comes from another registry.
+    HostSwitched,
+    /// A provider of the same type in another namespace stands in for it.
+    NamespaceSwitched,
+    /// The version rose, or only its metadata differ.
+    Upgraded,
+    /// The version sank.
+    Downgraded,
+    /// The constraints allow other versions, or are written otherwise.
+    ConstraintsChanged,
+    /// The version stands, and there are more hashes.
+    HashesAdded,
+    /// The version stands, and there are fewer hashes.
+    HashesRemoved,
+    /// The version stands, and hashes gave way to others.
+    HashesReplaced,
+}
+
+/// How far an upgrade goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Step {
+    /// Only metadata changed, which has no order.
+    Metadata,
+    /// Between pre-releases of one release, or from one to the release.
+    Prerelease,
+    /// In the third number.
+    Patch,
+    /// In the second number.
+    Minor,
+    /// In the first number.
+    Major,
+}
+
+/// One version of an entry.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Side {
+    /// The provider, with its registry.
+    pub provider: String,
+    /// The version.
+    pub version: String,
+    /// The constraints that are recorded; empty if there are none.
+    pub constraints: String,
+    /// The hashes that are recorded, sorted; only of `diff`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hashes: Option<Vec<String>>,
+}
+
+/// What to think of changes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Verdict {
+    /// How much the worst of them matters.
+    pub risk: Risk,
+    /// What happened, in one sentence.
+    pub text: String,
+}
+
+/// How much a reader should care, in rising order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Risk {
+    /// This happens every day.
+    Routine,
+    /// Worth knowing.
+    Notice,
+    /// Somebody will be hindered, or it is unusual.
+    Warning,
+    /// This is how an attack would look.
+    Danger,
+}

@@ -1,0 +1,56 @@
+//! What the programs will do with a lock file, route by route.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// What will happen with one provider on one platform, by one route.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+pub struct MatrixRow {
+    /// The provider, with its registry.
+    pub provider: String,
+    /// The platform, as in `linux_amd64`.
+    pub platform: String,
+    /// By which way.
+    pub route: Route,
+    /// What happens.
+    pub outcome: Outcome,
+    /// The title of the warning or error that the program prints, if it prints one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+}
+
+/// A way by which a program meets a lock file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Route {
+    /// `init`, downloading from a registry.
+    Registry,
+    /// `init`, from a filesystem mirror of unpacked packages.
+    UnpackedMirror,
+    /// `init`, from a mirror of zips.
+    PackedMirror,
+    /// `init`, from a plugin cache directory.
+    PluginCache,
+    /// `init -lockfile=readonly`.
+    Readonly,
+    /// `plan`, with the packages that are installed.
+    Plan,
+    /// `plan` after `init -lockfile=readonly`.
+    PlanAfterInit,
+    /// `validate`, with the packages that are installed.
+    Validate,
+}
+
+/// What happens by a route.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// It succeeds and changes no file.
+    Passes,
+    /// It succeeds and changes the lock file.
+    Rewrites,
+    /// It succeeds with a warning and changes no file.
+    Warns,
+    /// It fails.
+    Fails,
+}

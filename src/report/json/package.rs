@@ -1,0 +1,72 @@
+//! Packages at hand, for `hash`.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::Failure;
+
+/// A package that was to be hashed.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Package {
+    /// It was hashed.
+    Hashed(HashedPackage),
+    /// It could not be hashed.
+    Failed(FailedPackage),
+}
+
+/// A package with its hashes.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct HashedPackage {
+    /// The zip or the unpacked directory, as typed.
+    pub path: String,
+    /// The hash of its files, as a lock file records it.
+    pub h1: String,
+    /// The hash of the zip, as a lock file records it; absent for a directory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub zh: Option<String>,
+    /// The hash of the members of the zip, which differs from `h1` where unpacking changes what is
+    /// there: checked by the programs, never recorded; absent for a directory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub member_h1: Option<String>,
+    /// What is odd about the zip; absent for a directory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub oddities: Option<Vec<String>>,
+    /// Its files, in the order in which they are hashed; only with `--files`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub files: Option<Vec<PackageFile>>,
+}
+
+/// A file of a package.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct PackageFile {
+    /// Its path in the package, separated by `/`.
+    pub name: String,
+    /// Its size, in bytes.
+    pub size: u64,
+    /// The SHA-256 of its content, in lower-case hexadecimal digits.
+    pub sha256: String,
+}
+
+/// A package that could not be hashed.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct FailedPackage {
+    /// The zip or the unpacked directory, as typed.
+    pub path: String,
+    /// The first of `failures`.
+    pub failure: Failure,
+    /// Operations that failed.
+    pub failures: Vec<Failure>,
+}
+
+impl FailedPackage {
+    /// Says what failed.
+    #[must_use]
+    pub fn new(path: String, failure: Failure) -> Self {
+        Self {
+            path,
+            failures: vec![failure.clone()],
+            failure,
+        }
+    }
+}

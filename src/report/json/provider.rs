@@ -1,0 +1,144 @@
+//! What commands have to say about a provider.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{ExplainedProvider, PastChange, RequiredProvider};
+
+/// What a command has to say about a provider: other things for each command.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Provider {
+    /// Of `lock`: an entry of the lock file.
+    Locked(LockedProvider),
+    /// Of `lock`: an entry that went.
+    Removed(RemovedProvider),
+    /// Of `verify`: an entry of the lock file.
+    Checked(CheckedProvider),
+    /// Of `show`: an entry of the lock file.
+    Shown(ShownProvider),
+    /// Of `why`: the provider that was asked for.
+    Explained(ExplainedProvider),
+    /// Of `tree`: a provider that the root requires.
+    Required(RequiredProvider),
+    /// Of `log`: one change, the newest first.
+    Changed(Box<PastChange>),
+}
+
+/// An entry of the lock file, as `lock` wrote it or would write it.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct LockedProvider {
+    /// The provider, with its registry.
+    pub provider: String,
+    /// The version.
+    pub version: String,
+    /// Whether the version was selected in this run, rather than locked before.
+    pub selected: bool,
+    /// The newest release that the source offers, whatever the constraints; null where none was asked.
+    pub newest: Option<String>,
+    /// The constraints that are recorded; empty if there are none.
+    pub constraints: String,
+    /// The hashes that are recorded, in the order of the file.
+    pub hashes: Vec<LockedHash>,
+    /// Who signed the list of hashes; each once.
+    pub signers: Vec<Signer>,
+    /// Wanted platforms for which the release has no package.
+    pub skipped_platforms: Vec<String>,
+}
+
+/// A recorded hash, and how it is known.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct LockedHash {
+    /// The hash, as recorded.
+    pub hash: String,
+    /// How it is known.
+    pub provenance: Provenance,
+    /// The platforms whose package was seen to have it.
+    pub platforms: Vec<String>,
+    /// Whether it came in this run.
+    pub added: bool,
+}
+
+/// How a hash is known, strongest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Provenance {
+    /// It stands in a list of checksums with a good signature.
+    Signed,
+    /// It was computed in this run, over bytes that match a signed hash.
+    Proven,
+    /// It was computed in this run, over bytes that nobody signed.
+    Computed,
+    /// It stood in the file and was not seen in this run.
+    Kept,
+}
+
+/// A key that signed a list of checksums.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Signer {
+    /// What the program calls the signature.
+    pub class: SignerClass,
+    /// The 64-bit ID of the primary key, 16 upper-case hexadecimal digits.
+    pub key_id: String,
+}
+
+/// What a program calls a signature; all classes have the same effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SignerClass {
+    /// By HashiCorp's own key.
+    HashiCorp,
+    /// By a key that HashiCorp's partner key has signed.
+    Partner,
+    /// By any other key that the registry names.
+    SelfSigned,
+    /// By any key that the registry names: to OpenTofu these are all the same.
+    Signed,
+}
+
+/// An entry that neither configuration nor state needs any more.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct RemovedProvider {
+    /// The provider, with its registry.
+    pub provider: String,
+    /// Always true.
+    #[schemars(extend("const" = true))]
+    pub removed: bool,
+}
+
+/// An entry of the lock file, as `verify` found it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct CheckedProvider {
+    /// The provider, with its registry.
+    pub provider: String,
+    /// The version.
+    pub version: String,
+    /// The constraints that are recorded; empty if there are none.
+    pub constraints: String,
+    /// How many `h1:` hashes are recorded.
+    pub h1: usize,
+    /// How many `zh:` hashes are recorded.
+    pub zh: usize,
+}
+
+/// An entry of the lock file, as `show` found it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ShownProvider {
+    /// The provider, with its registry.
+    pub provider: String,
+    /// The version.
+    pub version: String,
+    /// The constraints that are recorded; empty if there are none.
+    pub constraints: String,
+    /// The hashes that are recorded, in the order of the file.
+    pub hashes: Vec<ShownHash>,
+}
+
+/// A recorded hash.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ShownHash {
+    /// The hash, as recorded.
+    pub hash: String,
+    /// The platforms whose installed package has it.
+    pub platforms: Vec<String>,
+}

@@ -1,0 +1,68 @@
+//! The schema of the JSON output, made of the types.
+
+use schemars::{Schema, generate::SchemaSettings, transform::RecursiveTransform};
+use serde_json::{Map, Value};
+
+use super::Document;
+
+/// Makes the schema of a [`Document`], as it is printed (JSON Schema, draft 2020-12).
+#[must_use]
+pub fn schema() -> Schema {
+    let settings = SchemaSettings::draft2020_12().for_serialize();
+    let settings = settings.with_transform(RecursiveTransform(tidy));
+    settings.into_generator().into_root_schema_for::<Document>()
+}
+
+/// Makes a schema say what is printed, in words that every validator knows.
+fn tidy(schema: &mut Schema) {
+    let Some(fields) = schema.as_object_mut() else {
+        return;
+    };
+    // Names of Rust's integers; strict validators refuse formats that they do not know.
+    fields.remove("format");
+    if let Some(Value::String(text)) = fields.get_mut("description") {
+        *text = flow(text);
+    }
+    without_null(fields);
+}
+
+/// Joins the lines of each paragraph.
+fn flow(text: &str) -> String {
+    let paragraphs: Vec<String> = text
+        .split("\n\n")
+        .map(|lines| lines.replace('\n', " "))
+        .collect();
+    paragraphs.join("\n\n")
+}
+
+/// Takes `null` from the fields that may be absent: these are left out rather than null.
+fn without_null(object: &mut Map<String, Value>) {
+    let required = object.get("required").and_then(Value::as_array).cloned();
+    let required = required.unwrap_or_default();
+    let Some(Value::Object(properties)) = object.get_mut("properties") else {
+        return;
+    };
+    for (name, property) in properties {
+        let Some(property) = property.as_object_mut() else {
+            continue;
+        };
+        if required.iter().any(|one| one == name) {
+            continue;
+        }
+        if let Some(Value::Array(types)) = property.get_mut("type") {
+            types.retain(|one| one != "null");
+            if let [only] = &types[..] {
+                let only = only.clone();
+                property.insert("type".to_owned(), only);
+            }
+        }
+        if let Some(Value::Array(any)) = property.get_mut("anyOf") {
+            any.retain(|one| one["type"] != "null");
+            if let [Value::Object(only)] = &any[..] {
+                let only = only.clone();
+                property.remove("anyOf");
+                property.extend(only);
+            }
+        }
+    }
+}
