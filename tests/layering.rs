@@ -90,6 +90,7 @@ const HOMES: &[(&str, &str)] = &[
     ("sha2", "hash"),
     ("similar", "cli"),
     ("tempfile", "os"),
+    ("terminal_size", "os"),
     ("tokio", "os"),
     ("unicode_normalization", "expr"),
     ("unicode_properties", "lockfile"),

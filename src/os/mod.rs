@@ -16,6 +16,8 @@ use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use terminal_size::terminal_size_of;
+
 pub use net::RealHttp;
 pub use run::RealRun;
 
@@ -158,6 +160,15 @@ impl Env for RealEnv {
             Stream::Stdout => io::stdout().is_terminal(),
             Stream::Stderr => io::stderr().is_terminal(),
         }
+    }
+
+    fn columns(&self, stream: Stream) -> Option<usize> {
+        let size = match stream {
+            Stream::Stdout => terminal_size_of(io::stdout()),
+            Stream::Stderr => terminal_size_of(io::stderr()),
+        };
+        let (columns, _) = size?;
+        Some(usize::from(columns.0))
     }
 }
 

@@ -62,6 +62,8 @@ pub struct MemEnv {
     pub current_dir: PathBuf,
     /// Whether the streams are terminals.
     pub terminal: bool,
+    /// How wide these are.
+    pub columns: Option<usize>,
 }
 
 impl MemFiles {
@@ -300,5 +302,9 @@ impl Env for MemEnv {
 
     fn terminal(&self, _stream: Stream) -> bool {
         self.terminal
+    }
+
+    fn columns(&self, stream: Stream) -> Option<usize> {
+        self.columns.filter(|_| self.terminal(stream))
     }
 }

@@ -144,6 +144,10 @@ pub trait Env: Sync {
 
     /// Tells whether a stream goes to a terminal.
     fn terminal(&self, stream: Stream) -> bool;
+
+    /// Returns how many columns the terminal has that a stream goes to; `None` if it goes to none, or
+    /// to one that does not tell.
+    fn columns(&self, stream: Stream) -> Option<usize>;
 }
 
 /// Resolves `.` and `..` by text alone.
