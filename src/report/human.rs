@@ -6,7 +6,7 @@ use anstyle::{AnsiColor, Style};
 use comfy_table::Table;
 
 use super::{Block, Failure, Tone};
-use super::{changes, snippet, tree};
+use super::{changes, page, snippet, tree};
 use crate::diag::Texts;
 
 /// Whether colours may be used; they alone never carry meaning.
@@ -52,6 +52,7 @@ pub fn render(
                     writeln!(out)?;
                 }
             }
+            Block::Page(text, columns) => page::render(out, text, *columns, colors)?,
             Block::Remark(tone, text) => {
                 let word = word(*tone);
                 writeln!(

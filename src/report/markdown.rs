@@ -33,6 +33,8 @@ pub fn render(out: &mut dyn Write, blocks: &[Block]) -> io::Result<()> {
             Block::Heading(text) => writeln!(out, "#### {}\n", code(text))?,
             Block::Remark(_, text) => writeln!(out, "{}\n", escaped(text))?,
             Block::Lines(lines) => writeln!(out, "{}\n", fenced(lines, ""))?,
+            // Our own text, and Markdown already.
+            Block::Page(text, _) => write!(out, "{text}")?,
             Block::Diagnostic(_) | Block::Failure(_) | Block::Table(_) | Block::Tree(_) => {}
         }
     }

@@ -8,6 +8,7 @@ pub mod graph;
 pub mod human;
 pub mod json;
 pub mod markdown;
+pub mod page;
 mod snippet;
 mod tree;
 
@@ -44,6 +45,9 @@ pub enum Block {
     Changes(Changes),
     /// Lines that hang below one another.
     Tree(Tree),
+    /// A page of documentation, in Markdown of the kind that [`page`] reads, to be wrapped at this many
+    /// columns.
+    Page(String, usize),
     /// A remark, with the word `note` or `warning` before it.
     Remark(Tone, String),
     /// The last line: how it ended.

@@ -1,0 +1,214 @@
+//! Pages of documentation for a terminal.
+//!
+//! They are Markdown of a small kind: headings that begin with `#`, paragraphs, lists with hyphens,
+//! and blocks between fences, whose first line may name a file. Everything else is shown as it is.
+
+use std::io::{self, Write};
+
+use super::human::{BOLD, Colors, styled};
+
+/// How wide text gets at most, in columns: longer lines are hard to read.
+const MAX_COLUMNS: usize = 100;
+
+/// How narrow text gets at most, in columns: a word or two must fit.
+const MIN_COLUMNS: usize = 30;
+
+/// How far text is set in below its heading, and code below the text.
+const STEP: &str = "  ";
+
+/// A part of a page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Part<'a> {
+    /// A heading, without its marks.
+    Heading(&'a str),
+    /// A paragraph, in words.
+    Paragraph(Vec<&'a str>),
+    /// An item of a list, in words.
+    Item(Vec<&'a str>),
+    /// The lines between two fences.
+    Code {
+        /// What language they are in; may be empty.
+        language: &'a str,
+        /// The file that they stand for, if they do.
+        file: Option<&'a str>,
+        /// The lines.
+        lines: Vec<&'a str>,
+    },
+}
+
+/// Takes a page apart.
+///
+/// ```
+/// use lockctl::report::page::{Part, parts};
+///
+/// let page = "# a\n\none\ntwo\n\n```hcl main.tf\nx = 1\n```\n";
+/// let code = Part::Code {
+///     language: "hcl",
+///     file: Some("main.tf"),
+///     lines: vec!["x = 1"],
+/// };
+/// let paragraph = Part::Paragraph(vec!["one", "two"]);
+/// assert_eq!(parts(page), [Part::Heading("a"), paragraph, code]);
+/// ```
+#[must_use]
+pub fn parts(text: &str) -> Vec<Part<'_>> {
+    let mut parts = Vec::new();
+    let mut lines = text.lines();
+    let mut goes_on = false;
+    while let Some(line) = lines.next() {
+        if let Some(info) = line.strip_prefix("```") {
+            let (language, file) = match info.split_once(' ') {
+                Some((language, file)) => (language, Some(file)),
+                None => (info, None),
+            };
+            let code = lines.by_ref().take_while(|line| *line != "```");
+            parts.push(Part::Code {
+                language,
+                file,
+                lines: code.collect(),
+            });
+            goes_on = false;
+        } else if line.starts_with('#') {
+            parts.push(Part::Heading(line.trim_start_matches('#').trim()));
+            goes_on = false;
+        } else if let Some(item) = line.strip_prefix("- ") {
+            parts.push(Part::Item(item.split_whitespace().collect()));
+            goes_on = true;
+        } else {
+            let words = line.split_whitespace();
+            match parts.last_mut() {
+                Some(Part::Paragraph(before) | Part::Item(before)) if goes_on => {
+                    before.extend(words);
+                }
+                _ if line.trim().is_empty() => {}
+                _ => parts.push(Part::Paragraph(words.collect())),
+            }
+            goes_on = !line.trim().is_empty();
+        }
+    }
+    parts
+}
+
+/// Writes a page, with text wrapped at a number of columns.
+///
+/// # Errors
+/// What the writer says.
+pub(super) fn render(
+    out: &mut dyn Write,
+    text: &str,
+    columns: usize,
+    colors: Colors,
+) -> io::Result<()> {
+    let columns = columns.clamp(MIN_COLUMNS, MAX_COLUMNS) - STEP.len();
+    let parts = parts(text);
+    for (at, part) in parts.iter().enumerate() {
+        let before = at.checked_sub(1).map(|before| &parts[before]);
+        let is_tight = match (before, part) {
+            (Some(Part::Heading(_)), Part::Heading(_)) => false,
+            (None | Some(Part::Heading(_)), _) => true,
+            (Some(Part::Item(_)), Part::Item(_)) => true,
+            _ => false,
+        };
+        if !is_tight {
+            writeln!(out)?;
+        }
+        match part {
+            Part::Heading(text) => writeln!(out, "{}", styled(colors, BOLD, text))?,
+            Part::Paragraph(words) => {
+                for line in wrapped(words, columns) {
+                    writeln!(out, "{STEP}{line}")?;
+                }
+            }
+            Part::Item(words) => {
+                let mut mark = "- ";
+                for line in wrapped(words, columns - mark.len()) {
+                    writeln!(out, "{STEP}{mark}{line}")?;
+                    mark = "  ";
+                }
+            }
+            Part::Code { file, lines, .. } => {
+                if let Some(file) = file {
+                    writeln!(out, "{STEP}{file}:")?;
+                }
+                for line in lines {
+                    let line = format!("{STEP}{STEP}{line}");
+                    writeln!(out, "{}", line.trim_end())?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Puts words into lines of at most so many columns; a longer word has a line of its own.
+#[must_use]
+pub fn wrapped(words: &[&str], columns: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in words {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= columns => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push((*word).to_owned()),
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(columns: usize, wanted: impl snapbox::IntoData) {
+        let page = "# a-rule\n\n## What it means\n\nSome words that are wrapped\nsomewhere.\n\n\
+                    - one item, that is longer than the others\n- two\n  items\n\n\
+                    ```hcl main.tf\nx = 1\n\ny = 2\n```\n";
+        let mut out = Vec::new();
+        render(&mut out, page, columns, Colors::Off).unwrap();
+        snapbox::assert_data_eq!(String::from_utf8(out).unwrap(), wanted);
+    }
+
+    #[test]
+    fn text_is_wrapped_and_code_is_not() {
+        check(
+            0,
+            snapbox::str![[r#"
+a-rule
+
+What it means
+  Some words that are wrapped
+  somewhere.
+
+  - one item, that is longer
+    than the others
+  - two items
+
+  main.tf:
+    x = 1
+
+    y = 2
+
+"#]],
+        );
+        check(
+            usize::MAX,
+            snapbox::str![[r#"
+a-rule
+
+What it means
+  Some words that are wrapped somewhere.
+
+  - one item, that is longer than the others
+  - two items
+
+  main.tf:
+    x = 1
+
+    y = 2
+
+"#]],
+        );
+    }
+}
