@@ -4,11 +4,13 @@
 //! the one id of the kind of fault: in JSON, in the documentation and in the project file.
 
 mod nearest;
+mod pages;
 mod rules;
 mod texts;
 
 pub use nearest::{did_you_mean, nearest};
-pub use rules::{RULES, Rule, named};
+pub use pages::{TOPICS, Topic};
+pub use rules::{Level, RULES, Rule, named};
 pub use texts::{FileId, Position, Texts};
 
 /// A range of bytes of one file, end exclusive.

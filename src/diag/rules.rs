@@ -1,6 +1,8 @@
 //! The table of all rules: one stable kebab-case name for every kind of fault.
 
-use super::Severity;
+use std::fmt;
+
+use super::{Severity, pages};
 use Severity::{Error, Note, Warning};
 
 /// A kind of fault that lockctl can find.
@@ -8,16 +10,60 @@ use Severity::{Error, Note, Warning};
 pub struct Rule {
     /// The name: in output, in JSON, in the project file.
     pub name: &'static str,
-    /// How bad it is unless somebody says otherwise.
+    /// How bad its findings are unless somebody says otherwise, as far as they are told.
     pub severity: Severity,
+    /// Whether its findings are told only where a project file states a level for them.
+    pub is_off: bool,
     /// What it means, in one sentence.
     pub meaning: &'static str,
+}
+
+/// What becomes of the findings of a rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// They are not shown, and change no exit code.
+    Off,
+    /// They are as bad as this.
+    As(Severity),
+}
+
+impl Rule {
+    /// Returns what becomes of its findings where nobody states a level.
+    #[must_use]
+    pub const fn level(&self) -> Level {
+        match self.is_off {
+            true => Level::Off,
+            false => Level::As(self.severity),
+        }
+    }
+
+    /// Returns its page of documentation: Markdown that begins with its name as a heading.
+    ///
+    /// # Panics
+    /// If it has none, which a test forbids.
+    #[must_use]
+    pub fn page(&self) -> &'static str {
+        pages::page(self.name).expect("every rule has a page")
+    }
+}
+
+impl fmt::Display for Level {
+    /// Writes the word for it in a project file.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Off => "off",
+            Self::As(Severity::Note) => "note",
+            Self::As(Severity::Warning) => "warning",
+            Self::As(Severity::Error) => "error",
+        })
+    }
 }
 
 const fn rule(name: &'static str, severity: Severity, meaning: &'static str) -> Rule {
     Rule {
         name,
         severity,
+        is_off: false,
         meaning,
     }
 }
@@ -116,14 +162,14 @@ pub const RULES: &[Rule] = &[
     ),
     rule("file-unreadable", Error, "a file cannot be read"),
     rule(
-        "hash-malformed",
-        Error,
-        "a hash in a lock file has no scheme",
-    ),
-    rule(
         "hash-not-well-formed",
         Warning,
         "a hash can never match, because its value does not fit its scheme",
+    ),
+    rule(
+        "hash-scheme-missing",
+        Error,
+        "a hash in a lock file has no scheme",
     ),
     rule(
         "hashes-contradicted",

@@ -398,7 +398,7 @@ impl Reader {
             Ok(hash) => Some((hash, element.span)),
             Err(_) => {
                 self.push(
-                    Diagnostic::error("hash-malformed", "Invalid provider hash string")
+                    Diagnostic::error("hash-scheme-missing", "Invalid provider hash string")
                         .at(
                             self.file,
                             element.span,

@@ -17,7 +17,7 @@ mod tests;
 mod values;
 
 use crate::addr::{Hostname, ProviderAddr};
-use crate::diag::{Diagnostic, FileId, Severity};
+use crate::diag::{Diagnostic, FileId, Level};
 use crate::flavor::{Flavor, FlavorChoice};
 use crate::platform::Platform;
 
@@ -80,21 +80,12 @@ pub struct ProviderSetting {
 pub struct RuleSetting {
     /// The name of a rule in the table of all rules.
     pub rule: &'static str,
-    /// How bad its findings are.
+    /// What becomes of its findings.
     pub level: Level,
     /// Why; never missing where findings are turned off.
     pub reason: Option<String>,
     /// The only provider that it is about, if it is about one.
     pub provider: Option<ProviderName>,
-}
-
-/// How bad the findings of a rule are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Level {
-    /// They are not shown, and change no exit code.
-    Off,
-    /// They are as bad as this.
-    As(Severity),
 }
 
 /// `trust { … }`

@@ -1,7 +1,7 @@
 //! The blocks and arguments of a project file.
 
 use crate::addr::{Hostname, ProviderPattern};
-use crate::diag::{self, Diagnostic, FileId, RULES, Severity, Span, did_you_mean};
+use crate::diag::{self, Diagnostic, FileId, Level, RULES, Severity, Span, did_you_mean};
 use crate::flavor::{Flavor, FlavorChoice, Program};
 use crate::hcl;
 use crate::hcl::tree::{Block, Body};
@@ -10,8 +10,8 @@ use crate::platform::Platform;
 use super::patterns::PatternError;
 use super::values::{Faults, Known, Located, listed};
 use super::{
-    H1Trust, KeyId, Level, PlatformName, Policy, Project, ProviderName, ProviderSetting,
-    RootPatterns, RuleSetting, Trust,
+    H1Trust, KeyId, PlatformName, Policy, Project, ProviderName, ProviderSetting, RootPatterns,
+    RuleSetting, Trust,
 };
 
 const TOP: Known = Known {

@@ -1,9 +1,9 @@
 //! What the project file says about how bad findings are.
 
 use super::Finding;
-use crate::diag::{Diagnostic, Severity};
+use crate::diag::{self, Diagnostic, Level, Severity};
 use crate::flavor::Flavor;
-use crate::project::{Level, Project};
+use crate::project::{Project, RuleSetting};
 
 /// A finding that the project file turned off.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,9 +14,20 @@ pub struct TurnedOff {
     pub reason: String,
 }
 
+/// What becomes of a finding.
+#[derive(Debug, PartialEq, Eq)]
+enum Fate {
+    Told(Severity),
+    /// The project file turned it off, for this reason.
+    TurnedOff(String),
+    /// Nobody asked for it.
+    Untold,
+}
+
 /// Gives findings the severity that is stated for them, and takes out those that are turned off.
 ///
-/// What keeps a file from being read stays an error: behind it nothing was judged, and nothing
+/// Those of rules that are off by default are told only if something is stated about them. What
+/// keeps a file from being read stays an error: behind it nothing was judged, and nothing
 /// stated could make that good. `faults` are those diagnostics.
 #[must_use]
 pub fn apply(
@@ -27,24 +38,65 @@ pub fn apply(
 ) -> (Vec<Finding>, Vec<TurnedOff>) {
     let (mut kept, mut off) = (Vec::new(), Vec::new());
     for mut finding in findings {
-        let is_fault =
-            finding.diagnostic.severity == Severity::Error && faults.contains(&&finding.diagnostic);
+        let own = finding.diagnostic.severity;
+        let is_fault = own == Severity::Error && faults.contains(&&finding.diagnostic);
         let code = finding.diagnostic.code;
-        let stated = match is_fault {
-            true => None,
-            false => project.rule(code, finding.provider.as_ref(), flavor),
+        let fate = match is_fault {
+            true => Fate::Told(own),
+            false => {
+                let stated = project.rule(code, finding.provider.as_ref(), flavor);
+                fate(own, diag::named(code).level(), stated)
+            }
         };
-        match stated.map(|stated| (stated.level, &stated.reason)) {
-            Some((Level::Off, reason)) => off.push(TurnedOff {
-                finding,
-                reason: reason.clone().unwrap_or_default(),
-            }),
-            Some((Level::As(severity), _)) => {
+        match fate {
+            Fate::Told(severity) => {
                 finding.diagnostic.severity = severity;
                 kept.push(finding);
             }
-            None => kept.push(finding),
+            Fate::TurnedOff(reason) => off.push(TurnedOff { finding, reason }),
+            Fate::Untold => {}
         }
     }
     (kept, off)
+}
+
+/// Decides about a finding that is as bad as `own` by itself, of a rule with that level by default.
+fn fate(own: Severity, default: Level, stated: Option<&RuleSetting>) -> Fate {
+    match (stated, default) {
+        (Some(stated), _) => match stated.level {
+            Level::Off => Fate::TurnedOff(stated.reason.clone().unwrap_or_default()),
+            Level::As(severity) => Fate::Told(severity),
+        },
+        (None, Level::Off) => Fate::Untold,
+        // A rule may find what is less bad than usual.
+        (None, Level::As(_)) => Fate::Told(own),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Severity::{Error, Note, Warning};
+
+    fn stated(level: Level) -> RuleSetting {
+        RuleSetting {
+            rule: "platforms-incomplete",
+            level,
+            reason: Some("because".to_owned()),
+            provider: None,
+        }
+    }
+
+    #[test]
+    fn what_is_off_by_default_waits_for_a_word() {
+        let on = Level::As(Warning);
+        assert_eq!(fate(Note, on, None), Fate::Told(Note));
+        assert_eq!(fate(Note, Level::Off, None), Fate::Untold);
+        for default in [on, Level::Off] {
+            let stricter = stated(Level::As(Error));
+            assert_eq!(fate(Note, default, Some(&stricter)), Fate::Told(Error));
+            let off = fate(Note, default, Some(&stated(Level::Off)));
+            assert_eq!(off, Fate::TurnedOff("because".to_owned()));
+        }
+    }
 }

@@ -20,6 +20,7 @@ mod hostile_archives;
 mod interrupt;
 mod lockfiles;
 mod output_schema;
+mod pages;
 mod recorded_scenarios;
 mod registry_cases;
 mod registry_double;

@@ -1,11 +1,11 @@
 //! What project files say, and what is wrong with them.
 
 use crate::addr::ProviderAddr;
-use crate::diag::{Severity, Texts, has_errors};
+use crate::diag::{Level, Severity, Texts, has_errors};
 use crate::flavor::{Flavor, FlavorChoice, Program};
 use crate::platform::Platform;
 use crate::project::values::MAX_ITEMS;
-use crate::project::{H1Trust, Level, PlatformName, Project, parse};
+use crate::project::{H1Trust, PlatformName, Project, parse};
 
 const TERRAFORM: Flavor = Flavor::Terraform1_11;
 

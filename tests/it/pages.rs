@@ -1,0 +1,208 @@
+//! The pages of `lockctl explain`: complete, well-formed, and true.
+//!
+//! A fenced block whose first line names a file (`hcl main.tf`) is that file, and a block `console`
+//! holds commands with what they print, where a line `...` stands for any lines. They are run in
+//! order, in a directory that holds the files. An example that cannot be run is a block `text`.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use lockctl::diag::{RULES, Rule, TOPICS, Texts};
+use lockctl::report::page::{Part, parts};
+
+use crate::lab::Lab;
+
+/// The sections of a page, in this order.
+const SECTIONS: [&str; 5] = [
+    "What it means",
+    "If you leave it",
+    "Example",
+    "How to mend it",
+    "When to switch it off",
+];
+
+/// How many columns text has at most, in characters.
+const MAX_COLUMNS: usize = 80;
+
+/// How many lines of text a page has: enough to say something, and few enough to be read.
+const TEXT_LINES: std::ops::RangeInclusive<usize> = 12..=45;
+
+/// How many lines an example has at most.
+const CODE_LINES: usize = 20;
+
+/// Every rule with its page.
+fn pages() -> impl Iterator<Item = (&'static Rule, &'static str)> {
+    RULES.iter().map(|rule| (rule, rule.page()))
+}
+
+#[test]
+fn every_rule_has_one_page_and_no_page_is_left_over() {
+    let rules: Vec<&str> = RULES.iter().map(|rule| rule.name).collect();
+    let mut listed: Vec<&str> = TOPICS.iter().flat_map(|topic| topic.names()).collect();
+    for topic in TOPICS {
+        assert!(topic.names().is_sorted(), "{}", topic.title);
+    }
+    listed.sort_unstable();
+    assert_eq!(
+        listed, rules,
+        "each stands below one topic in diag/pages.rs"
+    );
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/diag/pages");
+    let files = std::fs::read_dir(dir).unwrap().map(|entry| {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        name.strip_suffix(".md").unwrap().to_owned()
+    });
+    let files: BTreeSet<String> = files.collect();
+    assert!(files.iter().eq(&rules), "{files:?}");
+}
+
+#[test]
+fn pages_are_well_formed() {
+    for (rule, page) in pages() {
+        check_form(rule, page);
+    }
+}
+
+fn check_form(rule: &Rule, page: &str) {
+    let name = rule.name;
+    assert!(page.starts_with(&format!("# {name}\n\n## ")), "{name}");
+    assert!(page.ends_with('\n') && !page.ends_with("\n\n"), "{name}");
+    let parts = parts(page);
+    let headings = parts.iter().filter_map(|part| match part {
+        Part::Heading(text) => Some(*text),
+        _ => None,
+    });
+    let wanted: Vec<&str> = std::iter::once(name).chain(SECTIONS).collect();
+    assert_eq!(headings.collect::<Vec<_>>(), wanted, "{name}");
+    assert!(
+        !parts
+            .windows(2)
+            .any(|pair| matches!(pair, [Part::Heading(_), Part::Heading(_)]) && pair[0] != parts[0]),
+        "{name} has an empty section"
+    );
+    for part in &parts {
+        if let Part::Code { lines, .. } = part {
+            assert!(lines.len() <= CODE_LINES, "{name}: {lines:?}");
+        }
+    }
+    let (mut text, mut in_code) = (0, false);
+    for line in page.lines() {
+        assert_eq!(line, line.trim_end(), "{name}");
+        let is_fence = line.starts_with("```");
+        if !is_fence && !in_code {
+            let columns = line.chars().count();
+            assert!(columns <= MAX_COLUMNS, "{name}, {columns} columns: {line}");
+            text += usize::from(!line.is_empty());
+        }
+        in_code ^= is_fence;
+    }
+    assert!(!in_code, "{name}: a fence is not closed");
+    assert!(TEXT_LINES.contains(&text), "{name} has {text} lines");
+}
+
+/// What stands in a page to switch the rule off does that, and nothing else is wrong with it.
+#[test]
+fn pages_say_truly_how_to_switch_a_rule_off() {
+    let mut checked = 0;
+    for (rule, page) in pages() {
+        let switch = format!("rule \"{}\" {{", rule.name);
+        for part in parts(page) {
+            let Part::Code {
+                file: None,
+                language: "hcl",
+                lines,
+            } = part
+            else {
+                continue;
+            };
+            if lines.first() != Some(&switch.as_str()) {
+                continue;
+            }
+            let mut texts = Texts::default();
+            let file = texts.add(lockctl::project::FILE_NAME, lines.join("\n").into());
+            let (project, problems) = lockctl::project::parse(file, texts.bytes(file));
+            assert!(problems.is_empty(), "{}: {problems:?}", rule.name);
+            assert_eq!(project.rules.len(), 1, "{}", rule.name);
+            checked += 1;
+        }
+    }
+    assert!(checked > 0);
+}
+
+#[test]
+fn examples_are_true() {
+    let (mut run, mut told, mut untrue) = (0, Vec::new(), Vec::new());
+    for (rule, page) in pages() {
+        match check_examples(rule.name, page, &mut untrue) {
+            0 => told.push(rule.name),
+            commands => run += commands,
+        }
+    }
+    let told_names = told.join(", ");
+    println!("{run} commands of pages were run; without any: {told_names}");
+    assert!(untrue.is_empty(), "{}", untrue.join("\n"));
+    assert!(told.len() * 4 < pages().count(), "most examples are run");
+}
+
+/// Runs the commands of a page, and returns how many there are; what is not as shown is added.
+fn check_examples(name: &str, page: &str, untrue: &mut Vec<String>) -> usize {
+    let lab = Lab::new();
+    let mut commands = 0;
+    let mut finds = false;
+    for part in parts(page) {
+        let Part::Code {
+            language,
+            file,
+            lines,
+        } = part
+        else {
+            continue;
+        };
+        let mut text = lines.join("\n");
+        text.push('\n');
+        if let Some(file) = file {
+            lab.write(file, text);
+        } else if language == "console" {
+            for (command, wanted) in transcripts(&lines) {
+                let mut words = command.split_whitespace();
+                assert_eq!(words.next(), Some("lockctl"), "{name}: {command}");
+                let words: Vec<&str> = words.collect();
+                let outcome = lab.run(&words);
+                // What stands on either stream is shown, as a terminal would. The directory was
+                // named by `-C`, so commands in advice name it.
+                let printed = outcome.stdout + &outcome.stderr;
+                let printed = printed.replace(" .`", "`").replace(" . --", " --");
+                let json = lab.run(&[&words[..], &["--format", "json"]].concat());
+                finds |= json.stdout.contains(&format!("\"rule\": \"{name}\""));
+                let same = snapbox::Assert::new().try_eq(
+                    Some(&name),
+                    printed.trim_end().into(),
+                    wanted.into(),
+                );
+                untrue.extend(same.err().map(|difference| difference.to_string()));
+                commands += 1;
+            }
+        }
+    }
+    if commands > 0 && !finds {
+        untrue.push(format!("{name}: no command finds it"));
+    }
+    commands
+}
+
+/// Splits the lines of a console into commands and what each prints.
+fn transcripts(lines: &[&str]) -> Vec<(String, String)> {
+    let mut all: Vec<(String, Vec<&str>)> = Vec::new();
+    for line in lines {
+        match (line.strip_prefix("$ "), all.last_mut()) {
+            (Some(command), _) => all.push((command.to_owned(), Vec::new())),
+            (None, Some((_, printed))) => printed.push(line),
+            (None, None) => panic!("what prints {line:?}?"),
+        }
+    }
+    let joined = all.into_iter().map(|(command, printed)| {
+        let printed = printed.join("\n");
+        (command, printed.trim_end().to_owned())
+    });
+    joined.collect()
+}
