@@ -31,8 +31,8 @@ pub(super) struct Common {
     /// Whose rules apply: auto, terraform, opentofu, or with a version, as in terraform@1.11
     #[arg(long, global = true, default_value = "auto", hide_default_value = true)]
     pub(super) flavor: FlavorChoice,
-    /// How results are printed: for people, as one JSON object, (`diff` only) as the comment of a
-    /// pull request, or (`tree` only) as a picture to draw
+    /// How results are printed: for people, as one JSON object, (`diff` and `explain` only) as
+    /// Markdown, or (`tree` only) as a picture to draw
     #[arg(long, global = true, value_enum, default_value_t = Format::Human)]
     pub(super) format: Format,
     /// When colours are used; auto: on a terminal, unless `NO_COLOR` is set
@@ -88,6 +88,8 @@ pub(super) enum Command {
     Why(Why),
     /// Show the modules, and what each of them requires by itself
     Tree(Tree),
+    /// Explain rules: what a finding means, what follows, how to mend it
+    Explain(Explain),
     /// Print the hashes of packages: zip files or unpacked directories
     Hash(Hash),
     /// Rewrite lock files in canonical form
@@ -225,6 +227,13 @@ pub(super) struct Tree {
 }
 
 #[derive(Clone, Debug, Args)]
+pub(super) struct Explain {
+    /// Names of rules, as they stand in brackets in findings [default: a list of all]
+    #[arg(value_name = "RULE")]
+    pub(super) rules: Vec<String>,
+}
+
+#[derive(Clone, Debug, Args)]
 pub(super) struct Hash {
     /// Zip files or unpacked directories
     #[arg(required = true, value_name = "PATH")]
@@ -299,8 +308,10 @@ impl CommandLine {
             (Format::Mermaid | Format::Dot, command) if !matches!(command, Command::Tree(_)) => {
                 "'--format mermaid' and '--format dot' are formats of `lockctl tree` only"
             }
-            (Format::Markdown, command) if !matches!(command, Command::Diff(_)) => {
-                "'--format markdown' is a format of `lockctl diff` only"
+            (Format::Markdown, command)
+                if !matches!(command, Command::Diff(_) | Command::Explain(_)) =>
+            {
+                "'--format markdown' is a format of `lockctl diff` and `lockctl explain` only"
             }
             _ => return Ok(line),
         };

@@ -6,6 +6,7 @@ mod diff;
 mod diff_config;
 mod diff_git;
 mod diff_report;
+mod explain;
 mod fmt;
 mod git;
 mod git_errors;
@@ -121,6 +122,7 @@ fn dispatch(line: &CommandLine, world: World<'_>, stderr: &mut (dyn Write + Send
         Command::Fmt(args) => fmt::run(common, args, world),
         Command::Merge(args) => merge::run(common, args, world),
         Command::Resolve(args) => resolve::run(common, args, world),
+        Command::Explain(args) => explain::run(common, args, world),
         Command::Log(args) => log::run(common, args, world),
         Command::Git(args) => git::run(common, args, world),
         Command::GitTextconv(args) => git::textconv(common, args, world),

@@ -24,6 +24,8 @@ pub(super) struct Output {
     pub(super) packages: Vec<json::Package>,
     /// Files, where a command is about these, and what to think of them.
     pub(super) files: Option<(Vec<json::File>, json::Verdict)>,
+    /// Rules, where a command is about these.
+    pub(super) rules: Vec<json::Rule>,
     pub(super) texts: Texts,
     /// Bytes to print as they are, before all else, to people only.
     pub(super) raw: Vec<u8>,
@@ -91,6 +93,7 @@ impl Output {
             roots,
             packages: Vec::new(),
             files: None,
+            rules: Vec::new(),
             texts: ran.texts,
             raw: Vec::new(),
             not_locked,
@@ -204,6 +207,7 @@ impl Output {
             packages: self.packages.clone(),
             files,
             verdict,
+            rules: self.rules.clone(),
         }
     }
 

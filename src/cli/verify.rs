@@ -1,5 +1,8 @@
 //! `lockctl verify`: will this lock file work?
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
 use super::args::{Common, Group, Verify};
 use super::output::{Output, RootOutput};
 use super::root::{self, LockText, Root};
@@ -8,7 +11,7 @@ use super::setup::Typed;
 use super::verify_report::{Judged, say};
 use super::{World, setup};
 use crate::diag::{Diagnostic, Severity, Texts, has_errors};
-use crate::report::Failure;
+use crate::report::{Block, Failure, Tone, json};
 use crate::requirement::Requirements;
 use crate::verify::{Finding, Subject, configuration, file, levels, packages, platforms};
 use crate::world::Replaced;
@@ -37,7 +40,38 @@ pub(super) fn run(common: &Common, args: &Verify, world: World<'_>) -> Output {
     });
     let mut output = Output::of_roots("verify", ran);
     output.remarks(setup::platform_remarks(&args.platforms.platforms));
+    if let Some(text) = explained(&output.roots) {
+        let remark = Block::Remark(Tone::Note, text);
+        output.report.notes.push(remark);
+    }
     output
+}
+
+/// How many rules the command that explains them names.
+const MAX_EXPLAINED: usize = 3;
+
+/// Names the command that says more about what is wrong, if anything is; the worst first.
+fn explained(roots: &[json::Root]) -> Option<String> {
+    let findings = roots.iter().flat_map(|root| &root.findings);
+    let mut worst: BTreeMap<&str, Severity> = BTreeMap::new();
+    for finding in findings.filter(|finding| finding.severity > Severity::Note) {
+        let severity = worst.entry(finding.rule).or_insert(finding.severity);
+        *severity = finding.severity.max(*severity);
+    }
+    let mut names: Vec<&str> = worst.keys().copied().collect();
+    names.sort_by_key(|name| Reverse(worst[name]));
+    match names.as_slice() {
+        [] => None,
+        several if several.len() > MAX_EXPLAINED => Some(
+            "`lockctl explain RULE` says what a finding means and how to mend it; RULE is the name \
+             in brackets"
+                .to_owned(),
+        ),
+        names => Some(format!(
+            "`lockctl explain {}` says what this means and how to mend it",
+            names.join(" ")
+        )),
+    }
 }
 
 impl Run<'_> {

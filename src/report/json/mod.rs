@@ -10,6 +10,7 @@ mod module;
 mod package;
 mod place;
 mod provider;
+mod rule;
 mod schema;
 
 pub use change::{Change, ChangeKind, File, FileKind, PastChange, Risk, Side, Step, Verdict};
@@ -22,6 +23,7 @@ pub use provider::{
     CheckedProvider, LockedHash, LockedProvider, Provenance, Provider, RemovedProvider, ShownHash,
     ShownProvider, Signer, SignerClass,
 };
+pub use rule::{Level, Rule};
 pub use schema::schema;
 
 use schemars::JsonSchema;
@@ -47,7 +49,8 @@ pub struct Document {
     /// The exit code of the program: 0 done, and clean; 1 done, and the answer is bad; 2 the job
     /// could not be done; 129 `merge` could write nothing.
     pub exit: u8,
-    /// One for each root, in the order given; empty for `diff` and `hash`, which are not about roots.
+    /// One for each root, in the order given; empty for `diff`, `hash` and `explain`, which are not
+    /// about roots.
     pub roots: Vec<Root>,
     /// One for each package, in the order given; only of `hash`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -58,6 +61,9 @@ pub struct Document {
     /// What to think of all changes; only of `diff`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
+    /// Rules: all of them by topic, or those that were named, in that order; only of `explain`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<Rule>,
     /// Directories with configuration that no root covers, where roots were looked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub not_locked: Vec<String>,

@@ -3,6 +3,7 @@
 mod cli_config;
 mod diff;
 mod diff_git;
+mod explain;
 mod files;
 mod git;
 mod json;

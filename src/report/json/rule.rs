@@ -1,0 +1,47 @@
+//! Rules: the kinds of fault that have a name.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::diag::{self, Severity};
+
+/// A rule: a kind of fault that has a name.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Rule {
+    /// Its name, as in the field of that name of findings.
+    pub rule: &'static str,
+    /// What becomes of its findings unless a project file says otherwise.
+    pub level: Level,
+    /// What it is about, with others: a heading.
+    pub topic: &'static str,
+    /// What it means, in one sentence without a period.
+    pub meaning: &'static str,
+    /// Its page of documentation, in Markdown; only if the rule was named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub page: Option<&'static str>,
+}
+
+/// What becomes of the findings of a rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Level {
+    /// They are not told.
+    Off,
+    /// They are notes, which change no exit code.
+    Note,
+    /// They are warnings.
+    Warning,
+    /// They are errors.
+    Error,
+}
+
+impl From<diag::Level> for Level {
+    fn from(level: diag::Level) -> Self {
+        match level {
+            diag::Level::Off => Self::Off,
+            diag::Level::As(Severity::Note) => Self::Note,
+            diag::Level::As(Severity::Warning) => Self::Warning,
+            diag::Level::As(Severity::Error) => Self::Error,
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! `explain`: pages, the list of rules, and names that are unknown.
+
+use lockctl::diag::RULES;
+use snapbox::{assert_data_eq, str};
+
+use super::{assert_exit, simple};
+use crate::lab::Lab;
+
+#[test]
+fn explain_shows_a_page_for_a_terminal() {
+    let outcome = Lab::new().run(&["explain", "conflict-markers"]);
+    assert_exit(&outcome, 0);
+    assert_data_eq!(
+        outcome.stdout,
+        str![[r#"
+conflict-markers
+error: a merge left its conflict markers in the file
+
+What it means
+  Lines that begin with `<<<<<<<`, `=======` or `>>>>>>>` stand in the file: a
+  merge or rebase stopped in conflict, and the result was committed or is not
+  settled yet. Marks inside of comments and strings do not count.
+
+If you leave it
+...
+Example
+  .terraform.lock.hcl:
+    provider "example.com/acme/greeter" {
+    <<<<<<< HEAD
+...
+"#]]
+    );
+    assert_eq!(outcome.stderr, "");
+}
+
+#[test]
+fn explain_wraps_pages_as_the_terminal_is_wide() {
+    let mut lab = Lab::new();
+    lab.env.terminal = true;
+    for (columns, wanted) in [(45, 45), (5, 30), (400, 100)] {
+        lab.env.columns = Some(columns);
+        let outcome = lab.run(&["explain", "lock-missing", "--color", "never"]);
+        let text = outcome.stdout.split("Example").next().unwrap().to_owned();
+        let widest = text.lines().skip(3).map(|line| line.chars().count()).max();
+        let widest = widest.unwrap();
+        // The longest line comes close to the width.
+        assert!(
+            (wanted - 12..=wanted).contains(&widest),
+            "{columns}: {widest}"
+        );
+    }
+}
+
+#[test]
+fn explain_prints_several_pages_as_they_are() {
+    let names = ["lock-missing", "conflict-markers", "lock-missing"];
+    let outcome = Lab::new().run(&[&["explain", "--format", "markdown"], &names[..]].concat());
+    assert_exit(&outcome, 0);
+    let page = |name: &str| lockctl::diag::named(name).page();
+    let wanted = format!("{}\n{}", page("lock-missing"), page("conflict-markers"));
+    assert_eq!(outcome.stdout, wanted);
+}
+
+#[test]
+fn explain_lists_every_rule_once() {
+    let lab = Lab::new();
+    let outcome = lab.run(&["explain"]);
+    assert_exit(&outcome, 0);
+    let names = outcome.stdout.lines().filter_map(|line| {
+        let name = line.strip_prefix("  ")?.split(' ').next()?;
+        (!name.is_empty()).then_some(name)
+    });
+    let mut names: Vec<&str> = names.collect();
+    names.sort_unstable();
+    let rules: Vec<&str> = RULES.iter().map(|rule| rule.name).collect();
+    assert_eq!(names, rules);
+    assert!(
+        outcome
+            .stdout
+            .lines()
+            .all(|line| line.chars().count() <= 80)
+    );
+    assert!(lab.run(&["explain", "-q"]).stderr.is_empty());
+
+    let outcome = lab.run(&["explain", "--format", "markdown"]);
+    let row = "| `lock-missing` | error | a root has configuration but no lock file |";
+    assert!(
+        outcome.stdout.lines().any(|line| line == row),
+        "{outcome:#?}"
+    );
+}
+
+#[test]
+fn explain_gives_programs_the_same() {
+    let lab = Lab::new();
+    let read = |args: &[&str]| -> serde_json::Value {
+        let outcome = lab.run(&[&["explain", "--format", "json"], args].concat());
+        assert_exit(&outcome, 0);
+        serde_json::from_str(&outcome.stdout).unwrap()
+    };
+    let all = read(&[]);
+    assert_eq!(all["rules"].as_array().unwrap().len(), RULES.len());
+    assert!(all["rules"][0].get("page").is_none());
+    let one = &read(&["platforms-incomplete"])["rules"][0];
+    assert_eq!(one["rule"], "platforms-incomplete");
+    assert_eq!(one["level"], "warning");
+    assert_eq!(one["topic"], "Platforms and hashes");
+    assert!(one["page"].as_str().unwrap().starts_with("# platforms-"));
+}
+
+#[test]
+fn explain_offers_names_for_those_that_are_unknown() {
+    let outcome = Lab::new().run(&["explain", "lock-mising", "platforms", "lock-missing", "x"]);
+    assert_exit(&outcome, 2);
+    assert_eq!(outcome.stdout, "");
+    assert_data_eq!(
+        outcome.stderr,
+        str![[r#"
+error: there is no rule "lock-mising"
+  help: did you mean lock-missing?
+error: there is no rule "platforms"
+  help: did you mean one of platforms-incomplete, platforms-unattributed?
+error: there is no rule "x"
+  help: `lockctl explain` lists all rules
+
+"#]]
+    );
+}
+
+#[test]
+fn verify_names_the_command_once() {
+    let lab = simple();
+    let outcome = lab.run(&["verify"]);
+    assert_eq!(
+        outcome.stderr,
+        "note: `lockctl explain lock-missing` says what this means and how to mend it\n"
+    );
+    assert_eq!(lab.run(&["verify", "-q"]).stderr, "");
+
+    // Of several the worst comes first; many are not named.
+    lab.write("a/.terraform.lock.hcl", "provider \"example.com/t/x\" {}\n");
+    lab.write("b/main.tf", super::ONE_PROVIDER);
+    let faulty = "provider \"x/\" {}\nmodule \"m\" {}\n";
+    lab.write("b/.terraform.lock.hcl", faulty);
+    let stderr = |args: &[&str]| {
+        lab.run(&[&["verify", "--only", "file"], args].concat())
+            .stderr
+    };
+    assert_eq!(
+        stderr(&["b"]),
+        "note: `lockctl explain address-malformed module-lock` says what this means and how to mend \
+         it\n"
+    );
+    lab.write("b/.terraform.lock.hcl", format!("{faulty}x = 1\n"));
+    assert_eq!(
+        stderr(&["a", "b"]),
+        "note: `lockctl explain RULE` says what a finding means and how to mend it; RULE is the name \
+         in brackets\n"
+    );
+    // What is only worth knowing needs no second word.
+    let lock = lab.read("a/.terraform.lock.hcl");
+    lab.write(
+        "c/.terraform.lock.hcl",
+        lock.replace("{}", "{\nversion = \"1.0.0\"\n}"),
+    );
+    assert_eq!(stderr(&["c"]), "");
+}
