@@ -74,10 +74,9 @@ pub(super) fn say(output: &mut RootOutput, root: &Root, judged: Judged, texts: &
         parts.push("not everything could be checked".to_owned());
     }
     if verdict.notes > 0 {
-        let hint = if judged.verbose {
-            ""
-        } else {
-            " (-v shows them)"
+        let hint = match judged.verbose {
+            true => "",
+            false => " (-v shows them)",
         };
         parts.push(format!("{}{hint}", counted(verdict.notes, "note")));
     }
