@@ -118,6 +118,10 @@ pub(super) struct Configuration {
     /// Do not read the state: what only it needs counts as needed by nothing
     #[arg(long)]
     pub(super) no_state: bool,
+    /// Read and write nothing outside of this directory, whatever paths and links say; files that are
+    /// named by an option may lie elsewhere
+    #[arg(long, value_name = "DIR")]
+    pub(super) confine: Option<PathBuf>,
 }
 
 #[derive(Clone, Debug, Args)]
@@ -293,6 +297,46 @@ impl Log {
                 (None, roots)
             }
             provider => (provider, roots),
+        }
+    }
+}
+
+impl Command {
+    /// Returns how configuration is read, for commands that do.
+    pub(super) fn configuration(&self) -> Option<&Configuration> {
+        match self {
+            Self::Lock(args) => Some(&args.configuration),
+            Self::Verify(args) => Some(&args.configuration),
+            Self::Why(args) => Some(&args.configuration),
+            Self::Tree(args) => Some(&args.configuration),
+            _ => None,
+        }
+    }
+
+    /// Returns the paths of packages that options name.
+    pub(super) fn packages(&self) -> &[PathBuf] {
+        match self {
+            Self::Lock(args) => args.fs_mirror.as_slice(),
+            _ => &[],
+        }
+    }
+
+    /// Returns the name of the command, as typed.
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Self::Lock(_) => "lock",
+            Self::Verify(_) => "verify",
+            Self::Diff(_) => "diff",
+            Self::Show(_) => "show",
+            Self::Why(_) => "why",
+            Self::Tree(_) => "tree",
+            Self::Hash(_) => "hash",
+            Self::Fmt(_) => "fmt",
+            Self::Merge(_) => "merge",
+            Self::Resolve(_) => "resolve",
+            Self::Log(_) => "log",
+            Self::Git(_) => "git",
+            Self::GitTextconv(_) => "git-textconv",
         }
     }
 }

@@ -40,8 +40,10 @@ mod words;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
+use std::path::PathBuf;
 
-use crate::world::{Clock, Disk, Env, Http, Run};
+use crate::report::Failure;
+use crate::world::{Clock, Confined, Disk, Env, Http, Run};
 use args::{Command, CommandLine};
 use output::Output;
 
@@ -90,10 +92,48 @@ pub fn run(args: impl IntoIterator<Item = OsString>, world: World<'_>, io: &mut 
         }
         Err(error) => return usage(&error, io),
     };
-    let mut output = dispatch(&line, world, io.stderr);
+    let mut output = match confined(&line, world) {
+        Ok(None) => dispatch(&line, world, io.stderr),
+        Ok(Some(disk)) => dispatch(
+            &line,
+            World {
+                disk: &disk,
+                ..world
+            },
+            io.stderr,
+        ),
+        Err(failure) => Output::failed(line.command.name(), failure),
+    };
     output.sum_up(&line.common);
     let printed = output.print(&line.common, world.env, io);
     exit_code(output.exit, printed, io)
+}
+
+/// Returns the files of the directory that nothing may be read outside of, if one was named.
+///
+/// # Errors
+/// If it is no directory.
+fn confined<'a>(line: &CommandLine, world: World<'a>) -> Result<Option<Confined<'a>>, Failure> {
+    let named = line.command.configuration();
+    let Some(top) = named.and_then(|named| named.confine.as_deref()) else {
+        return Ok(None);
+    };
+    let common = &line.common;
+    let files = common.config.iter().chain(&common.cli_config);
+    let beside: Vec<PathBuf> = files
+        .chain(line.command.packages())
+        .map(|path| setup::below(common, path))
+        .collect();
+    let top = setup::below(common, top);
+    let made = world
+        .env
+        .current_dir()
+        .and_then(|current| Confined::new(world.disk, current, &top, &beside));
+    made.map(Some).map_err(|error| Failure {
+        title: format!("nothing can be confined to {}", top.display()),
+        causes: vec![error.to_string()],
+        help: Some("name a directory that can be read with --confine".to_owned()),
+    })
 }
 
 /// Returns the exit code of a run whose result was, or was not, printed.

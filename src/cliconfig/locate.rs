@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use crate::flavor::Flavor;
-use crate::world::{Env, Files};
+use crate::world::{Env, Files, is_outside};
 
 /// What it means that the main file is not there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,7 +132,7 @@ impl Place<'_> {
         let absent = [ErrorKind::NotFound, ErrorKind::NotADirectory];
         match self.files.kind(path) {
             Ok(_) => true,
-            Err(error) => !absent.contains(&error.kind()),
+            Err(error) => !absent.contains(&error.kind()) && !is_outside(&error),
         }
     }
 }

@@ -30,7 +30,7 @@ use std::path::{Path, PathBuf};
 use crate::addr::Hostname;
 use crate::diag::{Diagnostic, FileId, Span, Texts};
 use crate::flavor::{Flavor, Program};
-use crate::world::{Env, Files, Secret};
+use crate::world::{Env, Files, Secret, is_outside};
 use locate::{Habits, Missing, Place};
 use native::Fault;
 pub use netrc::Netrc;
@@ -174,6 +174,8 @@ impl Reader<'_> {
                     self.report(path, warning, "this file does not exist");
                 }
             },
+            // Nobody named it: a run that must not look there goes without.
+            Err(error) if is_outside(&error) && missing == Missing::Fine => {}
             Err(error) => self.unreadable(path, &error),
         }
     }
@@ -184,7 +186,7 @@ impl Reader<'_> {
             Ok(entries) => entries,
             Err(error) => {
                 // A file in its place is passed over by the programs.
-                if !ABSENT.contains(&error.kind()) {
+                if !ABSENT.contains(&error.kind()) && !is_outside(&error) {
                     self.unreadable(directory, &error);
                 }
                 return;

@@ -7,7 +7,7 @@ use crate::diag::{Diagnostic, FileId, Span, Texts};
 use crate::flavor::Flavor;
 use crate::hcl;
 use crate::hcl::tree::Body;
-use crate::world::{DirEntry, FileKind, Files, ReadSeek};
+use crate::world::{DirEntry, FileKind, Files, ReadSeek, is_outside};
 
 use super::contents::{Contents, Faults, Role};
 use super::files::{self, Backups, ModuleFiles, SourceFile, Syntax};
@@ -131,7 +131,7 @@ impl<'a> Reader<'a> {
             }
             Err(error) => {
                 let diagnostic = Diagnostic::error("file-unreadable", "Failed to read file")
-                    .help(remedy(error.kind()));
+                    .help(remedy(&error));
                 self.report(path, diagnostic, &error.to_string());
                 None
             }
@@ -182,7 +182,7 @@ impl<'a> Reader<'a> {
     /// Reports a directory that no call names.
     pub(super) fn unreadable_directory(&mut self, dir: &Path, error: &io::Error) {
         let title = "Failed to read module directory";
-        let diagnostic = Diagnostic::error("module-unreadable", title).help(remedy(error.kind()));
+        let diagnostic = Diagnostic::error("module-unreadable", title).help(remedy(error));
         self.report(dir, diagnostic, &error.to_string());
     }
 
@@ -209,8 +209,11 @@ pub(super) fn parse(file: ModuleFile, bytes: &[u8], flavor: Flavor) -> (Body, Fa
 }
 
 /// Says what to do about a file or directory that cannot be read.
-fn remedy(kind: ErrorKind) -> &'static str {
-    match kind {
+fn remedy(error: &io::Error) -> &'static str {
+    if is_outside(error) {
+        return "keep everything that is needed below that directory, or name a larger one";
+    }
+    match error.kind() {
         ErrorKind::NotFound => "correct the path; a link may lead nowhere",
         ErrorKind::NotADirectory => "correct the path",
         ErrorKind::IsADirectory | ErrorKind::InvalidInput => "put a file in its place",

@@ -14,6 +14,7 @@ use crate::addr::ProviderAddr;
 use crate::diag::{Diagnostic, Span};
 use crate::flavor::Flavor;
 use crate::requirement::{Origin, Requirements};
+use crate::world::is_outside;
 
 use super::contents::{Backend, Place};
 use super::reader::Reader;
@@ -77,6 +78,11 @@ pub(super) fn read(
         Ok(opened) => opened,
         Err(error) if [ErrorKind::NotFound, ErrorKind::NotADirectory].contains(&error.kind()) => {
             return Some(State::default());
+        }
+        Err(error) if is_outside(&error) => {
+            let note = Diagnostic::note("state-not-visible", "State not visible");
+            reader.report(&path, note, &error.to_string());
+            return None;
         }
         Err(error) => {
             refuse(reader, &path, "Failed to read file", &error.to_string());

@@ -81,6 +81,16 @@ impl Files for RealDisk {
 }
 
 impl Disk for RealDisk {
+    fn link(&self, path: &Path) -> io::Result<Option<PathBuf>> {
+        use io::ErrorKind::{NotADirectory, NotFound};
+        match fs::symlink_metadata(path) {
+            Ok(metadata) if metadata.is_symlink() => fs::read_link(path).map(Some),
+            Ok(_) => Ok(None),
+            Err(error) if [NotFound, NotADirectory].contains(&error.kind()) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
     fn replace(&self, path: &Path, old: Option<&[u8]>, new: &[u8]) -> io::Result<Replaced> {
         let target = follow_links(path)?;
         let dir = match target.parent() {

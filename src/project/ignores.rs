@@ -7,7 +7,7 @@ use std::path::Path;
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
-use crate::world::Files;
+use crate::world::{Files, is_outside};
 
 use super::locate::{Place, REPOSITORY};
 use super::patterns::MAX_PATTERN_BYTES;
@@ -48,7 +48,9 @@ impl Ignores {
     pub(super) fn enter(&mut self, files: &dyn Files, place: &Place) -> io::Result<bool> {
         let bytes = match files.read(&place.file(FILE_NAME), MAX_FILE_BYTES) {
             Ok(bytes) => bytes,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
+            Err(error) if error.kind() == ErrorKind::NotFound || is_outside(&error) => {
+                return Ok(false);
+            }
             Err(error) => return Err(error),
         };
         let text = String::from_utf8_lossy(&bytes);

@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
 use crate::diag::{Diagnostic, Span, Texts};
-use crate::world::{Files, clean};
+use crate::world::{Files, clean, is_outside};
 
 use super::{FILE_NAME, MAX_FILE_BYTES, Project, read};
 
@@ -173,7 +173,7 @@ impl<'a> Projects<'a> {
         let path = place.file(FILE_NAME);
         match self.files.read(&path, MAX_FILE_BYTES) {
             Ok(bytes) => Some(understood(texts, &path, place, bytes)),
-            Err(error) if ABSENT.contains(&error.kind()) => None,
+            Err(error) if ABSENT.contains(&error.kind()) || is_outside(&error) => None,
             Err(error) => Some(unreadable(texts, &path, place, &error)),
         }
     }

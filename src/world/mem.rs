@@ -132,6 +132,11 @@ impl Files for MemFiles {
 }
 
 impl Disk for MemFiles {
+    /// There are no links.
+    fn link(&self, _path: &Path) -> io::Result<Option<PathBuf>> {
+        Ok(None)
+    }
+
     fn replace(&self, path: &Path, old: Option<&[u8]>, new: &[u8]) -> io::Result<Replaced> {
         let mut files = self.lock();
         if files.get(&clean(path)).map(Vec::as_slice) != old {

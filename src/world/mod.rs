@@ -7,10 +7,12 @@ use std::ffi::OsString;
 use std::io::{self, Read, Seek, Write};
 use std::path::{Component, Path, PathBuf};
 
+mod confined;
 pub mod mem;
 mod net;
 mod run;
 
+pub use confined::{Confined, Outside, is_outside};
 pub use net::{Clock, Credentials, Http, HttpError, HttpRequest, HttpResponse, Secret};
 pub use run::{Ended, Invocation, Program, Run};
 
@@ -85,6 +87,12 @@ impl<T: Read + Write + Seek + Send> Scratch for T {}
 
 /// Writing files.
 pub trait Disk: Files {
+    /// Returns where a link leads, as it is written; `None` for what is no link, or not there.
+    ///
+    /// # Errors
+    /// What the system says.
+    fn link(&self, path: &Path) -> io::Result<Option<PathBuf>>;
+
     /// Puts `new` in the place of `old`, in one atomic step or not at all.
     ///
     /// `old` is what was read before, `None` for no file. It is compared again just before the

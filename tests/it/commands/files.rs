@@ -1,7 +1,7 @@
 //! The smaller commands, and files as they lie on a disk.
 
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use lockctl::cli::{self, Io, World};
@@ -244,6 +244,9 @@ impl Files for Busy {
 }
 
 impl Disk for Busy {
+    fn link(&self, path: &Path) -> io::Result<Option<PathBuf>> {
+        RealDisk.link(path)
+    }
     fn replace(&self, path: &Path, old: Option<&[u8]>, new: &[u8]) -> io::Result<Replaced> {
         let left = self.left.load(Ordering::Relaxed);
         if left > 0 {

@@ -1,6 +1,7 @@
 //! Whole commands, in process, on real directories.
 
 mod cli_config;
+mod confine;
 mod diff;
 mod diff_git;
 mod explain;

@@ -1,0 +1,232 @@
+//! Files of one directory, and nothing outside of it.
+
+use std::collections::VecDeque;
+use std::ffi::OsString;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+use super::{DirEntry, Disk, FileKind, Files, ReadSeek, Replaced, Scratch};
+
+/// How many links in a row are followed; Linux has the same limit.
+const MAX_LINKS: usize = 40;
+
+/// Files as seen by who must not look outside of some places.
+///
+/// Every path is followed link by link before anything is touched. As soon as it leaves the
+/// places, by `..` or by a link, it is refused, whether or not there is something: what lies
+/// outside cannot even be asked for. That holds as long as nobody changes links meanwhile.
+pub struct Confined<'a> {
+    disk: &'a dyn Disk,
+    current: PathBuf,
+    places: Vec<Place>,
+    /// The directory, as it was named.
+    named: PathBuf,
+}
+
+/// A directory or file that may be touched.
+struct Place {
+    /// As it was named, but absolute.
+    named: PathBuf,
+    /// Without links.
+    real: PathBuf,
+}
+
+/// A path that leads out of the directory in which everything must lie.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("it lies outside of the directory {}, which confines this run", top.display())]
+pub struct Outside {
+    /// The directory, as it was named.
+    pub top: PathBuf,
+}
+
+/// Tells whether an error means that a path leads outside of where files may be read.
+#[must_use]
+pub fn is_outside(error: &io::Error) -> bool {
+    let inner = error.get_ref();
+    inner.is_some_and(|inner| inner.is::<Outside>())
+}
+
+impl std::fmt::Debug for Confined<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut shown = f.debug_struct("Confined");
+        shown.field("named", &self.named).finish_non_exhaustive()
+    }
+}
+
+impl<'a> Confined<'a> {
+    /// Confines reading and writing to a directory, and to files or directories beside it that
+    /// were named by whoever is trusted. Relative paths start from `current`, which is absolute.
+    ///
+    /// # Errors
+    /// If there is no such directory, or what leads to it cannot be followed.
+    pub fn new(
+        disk: &'a dyn Disk,
+        current: PathBuf,
+        top: &Path,
+        beside: &[PathBuf],
+    ) -> io::Result<Self> {
+        if disk.kind(&current.join(top))? != FileKind::Directory {
+            return Err(io::ErrorKind::NotADirectory.into());
+        }
+        let mut confined = Self {
+            disk,
+            current,
+            places: Vec::new(),
+            named: top.to_owned(),
+        };
+        let all = std::iter::once(top).chain(beside.iter().map(PathBuf::as_path));
+        let places: io::Result<Vec<Place>> = all
+            .map(|path| {
+                Ok(Place {
+                    named: confined.current.join(path),
+                    real: confined.follow(path, |_| Step::Look)?,
+                })
+            })
+            .collect();
+        confined.places = places?;
+        Ok(confined)
+    }
+
+    /// Returns the path without links, if it lies inside.
+    fn inside(&self, path: &Path) -> io::Result<PathBuf> {
+        let path = self.current.join(path);
+        // The links on the way to a place are those of whoever named it.
+        let known = self.places.iter().find_map(|place| {
+            let below = path.strip_prefix(&place.named).ok()?;
+            Some(place.real.join(below))
+        });
+        let reals = || self.places.iter().map(|place| place.real.as_path());
+        let found = self.follow(known.as_deref().unwrap_or(&path), |at| {
+            if reals().any(|real| at.starts_with(real)) {
+                Step::Look
+            } else if reals().any(|real| real.starts_with(at)) {
+                // The way to a place was followed when the place was.
+                Step::Pass
+            } else {
+                Step::Refuse
+            }
+        })?;
+        match reals().any(|real| found.starts_with(real)) {
+            true => Ok(found),
+            false => Err(self.outside()),
+        }
+    }
+
+    /// Follows a path link by link; at each of its parts `may` says what may be done.
+    fn follow(&self, path: &Path, may: impl Fn(&Path) -> Step) -> io::Result<PathBuf> {
+        let path = self.current.join(path);
+        let mut left: VecDeque<Part> = parts(&path).collect();
+        let mut at = PathBuf::new();
+        let mut links = 0;
+        while let Some(part) = left.pop_front() {
+            match part {
+                Part::Root(root) => at = PathBuf::from(root),
+                // Above the root is the root.
+                Part::Up => drop(at.pop()),
+                Part::Name(name) => {
+                    at.push(name);
+                    let step = may(&at);
+                    if step == Step::Refuse {
+                        return Err(self.outside());
+                    }
+                    if step == Step::Pass {
+                        continue;
+                    }
+                    if let Some(target) = self.disk.link(&at)? {
+                        links += 1;
+                        if links > MAX_LINKS {
+                            return Err(io::Error::other("too many links in a row"));
+                        }
+                        at.pop();
+                        let rest = std::mem::take(&mut left);
+                        left = parts(&target).chain(rest).collect();
+                    }
+                }
+            }
+        }
+        Ok(at)
+    }
+
+    fn outside(&self) -> io::Error {
+        let top = self.named.clone();
+        io::Error::new(io::ErrorKind::PermissionDenied, Outside { top })
+    }
+}
+
+/// What may be done at a part of a path.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Step {
+    /// It may be a link.
+    Look,
+    /// It is known to be none.
+    Pass,
+    Refuse,
+}
+
+/// A part of a path.
+enum Part {
+    /// What an absolute path begins with.
+    Root(OsString),
+    Up,
+    Name(OsString),
+}
+
+fn parts(path: &Path) -> impl Iterator<Item = Part> {
+    let mut root = OsString::new();
+    let parts = path.components().filter_map(move |part| match part {
+        Component::CurDir => None,
+        Component::ParentDir => Some(Part::Up),
+        Component::Normal(name) => Some(Part::Name(name.to_owned())),
+        Component::Prefix(_) | Component::RootDir => {
+            root.push(part.as_os_str());
+            Some(Part::Root(root.clone()))
+        }
+    });
+    parts.collect::<Vec<_>>().into_iter()
+}
+
+impl Files for Confined<'_> {
+    fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+        self.disk.read(&self.inside(path)?, limit)
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Box<dyn ReadSeek>> {
+        self.disk.open(&self.inside(path)?)
+    }
+
+    fn list(&self, dir: &Path) -> io::Result<Vec<DirEntry>> {
+        self.disk.list(&self.inside(dir)?)
+    }
+
+    fn kind(&self, path: &Path) -> io::Result<FileKind> {
+        self.disk.kind(&self.inside(path)?)
+    }
+}
+
+impl Disk for Confined<'_> {
+    /// Where a link leads is written inside, even if that is outside.
+    fn link(&self, path: &Path) -> io::Result<Option<PathBuf>> {
+        let dir = path.parent().unwrap_or(Path::new(""));
+        match path.file_name() {
+            Some(name) => self.disk.link(&self.inside(dir)?.join(name)),
+            None => Ok(None),
+        }
+    }
+
+    fn replace(&self, path: &Path, old: Option<&[u8]>, new: &[u8]) -> io::Result<Replaced> {
+        self.disk.replace(&self.inside(path)?, old, new)
+    }
+
+    fn remove(&self, path: &Path, old: &[u8]) -> io::Result<Replaced> {
+        self.inside(path)?;
+        self.disk.remove(path, old)
+    }
+
+    fn make_directory(&self, path: &Path) -> io::Result<()> {
+        self.disk.make_directory(&self.inside(path)?)
+    }
+
+    fn scratch(&self) -> io::Result<Box<dyn Scratch>> {
+        self.disk.scratch()
+    }
+}

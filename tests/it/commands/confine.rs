@@ -1,0 +1,233 @@
+//! `--confine`: what a stranger's pull request may reach, and what it may not.
+
+use std::path::Path;
+
+use lockctl::os::RealDisk;
+use lockctl::world::{Confined, Disk as _, Files as _, Replaced, is_outside};
+
+use super::{BOTH, LOCK, ONE_PROVIDER, assert_exit, lock, simple};
+use crate::lab::{Lab, Outcome};
+
+/// A word that stands outside only.
+const SECRET: &str = "hunter2";
+
+/// A directory with a checkout, and beside it what nobody may see.
+fn outside() -> Lab {
+    let lab = Lab::new();
+    lab.write("secret/main.tf", format!("variable \"{SECRET}\" {{}}\n"));
+    lab.write("secret/terraform.tfstate", format!("{SECRET} is no state"));
+    lab.write(format!("secret/{LOCK}").as_str(), format!("{SECRET} = 1\n"));
+    lab.write("repo/root/main.tf", ONE_PROVIDER);
+    lab
+}
+
+fn verify(lab: &Lab, more: &[&str]) -> Outcome {
+    let args = ["verify", "--confine", "repo", "repo/root"];
+    lab.run(&[&args, more].concat())
+}
+
+#[track_caller]
+fn assert_quiet(outcome: &Outcome) {
+    let said = format!("{}{}", outcome.stdout, outcome.stderr);
+    assert!(!said.contains(SECRET), "{said}");
+}
+
+#[test]
+fn a_hostile_pull_request_learns_nothing_and_is_reported() {
+    let lab = outside();
+    let off = "rule \"platforms-incomplete\" {\n  level  = \"off\"\n  reason = \"because\"\n}\n\
+               rule \"version-outside-constraint\" {\n  level  = \"off\"\n  reason = \"because\"\n}\n";
+    lab.write("repo/.lockctl.hcl", off);
+    lab.write("trusted.hcl", "platforms = [\"linux_amd64\"]\n");
+    lab.write(
+        &format!("repo/root/{LOCK}"),
+        "provider \"example.com/t/x\" {\n  version = \"2.0.0\"\n  hashes = [\n    \"zh:00\",\n  ]\n}\n",
+    );
+    // Believed, the project file of the pull request hides two of the findings.
+    let believed = verify(&lab, &[]);
+    assert!(
+        believed.stdout.contains("2 findings turned off"),
+        "{believed:#?}"
+    );
+    let outcome = verify(&lab, &["--config", "trusted.hcl"]);
+    assert_exit(&outcome, 1);
+    for rule in [
+        "platforms-incomplete",
+        "version-outside-constraint",
+        "hash-not-well-formed",
+    ] {
+        assert!(
+            outcome.stdout.contains(&format!("[{rule}]")),
+            "{rule}: {outcome:#?}"
+        );
+    }
+    // What leads outside is an error at its place, and the rest is still judged.
+    lab.write(
+        "repo/root/more.tf",
+        "terraform {\n  backend \"local\" {\n    path = \"../../secret/terraform.tfstate\"\n  }\n}\n\
+         module \"out\" {\n  source = \"../../secret\"\n}\n\
+         module \"loop\" {\n  source = \"./loop\"\n  key = file(\"../../secret/main.tf\")\n}\n",
+    );
+    lab.write(
+        "repo/root/loop/main.tf",
+        "variable \"key\" {}\nmodule \"again\" {\n  source = \"../loop\"\n}\n",
+    );
+    let outcome = verify(&lab, &["--config", "trusted.hcl"]);
+    assert_exit(&outcome, 2);
+    assert_quiet(&outcome);
+    for part in [
+        "error[module-unreadable]: Unreadable module directory",
+        "more.tf:7:12",
+        "it lies outside of the directory ",
+        "[hash-not-well-formed]",
+        "[platforms-incomplete]",
+    ] {
+        assert!(outcome.stdout.contains(part), "{part}: {outcome:#?}");
+    }
+    let huge = format!("# {SECRET}\n").repeat(50 * 1024 * 1024 / 10);
+    lab.write(&format!("repo/root/{LOCK}"), huge);
+    let outcome = verify(&lab, &["--config", "trusted.hcl"]);
+    assert_exit(&outcome, 2);
+    assert_quiet(&outcome);
+    assert!(outcome.stderr.contains("it has more than"), "{outcome:#?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn links_that_lead_outside_are_refused_unseen() {
+    use std::os::unix::fs::symlink;
+    for (name, target) in [
+        ("more.tf", "../../secret/main.tf"),
+        (LOCK, "../../secret/.terraform.lock.hcl"),
+        ("terraform.tfstate", "../../secret/terraform.tfstate"),
+        ("m", "../../secret"),
+        (".terraform", "../../secret"),
+        ("../.lockctl.hcl", "../secret/main.tf"),
+    ] {
+        let lab = outside();
+        if name == "m" {
+            lab.write(
+                "repo/root/calls.tf",
+                "module \"m\" {\n  source = \"./m\"\n}\n",
+            );
+        }
+        symlink(target, lab.path("repo/root").join(name)).unwrap();
+        let outcome = verify(&lab, &["--format", "json"]);
+        assert_quiet(&outcome);
+        assert_ne!(outcome.code, 0, "{name}: {outcome:#?}");
+        // Whether there is something cannot be told apart.
+        std::fs::remove_dir_all(lab.path("secret")).unwrap();
+        let again = verify(&lab, &["--format", "json"]);
+        assert_eq!(again.stdout, outcome.stdout, "{name}");
+    }
+}
+
+#[test]
+fn what_an_option_names_may_lie_elsewhere() {
+    let lab = simple();
+    assert_exit(&lock(&lab, BOTH), 0);
+    lab.write("repo/main.tf", ONE_PROVIDER);
+    let mirror = ["lock", "--fs-mirror", "mirror", "--confine", "repo", "repo"];
+    assert_exit(&lab.run(&[&mirror, BOTH].concat()), 0);
+    assert_eq!(lab.read(&format!("repo/{LOCK}")), lab.read(LOCK));
+    let outcome = lab.run(&["verify", "--confine", "repo", "."]);
+    assert_exit(&outcome, 2);
+    assert!(outcome.stderr.contains("outside of"), "{outcome:#?}");
+    // What the person keeps outside is passed over, unless it was named.
+    let mut lab = lab;
+    lab.env.vars.insert("HOME".into(), lab.path("home").into());
+    lab.write("home/.terraformrc", "nonsense {\n");
+    let elsewhere = ONE_PROVIDER.replace("example.com", "localhost:1");
+    lab.write("repo/other/main.tf", elsewhere);
+    let ask = ["lock", "--confine", "repo", "repo/other"];
+    let outcome = lab.run(&ask);
+    assert!(!outcome.stderr.contains("terraformrc"), "{outcome:#?}");
+    lab.env.vars.insert(
+        "TF_CLI_CONFIG_FILE".into(),
+        lab.path("home/.terraformrc").into(),
+    );
+    let outcome = lab.run(&ask);
+    assert_exit(&outcome, 2);
+    assert!(outcome.stderr.contains("outside of"), "{outcome:#?}");
+    let outcome = lab.run(&["verify", "--confine", "nowhere"]);
+    assert_exit(&outcome, 2);
+    assert!(outcome.stderr.contains("name a directory"), "{outcome:#?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn paths_are_followed_link_by_link() {
+    use std::os::unix::fs::symlink;
+    let lab = Lab::new();
+    lab.write("top/dir/file", "inside")
+        .write("beside/file", "outside");
+    let link = |target: &str, name: &str| symlink(target, lab.path("top").join(name)).unwrap();
+    link("dir/file", "short");
+    link("./dir/../dir/", "through");
+    link("through", "twice");
+    link("../top/dir", "back");
+    link("../beside/file", "out");
+    link("../nothing/there", "out_to_nothing");
+    link("loop", "loop");
+    symlink(lab.path("top/dir"), lab.path("top/absolute")).unwrap();
+    symlink(lab.path("top"), lab.path("alias")).unwrap();
+    for top in ["top", "alias"] {
+        let files = Confined::new(&RealDisk, lab.path(""), Path::new(top), &[]).unwrap();
+        let read = |path: &str| files.read(Path::new(path), 100);
+        for path in [
+            "top/dir/file",
+            "alias/dir/file",
+            "top/short",
+            "top/through/file",
+            "top/twice/file",
+            "top/twice/../short",
+            "top/absolute/file",
+            "./top/dir/./file",
+        ] {
+            match read(path) {
+                Ok(bytes) => assert_eq!(bytes, b"inside", "{path}"),
+                // Another name of the directory leads there by a link that lies outside.
+                Err(error) => {
+                    assert!(is_outside(&error), "{path}: {error}");
+                    assert!(top == "top" && path.starts_with("alias"), "{path}");
+                }
+            }
+        }
+        for path in [
+            "top/out",
+            "top/out_to_nothing",
+            "beside/file",
+            "top/../beside/file",
+            "top/dir/../../beside/file",
+            "nothing",
+            "",
+            "top/..",
+            "/",
+        ] {
+            let error = read(path).unwrap_err();
+            assert!(is_outside(&error), "{path}: {error}");
+            assert!(
+                files
+                    .list(Path::new(path))
+                    .is_err_and(|error| is_outside(&error))
+            );
+            assert!(
+                files
+                    .replace(Path::new(path), None, b"")
+                    .is_err_and(|error| is_outside(&error))
+            );
+        }
+        for path in ["top/nothing", "top/loop", "top/nothing/there"] {
+            let error = read(path).unwrap_err();
+            assert!(!is_outside(&error), "{path}: {error}");
+        }
+    }
+    let named = [lab.path("beside")];
+    let files = Confined::new(&RealDisk, lab.path(""), Path::new("top"), &named).unwrap();
+    assert_eq!(files.read(Path::new("top/out"), 100).unwrap(), b"outside");
+    let done = files
+        .replace(Path::new("top/short"), Some(b"inside"), b"new")
+        .unwrap();
+    assert_eq!(done, Replaced::Done);
+    assert_eq!(lab.read("top/dir/file"), "new");
+}
