@@ -13,7 +13,7 @@ use super::{World, setup};
 use crate::diag::{Diagnostic, Severity, Texts, has_errors};
 use crate::report::{Block, Failure, Tone, json};
 use crate::requirement::Requirements;
-use crate::verify::{Finding, Subject, configuration, file, levels, packages, platforms};
+use crate::verify::{Finding, Subject, configuration, file, levels, packages, platforms, signed};
 use crate::world::Replaced;
 
 /// What all roots of a run share.
@@ -145,6 +145,7 @@ impl Run<'_> {
             let wanted = self.platforms.of_lock(root, lock);
             let found = platforms::check(subject, &wanted, &known);
             judged.findings.extend(found);
+            judged.findings.extend(signed::check(subject));
             judged.platforms = Some(wanted);
         }
         judged

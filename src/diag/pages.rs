@@ -40,14 +40,20 @@ pub const TOPICS: &[Topic] = &[
         title: "The lock file against the configuration",
         pages: pages![
             "constraints-stale",
+            "hosts-mixed",
             "lock-missing",
             "provider-not-locked",
+            "provider-not-required",
             "version-outside-constraint",
         ],
     },
     Topic {
         title: "Platforms and hashes",
-        pages: pages!["platforms-incomplete", "platforms-unattributed",],
+        pages: pages![
+            "platforms-incomplete",
+            "platforms-unattributed",
+            "zh-missing",
+        ],
     },
     Topic {
         title: "Packages, registries and mirrors",

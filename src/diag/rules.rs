@@ -83,17 +83,17 @@ pub const RULES: &[Rule] = &[
     rule(
         "address-malformed",
         Error,
-        "a provider address cannot be what is written",
+        "what is written cannot be the address of a provider",
     ),
     rule(
         "address-not-canonical",
         Error,
-        "a lock file spells a provider address in a short or otherwise unusual form",
+        "a lock file does not spell a provider address in full and canonical form",
     ),
     rule(
         "cli-configuration-invalid",
         Error,
-        "a CLI configuration file contains something that cannot be meant",
+        "a CLI configuration says something that can have no effect",
     ),
     rule(
         "cli-configuration-missing",
@@ -103,12 +103,12 @@ pub const RULES: &[Rule] = &[
     rule(
         "cli-configuration-not-followed",
         Note,
-        "a CLI configuration says how packages are installed, which is not followed",
+        "a CLI configuration names mirrors, and lockctl asks registries",
     ),
     rule(
         "cli-configuration-without-effect",
         Warning,
-        "a CLI configuration file contains something that the program ignores",
+        "a CLI configuration has a block that the program ignores",
     ),
     rule(
         "configuration-invalid",
@@ -138,7 +138,7 @@ pub const RULES: &[Rule] = &[
     rule(
         "constraints-stale",
         Note,
-        "the constraints recorded in the lock file are not those of the configuration",
+        "the recorded constraints are not those of the configuration",
     ),
     rule(
         "duplicate-key",
@@ -174,7 +174,7 @@ pub const RULES: &[Rule] = &[
     rule(
         "hashes-contradicted",
         Error,
-        "the signed checksums of a release speak against recorded hashes",
+        "a recorded hash cannot come from the signed list of its release",
     ),
     rule(
         "hashes-empty",
@@ -184,7 +184,12 @@ pub const RULES: &[Rule] = &[
     rule(
         "hashes-unexplained",
         Warning,
-        "an entry records more h1: hashes than its release has platforms",
+        "a package of a mirror is new, and recorded h1: hashes are left over",
+    ),
+    rule(
+        "hosts-mixed",
+        Warning,
+        "a lock file has entries of one provider from several hosts",
     ),
     rule(
         "label-wrong",
@@ -215,7 +220,7 @@ pub const RULES: &[Rule] = &[
     rule(
         "not-constant",
         Error,
-        "an expression needs something that is not known here",
+        "an expression stands where only a value is of use",
     ),
     rule(
         "object-too-large",
@@ -230,12 +235,12 @@ pub const RULES: &[Rule] = &[
     rule(
         "package-misnamed",
         Warning,
-        "a package is signed under the name of another version or platform",
+        "a package is signed under another name than that of its version and platform",
     ),
     rule(
         "package-missing",
         Warning,
-        "a registry announces a package and does not have it",
+        "a registry announces a package that it does not have",
     ),
     rule(
         "package-odd",
@@ -270,17 +275,22 @@ pub const RULES: &[Rule] = &[
     rule(
         "project-odd",
         Note,
-        "a project file says something that is hardly meant",
+        "a project file names a platform that is rarely released for",
     ),
     rule(
         "project-unused",
         Note,
-        "a project file states what this version does not act upon",
+        "a project file states something that this version does not act upon",
     ),
     rule(
         "provider-not-locked",
         Error,
         "the configuration requires a provider that the lock file lacks",
+    ),
+    rule(
+        "provider-not-required",
+        Warning,
+        "the lock file has an entry that neither configuration nor state requires",
     ),
     rule(
         "registry-warning",
@@ -290,12 +300,12 @@ pub const RULES: &[Rule] = &[
     rule(
         "signature-odd",
         Warning,
-        "a signature counts, but its key has expired or its digest is weak",
+        "a signature counts, though its key has expired or its digest is weak",
     ),
     rule(
         "state-not-visible",
         Note,
-        "the state is kept where only the program can look",
+        "the state cannot be seen, so what only it requires is unknown",
     ),
     rule(
         "state-unreadable",
@@ -333,6 +343,11 @@ pub const RULES: &[Rule] = &[
         "wrong-type",
         Error,
         "a value has a type that does not fit here",
+    ),
+    rule(
+        "zh-missing",
+        Note,
+        "an entry lacks the zh: hashes that its registry signs",
     ),
 ];
 

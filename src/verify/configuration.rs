@@ -2,18 +2,20 @@
 
 use std::collections::BTreeSet;
 
-use super::{Finding, Subject};
+use super::{Finding, Subject, hosts};
 use crate::addr::ProviderAddr;
 use crate::diag::Diagnostic;
 use crate::lockfile::ProviderLock;
-use crate::requirement::{Refusal, Requirement, Requirements};
+use crate::requirement::{Refusal, Requirement, Requirements, StateSeen};
 use crate::resolve;
 
 /// How many places beside the first one a finding shows.
 const MAX_RELATED: usize = 20;
 
-/// Checks that every required provider is locked at a version that meets every condition; nothing
-/// is judged if the configuration could not be read.
+/// Checks that every required provider is locked at a version that meets every condition, and that
+/// every locked one is required; nothing is judged if the configuration could not be read.
+///
+/// Where a module or the state cannot be seen, no entry is known to be required by nobody.
 #[must_use]
 pub fn check(subject: Subject<'_>) -> Vec<Finding> {
     let Some(requirements) = subject.requirements else {
@@ -35,7 +37,46 @@ pub fn check(subject: Subject<'_>) -> Vec<Finding> {
             }
         }
     }
+    if requirements.is_complete() {
+        let locked = lock.providers.keys();
+        let left_over = locked.filter(|addr| !requirements.providers.contains_key(*addr));
+        findings.extend(left_over.map(|addr| not_required(subject, addr, requirements)));
+    }
+    findings.extend(hosts::mixed(subject));
     findings
+}
+
+/// Reports an entry that nothing requires.
+///
+/// It is a warning: `init` drops it, and with `-lockfile=readonly` that is an error (`commands.md`
+/// 2.4); `plan` wants its package to be installed (`lockfile.md` 6).
+fn not_required(
+    subject: Subject<'_>,
+    provider: &ProviderAddr,
+    requirements: &Requirements,
+) -> Finding {
+    let (program, lock) = (subject.flavor.command(), &subject.advice.lock);
+    let remark = match requirements.state {
+        StateSeen::LeftOut => "the configuration does not require it, and the state was left out",
+        StateSeen::Yes | StateSeen::No => "neither the configuration nor the state requires it",
+    };
+    let twin = provider.carried_over(subject.flavor);
+    let twin = twin.filter(|twin| requirements.providers.contains_key(twin));
+    let taken = twin.map_or_else(String::new, |twin| {
+        format!("; {program} takes its version for {twin}")
+    });
+    Finding::about(
+        provider,
+        Diagnostic::warning(
+            "provider-not-required",
+            format!("{provider} is locked but not required"),
+        )
+        .at(subject.file, subject.header(provider), remark)
+        .help(format!(
+            "run `{lock}` to drop the entry, as `{program} init` does{taken}; until then `{program} \
+             init -lockfile=readonly` fails: Provider dependency changes detected"
+        )),
+    )
 }
 
 fn unlockable(requirements: &Requirements, provider: &ProviderAddr, refusal: Refusal) -> Finding {

@@ -7,9 +7,11 @@
 
 pub mod configuration;
 pub mod file;
+mod hosts;
 pub mod levels;
 pub mod packages;
 pub mod platforms;
+pub mod signed;
 
 use crate::addr::ProviderAddr;
 use crate::diag::{Diagnostic, FileId, Span};

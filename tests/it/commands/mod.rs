@@ -4,6 +4,7 @@ mod cli_config;
 mod confine;
 mod diff;
 mod diff_git;
+mod entries;
 mod explain;
 mod files;
 mod git;

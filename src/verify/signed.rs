@@ -1,0 +1,65 @@
+//! The `zh:` hashes of an entry: the signed list of its release.
+
+use std::collections::BTreeSet;
+
+use super::{Finding, Subject};
+use crate::addr::{Hostname, ProviderAddr};
+use crate::diag::Diagnostic;
+use crate::flavor::Flavor;
+use crate::hash::Scheme;
+use crate::lockfile::ProviderLock;
+
+/// Reports entries that have `h1:` hashes only, though the registry of the provider signs lists of
+/// `zh:`: what installing from a mirror or a plugin cache leaves (`lockfile.md` 5.4).
+///
+/// It is a note, because with an `h1:` for every wanted platform nothing fails, and because where
+/// packages come from a mirror there is no list. Entries that are left over are passed over.
+#[must_use]
+pub fn check(subject: Subject<'_>) -> Vec<Finding> {
+    let providers = &subject.document.lock.providers;
+    let signing = signing(providers.iter());
+    let bare = providers.iter().filter(|(provider, entry)| {
+        let count = |scheme| entry.hashes.of(scheme).count();
+        let is_bare = count(Scheme::H1) > 0 && count(Scheme::Zh) == 0;
+        let signs = is_public(provider.hostname()) || signing.contains(provider.hostname());
+        is_bare && signs && subject.left_over(provider).is_none()
+    });
+    bare.map(|(provider, _)| finding(subject, provider))
+        .collect()
+}
+
+/// Tells whether a host is one of the public registries, which sign the lists of all releases, or
+/// nearly all.
+fn is_public(host: &Hostname) -> bool {
+    let host = host.to_string();
+    Flavor::ALL
+        .iter()
+        .any(|flavor| flavor.default_host() == host)
+}
+
+/// Returns the hosts of entries that do have the list of their release.
+fn signing<'a>(
+    entries: impl Iterator<Item = (&'a ProviderAddr, &'a ProviderLock)>,
+) -> BTreeSet<&'a Hostname> {
+    let listed = entries.filter(|(_, entry)| entry.hashes.lists_release());
+    listed.map(|(provider, _)| provider.hostname()).collect()
+}
+
+fn finding(subject: Subject<'_>, provider: &ProviderAddr) -> Finding {
+    let title = format!("{provider} is locked without the signed hashes of its release");
+    let program = subject.flavor.command();
+    Finding::about(
+        provider,
+        Diagnostic::note("zh-missing", title)
+            .at(
+                subject.file,
+                subject.header(provider),
+                "h1: only, as a mirror or a plugin cache leaves it",
+            )
+            .help(format!(
+                "run `{}` where the registry can be reached; until then `{program} init` on a \
+                 platform whose h1: is missing fails",
+                subject.advice.lock
+            )),
+    )
+}
