@@ -330,6 +330,7 @@ impl Command {
             Self::Show(_) => "show",
             Self::Why(_) => "why",
             Self::Tree(_) => "tree",
+            Self::Explain(_) => "explain",
             Self::Hash(_) => "hash",
             Self::Fmt(_) => "fmt",
             Self::Merge(_) => "merge",
