@@ -356,6 +356,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_rule_may_be_off_until_somebody_asks() {
+        let on = rule("a", Warning, "");
+        let off = Rule { is_off: true, ..on };
+        let levels = [on, off].map(|rule| rule.level());
+        assert_eq!(levels, [Level::As(Warning), Level::Off]);
+        assert_eq!(levels.map(|level| level.to_string()), ["warning", "off"]);
+    }
+
+    #[test]
     fn names_are_sorted_and_unique() {
         assert!(RULES.is_sorted_by(|a, b| a.name < b.name));
     }
