@@ -125,6 +125,11 @@ error: there is no rule "x"
 
 "#]]
     );
+    let outcome = Lab::new().run(&["explain", "lock-missing", "x", "--format", "json"]);
+    assert_exit(&outcome, 2);
+    let document: serde_json::Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let title = &document["roots"][0]["failures"][0]["title"];
+    assert_eq!(title, "there is no rule \"x\"");
 }
 
 #[test]
