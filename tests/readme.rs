@@ -27,6 +27,7 @@ fn the_readme_holds() {
     let readme = fs::read_to_string(Path::new(HERE).join("README.md")).expect("the README");
     the_first_command_is_the_transcript(&readme);
     the_project_file_is_sound(&readme);
+    links_lead_to_files(&readme);
 
     // The transcripts write a lock file, so they run in a copy of what they need.
     let checkout = tempfile::tempdir().expect("a temporary directory");
@@ -44,6 +45,17 @@ fn the_readme_holds() {
         .env("NO_COLOR", "1")
         .case(copied)
         .run();
+}
+
+/// What is linked to is there, unless it is elsewhere.
+fn links_lead_to_files(readme: &str) {
+    let links = readme.split("](").skip(1);
+    let links = links.filter_map(|rest| rest.split(')').next());
+    let files: Vec<&str> = links.filter(|link| !link.contains("://")).collect();
+    assert!(files.contains(&"fixtures/schema/output.json"), "{files:?}");
+    for file in files {
+        assert!(Path::new(HERE).join(file).exists(), "{file}");
+    }
 }
 
 /// Nothing is wrong with the project file that is shown.

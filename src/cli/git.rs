@@ -10,9 +10,9 @@ use super::roots::Ran;
 use super::{World, git_errors, setup};
 use crate::diag::{Texts, has_errors};
 use crate::flavor::FlavorChoice;
-use crate::git::{self, GitError, Scope, Wiring};
+use crate::git::{self, GitError, Part, Scope, Wiring};
 use crate::lockfile;
-use crate::report::json::Status;
+use crate::report::json::{self, Status};
 use crate::report::{Block, Failure, Tone};
 use crate::review;
 use crate::world::Replaced;
@@ -180,15 +180,27 @@ fn change_attributes(
 fn status(dir: &Path, world: World<'_>, output: &mut RootOutput) -> Result<(), Failure> {
     let all = git::in_force(world.run, dir).map_err(|error| told(&error))?;
     let rows = all.iter().map(|one| {
-        let state = match (&one.found, one.is_wanted) {
+        let state = match (&one.found, one.is_wanted()) {
             (_, true) => "in force".to_owned(),
             (Some(other), false) => format!("other: {other}"),
             (None, false) => "missing".to_owned(),
         };
-        vec![one.name.to_owned(), state]
+        let name = match one.part {
+            Part::Setting => one.name.to_owned(),
+            Part::Attribute => format!("attribute {}", one.name),
+        };
+        vec![name, state]
     });
     output.report.results.push(Block::Table(rows.collect()));
-    if all.iter().any(|one| !one.is_wanted) {
+    let settings = all.iter().map(|one| json::GitSetting {
+        kind: one.part.into(),
+        name: one.name.to_owned(),
+        wanted: one.wanted.to_owned(),
+        found: one.found.clone(),
+        in_force: one.is_wanted(),
+    });
+    output.json.git_settings = Some(settings.collect());
+    if all.iter().any(|one| !one.is_wanted()) {
         output.json.status = Status::Findings;
         output.remark("run `lockctl git install`");
     }

@@ -265,6 +265,7 @@ impl RootOutput {
                 providers: Vec::new(),
                 matrix: None,
                 modules: None,
+                git_settings: None,
                 changed: None,
             },
         }

@@ -2,9 +2,10 @@
 
 use super::branches;
 use crate::authenticate::Class;
+use crate::git::Part;
 use crate::report::json::{
-    ChangeKind, FileKind, ModuleKind, Outcome, PlaceKind, Provenance, Risk, Route, SignerClass,
-    Step,
+    ChangeKind, FileKind, GitSettingKind, ModuleKind, Outcome, PlaceKind, Provenance, Risk, Route,
+    SignerClass, Step,
 };
 use crate::requirement::Origin;
 use crate::{coverage, package, review, version};
@@ -109,6 +110,15 @@ impl From<Class> for SignerClass {
             Class::Partner => Self::Partner,
             Class::SelfSigned => Self::SelfSigned,
             Class::Signed => Self::Signed,
+        }
+    }
+}
+
+impl From<Part> for GitSettingKind {
+    fn from(part: Part) -> Self {
+        match part {
+            Part::Setting => Self::Config,
+            Part::Attribute => Self::Attribute,
         }
     }
 }

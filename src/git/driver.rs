@@ -28,12 +28,23 @@ const LOCK_FILE: &str = ".terraform.lock.hcl";
 /// A setting or attribute as git sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InForce {
+    /// Which of the two it is.
+    pub part: Part,
     /// Its name.
     pub name: &'static str,
-    /// Whether it is as lockctl would set it.
-    pub is_wanted: bool,
+    /// The value that lockctl would give it.
+    pub wanted: &'static str,
     /// Its value, if it has one.
     pub found: Option<String>,
+}
+
+/// What git is told by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Its configuration.
+    Setting,
+    /// The attributes of lock files.
+    Attribute,
 }
 
 /// Whose git is wired up.
@@ -119,6 +130,14 @@ impl<'a> Wiring<'a> {
     }
 }
 
+impl InForce {
+    /// Tells whether it is as lockctl would set it.
+    #[must_use]
+    pub fn is_wanted(&self) -> bool {
+        self.found.as_deref() == Some(self.wanted)
+    }
+}
+
 /// Returns what counts where a directory is: each setting and attribute with the value it should
 /// have, and the one it has.
 ///
@@ -130,8 +149,9 @@ pub fn in_force(run: &dyn Run, dir: &Path) -> Result<Vec<InForce>, GitError> {
     for (name, wanted) in SETTINGS {
         let found = repository.setting(None, name)?;
         all.push(InForce {
+            part: Part::Setting,
             name,
-            is_wanted: found.as_deref() == Some(wanted),
+            wanted,
             found,
         });
     }
@@ -139,14 +159,12 @@ pub fn in_force(run: &dyn Run, dir: &Path) -> Result<Vec<InForce>, GitError> {
     let said = repository.output(&args, &[], MAX_LIST_BYTES)?;
     let said = String::from_utf8_lossy(&said);
     let fields: Vec<&str> = said.split('\0').collect();
-    for (name, fields) in ["attribute merge", "attribute diff"]
-        .into_iter()
-        .zip(fields.chunks(3))
-    {
+    for (name, fields) in ["merge", "diff"].into_iter().zip(fields.chunks(3)) {
         let value = fields.get(2).filter(|value| **value != "unspecified");
         all.push(InForce {
+            part: Part::Attribute,
             name,
-            is_wanted: value == Some(&"lockctl"),
+            wanted: "lockctl",
             found: value.map(|value| (*value).to_owned()),
         });
     }

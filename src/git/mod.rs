@@ -35,7 +35,9 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 pub use changes::{Change, Entry, Status};
-pub use driver::{ATTRIBUTES, InForce, SETTINGS, Scope, Wiring, in_force, with_line, without_line};
+pub use driver::{
+    ATTRIBUTES, InForce, Part, SETTINGS, Scope, Wiring, in_force, with_line, without_line,
+};
 pub use error::GitError;
 pub use history::{Commit, Step};
 pub use objects::{Content, ObjectId};

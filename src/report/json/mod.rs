@@ -5,6 +5,7 @@
 
 mod change;
 mod finding;
+mod git;
 mod matrix;
 mod module;
 mod package;
@@ -15,6 +16,7 @@ mod schema;
 
 pub use change::{Change, ChangeKind, File, FileKind, PastChange, Risk, Side, Step, Verdict};
 pub use finding::{Finding, Related, TurnedOff};
+pub use git::{GitSetting, GitSettingKind};
 pub use matrix::{MatrixRow, Outcome, Route};
 pub use module::{Module, ModuleKind, RequiredProvider};
 pub use package::{FailedPackage, HashedPackage, Package, PackageFile};
@@ -96,6 +98,9 @@ pub struct Root {
     /// Every module, each before those that it calls; only of `tree`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub modules: Option<Vec<Module>>,
+    /// What makes git call lockctl where the root is; only of `git status`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub git_settings: Option<Vec<GitSetting>>,
     /// Whether anything was, or would be, written; absent where a command never writes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub changed: Option<bool>,
