@@ -13,7 +13,7 @@ use idna::uts46::Hyphens;
 
 use crate::flavor::Flavor;
 pub use host::{Hostname, HostnameError};
-pub use pattern::{PatternError, ProviderPattern};
+pub use pattern::{PatternError, ProviderFilter, ProviderPattern};
 pub use url::{Origin, Url, UrlError};
 
 /// The address of a provider, as in `registry.terraform.io/hashicorp/aws`.

@@ -17,6 +17,38 @@ pub struct ProviderPattern {
     free: usize,
 }
 
+/// Which providers something is for, as `include` and `exclude` state it (`sources.md` 8.2).
+///
+/// ```
+/// use lockctl::addr::{ProviderAddr, ProviderFilter, ProviderPattern};
+/// use lockctl::flavor::Flavor;
+///
+/// let flavor = Flavor::Terraform1_11;
+/// let filter = ProviderFilter {
+///     include: vec![],
+///     exclude: vec![ProviderPattern::parse("acme/*", flavor)?],
+/// };
+/// assert!(filter.allows(&ProviderAddr::parse("hashicorp/aws", flavor)?));
+/// assert!(!filter.allows(&ProviderAddr::parse("acme/aws", flavor)?));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProviderFilter {
+    /// Those that are meant; every provider if there is none.
+    pub include: Vec<ProviderPattern>,
+    /// Those that are not, whatever `include` says.
+    pub exclude: Vec<ProviderPattern>,
+}
+
+impl ProviderFilter {
+    /// Tells whether a provider is meant.
+    #[must_use]
+    pub fn allows(&self, addr: &ProviderAddr) -> bool {
+        let any = |patterns: &[ProviderPattern]| patterns.iter().any(|one| one.allows(addr));
+        (self.include.is_empty() || any(&self.include)) && !any(&self.exclude)
+    }
+}
+
 /// A text that is no pattern of provider addresses.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PatternError {

@@ -225,7 +225,9 @@ impl<'a> Run<'a> {
             });
         }
         let net = network::net(self.world, flavor, self.told);
-        let (config, diagnostics) = network::configuration(self.common, self.world, flavor, texts);
+        let (config, mut diagnostics) =
+            network::configuration(self.common, self.world, flavor, texts);
+        diagnostics.extend(config.not_followed(flavor));
         let sound = !has_errors(&diagnostics);
         let source = sound
             .then(|| Box::new(network::registry(&net, flavor, config)) as Box<dyn Source + 'a>);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Installation;
+use super::installation::{self, Installation};
 use super::tree::{Entry, Node};
 use crate::addr::{Hostname, Url, UrlError};
 use crate::diag::{Diagnostic, FileId, Span, did_you_mean};
@@ -17,6 +17,7 @@ pub(super) enum Top {
     Credentials,
     Helper,
     Installation,
+    CacheDir,
     /// Known and not read yet, or of no concern here.
     Unread,
     /// The same, and Terraform has no such block.
@@ -32,7 +33,7 @@ pub(super) const TOPS: [(&str, Top); 13] = [
     ("host", Top::Host),
     ("oci_credentials", Top::OpenTofu),
     ("oci_default_credentials", Top::OpenTofu),
-    ("plugin_cache_dir", Top::Unread),
+    ("plugin_cache_dir", Top::CacheDir),
     ("plugin_cache_may_break_dependency_lock_file", Top::Unread),
     ("provider_installation", Top::Installation),
     ("providers", Top::Unread),
@@ -40,8 +41,8 @@ pub(super) const TOPS: [(&str, Top); 13] = [
     ("registry_protocols", Top::OpenTofu),
 ];
 
-/// How long a wrong host name may be to be repeated in a message, in bytes.
-const MAX_NAMED: usize = 256;
+/// How long a wrong name may be to be repeated in a message, in bytes.
+pub(super) const MAX_NAMED: usize = 256;
 
 /// Services whose value is always a URL.
 const VERSIONED: [&str; 2] = ["providers.v1", "modules.v1"];
@@ -52,6 +53,8 @@ pub(super) struct Contents {
     pub(super) tokens: BTreeMap<Hostname, Option<Secret>>,
     pub(super) helpers: Vec<(String, Span)>,
     pub(super) installations: Vec<Installation>,
+    /// As written; an empty text counts as none.
+    pub(super) cache_dir: Option<String>,
     pub(super) found: Vec<Diagnostic>,
     file: FileId,
 }
@@ -63,6 +66,7 @@ pub(super) fn read(file: FileId, flavor: Flavor, entries: &[Entry]) -> Contents 
         tokens: BTreeMap::new(),
         helpers: Vec::new(),
         installations: Vec::new(),
+        cache_dir: None,
         found: Vec::new(),
         file,
     };
@@ -79,13 +83,11 @@ pub(super) fn read(file: FileId, flavor: Flavor, entries: &[Entry]) -> Contents 
                 contents.helpers.extend(helpers);
             }
             Some(Top::Installation) if entry.value.is_block() => {
-                let methods = entry.value.entries();
-                contents.installations.push(Installation {
-                    file,
-                    span: entry.key.span,
-                    direct: methods.iter().any(|method| method.key.text == "direct"),
-                });
+                let (block, mut found) = installation::read(file, flavor, entry);
+                contents.installations.push(block);
+                contents.found.append(&mut found);
             }
+            Some(Top::CacheDir) => contents.cache_dir(entry),
             Some(Top::OpenTofu) if !flavor.is_opentofu() => contents.opentofu_only(&entry.key),
             Some(Top::OpenTofu | Top::Unread | Top::Installation) => {}
             None => contents.unknown_top(entry),
@@ -200,6 +202,20 @@ impl Contents {
         *known = token.or_else(|| known.take());
     }
 
+    fn cache_dir(&mut self, entry: &Entry) {
+        match &entry.value {
+            Node::Text(dir) if dir.reveal().is_empty() => {}
+            Node::Text(dir) => self.cache_dir = Some(dir.reveal().to_owned()),
+            _ => self.found.push(
+                Diagnostic::error("wrong-type", "Invalid plugin_cache_dir").at(
+                    self.file,
+                    entry.key.span,
+                    "a path in quotes must follow",
+                ),
+            ),
+        }
+    }
+
     /// The programs ignore what they do not know (`sources.md` 2.1); `lockctl` tells. A block was
     /// meant to have an effect, so it is an error; an argument may be a leftover.
     fn unknown_top(&mut self, entry: &Entry) {
@@ -216,13 +232,7 @@ impl Contents {
     }
 
     fn unknown_argument(&mut self, name: &Word, known: &[&str]) {
-        let warning = Diagnostic::warning("unsupported-item", "Unsupported argument");
-        let note =
-            "neither Terraform nor OpenTofu has such an argument; they ignore it without a word";
-        let help = did_you_mean(&name.text, known);
-        let help = help.unwrap_or_else(|| "delete the argument".to_owned());
-        self.found
-            .push(warning.at(self.file, name.span, note).help(help));
+        self.found.push(unknown_argument(self.file, name, known));
     }
 
     fn opentofu_only(&mut self, name: &Word) {
@@ -231,6 +241,15 @@ impl Contents {
         self.found
             .push(warning.at(self.file, name.span, "only OpenTofu knows this block"));
     }
+}
+
+/// Reports an argument that the programs ignore without a word.
+pub(super) fn unknown_argument(file: FileId, name: &Word, known: &[&str]) -> Diagnostic {
+    let warning = Diagnostic::warning("unsupported-item", "Unsupported argument");
+    let note = "neither Terraform nor OpenTofu has such an argument; they ignore it without a word";
+    let help = did_you_mean(&name.text, known);
+    let help = help.unwrap_or_else(|| "delete the argument".to_owned());
+    warning.at(file, name.span, note).help(help)
 }
 
 /// Checks what a service says, which is resolved as a link on the discovery document would be.

@@ -103,7 +103,7 @@ impl Place<'_> {
         }
     }
 
-    fn default_directory(&self, flavor: Flavor) -> Option<PathBuf> {
+    pub(super) fn default_directory(&self, flavor: Flavor) -> Option<PathBuf> {
         let usual = match self.habits {
             Habits::Unix => self.path("HOME")?.join(".terraform.d"),
             Habits::Windows => self.path("APPDATA")?.join("terraform.d"),

@@ -1,9 +1,10 @@
-//! The CLI configuration of the programs (`sources.md` 2): host services and credentials.
+//! The CLI configuration of the programs (`sources.md` 2, 8): host services, credentials, and where
+//! packages come from.
 //!
 //! Its language is HCL 1 or JSON. `locate` finds the files, `tokens` and `native` bring HCL 1 to a
 //! text that `hcl` reads, `tree` makes one tree of either form, `blocks` reads that, and
-//! `credentials` and `netrc` answer who asks whom as whom. How packages are installed and cached
-//! is recognised here and not read yet; that `provider_installation` is not followed is told.
+//! `credentials` and `netrc` answer who asks whom as whom; `installation` and `local` say which
+//! directories hold packages. What else `provider_installation` says is not followed.
 //!
 //! Invariant: no token leaves this room but as a [`crate::world::Secret`]. The texts that
 //! diagnostics point into hold `*` in place of whatever could be one, at unchanged offsets; `veil`
@@ -11,6 +12,8 @@
 
 mod blocks;
 mod credentials;
+mod installation;
+mod local;
 mod locate;
 mod native;
 mod netrc;
@@ -18,6 +21,8 @@ mod netrc;
 mod secrecy_tests;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_installation;
 mod tokens;
 mod tree;
 mod veil;
@@ -29,8 +34,10 @@ use std::path::{Path, PathBuf};
 
 use crate::addr::Hostname;
 use crate::diag::{Diagnostic, FileId, Span, Texts};
-use crate::flavor::{Flavor, Program};
+use crate::flavor::Flavor;
 use crate::world::{Env, Files, Secret, is_outside};
+pub use installation::{Installation, Method, MethodKind};
+pub use local::LocalMirror;
 use locate::{Habits, Missing, Place};
 use native::Fault;
 pub use netrc::Netrc;
@@ -69,22 +76,17 @@ pub struct CliConfig {
     pub helper: Option<String>,
     /// The files that were read, in the order in which later ones win.
     pub files: Vec<PathBuf>,
-    /// The `provider_installation` blocks, in the order of the files. They are not followed: `lock`
+    /// The `provider_installation` blocks, in the order of the files. `lock` does not follow them: it
     /// asks registries, as that of the program does.
     pub installations: Vec<Installation>,
+    /// Where unpacked packages are shared, as seen from the directory in which the program runs
+    /// (`sources.md` 8.4).
+    pub cache_dir: Option<PathBuf>,
+    /// The directories that count as mirrors where no block says otherwise (`sources.md` 8.1),
+    /// whether they exist or not.
+    implied: Vec<PathBuf>,
     /// What is sent to each host; nothing where a block without a token hides other sources.
     tokens: BTreeMap<Hostname, Option<Secret>>,
-}
-
-/// Where a `provider_installation` block stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Installation {
-    /// The file.
-    pub file: FileId,
-    /// The word that begins the block.
-    pub span: Span,
-    /// Whether it has a `direct` method, whatever that includes.
-    pub direct: bool,
 }
 
 /// Reads the CLI configuration that the program would read (`sources.md` 1, 2.1-2.3).
@@ -122,7 +124,7 @@ pub fn read(
     };
     let located = locate::locate(place, wanted.flavor, wanted.file);
     let mut reader = Reader {
-        files,
+        place,
         texts,
         flavor: wanted.flavor,
         config: CliConfig::default(),
@@ -135,8 +137,10 @@ pub fn read(
     if let Some(directory) = located.directory {
         reader.directory(&directory);
     }
-    reader.not_followed();
     let mut config = reader.config;
+    config.implied = place.implied_mirrors(wanted.flavor);
+    // The variable beats all files, and nothing in it is expanded (`sources.md` 2.1).
+    config.cache_dir = place.path("TF_PLUGIN_CACHE_DIR").or(config.cache_dir);
     // Variables beat all files (`sources.md` 2.3).
     let tokens = credentials::from_env(env).into_iter();
     config
@@ -147,7 +151,7 @@ pub fn read(
 
 /// The files in the course of being read.
 struct Reader<'a> {
-    files: &'a dyn Files,
+    place: Place<'a>,
     texts: &'a mut Texts,
     flavor: Flavor,
     config: CliConfig,
@@ -162,7 +166,7 @@ impl Reader<'_> {
         if path == Path::new("/dev/null") {
             return;
         }
-        match self.files.read(path, MAX_FILE_BYTES) {
+        match self.place.files.read(path, MAX_FILE_BYTES) {
             Ok(bytes) => self.contents(path, &bytes),
             Err(error) if ABSENT.contains(&error.kind()) => match missing {
                 Missing::Fine => {}
@@ -182,7 +186,7 @@ impl Reader<'_> {
 
     /// Reads the files of the configuration directory by name (`sources.md` 2.1).
     fn directory(&mut self, directory: &Path) {
-        let entries = match self.files.list(directory) {
+        let entries = match self.place.files.list(directory) {
             Ok(entries) => entries,
             Err(error) => {
                 // A file in its place is passed over by the programs.
@@ -200,7 +204,7 @@ impl Reader<'_> {
         }
         for name in names {
             let path = directory.join(name);
-            match self.files.read(&path, MAX_FILE_BYTES) {
+            match self.place.files.read(&path, MAX_FILE_BYTES) {
                 Ok(bytes) => self.contents(&path, &bytes),
                 Err(error) => self.unreadable(&path, &error),
             }
@@ -228,6 +232,9 @@ impl Reader<'_> {
         self.config
             .installations
             .append(&mut contents.installations);
+        if let (None, Some(dir)) = (&self.config.cache_dir, contents.cache_dir) {
+            self.config.cache_dir = self.place.expanded(&dir);
+        }
         for (name, span) in contents.helpers {
             self.helper(name, (file, span));
         }
@@ -249,35 +256,6 @@ impl Reader<'_> {
                 self.helper_at = Some(at);
             }
         }
-    }
-
-    /// Tells that `provider_installation` is not followed: worse where registries may be out of
-    /// reach, because nothing there is `direct`.
-    fn not_followed(&mut self) {
-        let [first, others @ ..] = self.config.installations.as_slice() else {
-            return;
-        };
-        let program = match self.flavor.program() {
-            Program::Terraform => "terraform",
-            Program::OpenTofu => "tofu",
-        };
-        let note =
-            format!("packages come from registries here, as with `{program} providers lock`");
-        let title = "provider_installation is not followed";
-        let direct = self.config.installations.iter().any(|block| block.direct);
-        let mut diagnostic = match direct {
-            true => Diagnostic::note(NOT_FOLLOWED, title).at(first.file, first.span, note),
-            false => Diagnostic::warning(NOT_FOLLOWED, title).at(
-                first.file,
-                first.span,
-                format!("{note}, though it has no `direct` method"),
-            ),
-        };
-        for other in others {
-            diagnostic = diagnostic.see(other.file, other.span, "neither is this");
-        }
-        self.found
-            .push(diagnostic.help("name a mirror with --fs-mirror DIR"));
     }
 
     fn unreadable(&mut self, path: &Path, error: &io::Error) {
@@ -319,6 +297,34 @@ fn remedy(kind: ErrorKind) -> &'static str {
     }
 }
 
+impl CliConfig {
+    /// Tells that `provider_installation` is not followed, where there is one: worse if registries
+    /// may be out of reach, because nothing there is `direct`.
+    #[must_use]
+    pub fn not_followed(&self, flavor: Flavor) -> Option<Diagnostic> {
+        let [first, others @ ..] = self.installations.as_slice() else {
+            return None;
+        };
+        let program = flavor.command();
+        let note =
+            format!("packages come from registries here, as with `{program} providers lock`");
+        let title = "provider_installation is not followed";
+        let direct = self.installations.iter().any(Installation::is_direct);
+        let mut diagnostic = match direct {
+            true => Diagnostic::note(NOT_FOLLOWED, title).at(first.file, first.span, note),
+            false => Diagnostic::warning(NOT_FOLLOWED, title).at(
+                first.file,
+                first.span,
+                format!("{note}, though it has no `direct` method"),
+            ),
+        };
+        for other in others {
+            diagnostic = diagnostic.see(other.file, other.span, "neither is this");
+        }
+        Some(diagnostic.help("name a mirror with --fs-mirror DIR"))
+    }
+}
+
 impl fmt::Debug for CliConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names = |(host, services): (_, &BTreeMap<String, String>)| {
@@ -330,6 +336,8 @@ impl fmt::Debug for CliConfig {
             .field("helper", &self.helper)
             .field("files", &self.files)
             .field("installations", &self.installations)
+            .field("cache_dir", &self.cache_dir)
+            .field("implied", &self.implied)
             .field("tokens", &self.tokens)
             .finish()
     }

@@ -15,7 +15,7 @@ pub(super) struct Run {
     pub(super) texts: Texts,
 }
 
-fn run(flavor: Flavor, vars: &[(&str, &str)], files: &[(&str, &str)]) -> Run {
+pub(super) fn run(flavor: Flavor, vars: &[(&str, &str)], files: &[(&str, &str)]) -> Run {
     let mut env = MemEnv::default();
     for (name, value) in vars {
         env.vars.insert((*name).to_owned(), value.into());
@@ -187,26 +187,34 @@ fn what_is_not_read_yet_is_left_alone() {
     assert_eq!(one(TERRAFORM, ours).problems(ours), want);
 }
 
+/// Says what `lock` tells about a text, as `severity code @marked-text`.
+fn not_followed(flavor: Flavor, text: &str) -> Option<String> {
+    let mut run = one(flavor, text);
+    assert!(run.found.is_empty(), "{:?}", run.found);
+    run.found.extend(run.config.not_followed(flavor));
+    run.problems(text).pop()
+}
+
 #[test]
 fn it_is_told_that_provider_installation_is_not_followed() {
     let mirrors = "filesystem_mirror { path = \"/dir\" include = [\"example.com/*/*\"] }\n  \
-                   oci_mirror { repository_template = \"host/${namespace}/${type}\" }";
+                   network_mirror { url = \"https://host/\" exclude = [] }";
     let direct = format!("provider_installation {{\n  {mirrors}\n  direct {{}}\n}}\n");
     let only = format!("provider_installation {{\n  {mirrors}\n}}\n");
     let rule = "cli-configuration-not-followed";
-    let note = format!("note {rule} @provider_installation");
-    let warning = format!("warning {rule} @provider_installation");
+    let note = Some(format!("note {rule} @provider_installation"));
+    let warning = Some(format!("warning {rule} @provider_installation"));
     let json = "{\"provider_installation\": [{\"direct\": [{}]}]}";
-    check_problem(&direct, &[&note]);
-    check_problem(&only, &[&warning]);
-    check_problem("provider_installation {}", &[&warning]);
-    check_problem(json, &[&format!("note {rule} @\"provider_installation\"")]);
+    assert_eq!(not_followed(TERRAFORM, &direct), note);
+    assert_eq!(not_followed(TERRAFORM, &only), warning);
+    assert_eq!(not_followed(TERRAFORM, "provider_installation {}"), warning);
+    let of_json = Some(format!("note {rule} @\"provider_installation\""));
+    assert_eq!(not_followed(TERRAFORM, json), of_json);
+    assert_eq!(not_followed(TERRAFORM, ""), None);
 
     let both = one(TOFU, &format!("{only}{direct}"));
-    assert_eq!(both.problems(&format!("{only}{direct}")), [note]);
-    let direct: Vec<bool> = both.config.installations.iter().map(|i| i.direct).collect();
-    assert_eq!(direct, [false, true]);
-    let problem = &both.found[0];
+    let problem = both.config.not_followed(TOFU).expect("two blocks");
+    assert_eq!(problem.severity, Severity::Note);
     let place = problem.primary.as_ref().expect("a place");
     assert_eq!(
         place.note,

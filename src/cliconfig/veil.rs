@@ -28,7 +28,7 @@ pub(super) fn is_known(word: &str) -> bool {
 }
 
 /// Shows the names of a file that was parsed: those of blocks and their arguments, the labels of
-/// `host` and `credentials` blocks, and the names of services.
+/// `host` and `credentials` blocks, the names of services, and those of installation methods.
 ///
 /// What stands deeper has no name that could be known, and stays hidden.
 pub(super) fn show_names(entries: &[Entry], bytes: &[u8], shown: &mut [u8]) {
@@ -41,6 +41,12 @@ pub(super) fn show_names(entries: &[Entry], bytes: &[u8], shown: &mut [u8]) {
     for top in entries {
         show(top);
         let is = |name: &str| top.key.text.eq_ignore_ascii_case(name);
+        if is("provider_installation") {
+            for method in top.value.entries() {
+                show(method);
+                method.value.entries().into_iter().for_each(&mut show);
+            }
+        }
         if !is("host") && !is("credentials") {
             continue;
         }

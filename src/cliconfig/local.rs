@@ -1,0 +1,193 @@
+//! Which directories of this machine hold packages (`sources.md` 8).
+
+use std::path::{Path, PathBuf};
+
+use super::locate::{Habits, Place};
+use super::{CliConfig, MethodKind};
+use crate::addr::ProviderFilter;
+use crate::diag::{FileId, Span};
+use crate::flavor::Flavor;
+
+/// A filesystem mirror that the program looks into.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LocalMirror {
+    /// The directory, as seen from that in which the program runs.
+    pub dir: PathBuf,
+    /// For which providers.
+    pub providers: ProviderFilter,
+    /// Where it is named; then it has to exist. `None` for one that the program looks for by itself.
+    pub named: Option<(FileId, Span)>,
+}
+
+impl CliConfig {
+    /// Lists the filesystem mirrors, in the order in which they are asked: those of the
+    /// `provider_installation` blocks, or the implied ones if there is no block.
+    #[must_use]
+    pub fn local_mirrors(&self) -> Vec<LocalMirror> {
+        if self.installations.is_empty() {
+            let implied = self.implied.iter().map(|dir| LocalMirror {
+                dir: dir.clone(),
+                providers: ProviderFilter::default(),
+                named: None,
+            });
+            return implied.collect();
+        }
+        let blocks = self.installations.iter();
+        let methods = blocks.flat_map(|block| {
+            let methods = block.methods.iter();
+            methods.map(|method| (block.file, method))
+        });
+        methods
+            .filter_map(|(file, method)| match &method.kind {
+                MethodKind::FilesystemMirror(dir) => Some(LocalMirror {
+                    dir: dir.clone(),
+                    providers: method.providers.clone(),
+                    named: Some((file, method.span)),
+                }),
+                _ => None,
+            })
+            .collect()
+    }
+}
+
+/// Below each data directory of the system. OpenTofu kept the name.
+const PLUGINS: &str = "terraform/plugins";
+
+impl Place<'_> {
+    /// Lists the directories that the program looks into by itself (`sources.md` 8.1), in its order.
+    /// Those that other systems than Unix have beside the first two are not known.
+    pub(super) fn implied_mirrors(self, flavor: Flavor) -> Vec<PathBuf> {
+        let mut dirs = vec![Path::new("terraform.d").join("plugins")];
+        dirs.extend(
+            self.default_directory(flavor)
+                .map(|dir| dir.join("plugins")),
+        );
+        if self.habits == Habits::Unix {
+            let home = self.path("HOME");
+            let of_home = || home.map(|home| home.join(".local/share"));
+            let own = self.path("XDG_DATA_HOME").or_else(of_home);
+            let shared = self
+                .env
+                .var("XDG_DATA_DIRS")
+                .filter(|dirs| !dirs.is_empty());
+            let shared = shared.unwrap_or_else(|| "/usr/local/share:/usr/share".into());
+            let shared = shared.to_string_lossy();
+            let shared = shared.split(':').filter(|dir| !dir.is_empty());
+            let all = own.into_iter().chain(shared.map(PathBuf::from));
+            dirs.extend(all.map(|dir| dir.join(PLUGINS)));
+        }
+        dirs
+    }
+
+    /// Puts the values of variables in the place of `$NAME` and `${NAME}`, nothing for those that
+    /// are not set (`sources.md` 2.1); `None` if nothing is left.
+    pub(super) fn expanded(self, text: &str) -> Option<PathBuf> {
+        let mut out = String::new();
+        let mut rest = text;
+        while let Some((before, behind)) = rest.split_once('$') {
+            out += before;
+            let (name, after) = variable(behind);
+            match name {
+                None => out.push('$'),
+                Some(name) => {
+                    let value = self.env.var(name).unwrap_or_default();
+                    out += &value.to_string_lossy();
+                }
+            }
+            rest = after;
+        }
+        out += rest;
+        (!out.is_empty()).then(|| out.into())
+    }
+}
+
+/// Splits a text behind a `$` into the name of a variable, if it begins with one, and the rest.
+fn variable(text: &str) -> (Option<&str>, &str) {
+    if let Some((name, rest)) = text.strip_prefix('{').and_then(|text| text.split_once('}')) {
+        return (Some(name), rest);
+    }
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let end = text.find(|c| !is_name(c)).unwrap_or(text.len());
+    match text.split_at(end) {
+        ("", rest) => (None, rest),
+        (name, rest) => (Some(name), rest),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::world::mem::{MemEnv, MemFiles};
+
+    fn with<T>(vars: &[(&str, &str)], work: impl FnOnce(Place<'_>) -> T) -> T {
+        let vars = vars.iter();
+        let env = MemEnv {
+            vars: vars
+                .map(|(name, value)| ((*name).to_owned(), value.into()))
+                .collect(),
+            ..MemEnv::default()
+        };
+        work(Place {
+            files: &MemFiles::default(),
+            env: &env,
+            habits: Habits::Unix,
+        })
+    }
+
+    #[track_caller]
+    fn check_implied(flavor: Flavor, vars: &[(&str, &str)], want: &[&str]) {
+        let found = with(vars, |place| place.implied_mirrors(flavor));
+        let want: Vec<PathBuf> = want.iter().map(PathBuf::from).collect();
+        assert_eq!(found, want);
+    }
+
+    /// The first row is what Terraform 1.11.4 says in its log.
+    #[test]
+    fn implied_mirrors_are_those_of_the_program() {
+        let home = ("HOME", "/h");
+        for flavor in [Flavor::Terraform1_11, Flavor::OpenTofu1_12] {
+            check_implied(
+                flavor,
+                &[home],
+                &[
+                    "terraform.d/plugins",
+                    "/h/.terraform.d/plugins",
+                    "/h/.local/share/terraform/plugins",
+                    "/usr/local/share/terraform/plugins",
+                    "/usr/share/terraform/plugins",
+                ],
+            );
+        }
+        check_implied(
+            Flavor::OpenTofu1_12,
+            &[
+                ("XDG_CONFIG_HOME", "/x"),
+                ("XDG_DATA_HOME", "/d"),
+                ("XDG_DATA_DIRS", "/a::/b"),
+            ],
+            &[
+                "terraform.d/plugins",
+                "/d/terraform/plugins",
+                "/a/terraform/plugins",
+                "/b/terraform/plugins",
+            ],
+        );
+    }
+
+    #[test]
+    fn variables_are_expanded() {
+        let rows = [
+            ("/a/b", "/a/b"),
+            ("$HOME/c", "/h/c"),
+            ("${HOME}/c", "/h/c"),
+            ("/x$NOT_SET/c", "/x/c"),
+            ("$HOMEX$HOME", "/h"),
+            ("/a$/b$", "/a$/b$"),
+        ];
+        for (given, want) in rows {
+            let found = with(&[("HOME", "/h")], |place| place.expanded(given));
+            assert_eq!(found, Some(want.into()), "of {given}");
+        }
+        assert_eq!(with(&[], |place| place.expanded("$HOME")), None);
+    }
+}

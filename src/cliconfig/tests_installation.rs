@@ -1,0 +1,125 @@
+//! How packages are installed and where they are kept.
+
+use super::tests::{TERRAFORM, one, run};
+use super::*;
+
+const TOFU: Flavor = Flavor::OpenTofu1_12;
+
+/// Lists mirrors as `dir` or `dir: what of a/b, a/c, b/b they are for`.
+fn mirrors(config: &CliConfig) -> Vec<String> {
+    let asked = ["a/b", "a/c", "b/b"];
+    let describe = |mirror: LocalMirror| {
+        let allows = |text: &&str| {
+            let addr = crate::addr::ProviderAddr::parse(text, TERRAFORM).expect("an address");
+            mirror.providers.allows(&addr)
+        };
+        let allowed: Vec<&str> = asked.into_iter().filter(allows).collect();
+        match allowed.len() {
+            3 => mirror.dir.display().to_string(),
+            _ => format!("{}: {}", mirror.dir.display(), allowed.join(" ")),
+        }
+    };
+    config.local_mirrors().into_iter().map(describe).collect()
+}
+
+#[track_caller]
+fn check(text: &str, want: &[&str]) {
+    let run = one(TERRAFORM, text);
+    assert_eq!(run.problems(text), Vec::<String>::new(), "{:?}", run.found);
+    assert_eq!(mirrors(&run.config), want, "{text}");
+}
+
+#[test]
+fn mirrors_stand_in_the_order_in_which_they_are_asked() {
+    check(
+        "",
+        &[
+            "terraform.d/plugins",
+            "/usr/local/share/terraform/plugins",
+            "/usr/share/terraform/plugins",
+        ],
+    );
+    check("provider_installation {}", &[]);
+    check("provider_installation {\n  direct {}\n}", &[]);
+    check(
+        "provider_installation {\n  filesystem_mirror { path = \"/2\" include = [\"a/*\"] }\n  \
+         direct { include = [\"b/b\"] }\n  filesystem_mirror { path = \"$X/1\" exclude = [\"a/b\"] }\n}",
+        &["/2: a/b a/c", "$X/1: a/c b/b"],
+    );
+    check(
+        "{\"provider_installation\": [{\"filesystem_mirror\": [{\"path\": \"m\"}, {\"path\": \"n\", \
+         \"include\": [\"a/*\"], \"exclude\": [\"a/c\"]}]}]}",
+        &["m", "n: a/b"],
+    );
+}
+
+#[track_caller]
+fn check_problem(flavor: Flavor, method: &str, want: &str, left: &[&str]) {
+    let text = format!("provider_installation {{\n  {method}\n}}\n");
+    let run = one(flavor, &text);
+    assert_eq!(run.problems(&text), [want], "{method}");
+    assert_eq!(mirrors(&run.config), left, "{method}");
+}
+
+#[test]
+fn what_cannot_be_meant_is_dropped_and_told() {
+    let invalid = |at: &str| format!("error cli-configuration-invalid @{at}");
+    let check = |method: &str, at: &str| check_problem(TERRAFORM, method, &invalid(at), &[]);
+    check("filesystem_mirror {}", "filesystem_mirror");
+    check("filesystem_mirror { path = \"\" }", "filesystem_mirror");
+    check("filesystem_mirror { path = 5 }", "filesystem_mirror");
+    check("filesystem_mirror = \"/m\"", "filesystem_mirror");
+    check("network_mirror {}", "network_mirror");
+    check("filesystem_miror { path = \"/m\" }", "filesystem_miror");
+    check("oci_mirror { repository_template = \"x\" }", "oci_mirror");
+    check(
+        "filesystem_mirror { path = \"/m\" include = [\"*/a\"] }",
+        "include",
+    );
+    check(
+        "filesystem_mirror { path = \"/m\" exclude = \"a/b\" }",
+        "exclude",
+    );
+    check("direct { include = [1] }", "include");
+    check_problem(
+        TERRAFORM,
+        "filesystem_mirror { path = \"/m\" trust_all_hashes = true }",
+        "warning unsupported-item @trust_all_hashes",
+        &["/m"],
+    );
+    let tofu = one(
+        TOFU,
+        "provider_installation {\n  oci_mirror { repository_template = \"x\" }\n  \
+                    network_mirror { url = \"u\" trust_all_hashes = true }\n}",
+    );
+    assert!(tofu.found.is_empty(), "{:?}", tofu.found);
+    assert_eq!(tofu.config.installations[0].methods.len(), 2);
+}
+
+#[test]
+fn the_cache_directory_is_that_of_the_program() {
+    let rc = ("TF_CLI_CONFIG_FILE", "rc");
+    let text = "plugin_cache_dir = \"$C/cache\"\n";
+    let dir = |vars: &[(&str, &str)], text: &str| {
+        let cache = run(TERRAFORM, vars, &[("rc", text)]).config.cache_dir;
+        cache.map(|dir| dir.display().to_string())
+    };
+    assert_eq!(dir(&[rc, ("C", "/c")], text).as_deref(), Some("/c/cache"));
+    let own = ("TF_PLUGIN_CACHE_DIR", "$C/own");
+    assert_eq!(dir(&[rc, own], text).as_deref(), Some("$C/own"));
+    assert_eq!(dir(&[rc], "plugin_cache_dir = \"\""), None);
+    assert_eq!(dir(&[rc], ""), None);
+    let wrong = "plugin_cache_dir = 5";
+    assert_eq!(
+        one(TERRAFORM, wrong).problems(wrong),
+        ["error wrong-type @plugin_cache_dir"]
+    );
+
+    let files = [
+        ("/h/.terraformrc", "plugin_cache_dir = \"\""),
+        ("/h/.terraform.d/1.tfrc", "plugin_cache_dir = \"first\""),
+        ("/h/.terraform.d/2.tfrc", "plugin_cache_dir = \"second\""),
+    ];
+    let config = run(TERRAFORM, &[("HOME", "/h")], &files).config;
+    assert_eq!(config.cache_dir, Some("first".into()));
+}
