@@ -47,6 +47,22 @@ pub fn hash_directory(
     Ok(DirHashes { h1, files })
 }
 
+/// Returns how many bytes [`hash_directory`] would read.
+///
+/// # Errors
+/// As there, as far as that is known without reading them.
+pub fn size(files: &dyn Files, dir: &Path, limits: &Limits) -> Result<u64, ArchiveError> {
+    let mut bytes = 0_u64;
+    for file in walk(files, dir, limits)? {
+        let size = files
+            .open(&file.path)
+            .and_then(|mut reader| reader.seek(io::SeekFrom::End(0)))
+            .map_err(at(&file.path))?;
+        bytes = bytes.saturating_add(size);
+    }
+    Ok(bytes)
+}
+
 /// Finds all files without following links to directories.
 fn walk(files: &dyn Files, dir: &Path, limits: &Limits) -> Result<Vec<Found>, ArchiveError> {
     let mut found = Vec::new();
@@ -139,6 +155,10 @@ mod tests {
 
         fn kind(&self, path: &Path) -> io::Result<FileKind> {
             self.0.kind(path)
+        }
+
+        fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
+            self.0.resolve(path)
         }
     }
 

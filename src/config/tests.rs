@@ -463,6 +463,10 @@ impl Files for Listed {
     fn kind(&self, path: &Path) -> std::io::Result<FileKind> {
         self.files.kind(path)
     }
+
+    fn resolve(&self, path: &Path) -> std::io::Result<PathBuf> {
+        self.files.resolve(path)
+    }
 }
 
 #[test]

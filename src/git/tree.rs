@@ -46,6 +46,8 @@ struct Found {
     node: Node,
     name: OsString,
     dir: ObjectId,
+    /// The names on the way from the top, without links.
+    path: PathBuf,
 }
 
 impl<'a> Tree<'a> {
@@ -88,8 +90,14 @@ impl<'a> Tree<'a> {
         }
         let above = way.len().checked_sub(2).and_then(|at| way.get(at));
         let dir = above.map_or(&self.top, |(_, node)| node).id.clone();
+        let path = way.iter().map(|(name, _)| name).collect();
         let (name, node) = way.pop().unwrap_or((OsString::new(), self.top.clone()));
-        Ok(Found { node, name, dir })
+        Ok(Found {
+            node,
+            name,
+            dir,
+            path,
+        })
     }
 
     fn listing(&self, dir: &Node) -> io::Result<Arc<Listing>> {
@@ -199,6 +207,10 @@ impl Files for Tree<'_> {
 
     fn kind(&self, path: &Path) -> io::Result<FileKind> {
         Ok(self.find(path)?.node.kind)
+    }
+
+    fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
+        Ok(self.find(path)?.path)
     }
 }
 

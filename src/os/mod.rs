@@ -78,6 +78,10 @@ impl Files for RealDisk {
     fn kind(&self, path: &Path) -> io::Result<FileKind> {
         Ok(kind_of(fs::metadata(path)?.file_type()))
     }
+
+    fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
+        fs::canonicalize(path)
+    }
 }
 
 impl Disk for RealDisk {

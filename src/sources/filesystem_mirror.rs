@@ -22,8 +22,12 @@ const MAX_ENTRIES: usize = 1_000_000;
 #[derive(Clone, Debug)]
 pub struct FilesystemMirror {
     dir: PathBuf,
-    packages: BTreeMap<ProviderAddr, BTreeMap<Version, BTreeMap<Platform, Local>>>,
+    packages: Packages,
+    unreachable: Vec<LocalPackage>,
 }
+
+/// The places of every package: first the one that counts.
+type Packages = BTreeMap<ProviderAddr, BTreeMap<Version, BTreeMap<Platform, Vec<Local>>>>;
 
 impl FilesystemMirror {
     /// Scans a mirror once.
@@ -41,11 +45,13 @@ impl FilesystemMirror {
             flavor,
             left: MAX_ENTRIES,
             found: BTreeMap::new(),
+            unreachable: Vec::new(),
         };
         match scan.hosts(dir) {
             Ok(()) => Ok(Self {
                 dir: dir.to_owned(),
                 packages: scan.found,
+                unreachable: scan.unreachable,
             }),
             Err(Stop::TooLarge) => Err(SourceError::TooLarge {
                 path: dir.to_owned(),
@@ -55,20 +61,47 @@ impl FilesystemMirror {
         }
     }
 
-    /// Walks over every package, sorted.
+    /// Walks over every package, sorted, in the place that counts.
     pub fn packages(&self) -> impl Iterator<Item = LocalPackage> {
-        self.packages.iter().flat_map(|(provider, versions)| {
-            versions.iter().flat_map(move |(version, platforms)| {
-                platforms.iter().map(move |(platform, place)| LocalPackage {
-                    id: PackageId {
+        self.packages.iter().flat_map(move |(provider, versions)| {
+            let versions = versions.keys();
+            versions.flat_map(move |version| {
+                let places = self.of(provider, version);
+                let first = places.filter_map(|(id, places)| Some((id, places.first()?.clone())));
+                first.map(|(id, place)| LocalPackage { id, place })
+            })
+        })
+    }
+
+    /// Walks over the packages of one version, sorted: for each the place that counts, then those
+    /// that it hides.
+    pub fn of(
+        &self,
+        provider: &ProviderAddr,
+        version: &Version,
+    ) -> impl Iterator<Item = (PackageId, &[Local])> {
+        let versions = self.packages.get_key_value(provider);
+        let platforms =
+            versions.and_then(|(provider, all)| Some((provider, all.get_key_value(version)?)));
+        platforms
+            .into_iter()
+            .flat_map(|(provider, (version, platforms))| {
+                platforms.iter().map(move |(platform, places)| {
+                    let id = PackageId {
                         provider: provider.clone(),
                         version: version.clone(),
                         platform: platform.clone(),
-                    },
-                    place: place.clone(),
+                    };
+                    (id, &**places)
                 })
             })
-        })
+    }
+
+    /// Lists links in the place of an unpacked package that lead nowhere, sorted. The programs pass
+    /// them over.
+    #[must_use]
+    pub fn unreachable(&self) -> &[LocalPackage] {
+        &self.unreachable
     }
 }
 
@@ -97,7 +130,8 @@ impl Source for FilesystemMirror {
     fn package(&self, id: &PackageId) -> Result<PackageMeta, SourceError> {
         let versions = self.packages.get(&id.provider);
         let platforms = versions.and_then(|versions| versions.get(&id.version));
-        match platforms.and_then(|platforms| platforms.get(&id.platform)) {
+        let places = platforms.and_then(|platforms| platforms.get(&id.platform));
+        match places.and_then(|places| places.first()) {
             Some(place) => Ok(PackageMeta {
                 id: id.clone(),
                 location: Location::Local(place.clone()),
@@ -117,7 +151,8 @@ struct Scan<'a> {
     files: &'a dyn Files,
     flavor: Flavor,
     left: usize,
-    found: BTreeMap<ProviderAddr, BTreeMap<Version, BTreeMap<Platform, Local>>>,
+    found: Packages,
+    unreachable: Vec<LocalPackage>,
 }
 
 /// Why a scan stopped.
@@ -178,6 +213,17 @@ impl Scan<'_> {
             let path = dir.join(&entry.name);
             if self.is(&path, entry.kind, FileKind::Directory) {
                 self.add(provider, version.clone(), platform, Local::Directory(path));
+            } else if entry.kind == FileKind::Symlink && self.files.kind(&path).is_err() {
+                let provider = provider.clone();
+                let version = version.clone();
+                self.unreachable.push(LocalPackage {
+                    id: PackageId {
+                        provider,
+                        version,
+                        platform,
+                    },
+                    place: Local::Directory(path),
+                });
             }
         }
         Ok(())
@@ -186,12 +232,14 @@ impl Scan<'_> {
     fn add(&mut self, provider: &ProviderAddr, version: Version, platform: Platform, place: Local) {
         let versions = self.found.entry(provider.clone()).or_default();
         let platforms = versions.entry(version).or_default();
-        match (platforms.get(&platform), &place) {
-            (None, _) | (Some(Local::Archive(_)), Local::Directory(_)) => {
-                platforms.insert(platform, place);
-            }
-            _ => {}
-        }
+        let places = platforms.entry(platform).or_default();
+        let is_directory = |place: &Local| matches!(place, Local::Directory(_));
+        // Directories come first, else it is the order of the names.
+        let at = match is_directory(&place) {
+            true => places.partition_point(is_directory),
+            false => places.len(),
+        };
+        places.insert(at, place);
     }
 
     /// Tells whether an entry is of a kind, following a link.
@@ -218,8 +266,9 @@ impl Scan<'_> {
     }
 }
 
-/// Reads `terraform-provider-TYPE_VERSION_OS_ARCH.zip`, in any case; further parts are ignored.
-fn packed_name(name: &str, type_name: &str) -> Option<(Version, Platform)> {
+/// Reads the name of a zip, `terraform-provider-TYPE_VERSION_OS_ARCH.zip`, in any case; further parts
+/// are ignored (`sources.md` 7).
+pub fn packed_name(name: &str, type_name: &str) -> Option<(Version, Platform)> {
     let lower = name.to_lowercase();
     let rest = lower
         .strip_suffix(".zip")?
@@ -281,6 +330,38 @@ mod tests {
             ],
             &["example.com/t/x 1.0.0 for linux_amd64 dir"],
         );
+    }
+
+    #[test]
+    fn what_the_first_package_hides_is_known() {
+        let dir = "example.com/t/x/1.0.0/linux_amd64/terraform-provider-x";
+        let zip = "example.com/t/x/terraform-provider-x_1.0.0_linux_amd64.zip";
+        let other = "example.com/t/x/terraform-provider-x_1.0.0_linux_amd64_b.zip";
+        let files = [dir, zip, other].map(|path| format!("/m/{path}"));
+        let files: Vec<(&str, &str)> = files.iter().map(|path| (&**path, "x")).collect();
+        let flavor = Flavor::Terraform1_11;
+        let mirror = FilesystemMirror::scan(&MemFiles::with(&files), Path::new("/m"), flavor)
+            .expect("readable");
+        let provider = ProviderAddr::parse("example.com/t/x", flavor).expect("an address");
+        let version: Version = "1.0.0".parse().expect("a version");
+        let found: Vec<_> = mirror.of(&provider, &version).collect();
+        let [(_, places)] = found.as_slice() else {
+            panic!("one package: {found:?}")
+        };
+        let paths: Vec<String> = places
+            .iter()
+            .map(|place| place.path().display().to_string())
+            .collect();
+        assert_eq!(
+            paths,
+            [
+                "/m/example.com/t/x/1.0.0/linux_amd64".to_owned(),
+                format!("/m/{zip}"),
+                format!("/m/{other}"),
+            ]
+        );
+        let newer: Version = "2.0.0".parse().expect("a version");
+        assert_eq!(mirror.of(&provider, &newer).count(), 0);
     }
 
     #[test]

@@ -201,6 +201,10 @@ impl Files for Confined<'_> {
     fn kind(&self, path: &Path) -> io::Result<FileKind> {
         self.disk.kind(&self.inside(path)?)
     }
+
+    fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
+        self.disk.resolve(&self.inside(path)?)
+    }
 }
 
 impl Disk for Confined<'_> {

@@ -129,6 +129,10 @@ impl Files for MemFiles {
         }
         self.list(path).map(|_| FileKind::Directory)
     }
+
+    fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
+        self.kind(path).map(|_| clean(path))
+    }
 }
 
 impl Disk for MemFiles {

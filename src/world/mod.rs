@@ -69,6 +69,13 @@ pub trait Files: Sync {
     /// # Errors
     /// `NotFound` for a missing path or a dangling link; else what the system says.
     fn kind(&self, path: &Path) -> io::Result<FileKind>;
+
+    /// Returns the path without any link to what a path leads to: two paths lead to the same thing
+    /// if this is equal.
+    ///
+    /// # Errors
+    /// As [`Files::kind`].
+    fn resolve(&self, path: &Path) -> io::Result<PathBuf>;
 }
 
 /// How [`Disk::replace`] or [`Disk::remove`] ended.

@@ -241,6 +241,9 @@ impl Files for Busy {
     fn kind(&self, path: &Path) -> io::Result<FileKind> {
         RealDisk.kind(path)
     }
+    fn resolve(&self, path: &Path) -> io::Result<std::path::PathBuf> {
+        RealDisk.resolve(path)
+    }
 }
 
 impl Disk for Busy {
