@@ -22,6 +22,18 @@ pub fn has_executable<'a>(names: impl IntoIterator<Item = &'a [u8]>, type_name: 
     })
 }
 
+/// Tells whether a package has the program of some provider: a name at its top level that begins
+/// with `terraform-provider-`, and is that of no zip.
+///
+/// Takes names as [`has_executable`].
+pub fn has_any_executable<'a>(names: impl IntoIterator<Item = &'a [u8]>) -> bool {
+    names.into_iter().any(|name| {
+        let type_name = name.strip_prefix(b"terraform-provider-");
+        let is_top = type_name.is_some_and(|rest| !rest.is_empty() && !rest.contains(&b'/'));
+        is_top && !name.to_ascii_lowercase().ends_with(b".zip")
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -45,5 +57,20 @@ mod tests {
         check("terraform-provider-x_dir/file", false);
         check("README", false);
         assert!(!has_executable([], "x"));
+    }
+
+    #[test]
+    fn any_provider_will_do() {
+        assert!(has_any_executable([
+            &b"LICENSE"[..],
+            b"terraform-provider-x_v1.0.0"
+        ]));
+        assert!(!has_any_executable([
+            &b"terraform-provider-x_1.0.0_linux_amd64.zip"[..]
+        ]));
+        assert!(!has_any_executable([
+            &b"terraform-provider-"[..],
+            b"a/terraform-provider-x"
+        ]));
     }
 }

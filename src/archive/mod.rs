@@ -18,7 +18,7 @@ mod member;
 pub mod zip;
 
 pub use error::{ArchiveError, Damage};
-pub use executable::has_executable;
+pub use executable::{has_any_executable, has_executable};
 
 use crate::hash::Digest;
 

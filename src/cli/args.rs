@@ -155,6 +155,13 @@ pub(super) struct Verify {
     pub(super) configuration: Configuration,
     #[command(flatten)]
     pub(super) platforms: Platforms,
+    /// Check packages in this directory too, laid out as a filesystem mirror (repeat for several)
+    #[arg(long = "fs-mirror", value_name = "DIR")]
+    pub(super) fs_mirrors: Vec<PathBuf>,
+    /// Check this package too: a zip, an unpacked directory, or a directory full of packages
+    /// (repeat for several)
+    #[arg(long = "package", value_name = "PATH")]
+    pub(super) packages: Vec<PathBuf>,
     /// Run these groups of checks only (repeat, or separate by commas)
     #[arg(long, value_enum, value_delimiter = ',', value_name = "GROUP")]
     pub(super) only: Vec<Group>,
@@ -314,10 +321,11 @@ impl Command {
     }
 
     /// Returns the paths of packages that options name.
-    pub(super) fn packages(&self) -> &[PathBuf] {
+    pub(super) fn packages(&self) -> Vec<PathBuf> {
         match self {
-            Self::Lock(args) => args.fs_mirror.as_slice(),
-            _ => &[],
+            Self::Lock(args) => args.fs_mirror.iter().cloned().collect(),
+            Self::Verify(args) => [&*args.fs_mirrors, &*args.packages].concat(),
+            _ => Vec::new(),
         }
     }
 

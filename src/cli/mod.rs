@@ -34,6 +34,7 @@ mod tree;
 mod tree_graph;
 mod unseen;
 mod verify;
+mod verify_packages;
 mod verify_report;
 mod why;
 mod words;
@@ -120,8 +121,9 @@ fn confined<'a>(line: &CommandLine, world: World<'a>) -> Result<Option<Confined<
     };
     let common = &line.common;
     let files = common.config.iter().chain(&common.cli_config);
+    let packages = line.command.packages();
     let beside: Vec<PathBuf> = files
-        .chain(line.command.packages())
+        .chain(&packages)
         .map(|path| setup::below(common, path))
         .collect();
     let top = setup::below(common, top);

@@ -16,6 +16,7 @@ use crate::project::{self, Project, ProjectFile};
 use crate::report::Failure;
 use crate::requirement::Requirements;
 use crate::sources::SourceError;
+use crate::verify::packages::{Origin, Unscanned};
 use crate::verify::{Advice, Subject};
 use crate::world::{Env, FileKind, Files};
 
@@ -134,16 +135,27 @@ pub(super) fn read_lock(files: &dyn Files, path: &Path) -> Result<Option<Vec<u8>
     }
 }
 
-/// Returns the failure of a directory of installed packages that cannot be scanned.
-pub(super) fn unreadable_packages(error: &SourceError) -> Failure {
-    let (path, causes) = match error {
-        SourceError::Unreadable { path, cause } => (path.display().to_string(), cause.to_string()),
-        other => ("the data directory".to_owned(), other.to_string()),
+/// Returns the failure of a directory of packages that cannot be scanned.
+pub(super) fn unreadable_packages(unscanned: &Unscanned) -> Failure {
+    let (path, cause) = match &*unscanned.error {
+        SourceError::Unreadable { path, cause } => (path, cause.to_string()),
+        other => (&unscanned.dir, other.to_string()),
+    };
+    let (which, help) = match unscanned.origin {
+        Origin::Installed => (
+            "installed packages",
+            "make it a readable directory, or delete it and run init again",
+        ),
+        Origin::Cache => ("cached packages", "make it a readable directory"),
+        Origin::Mirror | Origin::Named => (
+            "packages",
+            "name a readable directory, laid out as a filesystem mirror",
+        ),
     };
     Failure {
-        title: format!("the installed packages in {path} cannot be looked at"),
-        causes: vec![causes],
-        help: Some("make it a readable directory, or delete it and run init again".to_owned()),
+        title: format!("the {which} in {} cannot be looked at", path.display()),
+        causes: vec![cause],
+        help: Some(help.to_owned()),
     }
 }
 

@@ -5,7 +5,7 @@ use super::args::{Common, Show};
 use super::output::{Output, RootOutput};
 use super::root::{self, LockText, Root};
 use super::roots;
-use crate::addr::ProviderAddr;
+use crate::addr::{ProviderAddr, ProviderFilter};
 use crate::diag::Texts;
 use crate::flavor::Flavor;
 use crate::hash::Scheme;
@@ -13,7 +13,8 @@ use crate::lockfile::ProviderLock;
 use crate::parallel;
 use crate::report::json::{Provider, ShownHash, ShownProvider};
 use crate::report::{Block, Failure};
-use crate::verify::{packages, platforms::KnownHashes};
+use crate::verify::packages::{self, Absence, Memo, Origin, Place, Search};
+use crate::verify::platforms::KnownHashes;
 use crate::world::Replaced;
 
 /// What all roots of a run share.
@@ -73,10 +74,23 @@ impl Run<'_> {
     fn known_hashes(&self, root: &Root, lock: &LockText) -> Result<KnownHashes, Failure> {
         let dir = root.providers_dir(self.world.env);
         let subject = root.subject(lock, None);
-        let checked = packages::check(self.world.disk, subject, &dir, parallel::cores());
-        checked
-            .map(|checked| checked.known)
-            .map_err(|error| root::unreadable_packages(&error))
+        let place = Place {
+            origin: Origin::Installed,
+            dir,
+            providers: ProviderFilter::default(),
+            absence: Absence::Fine,
+        };
+        let search = Search {
+            places: &[place],
+            singles: &[],
+            wanted: None,
+        };
+        let mut memo = Memo::new(self.world.disk, parallel::cores());
+        let checked = packages::check(&mut memo, subject, search);
+        match checked.failures.first() {
+            None => Ok(checked.known),
+            Some(unscanned) => Err(root::unreadable_packages(unscanned)),
+        }
     }
 }
 

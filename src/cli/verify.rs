@@ -5,15 +5,16 @@ use std::collections::BTreeMap;
 
 use super::args::{Common, Group, Verify};
 use super::output::{Output, RootOutput};
-use super::root::{self, LockText, Root};
+use super::root::{LockText, Root};
 use super::roots;
 use super::setup::Typed;
+use super::verify_packages::Packages;
 use super::verify_report::{Judged, say};
 use super::{World, setup};
 use crate::diag::{Diagnostic, Severity, Texts, has_errors};
 use crate::report::{Block, Failure, Tone, json};
 use crate::requirement::Requirements;
-use crate::verify::{Finding, Subject, configuration, file, levels, packages, platforms, signed};
+use crate::verify::{Finding, Subject, configuration, file, levels, platforms, signed};
 use crate::world::Replaced;
 
 /// What all roots of a run share.
@@ -22,6 +23,7 @@ struct Run<'a> {
     args: &'a Verify,
     world: World<'a>,
     platforms: Typed,
+    packages: Packages<'a>,
 }
 
 pub(super) fn run(common: &Common, args: &Verify, world: World<'_>) -> Output {
@@ -29,15 +31,21 @@ pub(super) fn run(common: &Common, args: &Verify, world: World<'_>) -> Output {
         Ok(platforms) => platforms,
         Err(failure) => return Output::failed("verify", failure),
     };
-    let run = Run {
+    let packages = match Packages::new(common, args, world) {
+        Ok(packages) => packages,
+        Err(failure) => return Output::failed("verify", failure),
+    };
+    let mut run = Run {
         common,
         args,
         world,
         platforms,
+        packages,
     };
-    let ran = roots::each(common, &args.roots, world, |root, texts, output| {
+    let mut ran = roots::each(common, &args.roots, world, |root, texts, output| {
         run.root(root, texts, output)
     });
+    run.packages.finish(&mut ran);
     let mut output = Output::of_roots("verify", ran);
     output.remarks(setup::platform_remarks(&args.platforms.platforms));
     if let Some(text) = explained(&output.roots) {
@@ -76,7 +84,7 @@ fn explained(roots: &[json::Root]) -> Option<String> {
 
 impl Run<'_> {
     fn root(
-        &self,
+        &mut self,
         root: &Root,
         texts: &mut Texts,
         output: &mut RootOutput,
@@ -98,6 +106,10 @@ impl Run<'_> {
             .as_ref()
             .filter(|_| !unread)
             .map(|loaded| &loaded.requirements);
+        let config_errors = match self.wants(Group::Packages) && root.lock.is_some() {
+            true => self.packages.read_config(root.flavor, texts),
+            false => Vec::new(),
+        };
         let mut judged = match &root.lock {
             Some(lock) => self.lock(root, lock, requirements),
             None => Judged {
@@ -105,6 +117,8 @@ impl Run<'_> {
                 ..Judged::default()
             },
         };
+        let config_errors = config_errors.into_iter().map(Finding::from);
+        judged.findings.splice(..0, config_errors);
         if let (Some(loaded), true) = (&loaded, self.wants(Group::Configuration)) {
             let told = loaded.diagnostics.iter().cloned().map(Finding::from);
             judged.findings.splice(..0, told);
@@ -121,7 +135,12 @@ impl Run<'_> {
     }
 
     /// Checks a lock file, group by group; behind a fault in the file nothing else is judged.
-    fn lock(&self, root: &Root, lock: &LockText, requirements: Option<&Requirements>) -> Judged {
+    fn lock(
+        &mut self,
+        root: &Root,
+        lock: &LockText,
+        requirements: Option<&Requirements>,
+    ) -> Judged {
         let mut judged = Judged::default();
         let broken = has_errors(&lock.diagnostics);
         // A file that cannot be read is told whichever groups are wanted: nothing can be checked.
@@ -140,9 +159,9 @@ impl Run<'_> {
         if self.wants(Group::Configuration) {
             judged.findings.extend(configuration::check(subject));
         }
-        let known = self.packages(root, subject, &mut judged);
+        let wanted = self.platforms.of_lock(root, lock);
+        let known = self.packages((root, subject), &wanted, &mut judged);
         if self.wants(Group::Platforms) {
-            let wanted = self.platforms.of_lock(root, lock);
             let found = platforms::check(subject, &wanted, &known);
             judged.findings.extend(found);
             judged.findings.extend(signed::check(subject));
@@ -151,28 +170,21 @@ impl Run<'_> {
         judged
     }
 
-    /// Checks installed packages, and returns what they tell about hashes.
+    /// Checks packages, and returns what they tell about hashes.
     fn packages(
-        &self,
-        root: &Root,
-        subject: Subject<'_>,
+        &mut self,
+        (root, subject): (&Root, Subject<'_>),
+        wanted: &platforms::Wanted,
         judged: &mut Judged,
     ) -> platforms::KnownHashes {
         if !self.wants(Group::Packages) {
             return platforms::KnownHashes::new();
         }
-        let dir = root.providers_dir(self.world.env);
-        match packages::check(self.world.disk, subject, &dir, setup::jobs(self.args.jobs)) {
-            Ok(checked) => {
-                judged.findings.extend(checked.findings);
-                judged.hashed = Some(checked.hashed);
-                checked.known
-            }
-            Err(error) => {
-                judged.failures.push(root::unreadable_packages(&error));
-                platforms::KnownHashes::new()
-            }
-        }
+        let (checked, failures) = self.packages.check(root, subject, wanted);
+        judged.findings.extend(checked.findings);
+        judged.failures.extend(failures);
+        judged.packages = Some(checked.counts);
+        checked.known
     }
 
     fn wants(&self, group: Group) -> bool {

@@ -1,5 +1,7 @@
 //! What `lockctl verify` says.
 
+use std::collections::BTreeMap;
+
 use super::output::{RootOutput, counted};
 use super::root::{LockText, Root};
 use crate::addr::ProviderAddr;
@@ -10,6 +12,7 @@ use crate::report::json::{self, CheckedProvider, Provider, Status};
 use crate::report::{Block, Failure, Tone};
 use crate::verify::Finding;
 use crate::verify::levels::TurnedOff;
+use crate::verify::packages::Origin;
 use crate::verify::platforms::Wanted;
 
 /// What a root came to.
@@ -19,8 +22,8 @@ pub(super) struct Judged {
     pub(super) failures: Vec<Failure>,
     /// The configuration could not be read.
     pub(super) unread: bool,
-    /// How many installed packages were hashed, if they were looked at.
-    pub(super) hashed: Option<usize>,
+    /// How many packages were looked at, by what they are to the program; `None` if nobody looked.
+    pub(super) packages: Option<BTreeMap<Origin, usize>>,
     /// Findings that the project file turned off.
     pub(super) off: Vec<TurnedOff>,
     /// Which platforms were wanted, if that was checked.
@@ -180,12 +183,27 @@ fn looked_at(lock: Option<&LockText>, judged: &Judged) -> String {
         };
         parts.push(format!("h1: hashes{complete} for {platforms}{how}"));
     }
-    match judged.hashed {
-        None => {}
-        Some(0) => parts.push("no package installed".to_owned()),
-        Some(n) => parts.push(format!("{} verified", counted(n, "installed package"))),
-    }
+    parts.extend(judged.packages.as_ref().map(verified));
     parts.join(", ")
+}
+
+/// Says which packages were verified.
+fn verified(packages: &BTreeMap<Origin, usize>) -> String {
+    let kinds = packages.iter().map(|(origin, n)| {
+        let kind = match origin {
+            Origin::Installed => "installed",
+            Origin::Cache => "cached",
+            Origin::Mirror => "mirrored",
+            Origin::Named => "named",
+        };
+        format!("{n} {kind}")
+    });
+    let kinds: Vec<String> = kinds.collect();
+    match packages.values().sum() {
+        0_usize => "no package installed".to_owned(),
+        1 => format!("{} package verified", kinds.join("")),
+        _ => format!("{} packages verified", kinds.join(", ")),
+    }
 }
 
 /// Lists what is locked, for programs.

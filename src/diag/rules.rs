@@ -202,6 +202,11 @@ pub const RULES: &[Rule] = &[
         "a root has configuration but no lock file",
     ),
     rule(
+        "mirror-missing",
+        Error,
+        "a filesystem mirror that the CLI configuration names is not there",
+    ),
+    rule(
         "module-lock",
         Warning,
         "a lock file has blocks for modules, which no program uses",
@@ -243,9 +248,24 @@ pub const RULES: &[Rule] = &[
         "a registry announces a package that it does not have",
     ),
     rule(
+        "package-not-locked",
+        Error,
+        "a package that was named belongs to no entry of a lock file",
+    ),
+    rule(
         "package-odd",
         Warning,
         "a package is built so unusually that programs disagree about its hash",
+    ),
+    rule(
+        "package-repacked",
+        Note,
+        "a zip holds what the lock file records, and is not the zip that was published",
+    ),
+    rule(
+        "package-stray-file",
+        Error,
+        "files were added to a package that is otherwise what the lock file records",
     ),
     rule(
         "package-unreadable",

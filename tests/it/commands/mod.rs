@@ -12,6 +12,8 @@ mod json;
 mod lock;
 mod log;
 mod merge;
+mod packages;
+mod packages_hostile;
 mod project;
 mod proxy;
 mod registry;

@@ -1,0 +1,197 @@
+//! In which files two packages differ, and which files alone keep a package from being right.
+
+use std::cmp::Ordering;
+use std::fmt;
+
+use crate::archive::FileDigest;
+use crate::hash::{Hash, Hashes, h1_of_digests};
+
+/// How many files of a kind are named; the rest is counted.
+const MAX_NAMED: usize = 5;
+
+/// Up to how many files all ways to leave some out are tried: that many ways are hashed in
+/// milliseconds, and most packages have fewer files.
+const MAX_FILES_FOR_ALL_WAYS: usize = 12;
+
+/// How a package differs from one that is right; names are sorted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Differences {
+    /// Files of both, with other content.
+    pub(super) changed: Vec<Box<[u8]>>,
+    /// Files that only the right one has.
+    pub(super) missing: Vec<Box<[u8]>>,
+    /// Files that the right one does not have.
+    pub(super) stray: Vec<Box<[u8]>>,
+}
+
+impl Differences {
+    /// Compares the files of a package with those of one that is right; both are sorted by name.
+    pub(super) fn between(found: &[FileDigest], right: &[FileDigest]) -> Self {
+        let mut differences = Self::default();
+        let (mut found, mut right) = (found.iter().peekable(), right.iter().peekable());
+        loop {
+            let order = match (found.peek(), right.peek()) {
+                (None, None) => return differences,
+                (Some(_), None) => Ordering::Less,
+                (None, Some(_)) => Ordering::Greater,
+                (Some(one), Some(other)) => one.name.cmp(&other.name),
+            };
+            let one = found.next_if(|_| order.is_le());
+            let other = right.next_if(|_| order.is_ge());
+            match (one, other) {
+                (Some(one), Some(other)) if one.digest == other.digest => {}
+                (Some(one), Some(_)) => differences.changed.push(one.name.clone()),
+                (Some(one), None) => differences.stray.push(one.name.clone()),
+                (None, Some(other)) => differences.missing.push(other.name.clone()),
+                (None, None) => return differences,
+            }
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.changed.is_empty() && self.missing.is_empty() && self.stray.is_empty()
+    }
+
+    /// Tells whether files were added, and nothing else was done.
+    pub(super) fn is_stray_only(&self) -> bool {
+        self.changed.is_empty() && self.missing.is_empty() && !self.stray.is_empty()
+    }
+}
+
+impl fmt::Display for Differences {
+    /// Writes a line for each kind, indented.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kinds = [
+            ("changed", &self.changed),
+            ("missing", &self.missing),
+            ("stray", &self.stray),
+        ];
+        let kinds = kinds.iter().filter(|(_, names)| !names.is_empty());
+        let lines = kinds.map(|(kind, names)| format!("  {kind}: {}", named(names)));
+        f.write_str(&lines.collect::<Vec<_>>().join("\n"))
+    }
+}
+
+/// Names a few files and counts the rest.
+pub(super) fn named(names: &[Box<[u8]>]) -> String {
+    let shown = names.iter().take(MAX_NAMED);
+    let shown = shown.map(|name| String::from_utf8_lossy(name));
+    let shown = shown.collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(MAX_NAMED) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
+/// Finds the files without which a package would be one that is recorded: what was added to it,
+/// proven without any other copy. Empty if there is no such set, or too many to try: of many files
+/// only each one by itself is.
+///
+/// Fewer files are tried before more, and at least one is kept.
+pub(super) fn strays(files: &[FileDigest], recorded: &Hashes) -> Vec<Box<[u8]>> {
+    let is_recorded = |left_out: &dyn Fn(usize) -> bool| {
+        let kept = files.iter().enumerate().filter(|(at, _)| !left_out(*at));
+        let hash = h1_of_digests(kept.map(|(_, file)| (&*file.name, file.digest)));
+        hash.is_ok_and(|hash: Hash| recorded.contains(&hash))
+    };
+    let names = |left_out: &dyn Fn(usize) -> bool| -> Vec<Box<[u8]>> {
+        let out = files.iter().enumerate().filter(|(at, _)| left_out(*at));
+        out.map(|(_, file)| file.name.clone()).collect()
+    };
+    let count = files.len();
+    if count <= MAX_FILES_FOR_ALL_WAYS {
+        let mut ways: Vec<u32> = (1..(1 << count)).collect();
+        ways.pop();
+        ways.sort_by_key(|way: &u32| way.count_ones());
+        let found = ways
+            .into_iter()
+            .find(|way| is_recorded(&|at| way >> at & 1 == 1));
+        return found.map_or(Vec::new(), |way| names(&|at| way >> at & 1 == 1));
+    }
+    let found = (0..count).find(|one| is_recorded(&|at| at == *one));
+    found.map_or(Vec::new(), |one| names(&|at| at == one))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hash::Sha256Stream;
+
+    fn files(texts: &[(&str, &str)]) -> Vec<FileDigest> {
+        let mut files: Vec<FileDigest> = texts
+            .iter()
+            .map(|(name, content)| {
+                let mut stream = Sha256Stream::default();
+                stream.update(content.as_bytes());
+                FileDigest {
+                    name: name.as_bytes().into(),
+                    size: content.len() as u64,
+                    digest: stream.finish(),
+                }
+            })
+            .collect();
+        files.sort_by(|a, b| a.name.cmp(&b.name));
+        files
+    }
+
+    fn hashes(texts: &[(&str, &str)]) -> Hashes {
+        let files = files(texts);
+        let digests = files.iter().map(|file| (&*file.name, file.digest));
+        std::iter::once(h1_of_digests(digests).expect("no line feed")).collect()
+    }
+
+    #[track_caller]
+    fn check(found: &[(&str, &str)], right: &[(&str, &str)], want: &str) {
+        let differences = Differences::between(&files(found), &files(right));
+        assert_eq!(differences.to_string(), want);
+        assert_eq!(differences.is_empty(), want.is_empty());
+    }
+
+    #[test]
+    fn files_are_changed_missing_or_stray() {
+        check(&[], &[], "");
+        check(&[("a", "1"), ("b", "2")], &[("a", "1"), ("b", "2")], "");
+        check(
+            &[("a", "1"), ("c", "3"), ("d", "4")],
+            &[("b", "2"), ("c", "x"), ("d", "4"), ("e", "5")],
+            "  changed: c\n  missing: b, e\n  stray: a",
+        );
+        check(&[("a/b", "1")], &[("a", "1")], "  missing: a\n  stray: a/b");
+    }
+
+    #[test]
+    fn a_few_files_are_named_and_the_rest_is_counted() {
+        let names: Vec<String> = (10..20).map(|n| format!("f{n}")).collect();
+        let many: Vec<(&str, &str)> = names.iter().map(|name| (&**name, "")).collect();
+        check(&many, &[], "  stray: f10, f11, f12, f13, f14 and 5 more");
+    }
+
+    #[track_caller]
+    fn check_strays(found: &[(&str, &str)], right: &[(&str, &str)], want: &[&str]) {
+        let found = strays(&files(found), &hashes(right));
+        let found: Vec<String> = found
+            .iter()
+            .map(|name| String::from_utf8_lossy(name).into_owned())
+            .collect();
+        assert_eq!(found, want);
+    }
+
+    #[test]
+    fn what_was_added_is_found_without_another_copy() {
+        let right = [("LICENSE", "l"), ("terraform-provider-x", "x")];
+        let with = |more: &[(&'static str, &'static str)]| [&right[..], more].concat();
+        check_strays(&with(&[(".DS_Store", "d")]), &right, &[".DS_Store"]);
+        check_strays(&with(&[("b", "2"), ("a", "1")]), &right, &["a", "b"]);
+        // Nothing is added, something is changed, or something is missing.
+        check_strays(&right, &right, &[]);
+        check_strays(&[("LICENSE", "m"), right[1], ("a", "")], &right, &[]);
+        check_strays(&[("a", ""), right[1]], &right, &[]);
+        // No file at all would be a hash, too.
+        check_strays(&[("a", "")], &[], &[]);
+
+        let names: Vec<String> = (0..400).map(|n| format!("f{n}")).collect();
+        let many: Vec<(&str, &str)> = names.iter().map(|name| (&**name, "")).collect();
+        let more = [&many[..], &[("stray", "s")]].concat();
+        check_strays(&more, &many, &["stray"]);
+    }
+}

@@ -1,0 +1,345 @@
+//! What is said about packages.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::differences::named;
+use super::memo::Hashed;
+use super::places::{Candidate, Origin};
+use super::{Doubt, Fact, Finding, Subject};
+use crate::archive::ArchiveError;
+use crate::diag::{self, Diagnostic, FileId, Severity, Span};
+use crate::hash::{Hashes, Match};
+use crate::package::Local;
+use crate::world::is_outside;
+
+/// A package that can be hashed, with all that is said about it.
+pub(super) struct About<'a> {
+    pub(super) subject: Subject<'a>,
+    pub(super) candidate: &'a Candidate,
+    pub(super) hashed: &'a Hashed,
+    /// Where it really lies, if the place is a link.
+    pub(super) link: Option<PathBuf>,
+}
+
+impl About<'_> {
+    /// Reports a package whose hash is not recorded.
+    pub(super) fn mismatch(&self, fact: &Fact) -> Finding {
+        let id = &self.candidate.id;
+        let kind = kind(self.candidate.origin);
+        let strays = match fact {
+            Fact::Stray(names) => names.len(),
+            Fact::Differs(_, differences) if differences.is_stray_only() => differences.stray.len(),
+            _ => 0,
+        };
+        let diagnostic = match strays {
+            0 => Diagnostic::error(
+                "package-mismatch",
+                format!("The {kind} package of {id} is not one that the lock file records"),
+            ),
+            n => {
+                let files = if n == 1 {
+                    "a stray file"
+                } else {
+                    "stray files"
+                };
+                let title = format!("The {kind} package of {id} has {files}");
+                Diagnostic::error("package-stray-file", title)
+            }
+        };
+        let place = self.candidate.place.path().display();
+        let schemes = match self.candidate.place {
+            Local::Archive(_) => "zh: or h1:",
+            Local::Directory(_) => "h1:",
+        };
+        let note = format!("no recorded {schemes} is that of {place}");
+        let diagnostic = diagnostic.at(self.subject.file, self.header(), note);
+        self.finding(diagnostic.help(self.what_to_do(fact)))
+    }
+
+    /// Says what is known about the fault, and what to do.
+    fn what_to_do(&self, fact: &Fact) -> String {
+        let place = self.candidate.place.path().display();
+        let advice = self.advice();
+        match fact {
+            Fact::Differs(twin, differences) if !differences.is_empty() => format!(
+                "it differs from {}, which is recorded:\n{differences}\n{advice}",
+                twin.display()
+            ),
+            Fact::Stray(names) => format!(
+                "without these files it is recorded:\n  stray: {}\n{advice}",
+                named(names)
+            ),
+            Fact::Same(twin) => format!(
+                "it has the content of {}, which is recorded, but was zipped again; use that one, \
+                 or run `{} --platform {}` to record its h1:",
+                twin.display(),
+                self.subject.advice.lock,
+                self.candidate.id.platform
+            ),
+            Fact::None | Fact::Differs(..) => {
+                format!("{place} hashes to {}; {advice}", self.hashed.h1)
+            }
+        }
+    }
+
+    /// Says how to get rid of a package that is wrong.
+    fn advice(&self) -> String {
+        let program = self.subject.flavor.command();
+        let what = match (&self.link, &self.candidate.place) {
+            (Some(target), _) => format!("{}, to which it is a link,", target.display()),
+            (None, Local::Directory(_)) => "that directory".to_owned(),
+            (None, Local::Archive(_)) => "that file".to_owned(),
+        };
+        match self.candidate.origin {
+            Origin::Installed => {
+                format!("if nobody can say why, delete {what} and run `{program} init` again")
+            }
+            Origin::Cache if self.subject.flavor.is_opentofu() => format!(
+                "delete {what}: `{program} init` stops at it where it has to fetch the package again"
+            ),
+            Origin::Cache => format!(
+                "delete {what}: `{program} init` would unpack over it, and lock what it is then"
+            ),
+            Origin::Mirror => format!(
+                "`{program} init` from this mirror refuses it; if nobody can say why, replace {what}"
+            ),
+            Origin::Named => "if nobody can say why, do not use it".to_owned(),
+        }
+    }
+
+    /// Reports a package that no recorded hash says anything about.
+    pub(super) fn unverifiable(&self, matched: &Match, fact: &Fact, doubt: Doubt) -> Finding {
+        let id = &self.candidate.id;
+        let origin = self.candidate.origin;
+        let kind = kind(origin);
+        let title = format!("Nothing recorded can verify the {kind} package of {id}");
+        let diagnostic = Diagnostic::warning("package-unverifiable", title);
+        let note = match matched {
+            Match::Mismatch => "no h1: recorded here is known to be that of its platform",
+            _ => "no h1: is recorded here",
+        };
+        let diagnostic = diagnostic.at(self.subject.file, self.header(), note);
+        let left_over = self.subject.left_over(&id.provider);
+        // A cache only saves downloads, and the lock file need not cover every platform.
+        let is_harmless =
+            left_over.is_some() || origin == Origin::Cache || doubt == Doubt::Unwanted;
+        let help = match left_over {
+            Some(left_over) => left_over.to_owned(),
+            None => self.how_to_verify(matched, fact, doubt),
+        };
+        let diagnostic = diagnostic.help(help);
+        self.finding(match is_harmless {
+            true => Diagnostic {
+                severity: Severity::Note,
+                ..diagnostic
+            },
+            false => diagnostic,
+        })
+    }
+
+    fn how_to_verify(&self, matched: &Match, fact: &Fact, doubt: Doubt) -> String {
+        let id = &self.candidate.id;
+        let command = &self.subject.advice.lock;
+        let platform = &id.platform;
+        let program = self.subject.flavor.command();
+        let refused = matches!(matched, Match::Mismatch | Match::NotComparable);
+        let consequence = match self.candidate.origin {
+            Origin::Installed if refused => format!("; until then `{program} plan` refuses it"),
+            Origin::Cache => format!("; until then `{program} init` fetches it again"),
+            Origin::Mirror if refused => {
+                format!("; until then `{program} init` from this mirror refuses it")
+            }
+            _ => String::new(),
+        };
+        let same = match fact {
+            Fact::Same(twin) => format!(
+                "its content is that of {}, whose zh: is recorded: ",
+                twin.display()
+            ),
+            _ => String::new(),
+        };
+        match doubt {
+            Doubt::Unwanted => format!(
+                "nothing to do, unless {platform} is wanted: then run `{command} --platform \
+                 {platform}`"
+            ),
+            Doubt::None | Doubt::Incomplete => {
+                format!("{same}run `{command} --platform {platform}` to add its h1:{consequence}")
+            }
+        }
+    }
+
+    /// Reports what is unusual about a package that is accepted.
+    pub(super) fn remarks(&self, recorded: &Hashes) -> Vec<Finding> {
+        let id = &self.candidate.id;
+        let place = self.candidate.place.path().display();
+        let kind = kind(self.candidate.origin);
+        let mut findings = Vec::new();
+        if self.hashed.is_repacked(recorded) {
+            let title = format!("The {kind} package of {id} was zipped again");
+            let note = format!("an h1: is that of {place}, no zh: is");
+            let help = "nothing to do: its content is what was locked, and the program accepts it";
+            let diagnostic = Diagnostic::note("package-repacked", title);
+            let diagnostic = diagnostic.at(self.subject.file, self.header(), note);
+            findings.push(self.finding(diagnostic.help(help)));
+        }
+        if self.hashed.is_odd() {
+            let title = format!("The {kind} package of {id} has two different h1: hashes");
+            let note = format!("{place} hashes differently as a zip than when it is unpacked");
+            let help = "a lock file without its zh: refuses it, once it was installed; ask the \
+                        publisher for a zip without directory entries and repeated or unclean \
+                        names";
+            let diagnostic = Diagnostic::warning("package-odd", title);
+            let diagnostic = diagnostic.at(self.subject.file, self.header(), note);
+            findings.push(self.finding(diagnostic.help(help)));
+        }
+        findings
+    }
+
+    /// Reports a zip that was locked by what it unpacks to, and is checked by its members.
+    pub(super) fn refused_odd(&self) -> Finding {
+        let id = &self.candidate.id;
+        let place = self.candidate.place.path().display();
+        let kind = kind(self.candidate.origin);
+        let program = self.subject.flavor.command();
+        let title = format!("`{program} init` refuses the {kind} package of {id}");
+        let note =
+            format!("the h1: of what {place} unpacks to is here, that of its members is not");
+        let help = "it is built so unusually that the two differ; unpack it where it lies, or zip \
+                    it again without directory entries and repeated or unclean names";
+        let diagnostic = Diagnostic::error("package-odd", title);
+        let diagnostic = diagnostic.at(self.subject.file, self.header(), note);
+        self.finding(diagnostic.help(help))
+    }
+
+    fn header(&self) -> Span {
+        self.subject.header(&self.candidate.id.provider)
+    }
+
+    fn finding(&self, diagnostic: Diagnostic) -> Finding {
+        finding(self.candidate, diagnostic)
+    }
+}
+
+/// Reports a package that cannot be hashed.
+pub(super) fn unreadable(
+    subject: Subject<'_>,
+    candidate: &Candidate,
+    error: &ArchiveError,
+) -> Finding {
+    let id = &candidate.id;
+    let kind = kind(candidate.origin);
+    let place = candidate.place.path().display();
+    let program = subject.flavor.command();
+    let title = format!("The {kind} package of {id} cannot be hashed");
+    let help = match candidate.origin {
+        Origin::Installed | Origin::Cache => {
+            format!("delete {place} and run `{program} init` again")
+        }
+        Origin::Mirror => format!("replace {place}: `{program} init` cannot use it either"),
+        Origin::Named => "name a package that the program could use".to_owned(),
+    };
+    let diagnostic = Diagnostic::error("package-unreadable", title)
+        .at(subject.file, subject.header(&id.provider), causes(error))
+        .help(help);
+    finding(candidate, diagnostic)
+}
+
+/// Reports a package that is a link to nothing, or to where nobody may look.
+pub(super) fn unreachable(
+    subject: Subject<'_>,
+    candidate: &Candidate,
+    error: &io::Error,
+) -> Finding {
+    let id = &candidate.id;
+    let kind = kind(candidate.origin);
+    let place = candidate.place.path().display();
+    let program = subject.flavor.command();
+    let title = format!("The {kind} package of {id} is a link that cannot be followed");
+    let note = format!("following {place} failed: {error}");
+    let help = match is_outside(error) {
+        true => "name what it leads to with --package, or leave out --confine".to_owned(),
+        false => {
+            format!("run `{program} init` again; until then `{program} plan` finds no package")
+        }
+    };
+    let diagnostic = Diagnostic::error("package-unreadable", title)
+        .at(subject.file, subject.header(&id.provider), note)
+        .help(help);
+    finding(candidate, diagnostic)
+}
+
+/// Reports a single package that cannot be hashed.
+pub(super) fn unreadable_single(
+    subject: Subject<'_>,
+    path: &Path,
+    error: &ArchiveError,
+) -> Finding {
+    let title = format!("{} cannot be hashed", path.display());
+    Diagnostic::error("package-unreadable", title)
+        .at(subject.file, Span::default(), causes(error))
+        .help("name a zip file or an unpacked directory of a provider")
+        .into()
+}
+
+/// Reports a single package of a provider or version that is not locked.
+pub(super) fn not_locked(subject: Subject<'_>, path: &Path, what: &str) -> Finding {
+    let title = format!("No entry is about {}", path.display());
+    let note = format!("nothing here locks {what}");
+    Diagnostic::error("package-not-locked", title)
+        .at(subject.file, Span::default(), note)
+        .help("name a package of a locked version, or lock that version")
+        .into()
+}
+
+/// Reports a single package that nothing but its hash could tell about, and that does not.
+pub(super) fn not_recorded(subject: Subject<'_>, path: &Path, hashed: &Hashed) -> Finding {
+    let title = format!("No entry records the package {}", path.display());
+    let zh = hashed.zip.iter().map(|zip| zip.zh.to_string());
+    let hashes: Vec<String> = zh.chain([hashed.h1.to_string()]).collect();
+    let note = format!("none of these hashes is that of it: {}", hashes.join(", "));
+    Diagnostic::error("package-mismatch", title)
+        .at(subject.file, Span::default(), note)
+        .help(
+            "if nobody can say why, do not use it; its path does not tell which package it is: put \
+             it where a mirror would have it to be told more",
+        )
+        .into()
+}
+
+/// Reports a mirror that the CLI configuration names and that is not there (`sources.md` 7).
+pub(super) fn absent(subject: Subject<'_>, (file, span): (FileId, Span), dir: &Path) -> Finding {
+    let program = subject.flavor.command();
+    let title = format!("There is no mirror in {}", dir.display());
+    Diagnostic::error("mirror-missing", title)
+        .at(
+            file,
+            span,
+            format!("`{program} init` fails for every provider"),
+        )
+        .help("create the directory, or correct the path")
+        .into()
+}
+
+/// Says what a package is to the program, before the word package.
+fn kind(origin: Origin) -> &'static str {
+    match origin {
+        Origin::Installed => "installed",
+        Origin::Cache => "cached",
+        Origin::Mirror => "mirrored",
+        Origin::Named => "named",
+    }
+}
+
+fn causes(error: &ArchiveError) -> String {
+    let said = std::iter::once(error.to_string()).chain(diag::causes(error));
+    said.collect::<Vec<_>>().join(": ")
+}
+
+fn finding(candidate: &Candidate, diagnostic: Diagnostic) -> Finding {
+    Finding {
+        platform: Some(candidate.id.platform.clone()),
+        ..Finding::about(&candidate.id.provider, diagnostic)
+    }
+}

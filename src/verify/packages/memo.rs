@@ -1,0 +1,234 @@
+//! Every package of a run is hashed once, however many roots and places share it.
+
+use std::collections::BTreeMap;
+use std::io::SeekFrom;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::archive::{ArchiveError, FileDigest, Limits, dir, zip};
+use crate::flavor::Flavor;
+use crate::hash::{Hash, Hashes, Match, Package, Scheme, matches};
+use crate::package::Local;
+use crate::parallel;
+use crate::sources::SourceError;
+use crate::sources::filesystem_mirror::FilesystemMirror;
+use crate::world::{FileKind, Files};
+
+/// Of packages with more files than this the digests are not kept, so that memory does not grow
+/// with what lies on the disk; they are computed again where they are needed.
+const MAX_KEPT_FILES: usize = 500;
+
+/// What was hashed and scanned so far.
+pub struct Memo<'a> {
+    pub(super) files: &'a dyn Files,
+    jobs: NonZeroUsize,
+    packages: BTreeMap<PathBuf, Arc<Outcome>>,
+    scans: BTreeMap<(PathBuf, Flavor), Scan>,
+}
+
+/// A directory laid out as a mirror, or why it cannot be read.
+type Scan = Result<Arc<FilesystemMirror>, Arc<SourceError>>;
+
+/// The hashes of a package, or why it has none.
+pub(super) type Outcome = Result<Hashed, ArchiveError>;
+
+/// The hashes of a package.
+#[derive(Debug)]
+pub(super) struct Hashed {
+    /// That of its files.
+    pub(super) h1: Hash,
+    /// Those that only a zip has.
+    pub(super) zip: Option<ZipOnly>,
+    /// Its files by name, unless there are too many to keep.
+    files: Option<Vec<FileDigest>>,
+}
+
+/// What a zip has besides the hash of its files.
+#[derive(Debug)]
+pub(super) struct ZipOnly {
+    /// The hash of its bytes.
+    pub(super) zh: Hash,
+    /// The hash that the programs check before they unpack it.
+    pub(super) member_h1: Hash,
+}
+
+/// When a program looks at a package.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Moment {
+    /// Before it installs it.
+    Install,
+    /// When a plan starts.
+    Plan,
+}
+
+impl Hashed {
+    /// Compares it with what is recorded, as a program does at a moment (`lockfile.md` 5.3).
+    pub(super) fn judge(&self, recorded: &Hashes, moment: Moment) -> Match {
+        let h1 = &self.h1;
+        let package = match (&self.zip, moment) {
+            (Some(ZipOnly { zh, member_h1 }), _) => Package::Zip { zh, member_h1 },
+            (None, Moment::Install) => Package::Unpacked { h1 },
+            (None, Moment::Plan) => Package::Installed { h1 },
+        };
+        matches(recorded, &package)
+    }
+
+    /// Tells whether any hash of it is recorded, so that its content is what was locked.
+    pub(super) fn is_recorded(&self, recorded: &Hashes) -> bool {
+        let own = self.zip.iter().flat_map(|zip| [&zip.zh, &zip.member_h1]);
+        let mut own = own.chain([&self.h1]);
+        own.any(|hash| recorded.contains(hash))
+    }
+
+    /// Tells whether it holds recorded content in a zip that is not recorded.
+    pub(super) fn is_repacked(&self, recorded: &Hashes) -> bool {
+        let lists_zips = recorded.of(Scheme::Zh).next().is_some();
+        let zip = self.zip.as_ref();
+        lists_zips && zip.is_some_and(|zip| !recorded.contains(&zip.zh))
+    }
+
+    /// Returns its files, none if there are too many to keep.
+    pub(super) fn kept_files(&self) -> &[FileDigest] {
+        self.files.as_deref().unwrap_or_default()
+    }
+
+    /// Tells whether the two `h1` of a zip differ (`lockfile.md` 5.2).
+    pub(super) fn is_odd(&self) -> bool {
+        self.zip
+            .as_ref()
+            .is_some_and(|zip| zip.member_h1 != self.h1)
+    }
+}
+
+impl<'a> Memo<'a> {
+    /// Starts a run that hashes so many packages at once.
+    #[must_use]
+    pub fn new(files: &'a dyn Files, jobs: NonZeroUsize) -> Self {
+        Self {
+            files,
+            jobs,
+            packages: BTreeMap::new(),
+            scans: BTreeMap::new(),
+        }
+    }
+
+    /// Scans a directory laid out as a mirror.
+    pub(super) fn scan(&mut self, dir: &Path, flavor: Flavor) -> Scan {
+        let key = (dir.to_owned(), flavor);
+        let scan = || {
+            let scan = FilesystemMirror::scan(self.files, dir, flavor);
+            scan.map(Arc::new).map_err(Arc::new)
+        };
+        self.scans.entry(key).or_insert_with(scan).clone()
+    }
+
+    /// Returns a path by which the same package is found again.
+    pub(super) fn resolved(&self, place: &Local) -> PathBuf {
+        let path = place.path();
+        self.files.resolve(path).unwrap_or_else(|_| path.to_owned())
+    }
+
+    /// Returns where a path leads to if it is a link.
+    pub(super) fn leads_to(&self, path: &Path) -> Option<PathBuf> {
+        let entries = self.files.list(path.parent()?).ok()?;
+        let mut own = entries
+            .iter()
+            .filter(|entry| Some(&*entry.name) == path.file_name());
+        let is_link = own.any(|entry| entry.kind == FileKind::Symlink);
+        is_link.then(|| self.files.resolve(path).ok()).flatten()
+    }
+
+    /// Hashes packages, each once, the largest first: then no thread is left with one when the
+    /// others have finished. Returns the hashes in the order of the packages.
+    pub(super) fn hash(&mut self, packages: &[&Local]) -> Vec<Arc<Outcome>> {
+        let keys: Vec<PathBuf> = packages.iter().map(|place| self.resolved(place)).collect();
+        let new: BTreeMap<&PathBuf, &Local> = keys
+            .iter()
+            .zip(packages.iter().copied())
+            .filter(|(key, _)| !self.packages.contains_key(*key))
+            .collect();
+        let mut new: Vec<(u64, &PathBuf, &Local)> = new
+            .into_iter()
+            .map(|(key, place)| (weight(self.files, place), key, place))
+            .collect();
+        new.sort_by_key(|(weight, ..)| std::cmp::Reverse(*weight));
+        let within = parallel::within(self.jobs, new.len());
+        let hashed = parallel::map(self.jobs, &new, |(_, _, place)| {
+            hash(self.files, place, within)
+        });
+        let known = new.into_iter().map(|(_, key, _)| key.clone());
+        self.packages
+            .extend(known.zip(hashed.into_iter().map(Arc::new)));
+        keys.iter()
+            .map(|key| Arc::clone(&self.packages[key]))
+            .collect()
+    }
+
+    /// Hashes one package.
+    pub(super) fn hash_one(&mut self, place: &Local) -> Arc<Outcome> {
+        let mut outcomes = self.hash(&[place]);
+        outcomes.pop().expect("one outcome for each package")
+    }
+
+    /// Returns the files of a package that was hashed, by name; `None` if it cannot be read again,
+    /// or is another one by now.
+    pub(super) fn files_of(&self, place: &Local, hashed: &Hashed) -> Option<Vec<FileDigest>> {
+        if let Some(files) = &hashed.files {
+            return Some(files.clone());
+        }
+        let (again, files) = hash_with_files(self.files, place, self.jobs).ok()?;
+        (again.h1 == hashed.h1).then_some(files)
+    }
+}
+
+/// Returns how many bytes there are to hash, 0 if nobody can tell; whether they can be read turns
+/// out when they are hashed.
+fn weight(files: &dyn Files, place: &Local) -> u64 {
+    match place {
+        Local::Archive(path) => {
+            let size = files
+                .open(path)
+                .and_then(|mut file| file.seek(SeekFrom::End(0)));
+            size.unwrap_or(0)
+        }
+        Local::Directory(path) => dir::size(files, path, &Limits::PACKAGE).unwrap_or(0),
+    }
+}
+
+fn hash(files: &dyn Files, place: &Local, jobs: NonZeroUsize) -> Outcome {
+    let (mut hashed, list) = hash_with_files(files, place, jobs)?;
+    hashed.files = Some(list).filter(|list| list.len() <= MAX_KEPT_FILES);
+    Ok(hashed)
+}
+
+fn hash_with_files(
+    files: &dyn Files,
+    place: &Local,
+    jobs: NonZeroUsize,
+) -> Result<(Hashed, Vec<FileDigest>), ArchiveError> {
+    let (h1, zip, list) = match place {
+        Local::Directory(path) => {
+            let found = dir::hash_directory(files, path, &Limits::PACKAGE, jobs)?;
+            (found.h1, None, found.files)
+        }
+        Local::Archive(path) => {
+            let reader = files.open(path).map_err(|cause| ArchiveError::Path {
+                path: path.clone(),
+                cause,
+            })?;
+            let found = zip::hash_zip(reader, &Limits::PACKAGE)?;
+            let zip = ZipOnly {
+                zh: found.zh,
+                member_h1: found.member_h1,
+            };
+            (found.h1, Some(zip), found.files)
+        }
+    };
+    let hashed = Hashed {
+        h1,
+        zip,
+        files: None,
+    };
+    Ok((hashed, list))
+}

@@ -1,0 +1,194 @@
+//! Where packages lie, and which of them matter to a lock file.
+
+use std::collections::BTreeSet;
+use std::io::ErrorKind;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::memo::Memo;
+use crate::addr::ProviderFilter;
+use crate::diag::{FileId, Span};
+use crate::lockfile::LockFile;
+use crate::package::{Local, PackageId};
+use crate::sources::SourceError;
+use crate::world::is_outside;
+
+/// A directory laid out as a mirror, in which packages are looked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// What it is to the program.
+    pub origin: Origin,
+    /// The directory.
+    pub dir: PathBuf,
+    /// For which providers it counts.
+    pub providers: ProviderFilter,
+    /// What it means if it is not there.
+    pub absence: Absence,
+}
+
+/// What a directory with packages is to the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Origin {
+    /// The packages that it runs.
+    Installed,
+    /// The plugin cache, from which it links them (`sources.md` 8.4).
+    Cache,
+    /// A filesystem mirror, from which it installs them (`sources.md` 8.1, 8.2).
+    Mirror,
+    /// Nothing; somebody wants the packages to be checked.
+    Named,
+}
+
+/// What it means that a directory is not there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Absence {
+    /// It holds no packages.
+    Fine,
+    /// The program fails; here it is named.
+    Fault(FileId, Span),
+    /// The user named it on our command line.
+    Failure,
+}
+
+/// A package of a locked version.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Candidate {
+    pub(super) id: PackageId,
+    pub(super) place: Local,
+    pub(super) origin: Origin,
+    /// The same for all paths that lead to it.
+    pub(super) resolved: PathBuf,
+}
+
+/// What the places hold for a lock file.
+#[derive(Debug, Default)]
+pub(super) struct Gathered {
+    /// The packages that a program may use, in the order of the places, each once.
+    pub(super) used: Vec<Candidate>,
+    /// Others of the same versions, which can tell what is wrong with those.
+    pub(super) spare: Vec<Candidate>,
+    /// The places that hold some package of a locked version.
+    pub(super) found_in: BTreeSet<PathBuf>,
+    /// Installed packages that are links which lead nowhere.
+    pub(super) unreachable: Vec<Candidate>,
+    /// Places that are not there.
+    pub(super) absent: Vec<(FileId, Span, PathBuf)>,
+    /// Places that cannot be looked into.
+    pub(super) failures: Vec<Unscanned>,
+    seen: BTreeSet<(PackageId, PathBuf)>,
+}
+
+/// A place that cannot be looked into.
+#[derive(Clone, Debug)]
+pub struct Unscanned {
+    /// What it is to the program.
+    pub origin: Origin,
+    /// The directory.
+    pub dir: PathBuf,
+    /// Why.
+    pub error: Arc<SourceError>,
+}
+
+/// Finds the packages of locked versions.
+///
+/// Packages of other versions and providers are left alone: nothing uses them. Of the packages that
+/// mirrors have for one platform the first counts, as in `init`.
+pub(super) fn gather(
+    memo: &mut Memo<'_>,
+    places: &[Place],
+    subject: super::Subject<'_>,
+) -> Gathered {
+    let mut gathered = Gathered::default();
+    let mut mirrored = BTreeSet::new();
+    for place in places {
+        if let Err(error) = memo.files.kind(&place.dir) {
+            match place.absence {
+                Absence::Fine | Absence::Fault(..) if is_outside(&error) => continue,
+                Absence::Fine if error.kind() == ErrorKind::NotFound => continue,
+                Absence::Fault(file, span) if error.kind() == ErrorKind::NotFound => {
+                    let absent = (file, span, place.dir.clone());
+                    gathered.absent.push(absent);
+                    continue;
+                }
+                // What is wrong with it is told by the scan.
+                _ => {}
+            }
+        }
+        let mirror = match memo.scan(&place.dir, subject.flavor) {
+            Ok(mirror) => mirror,
+            Err(error) => {
+                gathered.failures.push(Unscanned {
+                    origin: place.origin,
+                    dir: place.dir.clone(),
+                    error,
+                });
+                continue;
+            }
+        };
+        let lock = &subject.document.lock;
+        let locked = lock.providers.iter();
+        let allowed = locked.filter(|(provider, _)| place.providers.allows(provider));
+        for (provider, entry) in allowed {
+            for (id, locals) in mirror.of(provider, &entry.version) {
+                gathered.found_in.insert(place.dir.clone());
+                gathered.add(memo, place, (&id, locals), &mut mirrored);
+            }
+        }
+        if matches!(place.origin, Origin::Installed | Origin::Named) {
+            let lost = mirror.unreachable().iter();
+            let lost = lost.filter(|package| is_locked(lock, &package.id));
+            gathered.unreachable.extend(lost.map(|package| Candidate {
+                id: package.id.clone(),
+                place: package.place.clone(),
+                origin: place.origin,
+                resolved: package.place.path().to_owned(),
+            }));
+        }
+    }
+    gathered
+}
+
+impl Gathered {
+    /// Adds a package with all its places.
+    fn add(
+        &mut self,
+        memo: &Memo<'_>,
+        place: &Place,
+        (id, locals): (&PackageId, &[Local]),
+        mirrored: &mut BTreeSet<PackageId>,
+    ) {
+        let is_typed = place.absence == Absence::Failure;
+        for (at, local) in locals.iter().enumerate() {
+            let candidate = Candidate {
+                id: id.clone(),
+                place: local.clone(),
+                origin: place.origin,
+                resolved: memo.resolved(local),
+            };
+            let is_used = match place.origin {
+                // Nothing but directories is ever installed or cached.
+                Origin::Installed | Origin::Cache => matches!(local, Local::Directory(_)),
+                // Those that the program looks into hide each other, not those that the user names.
+                Origin::Mirror => at == 0 && (is_typed || mirrored.insert(id.clone())),
+                Origin::Named => true,
+            };
+            self.push(candidate, is_used);
+        }
+    }
+
+    /// Adds a package, unless it is there by another path.
+    pub(super) fn push(&mut self, candidate: Candidate, is_used: bool) {
+        let key = (candidate.id.clone(), candidate.resolved.clone());
+        if !is_used {
+            self.spare.push(candidate);
+        } else if self.seen.insert(key) {
+            self.used.push(candidate);
+        }
+    }
+}
+
+/// Tells whether a lock file holds the version of a package.
+pub(super) fn is_locked(lock: &LockFile, id: &PackageId) -> bool {
+    let entry = lock.providers.get(&id.provider);
+    entry.is_some_and(|entry| entry.version == id.version)
+}
