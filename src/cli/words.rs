@@ -145,3 +145,51 @@ impl From<coverage::Outcome> for Outcome {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(word: impl serde::Serialize, name: &str) {
+        let word = serde_json::to_string(&word).expect("a word");
+        assert_eq!(word, format!("{name:?}"));
+    }
+
+    /// People and programs are told the same words.
+    #[test]
+    fn words_are_the_names_that_people_are_told() {
+        use review::{Kind, Risk as Grade};
+        for risk in [Grade::Routine, Grade::Notice, Grade::Warning, Grade::Danger] {
+            check(Risk::from(risk), risk.name());
+        }
+        for kind in [
+            Kind::Added,
+            Kind::Removed,
+            Kind::HostSwitched,
+            Kind::NamespaceSwitched,
+            Kind::Upgraded,
+            Kind::Downgraded,
+            Kind::ConstraintsChanged,
+            Kind::HashesAdded,
+            Kind::HashesRemoved,
+            Kind::HashesReplaced,
+        ] {
+            check(ChangeKind::from(kind), kind.name());
+        }
+    }
+
+    #[test]
+    fn routes_and_outcomes_are_words_of_the_matrix() {
+        check(
+            Route::from(coverage::Route::UnpackedMirror),
+            "unpacked-mirror",
+        );
+        check(
+            Route::from(coverage::Route::PlanAfterInit),
+            "plan-after-init",
+        );
+        let unchecked = coverage::Outcome::RewritesUnchecked;
+        check(Outcome::from(unchecked), "rewrites");
+    }
+}
