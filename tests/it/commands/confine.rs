@@ -154,9 +154,9 @@ fn what_an_option_names_may_lie_elsewhere() {
     assert!(outcome.stderr.contains("name a directory"), "{outcome:#?}");
 }
 
+/// A directory `top` with links in it that stay inside, leave it, or lead nowhere.
 #[cfg(unix)]
-#[test]
-fn paths_are_followed_link_by_link() {
+fn maze() -> Lab {
     use std::os::unix::fs::symlink;
     let lab = Lab::new();
     lab.write("top/dir/file", "inside")
@@ -171,6 +171,13 @@ fn paths_are_followed_link_by_link() {
     link("loop", "loop");
     symlink(lab.path("top/dir"), lab.path("top/absolute")).unwrap();
     symlink(lab.path("top"), lab.path("alias")).unwrap();
+    lab
+}
+
+#[cfg(unix)]
+#[test]
+fn paths_are_followed_link_by_link() {
+    let lab = maze();
     for top in ["top", "alias"] {
         let files = Confined::new(&RealDisk, lab.path(""), Path::new(top), &[]).unwrap();
         let read = |path: &str| files.read(Path::new(path), 100);
@@ -222,6 +229,12 @@ fn paths_are_followed_link_by_link() {
             assert!(!is_outside(&error), "{path}: {error}");
         }
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn links_lead_out_to_what_is_named() {
+    let lab = maze();
     let named = [lab.path("beside")];
     let files = Confined::new(&RealDisk, lab.path(""), Path::new("top"), &named).unwrap();
     assert_eq!(files.read(Path::new("top/out"), 100).unwrap(), b"outside");
