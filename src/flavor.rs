@@ -124,6 +124,29 @@ impl Flavor {
         self == Self::Terraform1_16
     }
 
+    /// Tells whether `init` and `plan` report each error of a lock file by itself; else they fold all
+    /// of them into one (`lockfile.md` 1.2, 10).
+    #[must_use]
+    pub fn reports_lock_errors_singly(self) -> bool {
+        matches!(self, Self::Terraform1_15 | Self::Terraform1_16)
+    }
+
+    /// Tells whether the registry on the default host states the `h1:` of every platform, which
+    /// `init` then records (`lockfile.md` 7.4).
+    #[must_use]
+    pub fn registry_states_h1(self) -> bool {
+        self.is_opentofu()
+    }
+
+    /// Returns the title of the error that no version can be selected (`lockfile.md` 7.6).
+    #[must_use]
+    pub fn no_version_title(self) -> &'static str {
+        match self.program() {
+            Program::Terraform => "Failed to query available provider packages",
+            Program::OpenTofu => "Failed to resolve provider packages",
+        }
+    }
+
     /// Returns the header of a lock file, 107 bytes for Terraform (`lockfile.md` 1.1).
     #[must_use]
     pub fn header(self) -> &'static str {

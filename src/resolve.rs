@@ -82,11 +82,7 @@ impl SelectError {
     pub fn title(&self, flavor: Flavor) -> &'static str {
         match self {
             Self::LockedConflict { .. } | Self::LockedGone { .. } | Self::NoMatch { .. } => {
-                if flavor.is_opentofu() {
-                    "Failed to resolve provider packages"
-                } else {
-                    "Failed to query available provider packages"
-                }
+                flavor.no_version_title()
             }
             Self::Refused { refusal, .. } => refusal.title(),
         }

@@ -32,10 +32,10 @@ fn the_readme_holds() {
     // The transcripts write a lock file, so they run in a copy of what they need.
     let checkout = tempfile::tempdir().expect("a temporary directory");
     let quickstart = Path::new("fixtures/quickstart");
-    copy::copy_dir(
-        &Path::new(HERE).join(quickstart),
-        &checkout.path().join(quickstart),
-    );
+    for fixture in [quickstart, Path::new("fixtures/gaps")] {
+        let from = Path::new(HERE).join(fixture);
+        copy::copy_dir(&from, &checkout.path().join(fixture));
+    }
     let _ = fs::remove_file(checkout.path().join(quickstart).join(".terraform.lock.hcl"));
     let copied = checkout.path().join("README.md");
     fs::write(&copied, &readme).expect("written");

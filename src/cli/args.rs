@@ -162,6 +162,9 @@ pub(super) struct Verify {
     /// (repeat for several)
     #[arg(long = "package", value_name = "PATH")]
     pub(super) packages: Vec<PathBuf>,
+    /// Also foretell, for each provider and wanted platform, what init, plan and validate will do
+    #[arg(long)]
+    pub(super) matrix: bool,
     /// Run these groups of checks only (repeat, or separate by commas)
     #[arg(long, value_enum, value_delimiter = ',', value_name = "GROUP")]
     pub(super) only: Vec<Group>,

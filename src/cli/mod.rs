@@ -34,6 +34,7 @@ mod tree;
 mod tree_graph;
 mod unseen;
 mod verify;
+mod verify_matrix;
 mod verify_packages;
 mod verify_report;
 mod why;

@@ -158,8 +158,17 @@ impl Typed {
     /// Returns the platforms that a lock file is checked for.
     pub(super) fn of_lock(&self, root: &Root, lock: &LockText) -> verify::platforms::Wanted {
         let providers: Vec<&ProviderAddr> = lock.document.lock.providers.keys().collect();
-        let wanted = known(self.of_root(root, &providers));
-        let usual = known(Self(None).of_root(root, &providers));
+        self.of_providers(root, &providers)
+    }
+
+    /// Returns the platforms that each of some providers is checked for.
+    pub(super) fn of_providers(
+        &self,
+        root: &Root,
+        providers: &[&ProviderAddr],
+    ) -> verify::platforms::Wanted {
+        let wanted = known(self.of_root(root, providers));
+        let usual = known(Self(None).of_root(root, providers));
         verify::platforms::Wanted {
             are_usual: wanted == usual,
             every: wanted.0,

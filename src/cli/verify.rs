@@ -14,7 +14,8 @@ use super::{World, setup};
 use crate::diag::{Diagnostic, Severity, Texts, has_errors};
 use crate::report::{Block, Failure, Tone, json};
 use crate::requirement::Requirements;
-use crate::verify::{Finding, Subject, configuration, file, levels, platforms, signed};
+use crate::verify::matrix::{Known, Locked, Outlook};
+use crate::verify::{Finding, Subject, configuration, file, levels, matrix, platforms, signed};
 use crate::world::Replaced;
 
 /// What all roots of a run share.
@@ -91,7 +92,8 @@ impl Run<'_> {
     ) -> Result<Replaced, Failure> {
         let needs_configuration = self.wants(Group::Configuration)
             || self.wants(Group::Platforms)
-            || self.wants(Group::Packages);
+            || self.wants(Group::Packages)
+            || self.args.matrix;
         let loaded =
             needs_configuration.then(|| root.load(self.world, &self.args.configuration, texts));
         if loaded.as_ref().is_some_and(|loaded| !loaded.found) {
@@ -123,6 +125,9 @@ impl Run<'_> {
             let told = loaded.diagnostics.iter().cloned().map(Finding::from);
             judged.findings.splice(..0, told);
             judged.unread = unread;
+        }
+        if self.args.matrix {
+            judged.matrix = Some(self.matrix(root, requirements, &judged.known));
         }
         let loaded = loaded.iter().flat_map(|loaded| &loaded.diagnostics);
         let lock = root.lock.iter().flat_map(|lock| &lock.diagnostics);
@@ -167,7 +172,39 @@ impl Run<'_> {
             judged.findings.extend(signed::check(subject));
             judged.platforms = Some(wanted);
         }
+        judged.known = known;
         judged
+    }
+
+    /// Foretells what the programs will do with the lock file, or without it.
+    fn matrix(
+        &self,
+        root: &Root,
+        requirements: Option<&Requirements>,
+        known: &platforms::KnownHashes,
+    ) -> Vec<matrix::Row> {
+        let document = root.document();
+        let lock = root.lock.iter().flat_map(|lock| &lock.diagnostics);
+        let errors = lock.filter(|one| one.severity == Severity::Error);
+        let titles: Vec<&str> = errors.map(|one| &*one.title).collect();
+        let locked = match titles.is_empty() {
+            true => Locked::Sound(&document),
+            false => Locked::Broken {
+                document: &document,
+                titles: &titles,
+            },
+        };
+        let outlook = Outlook {
+            locked,
+            flavor: root.flavor,
+            requirements,
+        };
+        let providers = outlook.providers();
+        let wanted = self
+            .platforms
+            .of_providers(root, &providers.iter().collect::<Vec<_>>());
+        let zh = platforms::KnownHashes::new();
+        outlook.rows(&wanted, Known { h1: known, zh: &zh })
     }
 
     /// Checks packages, and returns what they tell about hashes.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::output::{RootOutput, counted};
 use super::root::{LockText, Root};
+use super::verify_matrix::{self, Detail};
 use crate::addr::ProviderAddr;
 use crate::diag::{Severity, Texts, has_errors};
 use crate::hash::Scheme;
@@ -12,8 +13,9 @@ use crate::report::json::{self, CheckedProvider, Provider, Status};
 use crate::report::{Block, Failure, Tone};
 use crate::verify::Finding;
 use crate::verify::levels::TurnedOff;
+use crate::verify::matrix::Row;
 use crate::verify::packages::Origin;
-use crate::verify::platforms::Wanted;
+use crate::verify::platforms::{KnownHashes, Wanted};
 
 /// What a root came to.
 #[derive(Default)]
@@ -28,6 +30,10 @@ pub(super) struct Judged {
     pub(super) off: Vec<TurnedOff>,
     /// Which platforms were wanted, if that was checked.
     pub(super) platforms: Option<Wanted>,
+    /// What installed packages tell of hashes.
+    pub(super) known: KnownHashes,
+    /// What each provider comes to on each platform, if that was asked.
+    pub(super) matrix: Option<Vec<Row>>,
     /// Notes are shown one by one rather than counted.
     pub(super) verbose: bool,
 }
@@ -57,6 +63,7 @@ pub(super) fn say(output: &mut RootOutput, root: &Root, judged: Judged, texts: &
         output.json.status = Status::Failed;
     }
     let looked_at = looked_at(root.lock.as_ref(), &judged);
+    let foretold = foretell(output, root, &judged);
     for finding in judged.findings {
         output.json.findings.push(for_programs(&finding, texts));
         if finding.diagnostic.severity > Severity::Note || judged.verbose {
@@ -66,6 +73,7 @@ pub(super) fn say(output: &mut RootOutput, root: &Root, judged: Judged, texts: &
                 .push(Block::Diagnostic(finding.diagnostic));
         }
     }
+    output.report.results.extend(foretold);
     let failed = judged.unread || !judged.failures.is_empty();
     for failure in judged.failures {
         output.fail(failure);
@@ -109,6 +117,20 @@ fn for_programs(finding: &Finding, texts: &Texts) -> json::Finding {
         platform: finding.platform.as_ref().map(ToString::to_string),
         ..json::Finding::new(&finding.diagnostic, texts)
     }
+}
+
+/// Returns the table of what happens by each route, if it was asked for, and adds its rows for
+/// programs.
+fn foretell(output: &mut RootOutput, root: &Root, judged: &Judged) -> Vec<Block> {
+    let Some(rows) = &judged.matrix else {
+        return Vec::new();
+    };
+    let detail = match judged.verbose {
+        true => Detail::Full,
+        false => Detail::Folded,
+    };
+    output.json.matrix = Some(verify_matrix::json(rows));
+    verify_matrix::blocks(rows, root.flavor, detail)
 }
 
 /// How many findings there are of each severity.

@@ -128,9 +128,12 @@ impl From<coverage::Route> for Route {
         match route {
             coverage::Route::Registry => Self::Registry,
             coverage::Route::UnpackedMirror => Self::UnpackedMirror,
+            coverage::Route::PackedMirror => Self::PackedMirror,
             coverage::Route::PluginCache => Self::PluginCache,
             coverage::Route::Readonly => Self::Readonly,
+            coverage::Route::Plan => Self::Plan,
             coverage::Route::PlanAfterInit => Self::PlanAfterInit,
+            coverage::Route::Validate => Self::Validate,
         }
     }
 }
@@ -139,7 +142,7 @@ impl From<coverage::Outcome> for Outcome {
     fn from(outcome: coverage::Outcome) -> Self {
         match outcome {
             coverage::Outcome::Passes => Self::Passes,
-            coverage::Outcome::Rewrites | coverage::Outcome::RewritesUnchecked => Self::Rewrites,
+            coverage::Outcome::Rewrites => Self::Rewrites,
             coverage::Outcome::Warns => Self::Warns,
             coverage::Outcome::Fails => Self::Fails,
         }

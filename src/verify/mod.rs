@@ -9,6 +9,7 @@ pub mod configuration;
 pub mod file;
 mod hosts;
 pub mod levels;
+pub mod matrix;
 pub mod packages;
 pub mod platforms;
 pub mod signed;

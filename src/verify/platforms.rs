@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use super::matrix::Outlook;
 use super::{Finding, Subject};
 use crate::addr::ProviderAddr;
-use crate::coverage::{self, Coverage, Outcome, Prediction, Route};
+use crate::coverage::{self, Coverage, Outcome, Prediction};
 use crate::diag::{Diagnostic, Severity};
 use crate::hash::Hash;
 use crate::lockfile::ProviderLock;
@@ -81,9 +82,12 @@ fn incomplete(
     } else {
         let named = match wanted_by.are_usual {
             true => String::new(),
-            false => format!(" --platform {}", platform::join(&coverage.unknown, ",")),
+            false => format!(
+                " --platform {}",
+                platform::join(&coverage.perhaps_lacking(), ",")
+            ),
         };
-        diagnostic.help(consequences(subject, entry, coverage, &named))
+        diagnostic.help(consequences(subject, (provider, entry), coverage, &named))
     };
     Finding::about(provider, diagnostic)
 }
@@ -93,7 +97,7 @@ fn incomplete(
 /// `platforms` are those to be named to `lock`, if it has to be told.
 fn consequences(
     subject: Subject<'_>,
-    entry: &ProviderLock,
+    (provider, entry): (&ProviderAddr, &ProviderLock),
     coverage: &Coverage,
     platforms: &str,
 ) -> String {
@@ -101,18 +105,15 @@ fn consequences(
     let on = if certain.is_empty() {
         "a platform whose hash is missing".to_owned()
     } else {
-        platform::join(certain, ", ")
+        platform::join(&certain, ", ")
     };
     let command = &subject.advice.lock;
     let mut lines = vec![format!(
         "run `{command}{platforms}` to add what is missing; until then, on {on}:"
     )];
-    for prediction in coverage::without_h1(&entry.hashes, subject.flavor) {
-        lines.push(format!(
-            "  {}",
-            sentence(subject.flavor.command(), prediction)
-        ));
-    }
+    let predictions = Outlook::of(subject).without_h1(provider, entry);
+    let program = subject.flavor.command();
+    lines.extend(sentences(program, &predictions).map(|line| format!("  {line}")));
     lines.push(
         "unless platforms share one package or the release lacks some: then name those that count \
          with --platform"
@@ -128,7 +129,7 @@ fn explanation(coverage: &Coverage) -> String {
     if !certain.is_empty() {
         return format!(
             "{count}; none is known to be that of {}",
-            platform::join(certain, ", ")
+            platform::join(&certain, ", ")
         );
     }
     let told: Vec<&Platform> = coverage.known.keys().collect();
@@ -164,23 +165,46 @@ fn unattributed(subject: Subject<'_>, provider: &ProviderAddr, coverage: &Covera
     )
 }
 
-fn sentence(program: &str, prediction: Prediction) -> String {
-    let route = match prediction.route {
-        Route::Registry => format!("`{program} init` from a registry"),
-        Route::UnpackedMirror => format!("`{program} init` from an unpacked mirror"),
-        Route::PluginCache => format!("`{program} init` with a plugin cache"),
-        Route::Readonly => format!("`{program} init -lockfile=readonly`"),
-        Route::PlanAfterInit => format!("`{program} plan` after a read-only init"),
+/// Says what happens by each route, those in one sentence by which the same happens.
+fn sentences<'a>(
+    program: &'a str,
+    predictions: &'a [Prediction],
+) -> impl Iterator<Item = String> + 'a {
+    let words = |prediction: &Prediction| (prediction.route.command(), outcome(prediction));
+    let is_first = move |at: &usize| {
+        let before = predictions[..*at].iter();
+        !before
+            .into_iter()
+            .any(|other| words(other) == words(&predictions[*at]))
     };
-    let outcome = match prediction.outcome {
-        Outcome::Passes => "passes",
-        Outcome::Rewrites => "passes and rewrites the lock file",
-        Outcome::RewritesUnchecked => "passes without any check and rewrites the lock file",
-        Outcome::Warns => "passes with a warning",
-        Outcome::Fails => "fails",
+    let firsts = (0..predictions.len()).filter(is_first);
+    firsts.map(move |at| {
+        let (command, outcome) = words(&predictions[at]);
+        let same = predictions.iter();
+        let same = same.filter(|other| words(other) == (command, outcome.clone()));
+        let ways: Vec<&str> = same.map(|other| other.route.way()).collect();
+        format!("`{program} {command}` ({}) {outcome}", ways.join(", "))
+    })
+}
+
+/// Says what happens by a route.
+fn outcome(prediction: &Prediction) -> String {
+    let unchecked = match prediction.unchecked {
+        true => " with nothing to compare",
+        false => "",
     };
-    match prediction.title {
-        Some(title) => format!("{route} {outcome}: {title}"),
-        None => format!("{route} {outcome}"),
+    let assumed = match prediction.assumed {
+        true => "probably ",
+        false => "",
+    };
+    let words = match prediction.outcome {
+        Outcome::Passes => format!("passes{unchecked}"),
+        Outcome::Rewrites => format!("passes{unchecked} and rewrites the lock file"),
+        Outcome::Warns => format!("passes{unchecked} with a warning"),
+        Outcome::Fails => "fails".to_owned(),
+    };
+    match &prediction.title {
+        Some(title) => format!("{assumed}{words}: {title}"),
+        None => format!("{assumed}{words}"),
     }
 }

@@ -17,27 +17,32 @@ pub struct MatrixRow {
     /// The title of the warning or error that the program prints, if it prints one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
+    /// Nothing is recorded that the package could be compared with.
+    pub unchecked: bool,
+    /// It is not certain, because nothing here tells whose the recorded hashes are, what the registry
+    /// states, or what else is required; too few hashes count as missing.
+    pub assumed: bool,
 }
 
 /// A way by which a program meets a lock file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Route {
-    /// `init`, downloading from a registry.
+    /// `init`, downloading from a registry that signs its checksums.
     Registry,
     /// `init`, from a filesystem mirror of unpacked packages.
     UnpackedMirror,
-    /// `init`, from a mirror of zips.
+    /// `init`, from a filesystem mirror of zips.
     PackedMirror,
-    /// `init`, from a plugin cache directory.
+    /// `init`, downloading, with a plugin cache directory that holds the package.
     PluginCache,
-    /// `init -lockfile=readonly`.
+    /// `init -lockfile=readonly`, downloading.
     Readonly,
-    /// `plan`, with the packages that are installed.
+    /// `plan`, with the right package installed.
     Plan,
     /// `plan` after `init -lockfile=readonly`.
     PlanAfterInit,
-    /// `validate`, with the packages that are installed.
+    /// `validate`, with the right package installed.
     Validate,
 }
 
@@ -49,8 +54,8 @@ pub enum Outcome {
     Passes,
     /// It succeeds and changes the lock file.
     Rewrites,
-    /// It succeeds with a warning and changes no file.
+    /// It succeeds with a warning and leaves the lock file as it is, although it would change it.
     Warns,
-    /// It fails.
+    /// It fails and changes no file.
     Fails,
 }

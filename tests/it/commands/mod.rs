@@ -11,6 +11,7 @@ mod git;
 mod json;
 mod lock;
 mod log;
+mod matrix;
 mod merge;
 mod packages;
 mod packages_hostile;

@@ -58,11 +58,9 @@ warning[platforms-incomplete]: 1 of 2 wanted platforms of example.com/t/x lacks 
   | ^^^^^^^^^^^^^^^^^^^^^^^^^^ 1 h1: recorded, and nothing here tells for which platforms
   |
   = help: run `lockctl lock . --platform darwin_arm64,linux_amd64` to add what is missing; until then, on a platform whose hash is missing:
-            `terraform init` from a registry fails: Failed to install provider
-            `terraform init` from an unpacked mirror fails: Failed to install provider
-            `terraform init` with a plugin cache fails: Failed to install provider
-            `terraform init -lockfile=readonly` fails: Failed to install provider
-            `terraform plan` after a read-only init fails: Required plugins are not installed
+            `terraform init` (from a registry, from an unpacked mirror, from a packed mirror, with a plugin cache, with -lockfile=readonly) fails: Failed to install provider
+            `terraform plan` (with the package installed, after a read-only init) fails: Required plugins are not installed
+            `terraform validate` (with the package installed) fails: the cached package … does not match any of the checksums recorded in the dependency lock file
           unless platforms share one package or the release lacks some: then name those that count with --platform
 
 .terraform.lock.hcl: 1 warning
@@ -88,11 +86,9 @@ warning[platforms-incomplete]: 1 of 2 wanted platforms of example.com/t/x lacks 
   | ^^^^^^^^^^^^^^^^^^^^^^^^^^ 1 h1: recorded; none is known to be that of darwin_arm64
   |
   = help: run `lockctl lock . --platform darwin_arm64` to add what is missing; until then, on darwin_arm64:
-            `terraform init` from a registry fails: Failed to install provider
-            `terraform init` from an unpacked mirror fails: Failed to install provider
-            `terraform init` with a plugin cache fails: Failed to install provider
-            `terraform init -lockfile=readonly` fails: Failed to install provider
-            `terraform plan` after a read-only init fails: Required plugins are not installed
+            `terraform init` (from a registry, from an unpacked mirror, from a packed mirror, with a plugin cache, with -lockfile=readonly) fails: Failed to install provider
+            `terraform plan` (with the package installed, after a read-only init) fails: Required plugins are not installed
+            `terraform validate` (with the package installed) fails: the cached package … does not match any of the checksums recorded in the dependency lock file
           unless platforms share one package or the release lacks some: then name those that count with --platform
 
 .terraform.lock.hcl: 1 warning
@@ -231,7 +227,7 @@ fn json_of_verify_is_one_object_of_a_stable_shape() {
           "end_column": 27,
           "title": "1 of 2 wanted platforms of example.com/t/x lacks an h1: hash",
           "detail": "1 h1: recorded, and nothing here tells for which platforms",
-          "help": "run `lockctl lock . --platform darwin_arm64,linux_amd64` to add what is missing; until then, on a platform whose hash is missing:/n  `terraform init` from a registry fails: Failed to install provider/n  `terraform init` from an unpacked mirror fails: Failed to install provider/n  `terraform init` with a plugin cache fails: Failed to install provider/n  `terraform init -lockfile=readonly` fails: Failed to install provider/n  `terraform plan` after a read-only init fails: Required plugins are not installed/nunless platforms share one package or the release lacks some: then name those that count with --platform"
+          "help": "run `lockctl lock . --platform darwin_arm64,linux_amd64` to add what is missing; until then, on a platform whose hash is missing:/n  `terraform init` (from a registry, from an unpacked mirror, from a packed mirror, with a plugin cache, with -lockfile=readonly) fails: Failed to install provider/n  `terraform plan` (with the package installed, after a read-only init) fails: Required plugins are not installed/n  `terraform validate` (with the package installed) fails: the cached package … does not match any of the checksums recorded in the dependency lock file/nunless platforms share one package or the release lacks some: then name those that count with --platform"
         }
       ],
       "failures": [],

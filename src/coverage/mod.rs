@@ -1,0 +1,101 @@
+//! Which wanted platforms a lock entry covers, and what the programs will do where it does not.
+//!
+//! Without facts nothing tells which hash belongs to which platform, so `h1:` hashes are counted
+//! (`product.md`, `verify`); a package that was hashed tells for its own platform. From what an entry
+//! [holds](Held) for a platform [`predict`] tells what each [route](Route) does.
+
+mod held;
+mod routes;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+use crate::hash::{Hash, Hashes, Scheme};
+use crate::platform::Platform;
+
+pub use held::{Entry, Facts, Guess, Held, Need, Recorded, Zh};
+pub use routes::{Outcome, Prediction, Route, predict, predict_guess, predict_unreadable};
+
+/// How far one lock entry covers the wanted platforms.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Coverage {
+    /// How many `h1:` hashes are recorded.
+    pub recorded: usize,
+    /// The wanted platforms, sorted.
+    pub wanted: Vec<Platform>,
+    /// Which recorded hash belongs to which platform, as far as packages tell; wanted or not.
+    pub known: BTreeMap<Platform, Hash>,
+    /// Wanted platforms whose packages have an `h1:` that is not recorded, sorted.
+    pub absent: Vec<Platform>,
+    /// Wanted platforms that no package tells about, sorted.
+    pub unknown: Vec<Platform>,
+    /// How many recorded `h1:` hashes no package explains.
+    pub unexplained: usize,
+}
+
+/// Counts which wanted platforms an entry covers.
+///
+/// `known` are `h1:` hashes that packages have for sure; an entry may lack them.
+#[must_use]
+pub fn coverage(
+    hashes: &Hashes,
+    wanted: &[Platform],
+    known: &BTreeMap<Platform, Hash>,
+) -> Coverage {
+    let recorded = hashes.of(Scheme::H1).count();
+    let is_told = |platform: &Platform| known.contains_key(platform);
+    let is_absent = |platform: &Platform| {
+        let hash = known.get(platform);
+        hash.is_some_and(|hash| !hashes.contains(hash))
+    };
+    let mut wanted = wanted.to_vec();
+    wanted.sort();
+    wanted.dedup();
+    let absent = wanted.iter().filter(|p| is_absent(p)).cloned().collect();
+    let unknown = wanted.iter().filter(|p| !is_told(p)).cloned().collect();
+    let known: BTreeMap<Platform, Hash> = known
+        .iter()
+        .filter(|(_, hash)| hashes.contains(hash))
+        .map(|(platform, hash)| (platform.clone(), hash.clone()))
+        .collect();
+    let explained = hashes
+        .of(Scheme::H1)
+        .filter(|hash| known.values().any(|k| k == *hash))
+        .count();
+    Coverage {
+        recorded,
+        absent,
+        unknown,
+        wanted,
+        known,
+        unexplained: recorded - explained,
+    }
+}
+
+impl Coverage {
+    /// Returns how many wanted platforms must lack an `h1:`, however the hashes are attributed.
+    #[must_use]
+    pub fn lacking(&self) -> usize {
+        self.absent.len() + self.unknown.len().saturating_sub(self.unexplained)
+    }
+
+    /// Returns the wanted platforms that may lack an `h1:`, sorted.
+    #[must_use]
+    pub fn perhaps_lacking(&self) -> Vec<Platform> {
+        let mut platforms = [&*self.absent, &*self.unknown].concat();
+        platforms.sort();
+        platforms
+    }
+
+    /// Returns the wanted platforms that certainly lack an `h1:`, sorted: another hash is known to be
+    /// theirs, or every recorded one belongs to a known platform.
+    #[must_use]
+    pub fn certainly_lacking(&self) -> Vec<Platform> {
+        if self.unexplained == 0 {
+            self.perhaps_lacking()
+        } else {
+            self.absent.clone()
+        }
+    }
+}

@@ -1,0 +1,406 @@
+//! What `init`, `plan` and `validate` will make of what a lock file holds.
+//!
+//! The rules are those of `lockfile.md` 5.3, 5.4, 6 and 7 and of `commands.md` 1.3, 2.1 to 2.4 and 8.1.
+//! Every provider is looked at by itself: one that fails stops the run for all, and one that rewrites
+//! rewrites the file of all.
+
+use std::borrow::Cow;
+
+use super::held::{Guess, Held, Need, Recorded, Zh};
+use crate::flavor::Flavor;
+
+/// A way by which a package reaches an installation, or is used there.
+///
+/// All but [`Plan`](Self::Plan) and [`Validate`](Self::Validate) start where nothing is installed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Route {
+    /// `init`, downloading from a registry that signs its checksums.
+    Registry,
+    /// `init`, from a filesystem mirror of unpacked directories.
+    UnpackedMirror,
+    /// `init`, from a filesystem mirror of zips.
+    PackedMirror,
+    /// `init`, downloading, with a plugin cache directory that holds the package.
+    PluginCache,
+    /// `init -lockfile=readonly`, downloading.
+    Readonly,
+    /// `plan`, with the right package installed.
+    Plan,
+    /// `plan` after `init -lockfile=readonly`.
+    PlanAfterInit,
+    /// `validate`, with the right package installed.
+    Validate,
+}
+
+/// What happens by a route.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Outcome {
+    /// It succeeds and changes no file.
+    Passes,
+    /// It succeeds with a warning and changes no file, where it would have liked to.
+    Warns,
+    /// It succeeds and changes the lock file.
+    Rewrites,
+    /// It fails and changes no file.
+    Fails,
+}
+
+/// What happens by one route.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Prediction {
+    /// The way.
+    pub route: Route,
+    /// What happens.
+    pub outcome: Outcome,
+    /// The title of the warning or error that the program prints, if there is one; `…` stands for
+    /// words that differ from provider to provider, and others may follow.
+    pub title: Option<Cow<'static, str>>,
+    /// The package is compared with nothing.
+    pub unchecked: bool,
+    /// It rests on something that nothing here tells, and would be otherwise otherwise.
+    pub assumed: bool,
+}
+
+impl Route {
+    /// All routes, in the order of the matrix.
+    pub const ALL: [Self; 8] = [
+        Self::Registry,
+        Self::UnpackedMirror,
+        Self::PackedMirror,
+        Self::PluginCache,
+        Self::Readonly,
+        Self::Plan,
+        Self::PlanAfterInit,
+        Self::Validate,
+    ];
+
+    /// Returns the command that takes it, as in `init`.
+    #[must_use]
+    pub fn command(self) -> &'static str {
+        match self {
+            Self::Plan | Self::PlanAfterInit => "plan",
+            Self::Validate => "validate",
+            _ => "init",
+        }
+    }
+
+    /// Returns what follows the command in a sentence.
+    #[must_use]
+    pub fn way(self) -> &'static str {
+        match self {
+            Self::Registry => "from a registry",
+            Self::UnpackedMirror => "from an unpacked mirror",
+            Self::PackedMirror => "from a packed mirror",
+            Self::PluginCache => "with a plugin cache",
+            Self::Readonly => "with -lockfile=readonly",
+            Self::Plan | Self::Validate => "with the package installed",
+            Self::PlanAfterInit => "after a read-only init",
+        }
+    }
+}
+
+impl Outcome {
+    /// Returns the word of tables.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Passes => "passes",
+            Self::Warns => "warns",
+            Self::Rewrites => "rewrites",
+            Self::Fails => "fails",
+        }
+    }
+}
+
+/// The title of a package that `init` refuses.
+const NOT_INSTALLED: &str = "Failed to install provider";
+/// The title of a package that `plan` finds missing; Terraform's also for one that does not match.
+const NOT_THERE: &str = "Required plugins are not installed";
+/// OpenTofu's title where `plan` finds a package that does not match; it goes on with the address.
+const NO_SCHEMA: &str = "failed to read provider configuration schema";
+/// What `validate` says of a package that does not match, with the address before and in it.
+const MISMATCH: &str =
+    "the cached package … does not match any of the checksums recorded in the dependency lock file";
+/// The title where `plan` misses an entry, or does not allow its version.
+const INCONSISTENT: &str = "Inconsistent dependency lock file";
+/// The title where `validate` misses an entry.
+const NO_ENTRY: &str = "Missing required provider";
+/// The title where a read-only `init` would add or remove an entry.
+const ENTRIES_CHANGE: &str = "Provider dependency changes detected";
+/// The title where a read-only `init` would change the hashes of an entry.
+const NOT_UPDATED: &str = "Provider lock file not updated";
+/// The title where `init` writes an entry with nothing but hashes that it computed.
+const INCOMPLETE: &str = "Incomplete lock file information for providers";
+/// OpenTofu's title where it reads one entry out of another.
+const CARRIED_OVER: &str = "Dependency lock file entries automatically updated";
+/// What titles begin with where the lock file cannot be read.
+const UNREADABLE: &str = "failed to read dependency lock file";
+
+/// The source that a package comes from, as far as hashes go.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Source {
+    /// Zips, with a signed list of checksums.
+    Signed,
+    /// Zips of a mirror.
+    Zips,
+    /// Directories of a mirror.
+    Directories,
+    /// Linked from the plugin cache.
+    Cache,
+}
+
+/// What `init` makes of an entry whose version fits.
+enum Install {
+    Refused,
+    Accepted { unchecked: bool, changes: bool },
+}
+
+/// What a route comes to: [`Prediction`] without the route.
+struct Verdict {
+    outcome: Outcome,
+    title: Option<&'static str>,
+    unchecked: bool,
+}
+
+/// Foretells what each route does, in the order of [`Route::ALL`].
+#[must_use]
+pub fn predict(held: &Held, flavor: Flavor) -> Vec<Prediction> {
+    let prediction = |route| {
+        let verdict = match route {
+            Route::Registry => init(held, Source::Signed, flavor),
+            Route::UnpackedMirror => init(held, Source::Directories, flavor),
+            Route::PackedMirror => init(held, Source::Zips, flavor),
+            Route::PluginCache => init(held, through_cache(held), flavor),
+            Route::Readonly => readonly(held, flavor),
+            Route::Plan => plan(held, flavor),
+            Route::PlanAfterInit => plan_after_init(held, flavor),
+            Route::Validate => validate(held, flavor),
+        };
+        Prediction {
+            route,
+            outcome: verdict.outcome,
+            title: verdict.title.map(Cow::Borrowed),
+            unchecked: verdict.unchecked,
+            assumed: false,
+        }
+    };
+    Route::ALL.map(prediction).into()
+}
+
+/// Foretells what each route does where not everything is known: what is most likely, marked where
+/// another case would come out otherwise.
+#[must_use]
+pub fn predict_guess(guess: &Guess<Held>, flavor: Flavor) -> Vec<Prediction> {
+    let mut predictions = predict(&guess.likely, flavor);
+    for other in &guess.otherwise {
+        for (likely, other) in predictions.iter_mut().zip(predict(other, flavor)) {
+            let same = likely.outcome == other.outcome && likely.title == other.title;
+            likely.assumed |= !same;
+        }
+    }
+    predictions
+}
+
+/// Foretells what each route does with a lock file that cannot be read; `titles` are those of its
+/// errors, in the order of the file (`lockfile.md` 1.2 and 10).
+#[must_use]
+pub fn predict_unreadable(titles: &[&str], flavor: Flavor) -> Vec<Prediction> {
+    let prediction = |route| {
+        let by_itself = flavor.reports_lock_errors_singly() && route != Route::Validate;
+        let title = match titles.first() {
+            Some(first) if by_itself => Cow::Owned((*first).to_owned()),
+            _ => Cow::Borrowed(UNREADABLE),
+        };
+        Prediction {
+            route,
+            outcome: Outcome::Fails,
+            title: Some(title),
+            unchecked: false,
+            assumed: false,
+        }
+    };
+    Route::ALL.map(prediction).into()
+}
+
+impl Verdict {
+    fn new(outcome: Outcome, title: impl Into<Option<&'static str>>) -> Self {
+        Self {
+            outcome,
+            title: title.into(),
+            unchecked: false,
+        }
+    }
+
+    fn fails(title: &'static str) -> Self {
+        Self::new(Outcome::Fails, title)
+    }
+
+    fn unchecked(self, unchecked: bool) -> Self {
+        Self { unchecked, ..self }
+    }
+}
+
+/// A package is linked from the cache only if its `h1:` is recorded (`lockfile.md` 5.4).
+fn through_cache(held: &Held) -> Source {
+    match held {
+        Held::Entry(entry) if entry.hashes.own_h1 => Source::Cache,
+        _ => Source::Signed,
+    }
+}
+
+fn init(held: &Held, source: Source, flavor: Flavor) -> Verdict {
+    let signed = source == Source::Signed;
+    let incomplete = (!signed).then_some(INCOMPLETE);
+    match held {
+        Held::Nothing => Verdict::new(Outcome::Rewrites, incomplete).unchecked(true),
+        Held::Version { fits: true, .. } => {
+            Verdict::new(Outcome::Rewrites, CARRIED_OVER).unchecked(true)
+        }
+        Held::Version { fits: false, .. } => Verdict::fails(flavor.no_version_title()),
+        Held::Entry(entry) => match entry.need {
+            Need::NotRequired => {
+                let title = entry.has_twin.then_some(CARRIED_OVER);
+                Verdict::new(Outcome::Rewrites, title)
+            }
+            Need::Outside => Verdict::fails(flavor.no_version_title()),
+            Need::Fits => match install(&entry.hashes, source) {
+                Install::Refused => Verdict::fails(NOT_INSTALLED),
+                Install::Accepted { unchecked, .. } if entry.has_twin => {
+                    Verdict::new(Outcome::Rewrites, CARRIED_OVER).unchecked(unchecked)
+                }
+                Install::Accepted {
+                    unchecked,
+                    changes: true,
+                } => {
+                    let knew_no_other = !entry.hashes.other_h1 && entry.hashes.zh == Zh::None;
+                    let title = incomplete.filter(|_| knew_no_other);
+                    Verdict::new(Outcome::Rewrites, title).unchecked(unchecked)
+                }
+                Install::Accepted { unchecked, .. } => {
+                    Verdict::new(Outcome::Passes, None).unchecked(unchecked)
+                }
+            },
+        },
+    }
+}
+
+/// The table of `lockfile.md` 5.3, and what is recorded then (5.4).
+fn install(hashes: &Recorded, source: Source) -> Install {
+    let blind = hashes.is_blind();
+    let own_zh = matches!(hashes.zh, Zh::Release | Zh::Own);
+    let (accepted, unchecked) = match source {
+        Source::Signed | Source::Zips => (blind || hashes.own_h1 || own_zh, blind),
+        Source::Cache => (hashes.own_h1, false),
+        // Only h1 can be compared with a directory; without any it is taken as it is.
+        Source::Directories => {
+            let no_h1 = !hashes.own_h1 && !hashes.other_h1;
+            (hashes.own_h1 || no_h1, no_h1)
+        }
+    };
+    if !accepted {
+        return Install::Refused;
+    }
+    let signed = source == Source::Signed;
+    let lists_more = signed && (hashes.zh != Zh::Release || hashes.lacks_stated);
+    let changes = !hashes.own_h1 || hashes.unknown_schemes || !hashes.in_order || lists_more;
+    Install::Accepted { unchecked, changes }
+}
+
+fn readonly(held: &Held, flavor: Flavor) -> Verdict {
+    let changed = match held {
+        Held::Nothing | Held::Version { fits: true, .. } => {
+            return Verdict::fails(ENTRIES_CHANGE);
+        }
+        Held::Version { fits: false, .. } => return Verdict::fails(flavor.no_version_title()),
+        Held::Entry(entry) => match entry.need {
+            Need::NotRequired => return Verdict::fails(ENTRIES_CHANGE),
+            Need::Outside => return Verdict::fails(flavor.no_version_title()),
+            Need::Fits => install(&entry.hashes, Source::Signed),
+        },
+    };
+    let has_twin = matches!(held, Held::Entry(entry) if entry.has_twin);
+    match changed {
+        Install::Refused => Verdict::fails(NOT_INSTALLED),
+        // The verdict on the file comes last.
+        Install::Accepted { .. } if has_twin => Verdict::fails(ENTRIES_CHANGE),
+        Install::Accepted {
+            unchecked,
+            changes: true,
+        } => Verdict::new(Outcome::Warns, NOT_UPDATED).unchecked(unchecked),
+        Install::Accepted { unchecked, .. } => {
+            Verdict::new(Outcome::Passes, None).unchecked(unchecked)
+        }
+    }
+}
+
+/// What a command makes of an installed package: only `h1:` can match.
+fn installed(hashes: &Recorded, mismatch: &'static str) -> Verdict {
+    if hashes.own_h1 || hashes.is_blind() {
+        Verdict::new(Outcome::Passes, None).unchecked(hashes.is_blind())
+    } else {
+        Verdict::fails(mismatch)
+    }
+}
+
+/// Returns the title of a package that `plan` finds changed.
+fn plan_mismatch(flavor: Flavor) -> &'static str {
+    match flavor.is_opentofu() {
+        true => NO_SCHEMA,
+        false => NOT_THERE,
+    }
+}
+
+fn plan(held: &Held, flavor: Flavor) -> Verdict {
+    let Held::Entry(entry) = held else {
+        return Verdict::fails(INCONSISTENT);
+    };
+    let outside = Verdict::fails(INCONSISTENT);
+    let package = installed(&entry.hashes, plan_mismatch(flavor));
+    match (entry.need, flavor.is_opentofu()) {
+        (Need::Fits, _) => package,
+        // Terraform looks at all packages first, OpenTofu when it starts them.
+        (Need::Outside, false) if package.outcome == Outcome::Fails => package,
+        (Need::Outside, _) => outside,
+        (Need::NotRequired, _) => unused(package, flavor),
+    }
+}
+
+fn validate(held: &Held, flavor: Flavor) -> Verdict {
+    let Held::Entry(entry) = held else {
+        return Verdict::fails(NO_ENTRY);
+    };
+    let package = installed(&entry.hashes, MISMATCH);
+    match entry.need {
+        // Whether the version is allowed is not looked at.
+        Need::Fits | Need::Outside => package,
+        Need::NotRequired => unused(package, flavor),
+    }
+}
+
+/// What comes of an entry that nothing uses: Terraform compares its package, too.
+fn unused(package: Verdict, flavor: Flavor) -> Verdict {
+    match flavor.is_opentofu() {
+        true => Verdict::new(Outcome::Passes, None).unchecked(true),
+        false => package,
+    }
+}
+
+/// A read-only `init` that fails has installed packages, but for those that it refuses or does
+/// not look for.
+fn plan_after_init(held: &Held, flavor: Flavor) -> Verdict {
+    match held {
+        Held::Nothing
+        | Held::Version {
+            fits: true,
+            other_stays: true,
+        } => Verdict::fails(INCONSISTENT),
+        // The entry that the version was taken from is not installed.
+        Held::Version { .. } => Verdict::fails(NOT_THERE),
+        Held::Entry(entry) => match (entry.need, install(&entry.hashes, Source::Signed)) {
+            (Need::Fits, Install::Accepted { .. }) => {
+                installed(&entry.hashes, plan_mismatch(flavor))
+            }
+            _ => Verdict::fails(NOT_THERE),
+        },
+    }
+}

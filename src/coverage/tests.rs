@@ -1,0 +1,430 @@
+//! Counting, and the table of the specification.
+
+use super::*;
+use crate::flavor::Flavor;
+
+fn hashes(texts: &[&str]) -> Hashes {
+    texts
+        .iter()
+        .map(|text| text.parse::<Hash>().expect("valid"))
+        .collect()
+}
+
+fn platforms(texts: &[&str]) -> Vec<Platform> {
+    texts
+        .iter()
+        .map(|text| text.parse().expect("valid"))
+        .collect()
+}
+
+fn known(pairs: &[(&str, &str)]) -> BTreeMap<Platform, Hash> {
+    pairs
+        .iter()
+        .map(|(p, h)| (p.parse().expect("valid"), h.parse().expect("valid")))
+        .collect()
+}
+
+#[test]
+fn hashes_are_counted_where_nothing_tells_whose_they_are() {
+    let wanted = platforms(&["linux_amd64", "darwin_arm64", "windows_amd64"]);
+    let coverage = coverage(&hashes(&["h1:a", "zh:b"]), &wanted, &BTreeMap::new());
+    assert_eq!(coverage.lacking(), 2);
+    assert_eq!(coverage.certainly_lacking(), []);
+}
+
+#[test]
+fn a_known_package_tells_which_platforms_lack_one() {
+    let wanted = platforms(&["linux_amd64", "darwin_arm64"]);
+    let coverage = coverage(
+        &hashes(&["h1:a"]),
+        &wanted,
+        &known(&[("linux_amd64", "h1:a")]),
+    );
+    assert_eq!(coverage.lacking(), 1);
+    assert_eq!(coverage.certainly_lacking(), platforms(&["darwin_arm64"]));
+}
+
+#[test]
+fn a_hash_of_an_unwanted_platform_covers_nothing() {
+    let wanted = platforms(&["darwin_arm64"]);
+    let coverage = coverage(
+        &hashes(&["h1:a"]),
+        &wanted,
+        &known(&[("linux_amd64", "h1:a")]),
+    );
+    assert_eq!(coverage.lacking(), 1);
+}
+
+#[test]
+fn a_platform_whose_hash_is_not_recorded_lacks_it_whatever_else_is_there() {
+    let wanted = platforms(&["linux_amd64", "darwin_arm64"]);
+    let coverage = coverage(
+        &hashes(&["h1:a", "h1:b"]),
+        &wanted,
+        &known(&[("linux_amd64", "h1:other")]),
+    );
+    assert_eq!((coverage.lacking(), coverage.unexplained), (1, 2));
+    assert_eq!(coverage.certainly_lacking(), platforms(&["linux_amd64"]));
+    assert_eq!(coverage.unknown, platforms(&["darwin_arm64"]));
+    assert_eq!(
+        coverage.perhaps_lacking(),
+        platforms(&["darwin_arm64", "linux_amd64"])
+    );
+}
+
+/// The package of a platform, and the `h1:` of others.
+const OWN: (&str, &str) = ("h1:own", "zh:own");
+
+/// What the routes come to, for an entry that is required and fits: `ok`, `rewrites`, `warns` or the
+/// title of the failure, with `*` where nothing is compared and the title of a warning behind a `+`.
+#[track_caller]
+fn check(flavor: Flavor, listed: &[&str], wanted: [&str; 8]) {
+    let listed: Vec<Hash> = listed
+        .iter()
+        .map(|text| text.parse().expect("valid"))
+        .collect();
+    let (h1, zh) = (OWN.0.parse().expect("valid"), OWN.1.parse().expect("valid"));
+    let facts = Facts {
+        h1: Some(&h1),
+        zh: Some(&zh),
+        ..Facts::default()
+    };
+    let guess = Recorded::of(&listed, facts).each(|hashes| Guess::known(held(Need::Fits, hashes)));
+    let found: Vec<String> = predict_guess(&guess, flavor).iter().map(spelled).collect();
+    assert_eq!(found, wanted, "for {listed:?} by {flavor}");
+}
+
+fn held(need: Need, hashes: Recorded) -> Held {
+    Held::Entry(Entry {
+        need,
+        hashes,
+        has_twin: false,
+    })
+}
+
+fn spelled(prediction: &Prediction) -> String {
+    let star = if prediction.unchecked { "*" } else { "" };
+    let mark = if prediction.assumed { "?" } else { "" };
+    match (&prediction.title, prediction.outcome) {
+        (Some(title), Outcome::Fails) => format!("{title}{mark}{star}"),
+        (Some(title), outcome) => format!("{}{mark}{star} + {title}", outcome.word()),
+        (None, outcome) => format!("{}{mark}{star}", outcome.word()),
+    }
+}
+
+const INCOMPLETE: &str = "rewrites + Incomplete lock file information for providers";
+const INCOMPLETE_BLIND: &str = "rewrites* + Incomplete lock file information for providers";
+const REFUSED: &str = "Failed to install provider";
+const NOT_THERE: &str = "Required plugins are not installed";
+const WARNS: &str = "warns + Provider lock file not updated";
+const WARNS_BLIND: &str = "warns* + Provider lock file not updated";
+const MISMATCH: &str =
+    "the cached package … does not match any of the checksums recorded in the dependency lock file";
+
+/// Returns the title of a package that `plan` finds changed, where the programs differ.
+fn changed(flavor: Flavor) -> &'static str {
+    match flavor.is_opentofu() {
+        true => "failed to read provider configuration schema",
+        false => NOT_THERE,
+    }
+}
+
+/// The rows of `lockfile.md` 5.3 that are accepted everywhere, in its order.
+#[test]
+fn what_is_right_or_blank_is_accepted_everywhere() {
+    for flavor in Flavor::ALL {
+        let blind = [
+            "rewrites*",
+            INCOMPLETE_BLIND,
+            INCOMPLETE_BLIND,
+            "rewrites*",
+            WARNS_BLIND,
+            "passes*",
+            "passes*",
+            "passes*",
+        ];
+        check(flavor, &[], blind);
+        check(flavor, &["h2:x"], blind);
+        let own = [
+            "rewrites", "passes", "passes", "passes", WARNS, "passes", "passes", "passes",
+        ];
+        check(flavor, &["h1:own"], own);
+        check(flavor, &["h1:own", "h1:wrong", "zh:wrong"], own);
+        check(flavor, &["h1:own", "zh:a", "zh:own"], ["passes"; 8]);
+    }
+}
+
+/// The other rows of that table.
+#[test]
+fn without_the_right_h1_the_route_decides() {
+    for flavor in Flavor::ALL {
+        let changed = changed(flavor);
+        let check = |listed: &[&str], installed: [&str; 5], plan_after_init| {
+            let [registry, unpacked, packed, cache, readonly] = installed;
+            let later = [changed, plan_after_init, MISMATCH];
+            let [plan, after, validate] = later;
+            let all = [
+                registry, unpacked, packed, cache, readonly, plan, after, validate,
+            ];
+            check(flavor, listed, all);
+        };
+        let (yes, blind, no) = ("rewrites", "rewrites*", REFUSED);
+        check(&["h1:wrong"], [no; 5], NOT_THERE);
+        check(&["h1:wrong", "zh:wrong"], [no; 5], NOT_THERE);
+        check(&["zh:own"], [yes, blind, yes, yes, WARNS], changed);
+        check(&["zh:a", "zh:own"], [yes, blind, yes, yes, WARNS], changed);
+        check(&["zh:wrong"], [no, blind, no, no, no], NOT_THERE);
+        check(&["h1:wrong", "zh:own"], [yes, no, yes, yes, WARNS], changed);
+    }
+}
+
+#[test]
+fn what_init_would_tidy_up_is_a_change() {
+    let tidied = [
+        "rewrites", INCOMPLETE, INCOMPLETE, INCOMPLETE, WARNS, "passes", "passes", "passes",
+    ];
+    for flavor in Flavor::ALL {
+        check(flavor, &["h1:own", "h2:x"], tidied);
+        check(flavor, &["h1:own", "h1:own"], tidied);
+        let beside_others = [
+            "rewrites", "rewrites", "rewrites", "rewrites", WARNS, "passes", "passes", "passes",
+        ];
+        check(flavor, &["zh:a", "zh:own", "h1:own"], beside_others);
+    }
+}
+
+/// Nothing is known of the package, and `h1:` are counted.
+#[track_caller]
+fn check_guess(listed: &[&str], facts: Facts<'_>, wanted: [&str; 8]) {
+    let listed: Vec<Hash> = listed
+        .iter()
+        .map(|text| text.parse().expect("valid"))
+        .collect();
+    let guess = Recorded::of(&listed, facts).each(|hashes| Guess::known(held(Need::Fits, hashes)));
+    let predictions = predict_guess(&guess, Flavor::Terraform1_11);
+    let found: Vec<String> = predictions.iter().map(spelled).collect();
+    assert_eq!(found, wanted, "for {listed:?}");
+}
+
+#[test]
+fn only_what_would_come_out_otherwise_is_assumed() {
+    let counted = Facts {
+        counts_suffice: true,
+        may_be_recorded: true,
+        ..Facts::default()
+    };
+    check_guess(
+        &["h1:a", "zh:a", "zh:b"],
+        counted,
+        [
+            "passes?", "passes?", "passes?", "passes?", "passes?", "passes?", "passes?", "passes?",
+        ],
+    );
+    // Too few count as missing.
+    let too_few = Facts {
+        counts_suffice: false,
+        ..counted
+    };
+    let warns = "warns? + Provider lock file not updated";
+    check_guess(
+        &["h1:a", "zh:a", "zh:b"],
+        too_few,
+        [
+            "rewrites?",
+            "Failed to install provider?",
+            "rewrites?",
+            "rewrites?",
+            warns,
+            "Required plugins are not installed?",
+            "Required plugins are not installed?",
+            &format!("{MISMATCH}?"),
+        ],
+    );
+}
+
+#[test]
+fn a_single_zh_may_be_that_of_another_platform() {
+    // Without any h1: nothing can be attributed wrongly, and two zh: are the list of the release.
+    check_guess(
+        &["zh:a", "zh:b"],
+        Facts::default(),
+        [
+            "rewrites",
+            "rewrites*",
+            "rewrites",
+            "rewrites",
+            WARNS,
+            NOT_THERE,
+            NOT_THERE,
+            MISMATCH,
+        ],
+    );
+    // One zh: may be that of another platform.
+    check_guess(
+        &["zh:a"],
+        Facts::default(),
+        [
+            "rewrites?",
+            "rewrites*",
+            "rewrites?",
+            "rewrites?",
+            "warns? + Provider lock file not updated",
+            NOT_THERE,
+            NOT_THERE,
+            MISMATCH,
+        ],
+    );
+}
+
+#[track_caller]
+fn check_held(held: Held, flavor: Flavor, wanted: [&str; 8]) {
+    let found: Vec<String> = predict(&held, flavor).iter().map(spelled).collect();
+    assert_eq!(found, wanted, "for {held:?} by {flavor}");
+}
+
+/// An entry to which nothing could be added.
+const COMPLETE: Recorded = Recorded {
+    own_h1: true,
+    other_h1: false,
+    zh: Zh::Release,
+    unknown_schemes: false,
+    in_order: true,
+    lacks_stated: false,
+};
+
+const CHANGES: &str = "Provider dependency changes detected";
+const INCONSISTENT: &str = "Inconsistent dependency lock file";
+
+#[test]
+fn an_entry_is_added_removed_or_stands_in_the_way() {
+    for flavor in Flavor::ALL {
+        check_held(
+            Held::Nothing,
+            flavor,
+            [
+                "rewrites*",
+                INCOMPLETE_BLIND,
+                INCOMPLETE_BLIND,
+                "rewrites*",
+                CHANGES,
+                INCONSISTENT,
+                INCONSISTENT,
+                "Missing required provider",
+            ],
+        );
+        let used = if flavor.is_opentofu() {
+            "passes*"
+        } else {
+            "passes"
+        };
+        check_held(
+            held(Need::NotRequired, COMPLETE),
+            flavor,
+            [
+                "rewrites", "rewrites", "rewrites", "rewrites", CHANGES, used, NOT_THERE, used,
+            ],
+        );
+        let query = flavor.no_version_title();
+        check_held(
+            held(Need::Outside, COMPLETE),
+            flavor,
+            [
+                query,
+                query,
+                query,
+                query,
+                query,
+                INCONSISTENT,
+                NOT_THERE,
+                "passes",
+            ],
+        );
+    }
+}
+
+#[test]
+fn an_entry_of_the_other_registry_is_read_twice_by_opentofu() {
+    let twins = "rewrites + Dependency lock file entries automatically updated";
+    let tofu = Flavor::OpenTofu1_12;
+    let complete = Entry {
+        need: Need::Fits,
+        hashes: COMPLETE,
+        has_twin: true,
+    };
+    check_held(
+        Held::Entry(complete),
+        tofu,
+        [
+            twins, twins, twins, twins, CHANGES, "passes", "passes", "passes",
+        ],
+    );
+    let blind = "rewrites* + Dependency lock file entries automatically updated";
+    let version = |fits| Held::Version {
+        fits,
+        other_stays: false,
+    };
+    let no_entry = "Missing required provider";
+    check_held(
+        version(true),
+        tofu,
+        [
+            blind,
+            blind,
+            blind,
+            blind,
+            CHANGES,
+            INCONSISTENT,
+            NOT_THERE,
+            no_entry,
+        ],
+    );
+    let query = tofu.no_version_title();
+    check_held(
+        version(false),
+        tofu,
+        [
+            query,
+            query,
+            query,
+            query,
+            query,
+            INCONSISTENT,
+            NOT_THERE,
+            no_entry,
+        ],
+    );
+}
+
+#[test]
+fn opentofu_adds_what_its_registry_states() {
+    let listed: Vec<Hash> = ["h1:own", "zh:a", "zh:b", "zh:c", "zh:own"]
+        .iter()
+        .map(|text| text.parse().expect("valid"))
+        .collect();
+    let h1 = OWN.0.parse().expect("valid");
+    let facts = Facts {
+        h1: Some(&h1),
+        registry_states_h1: true,
+        ..Facts::default()
+    };
+    let guess = Recorded::of(&listed, facts).each(|hashes| Guess::known(held(Need::Fits, hashes)));
+    let predictions = predict_guess(&guess, Flavor::OpenTofu1_12);
+    let found: Vec<String> = predictions.iter().map(spelled).collect();
+    assert_eq!(found[..2], ["rewrites?", "passes"]);
+    assert_eq!(found[4], "warns? + Provider lock file not updated");
+}
+
+#[test]
+fn an_unreadable_file_stops_everything() {
+    let check = |flavor, init: &str, validate: &str| {
+        let predictions = predict_unreadable(&["Unsupported argument", "Other"], flavor);
+        let found: Vec<String> = predictions.iter().map(spelled).collect();
+        assert_eq!(found[..7], [init; 7], "{flavor}");
+        assert_eq!(found[7], validate, "{flavor}");
+    };
+    let folded = "failed to read dependency lock file";
+    check(Flavor::Terraform1_11, folded, folded);
+    check(Flavor::Terraform1_15, "Unsupported argument", folded);
+    check(Flavor::Terraform1_16, "Unsupported argument", folded);
+    check(Flavor::OpenTofu1_12, folded, folded);
+}

@@ -1,0 +1,227 @@
+//! What `init`, `plan` and `validate` will do for each provider on each wanted platform, by each route.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Subject;
+use super::platforms::{KnownHashes, Wanted};
+use crate::addr::ProviderAddr;
+use crate::coverage::{self, Entry, Facts, Guess, Held, Need, Prediction, Recorded, coverage};
+use crate::flavor::Flavor;
+use crate::hash::Hash;
+use crate::lockfile::{Document, ProviderLock};
+use crate::platform::Platform;
+use crate::requirement::{Refusal, Requirements};
+
+/// What happens on one platform because of one provider.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// The provider.
+    pub provider: ProviderAddr,
+    /// The platform.
+    pub platform: Platform,
+    /// One for each route, in the order of `Route::ALL`.
+    pub predictions: Vec<Prediction>,
+}
+
+/// The lock file that is looked at, as far as it can be read.
+#[derive(Clone, Copy, Debug)]
+pub enum Locked<'a> {
+    /// It has no error; an empty document stands for a missing file.
+    Sound(&'a Document),
+    /// It has errors; the document holds what was understood.
+    Broken {
+        /// What was understood.
+        document: &'a Document,
+        /// The titles of the errors, in the order of the file.
+        titles: &'a [&'a str],
+    },
+}
+
+/// What packages are known to be, for sure, of the locked versions; an entry may lack any of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Known<'a> {
+    /// The `h1:` of packages.
+    pub h1: &'a KnownHashes,
+    /// The `zh:` of their zips.
+    pub zh: &'a KnownHashes,
+}
+
+/// A root whose future is foretold.
+#[derive(Clone, Copy, Debug)]
+pub struct Outlook<'a> {
+    /// The lock file.
+    pub locked: Locked<'a>,
+    /// Whose rules apply.
+    pub flavor: Flavor,
+    /// What the configuration requires, if it could be read.
+    pub requirements: Option<&'a Requirements>,
+}
+
+impl<'a> Outlook<'a> {
+    /// Returns what a lock file without errors is checked for.
+    #[must_use]
+    pub fn of(subject: Subject<'a>) -> Self {
+        Self {
+            locked: Locked::Sound(subject.document),
+            flavor: subject.flavor,
+            requirements: subject.requirements,
+        }
+    }
+
+    /// Returns every provider that is locked, or required and can be locked.
+    #[must_use]
+    pub fn providers(&self) -> BTreeSet<ProviderAddr> {
+        let locked = self.document().lock.providers.keys().cloned();
+        let required = self.requirements.into_iter().flat_map(|requirements| {
+            let required = requirements.providers.keys();
+            required.filter(|provider| self.can_be_locked(requirements, provider))
+        });
+        locked.chain(required.cloned()).collect()
+    }
+
+    /// Foretells what happens, by provider, then by platform.
+    ///
+    /// A requirement that nothing can meet has no row: a finding tells of it.
+    #[must_use]
+    pub fn rows(&self, wanted: &Wanted, known: Known<'_>) -> Vec<Row> {
+        let providers = self.providers();
+        let rows = providers.iter();
+        let rows = rows.flat_map(|provider| self.rows_of(provider, wanted.of(provider), known));
+        rows.collect()
+    }
+
+    /// Foretells what an entry comes to on a platform whose `h1:` it lacks.
+    pub(super) fn without_h1(
+        &self,
+        provider: &ProviderAddr,
+        entry: &ProviderLock,
+    ) -> Vec<Prediction> {
+        let facts = Facts {
+            registry_states_h1: self.registry_states_h1(provider),
+            ..Facts::default()
+        };
+        self.predict_entry(provider, entry, facts)
+    }
+
+    fn rows_of(&self, provider: &ProviderAddr, wanted: &[Platform], known: Known<'_>) -> Vec<Row> {
+        let nothing = BTreeMap::new();
+        let h1 = known.h1.get(provider).unwrap_or(&nothing);
+        let zh = known.zh.get(provider).unwrap_or(&nothing);
+        let entry = self.document().lock.providers.get(provider);
+        let coverage = entry.map(|entry| coverage(&entry.hashes, wanted, h1));
+        let platforms: BTreeSet<&Platform> = wanted.iter().collect();
+        let row = |platform: &Platform| {
+            let predictions = match (self.locked, &coverage, entry) {
+                (Locked::Broken { titles, .. }, ..) => {
+                    coverage::predict_unreadable(titles, self.flavor)
+                }
+                (Locked::Sound(_), Some(coverage), Some(entry)) => {
+                    let facts = Facts {
+                        h1: h1.get(platform),
+                        zh: zh.get(platform),
+                        counts_suffice: coverage.lacking() == 0,
+                        may_be_recorded: coverage.unexplained > 0,
+                        registry_states_h1: self.registry_states_h1(provider),
+                    };
+                    self.predict_entry(provider, entry, facts)
+                }
+                (Locked::Sound(_), ..) => coverage::predict(&self.absent(provider), self.flavor),
+            };
+            Row {
+                provider: provider.clone(),
+                platform: platform.clone(),
+                predictions,
+            }
+        };
+        platforms.into_iter().map(row).collect()
+    }
+
+    /// Foretells what an entry of a sound lock file comes to on a platform.
+    fn predict_entry(
+        &self,
+        provider: &ProviderAddr,
+        entry: &ProviderLock,
+        facts: Facts<'_>,
+    ) -> Vec<Prediction> {
+        let listed = self.document().places.get(provider);
+        let hashes: Vec<&Hash> = match listed {
+            Some(places) => places.listed.iter().map(|(hash, _)| hash).collect(),
+            None => entry.hashes.iter().collect(),
+        };
+        let has_twin = self.has_twin(provider);
+        let guess = self.need(provider, entry).each(|need| {
+            Recorded::of(hashes.iter().copied(), facts).each(|hashes| {
+                Guess::known(Held::Entry(Entry {
+                    need,
+                    hashes,
+                    has_twin,
+                }))
+            })
+        });
+        coverage::predict_guess(&guess, self.flavor)
+    }
+
+    fn registry_states_h1(&self, provider: &ProviderAddr) -> bool {
+        self.flavor.registry_states_h1() && provider.is_default(self.flavor)
+    }
+
+    /// Tells why an entry is there; where not everything can be seen, it is taken to be required.
+    fn need(&self, provider: &ProviderAddr, entry: &ProviderLock) -> Guess<Need> {
+        let Some(requirements) = self.requirements else {
+            return Guess {
+                likely: Need::Fits,
+                otherwise: vec![Need::NotRequired, Need::Outside],
+            };
+        };
+        let is_required = requirements.providers.contains_key(provider);
+        let fits = requirements.constraints(provider).allows(&entry.version);
+        let seen = requirements.unseen_calls.is_empty() && !requirements.faulty;
+        match (is_required, fits) {
+            (true, false) => Guess::known(Need::Outside),
+            (true, true) if seen => Guess::known(Need::Fits),
+            (true, true) => Guess {
+                likely: Need::Fits,
+                otherwise: vec![Need::Outside],
+            },
+            (false, _) if requirements.is_complete() => Guess::known(Need::NotRequired),
+            (false, _) => Guess {
+                likely: Need::Fits,
+                otherwise: vec![Need::NotRequired],
+            },
+        }
+    }
+
+    /// Returns what there is of a provider that has no entry: perhaps the version of the one that
+    /// OpenTofu reads as its entry.
+    fn absent(&self, provider: &ProviderAddr) -> Held {
+        let entries = &self.document().lock.providers;
+        let other = entries
+            .iter()
+            .find(|(other, _)| other.carried_over(self.flavor).as_ref() == Some(provider));
+        let (Some((other, entry)), Some(requirements)) = (other, self.requirements) else {
+            return Held::Nothing;
+        };
+        Held::Version {
+            fits: requirements.constraints(provider).allows(&entry.version),
+            other_stays: requirements.providers.contains_key(other),
+        }
+    }
+
+    /// Tells whether OpenTofu reads an entry out of this one that the file does not have.
+    fn has_twin(&self, provider: &ProviderAddr) -> bool {
+        let twin = provider.carried_over(self.flavor);
+        twin.is_some_and(|twin| !self.document().lock.providers.contains_key(&twin))
+    }
+
+    fn can_be_locked(&self, requirements: &Requirements, provider: &ProviderAddr) -> bool {
+        let constraints = requirements.constraints(provider);
+        !provider.is_builtin(self.flavor)
+            && Refusal::of(provider, &constraints, self.flavor).is_none()
+    }
+
+    fn document(&self) -> &'a Document {
+        match self.locked {
+            Locked::Sound(document) | Locked::Broken { document, .. } => document,
+        }
+    }
+}

@@ -1,0 +1,296 @@
+//! `verify --matrix`: the table, its footnotes, and the rows of JSON.
+
+use serde_json::Value;
+use snapbox::{assert_data_eq, str};
+
+use super::{BOTH, LOCK, ONE_PROVIDER, assert_exit, lock, simple};
+use crate::lab::Lab;
+
+/// Installs the package of linux, which tells whose its hash is.
+fn install(lab: &Lab) {
+    let package = "example.com/t/x/1.1.0/linux_amd64";
+    lab.unpacked(".terraform/providers", package, "1.1.0 linux_amd64");
+}
+
+#[test]
+fn platforms_on_which_the_same_happens_share_a_line() {
+    let lab = simple();
+    assert_exit(&lock(&lab, &["--platform", "linux_amd64"]), 0);
+    install(&lab);
+    let outcome = lab.run(&["verify", "--matrix", "--only", "packages"]);
+    assert_exit(&outcome, 0);
+    assert_data_eq!(
+        outcome.stdout,
+        str![[r#"
+                                        registry  unpacked  packed    cache     readonly  plan      after init  validate
+example.com/t/x  linux_amd64            rewrites  passes    passes    passes    warns[1]  passes    passes      passes
+                 the other 4 platforms  fails[2]  fails[2]  fails[2]  fails[2]  fails[2]  fails[3]  fails[3]    fails[4]
+  [1] Provider lock file not updated
+  [2] Failed to install provider
+  [3] Required plugins are not installed
+  [4] the cached package … does not match any of the checksums recorded in the dependency lock file
+
+.terraform.lock.hcl: ok; 1 provider, 1 installed package verified
+
+"#]]
+    );
+}
+
+#[test]
+fn a_hash_that_nothing_attributes_is_marked() {
+    let lab = simple();
+    assert_exit(&lock(&lab, BOTH), 0);
+    let outcome = lab.run(&[&["verify", "--matrix"], BOTH].concat());
+    assert_exit(&outcome, 0);
+    assert_data_eq!(
+        outcome.stdout,
+        str![[r#"
+all 2 platforms  registry   unpacked  packed   cache    readonly   plan     after init  validate
+example.com/t/x  rewrites?  passes?   passes?  passes?  warns?[1]  passes?  passes?     passes?
+  [1] Provider lock file not updated
+  ? not certain: nothing here tells whose the hashes are, or what else is needed; too few hashes count as missing
+
+.terraform.lock.hcl: ok; 1 provider, h1: hashes for 2 platforms, by count, no package installed; 1 note (-v shows them)
+
+"#]]
+    );
+}
+
+#[test]
+fn verbose_unfolds_and_explains() {
+    let lab = simple();
+    assert_exit(&lock(&lab, BOTH), 0);
+    install(&lab);
+    let args = ["verify", "--matrix", "-v", "--only", "packages"];
+    let outcome = lab.run(&[&args, BOTH].concat());
+    assert_exit(&outcome, 0);
+    assert_data_eq!(
+        outcome.stdout,
+        str![[r#"
+                               registry   unpacked  packed   cache    readonly   plan     after init  validate
+example.com/t/x  darwin_arm64  rewrites?  passes?   passes?  passes?  warns?[1]  passes?  passes?     passes?
+                 linux_amd64   rewrites   passes    passes   passes   warns[1]   passes   passes      passes
+  [1] Provider lock file not updated
+  ? not certain: nothing here tells whose the hashes are, or what else is needed; too few hashes count as missing
+  registry: `terraform init` from a registry that signs its checksums, where nothing is installed
+  unpacked: `terraform init` from an unpacked mirror: a directory of unpacked packages
+  packed: `terraform init` from a packed mirror: a directory of zips
+  cache: `terraform init` with a plugin cache that holds the package, from a registry
+  readonly: `terraform init` with -lockfile=readonly, from a registry
+  plan: `terraform plan` with the package installed
+  after init: `terraform plan` after a read-only init
+  validate: `terraform validate` with the package installed
+
+.terraform.lock.hcl: ok; 1 provider, 1 installed package verified
+
+"#]]
+    );
+}
+
+/// The exit code is that of `verify`, and the findings stand before the table.
+#[test]
+fn without_a_lock_file_it_is_created_or_missed() {
+    let lab = simple();
+    let outcome = lab.run(&["verify", "--matrix"]);
+    assert_exit(&outcome, 1);
+    assert_data_eq!(
+        outcome.stdout,
+        str![[r#"
+error[lock-missing]: There is no .terraform.lock.hcl
+ --> main.tf:5:17
+  |
+5 |       version = "~> 1.0"
+  |                 ^^^^^^^^ example.com/t/x is required here
+  |
+  = help: run `lockctl lock .` to create it
+
+all 5 platforms  registry   unpacked      packed        cache      readonly  plan      after init  validate
+example.com/t/x  rewrites*  rewrites*[1]  rewrites*[1]  rewrites*  fails[2]  fails[3]  fails[3]    fails[4]
+  [1] Incomplete lock file information for providers
+  [2] Provider dependency changes detected
+  [3] Inconsistent dependency lock file
+  [4] Missing required provider
+  * nothing is recorded that the package could be compared with
+
+.terraform.lock.hcl: 1 error
+
+"#]]
+    );
+}
+
+#[test]
+fn an_unreadable_lock_file_stops_every_route() {
+    let lab = simple();
+    lab.write(
+        LOCK,
+        "provider \"example.com/t/x\" {\n  version = \"1.0\"\n}\n",
+    );
+    for (flavor, title) in [
+        (
+            "terraform@1.11",
+            "[1] failed to read dependency lock file\n",
+        ),
+        ("terraform@1.16", "[1] Invalid provider version number\n"),
+        ("opentofu", "[1] failed to read dependency lock file\n"),
+    ] {
+        let outcome = lab.run(&["verify", "--matrix", "--flavor", flavor]);
+        assert_exit(&outcome, 1);
+        let table = &outcome.stdout;
+        assert!(table.contains("example.com/t/x  fails[1]"), "{table}");
+        assert!(table.contains(title), "{flavor}: {table}");
+    }
+}
+
+#[test]
+fn nothing_required_and_nothing_locked_is_said() {
+    let lab = Lab::new();
+    lab.write("main.tf", "output \"a\" {\n  value = 1\n}\n");
+    let outcome = lab.run(&["verify", "--matrix"]);
+    assert_exit(&outcome, 0);
+    assert!(
+        outcome
+            .stdout
+            .starts_with("no provider is required or locked"),
+        "{}",
+        outcome.stdout
+    );
+}
+
+fn rows(lab: &Lab, args: &[&str]) -> Vec<Value> {
+    let args = [&["verify", "--matrix", "--format", "json"], args].concat();
+    let outcome = lab.run(&args);
+    let json: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    json["roots"][0]["matrix"].as_array().unwrap().clone()
+}
+
+#[test]
+fn json_has_a_row_for_each_provider_platform_and_route() {
+    let lab = simple();
+    assert_exit(&lock(&lab, BOTH), 0);
+    install(&lab);
+    let rows = rows(&lab, BOTH);
+    assert_eq!(rows.len(), 2 * 8);
+    let words: Vec<&str> = rows[8..]
+        .iter()
+        .map(|row| row["route"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        words,
+        [
+            "registry",
+            "unpacked-mirror",
+            "packed-mirror",
+            "plugin-cache",
+            "readonly",
+            "plan",
+            "plan-after-init",
+            "validate"
+        ]
+    );
+    let readonly = serde_json::json!({
+        "provider": "example.com/t/x", "platform": "linux_amd64", "route": "readonly",
+        "outcome": "warns", "title": "Provider lock file not updated", "unchecked": false,
+        "assumed": false,
+    });
+    assert_eq!(rows[12], readonly);
+    let counted = serde_json::json!({
+        "provider": "example.com/t/x", "platform": "darwin_arm64", "route": "plan",
+        "outcome": "passes", "unchecked": false, "assumed": true,
+    });
+    assert_eq!(rows[5], counted);
+    let without = lab.run(&["verify", "--format", "json"]);
+    assert!(!without.stdout.contains("matrix"), "{}", without.stdout);
+}
+
+/// An unseen module may require what seems left over, and may not allow the locked version.
+#[test]
+fn what_cannot_be_seen_makes_rows_uncertain() {
+    let lab = simple();
+    assert_exit(&lock(&lab, BOTH), 0);
+    install(&lab);
+    let outcomes = |lab: &Lab| -> Vec<String> {
+        let rows = rows(lab, &["--platform", "linux_amd64"]);
+        let word = |row: &Value| {
+            let mark = if row["assumed"] == true { "?" } else { "" };
+            format!("{}{mark}", row["outcome"].as_str().unwrap())
+        };
+        rows.iter().map(word).collect()
+    };
+    let required = [
+        "rewrites", "passes", "passes", "passes", "warns", "passes", "passes", "passes",
+    ];
+    assert_eq!(outcomes(&lab), required);
+    let unseen = "module \"m\" {\n  source = \"example.com/a/b/c\"\n}\n";
+    lab.write("more.tf", unseen);
+    let doubted = [
+        "rewrites?",
+        "passes?",
+        "passes?",
+        "passes?",
+        "warns?",
+        "passes?",
+        "passes?",
+        "passes",
+    ];
+    assert_eq!(outcomes(&lab), doubted);
+    lab.write("main.tf", "");
+    let left_over = [
+        "rewrites", "passes?", "passes?", "passes?", "warns?", "passes", "passes?", "passes",
+    ];
+    assert_eq!(outcomes(&lab), left_over);
+    lab.write("more.tf", "");
+    let removed = [
+        "rewrites", "rewrites", "rewrites", "rewrites", "fails", "passes", "fails", "passes",
+    ];
+    assert_eq!(outcomes(&lab), removed);
+}
+
+#[test]
+fn fifteen_providers_on_five_platforms_fit_a_terminal() {
+    let lab = Lab::new();
+    let names: Vec<String> = (0..15)
+        .map(|n| format!("provider-of-medium-length-{n}"))
+        .collect();
+    let required = names
+        .iter()
+        .map(|name| format!("    {name} = {{ source = \"hashicorp/{name}\" }}\n"));
+    let required: String = required.collect();
+    lab.write(
+        "main.tf",
+        format!("terraform {{\n  required_providers {{\n{required}  }}\n}}\n"),
+    );
+    let h1 = "    \"h1:vSUZJPJlJhDOkbAT+iqt7AAQArew8uExp71bJtBUdMw=\",\n";
+    let zh: String = (1..8)
+        .map(|n| format!("    \"zh:{}\",\n", n.to_string().repeat(64)))
+        .collect();
+    let entry = |name: &String| {
+        let label = format!("registry.terraform.io/hashicorp/{name}");
+        format!("provider \"{label}\" {{\n  version = \"1.0.0\"\n  hashes = [\n{h1}{zh}  ]\n}}\n")
+    };
+    lab.write(LOCK, names.iter().map(entry).collect::<String>());
+    let outcome = lab.run(&["verify", "--matrix", "--only", "file"]);
+    assert_exit(&outcome, 0);
+    let lines: Vec<&str> = outcome.stdout.lines().collect();
+    let widest = lines.iter().map(|line| line.chars().count()).max().unwrap();
+    assert!(
+        lines.len() <= 26 && widest <= 130,
+        "{widest}\n{}",
+        outcome.stdout
+    );
+}
+
+#[test]
+fn a_provider_with_platforms_of_its_own_is_foretold_for_these() {
+    let lab = simple();
+    lab.write(
+        ".lockctl.hcl",
+        "provider \"example.com/t/x\" {\n  platforms = [\"linux_amd64\"]\n}\n",
+    );
+    lab.write("main.tf", ONE_PROVIDER);
+    let rows = rows(&lab, &[]);
+    assert!(
+        rows.iter().all(|row| row["platform"] == "linux_amd64"),
+        "{rows:#?}"
+    );
+    assert_eq!(rows.len(), 8);
+}

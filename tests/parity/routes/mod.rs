@@ -1,0 +1,45 @@
+//! What `verify --matrix` foretells for each route against what the real program does.
+//!
+//! The program can only play the platform it runs on. Another platform is one whose hashes are in the
+//! lock file beside or instead of those of this one.
+
+mod play;
+mod states;
+
+use lockctl::coverage::Route;
+
+use self::play::{Family, compare};
+use self::states::{HASHES, SITUATIONS};
+
+/// How many combinations of a lock file and a route must be compared at least.
+const LEAST: usize = 60;
+
+#[test]
+fn mirrors_come_out_as_foretold() {
+    compare(Family::Mirrors);
+}
+
+#[test]
+fn registries_come_out_as_foretold() {
+    compare(Family::Registry);
+}
+
+#[test]
+fn installed_packages_come_out_as_foretold() {
+    compare(Family::Installed);
+}
+
+#[test]
+fn every_route_is_compared_with_every_state() {
+    let families = [Family::Mirrors, Family::Registry, Family::Installed];
+    let mut routes: Vec<Route> = families.iter().flat_map(|f| f.routes()).copied().collect();
+    routes.sort();
+    assert_eq!(routes, {
+        let mut all = Route::ALL;
+        all.sort();
+        all
+    });
+    let combinations = routes.len() * (HASHES.len() + SITUATIONS.len());
+    assert!(combinations >= LEAST, "{combinations}");
+    println!("parity: {combinations} combinations of a lock file and a route");
+}

@@ -1,0 +1,296 @@
+//! Lays a state out for a route, runs the program there, and compares.
+
+use std::collections::BTreeMap;
+
+use lockctl::config::{self, Settings};
+use lockctl::coverage::{Outcome, Prediction, Route};
+use lockctl::diag::{Severity, Texts, has_errors};
+use lockctl::hash::Hash;
+use lockctl::lockfile;
+use lockctl::os::RealDisk;
+use lockctl::platform::Platform;
+use lockctl::verify::matrix::{Known, Locked, Outlook};
+use lockctl::verify::platforms::{KnownHashes, Wanted};
+use serde_json::json;
+
+use super::states::{HASHES, PROVIDER, Packages, SITUATIONS};
+use crate::LOCK;
+use crate::double::Registry;
+use crate::lab::{Lab, zip_of};
+use crate::terraform::Terraform;
+
+/// A made-up provider does not start, which is the next thing that `plan` and `validate` want once they
+/// have found every package right.
+const NOT_STARTED: &str = "Failed to load plugin schemas";
+
+const HERE: &str = "linux_amd64";
+const BINARY: &str = "terraform-provider-x_v1.0.0";
+
+/// Routes that are played in one way.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Family {
+    Mirrors,
+    Registry,
+    Installed,
+}
+
+impl Family {
+    pub(super) fn routes(self) -> &'static [Route] {
+        match self {
+            Self::Mirrors => &[Route::UnpackedMirror, Route::PackedMirror],
+            Self::Registry => &[
+                Route::Registry,
+                Route::PluginCache,
+                Route::Readonly,
+                Route::PlanAfterInit,
+            ],
+            Self::Installed => &[Route::Plan, Route::Validate],
+        }
+    }
+}
+
+/// One program, the packages, and where it finds them.
+struct Stage {
+    terraform: Terraform,
+    registry: Registry,
+    lab: Lab,
+    packages: Packages,
+}
+
+/// What the program did.
+#[derive(Debug)]
+struct Found {
+    succeeded: bool,
+    titles: Vec<String>,
+    rewrote: bool,
+}
+
+pub(super) fn compare(family: Family) {
+    let Some(mut stage) = Stage::set() else {
+        return;
+    };
+    let mut compared = 0;
+    let mut faults = Vec::new();
+    for (at, (name, constraint, lock)) in stage.packages.states().into_iter().enumerate() {
+        for route in family.routes() {
+            let root = format!("{route:?}-{at}");
+            stage.lay_out(&root, *route, constraint, lock.as_deref());
+            let prediction = stage.predict(&root, *route);
+            let found = stage.play(&root, *route);
+            compared += 1;
+            assert!(!prediction.assumed, "{name}: the packages are known");
+            if !agree(&prediction, &found) {
+                faults.push(format!("{name}: {prediction:?}, but {found:?}"));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    assert_eq!(
+        compared,
+        family.routes().len() * (HASHES.len() + SITUATIONS.len())
+    );
+    println!("parity: {family:?}: {compared} predictions hold");
+}
+
+impl Stage {
+    /// Publishes the packages, and learns the hashes of a complete entry from the program itself.
+    fn set() -> Option<Self> {
+        let terraform = Terraform::find_trusting()?;
+        if Platform::current().to_string() != HERE {
+            println!("skipped: the packages here are for {HERE}");
+            return None;
+        }
+        let (own, other) = (zip_of(&[(BINARY, "fake")]), zip_of(&[(BINARY, "other")]));
+        let registry = Registry::start();
+        registry.reset(&json!({ "sums": ["manifest"] }));
+        registry.add_zip("acme/x", "1.0.0", HERE, &own);
+        registry.add_zip("acme/x", "1.0.0", "darwin_arm64", &other);
+        let lab = Lab::new();
+        lab.write(
+            &format!("packed/{PROVIDER}/terraform-provider-x_1.0.0_{HERE}.zip"),
+            &own,
+        );
+        lab.unpacked("unpacked", &format!("{PROVIDER}/1.0.0/{HERE}"), "fake");
+        lab.unpacked("cache", &format!("{PROVIDER}/1.0.0/{HERE}"), "fake");
+        lab.unpacked("other", &format!("{PROVIDER}/1.0.0/{HERE}"), "other");
+        let h1 = |dir: &str| {
+            let outcome = lab.run(&["hash", &format!("{dir}/{PROVIDER}/1.0.0/{HERE}")]);
+            let text = outcome.stdout;
+            let start = text.find("h1:").unwrap();
+            text[start..].split_whitespace().next().unwrap().to_owned()
+        };
+        let zh = |zip: &[u8]| lockctl::hash::zh(zip).unwrap().to_string();
+        let packages = Packages {
+            h1: h1("unpacked"),
+            zh: zh(&own),
+            other_h1: h1("other"),
+            other_zh: zh(&other),
+            list: Vec::new(),
+        };
+        let mut stage = Self {
+            terraform,
+            registry,
+            lab,
+            packages,
+        };
+        stage.learn_list();
+        Some(stage)
+    }
+
+    fn learn_list(&mut self) {
+        self.lay_out("complete", Route::Registry, Some(">= 0.1"), None);
+        let found = self.play("complete", Route::Registry);
+        assert!(found.succeeded, "{found:?}");
+        let text = self.lab.read(&format!("complete/{LOCK}"));
+        let hashes = text.split('"');
+        let list = hashes.filter(|hash| hash.starts_with("zh:"));
+        self.packages.list = list.map(str::to_owned).collect();
+        assert_eq!(self.packages.list.len(), 3);
+        assert!(self.packages.list.contains(&self.packages.zh));
+    }
+
+    /// Writes a root, and the CLI configuration of the route.
+    fn lay_out(&mut self, root: &str, route: Route, constraint: Option<&str>, lock: Option<&str>) {
+        let lab = &mut self.lab;
+        let dir = |name: &str| lab.path(name).display().to_string();
+        let mirror = |name: &str| {
+            format!(
+                "provider_installation {{\n  filesystem_mirror {{\n    path = {:?}\n  }}\n}}\n",
+                dir(name)
+            )
+        };
+        let config = match route {
+            Route::UnpackedMirror => mirror("unpacked"),
+            Route::PackedMirror => mirror("packed"),
+            Route::PluginCache => format!("plugin_cache_dir = {:?}\n", dir("cache")),
+            _ => String::new(),
+        };
+        self.terraform.use_registry(lab, &self.registry, &[]);
+        let hosts = lab.read("cli.tfrc");
+        lab.write("cli.tfrc", hosts + &config);
+        let main = match constraint {
+            Some(constraint) => format!(
+                "terraform {{\n  required_providers {{\n    x = {{ source = \"acme/x\", version = {constraint:?} }}\n  }}\n}}\n\ndata \"x_thing\" \"a\" {{}}\n"
+            ),
+            None => "output \"a\" {\n  value = 1\n}\n".to_owned(),
+        };
+        lab.write(&format!("{root}/main.tf"), main);
+        if let Some(lock) = lock {
+            lab.write(&format!("{root}/{LOCK}"), lock);
+        }
+        if matches!(route, Route::Plan | Route::Validate) {
+            let providers = format!("{root}/.terraform/providers");
+            lab.unpacked(&providers, &format!("{PROVIDER}/1.0.0/{HERE}"), "fake");
+        }
+    }
+
+    /// What lockctl foretells, knowing the package of this platform.
+    fn predict(&self, root: &str, route: Route) -> Prediction {
+        let flavor = self.terraform.rules;
+        let mut texts = Texts::default();
+        let dir = self.lab.path(root);
+        let loaded = config::load(&RealDisk, &mut texts, &dir, &Settings::new(flavor));
+        let lock = std::fs::read(dir.join(LOCK)).unwrap_or_default();
+        let file = texts.add(LOCK, lock.clone());
+        let (document, diagnostics) = lockfile::parse(file, &lock, flavor);
+        let errors = diagnostics.iter().filter(|d| d.severity == Severity::Error);
+        let titles: Vec<&str> = errors.map(|d| &*d.title).collect();
+        let locked = match has_errors(&diagnostics) {
+            false => Locked::Sound(&document),
+            true => Locked::Broken {
+                document: &document,
+                titles: &titles,
+            },
+        };
+        let outlook = Outlook {
+            locked,
+            flavor,
+            requirements: Some(&loaded.requirements),
+        };
+        let platform: Platform = HERE.parse().unwrap();
+        let wanted = Wanted {
+            every: vec![platform.clone()],
+            ..Wanted::default()
+        };
+        let known = |hash: &str| -> KnownHashes {
+            let hash: Hash = hash.parse().unwrap();
+            let of_provider = BTreeMap::from([(platform.clone(), hash)]);
+            let addr = lockctl::addr::ProviderAddr::parse("acme/x", flavor).unwrap();
+            [(addr, of_provider)].into()
+        };
+        let (h1, zh) = (known(&self.packages.h1), known(&self.packages.zh));
+        let known = Known { h1: &h1, zh: &zh };
+        let rows = outlook.rows(&wanted, known);
+        let [row] = &*rows else {
+            panic!("one provider, one platform: {rows:?}")
+        };
+        let mut predictions = row.predictions.iter();
+        predictions.find(|p| p.route == route).unwrap().clone()
+    }
+
+    fn play(&self, root: &str, route: Route) -> Found {
+        let args: &[&str] = match route {
+            Route::Readonly => &["init", "-lockfile=readonly"],
+            Route::Plan | Route::PlanAfterInit => &["plan", "-input=false"],
+            Route::Validate => &["validate"],
+            _ => &["init"],
+        };
+        if route == Route::PlanAfterInit {
+            let readonly = ["init", "-lockfile=readonly", "-no-color"];
+            self.terraform.run(&self.lab, root, &readonly);
+        }
+        let read = || std::fs::read(self.lab.path(root).join(LOCK)).ok();
+        let before = read();
+        let args = [args, &["-no-color"]].concat();
+        let (succeeded, said) = self.terraform.run(&self.lab, root, &args);
+        Found {
+            succeeded,
+            titles: titles(&said),
+            rewrote: read() != before,
+        }
+    }
+}
+
+/// Takes the titles of errors and warnings out of what the program said.
+fn titles(said: &str) -> Vec<String> {
+    let lines = said.lines().map(|line| line.trim_start_matches(['│', ' ']));
+    let titles = lines.filter_map(|line| {
+        let title = line.strip_prefix("Error: ");
+        title.or_else(|| line.strip_prefix("Warning: "))
+    });
+    titles.map(str::to_owned).collect()
+}
+
+/// Tells whether exit, title and file are as foretold, and nothing else was said.
+fn agree(prediction: &Prediction, found: &Found) -> bool {
+    let is_init = prediction.route.command() == "init";
+    let (succeeds, rewrites) = match prediction.outcome {
+        Outcome::Passes | Outcome::Warns => (is_init, false),
+        Outcome::Rewrites => (true, true),
+        Outcome::Fails => (false, false),
+    };
+    let nothing_used = found.titles.is_empty() && found.succeeded;
+    let expected = match (&prediction.title, prediction.outcome) {
+        (Some(title), _) => Some(&**title),
+        (None, Outcome::Passes) if !is_init && !nothing_used => Some(NOT_STARTED),
+        (None, _) => None,
+    };
+    let succeeds = succeeds || (prediction.outcome == Outcome::Passes && nothing_used);
+    let titles = match expected {
+        None => found.titles.is_empty(),
+        Some(title) => !found.titles.is_empty() && found.titles.iter().all(|t| is_of(t, title)),
+    };
+    succeeds == found.succeeded && rewrites == found.rewrote && titles
+}
+
+/// Tells whether a printed title is the foretold one, which may leave words out.
+fn is_of(printed: &str, title: &str) -> bool {
+    let mut rest = printed;
+    title.split('…').all(|part| match rest.find(part) {
+        Some(at) => {
+            rest = &rest[at + part.len()..];
+            true
+        }
+        None => false,
+    })
+}

@@ -1,0 +1,178 @@
+//! What a lock file may hold: every row of the table in `lockfile.md` 5.3, and what else decides about
+//! `init` (`commands.md` 1.1, 2.1, 2.2, 2.4).
+
+/// The provider that is looked at.
+pub(super) const PROVIDER: &str = "registry.terraform.io/acme/x";
+
+/// The hashes of the packages that are played with.
+pub(super) struct Packages {
+    /// Of the package of this platform.
+    pub(super) h1: String,
+    pub(super) zh: String,
+    /// Of that of another platform.
+    pub(super) other_h1: String,
+    pub(super) other_zh: String,
+    /// The signed list, sorted: both zips and the manifest.
+    pub(super) list: Vec<String>,
+}
+
+/// The name of a state of an entry, and its hashes, unsorted.
+type Hashes = (&'static str, fn(&Packages) -> Vec<&str>);
+
+/// A lock file before, and the configuration beside it.
+pub(super) struct State {
+    pub(super) name: &'static str,
+    /// What is required of the provider; nothing if it is not.
+    pub(super) constraint: Option<&'static str>,
+    pub(super) lock: fn(&Packages) -> Option<String>,
+}
+
+const WRONG_H1: &str = "h1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
+const WRONG_ZH: &str = "zh:0000000000000000000000000000000000000000000000000000000000000000";
+
+/// Any version.
+const ANY: Option<&str> = Some(">= 0.1");
+
+/// What an entry of the provider may record, the version being right.
+pub(super) const HASHES: &[Hashes] = &[
+    ("nothing", |_| vec![]),
+    ("unknown schemes only", |_| vec!["H1:x", "h2:x"]),
+    ("right h1", |p| vec![&p.h1]),
+    ("right h1, wrong h1", |p| vec![&p.h1, WRONG_H1]),
+    ("right h1, wrong zh", |p| vec![&p.h1, WRONG_ZH]),
+    ("right h1, part of the list", |p| {
+        vec![&p.h1, &p.other_h1, WRONG_H1, &p.zh]
+    }),
+    ("right h1, the list", |p| all(&[&p.h1], &p.list)),
+    ("both h1, the list", |p| all(&[&p.h1, &p.other_h1], &p.list)),
+    ("right h1, the list, unknown scheme", |p| {
+        all(&[&p.h1, "h2:x"], &p.list)
+    }),
+    ("right h1, unknown scheme", |p| vec![&p.h1, "h2:x"]),
+    ("wrong h1", |_| vec![WRONG_H1]),
+    ("wrong h1, unknown scheme", |_| vec![WRONG_H1, "h2:x"]),
+    ("that h1 of another platform", |p| vec![&p.other_h1]),
+    ("right zh", |p| vec![&p.zh]),
+    ("the list", |p| all(&[], &p.list)),
+    ("wrong zh", |_| vec![WRONG_ZH]),
+    ("zh of another platform", |p| vec![&p.other_zh]),
+    ("right zh, wrong h1", |p| vec![&p.zh, WRONG_H1]),
+    ("the list, h1 of another platform", |p| {
+        all(&[&p.other_h1], &p.list)
+    }),
+    ("h1 and zh of another platform", |p| {
+        vec![&p.other_h1, &p.other_zh]
+    }),
+];
+
+/// Situations in which something else than hashes decides, or where it should not.
+pub(super) const SITUATIONS: &[State] = &[
+    State {
+        name: "no lock file",
+        constraint: ANY,
+        lock: |_| None,
+    },
+    State {
+        name: "no entry",
+        constraint: ANY,
+        lock: |_| Some("# no provider\n".to_owned()),
+    },
+    State {
+        name: "unreadable: unknown argument",
+        constraint: ANY,
+        lock: |p| Some(entry(&complete(p)).replace("version", "revision")),
+    },
+    State {
+        name: "unreadable: conflict markers",
+        constraint: ANY,
+        lock: |p| {
+            Some(format!(
+                "<<<<<<< ours\n{}>>>>>>> theirs\n",
+                entry(&complete(p))
+            ))
+        },
+    },
+    State {
+        name: "version outside the constraint",
+        constraint: Some(">= 2.0"),
+        lock: |p| Some(entry(&complete(p))),
+    },
+    State {
+        name: "version outside the constraint, wrong h1",
+        constraint: Some(">= 2.0"),
+        lock: |_| Some(entry(&[WRONG_H1])),
+    },
+    State {
+        name: "not required",
+        constraint: None,
+        lock: |p| Some(entry(&complete(p))),
+    },
+    State {
+        name: "not required, wrong h1",
+        constraint: None,
+        lock: |_| Some(entry(&[WRONG_H1])),
+    },
+    State {
+        name: "stale constraints",
+        constraint: Some("~> 1.0"),
+        lock: |p| {
+            let stale = "version = \"1.0.0\"\n  constraints = \"1.0.0\"";
+            Some(entry(&complete(p)).replace("version = \"1.0.0\"", stale))
+        },
+    },
+    State {
+        name: "comments, blank lines and no header",
+        constraint: ANY,
+        lock: |p| {
+            let text = entry(&complete(p)).replace("\n  hashes", "\n\n\n// here\n      hashes");
+            Some(format!("/* mine */ {}", text.replace('\n', "\r\n")))
+        },
+    },
+    State {
+        name: "hashes in another order",
+        constraint: ANY,
+        lock: |p| {
+            let mut hashes = complete(p);
+            hashes.reverse();
+            Some(entry(&hashes))
+        },
+    },
+    State {
+        name: "one h1 twice",
+        constraint: ANY,
+        lock: |p| Some(entry(&[&p.h1, &p.h1])),
+    },
+];
+
+impl Packages {
+    /// Every state of an entry, then the situations, with the lock file of each.
+    pub(super) fn states(&self) -> Vec<(&'static str, Option<&'static str>, Option<String>)> {
+        let entries = HASHES.iter().map(|(name, hashes)| {
+            let mut hashes = hashes(self);
+            hashes.sort_unstable();
+            (*name, ANY, Some(entry(&hashes)))
+        });
+        let situations = SITUATIONS.iter();
+        let situations = situations.map(|state| (state.name, state.constraint, (state.lock)(self)));
+        entries.chain(situations).collect()
+    }
+}
+
+fn all<'a>(some: &[&'a str], list: &'a [String]) -> Vec<&'a str> {
+    let list = list.iter().map(String::as_str);
+    some.iter().copied().chain(list).collect()
+}
+
+fn complete(packages: &Packages) -> Vec<&str> {
+    let mut hashes = all(&[&packages.h1], &packages.list);
+    hashes.sort_unstable();
+    hashes
+}
+
+fn entry(hashes: &[&str]) -> String {
+    let list = match hashes {
+        [] => String::new(),
+        some => format!("  hashes = {some:?}\n"),
+    };
+    format!("provider \"{PROVIDER}\" {{\n  version = \"1.0.0\"\n{list}}}\n")
+}
