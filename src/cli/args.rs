@@ -189,6 +189,7 @@ pub(super) enum Group {
     Configuration,
     Platforms,
     Packages,
+    Policy,
 }
 
 #[derive(Clone, Debug, Args)]

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use super::World;
 use super::args::{Common, Roots};
@@ -37,7 +38,7 @@ pub(super) fn each(
     common: &Common,
     roots: &Roots,
     world: World<'_>,
-    mut work: impl FnMut(&Root, &mut Texts, &mut RootOutput) -> Result<Replaced, Failure>,
+    mut work: impl FnMut(&Rc<Root>, &mut Texts, &mut RootOutput) -> Result<Replaced, Failure>,
 ) -> Ran {
     let mut ran = Ran::default();
     let current = match world.env.current_dir() {
@@ -66,7 +67,7 @@ pub(super) fn each(
     for dir in dirs {
         let mut attempt =
             |output: &mut RootOutput| match opening.open(&dir, &mut ran.texts, output)? {
-                Some(root) => work(&root, &mut ran.texts, output),
+                Some(root) => work(&Rc::new(root), &mut ran.texts, output),
                 None => Ok(Replaced::Done),
             };
         ran.outputs.push(with_restarts(&dir, &mut attempt));

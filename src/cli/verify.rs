@@ -2,20 +2,23 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use super::args::{Common, Group, Verify};
-use super::output::{Output, RootOutput};
+use super::output::Output;
 use super::root::{LockText, Root};
-use super::roots;
+use super::roots::{self, Ran};
 use super::setup::Typed;
 use super::verify_packages::Packages;
 use super::verify_report::{Judged, say};
 use super::{World, setup};
-use crate::diag::{Diagnostic, Severity, Texts, has_errors};
+use crate::diag::{Diagnostic, Severity, Span, Texts, has_errors};
 use crate::report::{Block, Failure, Tone, json};
 use crate::requirement::Requirements;
 use crate::verify::matrix::{Known, Locked, Outlook};
-use crate::verify::{Finding, Subject, configuration, file, levels, matrix, platforms, signed};
+use crate::verify::{
+    Finding, Subject, configuration, file, levels, matrix, platforms, policy, signed,
+};
 use crate::world::Replaced;
 
 /// What all roots of a run share.
@@ -43,9 +46,18 @@ pub(super) fn run(common: &Common, args: &Verify, world: World<'_>) -> Output {
         platforms,
         packages,
     };
+    let mut all: Vec<JudgedRoot> = Vec::new();
     let mut ran = roots::each(common, &args.roots, world, |root, texts, output| {
-        run.root(root, texts, output)
+        let judged = run.root(root, texts)?;
+        let path = output.json.path.clone();
+        let root = Rc::clone(root);
+        all.push(JudgedRoot { path, root, judged });
+        Ok(Replaced::Done)
     });
+    if run.wants(Group::Policy) {
+        one_version(&mut all);
+    }
+    say_all(&mut ran, all);
     run.packages.finish(&mut ran);
     let mut output = Output::of_roots("verify", ran);
     output.remarks(setup::platform_remarks(&args.platforms.platforms));
@@ -54,6 +66,56 @@ pub(super) fn run(common: &Common, args: &Verify, world: World<'_>) -> Output {
         output.report.notes.push(remark);
     }
     output
+}
+
+/// A root with what it came to.
+struct JudgedRoot {
+    /// The directory, as the output names it.
+    path: String,
+    root: Rc<Root>,
+    judged: Judged,
+}
+
+/// Adds what the comparison of all roots finds, in each root as bad as its project file says.
+fn one_version(all: &mut [JudgedRoot]) {
+    let entries = all.iter().enumerate().flat_map(|(at, judged)| {
+        let lock = judged.root.lock.iter();
+        lock.flat_map(move |lock| {
+            lock.document
+                .lock
+                .providers
+                .iter()
+                .map(move |(provider, entry)| policy::RootEntry {
+                    root: at,
+                    provider,
+                    version: &entry.version,
+                    file: lock.file,
+                    span: lock
+                        .document
+                        .places
+                        .get(provider)
+                        .map_or_else(Span::default, |places| places.version),
+                })
+        })
+    });
+    let found = policy::one_version(&entries.collect::<Vec<_>>());
+    for (at, finding) in found {
+        let JudgedRoot { root, judged, .. } = &mut all[at];
+        let (kept, off) = levels::apply(vec![finding], &[], root.project(), root.flavor);
+        judged.findings.extend(kept);
+        judged.off.extend(off);
+    }
+}
+
+/// Fills the output of each root that could be judged.
+fn say_all(ran: &mut Ran, all: Vec<JudgedRoot>) {
+    let mut outputs = ran.outputs.iter_mut();
+    for JudgedRoot { path, root, judged } in all {
+        // Roots that could not be judged have an output, too.
+        let output = outputs.find(|output| output.json.path == path);
+        let output = output.expect("outputs stand in the order of the roots");
+        say(output, &root, judged, &ran.texts);
+    }
 }
 
 /// How many rules the command that explains them names.
@@ -84,15 +146,11 @@ fn explained(roots: &[json::Root]) -> Option<String> {
 }
 
 impl Run<'_> {
-    fn root(
-        &mut self,
-        root: &Root,
-        texts: &mut Texts,
-        output: &mut RootOutput,
-    ) -> Result<Replaced, Failure> {
+    fn root(&mut self, root: &Root, texts: &mut Texts) -> Result<Judged, Failure> {
         let needs_configuration = self.wants(Group::Configuration)
             || self.wants(Group::Platforms)
             || self.wants(Group::Packages)
+            || self.wants(Group::Policy)
             || self.args.matrix;
         let loaded =
             needs_configuration.then(|| root.load(self.world, &self.args.configuration, texts));
@@ -135,8 +193,7 @@ impl Run<'_> {
         (judged.findings, judged.off) =
             levels::apply(judged.findings, &faults, root.project(), root.flavor);
         judged.verbose = self.common.verbose;
-        say(output, root, judged, texts);
-        Ok(Replaced::Done)
+        Ok(judged)
     }
 
     /// Checks a lock file, group by group; behind a fault in the file nothing else is judged.
@@ -173,6 +230,10 @@ impl Run<'_> {
             judged.platforms = Some(wanted);
         }
         judged.known = known;
+        if let (Some(policy), true) = (&root.project().policy, self.wants(Group::Policy)) {
+            let found = policy::allowed(subject, policy, &root.project_name());
+            judged.findings.extend(found);
+        }
         judged
     }
 

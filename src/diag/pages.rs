@@ -90,6 +90,10 @@ pub const TOPICS: &[Topic] = &[
         ],
     },
     Topic {
+        title: "Policy",
+        pages: pages!["provider-not-allowed", "versions-differ",],
+    },
+    Topic {
         title: "Files of any kind",
         pages: pages![
             "address-malformed",

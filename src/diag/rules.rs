@@ -68,6 +68,14 @@ const fn rule(name: &'static str, severity: Severity, meaning: &'static str) -> 
     }
 }
 
+/// A rule that nobody follows unless a project file says so.
+const fn unasked(name: &'static str, severity: Severity, meaning: &'static str) -> Rule {
+    Rule {
+        is_off: true,
+        ..rule(name, severity, meaning)
+    }
+}
+
 /// Finds a rule by its name.
 ///
 /// # Panics
@@ -303,6 +311,11 @@ pub const RULES: &[Rule] = &[
         "a project file states something that this version does not act upon",
     ),
     rule(
+        "provider-not-allowed",
+        Error,
+        "a provider is none of those that the policy of the project file allows",
+    ),
+    rule(
         "provider-not-locked",
         Error,
         "the configuration requires a provider that the lock file lacks",
@@ -358,6 +371,11 @@ pub const RULES: &[Rule] = &[
         "version-outside-constraint",
         Error,
         "the locked version does not meet a constraint of the configuration",
+    ),
+    unasked(
+        "versions-differ",
+        Warning,
+        "roots lock different versions of one provider",
     ),
     rule(
         "wrong-type",

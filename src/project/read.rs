@@ -108,10 +108,13 @@ fn project(body: &Body, faults: &mut Faults) -> Project {
         project.trust = trust(&block.body, project.flavor, faults);
     }
     project.policy = only(&faults.blocks(body, "policy"), faults).map(|block| {
-        let note = Diagnostic::note("project-unused", "Policy not checked");
-        let remark = "this version reads it, and checks nothing against it";
-        faults.push(note.at(faults.file, block.header, remark));
-        policy(&block.body, faults)
+        let policy = policy(&block.body, faults);
+        if !policy.keys.is_empty() {
+            let note = Diagnostic::note("project-unused", "Keys not checked");
+            let remark = "this version reads the keys, and checks nothing against them";
+            faults.push(note.at(faults.file, block.header, remark));
+        }
+        policy
     });
     project
 }

@@ -12,6 +12,7 @@ pub mod levels;
 pub mod matrix;
 pub mod packages;
 pub mod platforms;
+pub mod policy;
 pub mod signed;
 
 use crate::addr::ProviderAddr;

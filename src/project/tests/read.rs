@@ -60,7 +60,7 @@ policy {
 }
 "#,
     );
-    assert_eq!(problems, ["20 Policy not checked"]);
+    assert_eq!(problems, ["20 Keys not checked"]);
     let linux: Platform = "linux_amd64".parse().unwrap();
     assert_eq!(
         project.platforms,
@@ -182,7 +182,6 @@ fn words_outside_of_their_table_are_errors() {
     check(
         "policy {\n  allow = [\"*\",\n \"*/aws\"]\n  provider \"a/b\" {}\n}\n",
         &[
-            "1 Policy not checked",
             &format!("2 Invalid pattern: {PATTERN}"),
             &format!("3 Invalid pattern: {PATTERN}"),
             "4 Missing key: write key_id = \"…\", as `lockctl lock` prints it",

@@ -230,14 +230,51 @@ fn a_stated_file_counts_instead() {
 
 #[test]
 fn what_is_read_and_not_acted_upon_is_said() {
-    let lab = with("policy {\n  allow = [\"hashicorp/*\"]\n}\n");
+    let key = "provider \"a/b\" {\n    key_id = \"34365D9472D7468F\"\n  }";
+    let lab = with(&format!("policy {{\n  {key}\n}}\n"));
     let outcome = lock(&lab, &[]);
     assert_exit(&outcome, 0);
     assert!(
         outcome
             .stderr
-            .contains("note[project-unused]: Policy not checked"),
+            .contains("note[project-unused]: Keys not checked"),
         "{}",
         outcome.stderr
+    );
+}
+
+#[test]
+fn what_may_be_locked_is_stated_once() {
+    let entry = |host: &str| format!("provider \"{host}\" {{\n  version = \"1.0.0\"\n}}\n");
+    let lock_text = entry("example.com/t/x") + &entry("other.example/t/y");
+    for (allow, refused) in [
+        ("\"*/*/*\"", &[][..]),
+        ("\"example.com/*/*\", \"other.example/t/y\"", &[]),
+        ("\"example.com/t/x\"", &["other.example/t/y"]),
+        ("\"t/*\"", &["example.com/t/x", "other.example/t/y"]),
+    ] {
+        let lab = with(&format!("policy {{\n  allow = [{allow}]\n}}\n"));
+        lab.write(LOCK, &lock_text);
+        let outcome = lab.run(&["verify", "--only", "policy"]);
+        assert_exit(&outcome, u8::from(!refused.is_empty()));
+        let told: Vec<&str> = outcome
+            .stdout
+            .lines()
+            .filter_map(|line| line.strip_prefix("error[provider-not-allowed]: "))
+            .collect();
+        let wanted = refused
+            .iter()
+            .map(|provider| format!("{provider} is not a provider that the policy allows"));
+        assert_eq!(told, wanted.collect::<Vec<_>>(), "{allow}");
+    }
+    // What is required counts before it is locked.
+    let lab = with("policy {\n  allow = [\"hashicorp/*\"]\n}\n");
+    lab.write(LOCK, "");
+    let outcome = lab.run(&["verify", "--only", "policy"]);
+    assert_exit(&outcome, 1);
+    assert!(
+        outcome.stdout.contains("required here"),
+        "{}",
+        outcome.stdout
     );
 }

@@ -1,0 +1,168 @@
+//! The group *policy*: what a team lets its lock files hold (`product.md`, *Project file*).
+//!
+//! [`allowed`] judges one root by the project file that governs it. [`one_version`] compares all
+//! roots of a run; its rule is off unless a project file states a level for it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Finding, Subject};
+use crate::addr::{ProviderAddr, ProviderPattern};
+use crate::diag::{Diagnostic, FileId, Span};
+use crate::project::Policy;
+use crate::version::Version;
+
+/// Checks that every provider that is locked, or required and not locked yet, is one that the
+/// project file of that name allows.
+#[must_use]
+pub fn allowed(subject: Subject<'_>, policy: &Policy, project_file: &str) -> Vec<Finding> {
+    let Some(allow) = &policy.allow else {
+        return Vec::new();
+    };
+    // What is no pattern to this flavor allows nothing here.
+    let patterns = allow
+        .iter()
+        .filter_map(|text| ProviderPattern::parse(text, subject.flavor).ok());
+    let patterns: Vec<ProviderPattern> = patterns.collect();
+    let is_refused = |provider: &&ProviderAddr| {
+        !provider.is_builtin(subject.flavor)
+            && !patterns.iter().any(|pattern| pattern.allows(provider))
+    };
+    let locked = subject.document.lock.providers.keys();
+    let required = subject
+        .requirements
+        .into_iter()
+        .flat_map(|all| all.providers.keys());
+    let refused: BTreeSet<&ProviderAddr> = locked.chain(required).filter(is_refused).collect();
+    let findings = refused
+        .into_iter()
+        .map(|provider| not_allowed(subject, provider, project_file));
+    findings.collect()
+}
+
+fn not_allowed(subject: Subject<'_>, provider: &ProviderAddr, project_file: &str) -> Finding {
+    let title = format!("{provider} is not a provider that the policy allows");
+    let mut diagnostic = Diagnostic::error("provider-not-allowed", title).help(format!(
+        "take another provider, or add \"{provider}\" to `allow` in {project_file}"
+    ));
+    let required = subject
+        .requirements
+        .and_then(|all| all.providers.get(provider)?.first());
+    let is_locked = subject.document.lock.providers.contains_key(provider);
+    match (is_locked, required) {
+        (true, place) => {
+            diagnostic = diagnostic.at(subject.file, subject.header(provider), "locked here");
+            if let Some(place) = place {
+                diagnostic = diagnostic.see(place.file, place.span, "required here");
+            }
+        }
+        (false, Some(place)) => {
+            diagnostic = diagnostic.at(place.file, place.span, "required here");
+        }
+        (false, None) => {}
+    }
+    Finding::about(provider, diagnostic)
+}
+
+/// An entry of one of several roots.
+#[derive(Clone, Debug)]
+pub struct RootEntry<'a> {
+    /// Which root, by whatever number the caller gave it.
+    pub root: usize,
+    /// The provider.
+    pub provider: &'a ProviderAddr,
+    /// The locked version.
+    pub version: &'a Version,
+    /// The lock file.
+    pub file: FileId,
+    /// Where the version stands in it.
+    pub span: Span,
+}
+
+/// Finds entries that are older than the newest one of their provider in any root; each finding
+/// comes with the number of its root, in the order of the roots.
+#[must_use]
+pub fn one_version(entries: &[RootEntry<'_>]) -> Vec<(usize, Finding)> {
+    let mut newest: BTreeMap<&ProviderAddr, &RootEntry<'_>> = BTreeMap::new();
+    for entry in entries {
+        let known = newest.entry(entry.provider).or_insert(entry);
+        if entry.version > known.version {
+            *known = entry;
+        }
+    }
+    let older = entries.iter().filter_map(|entry| {
+        let newest = newest.get(entry.provider)?;
+        (entry.version < newest.version).then(|| (entry.root, differs(entry, newest)))
+    });
+    let mut older: Vec<(usize, Finding)> = older.collect();
+    older.sort_by_key(|(root, _)| *root);
+    older
+}
+
+fn differs(entry: &RootEntry<'_>, newest: &RootEntry<'_>) -> Finding {
+    let provider = entry.provider;
+    let diagnostic = Diagnostic::warning(
+        "versions-differ",
+        format!(
+            "{provider} is locked at {} here and at {} elsewhere",
+            entry.version, newest.version
+        ),
+    )
+    .at(entry.file, entry.span, "the older version")
+    .see(newest.file, newest.span, "the newest of all roots")
+    .help(
+        "delete the older entry and lock the root again; where that selects the same version, a \
+         constraint holds it back",
+    );
+    Finding::about(provider, diagnostic)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diag::Texts;
+    use crate::flavor::Flavor;
+
+    #[test]
+    fn each_older_entry_is_found_in_its_root() {
+        let mut texts = Texts::default();
+        let addr = |text| ProviderAddr::parse(text, Flavor::Terraform1_16).expect("an address");
+        let version = |text: &str| text.parse::<Version>().expect("a version");
+        let (a, b) = (addr("a/a"), addr("b/b"));
+        let rows = [
+            (0, &a, version("1.0.0")),
+            (0, &b, version("1.0.0")),
+            (1, &a, version("1.2.0")),
+            (2, &a, version("1.10.0")),
+            (3, &a, version("1.10.0")),
+            (3, &b, version("1.0.0")),
+            (4, &a, version("1.10.0-beta")),
+        ];
+        let entries: Vec<RootEntry<'_>> = rows
+            .iter()
+            .map(|(root, provider, version)| RootEntry {
+                root: *root,
+                provider,
+                version,
+                file: texts.add(root.to_string(), Vec::new()),
+                span: Span::default(),
+            })
+            .collect();
+        let found = one_version(&entries);
+        let told: Vec<(usize, &str)> = found
+            .iter()
+            .map(|(root, finding)| (*root, &*finding.diagnostic.title))
+            .collect();
+        let title = |version| {
+            format!("registry.terraform.io/a/a is locked at {version} here and at 1.10.0 elsewhere")
+        };
+        let wanted = [(0, "1.0.0"), (1, "1.2.0"), (4, "1.10.0-beta")];
+        let wanted = wanted.map(|(root, version)| (root, title(version)));
+        assert_eq!(
+            told,
+            wanted.each_ref().map(|(root, title)| (*root, &**title))
+        );
+        // The newest is named where it stands first.
+        let newest = &found[0].1.diagnostic.related[0];
+        assert_eq!(texts.name(newest.file), "2");
+    }
+}
