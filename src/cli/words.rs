@@ -192,7 +192,14 @@ mod tests {
             Route::from(coverage::Route::PlanAfterInit),
             "plan-after-init",
         );
-        let unchecked = coverage::Outcome::RewritesUnchecked;
-        check(Outcome::from(unchecked), "rewrites");
+        use coverage::Outcome as Foretold;
+        for outcome in [
+            Foretold::Passes,
+            Foretold::Warns,
+            Foretold::Rewrites,
+            Foretold::Fails,
+        ] {
+            check(Outcome::from(outcome), outcome.word());
+        }
     }
 }
