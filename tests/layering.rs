@@ -52,7 +52,7 @@ const ROOMS: &[(&str, &str)] = &[
         "flavor addr version platform hash diag world package requirement parallel lockfile project \
          archive sources resolve coverage",
     ),
-    ("report", "diag"),
+    ("report", "hash diag"),
     ("os", "addr world"),
     (
         "cli",
