@@ -31,8 +31,9 @@ pub(super) struct Common {
     /// Whose rules apply: auto, terraform, opentofu, or with a version, as in terraform@1.11
     #[arg(long, global = true, default_value = "auto", hide_default_value = true)]
     pub(super) flavor: FlavorChoice,
-    /// How results are printed: for people, as one JSON object, (`diff` and `explain` only) as
-    /// Markdown, or (`tree` only) as a picture to draw
+    /// How results are printed: for people, or as one JSON object; by `verify`, `diff` and `explain`
+    /// as Markdown; by `verify` as SARIF, as a JUnit report or as annotations of GitHub Actions; by
+    /// `tree` as a picture to draw
     #[arg(long, global = true, value_enum, default_value_t = Format::Human)]
     pub(super) format: Format,
     /// When colours are used; auto: on a terminal, unless `NO_COLOR` is set
@@ -61,6 +62,9 @@ pub(super) enum Format {
     Human,
     Json,
     Markdown,
+    Sarif,
+    Junit,
+    Github,
     Mermaid,
     Dot,
 }
@@ -361,18 +365,40 @@ impl CommandLine {
     /// With what is to be printed instead: help, the version, or what is wrong.
     pub(super) fn read(args: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
         let line = Self::try_parse_from(args)?;
-        let text = match (line.common.format, &line.command) {
-            (Format::Mermaid | Format::Dot, command) if !matches!(command, Command::Tree(_)) => {
-                "'--format mermaid' and '--format dot' are formats of `lockctl tree` only"
+        let format = line.common.format;
+        let named = format.to_possible_value();
+        let name = named.as_ref().map_or("", |value| value.get_name());
+        match format.commands(&line.command) {
+            Ok(()) => Ok(line),
+            Err(commands) => {
+                let text = format!("'--format {name}' is a format of {commands} only");
+                Err(Self::command().error(ErrorKind::ArgumentConflict, text))
             }
-            (Format::Markdown, command)
-                if !matches!(command, Command::Diff(_) | Command::Explain(_)) =>
-            {
-                "'--format markdown' is a format of `lockctl diff` and `lockctl explain` only"
+        }
+    }
+}
+
+impl Format {
+    /// Makes sure that a command knows the format.
+    ///
+    /// # Errors
+    /// With the commands that do.
+    fn commands(self, command: &Command) -> Result<(), &'static str> {
+        let (knows, commands) = match self {
+            Self::Human | Self::Json => (true, "every command"),
+            Self::Markdown => (
+                matches!(
+                    command,
+                    Command::Diff(_) | Command::Explain(_) | Command::Verify(_)
+                ),
+                "`lockctl diff`, `lockctl explain` and `lockctl verify`",
+            ),
+            Self::Sarif | Self::Junit | Self::Github => {
+                (matches!(command, Command::Verify(_)), "`lockctl verify`")
             }
-            _ => return Ok(line),
+            Self::Mermaid | Self::Dot => (matches!(command, Command::Tree(_)), "`lockctl tree`"),
         };
-        Err(Self::command().error(ErrorKind::ArgumentConflict, text))
+        if knows { Ok(()) } else { Err(commands) }
     }
 }
 

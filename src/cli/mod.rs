@@ -2,6 +2,7 @@
 
 mod args;
 mod branches;
+mod checked;
 mod diff;
 mod diff_config;
 mod diff_git;
@@ -107,7 +108,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, world: World<'_>, io: &mut 
         Err(failure) => Output::failed(line.command.name(), failure),
     };
     output.sum_up(&line.common);
-    let printed = output.print(&line.common, world.env, io);
+    let printed = output.print(&line.common, world, io);
     exit_code(output.exit, printed, io)
 }
 

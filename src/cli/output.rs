@@ -3,15 +3,16 @@
 use std::io;
 
 use super::args::{Common, Format, When};
+use super::checked::checked;
 use super::roots::Ran;
-use super::{CLEAN, FAILED, FINDINGS, Io};
+use super::{CLEAN, FAILED, FINDINGS, Io, World};
 use crate::addr::ProviderAddr;
 use crate::diag::{Diagnostic, Rule, Severity, Texts};
 use crate::report::graph::{self, Language};
 use crate::report::human::{self, Colors};
 use crate::report::json::{self, Status};
-use crate::report::markdown;
 use crate::report::{Block, Failure, Report, Tone};
+use crate::report::{github, junit, markdown, sarif};
 use crate::world::{Env, Stream};
 
 /// Everything that a command says.
@@ -30,7 +31,7 @@ pub(super) struct Output {
     /// Bytes to print as they are, before all else, to people only.
     pub(super) raw: Vec<u8>,
     /// Directories with configuration that no root covers, if roots were looked for.
-    not_locked: Option<Vec<String>>,
+    pub(super) not_locked: Option<Vec<String>>,
 }
 
 /// What a command says about one root.
@@ -169,7 +170,13 @@ impl Output {
     }
 
     /// Prints in the format that was asked for.
-    pub(super) fn print(&self, common: &Common, env: &dyn Env, io: &mut Io<'_>) -> io::Result<()> {
+    pub(super) fn print(
+        &self,
+        common: &Common,
+        world: World<'_>,
+        io: &mut Io<'_>,
+    ) -> io::Result<()> {
+        let env = world.env;
         match common.format {
             Format::Human => {
                 io.stdout.write_all(&self.raw)?;
@@ -178,8 +185,24 @@ impl Output {
                 self.print_notes(common, env, io)
             }
             Format::Markdown => {
-                markdown::render(io.stdout, &self.report.results)?;
+                match self.command {
+                    "verify" => markdown::checks(io.stdout, &checked(self, world))?,
+                    _ => markdown::render(io.stdout, &self.report.results)?,
+                }
                 self.print_notes(common, env, io)
+            }
+            Format::Sarif => {
+                sarif::render(io.stdout, &checked(self, world))?;
+                self.print_notes(common, env, io)
+            }
+            Format::Junit => {
+                junit::render(io.stdout, &checked(self, world))?;
+                self.print_notes(common, env, io)
+            }
+            // The runner reads commands from either stream: nothing may stand beside them.
+            Format::Github => {
+                github::render(io.stdout, &checked(self, world))?;
+                io.stdout.flush()
             }
             Format::Mermaid => self.print_graph(Language::Mermaid, common, env, io),
             Format::Dot => self.print_graph(Language::Dot, common, env, io),

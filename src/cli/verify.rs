@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::args::{Common, Group, Verify};
+use super::args::{Common, Format, Group, Verify};
 use super::output::Output;
 use super::root::{LockText, Root};
 use super::roots::{self, Ran};
@@ -61,7 +61,10 @@ pub(super) fn run(common: &Common, args: &Verify, world: World<'_>) -> Output {
     run.packages.finish(&mut ran);
     let mut output = Output::of_roots("verify", ran);
     output.remarks(setup::platform_remarks(&args.platforms.platforms));
-    if let Some(text) = explained(&output.roots) {
+    // Programs are told the rule of each finding, and need no advice on how to read more.
+    if common.format == Format::Human
+        && let Some(text) = explained(&output.roots)
+    {
         let remark = Block::Remark(Tone::Note, text);
         output.report.notes.push(remark);
     }

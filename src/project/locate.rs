@@ -179,6 +179,16 @@ impl<'a> Projects<'a> {
     }
 }
 
+/// Finds the top of the repository that a directory lies in: the nearest one above it, or itself,
+/// that holds a `.git`.
+#[must_use]
+pub fn repository(files: &dyn Files, place: &Place) -> Option<PathBuf> {
+    let above = std::iter::successors(Some(place.clone()), Place::parent);
+    let mut above = above.take(MAX_LEVELS);
+    let top = above.find(|here| files.kind(&here.file(REPOSITORY)).is_ok())?;
+    Some(top.absolute)
+}
+
 impl std::fmt::Debug for Projects<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Projects").finish_non_exhaustive()

@@ -1,18 +1,27 @@
 //! What a command has to say, as values, and its renderings.
 //!
 //! This room knows no command: a command fills a [`Report`]; [`human`], [`json`], [`markdown`] and
-//! [`graph`] render it. Everything that came from outside is made harmless for a terminal here, and only here.
+//! [`graph`] render it. What programs of CI read is rendered from a [`Checked`]: [`sarif`],
+//! [`github`] and [`junit`]. Everything that came from outside is made harmless for a terminal here,
+//! and only here.
 
 mod changes;
+mod checked;
+pub mod github;
 pub mod graph;
 pub mod human;
 pub mod json;
+pub mod junit;
 pub mod markdown;
 pub mod page;
+pub mod sarif;
 mod snippet;
+#[cfg(test)]
+mod tests;
 mod tree;
 
 pub use changes::{Change, Changes, Linked, Remark};
+pub use checked::Checked;
 pub use tree::Tree;
 
 use crate::diag::{self, Diagnostic};

@@ -1,7 +1,7 @@
 //! A temporary directory with roots and mirrors in it, and lockctl run there in process.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use lockctl::cli::{self, Io, World};
@@ -112,12 +112,22 @@ impl Lab {
     ///
     /// What it prints for programs is held against the schema, whatever the test looks at.
     pub(crate) fn run_on(&self, disk: &dyn Disk, args: &[&str]) -> Outcome {
+        self.run_at(disk, self.dir.path(), args)
+    }
+
+    /// Runs lockctl as if started in a directory below.
+    #[allow(dead_code, reason = "not every test binary asks for it")]
+    pub(crate) fn run_in(&self, below: &str, args: &[&str]) -> Outcome {
+        self.run_at(&RealDisk, &self.path(below), args)
+    }
+
+    fn run_at(&self, disk: &dyn Disk, dir: &Path, args: &[&str]) -> Outcome {
         let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
         let mut io = Io {
             stdout: &mut stdout,
             stderr: &mut stderr,
         };
-        let mut line: Vec<OsString> = vec!["lockctl".into(), "-C".into(), self.dir.path().into()];
+        let mut line: Vec<OsString> = vec!["lockctl".into(), "-C".into(), dir.into()];
         line.extend(args.iter().map(OsString::from));
         let http = Hurried {
             http: RealHttp::new(&self.env),

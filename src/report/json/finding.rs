@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::diag::{Diagnostic, Label, Rule, Severity, Texts};
 
 /// One finding.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct Finding {
     /// The name of the rule.
     pub rule: &'static str,
@@ -47,7 +47,7 @@ pub struct Finding {
 }
 
 /// A place that explains a finding.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct Related {
     /// The file.
     pub file: String,

@@ -119,7 +119,7 @@ pub enum Status {
 }
 
 /// An operation that failed.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct Failure {
     /// What failed.
     pub title: String,

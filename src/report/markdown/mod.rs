@@ -3,10 +3,15 @@
 //! Whatever came from outside stands in code spans or is escaped, so that it shows as it is: it
 //! neither ends a table nor becomes a tag, a link, or a mention that notifies somebody.
 
+mod checks;
+mod text;
+
 use std::io::{self, Write};
 
-use super::human::harmless;
+pub use checks::checks;
+
 use super::{Block, Change, Changes, Linked, Remark, Tone};
+use text::{code, escaped, fenced};
 
 /// How many bytes the folded details may have: a comment on GitHub holds 65536 characters.
 const MAX_DETAILS: usize = 40_000;
@@ -139,51 +144,4 @@ fn linked(text: &Linked) -> String {
         Some(url) => format!("[{}]({url})", code(&text.text)),
         None => code(&text.text),
     }
-}
-
-/// Returns a code span, in which nothing but a pipe of a table would mean anything.
-fn code(text: &str) -> String {
-    let text = harmless(text).replace('|', "\\|");
-    let marks = "`".repeat(longest_run(&text) + 1);
-    let space = match text.starts_with('`') || text.ends_with('`') || text.trim().is_empty() {
-        true => " ",
-        false => "",
-    };
-    format!("{marks}{space}{text}{space}{marks}")
-}
-
-/// Returns a block of lines in which nothing means anything.
-fn fenced(lines: &[String], language: &str) -> String {
-    let lines: Vec<String> = lines.iter().map(|line| harmless(line)).collect();
-    let text = lines.join("\n");
-    let fence = "`".repeat((longest_run(&text) + 1).max(3));
-    format!("{fence}{language}\n{text}\n{fence}")
-}
-
-fn longest_run(text: &str) -> usize {
-    let runs = text.split(|c| c != '`');
-    runs.map(str::len).max().unwrap_or_default()
-}
-
-/// Returns text in which no character means anything to Markdown or HTML.
-///
-/// Addresses of the web and mentions are found without any mark, so these are taken apart too.
-fn escaped(text: &str) -> String {
-    let mut out = String::new();
-    let mut before = ' ';
-    for c in harmless(text).chars() {
-        match c {
-            // An empty comment keeps what follows from becoming a mention or a reference.
-            '@' => out.push_str("&#64;<!-- -->"),
-            '#' => out.push_str("&#35;<!-- -->"),
-            '.' if before.is_ascii_alphabetic() => out.push_str("&#46;"),
-            '.' | ',' | ';' | '(' | ')' | '\'' | '-' | '/' | '+' | '=' | '?' => out.push(c),
-            c if c.is_ascii_punctuation() && (c != ':' || before == 's' || before == 'p') => {
-                out.push_str(&format!("&#{};", u32::from(c)));
-            }
-            c => out.push(c),
-        }
-        before = c;
-    }
-    out
 }

@@ -1,0 +1,82 @@
+//! An output as the formats of CI need it: with paths from the top of the repository on.
+
+use std::path::{Component, MAIN_SEPARATOR, Path};
+
+use super::World;
+use super::output::Output;
+use crate::project::{self, Place};
+use crate::report::json::Finding;
+use crate::report::{Block, Checked};
+use crate::world::clean;
+
+/// Makes what the formats of CI are rendered from.
+///
+/// Where a command was started differs from job to job, and from one of its roots to the next; what
+/// reads these formats knows files by their path in the repository. The nearest `.git` above a root
+/// marks its top; without any, paths start from the working directory.
+pub(super) fn checked(output: &Output, world: World<'_>) -> Checked {
+    let current = world.env.current_dir().unwrap_or_default();
+    let mut roots = output.roots.clone();
+    for root in &mut roots {
+        let top = project::repository(world.disk, &Place::new(Path::new(&root.path), &current));
+        let top = top.unwrap_or_else(|| current.clone());
+        let off = root.turned_off.iter_mut().map(|off| &mut off.finding);
+        let paths = root.findings.iter_mut().chain(off).flat_map(paths);
+        for path in paths.chain([&mut root.path]) {
+            *path = below(&top, &clean(&current.join(&*path)));
+        }
+    }
+    let remarks = output.report.notes.iter().filter_map(|block| match block {
+        Block::Remark(tone, text) => Some((*tone, text.clone())),
+        _ => None,
+    });
+    Checked {
+        command: output.command,
+        exit: output.exit,
+        remarks: remarks.collect(),
+        not_locked: output.not_locked.as_ref().map_or(0, Vec::len),
+        roots,
+    }
+}
+
+fn paths(finding: &mut Finding) -> impl Iterator<Item = &mut String> {
+    let related = finding.related.iter_mut();
+    finding
+        .file
+        .iter_mut()
+        .chain(related.map(|place| &mut place.file))
+}
+
+/// Names an absolute path from a directory on; as it is if it does not lie below.
+///
+/// The parts have `/` between them on every system; `.` is the directory itself.
+fn below(top: &Path, path: &Path) -> String {
+    let Ok(rest) = path.strip_prefix(top) else {
+        return path.display().to_string().replace(MAIN_SEPARATOR, "/");
+    };
+    let parts = rest.components().map(|part| match part {
+        Component::Normal(name) => name.to_string_lossy(),
+        other => other.as_os_str().to_string_lossy(),
+    });
+    match parts.collect::<Vec<_>>().join("/") {
+        own if own.is_empty() => ".".to_owned(),
+        own => own,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_named_from_the_top_on() {
+        let named = |path: &str| below(Path::new("/work/repo"), Path::new(path));
+        assert_eq!(named("/work/repo"), ".");
+        assert_eq!(named("/work/repo/live/a/main.tf"), "live/a/main.tf");
+        assert_eq!(
+            named("/work/repository/main.tf"),
+            "/work/repository/main.tf"
+        );
+        assert_eq!(named("/work"), "/work");
+    }
+}

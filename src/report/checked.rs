@@ -1,0 +1,180 @@
+//! What a check of roots came to, as the formats need it that are read by programs of CI.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use super::Tone;
+use super::json::{Failure, Finding, Root, Status, TurnedOff};
+use crate::diag::Severity;
+
+/// What a check of roots came to.
+#[derive(Clone, Debug)]
+pub struct Checked {
+    /// The command, as typed.
+    pub command: &'static str,
+    /// The exit code of the program.
+    pub exit: u8,
+    /// The roots, in the order given. Paths of roots and files have `/` between their parts; they are
+    /// relative to the top of the repository inside of it, and absolute elsewhere.
+    pub roots: Vec<Root>,
+    /// What else is worth knowing; failures stand in their roots.
+    pub remarks: Vec<(Tone, String)>,
+    /// How many directories with configuration no root covers.
+    pub not_locked: usize,
+}
+
+impl Checked {
+    /// Returns whether every root could be checked.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        let mut roots = self.roots.iter();
+        roots.all(|root| root.status != Status::Failed)
+    }
+
+    /// Says in one line how it came out, as in `2 roots: 1 clean, 1 with findings; 1 error, 3 notes`.
+    #[must_use]
+    pub fn verdict(&self) -> String {
+        let counts = Severities::of(self.roots.iter().flat_map(|root| &root.findings));
+        let mut parts = match &self.roots[..] {
+            [root] if root.status == Status::Clean => vec!["clean".to_owned()],
+            [_] => Vec::new(),
+            roots => vec![statuses(roots)],
+        };
+        parts.extend(Some(counts.to_string()).filter(|text| !text.is_empty()));
+        if !self.is_complete() {
+            parts.push("not everything could be checked".to_owned());
+        }
+        let off = self.roots.iter().map(|root| root.turned_off.len()).sum();
+        let off = counted(off, "finding").map(|text| format!("{text} turned off"));
+        parts.extend(off);
+        let not_locked = match self.not_locked {
+            1 => Some("1 directory with configuration is not locked".to_owned()),
+            n => {
+                counted(n, "").map(|_| format!("{n} directories with configuration are not locked"))
+            }
+        };
+        parts.extend(not_locked);
+        parts.join("; ")
+    }
+
+    /// Returns the findings of all roots with the first root of each, each once: roots share modules
+    /// and project files.
+    pub(super) fn findings(&self) -> Vec<(&Root, &Finding)> {
+        let mut seen = BTreeSet::new();
+        let roots = self.roots.iter();
+        let all = roots.flat_map(|root| root.findings.iter().map(move |finding| (root, finding)));
+        all.filter(|(_, finding)| seen.insert(*finding)).collect()
+    }
+
+    /// Returns what is turned off, likewise.
+    pub(super) fn turned_off(&self) -> Vec<(&Root, &TurnedOff)> {
+        let mut seen = BTreeSet::new();
+        let roots = self.roots.iter();
+        let all = roots.flat_map(|root| root.turned_off.iter().map(move |off| (root, off)));
+        all.filter(|(_, off)| seen.insert(&off.finding)).collect()
+    }
+
+    /// Returns the failures of all roots, each once, with the roots that it stopped.
+    pub(super) fn failures(&self) -> Vec<(&Failure, Vec<&str>)> {
+        let mut order: Vec<(&Failure, Vec<&str>)> = Vec::new();
+        let mut known = BTreeMap::new();
+        for root in &self.roots {
+            for failure in &root.failures {
+                let at = *known.entry(failure).or_insert(order.len());
+                if at == order.len() {
+                    order.push((failure, Vec::new()));
+                }
+                order[at].1.push(&root.path);
+            }
+        }
+        order
+    }
+}
+
+/// How many findings there are of each severity; shown as in `1 error, 2 notes`, without what there
+/// is none of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Severities {
+    errors: usize,
+    warnings: usize,
+    notes: usize,
+}
+
+impl Severities {
+    /// Counts findings.
+    pub(super) fn of<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> Self {
+        let mut counts = Self::default();
+        for finding in findings {
+            match finding.severity {
+                Severity::Error => counts.errors += 1,
+                Severity::Warning => counts.warnings += 1,
+                Severity::Note => counts.notes += 1,
+            }
+        }
+        counts
+    }
+}
+
+impl fmt::Display for Severities {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let counts = [
+            counted(self.errors, "error"),
+            counted(self.warnings, "warning"),
+            counted(self.notes, "note"),
+        ];
+        let counts: Vec<String> = counts.into_iter().flatten().collect();
+        f.write_str(&counts.join(", "))
+    }
+}
+
+impl Finding {
+    /// Names the place, as in `live/a/main.tf:5:17`, if there is one.
+    pub(super) fn place(&self) -> Option<String> {
+        let file = self.file.as_ref()?;
+        Some(match (self.line, self.column) {
+            (Some(line), Some(column)) => format!("{file}:{line}:{column}"),
+            _ => file.clone(),
+        })
+    }
+
+    /// Says what is wrong, what exactly at its place, and what to do.
+    pub(super) fn told(&self) -> String {
+        let help = self.help.as_ref().map(|help| format!("help: {help}"));
+        let parts = [Some(self.title.clone()), self.detail.clone(), help];
+        parts.into_iter().flatten().collect::<Vec<_>>().join("\n")
+    }
+}
+
+impl Failure {
+    /// Says what failed, why, and what to do.
+    pub(super) fn told(&self) -> String {
+        let causes = self.causes.iter().map(|cause| format!("cause: {cause}"));
+        let help = self.help.iter().map(|help| format!("help: {help}"));
+        let lines = std::iter::once(self.title.clone())
+            .chain(causes)
+            .chain(help);
+        lines.collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// Counts roots by how they came out.
+fn statuses(roots: &[Root]) -> String {
+    let count = |status| roots.iter().filter(|root| root.status == status).count();
+    let counts = [
+        (count(Status::Clean), "clean"),
+        (count(Status::Findings), "with findings"),
+        (count(Status::Failed), "failed"),
+    ];
+    let counts = counts.iter().filter(|(n, _)| *n > 0);
+    let counts: Vec<String> = counts.map(|(n, word)| format!("{n} {word}")).collect();
+    format!("{} roots: {}", roots.len(), counts.join(", "))
+}
+
+/// Counts things, unless there are none.
+pub(super) fn counted(n: usize, word: &str) -> Option<String> {
+    match n {
+        0 => None,
+        1 => Some(format!("1 {word}")),
+        n => Some(format!("{n} {word}s")),
+    }
+}

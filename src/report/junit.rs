@@ -1,0 +1,147 @@
+//! Findings as a JUnit report, which the test tabs of CI systems show.
+//!
+//! A root is a test suite. Each of its providers is a test, so that the tab names what is in order,
+//! too, and follows each from run to run; what is about no single provider has a test of its own.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite, XmlString};
+
+use super::Checked;
+use super::human::harmless_lines;
+use super::json::{Failure, Finding, Provider, Root, Status};
+use crate::diag::Severity;
+
+/// The test that fails if a root cannot be checked.
+const POSSIBLE: &str = "everything could be checked";
+
+/// The test that takes what is about no single provider.
+const WHOLE: &str = "lock file and configuration";
+
+/// Writes one test suite for each root.
+///
+/// # Errors
+/// What the writer says.
+pub fn render(out: &mut dyn Write, checked: &Checked) -> io::Result<()> {
+    let mut report = Report::new(format!("lockctl {}", checked.command));
+    for root in &checked.roots {
+        report.add_test_suite(suite(root));
+    }
+    let text = report.to_string().map_err(io::Error::other)?;
+    out.write_all(text.as_bytes())
+}
+
+fn suite(root: &Root) -> TestSuite {
+    let mut suite = TestSuite::new(xml(&root.path));
+    if let Some(flavor) = &root.flavor {
+        suite.add_property(("flavor", flavor.as_str()));
+    }
+    suite.add_test_case(case(root, POSSIBLE, possible(root)));
+    for (provider, about) in by_provider(root) {
+        let mut case = case(root, provider.unwrap_or(WHOLE), status(&about.findings));
+        if let Some(first) = about.findings.iter().find_map(|one| one.file.as_ref()) {
+            case.extra.insert("file".into(), xml(first));
+        }
+        if !about.aside.is_empty() {
+            case.set_system_out(xml(&about.aside.join("\n\n")));
+        }
+        suite.add_test_case(case);
+    }
+    suite
+}
+
+/// What there is to say about one provider.
+#[derive(Default)]
+struct About<'a> {
+    /// Errors and warnings, the worst first.
+    findings: Vec<&'a Finding>,
+    /// Notes, and what is turned off.
+    aside: Vec<String>,
+}
+
+/// Puts what there is to say where it belongs: with what is about no single provider, or with one
+/// of those that are locked or that something is said about.
+fn by_provider(root: &Root) -> BTreeMap<Option<&str>, About<'_>> {
+    let mut all: BTreeMap<Option<&str>, About<'_>> = BTreeMap::new();
+    all.entry(None).or_default();
+    for provider in &root.providers {
+        if let Provider::Checked(provider) = provider {
+            all.entry(Some(&provider.provider)).or_default();
+        }
+    }
+    for finding in &root.findings {
+        let about = all.entry(finding.provider.as_deref()).or_default();
+        match finding.severity {
+            Severity::Note => about.aside.push(said(finding)),
+            Severity::Warning | Severity::Error => about.findings.push(finding),
+        }
+    }
+    for off in &root.turned_off {
+        let about = all.entry(off.finding.provider.as_deref()).or_default();
+        let text = format!("turned off, because {}: {}", off.reason, said(&off.finding));
+        about.aside.push(text);
+    }
+    for about in all.values_mut() {
+        about
+            .findings
+            .sort_by_key(|finding| Reverse(finding.severity));
+    }
+    all
+}
+
+fn case(root: &Root, name: &str, status: TestCaseStatus) -> TestCase {
+    let mut case = TestCase::new(xml(name), status);
+    case.set_classname(xml(&root.path));
+    case
+}
+
+/// Returns a success, or a failure that names the worst finding first.
+fn status(findings: &[&Finding]) -> TestCaseStatus {
+    let Some(worst) = findings.first() else {
+        return TestCaseStatus::success();
+    };
+    let message = match findings.len() {
+        1 => worst.title.clone(),
+        n => format!("{} (and {} more)", worst.title, n - 1),
+    };
+    let texts: Vec<String> = findings.iter().map(|finding| said(finding)).collect();
+    let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+    status
+        .set_message(xml(&message))
+        .set_type(worst.rule)
+        .set_description(xml(&texts.join("\n\n")));
+    status
+}
+
+fn possible(root: &Root) -> TestCaseStatus {
+    if root.status != Status::Failed {
+        return TestCaseStatus::success();
+    }
+    let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
+    let texts: Vec<String> = root.failures.iter().map(Failure::told).collect();
+    match root.failures.first() {
+        Some(first) => status
+            .set_message(xml(&first.title))
+            .set_description(xml(&texts.join("\n\n"))),
+        None => status.set_message("the configuration could not be read"),
+    };
+    status
+}
+
+fn said(finding: &Finding) -> String {
+    let severity = match finding.severity {
+        Severity::Note => "note",
+        Severity::Warning => "warning",
+        Severity::Error => "error",
+    };
+    let place = finding.place().map(|place| format!("{place}: "));
+    let place = place.unwrap_or_default();
+    format!("{place}{severity}[{}]: {}", finding.rule, finding.told())
+}
+
+/// Makes text of what XML may hold: two characters that are none are harmless elsewhere.
+fn xml(text: &str) -> XmlString {
+    XmlString::new(harmless_lines(text).replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}"))
+}

@@ -1,0 +1,50 @@
+//! Foreign text that means nothing to Markdown, HTML or GitHub.
+
+use crate::report::human::harmless;
+
+/// Returns a code span, in which nothing but a pipe of a table would mean anything.
+pub(super) fn code(text: &str) -> String {
+    let text = harmless(text).replace('|', "\\|");
+    let marks = "`".repeat(longest_run(&text) + 1);
+    let space = match text.starts_with('`') || text.ends_with('`') || text.trim().is_empty() {
+        true => " ",
+        false => "",
+    };
+    format!("{marks}{space}{text}{space}{marks}")
+}
+
+/// Returns a block of lines in which nothing means anything.
+pub(super) fn fenced(lines: &[String], language: &str) -> String {
+    let lines: Vec<String> = lines.iter().map(|line| harmless(line)).collect();
+    let text = lines.join("\n");
+    let fence = "`".repeat((longest_run(&text) + 1).max(3));
+    format!("{fence}{language}\n{text}\n{fence}")
+}
+
+fn longest_run(text: &str) -> usize {
+    let runs = text.split(|c| c != '`');
+    runs.map(str::len).max().unwrap_or_default()
+}
+
+/// Returns text in which no character means anything to Markdown or HTML.
+///
+/// Addresses of the web and mentions are found without any mark, so these are taken apart too.
+pub(super) fn escaped(text: &str) -> String {
+    let mut out = String::new();
+    let mut before = ' ';
+    for c in harmless(text).chars() {
+        match c {
+            // An empty comment keeps what follows from becoming a mention or a reference.
+            '@' => out.push_str("&#64;<!-- -->"),
+            '#' => out.push_str("&#35;<!-- -->"),
+            '.' if before.is_ascii_alphabetic() => out.push_str("&#46;"),
+            '.' | ',' | ';' | '(' | ')' | '\'' | '-' | '/' | '+' | '=' | '?' => out.push(c),
+            c if c.is_ascii_punctuation() && (c != ':' || before == 's' || before == 'p') => {
+                out.push_str(&format!("&#{};", u32::from(c)));
+            }
+            c => out.push(c),
+        }
+        before = c;
+    }
+    out
+}
