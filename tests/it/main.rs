@@ -10,6 +10,7 @@
     reason = "tests touch the real world"
 )]
 
+mod action;
 mod archives;
 mod cases;
 mod commands;

@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# Verifies the lock files of a checkout that nobody has looked at yet (see action.yml).
+#
+# The base revision decides how strict the check is: a pull request that could switch off rules
+# would be its own judge.
+set -euo pipefail
+cd "$GITHUB_WORKSPACE"
+
+args=(verify --color never --confine .)
+if [[ $LOCKCTL_RECURSIVE == true ]]; then
+  args+=(--recursive)
+fi
+if [[ -n $LOCKCTL_PLATFORMS ]]; then
+  args+=(--platform "$LOCKCTL_PLATFORMS")
+fi
+if [[ -n $LOCKCTL_BASE ]]; then
+  if ! git cat-file -e "$LOCKCTL_BASE^{commit}" 2>/dev/null; then
+    git fetch --quiet --depth=1 origin "$LOCKCTL_BASE"
+  fi
+  # An empty file states nothing, so that no file of the pull request counts either.
+  project=$(mktemp)
+  if git cat-file -e "$LOCKCTL_BASE:$LOCKCTL_PROJECT_FILE" 2>/dev/null; then
+    git cat-file blob "$LOCKCTL_BASE:$LOCKCTL_PROJECT_FILE" >"$project"
+  fi
+  args+=(--config "$project")
+elif [[ -f $LOCKCTL_PROJECT_FILE ]]; then
+  args+=(--config "$LOCKCTL_PROJECT_FILE")
+fi
+roots=()
+while IFS= read -r root; do
+  if [[ -n $root ]]; then
+    roots+=("$root")
+  fi
+done <<<"$LOCKCTL_ROOTS"
+
+if [[ -n ${GITHUB_STEP_SUMMARY:-} ]]; then
+  "$LOCKCTL" "${args[@]}" --format markdown -- "${roots[@]}" >>"$GITHUB_STEP_SUMMARY" 2>/dev/null || true
+fi
+args+=(--format "$LOCKCTL_FORMAT" -- "${roots[@]}")
+case $LOCKCTL_FORMAT in
+  github | human) exec "$LOCKCTL" "${args[@]}" ;;
+  # Not in the checkout, where a link could lead anywhere.
+  *) exec "$LOCKCTL" "${args[@]}" >"$LOCKCTL_RESULTS" ;;
+esac

@@ -1,0 +1,161 @@
+//! The GitHub Action and the hooks of pre-commit: what they run does what it should.
+#![cfg(unix)]
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::repo::Repo;
+
+const ACTION: &str = include_str!("../../.github/actions/verify/action.yml");
+const SCRIPT: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/.github/actions/verify/verify.sh"
+);
+
+/// A word that stands outside of the checkout only.
+const SECRET: &str = "hunter2";
+
+/// What a run of the script came to.
+struct Ran {
+    code: Option<i32>,
+    said: String,
+}
+
+/// Runs the script in a repository, with a variable of its own for each in the action.
+fn run(repo: &Repo, temp: &Path, vars: &[(&str, &str)]) -> Ran {
+    let mut command = Command::new("bash");
+    command.arg(SCRIPT).env_clear();
+    command.env("PATH", std::env::var_os("PATH").unwrap());
+    command.env("GITHUB_WORKSPACE", repo.path());
+    command.env("LOCKCTL", env!("CARGO_BIN_EXE_lockctl"));
+    command.env("LOCKCTL_RESULTS", temp.join("results"));
+    command.env("GITHUB_STEP_SUMMARY", temp.join("summary"));
+    for (name, value) in [
+        ("LOCKCTL_ROOTS", "."),
+        ("LOCKCTL_RECURSIVE", "true"),
+        ("LOCKCTL_PLATFORMS", ""),
+        ("LOCKCTL_FORMAT", "github"),
+        ("LOCKCTL_PROJECT_FILE", ".lockctl.hcl"),
+        ("LOCKCTL_BASE", ""),
+    ]
+    .iter()
+    .chain(vars)
+    {
+        command.env(name, value);
+    }
+    let output = command.output().unwrap();
+    let said = [output.stdout, output.stderr].concat();
+    Ran {
+        code: output.status.code(),
+        said: String::from_utf8_lossy(&said).into_owned(),
+    }
+}
+
+/// Makes a repository whose base states two platforms, and a branch that would rather not.
+fn pull_request() -> Option<(Repo, String)> {
+    if Command::new("bash").arg("--version").output().is_err() {
+        println!("skipped: there is no bash");
+        return None;
+    }
+    let repo = Repo::new()?;
+    repo.write(
+        ".lockctl.hcl",
+        "platforms = [\"linux_amd64\", \"darwin_arm64\"]\n",
+    );
+    repo.write("live/main.tf", "provider \"null\" {}\n");
+    let lock = "# This file is maintained automatically by \"terraform init\".\n\
+        # Manual edits may be lost in future updates.\n\n\
+        provider \"registry.terraform.io/hashicorp/null\" {\n  version = \"3.2.1\"\n  hashes = [\n    \
+        \"h1:vSUZJPJlJhDOkbAT+iqt7AAQArew8uExp71bJtBUdMw=\",\n  ]\n}\n";
+    repo.write("live/.terraform.lock.hcl", lock);
+    let base = repo.commit("base");
+    repo.write(
+        ".lockctl.hcl",
+        "rule \"platforms-incomplete\" {\n  level  = \"off\"\n  reason = \"trust me\"\n}\n",
+    );
+    repo.commit("be quiet");
+    Some((repo, base))
+}
+
+#[test]
+fn the_base_revision_decides_how_strict_the_action_is() {
+    let Some((repo, base)) = pull_request() else {
+        return;
+    };
+    let temp = tempfile::tempdir().unwrap();
+    let run = |vars: &[(&str, &str)]| run(&repo, temp.path(), vars);
+    let pushed = run(&[]);
+    assert_eq!(pushed.code, Some(0), "{}", pushed.said);
+    let asked = run(&[("LOCKCTL_BASE", &base)]);
+    assert_eq!(asked.code, Some(1), "{}", asked.said);
+    let annotation = "::warning file=live/.terraform.lock.hcl,line=4,";
+    assert!(asked.said.contains(annotation), "{}", asked.said);
+    let summary = std::fs::read_to_string(temp.path().join("summary")).unwrap();
+    assert!(summary.contains("platforms-incomplete"), "{summary}");
+    // A base without a project file does not let that of the branch in.
+    let without = run(&[("LOCKCTL_BASE", &base), ("LOCKCTL_PROJECT_FILE", "no.hcl")]);
+    assert_eq!(without.code, Some(1), "{}", without.said);
+    let named = run(&[
+        ("LOCKCTL_BASE", &base),
+        ("LOCKCTL_ROOTS", "\nlive\n"),
+        ("LOCKCTL_RECURSIVE", "false"),
+        ("LOCKCTL_PLATFORMS", "linux_amd64"),
+        ("LOCKCTL_FORMAT", "json"),
+    ]);
+    assert_eq!(named.code, Some(0), "{}", named.said);
+    let results = std::fs::read_to_string(temp.path().join("results")).unwrap();
+    let results: serde_json::Value = serde_json::from_str(&results).unwrap();
+    assert_eq!(results["roots"][0]["path"], "live");
+}
+
+#[test]
+fn the_action_shows_nothing_from_outside() {
+    let Some((repo, base)) = pull_request() else {
+        return;
+    };
+    let temp = tempfile::tempdir().unwrap();
+    std::fs::write(temp.path().join("secret.tf"), format!("{SECRET} {{")).unwrap();
+    let link = |name: &str, target: &str| {
+        let target = temp.path().join(target);
+        std::os::unix::fs::symlink(target, repo.path().join(name)).unwrap();
+    };
+    link("live/other.tf", "secret.tf");
+    link("lockctl-results", "stolen");
+    repo.commit("links");
+    for format in ["github", "human", "sarif", "markdown"] {
+        let vars = [("LOCKCTL_BASE", &*base), ("LOCKCTL_FORMAT", format)];
+        let ran = run(&repo, temp.path(), &vars);
+        assert_eq!(ran.code, Some(2), "{}", ran.said);
+        let mut said = ran.said;
+        for file in ["results", "summary"] {
+            said += &std::fs::read_to_string(temp.path().join(file)).unwrap_or_default();
+        }
+        assert!(!said.contains(SECRET), "{said}");
+        assert!(said.contains("other.tf"), "{said}");
+    }
+    assert!(!temp.path().join("stolen").exists());
+}
+
+#[test]
+fn the_action_hands_its_inputs_to_the_script() {
+    let script = std::fs::read_to_string(SCRIPT).unwrap();
+    let vars = ACTION
+        .lines()
+        .filter_map(|line| Some(line.trim().split_once(": ${{ ")?.0))
+        .filter(|name| name.starts_with("LOCKCTL"));
+    let vars: Vec<&str> = vars.collect();
+    assert_eq!(vars.len(), 8, "{vars:?}");
+    for name in vars {
+        assert!(
+            script.contains(&format!("${name}")) || script.contains(&format!("${{{name}")),
+            "{name}"
+        );
+    }
+    // What an event holds is never part of a command line.
+    let commands = ACTION
+        .lines()
+        .filter(|line| line.trim().starts_with("run:"));
+    for command in commands {
+        assert!(!command.contains("${{"), "{command}");
+    }
+}
