@@ -39,7 +39,11 @@ pub fn hash_directory(
     limits: &Limits,
     jobs: NonZeroUsize,
 ) -> Result<DirHashes, ArchiveError> {
-    let mut found = walk(files, dir, limits)?;
+    let mut found = Vec::new();
+    walk(files, dir, limits, &mut |file| {
+        found.push(file);
+        Ok(())
+    })?;
     found.sort_unstable_by(|a, b| a.name.cmp(&b.name));
     let digests = parallel::map(jobs, &found, |file| digest(files, file));
     let files = digests.into_iter().collect::<Result<Vec<_>, _>>()?;
@@ -53,19 +57,24 @@ pub fn hash_directory(
 /// As there, as far as that is known without reading them.
 pub fn size(files: &dyn Files, dir: &Path, limits: &Limits) -> Result<u64, ArchiveError> {
     let mut bytes = 0_u64;
-    for file in walk(files, dir, limits)? {
+    walk(files, dir, limits, &mut |file| {
         let size = files
             .open(&file.path)
             .and_then(|mut reader| reader.seek(io::SeekFrom::End(0)))
             .map_err(at(&file.path))?;
         bytes = bytes.saturating_add(size);
-    }
+        Ok(())
+    })?;
     Ok(bytes)
 }
 
-/// Finds all files without following links to directories.
-fn walk(files: &dyn Files, dir: &Path, limits: &Limits) -> Result<Vec<Found>, ArchiveError> {
-    let mut found = Vec::new();
+/// Hands over all files, one by one, without following links to directories.
+fn walk(
+    files: &dyn Files,
+    dir: &Path,
+    limits: &Limits,
+    take: &mut dyn FnMut(Found) -> Result<(), ArchiveError>,
+) -> Result<(), ArchiveError> {
     let mut seen = 0;
     let mut to_list = vec![(dir.to_owned(), Vec::new(), 0)];
     while let Some((dir, prefix, depth)) = to_list.pop() {
@@ -88,11 +97,11 @@ fn walk(files: &dyn Files, dir: &Path, limits: &Limits) -> Result<Vec<Found>, Ar
             } else {
                 check_file(files, &path, entry.kind)?;
                 let name = name.into();
-                found.push(Found { name, path });
+                take(Found { name, path })?;
             }
         }
     }
-    Ok(found)
+    Ok(())
 }
 
 /// Makes sure that a name leads to a regular file, before anything waits for a FIFO.

@@ -53,11 +53,12 @@ pub struct Limits {
 /// takes a fraction of a second, so nobody gains by it.
 pub const FREE_UNPACKED_BYTES: u64 = 256 * 1024 * 1024;
 
-/// A provider has a handful of files; those that bring their own run-time have some thousands.
-const MAX_ENTRIES: u64 = 100_000;
+/// A provider has a handful of files; those that bring their own run-time have some thousands. So
+/// many with their names and digests take some 20 MB, which is what `verify` may use for a package.
+const MAX_ENTRIES: u64 = 50_000;
 
-/// 100,000 entries with names of 40 bytes, and a quarter of what `verify` may use.
-const MAX_LIST_BYTES: u64 = 8 * 1024 * 1024;
+/// 50,000 entries with names of 40 bytes.
+const MAX_LIST_BYTES: u64 = 4 * 1024 * 1024;
 
 /// The largest providers unpack to some 700 MB.
 const MAX_UNPACKED_BYTES: u64 = 16 * 1024 * 1024 * 1024;
