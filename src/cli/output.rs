@@ -1,5 +1,6 @@
 //! What a command hands back: its report for people and for programs, and its exit code.
 
+use std::collections::BTreeSet;
 use std::io;
 
 use super::args::{Common, Format, When};
@@ -57,12 +58,11 @@ impl Output {
         let mut failures: Vec<Shared> = Vec::new();
         for output in ran.outputs {
             let path = output.json.path.clone();
-            // `fmt` and `resolve` list files, one a line, and a tree begins with its root.
-            let names_roots = ["fmt", "resolve", "tree"].contains(&command);
-            if several && !names_roots && !output.report.results.is_empty() {
-                report.results.push(Block::Heading(path.clone()));
+            if several {
+                add_named(&mut report.results, command, &path, output.report.results);
+            } else {
+                report.results.extend(output.report.results);
             }
-            report.results.extend(output.report.results);
             for block in output.report.notes {
                 // What stands alone on standard error says which root it is about.
                 match block {
@@ -131,6 +131,9 @@ impl Output {
         let counts: Vec<String> = counts.map(|(n, word)| format!("{n} {word}")).collect();
         let roots = if several { "roots" } else { "root" };
         let mut text = format!("{} {roots}: {}", self.roots.len(), counts.join(", "));
+        if self.command == "verify" {
+            text += &found(&self.roots);
+        }
         text += &match self.not_locked.as_ref().map_or(0, Vec::len) {
             0 => String::new(),
             1 if verbose => "; 1 directory with configuration is not locked".to_owned(),
@@ -347,6 +350,48 @@ impl RootOutput {
                 self.json.status = Status::Failed;
             }
         }
+    }
+}
+
+/// Adds the results of one of several roots below its name, apart from those beside it.
+///
+/// A verdict alone names its root by itself: most of many roots come to nothing else.
+fn add_named(all: &mut Vec<Block>, command: &str, path: &str, results: Vec<Block>) {
+    // `fmt` and `resolve` list files, one a line, and a tree begins with its root.
+    let names_roots = ["fmt", "resolve", "tree"].contains(&command);
+    let is_verified = command == "verify";
+    let is_lone = is_verified && matches!(results[..], [Block::Verdict(..)]);
+    if names_roots || is_lone || results.is_empty() {
+        all.extend(results);
+        return;
+    }
+    let gap = Block::Lines(vec![String::new()]);
+    let is_apart = all.is_empty() || all.last() == Some(&gap);
+    if is_verified && !is_apart {
+        all.push(gap.clone());
+    }
+    all.push(Block::Heading(path.to_owned()));
+    all.extend(results);
+    if is_verified {
+        all.push(gap);
+    }
+}
+
+/// Says how much was found, as in ` (2 errors, 1 warning)`; nothing of notes.
+///
+/// What roots share, a module or a project file, counts once.
+fn found(roots: &[json::Root]) -> String {
+    let all: BTreeSet<&json::Finding> = roots.iter().flat_map(|root| &root.findings).collect();
+    let count = |severity| all.iter().filter(|one| one.severity == severity).count();
+    let counts = [
+        (count(Severity::Error), "error"),
+        (count(Severity::Warning), "warning"),
+    ];
+    let counts = counts.iter().filter(|(n, _)| *n > 0);
+    let counts: Vec<String> = counts.map(|(n, word)| counted(*n, word)).collect();
+    match counts.is_empty() {
+        true => String::new(),
+        false => format!(" ({})", counts.join(", ")),
     }
 }
 

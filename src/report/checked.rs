@@ -32,9 +32,10 @@ impl Checked {
     }
 
     /// Says in one line how it came out, as in `2 roots: 1 clean, 1 with findings; 1 error, 3 notes`.
+    /// What roots share counts once.
     #[must_use]
     pub fn verdict(&self) -> String {
-        let counts = Severities::of(self.roots.iter().flat_map(|root| &root.findings));
+        let counts = Severities::of(self.findings().into_iter().map(|(_, finding)| finding));
         let mut parts = match &self.roots[..] {
             [root] if root.status == Status::Clean => vec!["clean".to_owned()],
             [_] => Vec::new(),

@@ -128,7 +128,7 @@ fn github_is_told_what_is_worst_first_and_each_thing_once() {
 ::warning file=live/a/.terraform.lock.hcl,line=4,endLine=4,col=1,endColumn=27,title=platforms-incomplete::One lacks%0Anone is known to be that of darwin_arm64%0Ahelp: run `lockctl lock`
 ::notice title=state-not-visible::No state%0Ahelp: nothing
 ::warning title=lockctl verify::all platforms, really
-lockctl verify: 3 roots: 1 clean, 1 with findings, 1 failed; 2 errors, 1 warning, 1 note; not everything could be checked; 1 finding turned off
+lockctl verify: 3 roots: 1 clean, 1 with findings, 1 failed; 1 error, 1 warning, 1 note; not everything could be checked; 1 finding turned off
 
 "#]]
     );
@@ -186,7 +186,7 @@ fn a_summary_begins_with_the_verdict_and_folds_what_is_long() {
     assert_data_eq!(
         rendered(markdown::checks, &three_roots()),
         str![[r#"
-**lockctl verify: 3 roots: 1 clean, 1 with findings, 1 failed; 2 errors, 1 warning, 1 note; not everything could be checked; 1 finding turned off**
+**lockctl verify: 3 roots: 1 clean, 1 with findings, 1 failed; 1 error, 1 warning, 1 note; not everything could be checked; 1 finding turned off**
 
 #### `live/a`: 1 error, 1 warning
 

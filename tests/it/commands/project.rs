@@ -167,7 +167,9 @@ note: `lockctl explain unsupported-item` says what this means and how to mend it
 "#]]
     );
     assert!(
-        outcome.stdout.ends_with("3 roots: 1 clean, 2 failed\n"),
+        outcome
+            .stdout
+            .ends_with("3 roots: 1 clean, 2 failed (1 error)\n"),
         "{}",
         outcome.stdout
     );

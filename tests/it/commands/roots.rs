@@ -83,15 +83,16 @@ fn verify_tells_about_each_root_and_sums_up() {
     assert_data_eq!(
         outcome.stdout,
         str![[r#"
-live/a
 live/a/.terraform.lock.hcl: ok; 1 provider, h1: hashes for 1 platform, by count, no package installed; [..] notes (-v shows them)
+
 live/b
 error[lock-missing]: There is no live/b/.terraform.lock.hcl
 ...
   = help: run `lockctl lock live/b` to create it
 
 live/b/.terraform.lock.hcl: 1 error
-2 roots: 1 clean, 1 with findings; 1 directory with configuration is not locked (-v names it)
+
+2 roots: 1 clean, 1 with findings (1 error); 1 directory with configuration is not locked (-v names it)
 
 "#]]
     );
