@@ -27,6 +27,7 @@ mod registry_cases;
 mod registry_double;
 mod registry_replay;
 mod review;
+mod routes;
 mod selections;
 mod versions;
 
