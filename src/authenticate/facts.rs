@@ -141,6 +141,13 @@ pub(super) fn spell(id: KeyId) -> String {
     format!("{:016X}", u64::from_be_bytes(id))
 }
 
+/// Spells the fingerprint of a key, in upper-case hexadecimal digits.
+pub(super) fn spell_fingerprint(key: &impl KeyDetails) -> String {
+    let fingerprint = key.fingerprint();
+    let bytes = fingerprint.as_bytes().iter();
+    bytes.map(|byte| format!("{byte:02X}")).collect()
+}
+
 /// Tells whether keys of this kind make signatures, and the programs' library knows them.
 pub(super) fn can_sign(algorithm: PublicKeyAlgorithm) -> bool {
     matches!(

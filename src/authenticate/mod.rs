@@ -61,6 +61,10 @@ pub struct Signer {
     pub class: Class,
     /// The 64-bit ID of the primary key, 16 upper-case hexadecimal digits.
     pub key_id: String,
+    /// The fingerprint of the primary key, 40 upper-case hexadecimal digits.
+    pub fingerprint: String,
+    /// The fingerprint of the subkey that signed, if it was one.
+    pub subkey: Option<String>,
     /// What is odd, although the program goes on.
     pub remarks: Vec<KeyRemark>,
 }
@@ -225,6 +229,8 @@ fn finish(found: Found<'_>, signature: &Detached<'_>, flavor: Flavor) -> Result<
         class,
         remarks: found.verified.remarks(),
         key_id: found.verified.key_id,
+        fingerprint: found.verified.fingerprint,
+        subkey: found.verified.subkey,
     })
 }
 

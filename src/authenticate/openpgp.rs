@@ -6,7 +6,7 @@ use pgp::packet::{Packet, Signature, SignatureType};
 use pgp::types::KeyDetails as _;
 
 use super::error::{AuthError, SignatureFault};
-use super::facts::{Facts, Unread, spell};
+use super::facts::{Facts, Unread, spell, spell_fingerprint};
 use super::keyring::{Candidate, Keyring};
 use super::low_s::low_s;
 use super::packets::{Trouble, packets};
@@ -32,6 +32,10 @@ pub(super) struct Detached<'a> {
 pub(super) struct Verified {
     /// The ID of the primary key.
     pub(super) key_id: String,
+    /// The fingerprint of the primary key.
+    pub(super) fingerprint: String,
+    /// The fingerprint of the subkey that made the signature, if it was one.
+    pub(super) subkey: Option<String>,
     /// What is wrong with the time of the key.
     pub(super) key: Option<KeyRemark>,
     /// What is wrong with the time of the signature, or of one that binds the key.
@@ -129,6 +133,8 @@ impl<'a> Detached<'a> {
         }
         Ok(Verified {
             key_id,
+            fingerprint: spell_fingerprint(&signer.key.primary),
+            subkey: signer.subkey.map(|subkey| spell_fingerprint(&subkey.key)),
             key: signer.time_of_key(self.now),
             signature: involved
                 .iter()

@@ -170,6 +170,27 @@ fn odd_but_good_keys_count() {
     }
 }
 
+/// The fingerprints are those that GnuPG prints.
+#[test]
+fn keys_are_told_by_their_fingerprints() {
+    let subkey = "5F4D34EDC0EF37A7DD2B55E0D9AF90829FF89CCD";
+    for (kind, fingerprint, subkey) in [
+        ("rsa2048", "CF7CA3A6B5C78B2F01B9209EC241F25622AD39FE", None),
+        (
+            "subkey",
+            "7D337122B29BC87074BF44647E4593831F3C387B",
+            Some(subkey),
+        ),
+    ] {
+        let signature = fixture(&format!("kinds/{kind}.sig"));
+        let evidence = evidence(&signature, vec![key(kind)]);
+        let signer = signer(&evidence, &TERRAFORM, at(YEAR_2024)).expect("a good signature");
+        assert_eq!(signer.fingerprint, fingerprint);
+        assert!(fingerprint.ends_with(&signer.key_id), "{}", signer.key_id);
+        assert_eq!(signer.subkey.as_deref(), subkey);
+    }
+}
+
 #[test]
 fn bad_signatures_are_refused() {
     check_both(
@@ -552,6 +573,8 @@ fn classes_are_spelled_as_the_program_spells_them() {
         let signer = Signer {
             class,
             key_id: "7D72D4268E4660FC".to_owned(),
+            fingerprint: String::new(),
+            subkey: None,
             remarks: Vec::new(),
         };
         assert_eq!(signer.to_string(), expected);
