@@ -50,7 +50,7 @@ const ROOMS: &[(&str, &str)] = &[
     (
         "verify",
         "flavor addr version platform hash diag world package requirement parallel lockfile project \
-         archive sources resolve coverage",
+         authenticate archive sources resolve coverage",
     ),
     ("report", "hash diag"),
     ("os", "addr world"),
