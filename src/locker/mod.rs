@@ -9,6 +9,7 @@ mod assemble;
 mod fetch;
 mod prove;
 mod query;
+mod release;
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -32,6 +33,7 @@ use crate::world::Disk;
 
 pub use self::fetch::DOWNLOADS;
 use self::query::Found;
+pub use self::release::{Release, SignedList, Vouched, releases};
 
 /// The outside that a run acts on. It writes nothing but nameless files.
 #[derive(Clone, Copy)]

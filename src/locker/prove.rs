@@ -31,7 +31,11 @@ pub(super) fn prove(
     now: SystemTime,
     errors: &mut Vec<LockError>,
 ) -> Vec<Option<Proof>> {
-    let answers = parallel::map(request.jobs, found, |one| prove_release(request, one, now));
+    let rules = Rules {
+        flavor: request.flavor,
+        enforce_expiration: request.enforce_expiration,
+    };
+    let answers = parallel::map(request.jobs, found, |one| prove_release(&rules, one, now));
     let mut proofs = Vec::new();
     for (proof, failed) in answers {
         proofs.push(proof);
@@ -41,15 +45,11 @@ pub(super) fn prove(
 }
 
 /// Judges the packages of one release. The document that they share is judged once.
-fn prove_release(
-    request: &Request<'_>,
+pub(super) fn prove_release(
+    rules: &Rules,
     found: &Found,
     now: SystemTime,
 ) -> (Option<Proof>, Vec<LockError>) {
-    let rules = Rules {
-        flavor: request.flavor,
-        enforce_expiration: request.enforce_expiration,
-    };
     let mut signers = Vec::new();
     let mut proof: Option<Proof> = None;
     let mut errors = Vec::new();
@@ -59,7 +59,7 @@ fn prove_release(
         };
         let judged = authenticate::listed(evidence).and_then(|listed| {
             let signer = signer_of(evidence, &mut signers, |evidence| {
-                authenticate::signer(evidence, &rules, now)
+                authenticate::signer(evidence, rules, now)
             })?;
             Ok((listed, signer))
         });

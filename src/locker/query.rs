@@ -14,7 +14,7 @@ use crate::version::{Constraints, Version};
 
 /// How many questions are under way at once. Whoever asks waits for the network most of the time, so
 /// this has nothing to do with the number of cores; how many go to one host is limited elsewhere.
-const QUESTIONS: NonZeroUsize = NonZeroUsize::new(32).expect("positive");
+pub(super) const QUESTIONS: NonZeroUsize = NonZeroUsize::new(32).expect("positive");
 
 /// A provider with its version.
 pub(super) struct Selected {

@@ -1,0 +1,157 @@
+//! What registries say of locked releases; no package is downloaded.
+
+use std::time::SystemTime;
+
+use super::LockError;
+use super::prove::prove_release;
+use super::query::{Found, QUESTIONS, Selected};
+use crate::addr::ProviderAddr;
+use crate::authenticate::{self, AuthError, Rules, Signer};
+use crate::hash::Hashes;
+use crate::package::{PackageId, PackageMeta};
+use crate::parallel;
+use crate::platform::Platform;
+use crate::sources::registry::RegistryError;
+use crate::sources::{Source, SourceError};
+use crate::version::{Constraints, Version};
+
+/// A version of a provider.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Release {
+    /// The provider.
+    pub provider: ProviderAddr,
+    /// Its version.
+    pub version: Version,
+}
+
+/// What a registry says of a release.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Vouched {
+    /// Every version of the provider that is offered, sorted.
+    pub versions: Vec<Version>,
+    /// What is signed; `None` if the version is not offered.
+    pub signed: Option<SignedList>,
+}
+
+/// The checksum list of a release, whose signature is good.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SignedList {
+    /// Every hash that it lists: the `zh:` of all packages, and of what lies beside them.
+    pub hashes: Hashes,
+    /// Who signed it; several only where each platform has a list of its own.
+    pub signers: Vec<Signer>,
+}
+
+/// Asks about releases, side by side, and returns the answers in their order.
+///
+/// The answer for any platform leads to the list of the release. Where that lists one package
+/// only, all other platforms are asked as well: some registries have a list for each.
+#[must_use]
+pub fn releases(
+    source: &dyn Source,
+    releases: &[Release],
+    rules: &Rules,
+    now: SystemTime,
+) -> Vec<Result<Vouched, Vec<LockError>>> {
+    parallel::map(QUESTIONS, releases, |release| {
+        let Some(versions) = offered(source, release).map_err(|error| vec![error])? else {
+            return Ok(Vouched {
+                versions: Vec::new(),
+                signed: None,
+            });
+        };
+        let signed = match versions.contains(&release.version) {
+            true => Some(signed(source, release, rules, now)?),
+            false => None,
+        };
+        Ok(Vouched { versions, signed })
+    })
+}
+
+/// Returns the versions of a provider; nothing if its registry knows it and has none.
+fn offered(source: &dyn Source, release: &Release) -> Result<Option<Vec<Version>>, LockError> {
+    match source.versions(&release.provider) {
+        Ok(offer) => Ok(Some(offer.versions)),
+        Err(SourceError::Registry(error)) if matches!(*error, RegistryError::NoVersions { .. }) => {
+            Ok(None)
+        }
+        Err(cause) => Err(LockError::of_versions(&release.provider, cause)),
+    }
+}
+
+fn signed(
+    source: &dyn Source,
+    release: &Release,
+    rules: &Rules,
+    now: SystemTime,
+) -> Result<SignedList, Vec<LockError>> {
+    let found = packages(source, release).map_err(|error| vec![error])?;
+    let (proof, errors) = prove_release(rules, &found, now);
+    match (proof, found.metas.first()) {
+        _ if !errors.is_empty() => Err(errors),
+        (Some(proof), _) => Ok(SignedList {
+            hashes: proof.signed,
+            signers: proof.signers,
+        }),
+        // A source without evidence is as good as one that names no key.
+        (None, Some(meta)) => Err(vec![LockError::Unproven {
+            id: Box::new(meta.id.clone()),
+            place: meta.location.to_string(),
+            cause: Box::new(AuthError::NoKeys),
+        }]),
+        (None, None) => Err(vec![LockError::NoPlatform {
+            provider: Box::new(release.provider.clone()),
+            version: release.version.clone(),
+            announced: !found.offered.is_empty(),
+            offered: found.offered,
+        }]),
+    }
+}
+
+/// Finds as many packages of a release as it takes to have the hashes of all of them.
+fn packages(source: &dyn Source, release: &Release) -> Result<Found, LockError> {
+    let Release { provider, version } = release;
+    let offered = source.platforms(provider, version);
+    let mut found = Found {
+        selected: Selected {
+            provider: provider.clone(),
+            version: version.clone(),
+            constraints: Constraints::default(),
+            locked: true,
+            newest: None,
+            warnings: Vec::new(),
+        },
+        metas: Vec::new(),
+        offered: offered.clone(),
+        skipped: Vec::new(),
+    };
+    let platforms = match offered.is_empty() {
+        true => Platform::common(),
+        false => offered,
+    };
+    for platform in platforms {
+        let id = PackageId {
+            provider: provider.clone(),
+            version: version.clone(),
+            platform,
+        };
+        match source.package(&id) {
+            Ok(meta) => {
+                let is_enough = !lists_one(&meta);
+                found.metas.push(meta);
+                if is_enough {
+                    break;
+                }
+            }
+            Err(error) if error.lacks_platform() => found.skipped.push(id.platform),
+            Err(error) => return Err(LockError::of_package(&id, error)),
+        }
+    }
+    Ok(found)
+}
+
+/// Tells whether the list that comes with a package is good and names no other.
+fn lists_one(meta: &PackageMeta) -> bool {
+    let listed = meta.evidence.as_ref().map(authenticate::listed);
+    matches!(listed, Some(Ok(listed)) if listed.zips.len() < 2)
+}
