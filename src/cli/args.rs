@@ -169,6 +169,10 @@ pub(super) struct Verify {
     /// Also foretell, for each provider and wanted platform, what init, plan and validate will do
     #[arg(long)]
     pub(super) matrix: bool,
+    /// Also ask the registry of each provider: compare the recorded hashes with the signed list of the
+    /// release and its key with the pinned one, and look for newer patches
+    #[arg(long)]
+    pub(super) upstream: bool,
     /// Run these groups of checks only (repeat, or separate by commas)
     #[arg(long, value_enum, value_delimiter = ',', value_name = "GROUP")]
     pub(super) only: Vec<Group>,
@@ -194,6 +198,7 @@ pub(super) enum Group {
     Platforms,
     Packages,
     Policy,
+    Upstream,
 }
 
 #[derive(Clone, Debug, Args)]
@@ -316,6 +321,18 @@ impl Log {
     }
 }
 
+impl Verify {
+    /// Tells whether a group of checks shall run. Registries are asked only if that is asked for.
+    pub(super) fn wants(&self, group: Group) -> bool {
+        let is_on = match (group, &*self.only) {
+            (Group::Upstream, only) => self.upstream || only.contains(&group),
+            (_, []) => true,
+            (_, only) => only.contains(&group),
+        };
+        is_on && !self.skip.contains(&group)
+    }
+}
+
 impl Command {
     /// Returns how configuration is read, for commands that do.
     pub(super) fn configuration(&self) -> Option<&Configuration> {
@@ -368,13 +385,14 @@ impl CommandLine {
         let format = line.common.format;
         let named = format.to_possible_value();
         let name = named.as_ref().map_or("", |value| value.get_name());
-        match format.commands(&line.command) {
-            Ok(()) => Ok(line),
-            Err(commands) => {
-                let text = format!("'--format {name}' is a format of {commands} only");
-                Err(Self::command().error(ErrorKind::ArgumentConflict, text))
+        let text = match (format.commands(&line.command), &line.command) {
+            (Err(commands), _) => format!("'--format {name}' is a format of {commands} only"),
+            (_, Command::Verify(args)) if line.common.offline && args.wants(Group::Upstream) => {
+                "'--upstream' asks registries, and '--offline' forbids that".to_owned()
             }
-        }
+            _ => return Ok(line),
+        };
+        Err(Self::command().error(ErrorKind::ArgumentConflict, text))
     }
 }
 

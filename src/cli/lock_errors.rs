@@ -84,7 +84,11 @@ pub(super) fn errors(
 }
 
 /// Turns errors into failures; those that have one cause become one failure.
-fn grouped(errors: &[LockError], flavor: Flavor, required: &Required<'_>) -> Vec<Failure> {
+pub(super) fn grouped<'e>(
+    errors: impl IntoIterator<Item = &'e LockError>,
+    flavor: Flavor,
+    required: &Required<'_>,
+) -> Vec<Failure> {
     let mut groups: Vec<(Failure, &LockError, Vec<String>)> = Vec::new();
     for error in errors {
         let mut failure = Failure {

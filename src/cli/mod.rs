@@ -38,6 +38,7 @@ mod verify;
 mod verify_matrix;
 mod verify_packages;
 mod verify_report;
+mod verify_upstream;
 mod why;
 mod words;
 
@@ -157,7 +158,7 @@ fn dispatch(line: &CommandLine, world: World<'_>, stderr: &mut (dyn Write + Send
     let common = &line.common;
     match &line.command {
         Command::Lock(args) => lock::run(common, args, world, stderr),
-        Command::Verify(args) => verify::run(common, args, world),
+        Command::Verify(args) => verify::run(common, args, world, stderr),
         Command::Diff(args) => diff::run(common, args, world),
         Command::Show(args) => show::run(common, args, world),
         Command::Why(args) => why::run(common, args, world),

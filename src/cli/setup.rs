@@ -258,6 +258,7 @@ pub(super) fn advice(common: &Common, dir: &Path) -> Advice {
     };
     Advice {
         lock: format!("lockctl lock{root}{flavor}{config}"),
+        verify: format!("lockctl verify{root}{flavor}{config}"),
         fmt: format!("lockctl fmt{root}{flavor}{config}"),
     }
 }

@@ -2,22 +2,27 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::rc::Rc;
 
 use super::args::{Common, Format, Group, Verify};
 use super::output::Output;
+use super::progress::Progress;
 use super::root::{LockText, Root};
 use super::roots::{self, Ran};
 use super::setup::Typed;
 use super::verify_packages::Packages;
 use super::verify_report::{Judged, say};
+use super::verify_upstream::Upstream;
 use super::{World, setup};
 use crate::diag::{Diagnostic, Severity, Span, Texts, has_errors};
 use crate::report::{Block, Failure, Tone, json};
 use crate::requirement::Requirements;
+use crate::sources::net::Event;
 use crate::verify::matrix::{Known, Locked, Outlook};
 use crate::verify::{
-    Finding, Subject, configuration, file, levels, matrix, platforms, policy, signed,
+    Finding, Subject, configuration, file, keys, levels, matrix, platforms, policy, signed,
+    upstream,
 };
 use crate::world::Replaced;
 
@@ -28,9 +33,16 @@ struct Run<'a> {
     world: World<'a>,
     platforms: Typed,
     packages: Packages<'a>,
+    /// `None` unless registries are asked.
+    upstream: Option<Upstream<'a>>,
 }
 
-pub(super) fn run(common: &Common, args: &Verify, world: World<'_>) -> Output {
+pub(super) fn run(
+    common: &Common,
+    args: &Verify,
+    world: World<'_>,
+    stderr: &mut (dyn Write + Send),
+) -> Output {
     let platforms = match setup::checkable(&args.platforms.platforms) {
         Ok(platforms) => platforms,
         Err(failure) => return Output::failed("verify", failure),
@@ -39,12 +51,20 @@ pub(super) fn run(common: &Common, args: &Verify, world: World<'_>) -> Output {
         Ok(packages) => packages,
         Err(failure) => return Output::failed("verify", failure),
     };
+    let asks = args.wants(Group::Upstream);
+    let progress = asks.then(|| Progress::new(common, world.env, stderr));
+    let told = |event: &Event<'_>| {
+        if let Some(progress) = &progress {
+            progress.tell(event);
+        }
+    };
     let mut run = Run {
         common,
         args,
         world,
         platforms,
         packages,
+        upstream: asks.then(|| Upstream::new(world, &told)),
     };
     let mut all: Vec<JudgedRoot> = Vec::new();
     let mut ran = roots::each(common, &args.roots, world, |root, texts, output| {
@@ -54,7 +74,10 @@ pub(super) fn run(common: &Common, args: &Verify, world: World<'_>) -> Output {
         all.push(JudgedRoot { path, root, judged });
         Ok(Replaced::Done)
     });
-    if run.wants(Group::Policy) {
+    if let Some(progress) = &progress {
+        progress.finish();
+    }
+    if args.wants(Group::Policy) {
         one_version(&mut all);
     }
     say_all(&mut ran, all);
@@ -150,10 +173,10 @@ fn explained(roots: &[json::Root]) -> Option<String> {
 
 impl Run<'_> {
     fn root(&mut self, root: &Root, texts: &mut Texts) -> Result<Judged, Failure> {
-        let needs_configuration = self.wants(Group::Configuration)
-            || self.wants(Group::Platforms)
-            || self.wants(Group::Packages)
-            || self.wants(Group::Policy)
+        let needs_configuration = self.args.wants(Group::Configuration)
+            || self.args.wants(Group::Platforms)
+            || self.args.wants(Group::Packages)
+            || self.args.wants(Group::Policy)
             || self.args.matrix;
         let loaded =
             needs_configuration.then(|| root.load(self.world, &self.args.configuration, texts));
@@ -169,12 +192,13 @@ impl Run<'_> {
             .as_ref()
             .filter(|_| !unread)
             .map(|loaded| &loaded.requirements);
-        let config_errors = match self.wants(Group::Packages) && root.lock.is_some() {
+        let needs_config = self.args.wants(Group::Packages) || self.upstream.is_some();
+        let config_errors = match needs_config && root.lock.is_some() {
             true => self.packages.read_config(root.flavor, texts),
             false => Vec::new(),
         };
         let mut judged = match &root.lock {
-            Some(lock) => self.lock(root, lock, requirements),
+            Some(lock) => self.lock((root, lock), requirements, texts),
             None => Judged {
                 findings: missing(root, requirements, unread),
                 ..Judged::default()
@@ -182,7 +206,7 @@ impl Run<'_> {
         };
         let config_errors = config_errors.into_iter().map(Finding::from);
         judged.findings.splice(..0, config_errors);
-        if let (Some(loaded), true) = (&loaded, self.wants(Group::Configuration)) {
+        if let (Some(loaded), true) = (&loaded, self.args.wants(Group::Configuration)) {
             let told = loaded.diagnostics.iter().cloned().map(Finding::from);
             judged.findings.splice(..0, told);
             judged.unread = unread;
@@ -202,14 +226,14 @@ impl Run<'_> {
     /// Checks a lock file, group by group; behind a fault in the file nothing else is judged.
     fn lock(
         &mut self,
-        root: &Root,
-        lock: &LockText,
+        (root, lock): (&Root, &LockText),
         requirements: Option<&Requirements>,
+        texts: &Texts,
     ) -> Judged {
         let mut judged = Judged::default();
         let broken = has_errors(&lock.diagnostics);
         // A file that cannot be read is told whichever groups are wanted: nothing can be checked.
-        if broken || self.wants(Group::File) {
+        if broken || self.args.wants(Group::File) {
             judged
                 .findings
                 .extend(lock.diagnostics.iter().cloned().map(Finding::from));
@@ -218,26 +242,76 @@ impl Run<'_> {
             return judged;
         }
         let subject = root.subject(lock, requirements);
-        if self.wants(Group::File) {
+        if self.args.wants(Group::File) {
             judged.findings.extend(file::check(subject, &lock.bytes));
         }
-        if self.wants(Group::Configuration) {
+        if self.args.wants(Group::Configuration) {
             judged.findings.extend(configuration::check(subject));
         }
+        let answers = self.answers((root, subject), texts, &mut judged);
         let wanted = self.platforms.of_lock(root, lock);
         let known = self.packages((root, subject), &wanted, &mut judged);
-        if self.wants(Group::Platforms) {
+        if self.args.wants(Group::Platforms) {
             let found = platforms::check(subject, &wanted, &known);
             judged.findings.extend(found);
-            judged.findings.extend(signed::check(subject));
+            // Who knows the list says what is missing of it.
+            let is_open = |finding: &Finding| {
+                let provider = finding.provider.as_ref();
+                !provider.is_some_and(|provider| answers.contains_key(provider))
+            };
+            let bare = signed::check(subject).into_iter().filter(is_open);
+            judged.findings.extend(bare);
             judged.platforms = Some(wanted);
         }
         judged.known = known;
-        if let (Some(policy), true) = (&root.project().policy, self.wants(Group::Policy)) {
-            let found = policy::allowed(subject, policy, &root.project_name());
+        let found = upstream::check(subject, &answers);
+        judged.findings.extend(found);
+        self.policy(root, subject, (&answers, &mut judged));
+        judged
+    }
+
+    /// Asks registries about what is locked, if that is wanted.
+    fn answers(
+        &mut self,
+        (root, subject): (&Root, Subject<'_>),
+        texts: &Texts,
+        judged: &mut Judged,
+    ) -> upstream::Answers {
+        let Some(upstream) = &mut self.upstream else {
+            return upstream::Answers::new();
+        };
+        let config = self.packages.sound_config(root.flavor);
+        let (answers, failures) = upstream.ask((root, subject), config, texts);
+        judged.failures.extend(failures);
+        let listed = answers.values().filter(|answer| answer.signed.is_some());
+        judged.lists = Some(listed.count());
+        answers
+    }
+
+    /// Checks what the project file lets a lock file hold. Pinned keys are compared with what
+    /// registries say even where only that is looked at.
+    fn policy(
+        &self,
+        root: &Root,
+        subject: Subject<'_>,
+        (answers, judged): (&upstream::Answers, &mut Judged),
+    ) {
+        let Some(policy) = &root.project().policy else {
+            return;
+        };
+        let (name, is_wanted) = (root.project_name(), self.args.wants(Group::Policy));
+        if is_wanted {
+            let found = policy::allowed(subject, policy, &name);
             judged.findings.extend(found);
         }
-        judged
+        let found = match self.upstream {
+            Some(_) if !self.args.skip.contains(&Group::Policy) => {
+                keys::check(subject, policy, answers, &name)
+            }
+            None if is_wanted => keys::not_compared(subject, policy, &name),
+            _ => Vec::new(),
+        };
+        judged.findings.extend(found);
     }
 
     /// Foretells what the programs will do with the lock file, or without it.
@@ -278,7 +352,7 @@ impl Run<'_> {
         wanted: &platforms::Wanted,
         judged: &mut Judged,
     ) -> platforms::KnownHashes {
-        if !self.wants(Group::Packages) {
+        if !self.args.wants(Group::Packages) {
             return platforms::KnownHashes::new();
         }
         let (checked, failures) = self.packages.check(root, subject, wanted);
@@ -286,14 +360,6 @@ impl Run<'_> {
         judged.failures.extend(failures);
         judged.packages = Some(checked.counts);
         checked.known
-    }
-
-    fn wants(&self, group: Group) -> bool {
-        if self.args.only.is_empty() {
-            !self.args.skip.contains(&group)
-        } else {
-            self.args.only.contains(&group)
-        }
     }
 }
 

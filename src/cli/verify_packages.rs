@@ -30,9 +30,16 @@ pub(super) struct Packages<'a> {
     /// The packages that `--package` names: directories full of them, and single ones.
     named: (Vec<Place>, Vec<Single>),
     /// The CLI configuration by the rules of each flavor that came up.
-    configs: Vec<(Flavor, CliConfig)>,
+    configs: Vec<Configured>,
     /// What each lock file left over of the packages that were named.
     unplaced: Vec<Vec<(PathBuf, Finding)>>,
+}
+
+/// The CLI configuration by the rules of a flavor.
+struct Configured {
+    flavor: Flavor,
+    config: CliConfig,
+    is_sound: bool,
 }
 
 impl<'a> Packages<'a> {
@@ -64,13 +71,27 @@ impl<'a> Packages<'a> {
     ///
     /// What else could be said about it is said by `lock`, which follows it further.
     pub(super) fn read_config(&mut self, flavor: Flavor, texts: &mut Texts) -> Vec<Diagnostic> {
-        if self.configs.iter().any(|(known, _)| *known == flavor) {
+        if self.configured(flavor).is_some() {
             return Vec::new();
         }
         let (config, mut found) = network::configuration(self.common, self.world, flavor, texts);
-        self.configs.push((flavor, config));
         found.retain(|diagnostic| diagnostic.severity == Severity::Error);
+        self.configs.push(Configured {
+            flavor,
+            config,
+            is_sound: found.is_empty(),
+        });
         found
+    }
+
+    /// Returns the CLI configuration of a flavor if it was read and has no error.
+    pub(super) fn sound_config(&self, flavor: Flavor) -> Option<&CliConfig> {
+        let configured = self.configured(flavor)?;
+        configured.is_sound.then_some(&configured.config)
+    }
+
+    fn configured(&self, flavor: Flavor) -> Option<&Configured> {
+        self.configs.iter().find(|one| one.flavor == flavor)
     }
 
     /// Checks the packages of a root, and says what cannot be looked at.
@@ -134,11 +155,7 @@ impl<'a> Packages<'a> {
         };
         let installed = root.providers_dir(self.world.env);
         let mut places = vec![place(Origin::Installed, installed, Absence::Fine)];
-        let config = self
-            .configs
-            .iter()
-            .find(|(flavor, _)| *flavor == root.flavor);
-        if let Some((_, config)) = config {
+        if let Some(Configured { config, .. }) = self.configured(root.flavor) {
             let cache = config.cache_dir.iter();
             let cache = cache.map(|dir| place(Origin::Cache, root.dir.join(dir), Absence::Fine));
             places.extend(cache);

@@ -26,6 +26,8 @@ pub(super) struct Judged {
     pub(super) unread: bool,
     /// How many packages were looked at, by what they are to the program; `None` if nobody looked.
     pub(super) packages: Option<BTreeMap<Origin, usize>>,
+    /// How many signed lists the entries were compared with; `None` if nobody asked for any.
+    pub(super) lists: Option<usize>,
     /// Findings that the project file turned off.
     pub(super) off: Vec<TurnedOff>,
     /// Which platforms were wanted, if that was checked.
@@ -206,6 +208,8 @@ fn looked_at(lock: Option<&LockText>, judged: &Judged) -> String {
         parts.push(format!("h1: hashes{complete} for {platforms}{how}"));
     }
     parts.extend(judged.packages.as_ref().map(verified));
+    let lists = judged.lists.filter(|_| providers > 0);
+    parts.extend(lists.map(|n| format!("{} compared", counted(n, "signed list"))));
     parts.join(", ")
 }
 

@@ -59,9 +59,11 @@ pub const TOPICS: &[Topic] = &[
         title: "Packages, registries and mirrors",
         pages: pages![
             "entries-carried-over",
+            "hash-unknown-upstream",
             "hashes-contradicted",
             "hashes-unexplained",
             "mirror-missing",
+            "newer-patch",
             "package-mismatch",
             "package-misnamed",
             "package-missing",
@@ -73,6 +75,7 @@ pub const TOPICS: &[Topic] = &[
             "package-unverifiable",
             "registry-warning",
             "signature-odd",
+            "version-gone",
         ],
     },
     Topic {
@@ -91,7 +94,12 @@ pub const TOPICS: &[Topic] = &[
     },
     Topic {
         title: "Policy",
-        pages: pages!["provider-not-allowed", "versions-differ",],
+        pages: pages![
+            "key-not-allowed",
+            "key-not-compared",
+            "provider-not-allowed",
+            "versions-differ",
+        ],
     },
     Topic {
         title: "Files of any kind",
@@ -118,7 +126,6 @@ pub const TOPICS: &[Topic] = &[
             "cli-configuration-without-effect",
             "project-invalid",
             "project-odd",
-            "project-unused",
         ],
     },
 ];

@@ -180,6 +180,11 @@ pub const RULES: &[Rule] = &[
         "a hash in a lock file has no scheme",
     ),
     rule(
+        "hash-unknown-upstream",
+        Warning,
+        "a recorded hash is not in the signed list of its release",
+    ),
+    rule(
         "hashes-contradicted",
         Error,
         "a recorded hash cannot come from the signed list of its release",
@@ -198,6 +203,16 @@ pub const RULES: &[Rule] = &[
         "hosts-mixed",
         Warning,
         "a lock file has entries of one provider from several hosts",
+    ),
+    rule(
+        "key-not-allowed",
+        Error,
+        "a release is signed by another key than the policy of the project file pins",
+    ),
+    rule(
+        "key-not-compared",
+        Note,
+        "a pinned key is compared with nothing, because registries were not asked",
     ),
     rule(
         "label-wrong",
@@ -229,6 +244,11 @@ pub const RULES: &[Rule] = &[
         "nested-too-deep",
         Error,
         "an expression or a JSON text is nested deeper than lockctl follows",
+    ),
+    rule(
+        "newer-patch",
+        Note,
+        "a newer patch of the locked version is out",
     ),
     rule(
         "not-constant",
@@ -306,11 +326,6 @@ pub const RULES: &[Rule] = &[
         "a project file names a platform that is rarely released for",
     ),
     rule(
-        "project-unused",
-        Note,
-        "a project file states something that this version does not act upon",
-    ),
-    rule(
         "provider-not-allowed",
         Error,
         "a provider is none of those that the policy of the project file allows",
@@ -356,6 +371,11 @@ pub const RULES: &[Rule] = &[
         "unsupported-item",
         Error,
         "a file has an argument or block that does not belong there",
+    ),
+    rule(
+        "version-gone",
+        Error,
+        "the registry does not offer the locked version any more",
     ),
     rule(
         "version-malformed",

@@ -241,6 +241,13 @@ impl KeyId {
         })
     }
 
+    /// Tells whether a key of this fingerprint is meant, 40 upper-case hexadecimal digits: the ID of
+    /// a key is the end of its fingerprint.
+    #[must_use]
+    pub fn names(&self, fingerprint: &str) -> bool {
+        fingerprint.ends_with(&self.text)
+    }
+
     /// Returns the digits.
     #[must_use]
     pub fn as_str(&self) -> &str {

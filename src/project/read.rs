@@ -107,15 +107,8 @@ fn project(body: &Body, faults: &mut Faults) -> Project {
     if let Some(block) = only(&faults.blocks(body, "trust"), faults) {
         project.trust = trust(&block.body, project.flavor, faults);
     }
-    project.policy = only(&faults.blocks(body, "policy"), faults).map(|block| {
-        let policy = policy(&block.body, faults);
-        if !policy.keys.is_empty() {
-            let note = Diagnostic::note("project-unused", "Keys not checked");
-            let remark = "this version reads the keys, and checks nothing against them";
-            faults.push(note.at(faults.file, block.header, remark));
-        }
-        policy
-    });
+    project.policy =
+        only(&faults.blocks(body, "policy"), faults).map(|block| policy(&block.body, faults));
     project
 }
 
@@ -387,7 +380,7 @@ fn is_pattern(text: &Located<String>, faults: &mut Faults) -> bool {
 
 fn key(block: &Block, faults: &mut Faults) -> Option<KeyId> {
     if block.body.attribute("key_id").is_none() {
-        let help = "write key_id = \"…\", as `lockctl lock` prints it";
+        let help = "write key_id = \"…\", as `lockctl lock -v` prints it";
         faults.invalid("Missing key", block.header, "key_id is missing", help);
         return None;
     }

@@ -8,12 +8,14 @@
 pub mod configuration;
 pub mod file;
 mod hosts;
+pub mod keys;
 pub mod levels;
 pub mod matrix;
 pub mod packages;
 pub mod platforms;
 pub mod policy;
 pub mod signed;
+pub mod upstream;
 
 use crate::addr::ProviderAddr;
 use crate::diag::{Diagnostic, FileId, Span};
@@ -53,6 +55,8 @@ pub struct Subject<'a> {
 pub struct Advice {
     /// The one that locks it.
     pub lock: String,
+    /// The one that checks it.
+    pub verify: String,
     /// The one that brings its lock file into canonical form.
     pub fmt: String,
 }
@@ -106,6 +110,12 @@ impl Subject<'_> {
     fn header(&self, provider: &ProviderAddr) -> Span {
         self.places(provider)
             .map_or_else(Span::default, |places| places.header)
+    }
+
+    /// Returns where the hashes of an entry stand; its beginning if it has none.
+    fn hashes(&self, provider: &ProviderAddr) -> Span {
+        let hashes = self.places(provider).and_then(|places| places.hashes);
+        hashes.unwrap_or_else(|| self.header(provider))
     }
 
     /// Returns where the version of an entry stands.

@@ -136,6 +136,7 @@ mod tests {
         assert!(problems.is_empty(), "{problems:?}");
         let advice = Advice {
             lock: String::new(),
+            verify: String::new(),
             fmt: String::new(),
         };
         let subject = Subject {

@@ -25,6 +25,7 @@ mod tree;
 mod tree_pictures;
 mod trust;
 mod unseen;
+mod upstream;
 mod verify;
 mod why;
 

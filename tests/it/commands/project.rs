@@ -231,21 +231,6 @@ fn a_stated_file_counts_instead() {
 }
 
 #[test]
-fn what_is_read_and_not_acted_upon_is_said() {
-    let key = "provider \"a/b\" {\n    key_id = \"34365D9472D7468F\"\n  }";
-    let lab = with(&format!("policy {{\n  {key}\n}}\n"));
-    let outcome = lock(&lab, &[]);
-    assert_exit(&outcome, 0);
-    assert!(
-        outcome
-            .stderr
-            .contains("note[project-unused]: Keys not checked"),
-        "{}",
-        outcome.stderr
-    );
-}
-
-#[test]
 fn what_may_be_locked_is_stated_once() {
     let entry = |host: &str| format!("provider \"{host}\" {{\n  version = \"1.0.0\"\n}}\n");
     let lock_text = entry("example.com/t/x") + &entry("other.example/t/y");

@@ -80,6 +80,13 @@ impl TestKey {
         })
     }
 
+    /// The fingerprint of the key, 40 upper-case hex digits; empty if it is none.
+    pub(crate) fn fingerprint(self) -> String {
+        self.secret().map_or_else(String::new, |key| {
+            hex(key.fingerprint().as_bytes()).to_uppercase()
+        })
+    }
+
     /// The key, read once per process; `None` for what is no key.
     fn secret(self) -> Option<&'static SignedSecretKey> {
         static KEYS: OnceLock<BTreeMap<TestKey, SignedSecretKey>> = OnceLock::new();

@@ -1,0 +1,247 @@
+//! The group *upstream*: the recorded hashes against the lists that registries sign.
+//!
+//! Nobody is asked here: what registries said is an argument, and an entry whose registry gave no
+//! answer that counts is passed over.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use super::{Finding, Subject};
+use crate::addr::ProviderAddr;
+use crate::authenticate::Signer;
+use crate::diag::Diagnostic;
+use crate::hash::{Hash, Hashes, Scheme};
+use crate::lockfile::ProviderLock;
+use crate::version::{Constraints, Version};
+
+/// What a registry says of a locked version.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    /// Every version of the provider that it offers, sorted.
+    pub versions: Vec<Version>,
+    /// What is signed; `None` if the locked version is not offered.
+    pub signed: Option<Signed>,
+}
+
+/// The checksum list of a release, whose signature is good.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Signed {
+    /// Every hash that it lists.
+    pub hashes: Hashes,
+    /// Who signed it; as a rule one.
+    pub signers: Vec<Signer>,
+}
+
+/// What registries say of the locked version of each provider.
+pub type Answers = BTreeMap<ProviderAddr, Rc<Answer>>;
+
+/// How many hashes of an entry are shown in their places.
+const MAX_SHOWN: usize = 5;
+
+/// Compares entries with what their registries say, provider by provider.
+#[must_use]
+pub fn check(subject: Subject<'_>, answers: &Answers) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (provider, entry) in &subject.document.lock.providers {
+        let Some(answer) = answers.get(provider) else {
+            continue;
+        };
+        let one = Entry {
+            subject,
+            provider,
+            entry,
+        };
+        let Some(signed) = &answer.signed else {
+            findings.push(one.gone(&answer.versions));
+            continue;
+        };
+        findings.extend(one.hashes(&signed.hashes));
+        findings.extend(signed.signers.iter().flat_map(|signer| one.odd(signer)));
+        findings.extend(one.newer(&answer.versions));
+    }
+    findings
+}
+
+/// An entry of the lock file.
+#[derive(Clone, Copy)]
+struct Entry<'a> {
+    subject: Subject<'a>,
+    provider: &'a ProviderAddr,
+    entry: &'a ProviderLock,
+}
+
+impl Entry<'_> {
+    /// Reports a version that nobody could install from the registry.
+    fn gone(&self, versions: &[Version]) -> Finding {
+        let (provider, version) = (self.provider, &self.entry.version);
+        let title = format!("{provider} {version} is not offered by its registry any more");
+        let newest = match Constraints::default().newest(versions.iter()) {
+            Some(newest) => format!("the newest release that it offers is {newest}"),
+            None => "it offers no release at all".to_owned(),
+        };
+        let diagnostic = Diagnostic::error("version-gone", title)
+            .at(self.subject.file, self.subject.version(provider), newest)
+            .help(format!(
+                "find out why it was taken back; then delete the entry and run `{}`, which selects \
+                 another version",
+                self.subject.advice.lock
+            ));
+        Finding::about(provider, diagnostic)
+    }
+
+    /// Compares the recorded `zh:` with the signed list, which names the zip of every platform.
+    ///
+    /// A recorded `h1:` stands in no list.
+    fn hashes(&self, signed: &Hashes) -> Vec<Finding> {
+        let recorded: Vec<&Hash> = self.entry.hashes.of(Scheme::Zh).collect();
+        let is_signed = |hash: &&&Hash| signed.contains(hash);
+        let known = recorded.iter().filter(is_signed).count();
+        let finding = match known {
+            0 if !recorded.is_empty() => Some(self.contradicted()),
+            _ if known < recorded.len() => Some(self.unknown(signed)),
+            _ => None,
+        };
+        let mut findings: Vec<Finding> = finding.into_iter().collect();
+        let is_complete = known == signed.of(Scheme::Zh).count();
+        if !is_complete && (known > 0 || recorded.is_empty()) {
+            findings.push(self.incomplete(known, signed));
+        }
+        findings
+    }
+
+    /// Reports an entry that has no hash of the release: it is that of another one.
+    fn contradicted(&self) -> Finding {
+        let (provider, version) = (self.provider, &self.entry.version);
+        let title = format!(
+            "the signed checksums of {provider} {version} speak against every zh: of the lock file"
+        );
+        let subject = self.subject;
+        let diagnostic = Diagnostic::error("hashes-contradicted", title)
+            .at(
+                subject.file,
+                subject.hashes(provider),
+                "none of these is in the signed list",
+            )
+            .see(subject.file, subject.version(provider), "the locked version")
+            .help(format!(
+                "was the version edited by hand? restore the entry from version control, or delete \
+                 it and run `{}`; if not, the release was published again with other files: ask its \
+                 authors why",
+                subject.advice.lock
+            ));
+        Finding::about(provider, diagnostic)
+    }
+
+    /// Reports hashes that nobody signed beside others that are.
+    fn unknown(&self, signed: &Hashes) -> Finding {
+        let (provider, version) = (self.provider, &self.entry.version);
+        let listed = self.subject.places(provider);
+        let listed = listed.iter().flat_map(|places| &places.listed);
+        let mut seen = Hashes::default();
+        let mut places = listed.filter(|(hash, _)| {
+            let is_unknown = hash.scheme() == Scheme::Zh && !signed.contains(hash);
+            is_unknown && seen.insert(hash.clone())
+        });
+        let first = places.next().map(|(_, span)| *span);
+        let others: Vec<_> = places.map(|(_, span)| *span).collect();
+        let count = match others.len() {
+            0 => "a zh: hash".to_owned(),
+            more => format!("{} zh: hashes", more + 1),
+        };
+        let title = format!("{provider} {version} is locked with {count} that nobody signed");
+        let file = self.subject.file;
+        let at = first.unwrap_or_else(|| self.subject.hashes(provider));
+        let diagnostic = Diagnostic::warning("hash-unknown-upstream", title).at(
+            file,
+            at,
+            "not in the signed list of the release",
+        );
+        let others = others.into_iter().take(MAX_SHOWN - 1);
+        let diagnostic = others.fold(diagnostic, |diagnostic, span| {
+            diagnostic.see(file, span, "nor is this")
+        });
+        let help = format!(
+            "it lets a package pass that nobody signed: find out where it came from, then delete it \
+             and run `{}`",
+            self.subject.advice.lock
+        );
+        Finding::about(provider, diagnostic.help(help))
+    }
+
+    /// Reports an entry that lacks hashes of the signed list.
+    fn incomplete(&self, known: usize, signed: &Hashes) -> Finding {
+        let (provider, subject) = (self.provider, self.subject);
+        let all = signed.of(Scheme::Zh).count();
+        let (title, remark) = match known {
+            0 => (
+                format!("{provider} is locked without the signed hashes of its release"),
+                format!("none of the {all} that its registry signs"),
+            ),
+            _ => (
+                format!(
+                    "{provider} is locked with {known} of the {all} signed hashes of its release"
+                ),
+                "zh: hashes are missing".to_owned(),
+            ),
+        };
+        let diagnostic = Diagnostic::note("zh-missing", title)
+            .at(subject.file, subject.header(provider), remark)
+            .help(format!("run `{}`, which adds them", subject.advice.lock));
+        Finding::about(provider, diagnostic)
+    }
+
+    /// Reports what is unusual about a key or signature that counts all the same. It is a note:
+    /// nothing about the lock file could mend it.
+    fn odd(&self, signer: &Signer) -> Vec<Finding> {
+        let (provider, version) = (self.provider, &self.entry.version);
+        let remarks = signer.remarks.iter().map(|remark| {
+            let key_id = &signer.key_id;
+            let title = format!("{provider} {version} is signed by key {key_id}: {remark}");
+            let subject = self.subject;
+            let diagnostic = Diagnostic::note("signature-odd", title)
+                .at(
+                    subject.file,
+                    subject.version(provider),
+                    "the signed release",
+                )
+                .help("the program accepts it; tell whoever publishes the provider");
+            Finding::about(provider, diagnostic)
+        });
+        remarks.collect()
+    }
+
+    /// Tells of a newer patch of the locked minor version.
+    fn newer(&self, versions: &[Version]) -> Option<Finding> {
+        let (provider, version) = (self.provider, &self.entry.version);
+        let patches = versions.iter().filter(|other| {
+            (other.major, other.minor) == (version.major, version.minor) && !other.is_prerelease()
+        });
+        let newest = patches.max_by(|a, b| a.precedence(b))?;
+        if newest.precedence(version).is_le() {
+            return None;
+        }
+        let (subject, lock) = (self.subject, &self.subject.advice.lock);
+        let constraints = match subject.requirements {
+            Some(requirements) => requirements.constraints(provider),
+            None => self.entry.constraints.clone(),
+        };
+        let help = match (
+            constraints.allows(newest),
+            constraints.newest(versions.iter()),
+        ) {
+            (false, _) => format!("the constraints \"{constraints}\" do not allow it"),
+            (true, Some(other)) if other != newest => format!(
+                "the constraints \"{constraints}\" allow it, and newer ones: delete the entry and \
+                 run `{lock}`, which selects {other}"
+            ),
+            (true, _) => format!(
+                "the constraints allow it: delete the entry and run `{lock}`, which selects it"
+            ),
+        };
+        let title = format!("{provider} {newest} is out, a patch above {version}");
+        let diagnostic = Diagnostic::note("newer-patch", title)
+            .at(subject.file, subject.version(provider), "locked here")
+            .help(help);
+        Some(Finding::about(provider, diagnostic))
+    }
+}
