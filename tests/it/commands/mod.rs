@@ -27,6 +27,7 @@ mod trust;
 mod unseen;
 mod upstream;
 mod verify;
+mod verify_corpus;
 mod why;
 
 use crate::lab::{Lab, Outcome};

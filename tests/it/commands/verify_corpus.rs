@@ -1,0 +1,142 @@
+//! `verify` over real lock files: `../shared/corpus/locks`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use lockctl::diag::Texts;
+use lockctl::flavor::Flavor;
+use lockctl::lockfile;
+use serde_json::Value;
+
+use super::{LOCK, assert_exit};
+use crate::lab::Lab;
+
+/// Rules that judge a lock file which the programs accept; all others of the group *file* refuse it.
+const OF_SOUND_FILES: [&str; 8] = [
+    "entries-carried-over",
+    "file-not-canonical",
+    "hash-not-well-formed",
+    "hosts-mixed",
+    "module-lock",
+    "platforms-incomplete",
+    "platforms-unattributed",
+    "zh-missing",
+];
+
+/// A real lock file with what Terraform 1.11.4 says of it.
+struct Real {
+    name: String,
+    text: Vec<u8>,
+    /// The titles of its errors; none if it accepts the file.
+    titles: BTreeSet<String>,
+}
+
+fn corpus() -> Option<Vec<Real>> {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus/locks");
+    let Ok(index) = std::fs::read_to_string(dir.join("index.tsv")) else {
+        println!("skipped: {} is absent", dir.display());
+        return None;
+    };
+    let rows = index.lines().skip(1).map(|line| {
+        let cells: Vec<&str> = line.split('\t').collect();
+        let verdict = cells.last().unwrap().strip_prefix("rejected: ");
+        let titles = verdict.into_iter().flat_map(|titles| titles.split("; "));
+        Real {
+            name: cells[0].to_owned(),
+            text: std::fs::read(dir.join(cells[0])).unwrap(),
+            titles: titles.map(str::to_owned).collect(),
+        }
+    });
+    Some(rows.collect())
+}
+
+/// Writes a root that requires exactly what a lock file locks.
+fn root_of(lab: &Lab, real: &Real) {
+    lab.write(&format!("{}/{LOCK}", real.name), &real.text);
+    let file = Texts::default().add("", Vec::new());
+    let (document, _) = lockfile::parse(file, &real.text, Flavor::Terraform1_11);
+    let required = document.lock.providers.keys().enumerate();
+    let required: String = required
+        .map(|(at, provider)| format!("    p{at} = {{\n      source = \"{provider}\"\n    }}\n"))
+        .collect();
+    let text = format!("terraform {{\n  required_providers {{\n{required}  }}\n}}\n");
+    lab.write(&format!("{}/main.tf", real.name), text);
+}
+
+/// Verifies every root and returns the findings of each as pairs of rule and title.
+fn findings(lab: &Lab, more: &[&str]) -> BTreeMap<String, Vec<(String, String)>> {
+    let args = [
+        "verify",
+        "-r",
+        "--format",
+        "json",
+        "--flavor",
+        "terraform@1.11",
+    ];
+    let outcome = lab.run(&[&args, more].concat());
+    assert_exit(&outcome, 1);
+    let json: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let roots = json["roots"].as_array().unwrap();
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let pairs = |root: &Value| -> Vec<(String, String)> {
+        let findings = root["findings"].as_array().unwrap();
+        let pairs = findings.iter();
+        pairs
+            .map(|one| (text(&one["rule"]), text(&one["title"])))
+            .collect()
+    };
+    roots
+        .iter()
+        .map(|root| (text(&root["path"]), pairs(root)))
+        .collect()
+}
+
+#[test]
+fn real_lock_files_are_judged_as_terraform_judges_them() {
+    let Some(corpus) = corpus() else { return };
+    let lab = Lab::new();
+    for real in &corpus {
+        root_of(&lab, real);
+    }
+    let groups = ["--only", "file,platforms"];
+    let found = findings(&lab, &groups);
+    assert_eq!(found.len(), corpus.len());
+    let mut files: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut wrong = Vec::new();
+    for real in &corpus {
+        let own = &found[&real.name];
+        let rules: BTreeSet<&str> = own.iter().map(|(rule, _)| &**rule).collect();
+        for rule in &rules {
+            *files.entry(rule).or_default() += 1;
+        }
+        let refused = own
+            .iter()
+            .filter(|(rule, _)| !OF_SOUND_FILES.contains(&&**rule));
+        let titles: BTreeSet<&str> = refused.map(|(_, title)| &**title).collect();
+        // A title that only follows from another one is not told again (`lockfiles.rs`).
+        let is_right = titles.is_empty() == real.titles.is_empty()
+            && titles.iter().all(|title| real.titles.contains(*title));
+        if !is_right {
+            wrong.push(format!("{}: {titles:?}, not {:?}", real.name, real.titles));
+        }
+    }
+    println!("{} files: {files:#?}", corpus.len());
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let two = ["--platform", "linux_amd64,darwin_arm64"];
+    let narrow = findings(&lab, &[groups, two].concat());
+    // A file that cannot be read has no platforms to be judged.
+    let sound = corpus.iter().filter(|real| real.titles.is_empty());
+    let sound: Vec<&Real> = sound.collect();
+    let shares = [&found, &narrow].map(|found| {
+        let is_incomplete = |real: &&&Real| {
+            let findings = found[&real.name].iter();
+            findings
+                .clone()
+                .any(|(rule, _)| rule == "platforms-incomplete")
+        };
+        let count = sound.iter().filter(is_incomplete).count();
+        (100 * count + sound.len() / 2) / sound.len()
+    });
+    println!("platforms-incomplete: {shares:?} %");
+    assert_eq!(shares, [92, 80]);
+}
