@@ -8,6 +8,7 @@ use super::oddities::describe;
 use super::output::RootOutput;
 use super::root::Root;
 use crate::addr::ProviderAddr;
+use crate::authenticate::{self, Class};
 use crate::diag;
 use crate::flavor::Flavor;
 use crate::hash::{Hash, Match};
@@ -88,7 +89,7 @@ fn row(one: &ProviderOutcome, locked: &Locked, flavor: Flavor) -> Vec<String> {
     if one.kept > 0 {
         hashes = format!("{hashes}, {} kept", one.kept);
     }
-    let signers = one.signers.iter().map(ToString::to_string);
+    let signers = one.signers.iter().map(signed_by);
     let mut cells = vec![
         one.provider.short(flavor),
         one.version.to_string(),
@@ -103,6 +104,14 @@ fn row(one: &ProviderOutcome, locked: &Locked, flavor: Flavor) -> Vec<String> {
     ];
     cells.extend((!one.signers.is_empty()).then(|| signers.collect::<Vec<_>>().join("; ")));
     cells
+}
+
+/// Says who signed, always with the key: a project file may pin it.
+fn signed_by(signer: &authenticate::Signer) -> String {
+    match signer.class {
+        Class::HashiCorp => format!("{signer}, key ID {}", signer.key_id),
+        Class::Partner | Class::SelfSigned | Class::Signed => signer.to_string(),
+    }
 }
 
 fn hash_lines(one: &ProviderOutcome, locked: &Locked, flavor: Flavor) -> Vec<String> {
@@ -416,4 +425,29 @@ pub(super) fn difference(output: &mut RootOutput, root: &Root, new: &str) {
         .report
         .results
         .push(Block::Lines(text.lines().map(str::to_owned).collect()));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_signature_names_its_key() {
+        for class in [
+            Class::HashiCorp,
+            Class::Partner,
+            Class::SelfSigned,
+            Class::Signed,
+        ] {
+            let signer = authenticate::Signer {
+                class,
+                key_id: "34365D9472D7468F".to_owned(),
+                fingerprint: String::new(),
+                subkey: None,
+                remarks: Vec::new(),
+            };
+            let text = signed_by(&signer);
+            assert!(text.ends_with(", key ID 34365D9472D7468F"), "{text}");
+        }
+    }
 }
