@@ -216,6 +216,19 @@ impl Requirements {
         all.reduce(Constraints::union).unwrap_or_default()
     }
 
+    /// Returns the conditions that a lock file records of a provider whose entry records some already:
+    /// all visible ones.
+    ///
+    /// Terms of modules that cannot be seen stay beside them, wherever any module cannot.
+    #[must_use]
+    pub fn to_record(&self, provider: &ProviderAddr, recorded: &Constraints) -> Constraints {
+        let visible = self.constraints(provider);
+        match self.unseen_calls.is_empty() {
+            true => visible,
+            false => visible.union(recorded.clone()),
+        }
+    }
+
     /// Returns places that no version can satisfy together, as few as possible; none if all can be met.
     ///
     /// Of several such sets it is the one that leaves out the earliest places.
@@ -308,6 +321,35 @@ mod tests {
             &["< 2", "< 3", ">= 1", ">= 4", ">= 5", "!= 6.0.0", "< 4.0.1"],
             &[">= 5.0.0", "< 4.0.1"],
         );
+    }
+
+    #[test]
+    fn terms_of_unseen_modules_stay_recorded() {
+        let provider = ProviderAddr::parse("a/x", Flavor::Terraform1_11).unwrap();
+        let file = crate::diag::Texts::default().add("main.tf", Vec::new());
+        let set = |text| Constraints::parse_lock(text).unwrap();
+        let place = Requirement {
+            constraints: Arc::new(set("~> 1.1")),
+            module: ModulePath::default(),
+            origin: Origin::RequiredProviders,
+            file,
+            span: Span::default(),
+        };
+        let mut requirements = Requirements {
+            providers: [(provider.clone(), vec![place])].into(),
+            ..Requirements::default()
+        };
+        let recorded = set("< 3.0.0");
+        let now = |requirements: &Requirements| requirements.to_record(&provider, &recorded);
+        assert_eq!(now(&requirements), set("~> 1.1"));
+        requirements.unseen_calls.push(UnseenCall {
+            module: ModulePath::default(),
+            ways: 1,
+            source: "a/b/c".to_owned(),
+            file,
+            span: Span::default(),
+        });
+        assert_eq!(now(&requirements), set("~> 1.1, < 3.0.0"));
     }
 
     #[test]

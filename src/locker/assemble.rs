@@ -40,11 +40,12 @@ pub(super) fn assemble(
             found = found.union(&proof.signed);
             errors.extend(unvouched(one, proof, &recorded));
         }
-        let mut constraints = selected.constraints.clone();
-        // Terms of modules that cannot be seen stay beside the visible ones.
-        if let (Some(entry), false) = (old, request.requirements.unseen_calls.is_empty()) {
-            constraints = constraints.union(entry.constraints.clone());
-        }
+        let constraints = match old {
+            Some(entry) => request
+                .requirements
+                .to_record(&selected.provider, &entry.constraints),
+            None => selected.constraints.clone(),
+        };
         let hashes = recorded.union(&found);
         outcomes.push(outcome(one, &recorded, &found));
         let entry = ProviderLock {

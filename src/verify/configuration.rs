@@ -171,16 +171,10 @@ fn stale(
     entry: &ProviderLock,
     requirements: &Requirements,
 ) -> Option<Finding> {
-    let current = requirements.constraints(provider);
-    // Terms of modules that cannot be seen may stand in the lock file beside the visible ones.
-    let fits = if requirements.unseen_calls.is_empty() {
-        current == entry.constraints
-    } else {
-        current.clone().union(entry.constraints.clone()) == entry.constraints
-    };
-    if fits {
+    if requirements.to_record(provider, &entry.constraints) == entry.constraints {
         return None;
     }
+    let current = requirements.constraints(provider);
     let said = if current.is_empty() {
         "none".to_owned()
     } else {
