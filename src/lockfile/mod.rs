@@ -49,6 +49,9 @@ pub struct ProviderLock {
 pub struct Document {
     /// What was understood; an entry with a fault is left out.
     pub lock: LockFile,
+    /// Blocks without a fault of their own whose address an earlier block has already, in the order
+    /// of the file; each is reported as a duplicate.
+    pub repeated: Vec<(ProviderAddr, ProviderLock)>,
     /// Where each entry of `lock` stands.
     pub places: BTreeMap<ProviderAddr, Places>,
     /// Which program's header the file begins with, if it has one.

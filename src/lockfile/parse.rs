@@ -182,6 +182,8 @@ impl Reader {
                     .see(self.file, *first, "first locked here")
                     .help("delete one of the two blocks"),
             );
+            let repeated = entry.map(|(entry, _)| (addr, entry));
+            self.document.repeated.extend(repeated);
             return;
         }
         self.seen.insert(addr.clone(), block.header);

@@ -7,6 +7,7 @@
 
 pub mod configuration;
 pub mod file;
+pub mod fix;
 mod hosts;
 pub mod keys;
 pub mod levels;
