@@ -173,6 +173,18 @@ pub(super) struct Verify {
     /// release and its key with the pinned one, and look for newer patches
     #[arg(long)]
     pub(super) upstream: bool,
+    /// Mend what needs no judgement, then check what is left: form, order, blocks that stand there
+    /// twice, stale constraints, entries that nothing requires. A file with comments is left alone,
+    /// unless HOW is all
+    #[arg(
+        long,
+        value_enum,
+        value_name = "HOW",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "safe"
+    )]
+    pub(super) fix: Option<Fix>,
     /// Run these groups of checks only (repeat, or separate by commas)
     #[arg(long, value_enum, value_delimiter = ',', value_name = "GROUP")]
     pub(super) only: Vec<Group>,
@@ -188,6 +200,14 @@ pub(super) struct Verify {
     /// How many packages are hashed at once [default: the number of cores]
     #[arg(long, value_name = "N", value_parser = jobs)]
     pub(super) jobs: Option<NonZeroUsize>,
+}
+
+/// What `verify --fix` may rewrite.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Fix {
+    // No comments for users: they would make the help of the command three times as long.
+    Safe,
+    All,
 }
 
 /// A group of checks.

@@ -35,6 +35,7 @@ mod tree;
 mod tree_graph;
 mod unseen;
 mod verify;
+mod verify_fix;
 mod verify_matrix;
 mod verify_packages;
 mod verify_report;

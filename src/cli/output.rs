@@ -287,6 +287,7 @@ impl RootOutput {
                 status: Status::Clean,
                 findings: Vec::new(),
                 turned_off: Vec::new(),
+                fixed: None,
                 failures: Vec::new(),
                 providers: Vec::new(),
                 matrix: None,

@@ -84,16 +84,7 @@ pub(super) fn open(
         let choice = setup::choice(common.flavor, file.project.flavor);
         setup::flavor(choice, files, dir, bytes.as_deref())
     };
-    let lock = bytes.map(|bytes| {
-        let file = texts.add(lock_path.display().to_string(), bytes.clone());
-        let (document, diagnostics) = lockfile::parse(file, &bytes, flavor);
-        LockText {
-            bytes,
-            file,
-            document,
-            diagnostics,
-        }
-    });
+    let lock = bytes.map(|bytes| LockText::new(&lock_path, bytes, flavor, texts));
     Ok(Root {
         advice: setup::advice(common, dir),
         dir: dir.to_owned(),
@@ -202,6 +193,17 @@ pub(super) fn shown(dir: &Path) -> PathBuf {
 }
 
 impl LockText {
+    fn new(path: &Path, bytes: Vec<u8>, flavor: Flavor, texts: &mut Texts) -> Self {
+        let file = texts.add(path.display().to_string(), bytes.clone());
+        let (document, diagnostics) = lockfile::parse(file, &bytes, flavor);
+        Self {
+            bytes,
+            file,
+            document,
+            diagnostics,
+        }
+    }
+
     /// Says how many comments a rewrite drops, if any.
     pub(super) fn dropped(&self) -> Option<String> {
         match self.document.comments {
@@ -215,6 +217,19 @@ impl LockText {
 }
 
 impl Root {
+    /// Returns the root as it is after its lock file was written.
+    pub(super) fn rewritten(&self, bytes: Vec<u8>, texts: &mut Texts) -> Self {
+        let lock = LockText::new(&self.lock_path, bytes, self.flavor, texts);
+        Self {
+            dir: self.dir.clone(),
+            lock_path: self.lock_path.clone(),
+            flavor: self.flavor,
+            lock: Some(lock),
+            advice: self.advice.clone(),
+            file: Rc::clone(&self.file),
+        }
+    }
+
     /// Returns what the project file states.
     pub(super) fn project(&self) -> &Project {
         &self.file.project

@@ -11,10 +11,12 @@ use super::progress::Progress;
 use super::root::{LockText, Root};
 use super::roots::{self, Ran};
 use super::setup::Typed;
+use super::verify_fix::{Fixed, Fixing};
 use super::verify_packages::Packages;
 use super::verify_report::{Judged, say};
 use super::verify_upstream::Upstream;
 use super::{World, setup};
+use crate::config::Loaded;
 use crate::diag::{Diagnostic, Severity, Span, Texts, has_errors};
 use crate::report::{Block, Failure, Tone, json};
 use crate::requirement::Requirements;
@@ -68,10 +70,11 @@ pub(super) fn run(
     };
     let mut all: Vec<JudgedRoot> = Vec::new();
     let mut ran = roots::each(common, &args.roots, world, |root, texts, output| {
-        let judged = run.root(root, texts)?;
         let path = output.json.path.clone();
-        let root = Rc::clone(root);
-        all.push(JudgedRoot { path, root, judged });
+        let Some(judged) = run.root(root, path, texts)? else {
+            return Ok(Replaced::Changed);
+        };
+        all.push(judged);
         Ok(Replaced::Done)
     });
     if let Some(progress) = &progress {
@@ -98,8 +101,27 @@ pub(super) fn run(
 struct JudgedRoot {
     /// The directory, as the output names it.
     path: String,
+    /// The root, with its lock file as it is now.
     root: Rc<Root>,
+    /// What was mended, if that was wanted.
+    fixed: Option<Fixed>,
     judged: Judged,
+}
+
+/// The configuration of a root, as far as it was looked at.
+struct Seen {
+    /// `None` if nothing that is wanted needs it.
+    loaded: Option<Loaded>,
+    /// It could not be read.
+    unread: bool,
+}
+
+impl Seen {
+    /// Returns what is required, if that is known.
+    fn requirements(&self) -> Option<&Requirements> {
+        let loaded = self.loaded.as_ref().filter(|_| !self.unread);
+        loaded.map(|loaded| &loaded.requirements)
+    }
 }
 
 /// Adds what the comparison of all roots finds, in each root as bad as its project file says.
@@ -136,10 +158,19 @@ fn one_version(all: &mut [JudgedRoot]) {
 /// Fills the output of each root that could be judged.
 fn say_all(ran: &mut Ran, all: Vec<JudgedRoot>) {
     let mut outputs = ran.outputs.iter_mut();
-    for JudgedRoot { path, root, judged } in all {
+    for JudgedRoot {
+        path,
+        root,
+        fixed,
+        judged,
+    } in all
+    {
         // Roots that could not be judged have an output, too.
         let output = outputs.find(|output| output.json.path == path);
         let output = output.expect("outputs stand in the order of the roots");
+        if let Some(fixed) = fixed {
+            fixed.say(output);
+        }
         say(output, &root, judged, &ran.texts);
     }
 }
@@ -172,14 +203,44 @@ fn explained(roots: &[json::Root]) -> Option<String> {
 }
 
 impl Run<'_> {
-    fn root(&mut self, root: &Root, texts: &mut Texts) -> Result<Judged, Failure> {
-        let needs_configuration = self.args.wants(Group::Configuration)
+    /// Mends what can be mended, and judges the root; `None` if its lock file changed under that.
+    fn root(
+        &mut self,
+        root: &Rc<Root>,
+        path: String,
+        texts: &mut Texts,
+    ) -> Result<Option<JudgedRoot>, Failure> {
+        let seen = self.configuration(root, texts)?;
+        let fixing = self.args.fix.map(|how| Fixing {
+            how,
+            args: self.args,
+            disk: self.world.disk,
+        });
+        let fixed = match fixing {
+            None => None,
+            Some(_) if seen.unread => Some(Fixed::refused("the configuration cannot be read")),
+            Some(fixing) => match fixing.fix(root, seen.requirements(), texts)? {
+                None => return Ok(None),
+                fixed => fixed,
+            },
+        };
+        let root = fixed.as_ref().and_then(Fixed::root).unwrap_or(root);
+        Ok(Some(JudgedRoot {
+            path,
+            judged: self.judge(root, &seen, texts),
+            root: Rc::clone(root),
+            fixed,
+        }))
+    }
+
+    /// Reads the configuration, if anything that is wanted needs it.
+    fn configuration(&self, root: &Root, texts: &mut Texts) -> Result<Seen, Failure> {
+        let is_needed = self.args.wants(Group::Configuration)
             || self.args.wants(Group::Platforms)
             || self.args.wants(Group::Packages)
             || self.args.wants(Group::Policy)
             || self.args.matrix;
-        let loaded =
-            needs_configuration.then(|| root.load(self.world, &self.args.configuration, texts));
+        let loaded = is_needed.then(|| root.load(self.world, &self.args.configuration, texts));
         if loaded.as_ref().is_some_and(|loaded| !loaded.found) {
             return Err(root.no_configuration());
         }
@@ -188,10 +249,12 @@ impl Run<'_> {
             let mut found = loaded.diagnostics.iter();
             found.any(|one| one.severity == Severity::Error && one.code != "module-not-visible")
         });
-        let requirements = loaded
-            .as_ref()
-            .filter(|_| !unread)
-            .map(|loaded| &loaded.requirements);
+        Ok(Seen { loaded, unread })
+    }
+
+    fn judge(&mut self, root: &Root, seen: &Seen, texts: &mut Texts) -> Judged {
+        let (loaded, unread) = (&seen.loaded, seen.unread);
+        let requirements = seen.requirements();
         let needs_config = self.args.wants(Group::Packages) || self.upstream.is_some();
         let config_errors = match needs_config && root.lock.is_some() {
             true => self.packages.read_config(root.flavor, texts),
@@ -206,7 +269,7 @@ impl Run<'_> {
         };
         let config_errors = config_errors.into_iter().map(Finding::from);
         judged.findings.splice(..0, config_errors);
-        if let (Some(loaded), true) = (&loaded, self.args.wants(Group::Configuration)) {
+        if let (Some(loaded), true) = (loaded, self.args.wants(Group::Configuration)) {
             let told = loaded.diagnostics.iter().cloned().map(Finding::from);
             judged.findings.splice(..0, told);
             judged.unread = unread;
@@ -220,7 +283,7 @@ impl Run<'_> {
         (judged.findings, judged.off) =
             levels::apply(judged.findings, &faults, root.project(), root.flavor);
         judged.verbose = self.common.verbose;
-        Ok(judged)
+        judged
     }
 
     /// Checks a lock file, group by group; behind a fault in the file nothing else is judged.

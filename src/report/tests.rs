@@ -13,6 +13,7 @@ fn root(path: &str, status: Status) -> Root {
         status,
         findings: Vec::new(),
         turned_off: Vec::new(),
+        fixed: None,
         failures: Vec::new(),
         providers: Vec::new(),
         matrix: None,

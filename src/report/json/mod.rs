@@ -5,6 +5,7 @@
 
 mod change;
 mod finding;
+mod fixed;
 mod git;
 mod matrix;
 mod module;
@@ -16,6 +17,7 @@ mod schema;
 
 pub use change::{Change, ChangeKind, File, FileKind, PastChange, Risk, Side, Step, Verdict};
 pub use finding::{Finding, Related, TurnedOff};
+pub use fixed::Fixed;
 pub use git::{GitSetting, GitSettingKind};
 pub use matrix::{MatrixRow, Outcome, Route};
 pub use module::{Module, ModuleKind, RequiredProvider};
@@ -87,6 +89,9 @@ pub struct Root {
     /// What was found, and what the project file says not to tell; it counts for nothing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub turned_off: Vec<TurnedOff>,
+    /// What was mended, before the findings were made; only of `verify --fix`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fixed: Option<Vec<Fixed>>,
     /// Operations that failed.
     pub failures: Vec<Failure>,
     /// What the command has to say about each provider.

@@ -222,10 +222,10 @@ fn a_result_that_cannot_be_printed_is_a_failure_with_a_reason() {
 }
 
 /// A disk on which somebody else writes the lock file just before lockctl does.
-struct Busy {
-    path: std::path::PathBuf,
+pub(super) struct Busy {
+    pub(super) path: std::path::PathBuf,
     /// How many more times that happens.
-    left: AtomicUsize,
+    pub(super) left: AtomicUsize,
 }
 
 impl Files for Busy {

@@ -7,6 +7,7 @@ mod diff_git;
 mod entries;
 mod explain;
 mod files;
+mod fix;
 mod formats;
 mod git;
 mod json;

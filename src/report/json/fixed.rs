@@ -1,0 +1,16 @@
+//! What was mended, for `verify --fix`.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// Something that was mended in a lock file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Fixed {
+    /// The name of the rule whose finding is gone.
+    pub rule: &'static str,
+    /// The provider concerned.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub provider: Option<String>,
+    /// What was done.
+    pub text: String,
+}
