@@ -14,10 +14,16 @@ use crate::lockfile::ProviderLock;
 ///
 /// It is a note, because with an `h1:` for every wanted platform nothing fails, and because where
 /// packages come from a mirror there is no list. Entries that are left over are passed over.
+///
+/// Reports entries, too, that have more `h1:` than their list can explain.
 #[must_use]
 pub fn check(subject: Subject<'_>) -> Vec<Finding> {
     let providers = &subject.document.lock.providers;
     let signing = signing(providers.iter());
+    let crowded = providers
+        .iter()
+        .filter(|(provider, entry)| is_crowded(entry) && subject.left_over(provider).is_none());
+    let crowded = crowded.map(|(provider, entry)| unexplained(subject, provider, entry));
     let bare = providers.iter().filter(|(provider, entry)| {
         let count = |scheme| entry.hashes.of(scheme).count();
         let is_bare = count(Scheme::H1) > 0 && count(Scheme::Zh) == 0;
@@ -25,7 +31,35 @@ pub fn check(subject: Subject<'_>) -> Vec<Finding> {
         is_bare && signs && subject.left_over(provider).is_none()
     });
     bare.map(|(provider, _)| finding(subject, provider))
+        .chain(crowded)
         .collect()
+}
+
+/// Tells whether an entry has more `h1:` than packages: a release has a `zh:` for each, and each has
+/// one `h1:`. A single `zh:` is no list.
+fn is_crowded(entry: &ProviderLock) -> bool {
+    let count = |scheme| entry.hashes.of(scheme).count();
+    count(Scheme::Zh) >= 2 && count(Scheme::H1) > count(Scheme::Zh)
+}
+
+fn unexplained(subject: Subject<'_>, provider: &ProviderAddr, entry: &ProviderLock) -> Finding {
+    let count = |scheme| entry.hashes.of(scheme).count();
+    let (h1, zh) = (count(Scheme::H1), count(Scheme::Zh));
+    let title = format!("{provider} has more h1: hashes than its release has packages");
+    Finding::about(
+        provider,
+        Diagnostic::warning("hashes-unexplained", title)
+            .at(
+                subject.file,
+                subject.header(provider),
+                format!("{h1} h1: for {zh} packages"),
+            )
+            .help(format!(
+                "find out in the history of the file where they came from; to start over, delete \
+                 the entry and run `{}`",
+                subject.advice.lock
+            )),
+    )
 }
 
 /// Tells whether a host is one of the public registries, which sign the lists of all releases, or
@@ -62,4 +96,32 @@ fn finding(subject: Subject<'_>, provider: &ProviderAddr) -> Finding {
                 subject.advice.lock
             )),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_package_explains_one_h1() {
+        for (zh, h1, wanted) in [
+            (0, 3, false),
+            (1, 3, false),
+            (2, 2, false),
+            (2, 3, true),
+            (14, 14, false),
+            (14, 15, true),
+        ] {
+            let hash = |scheme: &str, at: usize| format!("{scheme}:{at}").parse().expect("a hash");
+            let hashes = (0..zh)
+                .map(|at| hash("zh", at))
+                .chain((0..h1).map(|at| hash("h1", at)));
+            let entry = ProviderLock {
+                version: "1.0.0".parse().expect("a version"),
+                constraints: crate::version::Constraints::default(),
+                hashes: hashes.collect(),
+            };
+            assert_eq!(is_crowded(&entry), wanted, "{zh} zh, {h1} h1");
+        }
+    }
 }

@@ -420,3 +420,25 @@ fn advice_can_be_pasted() {
     let command = "`lockctl lock 'a root' --flavor opentofu@1.12`";
     assert!(outcome.stdout.contains(command), "{}", outcome.stdout);
 }
+
+#[test]
+fn verify_finds_more_hashes_than_packages() {
+    let lab = Lab::new();
+    lab.write("main.tf", ONE_PROVIDER);
+    let h1 = |letter: &str| format!("    \"h1:{}=\",\n", letter.repeat(43));
+    let zh = |letter: &str| format!("    \"zh:{}\",\n", letter.repeat(64));
+    let hashes = h1("a") + &h1("b") + &h1("c") + &zh("d") + &zh("e");
+    let entry = format!(
+        "provider \"example.com/t/x\" {{\n  version     = \"1.0.0\"\n  constraints = \"~> 1.0\"\n  hashes = [\n{hashes}  ]\n}}\n"
+    );
+    lab.write(LOCK, entry);
+    let outcome = lab.run(&["verify", "--only", "platforms", "--platform", "linux_amd64"]);
+    assert_exit(&outcome, 1);
+    let title = "warning[hashes-unexplained]: example.com/t/x has more h1: hashes than its release has packages";
+    assert!(outcome.stdout.contains(title), "{}", outcome.stdout);
+    assert!(
+        outcome.stdout.contains("3 h1: for 2 packages"),
+        "{}",
+        outcome.stdout
+    );
+}
