@@ -70,12 +70,12 @@ mod tests {
 
     #[test]
     fn paths_are_named_from_the_top_on() {
-        let named = |path: &str| below(Path::new("/work/repo"), Path::new(path));
-        assert_eq!(named("/work/repo"), ".");
-        assert_eq!(named("/work/repo/live/a/main.tf"), "live/a/main.tf");
+        let named = |path: &str| below(Path::new("/home/repo"), Path::new(path));
+        assert_eq!(named("/home/repo"), ".");
+        assert_eq!(named("/home/repo/live/a/main.tf"), "live/a/main.tf");
         assert_eq!(
-            named("/work/repository/main.tf"),
-            "/work/repository/main.tf"
+            named("/home/repository/main.tf"),
+            "/home/repository/main.tf"
         );
         assert_eq!(named("/work"), "/work");
     }

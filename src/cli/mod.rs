@@ -39,6 +39,7 @@ mod verify_fix;
 mod verify_matrix;
 mod verify_packages;
 mod verify_report;
+mod verify_roots;
 mod verify_upstream;
 mod why;
 mod words;

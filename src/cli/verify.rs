@@ -1,7 +1,5 @@
 //! `lockctl verify`: will this lock file work?
 
-use std::cmp::Reverse;
-use std::collections::BTreeMap;
 use std::io::Write;
 use std::rc::Rc;
 
@@ -9,16 +7,17 @@ use super::args::{Common, Format, Group, Verify};
 use super::output::Output;
 use super::progress::Progress;
 use super::root::{LockText, Root};
-use super::roots::{self, Ran};
+use super::roots;
 use super::setup::Typed;
 use super::verify_fix::{Fixed, Fixing};
 use super::verify_packages::Packages;
-use super::verify_report::{Judged, say};
+use super::verify_report::Judged;
+use super::verify_roots::{JudgedRoot, explained, one_version, say_all};
 use super::verify_upstream::Upstream;
 use super::{World, setup};
 use crate::config::Loaded;
-use crate::diag::{Diagnostic, Severity, Span, Texts, has_errors};
-use crate::report::{Block, Failure, Tone, json};
+use crate::diag::{Diagnostic, Severity, Texts, has_errors};
+use crate::report::{Block, Failure, Tone};
 use crate::requirement::Requirements;
 use crate::sources::net::Event;
 use crate::verify::matrix::{Known, Locked, Outlook};
@@ -97,17 +96,6 @@ pub(super) fn run(
     output
 }
 
-/// A root with what it came to.
-struct JudgedRoot {
-    /// The directory, as the output names it.
-    path: String,
-    /// The root, with its lock file as it is now.
-    root: Rc<Root>,
-    /// What was mended, if that was wanted.
-    fixed: Option<Fixed>,
-    judged: Judged,
-}
-
 /// The configuration of a root, as far as it was looked at.
 struct Seen {
     /// `None` if nothing that is wanted needs it.
@@ -121,84 +109,6 @@ impl Seen {
     fn requirements(&self) -> Option<&Requirements> {
         let loaded = self.loaded.as_ref().filter(|_| !self.unread);
         loaded.map(|loaded| &loaded.requirements)
-    }
-}
-
-/// Adds what the comparison of all roots finds, in each root as bad as its project file says.
-fn one_version(all: &mut [JudgedRoot]) {
-    let entries = all.iter().enumerate().flat_map(|(at, judged)| {
-        let lock = judged.root.lock.iter();
-        lock.flat_map(move |lock| {
-            lock.document
-                .lock
-                .providers
-                .iter()
-                .map(move |(provider, entry)| policy::RootEntry {
-                    root: at,
-                    provider,
-                    version: &entry.version,
-                    file: lock.file,
-                    span: lock
-                        .document
-                        .places
-                        .get(provider)
-                        .map_or_else(Span::default, |places| places.version),
-                })
-        })
-    });
-    let found = policy::one_version(&entries.collect::<Vec<_>>());
-    for (at, finding) in found {
-        let JudgedRoot { root, judged, .. } = &mut all[at];
-        let (kept, off) = levels::apply(vec![finding], &[], root.project(), root.flavor);
-        judged.findings.extend(kept);
-        judged.off.extend(off);
-    }
-}
-
-/// Fills the output of each root that could be judged.
-fn say_all(ran: &mut Ran, all: Vec<JudgedRoot>) {
-    let mut outputs = ran.outputs.iter_mut();
-    for JudgedRoot {
-        path,
-        root,
-        fixed,
-        judged,
-    } in all
-    {
-        // Roots that could not be judged have an output, too.
-        let output = outputs.find(|output| output.json.path == path);
-        let output = output.expect("outputs stand in the order of the roots");
-        if let Some(fixed) = fixed {
-            fixed.say(output);
-        }
-        say(output, &root, judged, &ran.texts);
-    }
-}
-
-/// How many rules the command that explains them names.
-const MAX_EXPLAINED: usize = 3;
-
-/// Names the command that says more about what is wrong, if anything is; the worst first.
-fn explained(roots: &[json::Root]) -> Option<String> {
-    let findings = roots.iter().flat_map(|root| &root.findings);
-    let mut worst: BTreeMap<&str, Severity> = BTreeMap::new();
-    for finding in findings.filter(|finding| finding.severity > Severity::Note) {
-        let severity = worst.entry(finding.rule).or_insert(finding.severity);
-        *severity = finding.severity.max(*severity);
-    }
-    let mut names: Vec<&str> = worst.keys().copied().collect();
-    names.sort_by_key(|name| Reverse(worst[name]));
-    match names.as_slice() {
-        [] => None,
-        several if several.len() > MAX_EXPLAINED => Some(
-            "`lockctl explain RULE` says what a finding means and how to mend it; RULE is the name \
-             in brackets"
-                .to_owned(),
-        ),
-        names => Some(format!(
-            "`lockctl explain {}` says what this means and how to mend it",
-            names.join(" ")
-        )),
     }
 }
 
@@ -322,8 +232,9 @@ impl Run<'_> {
                 let provider = finding.provider.as_ref();
                 !provider.is_some_and(|provider| answers.contains_key(provider))
             };
-            let bare = signed::check(subject).into_iter().filter(is_open);
+            let bare = signed::unlisted(subject).into_iter().filter(is_open);
             judged.findings.extend(bare);
+            judged.findings.extend(signed::crowded(subject));
             judged.platforms = Some(wanted);
         }
         judged.known = known;

@@ -14,16 +14,10 @@ use crate::lockfile::ProviderLock;
 ///
 /// It is a note, because with an `h1:` for every wanted platform nothing fails, and because where
 /// packages come from a mirror there is no list. Entries that are left over are passed over.
-///
-/// Reports entries, too, that have more `h1:` than their list can explain.
 #[must_use]
-pub fn check(subject: Subject<'_>) -> Vec<Finding> {
+pub fn unlisted(subject: Subject<'_>) -> Vec<Finding> {
     let providers = &subject.document.lock.providers;
     let signing = signing(providers.iter());
-    let crowded = providers
-        .iter()
-        .filter(|(provider, entry)| is_crowded(entry) && subject.left_over(provider).is_none());
-    let crowded = crowded.map(|(provider, entry)| unexplained(subject, provider, entry));
     let bare = providers.iter().filter(|(provider, entry)| {
         let count = |scheme| entry.hashes.of(scheme).count();
         let is_bare = count(Scheme::H1) > 0 && count(Scheme::Zh) == 0;
@@ -31,7 +25,18 @@ pub fn check(subject: Subject<'_>) -> Vec<Finding> {
         is_bare && signs && subject.left_over(provider).is_none()
     });
     bare.map(|(provider, _)| finding(subject, provider))
-        .chain(crowded)
+        .collect()
+}
+
+/// Reports entries that have more `h1:` than the packages of their release can explain.
+///
+/// Entries that are left over are passed over.
+#[must_use]
+pub fn crowded(subject: Subject<'_>) -> Vec<Finding> {
+    let providers = subject.document.lock.providers.iter();
+    providers
+        .filter(|(provider, entry)| is_crowded(entry) && subject.left_over(provider).is_none())
+        .map(|(provider, entry)| unexplained(subject, provider, entry))
         .collect()
 }
 

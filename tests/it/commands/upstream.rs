@@ -89,6 +89,19 @@ warning[hash-unknown-upstream]: registry.terraform.io/acme/demo 1.0.0 is locked 
 }
 
 #[test]
+fn what_a_registry_says_hides_no_count() {
+    let (_registry, lab) = locked();
+    for letter in ["a", "b", "c", "d", "e", "f", "g", "h"] {
+        slip(&lab, &format!("h1:{}=", letter.repeat(43)));
+    }
+    for more in [&[][..], &["--upstream"]] {
+        let outcome = lab.run(&[&["verify", "--only", "platforms"], more].concat());
+        let said = format!("{}{}", outcome.stdout, outcome.stderr);
+        assert!(said.contains("[hashes-unexplained]"), "{more:?}: {said}");
+    }
+}
+
+#[test]
 fn an_entry_of_another_version_is_an_alarm() {
     let (_registry, lab) = locked();
     let edited = lab.read(LOCK).replace("\"1.0.0\"", "\"1.1.0\"");
