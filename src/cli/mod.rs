@@ -1,7 +1,6 @@
 //! The command line: arguments to values, operations called, a report printed.
 
 mod args;
-mod branches;
 mod checked;
 mod diff;
 mod diff_config;
@@ -24,7 +23,6 @@ mod network;
 mod network_errors;
 mod oddities;
 mod output;
-mod overridden;
 mod progress;
 mod resolve;
 mod root;

@@ -4,13 +4,13 @@ use std::path::Path;
 
 use super::World;
 use super::args::{self, Common};
-use super::branches::{Below, Branch, Branches, Group, Repeats};
 use super::output::{Output, RootOutput, counted};
 use super::root::Root;
 use super::roots;
 use super::tree_graph::Drawing;
 use super::unseen::{self, Names, Unseen};
 use crate::addr::ProviderAddr;
+use crate::config::{BelowGroup, Branch, BranchGroup, Branches, Repeats};
 use crate::diag::Texts;
 use crate::flavor::Flavor;
 use crate::report::json::{Module, Provider, RequiredProvider};
@@ -120,18 +120,18 @@ struct Shape<'a> {
 }
 
 impl Shape<'_> {
-    fn tree(&self, group: &Group) -> Tree {
+    fn tree(&self, group: &BranchGroup) -> Tree {
         let branch = self.branches.get(group.members[0]);
-        let mut line = self.branches.names(group).join(", ");
+        let mut line = unseen::some_of(self.branches.names(group)).join(", ");
         if let Some(source) = &branch.source {
             line += &format!("  {source}");
         }
         match &group.below {
-            Below::As(earlier) => {
+            BelowGroup::As(earlier) => {
                 let earlier = self.branches.get(*earlier).address();
                 Tree::leaf(format!("{line}  (as {earlier})"))
             }
-            Below::Groups(groups) => Tree {
+            BelowGroup::Groups(groups) => Tree {
                 line,
                 warning: branch.unseen.map(not_visible),
                 branches: self

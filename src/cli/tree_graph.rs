@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::branches::{Below, Branches, Group, Kind};
 use super::tree::not_visible;
+use super::unseen::some_of;
 use crate::addr::ProviderAddr;
+use crate::config::{BelowGroup, BranchGroup, BranchKind, Branches};
 use crate::flavor::Flavor;
 use crate::report::graph::{Edge, Graph, NodeId, Shape, Stroke};
 
@@ -29,7 +30,13 @@ struct RootDrawing<'a> {
 
 impl Drawing {
     /// Adds the modules of a root.
-    pub(super) fn add(&mut self, dir: String, flavor: Flavor, branches: &Branches, shown: &Group) {
+    pub(super) fn add(
+        &mut self,
+        dir: String,
+        flavor: Flavor,
+        branches: &Branches,
+        shown: &BranchGroup,
+    ) {
         self.flavors.push(flavor);
         let mut drawing = RootDrawing {
             branches,
@@ -70,17 +77,17 @@ impl Drawing {
 }
 
 impl RootDrawing<'_> {
-    fn add(&mut self, group: &Group, above: Option<NodeId>) {
+    fn add(&mut self, group: &BranchGroup, above: Option<NodeId>) {
         let first = group.members[0];
         let branch = self.branches.get(first);
         let shape = match (branch.unseen, branch.kind) {
             (Some(_), _) => Shape::Dashed,
-            (None, Kind::State) => Shape::Cylinder,
+            (None, BranchKind::State) => Shape::Cylinder,
             (None, _) => Shape::Box,
         };
         let mut lines = match branch.kind {
-            Kind::Root => vec![self.dir.clone()],
-            _ => self.branches.names(group),
+            BranchKind::Root => vec![self.dir.clone()],
+            _ => some_of(self.branches.names(group)),
         };
         lines.extend(branch.source.clone());
         lines.extend(branch.unseen.map(not_visible));
@@ -90,8 +97,10 @@ impl RootDrawing<'_> {
             self.edge(above, node, "", Stroke::Solid);
         }
         match &group.below {
-            Below::As(earlier) => self.edge(node, self.nodes[earlier], "the same", Stroke::Dashed),
-            Below::Groups(groups) => {
+            BelowGroup::As(earlier) => {
+                self.edge(node, self.nodes[earlier], "the same", Stroke::Dashed)
+            }
+            BelowGroup::Groups(groups) => {
                 for (provider, constraints) in &branch.providers {
                     let label = constraints.to_string();
                     self.required.push((provider.clone(), node, label));

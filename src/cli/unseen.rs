@@ -2,7 +2,6 @@
 
 use super::World;
 use super::args::{Common, Configuration};
-use super::branches;
 use super::output::{RootOutput, counted};
 use super::root::Root;
 use crate::config::Loaded;
@@ -10,6 +9,9 @@ use crate::diag::{Diagnostic, Severity, Texts, has_errors};
 use crate::flavor::Flavor;
 use crate::report::{Failure, json};
 use crate::requirement::{ModulePath, StateSeen};
+
+/// How many names of a list are spelled out; one more than that is, too.
+const NAMES: usize = 3;
 
 /// What a question is about, and what cannot be seen for it.
 pub(super) struct Unseen<'a> {
@@ -99,7 +101,7 @@ impl Unseen<'_> {
             what.push(match names {
                 Names::Told => {
                     let calls = calls.into_iter().map(ToString::to_string);
-                    format!("{count} ({})", branches::some_of(calls).join(", "))
+                    format!("{count} ({})", some_of(calls).join(", "))
                 }
                 Names::Known => count,
             });
@@ -126,4 +128,15 @@ impl Unseen<'_> {
 
 fn is_unseen(diagnostic: &Diagnostic) -> bool {
     ["module-not-visible", "state-not-visible"].contains(&diagnostic.code)
+}
+
+/// Takes names to be listed; of many only the first ones, the last of which says how many follow.
+pub(super) fn some_of(names: impl ExactSizeIterator<Item = String>) -> Vec<String> {
+    let all = names.len();
+    let shown = if all > NAMES + 1 { NAMES } else { all };
+    let mut names: Vec<String> = names.take(shown).collect();
+    if let (Some(last), more @ 1..) = (names.last_mut(), all - shown) {
+        *last += &format!(" and {more} more");
+    }
+    names
 }

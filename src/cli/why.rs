@@ -4,14 +4,12 @@ use std::collections::BTreeMap;
 
 use super::World;
 use super::args::{Common, Why};
-use super::branches;
 use super::output::{Output, RootOutput};
-use super::overridden;
 use super::root::Root;
 use super::roots;
 use super::unseen::{self, Names, Unseen};
 use crate::addr::ProviderAddr;
-use crate::config::Loaded;
+use crate::config::{Loaded, OverriddenPlaces};
 use crate::diag::{FileId, Span, Texts, nearest};
 use crate::report::json::{ExplainedProvider, Overridden, Provider, RequiringPlace, Status};
 use crate::report::{Block, Failure, Tone};
@@ -92,7 +90,7 @@ struct Explained<'a> {
     /// In the order to show.
     places: Vec<&'a Requirement>,
     /// What those in override files take the place of.
-    overridden: overridden::Overridden,
+    overridden: OverriddenPlaces,
     requirements: &'a Requirements,
     /// All conditions together.
     constraints: Constraints,
@@ -118,7 +116,7 @@ impl<'a> Explained<'a> {
         places.sort_by_key(|place| (place.origin == Origin::State, &place.module));
         Self {
             provider,
-            overridden: overridden::Overridden::of(&places, loaded, texts, root.flavor),
+            overridden: OverriddenPlaces::of(&places, loaded, texts, root.flavor),
             places,
             requirements,
             constraints: requirements.constraints(provider),
@@ -198,7 +196,7 @@ impl Explained<'_> {
             vec![
                 self.place(same[0]),
                 any_or(&same[0].constraints),
-                branches::some_of(same.iter().map(|place| module(place))).join(", "),
+                unseen::some_of(same.iter().map(|place| module(place))).join(", "),
                 self.by(same[0]),
             ]
         });

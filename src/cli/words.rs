@@ -1,7 +1,7 @@
 //! Words of other rooms as those of the JSON output, which keeps its own whatever these are called.
 
-use super::branches;
 use crate::authenticate::Class;
+use crate::config::BranchKind;
 use crate::git::Part;
 use crate::report::json::{
     ChangeKind, FileKind, GitSettingKind, ModuleKind, Outcome, PlaceKind, Provenance, Risk, Route,
@@ -69,14 +69,14 @@ impl From<&review::FileCause> for FileKind {
     }
 }
 
-impl From<branches::Kind> for ModuleKind {
-    fn from(kind: branches::Kind) -> Self {
+impl From<BranchKind> for ModuleKind {
+    fn from(kind: BranchKind) -> Self {
         match kind {
-            branches::Kind::Root => Self::Root,
-            branches::Kind::Call => Self::Call,
-            branches::Kind::Test => Self::Test,
-            branches::Kind::Run => Self::Run,
-            branches::Kind::State => Self::State,
+            BranchKind::Root => Self::Root,
+            BranchKind::Call => Self::Call,
+            BranchKind::Test => Self::Test,
+            BranchKind::Run => Self::Run,
+            BranchKind::State => Self::State,
         }
     }
 }

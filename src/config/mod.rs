@@ -15,6 +15,7 @@ mod addresses;
 mod backends;
 mod blocks;
 mod bodies;
+mod branches;
 mod calls;
 mod checks;
 mod contents;
@@ -28,6 +29,7 @@ mod manifest;
 mod merged;
 mod mocks;
 mod names;
+mod overridden;
 mod overrides;
 mod passing;
 mod providers;
@@ -52,11 +54,13 @@ use crate::requirement::{ModulePath, Requirements};
 use crate::version::CoreConstraints;
 use crate::world::Files;
 
+pub use branches::{BelowGroup, Branch, BranchGroup, BranchKind, Branches, Repeats};
 pub use contents::Place;
 pub use glance::{Glance, glance};
 pub use merged::{
     MergedAttribute, MergedBlock, MergedBody, MergedModule, MergedSettings, ModuleFile,
 };
+pub use overridden::OverriddenPlaces;
 
 /// The largest configuration file that is read, in bytes.
 pub const MAX_FILE_BYTES: u64 = 16 << 20;

@@ -5,16 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use crate::addr::ProviderAddr;
-use crate::config::{Loaded, ModuleNode};
 use crate::diag::Texts;
 use crate::requirement::{ModulePath, Origin, PathStep, StateSeen};
 use crate::version::Constraints;
 
-/// How many names of a group are spelled out; one more than that is, too.
-const NAMES: usize = 3;
+use super::{Loaded, ModuleNode};
 
 /// The tree; the root is the first in the list.
-pub(super) struct Branches {
+#[derive(Clone, Debug)]
+pub struct Branches {
     list: Vec<Branch>,
     /// For each branch the number of what it looks like: equal for two that differ in nothing but
     /// their names.
@@ -22,42 +21,50 @@ pub(super) struct Branches {
 }
 
 /// One module, test file or state.
-pub(super) struct Branch {
-    pub(super) kind: Kind,
+#[derive(Clone, Debug)]
+pub struct Branch {
+    /// What it stands for.
+    pub kind: BranchKind,
     /// How it is reached; empty for the root and for the state.
-    pub(super) path: ModulePath,
+    pub path: ModulePath,
     /// Its source as written, or why there is none; the file of a state.
-    pub(super) source: Option<String>,
+    pub source: Option<String>,
     /// Its directory from the root on.
-    pub(super) dir: Option<PathBuf>,
+    pub dir: Option<PathBuf>,
     /// Why it cannot be seen, empty where there is no more to say; `None` if it can.
-    pub(super) unseen: Option<&'static str>,
+    pub unseen: Option<&'static str>,
     /// What it requires by itself.
-    pub(super) providers: BTreeMap<ProviderAddr, Constraints>,
+    pub providers: BTreeMap<ProviderAddr, Constraints>,
     /// What it calls, in the order to show.
     below: Vec<usize>,
 }
 
 /// What a branch stands for, in the order to show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Kind {
+pub enum BranchKind {
+    /// The root module.
     Root,
+    /// A module that a `module` block calls.
     Call,
+    /// A test file.
     Test,
+    /// A module that a `run` block of a test file calls.
     Run,
+    /// The state.
     State,
 }
 
-impl Kind {
+impl BranchKind {
     /// Tells whether a module stands behind it.
-    pub(super) fn is_module(self) -> bool {
+    #[must_use]
+    pub fn is_module(self) -> bool {
         matches!(self, Self::Root | Self::Call | Self::Run)
     }
 }
 
 /// How much is shown of what repeats itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Repeats {
+pub enum Repeats {
     /// Everything is shown wherever it stands.
     Full,
     /// Siblings that differ in their names only are one, and what was shown already is named.
@@ -65,22 +72,27 @@ pub(super) enum Repeats {
 }
 
 /// Siblings that are shown as one, with what hangs below each of them.
-pub(super) struct Group {
+#[derive(Clone, Debug)]
+pub struct BranchGroup {
     /// Numbers of branches; at least one.
-    pub(super) members: Vec<usize>,
-    pub(super) below: Below,
+    pub members: Vec<usize>,
+    /// What hangs below each of them.
+    pub below: BelowGroup,
 }
 
 /// What hangs below a group.
-pub(super) enum Below {
-    Groups(Vec<Group>),
+#[derive(Clone, Debug)]
+pub enum BelowGroup {
+    /// The groups of what it calls.
+    Groups(Vec<BranchGroup>),
     /// The same as below this branch, which comes earlier.
     As(usize),
 }
 
 impl Branches {
     /// Puts together what was read.
-    pub(super) fn of(loaded: &Loaded, texts: &Texts, state_wanted: bool) -> Self {
+    #[must_use]
+    pub fn of(loaded: &Loaded, texts: &Texts, state_wanted: bool) -> Self {
         let mut list: Vec<Branch> = loaded.modules.iter().map(module).collect();
         let tests = add_tests(&mut list, loaded);
         for at in 1..loaded.modules.len() {
@@ -107,12 +119,17 @@ impl Branches {
         Self { list, classes }
     }
 
-    pub(super) fn get(&self, at: usize) -> &Branch {
+    /// Returns a branch by its number.
+    ///
+    /// # Panics
+    /// If no branch has the number.
+    #[must_use]
+    pub fn get(&self, at: usize) -> &Branch {
         &self.list[at]
     }
 
     /// Walks over all branches, each before those below it, siblings in the order to show.
-    pub(super) fn in_order(&self) -> impl Iterator<Item = &Branch> {
+    pub fn in_order(&self) -> impl Iterator<Item = &Branch> {
         let mut stack = vec![0];
         std::iter::from_fn(move || {
             let branch = &self.list[stack.pop()?];
@@ -122,13 +139,15 @@ impl Branches {
     }
 
     /// Counts the lines of the full tree.
-    pub(super) fn lines(&self) -> usize {
+    #[must_use]
+    pub fn lines(&self) -> usize {
         let lines = self.list.iter().map(|branch| 1 + branch.providers.len());
         lines.sum()
     }
 
     /// Returns what is to be shown, from the root on.
-    pub(super) fn shown(&self, repeats: Repeats) -> Group {
+    #[must_use]
+    pub fn shown(&self, repeats: Repeats) -> BranchGroup {
         self.group(vec![0], repeats, &mut BTreeMap::new())
     }
 
@@ -137,13 +156,13 @@ impl Branches {
         members: Vec<usize>,
         repeats: Repeats,
         known: &mut BTreeMap<usize, usize>,
-    ) -> Group {
+    ) -> BranchGroup {
         let first = members[0];
         let branch = &self.list[first];
         if repeats == Repeats::Folded && branch.providers.len() + branch.below.len() > 1 {
             if let Some(earlier) = known.get(&self.classes[first]) {
-                let below = Below::As(*earlier);
-                return Group { members, below };
+                let below = BelowGroup::As(*earlier);
+                return BranchGroup { members, below };
             }
             known.insert(self.classes[first], first);
         }
@@ -162,25 +181,26 @@ impl Branches {
         }
         let groups = siblings.into_iter();
         let groups = groups.map(|members| self.group(members, repeats, known));
-        Group {
+        BranchGroup {
             members,
-            below: Below::Groups(groups.collect()),
+            below: BelowGroup::Groups(groups.collect()),
         }
     }
 
-    /// Names the members of a group; of many only the first ones.
-    pub(super) fn names(&self, group: &Group) -> Vec<String> {
+    /// Names the members of a group.
+    pub fn names(&self, group: &BranchGroup) -> impl ExactSizeIterator<Item = String> {
         let members = group.members.iter();
-        some_of(members.map(|at| self.list[*at].name()))
+        members.map(|at| self.list[*at].name())
     }
 }
 
-impl Group {
+impl BranchGroup {
     /// Tells whether anything in it stands for more than itself.
-    pub(super) fn is_folded(&self) -> bool {
+    #[must_use]
+    pub fn is_folded(&self) -> bool {
         let below = match &self.below {
-            Below::Groups(groups) => groups.iter().any(Self::is_folded),
-            Below::As(_) => true,
+            BelowGroup::Groups(groups) => groups.iter().any(Self::is_folded),
+            BelowGroup::As(_) => true,
         };
         below || self.members.len() > 1
     }
@@ -188,9 +208,10 @@ impl Group {
 
 impl Branch {
     /// Names it among its siblings.
-    pub(super) fn name(&self) -> String {
+    #[must_use]
+    pub fn name(&self) -> String {
         match (self.kind, self.path.steps().last()) {
-            (Kind::State, _) => "state".to_owned(),
+            (BranchKind::State, _) => "state".to_owned(),
             (_, None) => "root module".to_owned(),
             (_, Some(PathStep::Call(name))) => format!("module.{name}"),
             (_, Some(PathStep::Test(name))) => format!("test {name}"),
@@ -199,23 +220,13 @@ impl Branch {
     }
 
     /// Names it among all branches of the root, as the programs address a module.
-    pub(super) fn address(&self) -> String {
+    #[must_use]
+    pub fn address(&self) -> String {
         match self.kind {
-            Kind::State => "state".to_owned(),
+            BranchKind::State => "state".to_owned(),
             _ => self.path.to_string(),
         }
     }
-}
-
-/// Takes names to be listed; of many only the first ones, the last of which says how many follow.
-pub(super) fn some_of(names: impl ExactSizeIterator<Item = String>) -> Vec<String> {
-    let all = names.len();
-    let shown = if all > NAMES + 1 { NAMES } else { all };
-    let mut names: Vec<String> = names.take(shown).collect();
-    if let (Some(last), more @ 1..) = (names.last_mut(), all - shown) {
-        *last += &format!(" and {more} more");
-    }
-    names
 }
 
 fn module(node: &ModuleNode) -> Branch {
@@ -225,16 +236,16 @@ fn module(node: &ModuleNode) -> Branch {
         unseen: node.unseen,
         ..empty(
             match node.path.steps().last() {
-                None => Kind::Root,
-                Some(PathStep::Run(_)) => Kind::Run,
-                Some(_) => Kind::Call,
+                None => BranchKind::Root,
+                Some(PathStep::Run(_)) => BranchKind::Run,
+                Some(_) => BranchKind::Call,
             },
             node.path.clone(),
         )
     }
 }
 
-fn empty(kind: Kind, path: ModulePath) -> Branch {
+fn empty(kind: BranchKind, path: ModulePath) -> Branch {
     Branch {
         kind,
         path,
@@ -260,7 +271,7 @@ fn add_tests(list: &mut Vec<Branch>, loaded: &Loaded) -> BTreeMap<String, usize>
     let tests = tests.into_iter().map(|name| {
         let path = ModulePath::default().join(PathStep::Test(name.clone()));
         let at = list.len();
-        list.push(empty(Kind::Test, path));
+        list.push(empty(BranchKind::Test, path));
         list[0].below.push(at);
         (name.clone(), at)
     });
@@ -274,7 +285,7 @@ fn add_state(
     texts: &Texts,
     wanted: bool,
 ) -> Option<usize> {
-    let mut state = empty(Kind::State, ModulePath::default());
+    let mut state = empty(BranchKind::State, ModulePath::default());
     for (provider, places) in &loaded.requirements.providers {
         let mut places = places.iter();
         if let Some(place) = places.find(|place| place.origin == Origin::State) {
@@ -311,7 +322,7 @@ fn required(loaded: &Loaded) -> BTreeMap<&ModulePath, BTreeMap<ProviderAddr, Con
 /// What a branch looks like, apart from its name: kind, source, why it is not seen, providers, and
 /// the names and classes below.
 type Look<'a> = (
-    Kind,
+    BranchKind,
     Option<&'a str>,
     Option<&'static str>,
     Vec<(&'a ProviderAddr, String)>,

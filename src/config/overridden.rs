@@ -2,21 +2,23 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::config::{Loaded, MergedAttribute, MergedBlock, MergedModule, Place};
 use crate::diag::{FileId, Texts};
 use crate::flavor::Flavor;
 use crate::requirement::Requirement;
 
+use super::{Loaded, MergedAttribute, MergedBlock, MergedModule, Place};
+
 /// The arguments of override files that require something, each with what it overrides.
-#[derive(Default)]
-pub(super) struct Overridden {
+#[derive(Clone, Debug, Default)]
+pub struct OverriddenPlaces {
     /// Where an argument ends and what it overrides, by file and start.
     arguments: BTreeMap<(FileId, usize), (usize, Vec<Place>)>,
 }
 
-impl Overridden {
+impl OverriddenPlaces {
     /// Looks at the modules that have some of the requirements in an override file.
-    pub(super) fn of(
+    #[must_use]
+    pub fn of(
         requirements: &[&Requirement],
         loaded: &Loaded,
         texts: &Texts,
@@ -78,7 +80,8 @@ impl Overridden {
     }
 
     /// Returns what a requirement overrides, the earliest place first.
-    pub(super) fn by(&self, requirement: &Requirement) -> &[Place] {
+    #[must_use]
+    pub fn by(&self, requirement: &Requirement) -> &[Place] {
         let Requirement { file, span, .. } = *requirement;
         let mut before = self.arguments.range(..=(file, span.start));
         match before.next_back() {
