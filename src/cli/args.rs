@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::error::ErrorKind;
 use clap::{ArgAction, Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
-use super::merge_args::{Git, GitTextconv, Merge, Resolve};
+use crate::cli::merge::args::{Git, GitTextconv, Merge, Resolve};
 use crate::flavor::FlavorChoice;
 use crate::platform::Platform;
 

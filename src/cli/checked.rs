@@ -2,8 +2,8 @@
 
 use std::path::{Component, MAIN_SEPARATOR, Path};
 
-use super::World;
-use super::output::Output;
+use crate::cli::World;
+use crate::cli::output::Output;
 use crate::project::{self, Place};
 use crate::report::json::Finding;
 use crate::report::{Block, Checked};

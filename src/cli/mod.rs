@@ -1,26 +1,17 @@
 //! The command line: arguments to values, operations called, a report printed.
 
+mod advice;
 mod args;
 mod checked;
 mod diff;
-mod diff_config;
-mod diff_git;
-mod diff_report;
 mod explain;
 mod fmt;
 mod git;
-mod git_errors;
 mod hash;
 mod lock;
-mod lock_errors;
-mod lock_report;
 mod log;
-mod log_report;
 mod merge;
-mod merge_args;
-mod merging;
 mod network;
-mod network_errors;
 mod oddities;
 mod output;
 mod progress;
@@ -30,15 +21,8 @@ mod roots;
 mod setup;
 mod show;
 mod tree;
-mod tree_graph;
 mod unseen;
 mod verify;
-mod verify_fix;
-mod verify_matrix;
-mod verify_packages;
-mod verify_report;
-mod verify_roots;
-mod verify_upstream;
 mod why;
 mod words;
 

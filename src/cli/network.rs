@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::World;
-use super::args::Common;
-use super::setup;
+use crate::cli::World;
+use crate::cli::args::Common;
+use crate::cli::setup;
 use crate::cliconfig::{self, CliConfig, Netrc, Wanted};
 use crate::diag::{Diagnostic, Texts};
 use crate::flavor::Flavor;

@@ -3,11 +3,15 @@
 use std::collections::BTreeSet;
 use std::io;
 
-use super::args::{Common, Format, When};
-use super::checked::checked;
-use super::roots::Ran;
-use super::{CLEAN, FAILED, FINDINGS, Io, World};
 use crate::addr::ProviderAddr;
+use crate::cli::CLEAN;
+use crate::cli::FAILED;
+use crate::cli::FINDINGS;
+use crate::cli::Io;
+use crate::cli::World;
+use crate::cli::args::{Common, Format, When};
+use crate::cli::checked::checked;
+use crate::cli::roots::Ran;
 use crate::diag::{Diagnostic, Rule, Severity, Texts};
 use crate::report::graph::{self, Language};
 use crate::report::human::{self, Colors};

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::args::{Common, Format};
 use crate::addr::Url;
+use crate::cli::args::{Common, Format};
 use crate::sources::net::Event;
 use crate::world::{Env, Stream};
 

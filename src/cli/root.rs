@@ -4,10 +4,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use super::World;
-use super::args::{Common, Configuration};
-use super::output::RootOutput;
-use super::setup;
+use crate::cli::World;
+use crate::cli::args::{Common, Configuration};
+use crate::cli::output::RootOutput;
+use crate::cli::setup;
 use crate::config::{self, Settings};
 use crate::diag::{Diagnostic, FileId, Texts, has_errors};
 use crate::flavor::Flavor;

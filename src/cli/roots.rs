@@ -5,11 +5,11 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use super::World;
-use super::args::{Common, Roots};
-use super::output::RootOutput;
-use super::root::{self, Root};
-use super::setup;
+use crate::cli::World;
+use crate::cli::args::{Common, Roots};
+use crate::cli::output::RootOutput;
+use crate::cli::root::{self, Root};
+use crate::cli::setup;
 use crate::diag::{Texts, has_errors};
 use crate::lockfile;
 use crate::project::roots::{self, Found, RootsError, Search};

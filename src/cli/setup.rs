@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-use super::args::{Common, PlatformArg};
-use super::root::{LockText, Root};
 use crate::addr::ProviderAddr;
+use crate::cli::args::{Common, PlatformArg};
+use crate::cli::root::{LockText, Root};
 use crate::diag::Texts;
 use crate::flavor::{Flavor, FlavorChoice, Program};
 use crate::locker::{Wanted, WantedPlatforms};

@@ -1,9 +1,9 @@
 //! What commands that explain a configuration say of what cannot be seen of it.
 
-use super::World;
-use super::args::{Common, Configuration};
-use super::output::{RootOutput, counted};
-use super::root::Root;
+use crate::cli::World;
+use crate::cli::args::{Common, Configuration};
+use crate::cli::output::{RootOutput, counted};
+use crate::cli::root::Root;
 use crate::config::Loaded;
 use crate::diag::{Diagnostic, Severity, Texts, has_errors};
 use crate::flavor::Flavor;

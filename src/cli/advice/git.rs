@@ -1,0 +1,27 @@
+//! What to say, and to do, when git does not answer.
+
+use crate::git::GitError;
+use crate::report::Failure;
+
+/// Returns the failure that people read.
+pub(in crate::cli) fn failure(error: &GitError) -> Failure {
+    let help = match error {
+        GitError::NotInstalled => Some("install git"),
+        GitError::NoRepository { .. } => Some("name a directory of a repository with -C"),
+        GitError::NoRevision { .. } => Some("`git log` and `git branch` list what there is"),
+        GitError::NoMergeBase { .. } => Some("compare the two themselves, with two dots"),
+        GitError::Bare => Some("name two revisions"),
+        GitError::Failed { message, .. } if message.contains("dubious ownership") => {
+            Some("the repository is another user's: see safe.directory in `git help config`")
+        }
+        GitError::NotRun { .. }
+        | GitError::TooMuch { .. }
+        | GitError::Failed { .. }
+        | GitError::Unexpected { .. } => None,
+    };
+    let failure = Failure::from_error(error);
+    match help {
+        Some(help) => failure.help(help),
+        None => failure,
+    }
+}

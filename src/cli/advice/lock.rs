@@ -1,0 +1,266 @@
+//! What `lockctl lock` says of a run that gave no lock file.
+
+use crate::addr::ProviderAddr;
+use crate::archive::ArchiveError;
+use crate::cli::advice;
+use crate::cli::output::RootOutput;
+use crate::diag::{self, Texts};
+use crate::flavor::Flavor;
+use crate::locker::LockError;
+use crate::package::PackageId;
+use crate::report::Failure;
+use crate::report::json::{Finding, Status};
+use crate::requirement::Requirements;
+use crate::resolve::SelectError;
+use crate::sources::SourceError;
+use crate::sources::registry::RegistryError;
+
+/// What the configuration requires, and where.
+pub(in crate::cli) struct Required<'a> {
+    pub(in crate::cli) requirements: &'a Requirements,
+    pub(in crate::cli) texts: &'a Texts,
+}
+
+impl Required<'_> {
+    /// Names the places that require a provider, each with its condition; the first few.
+    fn places(&self, provider: &ProviderAddr) -> Option<String> {
+        let places = self.requirements.providers.get(provider)?;
+        let mut named: Vec<String> = Vec::new();
+        for place in places {
+            let (line, file) = (
+                self.texts.position(place.file, place.span.start).line,
+                self.texts.name(place.file),
+            );
+            let text = match place.constraints.is_empty() {
+                true => format!("{file}:{line}"),
+                false => format!("{file}:{line} (\"{}\")", place.constraints),
+            };
+            if !named.contains(&text) {
+                named.push(text);
+            }
+        }
+        let more = named.len().saturating_sub(MAX_PLACES);
+        named.truncate(MAX_PLACES);
+        let more = if more > 0 {
+            format!(" and {more} more")
+        } else {
+            String::new()
+        };
+        Some(format!("required in {}{more}", named.join(", ")))
+    }
+}
+
+/// How many places that require a provider are named.
+const MAX_PLACES: usize = 5;
+
+/// Says why there is no lock file; alarms are findings, all else is a failure.
+pub(in crate::cli) fn errors(
+    output: &mut RootOutput,
+    errors: &[LockError],
+    flavor: Flavor,
+    required: &Required<'_>,
+) {
+    for error in errors {
+        if let Some(alarm) = error.alarm() {
+            let rule = if alarm.platform.is_some() {
+                "package-mismatch"
+            } else {
+                "hashes-contradicted"
+            };
+            output.json.findings.push(Finding {
+                provider: Some(alarm.provider.to_string()),
+                platform: alarm.platform.map(ToString::to_string),
+                help: advice(error, flavor),
+                ..Finding::without_place(diag::named(rule), error.to_string())
+            });
+        }
+    }
+    for failure in grouped(errors, flavor, required) {
+        output.fail(failure);
+    }
+    if errors.iter().all(|error| error.alarm().is_some()) {
+        output.json.status = Status::Findings;
+    }
+}
+
+/// Turns errors into failures; those that have one cause become one failure.
+pub(in crate::cli) fn grouped<'e>(
+    errors: impl IntoIterator<Item = &'e LockError>,
+    flavor: Flavor,
+    required: &Required<'_>,
+) -> Vec<Failure> {
+    let mut groups: Vec<(Failure, &LockError, Vec<String>)> = Vec::new();
+    for error in errors {
+        let mut failure = Failure {
+            help: advice(error, flavor),
+            ..Failure::from_error(error)
+        };
+        failure
+            .causes
+            .extend(wanted(error).and_then(|addr| required.places(addr)));
+        let same = groups
+            .iter_mut()
+            .find(|(_, first, _)| share_cause(first, error));
+        match same {
+            Some((_, first, more)) => more.push(beside(first, error)),
+            None => groups.push((failure, error, Vec::new())),
+        }
+    }
+    let told = groups.into_iter().map(|(mut failure, _, more)| {
+        if !more.is_empty() {
+            failure
+                .causes
+                .push(format!("the same goes for {}", more.join(", ")));
+        }
+        failure
+    });
+    told.collect()
+}
+
+/// Returns the provider of an error that has to do with what is required.
+fn wanted(error: &LockError) -> Option<&ProviderAddr> {
+    match error {
+        LockError::Select(error) => Some(error.provider()),
+        LockError::Source(SourceError::UnknownProvider { provider, .. }) => Some(provider),
+        LockError::Source(SourceError::Registry(error)) => match &**error {
+            RegistryError::UnknownProvider { provider, .. }
+            | RegistryError::NoVersions { provider } => Some(provider),
+            _ => None,
+        },
+        LockError::Asking {
+            package: None,
+            provider,
+            cause: SourceError::Registry(error),
+        } if matches!(**error, RegistryError::Discovery { .. }) => Some(provider),
+        _ => None,
+    }
+}
+
+/// Tells whether two errors are told together: those of one release, and those that have nothing
+/// to do with what was asked for.
+fn share_cause(first: &LockError, second: &LockError) -> bool {
+    let equal_causes = || diag::causes(first) == diag::causes(second);
+    match (first, second) {
+        (
+            LockError::Asking {
+                cause: SourceError::Registry(cause),
+                ..
+            },
+            LockError::Asking {
+                cause: SourceError::Registry(other),
+                ..
+            },
+        ) => equal_causes() || cause.is_like(other),
+        (
+            LockError::Source(SourceError::Registry(cause)),
+            LockError::Source(SourceError::Registry(other)),
+        ) => cause.is_like(other),
+        (LockError::Asking { .. }, LockError::Asking { .. }) => equal_causes(),
+        (LockError::Download { cause, .. }, LockError::Download { cause: other, .. }) => {
+            cause.is_like(other)
+        }
+        // Each has hashes of its own.
+        (LockError::Checksum { .. }, _) => false,
+        _ if std::mem::discriminant(first) != std::mem::discriminant(second) => false,
+        _ => match (package(first), package(second)) {
+            (Some(first), Some(second)) => equal_causes() && same_release(first, second),
+            _ => false,
+        },
+    }
+}
+
+/// Names what an error is about, beside another one.
+fn beside(first: &LockError, error: &LockError) -> String {
+    match (package(first), package(error)) {
+        (Some(first), Some(id)) if same_release(first, id) => id.platform.to_string(),
+        (_, Some(id)) => id.to_string(),
+        (_, None) => match error {
+            LockError::Asking { provider, .. } => provider.to_string(),
+            other => other.to_string(),
+        },
+    }
+}
+
+fn same_release(a: &PackageId, b: &PackageId) -> bool {
+    a.provider == b.provider && a.version == b.version
+}
+
+fn package(error: &LockError) -> Option<&PackageId> {
+    match error {
+        LockError::Package { id, .. }
+        | LockError::NoExecutable { id, .. }
+        | LockError::Unproven { id, .. }
+        | LockError::Download { id, .. }
+        | LockError::Checksum { id, .. }
+        | LockError::Contradiction { id, .. } => Some(id),
+        LockError::Asking { package, .. } => package.as_deref(),
+        LockError::Source(SourceError::Registry(error)) => match &**error {
+            RegistryError::Protocol { id, .. } => Some(id),
+            _ => None,
+        },
+        LockError::Select(_)
+        | LockError::Source(_)
+        | LockError::NoPlatform { .. }
+        | LockError::ListsDiffer { .. }
+        | LockError::Unvouched { .. } => None,
+    }
+}
+
+/// Says what to do about an error.
+fn advice(error: &LockError, flavor: Flavor) -> Option<String> {
+    Some(match error {
+        LockError::Select(error) => return select_advice(error),
+        LockError::Source(cause) | LockError::Asking { cause, .. } => {
+            return advice::network::source(cause, flavor);
+        }
+        LockError::NoPlatform {
+            announced: true, ..
+        } => "try again later, or tell whoever runs the registry".to_owned(),
+        LockError::NoPlatform { offered, .. } => advice::network::offered(offered),
+        LockError::Unproven { cause, .. } => advice::network::unproven(cause, flavor),
+        LockError::Download { cause, .. } => return advice::network::fetch(cause),
+        LockError::Checksum { .. } => {
+            "nothing was written; try again, and if it stays so tell whoever runs the registry"
+                .to_owned()
+        }
+        LockError::Package {
+            cause: ArchiveError::ParentInName { .. },
+            ..
+        } => "do not install this package: it would write outside its directory".to_owned(),
+        LockError::Package { .. } | LockError::NoExecutable { .. } => {
+            "replace the package by an intact copy".to_owned()
+        }
+        LockError::Contradiction { .. } => format!(
+            "nothing was written, and `{} init` would refuse this package; find out which copy is \
+             genuine, and only if the release was replaced on purpose delete the entry and lock again",
+            flavor.command()
+        ),
+        LockError::ListsDiffer { .. } => {
+            "nothing was written or downloaded; tell whoever runs the registry".to_owned()
+        }
+        LockError::Unvouched {
+            any_listed: false, ..
+        } => "nothing was written; no recorded zh: is of this version: was the version edited by \
+              hand? restore the entry from version control, or delete it and lock again"
+            .to_owned(),
+        LockError::Unvouched { .. } => {
+            "nothing was written: such a hash lets a package pass that nobody signed; find out where \
+             it came from, then delete it from the entry and lock again"
+                .to_owned()
+        }
+    })
+}
+
+fn select_advice(error: &SelectError) -> Option<String> {
+    match error {
+        SelectError::LockedConflict { .. } => Some(
+            "`lock` never moves a version: change the constraint, or delete the entry from the \
+             lock file to select anew"
+                .to_owned(),
+        ),
+        SelectError::LockedGone { newest, .. } | SelectError::NoMatch { newest, .. } => newest
+            .as_ref()
+            .map(|newest| format!("the newest release offered is {newest}")),
+        SelectError::Refused { refusal, .. } => Some(refusal.help().to_owned()),
+    }
+}

@@ -1,0 +1,205 @@
+//! What to do when a source gave no answer, or nothing that can be trusted.
+
+use crate::addr::Hostname;
+use crate::authenticate::AuthError;
+use crate::flavor::Flavor;
+use crate::platform::{self, Platform};
+use crate::sources::discovery::DiscoveryError;
+use crate::sources::registry::{FoundBy, RegistryError, Sent};
+use crate::sources::{FetchError, SourceError};
+use crate::world::HttpError;
+
+/// A host that people name because they know it, and that hosts no providers.
+const CODE_HOST: &str = "github.com";
+
+/// Says what to do when a source gave no answer.
+pub(in crate::cli) fn source(error: &SourceError, flavor: Flavor) -> Option<String> {
+    match error {
+        SourceError::Registry(error) => registry(error, flavor),
+        SourceError::UnknownProvider { .. } => {
+            Some("check the source address, or add the provider to the mirror".to_owned())
+        }
+        SourceError::NoSuchPackage { offered, .. } => Some(self::offered(offered)),
+        SourceError::Unreadable { .. } | SourceError::TooLarge { .. } => None,
+    }
+}
+
+/// Says for which platforms there are packages.
+pub(in crate::cli) fn offered(platforms: &[Platform]) -> String {
+    match platforms {
+        [] => "name other platforms with --platform".to_owned(),
+        some => format!("it has packages for {}", platform::join(some, ", ")),
+    }
+}
+
+fn registry(error: &RegistryError, flavor: Flavor) -> Option<String> {
+    let operator = "tell whoever runs the registry";
+    Some(match error {
+        RegistryError::Discovery {
+            by: FoundBy::Configuration,
+            ..
+        } => "correct the host block of the CLI configuration".to_owned(),
+        RegistryError::Discovery { host, cause, .. } => return discovery(host, cause),
+        RegistryError::NoVersions { .. } => {
+            "check the source address, or wait until a version is published".to_owned()
+        }
+        RegistryError::UnknownProvider {
+            cut_off: Some(base),
+            ..
+        } => format!(
+            "the URL of the registry, {base}, does not end in a slash, so its last part was left \
+             out: add the slash"
+        ),
+        RegistryError::UnknownProvider {
+            successor: Some(successor),
+            ..
+        } => format!(
+            "the registry knows it as {0}: state source = \"{0}\" in required_providers",
+            successor.short(flavor)
+        ),
+        RegistryError::UnknownProvider { .. } => {
+            "check the source address; a provider without one \
+             in required_providers is taken for one of the namespace hashicorp"
+                .to_owned()
+        }
+        RegistryError::Unauthorized {
+            host, sent, helper, ..
+        } => unauthorized(host, *sent, helper.as_deref(), flavor),
+        RegistryError::Fetch(cause) => return fetch(cause),
+        RegistryError::BadDocument { .. } => format!(
+            "if a proxy or a login page stands before the registry, get past it; else {operator}"
+        ),
+        RegistryError::BadUrl { .. } | RegistryError::OtherPlatform { .. } => operator.to_owned(),
+        RegistryError::NoSuchPackage { id, offered } if offered.contains(&id.platform) => {
+            format!("its registry announces one all the same: try again later, or {operator}")
+        }
+        RegistryError::NoSuchPackage { offered, .. } => self::offered(offered),
+        RegistryError::Protocol {
+            newest: Some(newest),
+            ..
+        } => format!("the newest version that does is {newest}: require that one"),
+        RegistryError::Protocol { newest: None, .. } => {
+            "no version of it works with the programs of today".to_owned()
+        }
+        RegistryError::StatedHashes { .. } => {
+            "until it can, run `tofu providers lock`, or lock from a mirror with --fs-mirror DIR"
+                .to_owned()
+        }
+    })
+}
+
+/// Says how to tell a host who asks.
+fn unauthorized(host: &Hostname, sent: Sent, helper: Option<&str>, flavor: Flavor) -> String {
+    let place = token_place(host);
+    let login = format!("`{} login {host}`", flavor.command());
+    match (sent, helper) {
+        (Sent::Yes, _) => format!("renew the token, in {place} or by {login}"),
+        (Sent::Withheld, _) => {
+            "tokens are sent over https only, and to where the host says that its registry is"
+                .to_owned()
+        }
+        (Sent::Nothing, None) => format!("give a token for {host}: in {place}, or by {login}"),
+        (Sent::Nothing, Some(helper)) => format!(
+            "give a token for {host} in {place}; the credentials helper {helper:?} is not asked by \
+             this version"
+        ),
+    }
+}
+
+fn discovery(host: &Hostname, error: &DiscoveryError) -> Option<String> {
+    let is_code_host = host.unicode() == CODE_HOST;
+    Some(match error {
+        DiscoveryError::Fetch(FetchError::Http {
+            cause: HttpError::Connect { proxy: None, .. },
+            ..
+        }) => "check the host in the source address, and the network; behind a proxy, name that in \
+               HTTPS_PROXY"
+            .to_owned(),
+        DiscoveryError::Fetch(cause) => return fetch(cause),
+        DiscoveryError::NoServices { .. } | DiscoveryError::NoRegistry if is_code_host => {
+            "github.com holds code, not providers: leave the host out of the source address"
+                .to_owned()
+        }
+        DiscoveryError::Hostname(_)
+        | DiscoveryError::NoServices { .. }
+        | DiscoveryError::NoRegistry => "check the host in the source address".to_owned(),
+        DiscoveryError::NoDocument { .. } => {
+            "check the host in the source address; if a proxy or a login page stands before it, get \
+             past that"
+                .to_owned()
+        }
+        DiscoveryError::OtherProtocol
+        | DiscoveryError::ServiceUrl(_)
+        | DiscoveryError::UserInServiceUrl => {
+            "tell whoever runs the host, or name another URL in a host block of the CLI \
+             configuration"
+                .to_owned()
+        }
+    })
+}
+
+/// Says what to do when something could not be fetched.
+pub(in crate::cli) fn fetch(error: &FetchError) -> Option<String> {
+    Some(
+        match error {
+            FetchError::Http { cause, .. } => match cause {
+                HttpError::Connect { proxy: None, .. } => {
+                    "check the network; behind a proxy, name it in HTTPS_PROXY"
+                }
+                HttpError::Connect { proxy: Some(_), .. } => {
+                    "check HTTPS_PROXY; NO_PROXY lists what goes without a proxy"
+                }
+                HttpError::Certificate { .. } => {
+                    if cfg!(any(windows, target_os = "macos")) {
+                        "if an authority of your own vouches for the server, add its certificate to \
+                         those of the system"
+                    } else {
+                        "if an authority of your own vouches for the server, name its certificate in \
+                         SSL_CERT_FILE"
+                    }
+                }
+                HttpError::Timeout { .. } | HttpError::Broken { .. } => "try again later",
+                HttpError::Environment { .. } => "correct or unset that variable",
+                HttpError::Setup { .. } => return None,
+            },
+            FetchError::Status { status, .. } => match status {
+                429 | 500..=599 => "try again later",
+                401 | 403 => {
+                    "if it wants to know who asks: packages are asked for with what ~/.netrc holds, by \
+                     the rules of Terraform only"
+                }
+                _ => "tell whoever runs the registry",
+            },
+            FetchError::TooSlow { .. } => "try again later",
+            FetchError::Scratch { .. } => {
+                "make the directory of temporary files usable, or name another one in TMPDIR"
+            }
+            FetchError::TooManyRedirects { .. }
+            | FetchError::BadRedirect { .. }
+            | FetchError::Unencrypted { .. }
+            | FetchError::TooLarge { .. } => "tell whoever runs the registry",
+        }
+        .to_owned(),
+    )
+}
+
+/// Says what to do when the evidence for a package does not hold.
+pub(in crate::cli) fn unproven(error: &AuthError, flavor: Flavor) -> String {
+    if matches!(error, AuthError::NoKeys) && flavor.is_opentofu() {
+        return "nothing was written or downloaded; OpenTofu accepts unsigned packages of its own \
+                registry, this version of lockctl does not"
+            .to_owned();
+    }
+    "nothing was written or downloaded; tell whoever publishes the provider, and do not install it \
+     until it is settled"
+        .to_owned()
+}
+
+/// Names the place for the token of a host; a port fits into no variable (`sources.md` 2.3).
+fn token_place(host: &Hostname) -> String {
+    if host.ascii().contains(':') {
+        return "a credentials block of the CLI configuration".to_owned();
+    }
+    let encoded = host.ascii().replace('-', "__").replace('.', "_");
+    format!("TF_TOKEN_{encoded}")
+}

@@ -1,0 +1,226 @@
+//! The lock files of a git repository that differ between two states of it.
+
+use std::path::{Path, PathBuf};
+
+use crate::cli::World;
+use crate::cli::advice;
+use crate::cli::args::{Common, Diff};
+use crate::cli::diff::configuration;
+use crate::cli::diff::configuration::Configured;
+use crate::cli::diff::text::{Compared, Side};
+use crate::cli::diff::{compare as compare_sides, parsed};
+use crate::cli::root;
+use crate::cli::setup;
+use crate::diag::Texts;
+use crate::git::{self, Change, Content, Entry, GitError, ObjectId, Repository, Status};
+use crate::lockfile;
+use crate::report::Failure;
+use crate::review::FileCause;
+use crate::world::FileKind;
+
+/// What is at hand while lock files are read.
+struct Reading<'a> {
+    common: &'a Common,
+    world: World<'a>,
+    repository: Repository<'a>,
+    /// The two states, in words.
+    names: [String; 2],
+    /// The files of those states that are revisions.
+    trees: [Option<git::Tree<'a>>; 2],
+}
+
+/// Compares every lock file that differs between the states that were typed.
+///
+/// # Errors
+/// If they name nothing, or git does not answer.
+pub(in crate::cli) fn compare(
+    common: &Common,
+    args: &Diff,
+    world: World<'_>,
+    texts: &mut Texts,
+) -> Result<Vec<Compared>, Failure> {
+    let dir = setup::below(common, Path::new("."));
+    let repository = Repository::find(world.run, &dir).map_err(|error| refused(args, &error))?;
+    let sides = sides(&repository, args).map_err(|error| refused(args, &error))?;
+    let changes = repository.changes(&sides.0, &sides.1);
+    let changes = changes.map_err(|error| advice::git::failure(&error))?;
+    let tree = |side: &git::Side| match side {
+        git::Side::At(revision) => Some(git::Tree::new(&repository, revision)),
+        git::Side::Index | git::Side::WorkTree => None,
+    };
+    let reading = Reading {
+        common,
+        world,
+        trees: [tree(&sides.0), tree(&sides.1)],
+        repository,
+        names: [named(&sides.0), named(&sides.1)],
+    };
+    reading.all(&changes, texts)
+}
+
+/// Finds the states that were typed.
+fn sides(repository: &Repository<'_>, args: &Diff) -> Result<(git::Side, git::Side), GitError> {
+    let text = |path: &Option<PathBuf>| {
+        let path = path.as_ref()?;
+        Some(path.to_string_lossy().into_owned())
+    };
+    let old = text(&args.old);
+    let old = old.as_deref().unwrap_or("HEAD");
+    match text(&args.new) {
+        Some(new) => {
+            let (old, new) = (repository.revision(old)?, repository.revision(&new)?);
+            Ok((git::Side::At(old), git::Side::At(new)))
+        }
+        None if args.staged => Ok((git::Side::At(repository.revision(old)?), git::Side::Index)),
+        None => repository.sides(old),
+    }
+}
+
+/// Returns the failure of what was typed: it may have been meant as a file.
+fn refused(args: &Diff, error: &GitError) -> Failure {
+    let failure = advice::git::failure(error);
+    let typed: Vec<String> = [&args.old, &args.new]
+        .into_iter()
+        .flatten()
+        .map(|path| path.display().to_string())
+        .collect();
+    match error {
+        GitError::NoRepository { .. } | GitError::NoRevision { .. } if !typed.is_empty() => {
+            Failure {
+                title: format!("{} cannot be compared", typed.join(" and ")),
+                causes: vec![failure.title],
+                help: Some("name two lock files or their directories, or revisions".to_owned()),
+            }
+        }
+        _ => failure,
+    }
+}
+
+/// Names a state, as it stands before the path of a file.
+fn named(side: &git::Side) -> String {
+    match side {
+        git::Side::At(revision) => format!("{}:", revision.text),
+        git::Side::Index => ":".to_owned(),
+        git::Side::WorkTree => String::new(),
+    }
+}
+
+impl Reading<'_> {
+    fn all(&self, changes: &[Change], texts: &mut Texts) -> Result<Vec<Compared>, Failure> {
+        let entries = changes.iter().flat_map(|change| [&change.old, &change.new]);
+        let blobs: Vec<ObjectId> = entries
+            .flatten()
+            .filter_map(|one| one.blob.clone())
+            .collect();
+        let contents = self.repository.read(&blobs, lockfile::MAX_BYTES);
+        let mut contents = contents
+            .map_err(|error| advice::git::failure(&error))?
+            .into_iter();
+        let mut all = Vec::new();
+        for change in changes {
+            let mut failures = Vec::new();
+            let mut side = |entry: &Option<Entry>, name: &str| {
+                let entry = entry.as_ref()?;
+                let content = entry.blob.as_ref().and_then(|_| contents.next());
+                if change.status == Status::Unmerged {
+                    return None;
+                }
+                self.side(entry, content, name, texts)
+                    .unwrap_or_else(|failure| {
+                        failures.push(failure);
+                        None
+                    })
+            };
+            let old = side(&change.old, &self.names[0]);
+            let new = side(&change.new, &self.names[1]);
+            let mut one = self.one(change, (old, new), failures);
+            self.explain(&mut one, change, texts);
+            if !one.review.is_empty() || !one.failures.is_empty() {
+                all.push(one);
+            }
+        }
+        Ok(all)
+    }
+
+    /// Says what the configuration of both states says, but for that of the index.
+    fn explain(&self, one: &mut Compared, change: &Change, texts: &mut Texts) {
+        let [old_tree, new_tree] = &self.trees;
+        let path = |entry: &Option<Entry>| match entry {
+            Some(entry) => entry.path.clone(),
+            None => change.path().to_owned(),
+        };
+        let [old, new] = [path(&change.old), path(&change.new)];
+        let on_disk = self.repository.top().map(|top| top.join(&new));
+        let at = |tree, path| Some(Configured::Revision(tree, Path::parent(path)?));
+        let old = old_tree.as_ref().and_then(|tree| at(tree, &old));
+        let new = match (new_tree, &on_disk) {
+            (Some(tree), _) => at(tree, &new),
+            (None, Some(path)) if self.names[1].is_empty() => path.parent().map(Configured::Disk),
+            _ => None,
+        };
+        configuration::explain(one, [old, new], self.world, texts);
+    }
+
+    fn one(
+        &self,
+        change: &Change,
+        (old, new): (Option<Side>, Option<Side>),
+        failures: Vec<Failure>,
+    ) -> Compared {
+        let path = change.path().display().to_string();
+        let mut one = match failures.is_empty() {
+            true => compare_sides(path, old, new),
+            // One side alone would look as if everything had come or gone.
+            false => compare_sides(path, None, None),
+        };
+        match (change.status, &change.old) {
+            (Status::Renamed, Some(old)) => {
+                one.review = one.review.renamed(old.path.display().to_string());
+            }
+            (Status::Unmerged, _) => one.review.causes.insert(0, FileCause::Unmerged),
+            _ => {}
+        }
+        one.failures = failures;
+        one
+    }
+
+    /// Reads one side of a change; nothing if there is none.
+    fn side(
+        &self,
+        entry: &Entry,
+        content: Option<Content>,
+        name: &str,
+        texts: &mut Texts,
+    ) -> Result<Option<Side>, Failure> {
+        let shown = format!("{name}{}", entry.path.display());
+        let dir = self.repository.top().unwrap_or(Path::new(""));
+        let path = dir.join(&entry.path);
+        if entry.kind != FileKind::File {
+            return Err(unreadable(
+                &shown,
+                "it is a link, or something else than a file",
+            ));
+        }
+        let bytes = match content {
+            None => root::read_lock(self.world.disk, &path)?,
+            Some(Content::Bytes(bytes)) => Some(bytes),
+            Some(Content::TooLarge { .. }) => {
+                let cause = format!("it has more than {} bytes", lockfile::MAX_BYTES);
+                return Err(unreadable(&shown, &cause));
+            }
+            Some(Content::Missing) => {
+                return Err(unreadable(&shown, "the repository does not hold it"));
+            }
+        };
+        let dir = path.parent().unwrap_or(Path::new("."));
+        Ok(bytes.map(|bytes| parsed(self.common, (self.world.disk, dir), (shown, bytes), texts)))
+    }
+}
+
+fn unreadable(shown: &str, cause: &str) -> Failure {
+    Failure {
+        title: format!("{shown} cannot be read"),
+        causes: vec![cause.to_owned()],
+        help: None,
+    }
+}

@@ -1,0 +1,135 @@
+//! What was typed to merge lock files.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+use crate::cli::args::Roots;
+use crate::review::{self, MARKER_SIZE};
+
+#[derive(Clone, Debug, Args)]
+pub(in crate::cli) struct Merge {
+    /// The lock file that both sides started from (%O of git)
+    #[arg(value_name = "BASE")]
+    pub(in crate::cli) base: PathBuf,
+    /// Our lock file (%A); the result replaces it
+    #[arg(value_name = "OURS")]
+    pub(in crate::cli) ours: PathBuf,
+    /// Their lock file (%B)
+    #[arg(value_name = "THEIRS")]
+    pub(in crate::cli) theirs: PathBuf,
+    #[command(flatten)]
+    pub(in crate::cli) policy: Policy,
+    /// Where the lock file lies, for messages (%P) [default: OURS]
+    #[arg(long, value_name = "PATH")]
+    pub(in crate::cli) path: Option<PathBuf>,
+    /// How conflicts are marked; all but `merge` show the base [default: as git's configuration says,
+    /// else merge]
+    #[arg(long, value_enum, value_name = "STYLE")]
+    pub(in crate::cli) conflict_style: Option<Style>,
+    /// How many characters a marker has, at least 7 (%L)
+    #[arg(long, value_name = "N", default_value_t = MARKER_SIZE)]
+    pub(in crate::cli) marker_size: usize,
+    /// What stands behind the marker of our side (%X)
+    #[arg(long, value_name = "TEXT", default_value = "ours", value_parser = label)]
+    pub(in crate::cli) label_ours: Label,
+    /// What stands behind the marker of the base (%S)
+    #[arg(long, value_name = "TEXT", default_value = "base", value_parser = label)]
+    pub(in crate::cli) label_base: Label,
+    /// What stands behind the marker of their side (%Y)
+    #[arg(long, value_name = "TEXT", default_value = "theirs", value_parser = label)]
+    pub(in crate::cli) label_theirs: Label,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(in crate::cli) struct Resolve {
+    #[command(flatten)]
+    pub(in crate::cli) roots: Roots,
+    #[command(flatten)]
+    pub(in crate::cli) policy: Policy,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(in crate::cli) struct Git {
+    #[command(subcommand)]
+    pub(in crate::cli) command: GitCommand,
+}
+
+#[derive(Clone, Debug, Subcommand)]
+pub(in crate::cli) enum GitCommand {
+    /// Make git merge and show lock files with lockctl
+    Install(Wire),
+    /// Take back what `install` wrote
+    Uninstall(Wire),
+    /// Show what is in force in the repository; exit with 1 unless all of it is
+    Status,
+}
+
+#[derive(Clone, Copy, Debug, Args)]
+pub(in crate::cli) struct Wire {
+    /// For all repositories of the user, not only for this one
+    #[arg(long)]
+    pub(in crate::cli) global: bool,
+    /// Write nothing; show what would be written
+    #[arg(long)]
+    pub(in crate::cli) dry_run: bool,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(in crate::cli) struct GitTextconv {
+    /// A lock file
+    #[arg(value_name = "FILE")]
+    pub(in crate::cli) file: PathBuf,
+}
+
+#[derive(Clone, Copy, Debug, Args)]
+pub(in crate::cli) struct Policy {
+    /// Which version is taken where both sides moved a provider: the newer one if both moved up,
+    /// that of a side, or none, so that a person decides
+    #[arg(long, value_enum, value_name = "SIDE", default_value_t = Prefer::Newest)]
+    prefer: Prefer,
+}
+
+/// Who decides where both sides moved a provider.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Prefer {
+    Newest,
+    Ours,
+    Theirs,
+    Fail,
+}
+
+/// How conflicts are marked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum Style {
+    Merge,
+    Diff3,
+    Zdiff3,
+}
+
+/// What stands behind a marker; `None` if a version of git does not know the placeholder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::cli) struct Label(Option<String>);
+
+fn label(text: &str) -> Result<Label, String> {
+    let is_unknown = text.len() == 2 && text.starts_with('%');
+    let line = text.replace(|c: char| c.is_control(), " ");
+    Ok(Label((!is_unknown).then_some(line)))
+}
+
+impl Label {
+    pub(in crate::cli) fn or(&self, other: &str) -> String {
+        self.0.clone().unwrap_or_else(|| other.to_owned())
+    }
+}
+
+impl Policy {
+    pub(in crate::cli) fn prefer(self) -> review::Prefer {
+        match self.prefer {
+            Prefer::Newest => review::Prefer::Newest,
+            Prefer::Ours => review::Prefer::Ours,
+            Prefer::Theirs => review::Prefer::Theirs,
+            Prefer::Fail => review::Prefer::Fail,
+        }
+    }
+}

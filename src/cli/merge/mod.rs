@@ -1,0 +1,232 @@
+//! `lockctl merge`: a merge driver of git.
+
+pub(super) mod args;
+pub(super) mod text;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::cli::CLEAN;
+use crate::cli::FINDINGS;
+use crate::cli::World;
+use crate::cli::args::Common;
+use crate::cli::merge::args::{Merge, Style};
+use crate::cli::merge::text::Three;
+use crate::cli::output::{Output, RootOutput};
+use crate::cli::roots::Ran;
+use crate::cli::setup;
+use crate::diag::Texts;
+use crate::flavor::{Flavor, FlavorChoice};
+use crate::git::{self, Marking};
+use crate::lockfile;
+use crate::report::{Block, Failure, Tone};
+use crate::review::{self, MARKER_SIZE, Markers};
+use crate::world::Replaced;
+
+/// Nothing could be written, in the way in which git wants to be told (`gitattributes(5)`).
+pub(in crate::cli) const UNWRITTEN: u8 = 129;
+
+/// How many bytes git's markers of all conflicts may have.
+const MAX_MARKERS_BYTES: u64 = 4 * 1024 * 1024;
+
+pub(in crate::cli) fn run(common: &Common, args: &Merge, world: World<'_>) -> Output {
+    let driver = Driver {
+        common,
+        args,
+        world,
+        place: args.path.as_ref().unwrap_or(&args.ours),
+    };
+    let mut ran = Ran::default();
+    let mut output = RootOutput::new(driver.place.display().to_string());
+    let merged = driver.read().and_then(|sides| {
+        let [_, ours, _] = &sides;
+        let (text, code) = driver.merge(&sides, &mut ran.texts, &mut output)?;
+        driver.write(ours, &text)?;
+        Ok(code)
+    });
+    let code = merged.unwrap_or_else(|failure| {
+        output.fail(failure);
+        UNWRITTEN
+    });
+    ran.outputs.push(output);
+    let mut output = Output::of_roots("merge", ran);
+    output.exit = code;
+    output
+}
+
+/// One merge.
+struct Driver<'a> {
+    common: &'a Common,
+    args: &'a Merge,
+    world: World<'a>,
+    /// Where the lock file lies.
+    place: &'a Path,
+}
+
+/// A lock file as it was read.
+struct SideFile {
+    path: PathBuf,
+    bytes: Vec<u8>,
+}
+
+impl Driver<'_> {
+    /// Reads base, ours and theirs.
+    fn read(&self) -> Result<[SideFile; 3], Failure> {
+        let read = |path: &Path| {
+            let path = setup::below(self.common, path);
+            match self.world.disk.read(&path, lockfile::MAX_BYTES) {
+                Ok(bytes) => Ok(SideFile { path, bytes }),
+                Err(error) => Err(unreadable(&path, &error)),
+            }
+        };
+        let args = self.args;
+        Ok([read(&args.base)?, read(&args.ours)?, read(&args.theirs)?])
+    }
+
+    /// Returns the text to write, and the exit code.
+    fn merge(
+        &self,
+        [base, ours, theirs]: &[SideFile; 3],
+        texts: &mut Texts,
+        output: &mut RootOutput,
+    ) -> Result<(Vec<u8>, u8), Failure> {
+        let place = self.place.display().to_string();
+        let flavor = self.flavor(&ours.bytes, &theirs.bytes);
+        output.json.flavor = Some(flavor.to_string());
+        let mut side = |side: &SideFile, whose: &str| {
+            let file = texts.add(format!("{place} ({whose})"), side.bytes.clone());
+            text::side((file, &side.bytes), flavor, texts, output)
+        };
+        let sides = (side(ours, "ours"), side(theirs, "theirs"));
+        let (Some(our_lock), Some(their_lock)) = sides else {
+            return self.textual([ours, base, theirs], output);
+        };
+        let (base, is_sound) = text::base(&base.bytes, flavor);
+        if !is_sound {
+            output.remark(format!(
+                "{place}: what both sides started from has faults: what cannot be read of it counts as unknown"
+            ));
+        }
+        let three = Three {
+            base,
+            ours: our_lock,
+            theirs: their_lock,
+        };
+        let prefer = self.args.policy.prefer();
+        let merged = review::merge(&three.base, &three.ours, &three.theirs, prefer);
+        let dir = self.place.parent().unwrap_or(Path::new(""));
+        let advice = setup::advice(self.common, dir);
+        text::tell(&place, &three, &merged, &advice.lock, output);
+        text::tell_comments(&place, [&ours.bytes, &theirs.bytes], output);
+        let text = match merged.conflicts.is_empty() {
+            true => lockfile::write(&merged.lock, flavor),
+            false => review::write_merged(&merged, flavor, &self.markers()),
+        };
+        output.json.changed = Some(text.as_bytes() != ours.bytes);
+        let code = if merged.conflicts.is_empty() {
+            CLEAN
+        } else {
+            text::advise(output);
+            FINDINGS
+        };
+        Ok((text.into_bytes(), code))
+    }
+
+    /// Merges line by line, because a side is no sound lock file.
+    fn textual(
+        &self,
+        files: [&SideFile; 3],
+        output: &mut RootOutput,
+    ) -> Result<(Vec<u8>, u8), Failure> {
+        let markers = self.markers();
+        let marking = Marking {
+            size: markers.size,
+            labels: [
+                &markers.ours,
+                markers.base.as_deref().unwrap_or("base"),
+                &markers.theirs,
+            ],
+            shows_base: markers.base.is_some(),
+        };
+        let paths = files.map(|file| file.path.as_path());
+        // No side lacks what both have; all three may have different lines.
+        let limit = 3 * lockfile::MAX_BYTES + MAX_MARKERS_BYTES;
+        let text = git::merge_file(self.world.run, paths, &marking, limit).map_err(|error| {
+            Failure::from_error(&error).help("nothing was written; mend the side, and merge again")
+        })?;
+        output.report.notes.push(Block::Remark(
+            Tone::Warning,
+            format!(
+                "{}: merged line by line, because a side is no sound lock file: mend it, and run `lockctl resolve`",
+                self.place.display()
+            ),
+        ));
+        Ok((text, FINDINGS))
+    }
+
+    /// Puts the result in the place of our side.
+    fn write(&self, ours: &SideFile, text: &[u8]) -> Result<(), Failure> {
+        if text == ours.bytes {
+            return Ok(());
+        }
+        let replaced = self
+            .world
+            .disk
+            .replace(&ours.path, Some(&ours.bytes), text)
+            .map_err(|error| Failure {
+                title: format!("{} cannot be written", ours.path.display()),
+                causes: vec![error.to_string()],
+                help: Some("nothing was written".to_owned()),
+            })?;
+        match replaced {
+            Replaced::Done => Ok(()),
+            Replaced::Changed => Err(Failure {
+                title: format!("{} was changed meanwhile", ours.path.display()),
+                help: Some("nothing was written; merge again".to_owned()),
+                ..Failure::default()
+            }),
+        }
+    }
+
+    /// Decides about the flavor: what was stated, else what our header says, else theirs.
+    fn flavor(&self, ours: &[u8], theirs: &[u8]) -> Flavor {
+        let header = || lockfile::header_of(ours).or_else(|| lockfile::header_of(theirs));
+        match (self.common.flavor, header()) {
+            (FlavorChoice::Auto, Some(program)) => Flavor::newest(program),
+            (choice, _) => {
+                let dir = self.place.parent().unwrap_or(Path::new(""));
+                setup::flavor(choice, self.world.disk, dir, Some(ours))
+            }
+        }
+    }
+
+    /// Tells whether conflicts show the base: blocks stay whole, so the styles that do are alike.
+    fn shows_base(&self) -> bool {
+        match self.args.conflict_style {
+            Some(style) => style != Style::Merge,
+            None => git::wants_base(self.world.run, Path::new(".")),
+        }
+    }
+
+    fn markers(&self) -> Markers {
+        let args = self.args;
+        Markers {
+            size: args.marker_size.max(MARKER_SIZE),
+            ours: args.label_ours.or("ours"),
+            base: self.shows_base().then(|| args.label_base.or("base")),
+            theirs: args.label_theirs.or("theirs"),
+        }
+    }
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> Failure {
+    Failure {
+        title: format!("{} cannot be read", path.display()),
+        causes: vec![if error.kind() == io::ErrorKind::FileTooLarge {
+            format!("it has more than {} bytes", lockfile::MAX_BYTES)
+        } else {
+            error.to_string()
+        }],
+        help: Some("name three versions of a lock file".to_owned()),
+    }
+}

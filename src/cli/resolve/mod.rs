@@ -1,0 +1,186 @@
+//! `lockctl resolve`: lock files with conflict markers.
+
+use crate::cli::World;
+use crate::cli::args::Common;
+use crate::cli::merge;
+use crate::cli::merge::args::Resolve;
+use crate::cli::merge::text::Three;
+use crate::cli::output::RootOutput;
+use crate::cli::output::{Output, counted};
+use crate::cli::root::{LockText, Root};
+use crate::cli::roots;
+use crate::cli::setup;
+use crate::diag::{Diagnostic, Texts, has_errors};
+use crate::flavor::{Flavor, FlavorChoice};
+use crate::git;
+use crate::lockfile::{self, LockFile};
+use crate::report::{Block, Failure, Tone};
+use crate::review::{self, MarkerError, Parted};
+use crate::world::Replaced;
+
+pub(in crate::cli) fn run(common: &Common, args: &Resolve, world: World<'_>) -> Output {
+    let run = Run {
+        common,
+        args,
+        world,
+    };
+    let ran = roots::each(common, &args.roots, world, |root, texts, output| {
+        run.root(root, texts, output)
+    });
+    Output::of_roots("resolve", ran)
+}
+
+/// What all roots of a run share.
+struct Run<'a> {
+    common: &'a Common,
+    args: &'a Resolve,
+    world: World<'a>,
+}
+
+/// A lock file with conflict markers.
+struct Conflicted<'a> {
+    root: &'a Root,
+    lock: &'a LockText,
+    parted: &'a Parted,
+    flavor: Flavor,
+}
+
+impl Run<'_> {
+    fn root(
+        &self,
+        root: &Root,
+        texts: &mut Texts,
+        output: &mut RootOutput,
+    ) -> Result<Replaced, Failure> {
+        let Some(lock) = &root.lock else {
+            return Err(root.no_lock());
+        };
+        match review::part(&lock.bytes) {
+            Ok(Some(parted)) => {
+                let conflict = Conflicted {
+                    root,
+                    lock,
+                    parted: &parted,
+                    flavor: self.flavor(root, lock, &parted),
+                };
+                match conflict.read(self.world, texts, output) {
+                    Some(three) => self.resolve(&conflict, &three, output),
+                    None => Ok(Replaced::Done),
+                }
+            }
+            Ok(None) => {
+                output.faults(&lock.diagnostics, texts);
+                output.json.changed = Some(false);
+                if !has_errors(&lock.diagnostics) {
+                    let place = root.lock_path.display();
+                    output.remark(format!("{place}: there are no conflict markers"));
+                }
+                Ok(Replaced::Done)
+            }
+            Err(error) => {
+                output.faults([&broken(lock, &error)], texts);
+                Ok(Replaced::Done)
+            }
+        }
+    }
+
+    fn resolve(
+        &self,
+        conflict: &Conflicted<'_>,
+        three: &Three,
+        output: &mut RootOutput,
+    ) -> Result<Replaced, Failure> {
+        let Conflicted {
+            root, lock, parted, ..
+        } = conflict;
+        let place = conflict.place();
+        let prefer = self.args.policy.prefer();
+        let merged = review::merge(&three.base, &three.ours, &three.theirs, prefer);
+        let text = review::write_merged(&merged, conflict.flavor, &parted.markers);
+        let changed = text.as_bytes() != lock.bytes;
+        if changed {
+            let replaced =
+                self.world
+                    .disk
+                    .replace(&root.lock_path, Some(&lock.bytes), text.as_bytes());
+            if replaced.map_err(|error| root.unwritable(&error))? == Replaced::Changed {
+                return Ok(Replaced::Changed);
+            }
+        }
+        output.json.changed = Some(changed);
+        merge::text::tell(&place, three, &merged, &root.advice.lock, output);
+        merge::text::tell_comments(&place, [&parted.ours, &parted.theirs], output);
+        let (tone, text) = match merged.conflicts.len() {
+            0 => (Tone::Good, "no conflict is left".to_owned()),
+            n => {
+                merge::text::advise(output);
+                let left = if n == 1 { "needs" } else { "need" };
+                (
+                    Tone::Warning,
+                    format!("{} {left} a person", counted(n, "provider")),
+                )
+            }
+        };
+        let verdict = Block::Verdict(tone, format!("{place}: {text}"));
+        output.report.results.push(verdict);
+        Ok(Replaced::Done)
+    }
+
+    /// Decides about the flavor again if the header itself is in conflict: then ours counts.
+    fn flavor(&self, root: &Root, lock: &LockText, parted: &Parted) -> Flavor {
+        let choice = setup::choice(self.common.flavor, root.project().flavor);
+        if choice != FlavorChoice::Auto || lockfile::header_of(&lock.bytes).is_some() {
+            return root.flavor;
+        }
+        let mut sides = [&parted.ours, &parted.theirs].into_iter();
+        let header = sides.find_map(|side| lockfile::header_of(side.trim_ascii_start()));
+        header.map_or(root.flavor, Flavor::newest)
+    }
+}
+
+impl Conflicted<'_> {
+    fn place(&self) -> String {
+        self.root.lock_path.display().to_string()
+    }
+
+    /// Reads the sides; `None` if one has faults, which are told.
+    fn read(&self, world: World<'_>, texts: &Texts, output: &mut RootOutput) -> Option<Three> {
+        let Parted { ours, theirs, .. } = self.parted;
+        let mut side =
+            |bytes| merge::text::side((self.lock.file, bytes), self.flavor, texts, output);
+        let (ours, theirs) = (side(ours), side(theirs));
+        Some(Three {
+            ours: ours?,
+            theirs: theirs?,
+            base: self.base(world, output),
+        })
+    }
+
+    /// Returns what both sides started from, as the markers or git's index know it; nothing if
+    /// neither does.
+    fn base(&self, world: World<'_>, output: &mut RootOutput) -> LockFile {
+        let name = lockfile::FILE_NAME;
+        let of_index = || git::base_of(world.run, &self.root.dir, name, lockfile::MAX_BYTES);
+        let Some(bytes) = of_index().or_else(|| self.parted.base.clone()) else {
+            output.remark(format!(
+                "{}: nothing shows what both sides started from: what only one side has is kept",
+                self.place()
+            ));
+            return LockFile::default();
+        };
+        merge::text::base(&bytes, self.flavor).0
+    }
+}
+
+fn broken(lock: &LockText, error: &MarkerError) -> Diagnostic {
+    let mut diagnostic = Diagnostic::error(
+        "conflict-markers",
+        "Conflict markers do not fit together",
+    )
+    .at(lock.file, error.span, error.to_string())
+    .help("nothing was written; mend the markers, or let git write them anew with `git checkout --merge -- FILE`");
+    if let Some(open) = error.open {
+        diagnostic = diagnostic.see(lock.file, open, "the conflict that is open begins");
+    }
+    diagnostic
+}

@@ -1,0 +1,252 @@
+//! What `lockctl verify --matrix` shows: a table that folds equal rows, and rows for programs.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::addr::ProviderAddr;
+use crate::coverage::{Outcome, Prediction, Route};
+use crate::flavor::Flavor;
+use crate::platform::{self, Platform};
+use crate::report::Block;
+use crate::report::json;
+use crate::verify::matrix::Row;
+
+/// How many platforms are named in one line of the table; more are counted.
+const MAX_NAMED: usize = 2;
+
+/// How much a table shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::cli) enum Detail {
+    /// Platforms on which the same happens share a line.
+    Folded,
+    /// Each platform has its line, and each route is explained.
+    Full,
+}
+
+/// Turns predictions into a table, with the titles of errors and warnings below it.
+pub(in crate::cli) fn blocks(rows: &[Row], flavor: Flavor, detail: Detail) -> Vec<Block> {
+    if rows.is_empty() {
+        let line = "no provider is required or locked: nothing changes by any route";
+        return vec![Block::Lines(vec![line.to_owned()])];
+    }
+    let mut notes = Notes::default();
+    let head = ["", ""].into_iter().chain(Route::ALL.map(column));
+    let mut table: Vec<Vec<String>> = vec![head.map(str::to_owned).collect()];
+    let providers: BTreeSet<&ProviderAddr> = rows.iter().map(|row| &row.provider).collect();
+    for provider in &providers {
+        let own = rows.iter().filter(|row| row.provider == **provider);
+        let own = own.map(|row| (&row.platform, row.predictions.clone()));
+        let lines = folded(own.collect(), detail);
+        add(&mut table, &provider.short(flavor), lines, &mut notes);
+    }
+    if providers.len() > 1 {
+        let name = format!("all {} providers", providers.len());
+        let lines = folded(together(rows), detail);
+        add(&mut table, &name, lines, &mut notes);
+    }
+    say_platforms_once(&mut table);
+    let mut below = notes.lines();
+    if detail == Detail::Full {
+        below.extend(Route::ALL.map(|route| {
+            let command = format!("`{} {}`", flavor.command(), route.command());
+            format!("  {}: {command} {}", column(route), explained(route))
+        }));
+    }
+    below.push(String::new());
+    vec![Block::Table(table), Block::Lines(below)]
+}
+
+/// Turns predictions into rows for programs.
+pub(in crate::cli) fn json(rows: &[Row]) -> Vec<json::MatrixRow> {
+    let of_row = |row: &Row| {
+        let (provider, platform) = (row.provider.to_string(), row.platform.to_string());
+        let predictions = row.predictions.iter();
+        let rows = predictions.map(|prediction| json::MatrixRow {
+            provider: provider.clone(),
+            platform: platform.clone(),
+            route: prediction.route.into(),
+            outcome: prediction.outcome.into(),
+            title: prediction.title.as_deref().map(str::to_owned),
+            unchecked: prediction.unchecked,
+            assumed: prediction.assumed,
+        });
+        rows.collect::<Vec<_>>()
+    };
+    rows.iter().flat_map(of_row).collect()
+}
+
+/// Returns the head of a column.
+fn column(route: Route) -> &'static str {
+    match route {
+        Route::Registry => "registry",
+        Route::UnpackedMirror => "unpacked",
+        Route::PackedMirror => "packed",
+        Route::PluginCache => "cache",
+        Route::Readonly => "readonly",
+        Route::Plan => "plan",
+        Route::PlanAfterInit => "after init",
+        Route::Validate => "validate",
+    }
+}
+
+/// Says more about a route than its name in a sentence does.
+fn explained(route: Route) -> String {
+    let more = match route {
+        Route::Registry => " that signs its checksums, where nothing is installed",
+        Route::UnpackedMirror => ": a directory of unpacked packages",
+        Route::PackedMirror => ": a directory of zips",
+        Route::PluginCache => " that holds the package, from a registry",
+        Route::Readonly => ", from a registry",
+        Route::Plan | Route::PlanAfterInit | Route::Validate => "",
+    };
+    format!("{}{more}", route.way())
+}
+
+/// The footnotes of a table.
+#[derive(Default)]
+struct Notes {
+    titles: Vec<String>,
+    unchecked: bool,
+    assumed: bool,
+}
+
+impl Notes {
+    /// Returns what stands in a cell, and keeps what has to be said below.
+    fn cell(&mut self, prediction: &Prediction) -> String {
+        let mut cell = prediction.outcome.word().to_owned();
+        if prediction.assumed {
+            self.assumed = true;
+            cell.push('?');
+        }
+        if prediction.unchecked {
+            self.unchecked = true;
+            cell.push('*');
+        }
+        if let Some(title) = &prediction.title {
+            let known = self.titles.iter().position(|known| known == title);
+            let at = known.unwrap_or_else(|| {
+                self.titles.push(title.to_string());
+                self.titles.len() - 1
+            });
+            cell.push_str(&format!("[{}]", at + 1));
+        }
+        cell
+    }
+
+    fn lines(&self) -> Vec<String> {
+        let titles = self.titles.iter().enumerate();
+        let mut lines: Vec<String> = titles
+            .map(|(at, title)| format!("  [{}] {title}", at + 1))
+            .collect();
+        if self.unchecked {
+            lines
+                .push("  * nothing is recorded that the package could be compared with".to_owned());
+        }
+        if self.assumed {
+            lines.push(
+                "  ? not certain: nothing here tells whose the hashes are, or what else is needed; too \
+                 few hashes count as missing"
+                    .to_owned(),
+            );
+        }
+        lines
+    }
+}
+
+/// Platforms on which the same happens, and what.
+struct Line {
+    platforms: Vec<Platform>,
+    label: String,
+    predictions: Vec<Prediction>,
+}
+
+/// Puts platforms together on which the same happens, the largest group last.
+fn folded(rows: Vec<(&Platform, Vec<Prediction>)>, detail: Detail) -> Vec<Line> {
+    let all = rows.len();
+    let mut lines: Vec<Line> = Vec::new();
+    for (platform, predictions) in rows {
+        let same = lines
+            .iter_mut()
+            .find(|line| line.predictions == predictions);
+        match same {
+            Some(line) if detail == Detail::Folded => line.platforms.push(platform.clone()),
+            _ => lines.push(Line {
+                platforms: vec![platform.clone()],
+                label: String::new(),
+                predictions,
+            }),
+        }
+    }
+    if detail == Detail::Folded {
+        lines.sort_by_key(|line| line.platforms.len());
+    }
+    let last = lines.len().saturating_sub(1);
+    for (at, line) in lines.iter_mut().enumerate() {
+        line.label = match line.platforms.len() {
+            n if n == all && n > 1 => format!("all {n} platforms"),
+            n if n > MAX_NAMED && at == last => format!("the other {n} platforms"),
+            _ => platform::join(&line.platforms, ", "),
+        };
+    }
+    lines
+}
+
+fn add(table: &mut Vec<Vec<String>>, name: &str, lines: Vec<Line>, notes: &mut Notes) {
+    for (at, line) in lines.into_iter().enumerate() {
+        let name = if at == 0 { name } else { "" };
+        let cells = line
+            .predictions
+            .iter()
+            .map(|prediction| notes.cell(prediction));
+        let cells: Vec<String> = cells.collect();
+        let labels = [name.to_owned(), line.label];
+        table.push(labels.into_iter().chain(cells).collect());
+    }
+}
+
+/// Moves the platforms into the head where all lines are about the same ones: lines are long.
+fn say_platforms_once(table: &mut [Vec<String>]) {
+    let [head, lines @ ..] = table else { return };
+    let mut labels = lines.iter().map(|line| &line[1]);
+    let Some(first) = labels.next().cloned() else {
+        return;
+    };
+    if labels.all(|label| *label == first) {
+        head[0] = first;
+        for line in table {
+            line.remove(1);
+        }
+    }
+}
+
+/// Tells what a run comes to, which looks at all providers: the worst of what they come to.
+fn together(rows: &[Row]) -> Vec<(&Platform, Vec<Prediction>)> {
+    let mut platforms: BTreeMap<&Platform, Vec<&Row>> = BTreeMap::new();
+    for row in rows {
+        platforms.entry(&row.platform).or_default().push(row);
+    }
+    let worst = |rows: Vec<&Row>| -> Vec<Prediction> {
+        let of_route = |at: usize| worst(rows.iter().map(|row| &row.predictions[at]).collect());
+        (0..Route::ALL.len()).filter_map(of_route).collect()
+    };
+    let platforms = platforms.into_iter();
+    platforms
+        .map(|(platform, rows)| (platform, worst(rows)))
+        .collect()
+}
+
+/// What is sure to fail fails, whatever the others do; anything else may be worse where one that is
+/// assumed comes out otherwise.
+fn worst(predictions: Vec<&Prediction>) -> Option<Prediction> {
+    let assumed = predictions.iter().any(|one| one.assumed);
+    let fails = |one: &&&Prediction| one.outcome == Outcome::Fails && !one.assumed;
+    if let Some(sure) = predictions.iter().find(fails) {
+        return Some((*sure).clone());
+    }
+    let outcome = predictions.iter().map(|one| one.outcome).max()?;
+    let first = predictions.iter().find(|one| one.outcome == outcome)?;
+    Some(Prediction {
+        assumed,
+        unchecked: outcome != Outcome::Fails && predictions.iter().any(|one| one.unchecked),
+        ..(*first).clone()
+    })
+}
