@@ -12,7 +12,7 @@ const ROOMS: &[(&str, &str)] = &[
     ("version", ""),
     ("platform", ""),
     ("hash", ""),
-    ("diag", ""),
+    ("diag", "addr platform"),
     ("world", "addr"),
     ("package", "addr version platform hash"),
     ("requirement", "flavor addr version diag"),

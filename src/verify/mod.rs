@@ -18,23 +18,13 @@ pub mod policy;
 pub mod signed;
 pub mod upstream;
 
+pub use crate::diag::Finding;
+
 use crate::addr::ProviderAddr;
-use crate::diag::{Diagnostic, FileId, Span};
+use crate::diag::{FileId, Span};
 use crate::flavor::Flavor;
 use crate::lockfile::{Document, Places};
-use crate::platform::Platform;
 use crate::requirement::{Requirements, StateSeen};
-
-/// A fault that `verify` found.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
-    /// What, where, and what to do.
-    pub diagnostic: Diagnostic,
-    /// The provider concerned, if it is one.
-    pub provider: Option<ProviderAddr>,
-    /// The platform concerned, if it is one.
-    pub platform: Option<Platform>,
-}
 
 /// The lock file that is checked.
 #[derive(Clone, Copy, Debug)]
@@ -69,28 +59,6 @@ const LEFT_OVER: &str = "neither configuration nor state requires the provider: 
 /// What is said of such an entry if the state cannot be seen.
 const LEFT_ALONE: &str = "no configuration requires the provider, but the state may: `lockctl lock` leaves \
      the entry alone; if the state does not need it, init removes it";
-
-impl Finding {
-    /// Makes a finding about a provider.
-    #[must_use]
-    pub fn about(provider: &ProviderAddr, diagnostic: Diagnostic) -> Self {
-        Self {
-            diagnostic,
-            provider: Some(provider.clone()),
-            platform: None,
-        }
-    }
-}
-
-impl From<Diagnostic> for Finding {
-    fn from(diagnostic: Diagnostic) -> Self {
-        Self {
-            diagnostic,
-            provider: None,
-            platform: None,
-        }
-    }
-}
 
 impl Subject<'_> {
     /// Says what becomes of an entry that is known to be required by nothing that `lock` sees: it
