@@ -82,6 +82,7 @@ const HOMES: &[(&str, &str)] = &[
     ("ignore", "project"),
     ("indicatif", "cli"),
     ("jsonc_parser", "config"),
+    ("k256", "authenticate"),
     ("pgp", "authenticate"),
     ("quick_junit", "report"),
     ("reqwest", "os"),

@@ -1,20 +1,16 @@
 //! Signatures on the curve secp256k1, in the one of two forms that the crate accepts.
 //!
 //! With `(r, s)` the mirrored `(r, n - s)` is good as well, `n` being the order of the curve. The
-//! crate, made for money, takes only the lower `s`; gpg makes either, and the programs take both.
+//! crate `k256`, made for money, verifies only the lower `s`; gpg makes either, and the programs
+//! take both. Between the packet and the verification `pgp` offers no step at which to choose, so
+//! the packet is rebuilt around the lower `s`. The arithmetic is that of `k256`.
 
 use std::borrow::Cow;
 
+use k256::FieldBytes;
+use k256::ecdsa::Signature as Numbers;
 use pgp::packet::Signature;
 use pgp::types::{EcdsaPublicParams, KeyDetails, Mpi, PublicParams, SignatureBytes};
-
-type Number = [u8; 32];
-
-/// The order of the curve, big-endian as all numbers here.
-const ORDER: Number = [
-    0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xfe,
-    0xba, 0xae, 0xdc, 0xe6, 0xaf, 0x48, 0xa0, 0x3b, 0xbf, 0xd2, 0x5e, 0x8c, 0xd0, 0x36, 0x41, 0x41,
-];
 
 /// Returns a signature that is as good as this one, with the lower `s` if the key needs that.
 pub(super) fn low_s<'a>(signature: &'a Signature, key: &impl KeyDetails) -> Cow<'a, Signature> {
@@ -22,56 +18,39 @@ pub(super) fn low_s<'a>(signature: &'a Signature, key: &impl KeyDetails) -> Cow<
         key.public_params(),
         PublicParams::ECDSA(EcdsaPublicParams::Secp256k1 { .. })
     );
-    let low = match of_the_curve && is_high(signature) {
-        true => with_other_s(signature),
-        false => None,
-    };
+    if !of_the_curve {
+        return Cow::Borrowed(signature);
+    }
+    let low = numbers(signature).and_then(|high| with_numbers(signature, &high.normalize_s()?));
     low.map_or(Cow::Borrowed(signature), Cow::Owned)
 }
 
-/// Returns the two numbers of a signature.
-fn numbers(signature: &Signature) -> Option<(Mpi, Number)> {
+/// Returns the two numbers of a signature, if the curve has such.
+fn numbers(signature: &Signature) -> Option<Numbers> {
     let Some(SignatureBytes::Mpis(numbers)) = signature.signature() else {
         return None;
     };
     let [r, s] = numbers.as_slice() else {
         return None;
     };
-    Some((r.clone(), number(s.as_ref())?))
+    Numbers::from_scalars(number(r.as_ref())?, number(s.as_ref())?).ok()
 }
 
-fn is_high(signature: &Signature) -> bool {
-    let other = numbers(signature).and_then(|(_, s)| Some(minus(&ORDER, &s)? < s));
-    other == Some(true)
-}
-
-fn with_other_s(signature: &Signature) -> Option<Signature> {
-    let (r, s) = numbers(signature)?;
-    let other = minus(&ORDER, &s)?;
-    let numbers = vec![r, Mpi::from_slice(&other)];
+/// Returns the signature with other numbers.
+fn with_numbers(signature: &Signature, numbers: &Numbers) -> Option<Signature> {
+    let (r, s) = numbers.split_bytes();
+    let numbers = [r, s].map(|number| Mpi::from_slice(&number)).to_vec();
     let (config, check) = (signature.config()?, signature.signed_hash_value()?);
     let bytes = SignatureBytes::Mpis(numbers);
     Signature::from_config(config.clone(), check, bytes).ok()
 }
 
-fn number(bytes: &[u8]) -> Option<Number> {
-    let mut number = Number::default();
+/// Fills a number up to the width of the curve; `OpenPGP` leaves leading zeros out.
+fn number(bytes: &[u8]) -> Option<FieldBytes> {
+    let mut number = FieldBytes::default();
     let start = number.len().checked_sub(bytes.len())?;
     number[start..].copy_from_slice(bytes);
     Some(number)
-}
-
-/// Subtracts; nothing if the result were negative.
-fn minus(from: &Number, what: &Number) -> Option<Number> {
-    let mut difference = *from;
-    let mut borrow = false;
-    for (digit, less) in difference.iter_mut().zip(what).rev() {
-        let (once, first) = digit.overflowing_sub(*less);
-        let (twice, second) = once.overflowing_sub(borrow.into());
-        *digit = twice;
-        borrow = first || second;
-    }
-    (!borrow).then_some(difference)
 }
 
 #[cfg(test)]
@@ -83,19 +62,19 @@ mod tests {
 
     const SUMS: &[u8] = include_bytes!("../../fixtures/keys/kinds/SHA256SUMS");
 
-    #[track_caller]
-    fn check(from: u16, what: u16, expected: Option<u16>) {
-        let spell = |value: u16| number(&value.to_be_bytes()).expect("it is short");
-        assert_eq!(minus(&spell(from), &spell(what)), expected.map(spell));
+    /// Returns a signature with the `s` that it does not have.
+    fn mirrored(signature: &Signature) -> Signature {
+        let (r, s) = numbers(signature).expect("of the curve").split_scalars();
+        let other = Numbers::from_scalars(r, -s).expect("not zero");
+        with_numbers(signature, &other).expect("made of one")
     }
 
     #[test]
-    fn numbers_are_subtracted() {
-        check(0x1234, 0x34, Some(0x1200));
-        check(0x1200, 0x01, Some(0x11ff));
-        check(0x1200, 0x1200, Some(0));
-        check(0x1200, 0x1201, None);
+    fn numbers_keep_their_leading_zeros() {
         assert_eq!(number(&[1; 33]), None);
+        let short = number(&[1, 2]).expect("it fits");
+        assert_eq!(short[..30], [0; 30]);
+        assert_eq!(short[30..], [1, 2]);
     }
 
     /// Which one gpg made is chance.
@@ -112,7 +91,7 @@ mod tests {
             panic!("{made:?}")
         };
         let low = low_s(&made, &key).into_owned();
-        let high = with_other_s(&low).expect("it has one");
+        let high = mirrored(&low);
         assert!(made == low || made.signature() == high.signature());
         assert!(
             high.verify(&key, SUMS).is_err(),
