@@ -89,7 +89,6 @@ const HOMES: &[(&str, &str)] = &[
     ("rustls", "os"),
     ("rustls_native_certs", "os"),
     ("semver", "flavor version"),
-    ("serde_sarif", "report"),
     ("sha2", "hash"),
     ("similar", "cli"),
     ("tempfile", "os"),

@@ -8,17 +8,18 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
 
-use serde_sarif::sarif::{
-    ArtifactLocation, Invocation, Location, Message, MultiformatMessageString, Notification,
-    PhysicalLocation, PropertyBag, Region, ReportingConfiguration, ReportingDescriptor,
-    Result as Found, ResultColumnKind, ResultLevel, Run, Sarif, Suppression, ToolComponent,
-};
-
 use super::Checked;
 use super::human::harmless_lines;
 use super::json::{Finding, Related, Root};
 use crate::diag::{self, Rule, Severity};
 use crate::hash::Sha256Stream;
+
+mod log;
+
+use log::{
+    ArtifactLocation, Driver, Invocation, Location, Log, Message, Notification, PhysicalLocation,
+    Region, RuleConfiguration, RuleDescriptor, RuleText, Run, Suppression, Tool,
+};
 
 /// How many results are told: GitHub refuses a run that has more.
 const MAX_RESULTS: usize = 25_000;
@@ -51,34 +52,36 @@ pub fn render(out: &mut dyn Write, checked: &Checked) -> io::Result<()> {
     let mut failures = failures(checked);
     if left_out > 0 {
         let text = format!("{left_out} more results are not told here");
-        failures.push(notification(&text, "warning"));
+        failures.push(notification(&text, Severity::Warning));
     }
-    let invocation = Invocation::builder()
-        .execution_successful(checked.is_complete())
-        .exit_code(i64::from(checked.exit))
-        .tool_execution_notifications(failures)
-        .build();
-    let top = ArtifactLocation::builder()
-        .description("the top of the repository")
-        .build();
+    let top = ArtifactLocation {
+        description: Some(Message {
+            text: "the top of the repository".to_owned(),
+        }),
+        ..ArtifactLocation::default()
+    };
     let rules = results.rules.iter().map(|name| rule(name));
-    let tool = ToolComponent::builder()
-        .name("lockctl")
-        .version(env!("CARGO_PKG_VERSION"))
-        .rules(rules.collect::<Vec<_>>())
-        .build();
-    let run = Run::builder()
-        .tool(tool)
-        .column_kind(serde_json::to_value(ResultColumnKind::UnicodeCodePoints)?)
-        .original_uri_base_ids(BTreeMap::from([(TOP.to_owned(), top)]))
-        .invocations(vec![invocation])
-        .results(results.all)
-        .build();
-    let log = Sarif::builder()
-        .schema(SCHEMA)
-        .version("2.1.0")
-        .runs(vec![run])
-        .build();
+    let driver = Driver {
+        name: "lockctl",
+        rules: rules.collect(),
+        version: env!("CARGO_PKG_VERSION"),
+    };
+    let run = Run {
+        column_kind: "unicodeCodePoints",
+        invocations: vec![Invocation {
+            execution_successful: checked.is_complete(),
+            exit_code: checked.exit,
+            tool_execution_notifications: failures,
+        }],
+        original_uri_base_ids: BTreeMap::from([(TOP, top)]),
+        results: results.all,
+        tool: Tool { driver },
+    };
+    let log = Log {
+        schema: SCHEMA,
+        runs: vec![run],
+        version: "2.1.0",
+    };
     serde_json::to_writer_pretty(&mut *out, &log)?;
     writeln!(out)
 }
@@ -86,7 +89,7 @@ pub fn render(out: &mut dyn Write, checked: &Checked) -> io::Result<()> {
 /// Results on their way, with what they refer to.
 #[derive(Default)]
 struct Results {
-    all: Vec<Found>,
+    all: Vec<log::Finding>,
     /// The rules of the results, in the order of their first use.
     rules: Vec<&'static str>,
     /// How often there was a finding with the same fingerprint but for its count.
@@ -119,25 +122,22 @@ impl Results {
             self.rules.len() - 1
         });
         let fingerprint = self.fingerprint(finding);
-        let mut result = Found::builder()
-            .rule_id(finding.rule)
-            .rule_index(i64::try_from(index).unwrap_or(i64::MAX))
-            .level(level(finding.severity))
-            .message(message(&finding.told()))
-            .locations(vec![location(root, finding)])
-            .partial_fingerprints(BTreeMap::from([(FINGERPRINT.to_owned(), fingerprint)]))
-            .build();
-        let related: Vec<Location> = finding.related.iter().take(MAX_RELATED).map(see).collect();
-        result.related_locations = (!related.is_empty()).then_some(related);
-        result.properties = properties(finding);
-        result.suppressions = reason.map(|reason| {
-            let suppression = Suppression::builder()
-                .kind("external")
-                .justification(harmless_lines(reason))
-                .build();
-            vec![suppression]
+        let related = finding.related.iter().take(MAX_RELATED);
+        let suppression = reason.map(|reason| Suppression {
+            justification: harmless_lines(reason),
+            kind: "external",
         });
-        self.all.push(result);
+        self.all.push(log::Finding {
+            level: finding.severity,
+            locations: vec![location(root, finding)],
+            message: message(&finding.told()),
+            partial_fingerprints: BTreeMap::from([(FINGERPRINT, fingerprint)]),
+            properties: properties(finding),
+            related_locations: related.map(see).collect(),
+            rule_id: finding.rule,
+            rule_index: index,
+            suppressions: suppression.into_iter().collect(),
+        });
     }
 
     /// Hashes what stays the same when lines move: rule, provider, platform, file, and a count of
@@ -160,43 +160,36 @@ impl Results {
     }
 }
 
-fn properties(finding: &Finding) -> Option<PropertyBag> {
+fn properties(finding: &Finding) -> BTreeMap<&'static str, String> {
     let known = [
         ("provider", &finding.provider),
         ("platform", &finding.platform),
     ];
     let known = known.into_iter();
-    let known = known.filter_map(|(name, value)| Some((name.to_owned(), value.clone()?.into())));
-    let bag = PropertyBag {
-        additional_properties: known.collect(),
-        ..PropertyBag::default()
-    };
-    (!bag.additional_properties.is_empty()).then_some(bag)
+    let known = known.filter_map(|(name, value)| Some((name, value.clone()?)));
+    known.collect()
 }
 
 /// Describes a rule of the table, with its page as the help.
-fn rule(name: &str) -> ReportingDescriptor {
+fn rule(name: &str) -> RuleDescriptor {
     let rule = diag::named(name);
-    let level = match rule.severity {
-        Severity::Note => "note",
-        Severity::Warning => "warning",
-        Severity::Error => "error",
+    let text = |text| RuleText {
+        markdown: None,
+        text,
     };
-    let usual = ReportingConfiguration::builder()
-        .level(level)
-        .enabled(!rule.is_off)
-        .build();
-    let help = MultiformatMessageString::builder()
-        .text(rule.page())
-        .markdown(rule.page())
-        .build();
-    ReportingDescriptor::builder()
-        .id(rule.name)
-        .short_description(MultiformatMessageString::from(&sentence(rule.meaning)))
-        .full_description(MultiformatMessageString::from(&described(rule)))
-        .help(help)
-        .default_configuration(usual)
-        .build()
+    RuleDescriptor {
+        default_configuration: RuleConfiguration {
+            enabled: !rule.is_off,
+            level: rule.severity,
+        },
+        full_description: text(described(rule)),
+        help: RuleText {
+            markdown: Some(rule.page()),
+            text: rule.page().to_owned(),
+        },
+        id: rule.name,
+        short_description: text(sentence(rule.meaning)),
+    }
 }
 
 /// Returns the first paragraph of a page: what the rule means at length.
@@ -216,35 +209,30 @@ fn sentence(meaning: &str) -> String {
     format!("{}{}.", first.collect::<String>(), rest.as_str())
 }
 
-fn level(severity: Severity) -> ResultLevel {
-    match severity {
-        Severity::Note => ResultLevel::Note,
-        Severity::Warning => ResultLevel::Warning,
-        Severity::Error => ResultLevel::Error,
-    }
-}
-
 /// Returns where a finding is; the directory of its root if it has no place in a file, since a
 /// result without any place is refused by GitHub.
 fn location(root: &Root, finding: &Finding) -> Location {
-    let place = match (&finding.file, finding.line, finding.column) {
+    let physical_location = match (&finding.file, finding.line, finding.column) {
         (Some(file), Some(line), Some(column)) => {
             let end_line = finding.end_line.unwrap_or(line);
             let end_column = finding.end_column.unwrap_or(column);
-            PhysicalLocation::builder()
-                .artifact_location(artifact(file))
-                .region(region((line, column), (end_line, end_column)))
-                .build()
+            PhysicalLocation {
+                artifact_location: artifact(file),
+                region: Some(region((line, column), (end_line, end_column))),
+            }
         }
         (file, ..) => {
             let dir = || format!("{}/", root.path.trim_end_matches('/'));
-            let path = file.clone().unwrap_or_else(dir);
-            PhysicalLocation::builder()
-                .artifact_location(artifact(&path))
-                .build()
+            PhysicalLocation {
+                artifact_location: artifact(&file.clone().unwrap_or_else(dir)),
+                region: None,
+            }
         }
     };
-    Location::builder().physical_location(place).build()
+    Location {
+        message: None,
+        physical_location,
+    }
 }
 
 /// Returns a place that explains a finding.
@@ -253,27 +241,33 @@ fn see(related: &Related) -> Location {
         (related.line, related.column),
         (related.end_line, related.end_column),
     );
-    let place = PhysicalLocation::builder()
-        .artifact_location(artifact(&related.file))
-        .region(region(start, end))
-        .build();
-    let mut location = Location::builder().physical_location(place).build();
-    location.message = (!related.text.is_empty()).then(|| message(&related.text));
-    location
+    Location {
+        message: (!related.text.is_empty()).then(|| message(&related.text)),
+        physical_location: PhysicalLocation {
+            artifact_location: artifact(&related.file),
+            region: Some(region(start, end)),
+        },
+    }
 }
 
 fn artifact(path: &str) -> ArtifactLocation {
     let is_absolute = Path::new(path).is_absolute() || path.starts_with('/');
     if !is_absolute {
-        let location = ArtifactLocation::builder().uri(encoded(path));
-        return location.uri_base_id(TOP).build();
+        return ArtifactLocation {
+            uri: Some(encoded(path)),
+            uri_base_id: Some(TOP),
+            ..ArtifactLocation::default()
+        };
     }
     // A drive stands behind a slash, with its colon as it is.
     let uri = match path.split_once(":/") {
         Some((drive, rest)) if drive.len() == 1 => format!("file:///{drive}:/{}", encoded(rest)),
         _ => format!("file://{}", encoded(path)),
     };
-    ArtifactLocation::builder().uri(uri).build()
+    ArtifactLocation {
+        uri: Some(uri),
+        ..ArtifactLocation::default()
+    }
 }
 
 /// Encodes a path with `/` between its parts for a URI: whatever could mean something else there.
@@ -290,19 +284,19 @@ fn encoded(path: &str) -> String {
 }
 
 fn region(start: (usize, usize), end: (usize, usize)) -> Region {
-    let number = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
-    Region::builder()
-        .start_line(number(start.0))
-        .start_column(number(start.1))
-        .end_line(number(end.0))
-        .end_column(number(end.1))
-        .build()
+    Region {
+        end_column: end.1,
+        end_line: end.0,
+        start_column: start.1,
+        start_line: start.0,
+    }
 }
 
 /// Makes a message in which no foreign text is a link (section 3.11.6).
 fn message(text: &str) -> Message {
-    let text = harmless_lines(text).replace("](", "] (");
-    Message::builder().text(text).build()
+    Message {
+        text: harmless_lines(text).replace("](", "] ("),
+    }
 }
 
 fn failures(checked: &Checked) -> Vec<Notification> {
@@ -312,12 +306,14 @@ fn failures(checked: &Checked) -> Vec<Notification> {
         true => format!("{}: {}", roots.join(", "), failure.told()),
         false => failure.told(),
     });
-    texts.map(|text| notification(&text, "error")).collect()
+    texts
+        .map(|text| notification(&text, Severity::Error))
+        .collect()
 }
 
-fn notification(text: &str, level: &str) -> Notification {
-    Notification::builder()
-        .message(message(text))
-        .level(level)
-        .build()
+fn notification(text: &str, level: Severity) -> Notification {
+    Notification {
+        level,
+        message: message(text),
+    }
 }
