@@ -36,6 +36,7 @@ pub mod cliconfig;
 pub mod config;
 pub mod expr;
 pub mod hcl;
+pub mod json;
 pub mod lockfile;
 pub mod project;
 

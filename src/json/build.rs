@@ -1,0 +1,175 @@
+//! The tree, put together while the text is walked over.
+
+use std::mem;
+
+use super::{Member, Value, ValueKind, Wanted};
+use crate::diag::Span;
+
+/// The tree as far as it was read.
+pub(super) struct Build {
+    /// What is wanted of the whole.
+    wanted: &'static Wanted,
+    /// What is open and wanted, each inside the one before.
+    open: Vec<Open>,
+    /// How many brackets are open in what is left out; the name or bracket that began it counts.
+    skipped: usize,
+    root: Option<Value>,
+}
+
+/// An object or array that is not complete.
+struct Open {
+    start: usize,
+    wanted: &'static Wanted,
+    content: Content,
+}
+
+enum Content {
+    Array(Vec<Value>),
+    /// The members, and the name of the next one.
+    Object(Vec<Member>, Next),
+}
+
+/// What is known of the member whose value comes next.
+enum Next {
+    Unnamed,
+    Named {
+        name: String,
+        span: Span,
+        wanted: &'static Wanted,
+    },
+    /// Its value is left out.
+    Unwanted,
+}
+
+impl Build {
+    pub(super) fn new(wanted: &'static Wanted) -> Self {
+        Self {
+            wanted,
+            open: Vec::new(),
+            skipped: 0,
+            root: None,
+        }
+    }
+
+    /// Tells whether the value that comes next is left out.
+    pub(super) fn skips(&self) -> bool {
+        let top = self.open.last().map(|open| &open.content);
+        self.skipped > 0 || matches!(top, Some(Content::Object(_, Next::Unwanted)))
+    }
+
+    /// Begins an object or an array.
+    pub(super) fn begin(&mut self, is_object: bool, start: usize) {
+        if self.skips() {
+            self.skipped += 1;
+            return;
+        }
+        let wanted = match self.open.last() {
+            None => self.wanted,
+            Some(Open {
+                content: Content::Object(_, Next::Named { wanted, .. }),
+                ..
+            }) => wanted,
+            Some(array) => array.wanted,
+        };
+        let content = if is_object {
+            Content::Object(Vec::new(), Next::Unnamed)
+        } else {
+            Content::Array(Vec::new())
+        };
+        self.open.push(Open {
+            start,
+            wanted,
+            content,
+        });
+    }
+
+    /// Takes the name of a member.
+    pub(super) fn name(&mut self, name: String, span: Span) {
+        if self.skipped > 0 {
+            return;
+        }
+        let Some(Open {
+            wanted,
+            content: Content::Object(_, next),
+            ..
+        }) = self.open.last_mut()
+        else {
+            return;
+        };
+        let wanted: Option<&'static Wanted> = match wanted {
+            Wanted::All => Some(&Wanted::All),
+            Wanted::Only(names) => names
+                .iter()
+                .find(|(known, _)| *known == name)
+                .map(|(_, wanted)| wanted),
+        };
+        *next = match wanted {
+            Some(wanted) => Next::Named { name, span, wanted },
+            None => Next::Unwanted,
+        };
+    }
+
+    /// Ends what was begun last.
+    pub(super) fn end(&mut self, end: usize) {
+        if self.skipped > 0 {
+            self.skipped -= 1;
+            if self.skipped == 0 {
+                self.forget();
+            }
+            return;
+        }
+        let Some(Open { start, content, .. }) = self.open.pop() else {
+            return;
+        };
+        let kind = match content {
+            Content::Array(elements) => ValueKind::Array(elements),
+            Content::Object(members, _) => ValueKind::Object(members),
+        };
+        let span = Span::new(start, end);
+        self.put(Value { kind, span });
+    }
+
+    /// Takes a value that is no object or array; `kind` is asked only where it is wanted.
+    pub(super) fn scalar(&mut self, span: Span, kind: impl FnOnce() -> ValueKind) {
+        if self.skips() {
+            self.forget();
+        } else {
+            self.put(Value { kind: kind(), span });
+        }
+    }
+
+    /// Drops the member whose value was left out, unless more of it comes.
+    fn forget(&mut self) {
+        if self.skipped > 0 {
+            return;
+        }
+        if let Some(Open {
+            content: Content::Object(_, next),
+            ..
+        }) = self.open.last_mut()
+        {
+            *next = Next::Unnamed;
+        }
+    }
+
+    fn put(&mut self, value: Value) {
+        match self.open.last_mut().map(|open| &mut open.content) {
+            None => self.root = Some(value),
+            Some(Content::Array(elements)) => elements.push(value),
+            Some(Content::Object(members, next)) => {
+                if let Next::Named { name, span, .. } = mem::replace(next, Next::Unnamed) {
+                    members.push(Member {
+                        name,
+                        name_span: span,
+                        value,
+                    });
+                }
+            }
+        }
+    }
+
+    /// Returns the tree of a whole text.
+    pub(super) fn finish(self) -> Option<Value> {
+        self.root
+    }
+}

@@ -1,0 +1,419 @@
+//! The grammar of JSON, with every fault under the title that the programs give it.
+
+use std::io::{self, BufRead};
+
+use super::build::Build;
+use super::tokens::{Kind, Token, Tokens};
+use super::{
+    Fault, MAX_NESTING, MAX_SKIPPED_NESTING, TOO_DEEP, Unfinished, Value, ValueKind, Wanted,
+};
+use crate::diag::Span;
+
+/// What may come next.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// A value, behind a colon or at the very start.
+    Value,
+    /// A value or the end of the array that has just begun.
+    First,
+    /// A value, behind a comma.
+    Next,
+    /// A key or the end of the object that has just begun.
+    FirstKey,
+    /// A key, behind a comma.
+    Key,
+    Colon,
+    /// A comma or the end of what is open.
+    Comma,
+    /// Nothing.
+    End,
+}
+
+enum Step {
+    Further,
+    Stop,
+}
+
+/// An object or array that is not closed yet.
+#[derive(Clone, Copy)]
+struct Open {
+    at: usize,
+    is_object: bool,
+}
+
+/// The walk over one text.
+pub(super) struct Grammar<R> {
+    tokens: Tokens<R>,
+    open: Vec<Open>,
+    state: State,
+    /// Where the last comma stands.
+    comma: usize,
+    /// Where reading has arrived, by line and column.
+    position: (usize, usize),
+    tree: Build,
+    faults: Vec<Fault>,
+}
+
+impl<R: BufRead> Grammar<R> {
+    pub(super) fn new(input: R, wanted: &'static Wanted) -> Self {
+        Self {
+            tokens: Tokens::new(input),
+            open: Vec::new(),
+            state: State::Value,
+            comma: 0,
+            position: (1, 1),
+            tree: Build::new(wanted),
+            faults: Vec::new(),
+        }
+    }
+
+    pub(super) fn run(mut self) -> io::Result<Result<Value, Vec<Fault>>> {
+        loop {
+            let token = self.tokens.next()?;
+            self.position = self.tokens.position(token.span.start);
+            if let Step::Stop = self.step(token) {
+                break;
+            }
+        }
+        let tree = self.tree.finish().filter(|_| self.faults.is_empty());
+        Ok(tree.ok_or(self.faults))
+    }
+
+    fn step(&mut self, token: Token) -> Step {
+        match self.state {
+            State::End => match token.kind {
+                Kind::End => Step::Stop,
+                _ => self.stop(
+                    "Extraneous data after value",
+                    token.span,
+                    "the file ends before this",
+                ),
+            },
+            _ if token.kind == Kind::End => self.end(token.span),
+            State::First if token.kind == Kind::Sign(b']') => self.close(token),
+            State::Next if token.kind == Kind::Sign(b']') => {
+                let comma = Span::new(self.comma, self.comma + 1);
+                self.stop("Trailing comma in array", comma, "")
+            }
+            State::Value | State::First | State::Next => self.value(token),
+            State::FirstKey if token.kind == Kind::Sign(b'}') => self.close(token),
+            State::Key if token.kind == Kind::Sign(b'}') => {
+                let comma = Span::new(self.comma, self.comma + 1);
+                self.stop("Trailing comma in object", comma, "")
+            }
+            State::FirstKey | State::Key => self.key(token),
+            State::Colon => self.colon(token),
+            State::Comma => self.comma(token),
+        }
+    }
+
+    fn value(&mut self, token: Token) -> Step {
+        let Token { kind, span } = token;
+        match kind {
+            Kind::Sign(sign @ (b'{' | b'[')) => {
+                let levels = if self.tree.skips() {
+                    MAX_SKIPPED_NESTING
+                } else {
+                    MAX_NESTING
+                };
+                if self.open.len() >= levels {
+                    return self.stop(TOO_DEEP, span, "");
+                }
+                let (at, is_object) = (span.start, sign == b'{');
+                self.open.push(Open { at, is_object });
+                self.tree.begin(is_object, at);
+                self.state = if is_object {
+                    State::FirstKey
+                } else {
+                    State::First
+                };
+                return Step::Further;
+            }
+            Kind::String | Kind::Number | Kind::Word if self.open.is_empty() => {
+                let remark = "a file is one object, or an array of objects";
+                return self.stop("Root value must be object", span, remark);
+            }
+            Kind::String => {
+                let text = self.string(span);
+                self.tree.scalar(span, || ValueKind::String(text));
+            }
+            Kind::Number => {
+                let text = self.tokens.text();
+                if is_number(text) {
+                    let kind = || ValueKind::Number(String::from_utf8_lossy(text).into_owned());
+                    self.tree.scalar(span, kind);
+                } else {
+                    self.fault("Invalid JSON number", span, "");
+                }
+            }
+            Kind::Word => match self.tokens.text() {
+                b"true" => self.tree.scalar(span, || ValueKind::Bool(true)),
+                b"false" => self.tree.scalar(span, || ValueKind::Bool(false)),
+                b"null" => self.tree.scalar(span, || ValueKind::Null),
+                _ => {
+                    let remark = "words are true, false and null; anything else needs quotes";
+                    self.fault("Invalid JSON keyword", span, remark);
+                }
+            },
+            Kind::Sign(b'}') => return self.stop("Missing JSON value", span, ""),
+            Kind::Sign(b']') => return self.stop("Missing array element value", span, ""),
+            Kind::Sign(_) | Kind::Other | Kind::End => return self.no_value(span),
+        }
+        self.state = State::Comma;
+        Step::Further
+    }
+
+    /// Stops at what begins no value.
+    fn no_value(&mut self, at: Span) -> Step {
+        let marks: [(&[u8], &str); 5] = [
+            (
+                b"\xEF\xBB\xBF",
+                "this is a byte-order mark, which JSON must not have",
+            ),
+            (b"\xFF\xFE", "this is UTF-16"),
+            (b"\xFE\xFF", "this is UTF-16"),
+            (b"/", "JSON has no comments; a key \"//\" serves as one"),
+            (b"'", "strings stand in double quotes"),
+        ];
+        let mark = marks
+            .iter()
+            .find(|(mark, _)| self.tokens.text().starts_with(mark));
+        self.stop(
+            "Invalid start of value",
+            at,
+            mark.map_or("", |(_, remark)| remark),
+        )
+    }
+
+    fn key(&mut self, token: Token) -> Step {
+        if token.kind != Kind::String {
+            let remark = "a name stands in double quotes";
+            return self.stop("Invalid object property name", token.span, remark);
+        }
+        let name = self.string(token.span);
+        self.tree.name(name, token.span);
+        self.state = State::Colon;
+        Step::Further
+    }
+
+    fn colon(&mut self, token: Token) -> Step {
+        match token.kind {
+            Kind::Sign(b':') => {
+                self.state = State::Value;
+                Step::Further
+            }
+            Kind::Sign(b'}' | b',') => self.stop("Missing object value", token.span, ""),
+            _ => {
+                let remark = "a colon stands between name and value";
+                self.stop("Missing property value colon", token.span, remark)
+            }
+        }
+    }
+
+    fn comma(&mut self, token: Token) -> Step {
+        let in_object = self.open.last().is_some_and(|open| open.is_object);
+        let title = match (token.kind, in_object) {
+            (Kind::Sign(b','), _) => {
+                self.comma = token.span.start;
+                self.state = if in_object { State::Key } else { State::Next };
+                return Step::Further;
+            }
+            (Kind::Sign(b'}'), true) | (Kind::Sign(b']'), false) => return self.close(token),
+            (Kind::Sign(b']'), true) => "Mismatched braces",
+            (Kind::Sign(b'}'), false) => "Mismatched brackets",
+            (Kind::Sign(b':'), false) => "Invalid array value",
+            // The programs spell it like this.
+            _ => "Missing attribute seperator comma",
+        };
+        self.stop(title, token.span, "")
+    }
+
+    fn close(&mut self, token: Token) -> Step {
+        self.open.pop();
+        self.tree.end(token.span.end);
+        self.state = if self.open.is_empty() {
+            State::End
+        } else {
+            State::Comma
+        };
+        Step::Further
+    }
+
+    /// Stops at the end of the text; the programs name the outermost bracket first.
+    fn end(&mut self, at: Span) -> Step {
+        let (Some(outermost), Some(innermost)) = (self.open.first(), self.open.last()) else {
+            return self.stop_unfinished(
+                Unfinished::Value,
+                "Missing value",
+                at,
+                "the file holds nothing",
+            );
+        };
+        let open = Span::new(outermost.at, outermost.at + 1);
+        let ends_in = match (self.state, innermost.is_object) {
+            (State::Value | State::Next, _) => Unfinished::Value,
+            (_, true) => Unfinished::Object,
+            (_, false) => Unfinished::Array,
+        };
+        let is_lone = self.open.len() == 1;
+        let (title, at, remark) = match self.state {
+            State::Key | State::FirstKey if is_lone => ("Missing value", at, "the file ends here"),
+            State::Colon if is_lone => ("Missing property value colon", at, "the file ends here"),
+            _ => (
+                "Unclosed object",
+                open,
+                "the file ends before this is closed",
+            ),
+        };
+        self.stop_unfinished(ends_in, title, at, remark)
+    }
+
+    fn stop_unfinished(
+        &mut self,
+        ends_in: Unfinished,
+        title: &'static str,
+        span: Span,
+        remark: &'static str,
+    ) -> Step {
+        let step = self.stop(title, span, remark);
+        if let Some(fault) = self.faults.last_mut() {
+            fault.ends_in = Some(ends_in);
+        }
+        step
+    }
+
+    fn fault(&mut self, title: &'static str, span: Span, remark: &'static str) {
+        let (line, column) = self.position;
+        self.faults.push(Fault {
+            title,
+            span,
+            remark,
+            ends_in: None,
+            line,
+            column,
+        });
+    }
+
+    fn stop(&mut self, title: &'static str, span: Span, remark: &'static str) -> Step {
+        self.fault(title, span, remark);
+        Step::Stop
+    }
+
+    /// Decodes the string that was read last, from quote to quote; one with a fault says nothing.
+    fn string(&mut self, span: Span) -> String {
+        let fault = match decode(self.tokens.text()) {
+            Ok(text) => return text,
+            Err(fault) => fault,
+        };
+        match fault {
+            StringFault::Open => {
+                let remark = "a string ends on its line; write \\n and \\t inside";
+                self.fault("Invalid JSON string", span, remark);
+                if self.tokens.is_at_end()
+                    && let Some(fault) = self.faults.last_mut()
+                {
+                    fault.ends_in = Some(Unfinished::String);
+                }
+            }
+            StringFault::Escape(at) => {
+                let at = span.start + at;
+                let escape = Span::new(at, (at + 2).min(span.end));
+                self.fault("Invalid JSON string", escape, "JSON has no such escape");
+            }
+        }
+        String::new()
+    }
+}
+
+/// Why a string cannot be decoded.
+enum StringFault {
+    /// It has no closing quote.
+    Open,
+    /// It has an escape that JSON does not know; where that begins.
+    Escape(usize),
+}
+
+/// Decodes a string that stands in quotes.
+fn decode(quoted: &[u8]) -> Result<String, StringFault> {
+    let [b'"', inside @ .., b'"'] = quoted else {
+        return Err(StringFault::Open);
+    };
+    let mut text = String::with_capacity(inside.len());
+    let mut rest = inside;
+    while let Some(escape) = rest.iter().position(|byte| *byte == b'\\') {
+        push_lossy(&mut text, &rest[..escape]);
+        rest = &rest[escape..];
+        let (decoded, length) = match (rest.get(1), unit(rest, 0)) {
+            (Some(c @ (b'"' | b'\\' | b'/')), _) => (char::from(*c), 2),
+            (Some(b'b'), _) => ('\u{8}', 2),
+            (Some(b'f'), _) => ('\u{c}', 2),
+            (Some(b'n'), _) => ('\n', 2),
+            (Some(b'r'), _) => ('\r', 2),
+            (Some(b't'), _) => ('\t', 2),
+            (_, Some(first)) => match (first, unit(rest, 6)) {
+                (0xD800..=0xDBFF, Some(second @ 0xDC00..=0xDFFF)) => {
+                    let joined = 0x1_0000 + ((first - 0xD800) << 10) + (second - 0xDC00);
+                    (
+                        char::from_u32(joined).unwrap_or(char::REPLACEMENT_CHARACTER),
+                        12,
+                    )
+                }
+                // Half of a pair is no character.
+                _ => (
+                    char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER),
+                    6,
+                ),
+            },
+            _ => return Err(StringFault::Escape(quoted.len() - 1 - rest.len())),
+        };
+        text.push(decoded);
+        rest = &rest[length..];
+    }
+    push_lossy(&mut text, rest);
+    Ok(text)
+}
+
+/// Adds text; as in the programs, each byte that is no UTF-8 becomes a character of its own.
+fn push_lossy(text: &mut String, bytes: &[u8]) {
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        let broken = chunk.invalid().iter();
+        text.extend(broken.map(|_| char::REPLACEMENT_CHARACTER));
+    }
+}
+
+/// Reads an escape of four hexadecimal digits, as `\u00e9`.
+fn unit(text: &[u8], at: usize) -> Option<u32> {
+    let digits = text.get(at..at + 6)?.strip_prefix(b"\\u")?;
+    let mut value = 0;
+    for digit in digits {
+        value = value * 16 + char::from(*digit).to_digit(16)?;
+    }
+    Some(value)
+}
+
+fn is_number(text: &[u8]) -> bool {
+    let digits = |text: &[u8]| text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let rest = text.strip_prefix(b"-").unwrap_or(text);
+    let whole = digits(rest);
+    if whole == 0 || (whole > 1 && rest[0] == b'0') {
+        return false;
+    }
+    let mut rest = &rest[whole..];
+    if let Some(fraction) = rest.strip_prefix(b".") {
+        let count = digits(fraction);
+        if count == 0 {
+            return false;
+        }
+        rest = &fraction[count..];
+    }
+    let [b'e' | b'E', exponent @ ..] = rest else {
+        return rest.is_empty();
+    };
+    let exponent = match exponent {
+        [b'+' | b'-', exponent @ ..] => exponent,
+        exponent => exponent,
+    };
+    // Beyond that the programs have no number for it, either.
+    (1..=9).contains(&exponent.len()) && digits(exponent) == exponent.len()
+}

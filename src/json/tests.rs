@@ -1,0 +1,149 @@
+//! The tree, its faults, and what is left out.
+
+use std::io::BufReader;
+
+use super::*;
+
+/// Writes a tree so that it can be compared: names, values and spans.
+fn written(value: &Value) -> String {
+    let text = match &value.kind {
+        ValueKind::Null => "null".to_owned(),
+        ValueKind::Bool(truth) => truth.to_string(),
+        ValueKind::Number(number) => number.clone(),
+        ValueKind::String(text) => format!("{text:?}"),
+        ValueKind::Array(elements) => {
+            let elements: Vec<String> = elements.iter().map(written).collect();
+            format!("[{}]", elements.join(" "))
+        }
+        ValueKind::Object(members) => {
+            let member = |member: &Member| {
+                let Span { start, end } = member.name_span;
+                format!("{:?}@{start}-{end}={}", member.name, written(&member.value))
+            };
+            let members: Vec<String> = members.iter().map(member).collect();
+            format!("{{{}}}", members.join(" "))
+        }
+    };
+    format!("{text}@{}-{}", value.span.start, value.span.end)
+}
+
+#[track_caller]
+fn check(text: &[u8], expected: &str) {
+    let value = parse(text).expect("no fault");
+    assert_eq!(written(&value), expected);
+    // Read byte for byte it is the same.
+    let slow = BufReader::with_capacity(1, text);
+    let read = read(slow, &Wanted::All).expect("memory");
+    assert_eq!(read, Ok(value));
+}
+
+#[track_caller]
+fn check_faults(text: &[u8], expected: &[&str]) {
+    let faults = parse(text).expect_err("faults");
+    let told: Vec<String> = faults.iter().map(ToString::to_string).collect();
+    assert_eq!(told, expected, "{}", String::from_utf8_lossy(text));
+    let slow = BufReader::with_capacity(1, text);
+    let read = read(slow, &Wanted::All)
+        .expect("memory")
+        .expect_err("faults");
+    let told: Vec<String> = read.iter().map(ToString::to_string).collect();
+    assert_eq!(told, expected);
+}
+
+#[test]
+fn a_tree_has_all_members_with_their_places() {
+    check(
+        br#"{"a": [1, -2.5e3, {}], "a": null}"#,
+        r#"{"a"@1-4=[1@7-8 -2.5e3@10-16 {}@18-20]@6-21 "a"@23-26=null@28-32}@0-33"#,
+    );
+    check(b" [ true ,\n false ] ", "[true@3-7 false@11-16]@1-18");
+}
+
+#[test]
+fn strings_are_decoded() {
+    check(
+        br#"["\"\\\/\b\f\n\r\t", "\u00e9\ud83d\ude00"]"#,
+        "[\"\\\"\\\\/\\u{8}\\u{c}\\n\\r\\t\"@1-19 \"\u{e9}\u{1f600}\"@21-41]@0-42",
+    );
+    // Half a pair, two halves in the wrong order, and bytes that are no text.
+    check(
+        b"[\"\\ud83dx\", \"\\ude00\\ud83d\", \"\xff\xfe\", \"\xc3\xa9\"]",
+        "[\"\u{fffd}x\"@1-10 \"\u{fffd}\u{fffd}\"@12-26 \"\u{fffd}\u{fffd}\"@28-32 \"\u{e9}\"@34-38]@0-39",
+    );
+}
+
+#[test]
+fn every_fault_is_told_until_the_structure_breaks() {
+    check_faults(
+        br#"{"a": 01, "b": yes, "c": "\q", "d" 1, "e": 2}"#,
+        &[
+            "Invalid JSON number: line 1, column 7",
+            "Invalid JSON keyword: line 1, column 16",
+            "Invalid JSON string: line 1, column 26",
+            "Missing property value colon: line 1, column 36",
+        ],
+    );
+    check_faults(
+        b"{\n \"a\":\n  [1,]}",
+        &["Trailing comma in array: line 3, column 6"],
+    );
+    check_faults(b"", &["Missing value: line 1, column 1"]);
+    check_faults(b"{} {}", &["Extraneous data after value: line 1, column 4"]);
+    check_faults(b"12", &["Root value must be object: line 1, column 1"]);
+}
+
+#[test]
+fn what_is_unfinished_is_known() {
+    let ends_in = |text: &str| parse(text.as_bytes()).expect_err("faults")[0].ends_in;
+    assert_eq!(ends_in("{\"a\": {"), Some(Unfinished::Object));
+    assert_eq!(ends_in("{\"a\": [1"), Some(Unfinished::Array));
+    assert_eq!(ends_in("{\"a\":"), Some(Unfinished::Value));
+    assert_eq!(ends_in("{\"a"), Some(Unfinished::String));
+    assert_eq!(ends_in("{\"a\n\": 1}"), None);
+    assert_eq!(ends_in("{\"a\": ]"), None);
+}
+
+#[test]
+fn only_what_is_wanted_is_kept_but_all_is_checked() {
+    static WANTED: Wanted = Wanted::Only(&[
+        ("v", Wanted::All),
+        ("list", Wanted::Only(&[("name", Wanted::All)])),
+    ]);
+    let text = br#"{"x": {"v": [1, {"y": {}}]}, "v": 4, "list": [
+        {"name": "a", "secret": "s", "deep": [{"name": "no"}]}, {"name": {"b": 1}}], "z": 1}"#;
+    let value = read(&text[..], &WANTED).expect("memory").expect("good");
+    let ValueKind::Object(members) = &value.kind else {
+        panic!("an object");
+    };
+    let names: Vec<&str> = members.iter().map(|member| &*member.name).collect();
+    assert_eq!(names, ["v", "list"]);
+    let shown = format!("{value:?}");
+    assert!(
+        shown.contains("\"a\"") && shown.contains("\"b\""),
+        "{shown}"
+    );
+    assert!(
+        !shown.contains("secret") && !shown.contains("no"),
+        "{shown}"
+    );
+    let broken = br#"{"x": {"v": [01]}}"#;
+    let faults = read(&broken[..], &WANTED)
+        .expect("memory")
+        .expect_err("one");
+    assert_eq!(faults[0].title, "Invalid JSON number");
+}
+
+#[test]
+fn nesting_has_a_limit() {
+    let nested = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
+    assert!(parse(nested(MAX_NESTING).as_bytes()).is_ok());
+    let faults = parse(nested(MAX_NESTING + 1).as_bytes()).expect_err("too deep");
+    assert_eq!(faults[0].title, TOO_DEEP);
+    static NOTHING: Wanted = Wanted::Only(&[]);
+    let read_nested = |levels| {
+        let text = format!("{{\"a\": {}}}", nested(levels));
+        read(text.as_bytes(), &NOTHING).expect("memory").is_ok()
+    };
+    assert!(read_nested(MAX_SKIPPED_NESTING - 1));
+    assert!(!read_nested(MAX_SKIPPED_NESTING));
+}

@@ -1,0 +1,162 @@
+//! The text, cut into tokens. What is inside of strings and numbers is not looked at here.
+
+use std::io::{self, BufRead, ErrorKind};
+
+use crate::diag::Span;
+
+/// How many bytes of [`Kind::Other`] say what it is: those of a byte-order mark.
+const LONGEST_MARK: usize = 3;
+
+/// What a token is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// One of `{}[],:`
+    Sign(u8),
+    String,
+    Number,
+    Word,
+    Other,
+    End,
+}
+
+/// A piece of the text.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Token {
+    pub(super) kind: Kind,
+    pub(super) span: Span,
+}
+
+/// A text that is read piece by piece.
+pub(super) struct Tokens<R> {
+    input: R,
+    /// How many bytes were read.
+    at: usize,
+    line: usize,
+    /// Where the line began.
+    line_start: usize,
+    /// The bytes of the last token but signs; of [`Kind::Other`], what comes next.
+    text: Vec<u8>,
+}
+
+impl<R: BufRead> Tokens<R> {
+    pub(super) fn new(input: R) -> Self {
+        Self {
+            input,
+            at: 0,
+            line: 1,
+            line_start: 0,
+            text: Vec::new(),
+        }
+    }
+
+    /// Returns the bytes of the last string, number or word.
+    pub(super) fn text(&self) -> &[u8] {
+        &self.text
+    }
+
+    /// Returns line and column, both from 1, of a place in the last line.
+    pub(super) fn position(&self, at: usize) -> (usize, usize) {
+        (self.line, at.saturating_sub(self.line_start) + 1)
+    }
+
+    /// Tells whether the text is known to end here: nothing more can be read, or it was tried.
+    pub(super) fn is_at_end(&mut self) -> bool {
+        ahead(&mut self.input).is_ok_and(<[u8]>::is_empty)
+    }
+
+    /// Returns the next token; at the end of the text always that.
+    pub(super) fn next(&mut self) -> io::Result<Token> {
+        self.space()?;
+        self.text.clear();
+        let start = self.at;
+        let ahead = ahead(&mut self.input)?;
+        let kind = match ahead.first() {
+            None => Kind::End,
+            Some(sign @ (b'{' | b'}' | b'[' | b']' | b',' | b':')) => Kind::Sign(*sign),
+            Some(b'"') => Kind::String,
+            Some(b'0'..=b'9' | b'+' | b'-' | b'.') => Kind::Number,
+            Some(byte) if byte.is_ascii_alphabetic() => Kind::Word,
+            Some(_) => Kind::Other,
+        };
+        match kind {
+            Kind::End => {}
+            Kind::Sign(_) => self.skip(1),
+            Kind::String => self.string()?,
+            Kind::Number => self.run(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte))?,
+            Kind::Word => self.run(|byte| byte.is_ascii_alphabetic())?,
+            Kind::Other => {
+                let mark = ahead.len().min(LONGEST_MARK);
+                self.text.extend_from_slice(&ahead[..mark]);
+                self.skip(1);
+            }
+        }
+        Ok(Token {
+            kind,
+            span: Span::new(start, self.at),
+        })
+    }
+
+    fn skip(&mut self, count: usize) {
+        self.input.consume(count);
+        self.at += count;
+    }
+
+    fn space(&mut self) -> io::Result<()> {
+        loop {
+            let ahead = ahead(&mut self.input)?;
+            let is_space = |byte: &u8| b" \t\r\n".contains(byte);
+            let count = ahead.iter().take_while(|byte| is_space(byte)).count();
+            for (n, byte) in ahead[..count].iter().enumerate() {
+                if *byte == b'\n' {
+                    self.line += 1;
+                    self.line_start = self.at + n + 1;
+                }
+            }
+            let may_go_on = count > 0 && count == ahead.len();
+            self.skip(count);
+            if !may_go_on {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Takes bytes into the token as long as they fit.
+    fn run(&mut self, mut fits: impl FnMut(u8) -> bool) -> io::Result<()> {
+        loop {
+            let ahead = ahead(&mut self.input)?;
+            let misfit = ahead.iter().position(|byte| !fits(*byte));
+            let count = misfit.unwrap_or(ahead.len());
+            let is_done = misfit.is_some() || ahead.is_empty();
+            self.text.extend_from_slice(&ahead[..count]);
+            self.skip(count);
+            if is_done {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Takes a string with its quotes; one without an end stops before a control character.
+    fn string(&mut self) -> io::Result<()> {
+        let (mut first, mut escaped, mut closed) = (true, false, false);
+        self.run(|byte| {
+            if closed || byte < 32 {
+                return false;
+            }
+            closed = byte == b'"' && !escaped && !first;
+            escaped = byte == b'\\' && !escaped;
+            first = false;
+            true
+        })
+    }
+}
+
+/// Returns what can be read at once; nothing only at the end.
+fn ahead<R: BufRead>(input: &mut R) -> io::Result<&[u8]> {
+    while let Err(error) = input.fill_buf() {
+        if error.kind() != ErrorKind::Interrupted {
+            return Err(error);
+        }
+    }
+    // A second call returns the same without reading.
+    input.fill_buf()
+}
