@@ -82,7 +82,6 @@ const HOMES: &[(&str, &str)] = &[
     ("idna", "addr"),
     ("ignore", "project"),
     ("indicatif", "cli"),
-    ("jsonc_parser", "config"),
     ("k256", "authenticate"),
     ("pgp", "authenticate"),
     ("quick_junit", "report"),

@@ -4,9 +4,6 @@
 //! here. Scalars are secrets until somebody needs one.
 
 use std::collections::BTreeMap;
-use std::fmt;
-
-use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use super::native::{Fault, Origin, prepare};
 use super::veil;
@@ -15,6 +12,7 @@ use crate::hcl::{
     self,
     tree::{Attribute, Block, Body, Expr, ExprKind, Item, ObjectItem, ObjectKey, Word},
 };
+use crate::json::{self, Member, Unfinished, Value, ValueKind};
 use crate::world::Secret;
 
 /// A file taken apart.
@@ -85,27 +83,55 @@ pub(super) fn parse(bytes: &[u8]) -> Parsed {
 }
 
 fn json(text: &str) -> Result<Vec<Entry>, Vec<Fault>> {
-    match serde_json::from_str::<Json>(text) {
-        Ok(json) => Ok(Placed::new(text).entries(json)),
-        Err(error) => {
-            let at = offset(text, error.line(), error.column());
-            Err(vec![Fault::new(Span::new(at, at), json_note(&error))])
+    match json::parse(text.as_bytes()).map(|value| value.kind) {
+        Ok(ValueKind::Object(members)) => Ok(entries(members)),
+        Ok(_) => Ok(Vec::new()),
+        Err(found) => {
+            // Behind the first end of the text, the others say the same.
+            let last = found.iter().position(|fault| fault.ends_in.is_some());
+            let found = &found[..last.map_or(found.len(), |last| last + 1)];
+            Err(found.iter().map(|fault| json_fault(fault, text)).collect())
         }
     }
 }
 
-/// Says what is wrong with a text in JSON: a fixed text, which shows nothing of the file.
-fn json_note(error: &serde_json::Error) -> String {
-    let message = error.to_string();
-    let message = message.split(" at line ").next().unwrap_or_default();
-    match message {
-        "EOF while parsing an object" => "the file ends inside an object: `}` is missing",
-        "EOF while parsing a list" => "the file ends inside a list: `]` is missing",
-        "EOF while parsing a string" => "the file ends inside a string: `\"` is missing",
-        "EOF while parsing a value" => "the file ends where a value must stand",
-        message => message,
+/// Says what is wrong with a text in JSON: fixed texts, which show nothing of the file.
+fn json_fault(fault: &json::Fault, text: &str) -> Fault {
+    let (at, note) = match (fault.ends_in, fault.remark) {
+        (Some(ends_in), _) => (text.len(), unfinished(ends_in)),
+        (None, "") => (fault.span.start, fault.title),
+        (None, remark) => (fault.span.start, remark),
+    };
+    Fault::new(Span::new(at, at), note)
+}
+
+fn unfinished(ends_in: Unfinished) -> &'static str {
+    match ends_in {
+        Unfinished::Object => "the file ends inside an object: `}` is missing",
+        Unfinished::Array => "the file ends inside a list: `]` is missing",
+        Unfinished::String => "the file ends inside a string: `\"` is missing",
+        Unfinished::Value => "the file ends where a value must stand",
     }
-    .to_owned()
+}
+
+fn entries(members: Vec<Member>) -> Vec<Entry> {
+    let entry = |member: Member| Entry {
+        key: Word {
+            text: member.name,
+            span: member.name_span,
+        },
+        value: node(member.value),
+    };
+    members.into_iter().map(entry).collect()
+}
+
+fn node(value: Value) -> Node {
+    match value.kind {
+        ValueKind::String(text) => Node::Text(Secret::new(text)),
+        ValueKind::Null | ValueKind::Bool(_) | ValueKind::Number(_) => Node::Scalar,
+        ValueKind::Array(elements) => Node::List(elements.into_iter().map(node).collect()),
+        ValueKind::Object(members) => Node::Object(entries(members)),
+    }
 }
 
 fn native(text: &str) -> (Vec<u8>, Result<Vec<Entry>, Vec<Fault>>) {
@@ -130,13 +156,6 @@ fn native(text: &str) -> (Vec<u8>, Result<Vec<Entry>, Vec<Fault>>) {
         false => Err(faults),
     };
     (prepared.shown, tree)
-}
-
-/// Turns line and column, both from 1, into an offset.
-fn offset(text: &str, line: usize, column: usize) -> usize {
-    let lines = text.split_inclusive('\n');
-    let before: usize = lines.take(line.saturating_sub(1)).map(str::len).sum();
-    (before + column.saturating_sub(1)).min(text.len())
 }
 
 /// From the tree of `hcl` to ours, with the texts put back.
@@ -215,124 +234,5 @@ impl Convert {
             key: self.word(name),
             value: self.node(&item.value),
         })
-    }
-}
-
-/// A JSON value with all its keys, also where one occurs twice, since HCL 1 merges them.
-enum Json {
-    Text(Secret),
-    Scalar,
-    List(Vec<Self>),
-    Object(Vec<(String, Self)>),
-}
-
-/// Gives every key of a JSON text its place: the text holds the keys in the order of the tree.
-struct Placed {
-    keys: std::vec::IntoIter<Span>,
-}
-
-impl Placed {
-    fn new(text: &str) -> Self {
-        let bytes = text.as_bytes();
-        let mut keys = Vec::new();
-        let mut at = 0;
-        while let Some(found) = text[at..].find('"') {
-            let start = at + found;
-            let mut end = start + 1;
-            while end < bytes.len() && bytes[end] != b'"' {
-                end += 1 + usize::from(bytes[end] == b'\\');
-            }
-            at = (end + 1).min(bytes.len());
-            if text[at..].trim_start().starts_with(':') {
-                keys.push(Span::new(start, at));
-            }
-        }
-        Self {
-            keys: keys.into_iter(),
-        }
-    }
-
-    fn entries(&mut self, json: Json) -> Vec<Entry> {
-        match self.node(json) {
-            Node::Object(entries) => entries,
-            _ => Vec::new(),
-        }
-    }
-
-    /// As deep as `serde_json` lets it become (128 levels).
-    fn node(&mut self, json: Json) -> Node {
-        match json {
-            Json::Text(text) => Node::Text(text),
-            Json::Scalar => Node::Scalar,
-            Json::List(items) => {
-                Node::List(items.into_iter().map(|item| self.node(item)).collect())
-            }
-            Json::Object(entries) => {
-                let entry = |(text, value)| {
-                    let span = self.keys.next().unwrap_or_default();
-                    Entry {
-                        key: Word { text, span },
-                        value: self.node(value),
-                    }
-                };
-                Node::Object(entries.into_iter().map(entry).collect())
-            }
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for Json {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(JsonVisitor)
-    }
-}
-
-struct JsonVisitor;
-
-impl<'de> Visitor<'de> for JsonVisitor {
-    type Value = Json;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a value")
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<Json, E> {
-        Ok(Json::Scalar)
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<Json, E> {
-        Ok(Json::Scalar)
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<Json, E> {
-        Ok(Json::Scalar)
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<Json, E> {
-        Ok(Json::Scalar)
-    }
-
-    fn visit_unit<E>(self) -> Result<Json, E> {
-        Ok(Json::Scalar)
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<Json, E> {
-        Ok(Json::Text(Secret::new(text)))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Json, A::Error> {
-        let mut list = Vec::new();
-        while let Some(item) = items.next_element()? {
-            list.push(item);
-        }
-        Ok(Json::List(list))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Json, A::Error> {
-        let mut object = Vec::new();
-        while let Some(entry) = entries.next_entry()? {
-            object.push(entry);
-        }
-        Ok(Json::Object(object))
     }
 }

@@ -7,9 +7,8 @@ use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
-
 use crate::diag::Diagnostic;
+use crate::json::{self, Value, ValueKind};
 use crate::version::Version;
 
 use super::calls;
@@ -29,23 +28,11 @@ pub(super) struct Manifest {
     records: BTreeMap<String, Record>,
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "PascalCase")]
-struct Document {
-    #[serde(default)]
-    modules: Vec<Record>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "PascalCase")]
+#[derive(Debug)]
 struct Record {
-    #[serde(default)]
     key: String,
-    #[serde(default)]
     source: String,
-    #[serde(default)]
     version: String,
-    #[serde(default)]
     dir: String,
 }
 
@@ -78,9 +65,18 @@ fn parse(bytes: &[u8]) -> Result<Manifest, String> {
     if bytes.is_empty() {
         return Ok(Manifest::default());
     }
-    let document: Document = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+    let document = json::parse(bytes).map_err(|faults| {
+        let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
+        faults.join("; ")
+    })?;
     let mut records = BTreeMap::new();
-    for record in document.modules {
+    for record in listed(&document)? {
+        let record = Record {
+            key: text(record, "Key")?,
+            source: text(record, "Source")?,
+            version: text(record, "Version")?,
+            dir: text(record, "Dir")?,
+        };
         if !record.version.is_empty() && record.version.parse::<Version>().is_err() {
             return Err(format!("the record of {:?} has a bad version", record.key));
         }
@@ -90,6 +86,29 @@ fn parse(bytes: &[u8]) -> Result<Manifest, String> {
         }
     }
     Ok(Manifest { records })
+}
+
+/// Lists the records of a document.
+fn listed(document: &Value) -> Result<&[Value], String> {
+    match (&document.kind, document.member("Modules")) {
+        (ValueKind::Object(_), None) => Ok(&[]),
+        (_, Some(modules)) => match &modules.kind {
+            ValueKind::Array(records) => Ok(records),
+            _ => Err("Modules is no list".to_owned()),
+        },
+        (_, None) => Err("it is no object".to_owned()),
+    }
+}
+
+/// Reads a member of a record that is a text, or not there.
+fn text(record: &Value, name: &str) -> Result<String, String> {
+    let kind = record.member(name).map(|value| &value.kind);
+    match (&record.kind, kind) {
+        (ValueKind::Object(_), None) => Ok(String::new()),
+        (_, Some(ValueKind::String(text))) => Ok(text.clone()),
+        (_, Some(_)) => Err(format!("{name} of a record is no text")),
+        (_, None) => Err("a record is no object".to_owned()),
+    }
 }
 
 impl Manifest {

@@ -5,14 +5,13 @@
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{BufReader, ErrorKind, Read};
+use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::path::{Path, PathBuf};
-
-use serde::Deserialize;
 
 use crate::addr::ProviderAddr;
 use crate::diag::{Diagnostic, Span};
 use crate::flavor::Flavor;
+use crate::json::{self, Value, ValueKind, Wanted};
 use crate::requirement::{Origin, Requirements};
 use crate::world::is_outside;
 
@@ -34,26 +33,17 @@ pub(super) struct State {
     pub providers: BTreeMap<ProviderAddr, Place>,
 }
 
-#[derive(Deserialize)]
-struct Document {
-    version: u64,
-    #[serde(default)]
-    resources: Option<Vec<Resource>>,
-}
-
-#[derive(Deserialize)]
-struct Resource {
-    #[serde(default)]
-    provider: Option<String>,
-    #[serde(default)]
-    instances: Option<Vec<Instance>>,
-}
-
-#[derive(Deserialize)]
-struct Instance {
-    #[serde(default)]
-    provider: Option<String>,
-}
+/// What is kept of the file, which may be large and full of secrets.
+static WANTED: Wanted = Wanted::Only(&[
+    ("version", Wanted::All),
+    (
+        "resources",
+        Wanted::Only(&[
+            ("provider", Wanted::All),
+            ("instances", Wanted::Only(&[("provider", Wanted::All)])),
+        ]),
+    ),
+]);
 
 /// Reads the state of the selected workspace; `None` if it cannot be seen, which is said.
 pub(super) fn read(
@@ -89,28 +79,97 @@ pub(super) fn read(
             return None;
         }
     };
+    read_opened(reader, settings, &path, opened)
+}
+
+/// Reads a file that should be a state.
+fn read_opened(
+    reader: &mut Reader<'_>,
+    settings: &Settings,
+    path: &Path,
+    opened: impl Read,
+) -> Option<State> {
     let mut limited = BufReader::new(opened).take(MAX_STATE_BYTES);
-    let document: Result<Document, _> = serde_json::from_reader(&mut limited);
-    match document {
-        // An empty file is no state yet.
-        Err(error) if error.is_eof() && limited.limit() == MAX_STATE_BYTES => {
-            Some(State::default())
-        }
-        Err(_) if limited.limit() == 0 => {
-            let remark = format!("it has more than {MAX_STATE_BYTES} bytes");
-            refuse(reader, &path, "Failed to read file", &remark);
-            None
+    // An empty file is no state yet.
+    if limited.fill_buf().is_ok_and(<[u8]>::is_empty) {
+        return Some(State::default());
+    }
+    let read = json::read(&mut limited, &WANTED);
+    if limited.limit() == 0 && !matches!(read, Ok(Ok(_))) {
+        let remark = format!("it has more than {MAX_STATE_BYTES} bytes");
+        refuse(reader, path, "Failed to read file", &remark);
+        return None;
+    }
+    let no_state = |reader: &mut Reader<'_>, reason: &str| {
+        let remark = format!("it is no state: {reason}");
+        refuse(reader, path, unreadable_title(settings.flavor), &remark);
+        None
+    };
+    let document = match read {
+        Ok(Ok(document)) => document,
+        Ok(Err(faults)) => {
+            let first = faults.first().map(|fault| (fault.line, fault.column));
+            let (line, column) = first.unwrap_or_default();
+            return no_state(reader, &format!("line {line}, column {column}"));
         }
         Err(error) => {
-            let remark = format!(
-                "it is no state: line {}, column {}",
-                error.line(),
-                error.column()
-            );
-            refuse(reader, &path, unreadable_title(settings.flavor), &remark);
-            None
+            refuse(reader, path, "Failed to read file", &error.to_string());
+            return None;
         }
-        Ok(document) => understood(reader, settings, &path, document),
+    };
+    match Document::of(&document) {
+        Ok(document) => understood(reader, settings, path, &document),
+        Err(reason) => no_state(reader, &reason),
+    }
+}
+
+/// What a state says, as far as it is wanted.
+struct Document<'v> {
+    version: u64,
+    /// What each resource names, and what its instances do.
+    resources: Vec<(&'v str, Vec<&'v str>)>,
+}
+
+impl<'v> Document<'v> {
+    /// Reads a document, or says why it is none; what is null is as good as not there.
+    fn of(value: &'v Value) -> Result<Self, String> {
+        let version = match value.member("version").map(|version| &version.kind) {
+            Some(ValueKind::Number(number)) => number.parse().ok(),
+            _ => None,
+        };
+        let Some(version) = version else {
+            return Err("its version is no number".to_owned());
+        };
+        let mut resources = Vec::new();
+        for resource in list(value, "resources")? {
+            let instances = list(resource, "instances")?.iter();
+            let instances = instances.map(provider).collect::<Result<_, _>>()?;
+            resources.push((provider(resource)?, instances));
+        }
+        Ok(Self { version, resources })
+    }
+}
+
+fn list<'v>(value: &'v Value, name: &str) -> Result<&'v [Value], String> {
+    if !matches!(value.kind, ValueKind::Object(_)) {
+        return Err(format!("what should have {name} is no object"));
+    }
+    match value.member(name).map(|list| &list.kind) {
+        None | Some(ValueKind::Null) => Ok(&[]),
+        Some(ValueKind::Array(items)) => Ok(items),
+        Some(_) => Err(format!("{name} is no list")),
+    }
+}
+
+/// Reads which provider a resource or an instance names; empty for none.
+fn provider(value: &Value) -> Result<&str, String> {
+    if !matches!(value.kind, ValueKind::Object(_)) {
+        return Err("what should have a provider is no object".to_owned());
+    }
+    match value.member("provider").map(|provider| &provider.kind) {
+        None | Some(ValueKind::Null) => Ok(""),
+        Some(ValueKind::String(text)) => Ok(text),
+        Some(_) => Err("provider is no text".to_owned()),
     }
 }
 
@@ -119,7 +178,7 @@ fn understood(
     reader: &mut Reader<'_>,
     settings: &Settings,
     path: &Path,
-    document: Document,
+    document: &Document<'_>,
 ) -> Option<State> {
     match document.version.cmp(&FORMAT) {
         Ordering::Equal => providers(reader, path, document),
@@ -170,13 +229,12 @@ fn locate(reader: &Reader<'_>, settings: &Settings, local: &Local) -> PathBuf {
     }
 }
 
-fn providers(reader: &mut Reader<'_>, path: &Path, document: Document) -> Option<State> {
+fn providers(reader: &mut Reader<'_>, path: &Path, document: &Document<'_>) -> Option<State> {
     let flavor = reader.flavor;
     let mut named = BTreeSet::new();
     let (mut legacy, mut unreadable) = (false, false);
-    for resource in document.resources.into_iter().flatten() {
-        let text = resource.provider.unwrap_or_default();
-        match read_provider(&text, flavor) {
+    for (text, instances) in &document.resources {
+        match read_provider(text, flavor) {
             Named::Provider(addr) => {
                 legacy |= addr.is_legacy();
                 named.insert(addr);
@@ -188,10 +246,8 @@ fn providers(reader: &mut Reader<'_>, path: &Path, document: Document) -> Option
             }
         }
         // Only OpenTofu knows providers of single instances.
-        let instances = resource.instances.into_iter().flatten();
-        for instance in instances.filter(|_| flavor.is_opentofu()) {
-            let text = instance.provider.unwrap_or_default();
-            if let Named::Provider(addr) | Named::Instance(addr) = read_provider(&text, flavor) {
+        for text in instances.iter().filter(|_| flavor.is_opentofu()) {
+            if let Named::Provider(addr) | Named::Instance(addr) = read_provider(text, flavor) {
                 named.insert(addr);
             }
         }

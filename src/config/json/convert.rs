@@ -2,10 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use jsonc_parser::ast::{ObjectProp, StringLit, Value};
-use jsonc_parser::common::{Range, Ranged};
-
-use super::check::BROKEN;
 use super::schema::{Nested, Rest, Schema};
 use super::text;
 use crate::config::bodies::Takes;
@@ -14,6 +10,7 @@ use crate::diag::{Diagnostic, Span};
 use crate::hcl::tree::{
     Attribute, Block, Body, Expr, ExprKind, Item, ObjectItem, ObjectKey, UnaryOp, Word,
 };
+use crate::json::{Member, Value, ValueKind};
 
 /// The key that marks a comment, where a body is expected.
 const COMMENT: &str = "//";
@@ -24,7 +21,7 @@ const MAX_NAMES_BYTES: usize = 64 << 20;
 /// One conversion; recursion is as deep as the text is nested.
 pub(super) struct Convert<'a> {
     /// The text that was parsed, in which spans count.
-    text: &'a str,
+    text: &'a [u8],
     faults: &'a mut Faults,
     /// How many bytes the labels of blocks may still have. Each object of an array repeats what
     /// stands once in the text, so that a small file could fill the memory.
@@ -34,7 +31,7 @@ pub(super) struct Convert<'a> {
 }
 
 impl<'a> Convert<'a> {
-    pub(super) fn new(text: &'a str, faults: &'a mut Faults) -> Self {
+    pub(super) fn new(text: &'a [u8], faults: &'a mut Faults) -> Self {
         Self {
             text,
             faults,
@@ -47,10 +44,10 @@ impl<'a> Convert<'a> {
 impl Convert<'_> {
     /// Makes a body of a value, by a table.
     pub(super) fn body(&mut self, value: &Value, schema: &'static Schema) -> Body {
-        let members = match (schema.rest, value) {
-            (Rest::Names, Value::Object(object)) => object.properties.iter().collect(),
-            (Rest::Names, other) => {
-                self.incorrect(other, "an object is needed here");
+        let members = match (schema.rest, &value.kind) {
+            (Rest::Names, ValueKind::Object(members)) => members.iter().collect(),
+            (Rest::Names, _) => {
+                self.incorrect(value, "an object is needed here");
                 Vec::new()
             }
             _ => self.members(value),
@@ -58,7 +55,7 @@ impl Convert<'_> {
         let mut seen = BTreeSet::new();
         let mut items = Vec::new();
         for member in members {
-            let name = self.key(member);
+            let name = key(member);
             let argument = schema.argument(&name.text, self.faults.flavor);
             if name.text == COMMENT {
                 continue;
@@ -85,14 +82,14 @@ impl Convert<'_> {
                 (None, Rest::Expressions) => Takes::Expression,
                 (None, _) => Takes::Anything,
             };
-            let value = self.expr(&member.value);
+            let value = expr(&member.value);
             items.push(Item::Attribute(Attribute {
                 value: text::meant(value, takes, self.faults, &mut self.refused),
-                span: span(member.range),
+                span: member.span(),
                 name,
             }));
         }
-        let whole = span(value.range());
+        let whole = value.span;
         Body {
             items,
             span: Span::new(whole.start + 1, whole.end.saturating_sub(1)),
@@ -129,32 +126,31 @@ impl Convert<'_> {
     }
 
     /// Lists the members of an object, or of all objects of an array.
-    fn members<'v, 't>(&mut self, value: &'v Value<'t>) -> Vec<&'v ObjectProp<'t>> {
-        match value {
-            Value::NullKeyword(_) => Vec::new(),
-            Value::Object(object) => object.properties.iter().collect(),
-            Value::Array(array) => {
-                let mut members = Vec::new();
-                for element in &array.elements {
-                    match element {
-                        Value::Object(object) => members.extend(&object.properties),
-                        other => self.incorrect(other, "an object is needed here"),
+    fn members<'v>(&mut self, value: &'v Value) -> Vec<&'v Member> {
+        match &value.kind {
+            ValueKind::Null => Vec::new(),
+            ValueKind::Object(members) => members.iter().collect(),
+            ValueKind::Array(elements) => {
+                let mut all = Vec::new();
+                for element in elements {
+                    match &element.kind {
+                        ValueKind::Object(members) => all.extend(members),
+                        _ => self.incorrect(element, "an object is needed here"),
                     }
                 }
-                members
+                all
             }
-            other => {
-                self.incorrect(other, "an object is needed here, or an array of objects");
+            _ => {
+                self.incorrect(value, "an object is needed here, or an array of objects");
                 Vec::new()
             }
         }
     }
 
     fn incorrect(&mut self, value: &Value, remark: &str) {
-        let at = Span::new(value.start(), value.start() + 1);
-        let at = match value {
-            Value::Object(_) | Value::Array(_) => at,
-            scalar => span(scalar.range()),
+        let at = match value.kind {
+            ValueKind::Object(_) | ValueKind::Array(_) => opening(value),
+            _ => value.span,
         };
         self.faults.invalid("Incorrect JSON value type", at, remark);
     }
@@ -170,31 +166,31 @@ impl Convert<'_> {
         if let Some(label) = nested.labels.get(header.labels.len()) {
             let members = self.members(value);
             if members.is_empty() {
-                let at = Span::new(value.start(), value.start() + 1);
+                let at = opening(value);
                 let remark = format!("a name is needed here: the {label} of the block");
                 self.faults
                     .error("label-wrong", "Missing block label", at, &remark);
             }
             for member in members {
-                let label = self.key(member);
+                let label = key(member);
                 header.labels.push(label);
                 self.unpack(&member.value, nested, header, items);
                 header.labels.pop();
             }
             return;
         }
-        match value {
-            Value::NullKeyword(_) => {}
-            Value::Object(_) => {
+        match &value.kind {
+            ValueKind::Null => {}
+            ValueKind::Object(_) => {
                 let at = self.header(value, header);
                 items.extend(self.block(value, at, nested, header));
             }
-            Value::Array(array) => {
+            ValueKind::Array(elements) => {
                 let at = self.header(value, header);
-                let elements = array.elements.iter();
+                let elements = elements.iter();
                 items.extend(elements.filter_map(|one| self.block(one, at, nested, header)));
             }
-            other => self.incorrect(other, "an object is needed here, or an array of objects"),
+            _ => self.incorrect(value, "an object is needed here, or an array of objects"),
         }
     }
 
@@ -217,82 +213,21 @@ impl Convert<'_> {
             labels: header.labels.clone(),
             body: self.body(value, nested.body),
             header: at,
-            span: span(value.range()),
+            span: value.span,
         }))
     }
 
     /// Returns what stands for the header: the programs take the bracket behind it; on the same
     /// line the last name says more.
     fn header(&self, value: &Value, header: &Header) -> Span {
-        let open = value.start();
+        let open = value.span.start;
         let name = header.labels.last().unwrap_or(&header.kind);
         let between = self.text.get(name.span.end..open);
-        match between.is_some_and(|between| !between.contains('\n')) {
-            true => name.span,
-            false => Span::new(open, open + 1),
+        if between.is_some_and(|between| !between.contains(&b'\n')) {
+            name.span
+        } else {
+            opening(value)
         }
-    }
-
-    fn key(&self, member: &ObjectProp) -> Word {
-        let range = span(member.name.range());
-        Word {
-            text: self.decoded(member.name.as_str(), range),
-            span: range,
-        }
-    }
-
-    fn decoded(&self, text: &str, at: Span) -> String {
-        let raw = self.text.get(at.start..at.end).unwrap_or_default();
-        match raw.contains(BROKEN) {
-            true => text.replace(BROKEN, "\u{FFFD}"),
-            false => text.to_owned(),
-        }
-    }
-
-    fn string(&self, literal: &StringLit) -> Expr {
-        let span = span(literal.range);
-        Expr {
-            kind: ExprKind::String(self.decoded(&literal.value, span)),
-            span,
-        }
-    }
-
-    fn expr(&self, value: &Value) -> Expr {
-        let span = span(value.range());
-        let kind = match value {
-            Value::StringLit(literal) => return self.string(literal),
-            Value::NullKeyword(_) => ExprKind::Null,
-            Value::BooleanLit(literal) => ExprKind::Bool(literal.value),
-            Value::NumberLit(literal) => match literal.value.strip_prefix('-') {
-                None => ExprKind::Number(literal.value.to_owned()),
-                Some(digits) => ExprKind::Unary(
-                    UnaryOp::Negate,
-                    Box::new(Expr {
-                        kind: ExprKind::Number(digits.to_owned()),
-                        span: Span::new(span.start + 1, span.end),
-                    }),
-                ),
-            },
-            Value::Array(array) => {
-                let elements = array.elements.iter();
-                ExprKind::Tuple(elements.map(|element| self.expr(element)).collect())
-            }
-            Value::Object(object) => {
-                let members = object.properties.iter();
-                let item = |member: &ObjectProp| {
-                    let name = self.key(member);
-                    ObjectItem {
-                        key: ObjectKey::Expr(Expr {
-                            kind: ExprKind::String(name.text),
-                            span: name.span,
-                        }),
-                        value: self.expr(&member.value),
-                    }
-                };
-                ExprKind::Object(members.map(item).collect())
-            }
-        };
-        Expr { kind, span }
     }
 }
 
@@ -302,6 +237,45 @@ struct Header {
     labels: Vec<Word>,
 }
 
-fn span(range: Range) -> Span {
-    Span::new(range.start, range.end)
+fn key(member: &Member) -> Word {
+    Word {
+        text: member.name.clone(),
+        span: member.name_span,
+    }
+}
+
+/// Returns the place of the bracket that opens a value.
+fn opening(value: &Value) -> Span {
+    Span::new(value.span.start, value.span.start + 1)
+}
+
+fn expr(value: &Value) -> Expr {
+    let span = value.span;
+    let kind = match &value.kind {
+        ValueKind::String(text) => ExprKind::String(text.clone()),
+        ValueKind::Null => ExprKind::Null,
+        ValueKind::Bool(truth) => ExprKind::Bool(*truth),
+        ValueKind::Number(text) => match text.strip_prefix('-') {
+            None => ExprKind::Number(text.clone()),
+            Some(digits) => ExprKind::Unary(
+                UnaryOp::Negate,
+                Box::new(Expr {
+                    kind: ExprKind::Number(digits.to_owned()),
+                    span: Span::new(span.start + 1, span.end),
+                }),
+            ),
+        },
+        ValueKind::Array(elements) => ExprKind::Tuple(elements.iter().map(expr).collect()),
+        ValueKind::Object(members) => {
+            let item = |member: &Member| ObjectItem {
+                key: ObjectKey::Expr(Expr {
+                    kind: ExprKind::String(member.name.clone()),
+                    span: member.name_span,
+                }),
+                value: expr(&member.value),
+            };
+            ExprKind::Object(members.iter().map(item).collect())
+        }
+    };
+    Expr { kind, span }
 }

@@ -14,7 +14,7 @@ use crate::hcl::tree::{
 };
 
 /// How deep values may lie in each other in which templates are read.
-const MAX_DEPTH: usize = super::check::MAX_NESTING;
+const MAX_DEPTH: usize = crate::json::MAX_NESTING;
 
 /// Makes of a value what the programs take it for where an argument takes this.
 ///
