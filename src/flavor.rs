@@ -91,7 +91,7 @@ impl Flavor {
         self.program() == Program::OpenTofu
     }
 
-    /// Returns the hostname that a source address without one means (`lockfile.md` 2, 7.1).
+    /// Returns the hostname that a source address without one means (`addr` rules 1.2).
     #[must_use]
     pub fn default_host(self) -> &'static str {
         match self.program() {
@@ -100,7 +100,7 @@ impl Flavor {
         }
     }
 
-    /// Returns the hostnames whose namespace `builtin` is never locked (`lockfile.md` 7.1).
+    /// Returns the hostnames whose namespace `builtin` is never locked (`addr` rules 1.6).
     #[must_use]
     pub fn builtin_hosts(self) -> &'static [&'static str] {
         match self.program() {
@@ -109,7 +109,7 @@ impl Flavor {
         }
     }
 
-    /// Returns the beginnings that no provider type may have (`lockfile.md` 2, 7.1).
+    /// Returns the beginnings that no provider type may have (`addr` rules 1.5).
     #[must_use]
     pub fn refused_type_prefixes(self) -> &'static [&'static str] {
         match self.program() {
@@ -118,27 +118,27 @@ impl Flavor {
         }
     }
 
-    /// Tells whether a namespace may contain underscores (`lockfile.md` 10).
+    /// Tells whether a namespace may contain underscores (`addr` rules 1.4).
     #[must_use]
     pub fn allows_underscore_in_namespace(self) -> bool {
         self == Self::Terraform1_16
     }
 
     /// Tells whether `init` and `plan` report each error of a lock file by itself; else they fold all
-    /// of them into one (`lockfile.md` 1.2, 10).
+    /// of them into one (`lockfile` rules 3.1).
     #[must_use]
     pub fn reports_lock_errors_singly(self) -> bool {
         matches!(self, Self::Terraform1_15 | Self::Terraform1_16)
     }
 
     /// Tells whether the registry on the default host states the `h1:` of every platform, which
-    /// `init` then records (`lockfile.md` 7.4).
+    /// `init` then records (`sources` rules 9.4).
     #[must_use]
     pub fn registry_states_h1(self) -> bool {
         self.is_opentofu()
     }
 
-    /// Returns the title of the error that no version can be selected (`lockfile.md` 7.6).
+    /// Returns the title of the error that no version can be selected (`resolve` rules 3.1).
     #[must_use]
     pub fn no_version_title(self) -> &'static str {
         match self.program() {
@@ -147,7 +147,7 @@ impl Flavor {
         }
     }
 
-    /// Returns the header of a lock file, 107 bytes for Terraform (`lockfile.md` 1.1).
+    /// Returns the header of a lock file, 107 bytes for Terraform (`lockfile` rules 1.1).
     #[must_use]
     pub fn header(self) -> &'static str {
         match self.program() {
@@ -162,7 +162,7 @@ impl Flavor {
         }
     }
 
-    /// Returns the endings of native-syntax configuration files (`config.md` 1.1).
+    /// Returns the endings of native-syntax configuration files (`config` rules 1.1).
     #[must_use]
     pub fn native_extensions(self) -> &'static [&'static str] {
         match self.program() {
@@ -171,38 +171,38 @@ impl Flavor {
         }
     }
 
-    /// Tells whether `action` is a block of the language (`config.md` 11.2).
+    /// Tells whether `action` is a block of the language (`config` rules 1.8).
     #[must_use]
     pub fn has_actions(self) -> bool {
         matches!(self, Self::Terraform1_15 | Self::Terraform1_16)
     }
 
-    /// Tells whether a variable may be `const` or `deprecated` (`config.md` 11.2).
+    /// Tells whether a variable may be `const` or `deprecated` (`config` rules 11.3).
     #[must_use]
     pub fn has_newer_variables(self) -> bool {
         self != Self::Terraform1_11
     }
 
-    /// Tells whether an output may state its type (`config.md` 11.2).
+    /// Tells whether an output may state its type (`config` rules 11.3).
     #[must_use]
     pub fn types_outputs(self) -> bool {
         matches!(self, Self::Terraform1_15 | Self::Terraform1_16)
     }
 
-    /// Tells whether modules below the root may have `import` blocks (`config.md` 11.2).
+    /// Tells whether modules below the root may have `import` blocks (`config` rules 4.9).
     #[must_use]
     pub fn imports_in_children(self) -> bool {
         self == Self::Terraform1_16
     }
 
     /// Tells whether reading compares what module calls hand over with the variables of the modules
-    /// (`config.md` 4, 11.1, 11.2).
+    /// (`config` rules 5.8).
     #[must_use]
     pub fn compares_module_arguments(self) -> bool {
         matches!(self, Self::Terraform1_15 | Self::Terraform1_16)
     }
 
-    /// Tells whether a root with test files only is a configuration (`config.md` 1.1).
+    /// Tells whether a root with test files only is a configuration (`config` rules 1.6).
     #[must_use]
     pub fn counts_tests_as_configuration(self) -> bool {
         matches!(self, Self::Terraform1_15 | Self::Terraform1_16)
@@ -215,13 +215,13 @@ impl Flavor {
         matches!(self, Self::Terraform1_15 | Self::Terraform1_16)
     }
 
-    /// Tells whether names of backups count in the test directory (`config.md` 1.1).
+    /// Tells whether names of backups count in the test directory (`config` rules 1.2).
     #[must_use]
     pub fn reads_backups_of_tests(self) -> bool {
         matches!(self, Self::Terraform1_15 | Self::Terraform1_16)
     }
 
-    /// Returns how many redirects of a service discovery document are followed (`sources.md` 3).
+    /// Returns how many redirects of a service discovery document are followed (`sources` rules 1.3).
     #[must_use]
     pub fn discovery_redirects(self) -> usize {
         match self.program() {
@@ -231,27 +231,27 @@ impl Flavor {
     }
 
     /// Tells whether texts in a registry's list that are no version are passed over, rather than
-    /// failing the whole query (`sources.md` 4.1).
+    /// failing the whole query (`sources` rules 2.3).
     #[must_use]
     pub fn skips_unreadable_versions(self) -> bool {
         matches!(self, Self::Terraform1_15 | Self::Terraform1_16)
     }
 
-    /// Tells whether `~/.netrc` says who asks for a package (`sources.md` 1, 2.3).
+    /// Tells whether `~/.netrc` says who asks for a package (`sources` rules 5.4).
     #[must_use]
     pub fn reads_netrc(self) -> bool {
         self.program() == Program::Terraform
     }
 
     /// Tells whether the hashes that a registry states beside its signed list count
-    /// (`sources.md` 4.5, 5.2).
+    /// (`sources` rules 3.8).
     #[must_use]
     pub fn reads_stated_hashes(self) -> bool {
         self.program() == Program::OpenTofu
     }
 
     /// Tells whether single `zh:` of mirrors are recorded, so that those of a lock file need not be the
-    /// whole list of a release (`sources.md` 6.2, 9).
+    /// whole list of a release (`sources` rules 8.3, 8.4).
     #[must_use]
     pub fn records_hashes_of_mirrors(self) -> bool {
         self.program() == Program::OpenTofu

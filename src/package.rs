@@ -58,7 +58,7 @@ pub struct PackageMeta {
     pub evidence: Option<Evidence>,
 }
 
-/// What a registry hands over to prove that a package is genuine (`sources.md` 4.2). Nothing of it
+/// What a registry hands over to prove that a package is genuine (`sources` rules 3). Nothing of it
 /// has been judged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Evidence {

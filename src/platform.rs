@@ -5,7 +5,7 @@ use std::fmt;
 /// An operating system and an architecture, e.g. `linux_amd64`.
 ///
 /// Any two non-empty words are a platform: neither program checks them against a list, and case
-/// is kept (`commands.md` 4.1). Refused are slashes and control characters, because platforms
+/// is kept (`locker` rules 1.1). Refused are slashes and control characters, because platforms
 /// become parts of paths and messages.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Platform {

@@ -53,7 +53,7 @@ pub struct ModulePath(Arc<[PathStep]>);
 pub enum PathStep {
     /// A `module` block, by its name.
     Call(String),
-    /// A test file, by the name that the programs give to its branch (`config.md` 1.2, 5).
+    /// A test file, by the name that the programs give to its branch (`config` rules 6.4).
     Test(String),
     /// A run of a test file, by its name.
     Run(String),
@@ -78,7 +78,7 @@ impl ModulePath {
         self.0.iter().cloned().chain([step]).collect()
     }
 
-    /// Returns the key of the module in the manifest of installed modules (`config.md` 4, 5).
+    /// Returns the key of the module in the manifest of installed modules (`config` rules 5.2, 6.4).
     #[must_use]
     pub fn manifest_key(&self) -> String {
         let words = self.0.iter().map(|step| match step {
@@ -135,7 +135,7 @@ pub enum Refusal {
     #[error("a built-in provider has no versions")]
     BuiltinVersion,
     /// A part of the address can stand in configuration, but in no lock file: the programs accept
-    /// it and then write one that they cannot read (`lockfile.md` 2), a deliberate difference.
+    /// it and then write one that they cannot read (`addr` rules 1.5), a deliberate difference.
     #[error("a lock file with this address could not be read again")]
     Unlockable(AddrErrorKind),
 }

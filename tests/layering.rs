@@ -5,6 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+#[path = "layering/rules.rs"]
+mod rules;
+
 /// Every room with the rooms that it may import; each row names only rooms of earlier rows.
 const ROOMS: &[(&str, &str)] = &[
     ("flavor", ""),

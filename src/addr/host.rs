@@ -8,7 +8,7 @@ use idna::uts46::{AsciiDenyList, Hyphens, Uts46};
 /// A hostname with an optional port, in normal form.
 ///
 /// Shown in Unicode, ordered and compared by its ASCII (punycode) form with the port, as lock
-/// files are sorted (`lockfile.md` 1.1).
+/// files are sorted (rules 2.1).
 #[derive(Clone, Debug)]
 pub struct Hostname {
     ascii: Box<str>,
@@ -27,7 +27,7 @@ const DOTS: [char; 4] = ['.', '\u{3002}', '\u{ff0e}', '\u{ff61}'];
 
 impl Hostname {
     /// Reads a hostname as [`FromStr`](std::str::FromStr) does, but takes labels in lower-case
-    /// punycode as well: names of variables are often written so (`sources.md` 2.3).
+    /// punycode as well: names of variables are often written so (`cliconfig` rules 4.2).
     ///
     /// # Errors
     /// If it is no hostname.
@@ -66,7 +66,7 @@ impl std::str::FromStr for Hostname {
     type Err = HostnameError;
 
     /// Reads a hostname and brings it to normal form: lower case, UTS 46 mapping, port 443 left
-    /// out, leading zeros of a port dropped (`lockfile.md` 2).
+    /// out, leading zeros of a port dropped (rules 2).
     ///
     /// A label in lower-case punycode is refused, one that starts with `XN--` is not.
     ///

@@ -7,6 +7,10 @@ mod host;
 mod pattern;
 mod url;
 
+pub mod rules {
+    #![doc = include_str!("rules.md")]
+}
+
 use std::fmt;
 
 use idna::uts46::Hyphens;
@@ -56,7 +60,7 @@ const BUILTIN_NAME: &str = "terraform";
 
 impl ProviderAddr {
     /// Reads an address of one, two or three parts and brings it to canonical form
-    /// (`lockfile.md` 2).
+    /// (rules 1).
     ///
     /// Built-in and legacy addresses are accepted, as in configuration; see
     /// [`ProviderAddr::is_builtin`] and [`ProviderAddr::is_legacy`].
@@ -140,7 +144,7 @@ impl ProviderAddr {
     }
 
     /// Returns the part for which no lock file that holds this address could be read again, if
-    /// there is one (`lockfile.md` 1.2, 2).
+    /// there is one (rules 1.5, 1.7).
     ///
     /// Configuration can name more than a lock file: the one-part form escapes the check of refused
     /// type prefixes, and dots of other scripts become full stops only after those were looked for.
@@ -166,7 +170,7 @@ impl ProviderAddr {
     }
 
     /// Returns the address that OpenTofu reads an entry of Terraform's registry as, if it does
-    /// (`lockfile.md` 7.2): namespace `hashicorp` on that registry only.
+    /// (rules 1.9): namespace `hashicorp` on that registry only.
     #[must_use]
     pub fn carried_over(&self, flavor: Flavor) -> Option<Self> {
         let theirs = Flavor::Terraform1_11.default_host();
@@ -178,7 +182,7 @@ impl ProviderAddr {
     }
 
     /// Returns the address that OpenTofu's `init` reads one of Terraform's registry in the state as
-    /// (`config.md` 6); `None` where it is left as it is.
+    /// (`config` rules 7.5); `None` where it is left as it is.
     #[must_use]
     pub fn on_own_registry(&self, flavor: Flavor) -> Option<Self> {
         let theirs = Flavor::Terraform1_11.default_host();

@@ -8,7 +8,7 @@ use super::{AddrError, ProviderAddr};
 const ANY: &str = "*";
 
 /// A pattern as in `include` and `exclude`: `[HOST/]NAMESPACE/TYPE`, where `*` may stand for the
-/// type, for namespace and type, or for all three parts (`sources.md` 8.2).
+/// type, for namespace and type, or for all three parts (rules 3).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProviderPattern {
     /// An address that has the parts of the pattern, and made-up ones in the place of `*`.
@@ -17,7 +17,7 @@ pub struct ProviderPattern {
     free: usize,
 }
 
-/// Which providers something is for, as `include` and `exclude` state it (`sources.md` 8.2).
+/// Which providers something is for, as `include` and `exclude` state it (rules 3).
 ///
 /// ```
 /// use lockctl::addr::{ProviderAddr, ProviderFilter, ProviderPattern};

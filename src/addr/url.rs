@@ -43,7 +43,7 @@ pub struct Origin {
 }
 
 impl Url {
-    /// Returns the URL of the service discovery document of a host (`sources.md` 3).
+    /// Returns the URL of the service discovery document of a host (rules 4.1).
     ///
     /// # Errors
     /// If the host cannot stand in a URL.

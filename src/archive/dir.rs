@@ -24,7 +24,7 @@ struct Found {
     path: PathBuf,
 }
 
-/// Hashes the files of an unpacked package, `jobs` of them at once (`lockfile.md` 5.2).
+/// Hashes the files of an unpacked package, `jobs` of them at once (rules 2).
 ///
 /// Every file below `dir` counts, hidden ones too, and every link to a file, with the content of its
 /// target wherever that is. Directories do not count. `dir` itself may be a link.

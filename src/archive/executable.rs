@@ -1,7 +1,7 @@
 //! Whether a package holds a provider at all.
 
 /// Tells whether a package has the program of a provider: a file at its top level named
-/// `terraform-provider-TYPE`, alone or followed by `_…` or `.…` (`lockfile.md` 5.2).
+/// `terraform-provider-TYPE`, alone or followed by `_…` or `.…` (rules 6.1).
 ///
 /// Takes the names of the files, without directories. Neither the version in the name nor the
 /// executable bit is looked at, as in the programs.

@@ -1,7 +1,7 @@
 //! The content of one entry of a zip: found, decompressed, checked, handed on piece by piece.
 //!
 //! `flate2` is driven by hand with large buffers that are used again for every entry; that is a tenth
-//! faster than the readers of the `zip` crate (`dependencies.md` 6) and lets an entry with a wrong
+//! faster than the readers of the `zip` crate (rules 5.8) and lets an entry with a wrong
 //! "encrypted" flag be read as the programs read it.
 
 use std::io::{self, Read, Seek, SeekFrom};
@@ -235,7 +235,7 @@ impl From<io::Error> for Stop {
 /// Compares the checksum with the stated one; tells whether it was not stated and would be wrong.
 ///
 /// The programs skip a stated 0, but not where a descriptor follows the content; then the descriptor
-/// has to state the same (`lockfile.md` 5.2, and tried with Terraform 1.11.4).
+/// has to state the same (rules 5.4).
 fn check_crc(
     reader: &mut (impl Read + Seek),
     entry: &Entry,

@@ -1,6 +1,6 @@
 //! Packages as lists of files with their digests, from a zip or from an unpacked directory.
 //!
-//! There are two `h1` of a zip, and they differ for unusual ones (`lockfile.md` 5.2): the *directory
+//! There are two `h1` of a zip, and they differ for unusual ones (rules 1): the *directory
 //! hash* is what gets recorded after unpacking, the *member hash* is what a lock is checked against
 //! before. [`zip::hash_zip`] gives both without unpacking anything. [`dir::hash_directory`] gives
 //! the directory hash of what lies on disk.
@@ -16,6 +16,10 @@ mod executable;
 mod layout;
 mod member;
 pub mod zip;
+
+pub mod rules {
+    #![doc = include_str!("rules.md")]
+}
 
 pub use error::{ArchiveError, Damage};
 pub use executable::{has_any_executable, has_executable};

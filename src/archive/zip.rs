@@ -72,7 +72,7 @@ pub enum Oddity {
 /// Reads the file once from start to end for `zh`, then every entry once; memory does not grow with
 /// the package, only with its list of entries. Accepts what the programs accept; refuses beside that:
 /// overlapping entries, directory entries with data, lists that two readers may read differently,
-/// and what exceeds the limits (`lockfile.md` 5.2).
+/// and what exceeds the limits (rules 5).
 ///
 /// # Errors
 /// The first fault, in the order: list of entries, names, places, contents.

@@ -1,9 +1,9 @@
 //! Does this evidence vouch for a package?
 //!
 //! A registry hands over a checksum document, its signature, and the keys that may have made it
-//! (`package::Evidence`). This room judges them as the program of the flavor does (`sources.md` 4.3,
-//! 4.4, 5.1). Everything is a value, the time included; whether the zip has the hash is for whoever
-//! holds its bytes.
+//! (`package::Evidence`). This room judges them as the program of the flavor does (rules 1
+//! to 4). Everything is a value, the time included; whether the zip has the hash is for whoever holds
+//! its bytes.
 //!
 //! The mathematics are those of the crate `pgp`, which leaves the rest to us: which packets count,
 //! which keys are bound to whom, what has expired. These rules are those of the library that both
@@ -33,6 +33,10 @@ mod packets;
 mod sums;
 #[cfg(test)]
 mod tests;
+
+pub mod rules {
+    #![doc = include_str!("rules.md")]
+}
 
 pub use error::{AuthError, KeyFault, LineFault, SignatureFault};
 
@@ -269,7 +273,7 @@ fn trusted_by_partners_key(found: &Found<'_>, now: u64) -> Result<(), AuthError>
 }
 
 /// Terraform never minds an expired key, and looks no further once it has found one: not even at
-/// the times of the signature itself (`sources.md` 4.4).
+/// the times of the signature itself (rules 3.4).
 fn counts_for_terraform(verified: &Verified) -> Result<(), KeyRemark> {
     match (verified.key, verified.signature) {
         (None, Some(remark)) => Err(remark),

@@ -1,4 +1,4 @@
-//! The checksum document of a release, `SHA256SUMS` (`sources.md` 4.3).
+//! The checksum document of a release, `SHA256SUMS` (rules 1).
 
 use std::collections::BTreeMap;
 

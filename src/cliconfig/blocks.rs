@@ -24,7 +24,7 @@ pub(super) enum Top {
     OpenTofu,
 }
 
-/// Every name that one of the programs knows (`sources.md` 2.1, 8.2, 9).
+/// Every name that one of the programs knows (rules 2 to 5).
 pub(super) const TOPS: [(&str, Top); 13] = [
     ("credentials", Top::Credentials),
     ("credentials_helper", Top::Helper),
@@ -141,8 +141,8 @@ impl Contents {
         }
     }
 
-    /// Reads a `host` block (`sources.md` 2.2). The second one for a host in one file adds to the
-    /// first, which is how HCL 1 fills a map [R]; between files the later one wins as a whole.
+    /// Reads a `host` block (rules 1.5, 3.1). The second one for a host in one file adds to the
+    /// first, which is how HCL 1 fills a map; between files the later one wins as a whole.
     fn host(&mut self, host: Hostname, block: &Node) {
         let mut services = BTreeMap::new();
         for argument in block.entries() {
@@ -179,8 +179,8 @@ impl Contents {
         services
     }
 
-    /// Reads a `credentials` block (`sources.md` 2.3). One without a token still hides the
-    /// credentials helper [R].
+    /// Reads a `credentials` block (rules 4.1). One without a token still hides the
+    /// credentials helper.
     fn credentials(&mut self, host: Hostname, block: &Node) {
         let mut token = None;
         for argument in block.entries() {
@@ -216,7 +216,7 @@ impl Contents {
         }
     }
 
-    /// The programs ignore what they do not know (`sources.md` 2.1); `lockctl` tells. A block was
+    /// The programs ignore what they do not know (rules 1.6); `lockctl` tells. A block was
     /// meant to have an effect, so it is an error; an argument may be a leftover.
     fn unknown_top(&mut self, entry: &Entry) {
         let known: Vec<&str> = TOPS.iter().map(|(name, _)| *name).collect();

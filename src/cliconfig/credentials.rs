@@ -1,4 +1,4 @@
-//! Which token a host is sent (`sources.md` 2.3).
+//! Which token a host is sent (rules 4).
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! How packages are installed: the `provider_installation` blocks (`sources.md` 8.2).
+//! How packages are installed: the `provider_installation` blocks (rules 5).
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! Which directories of this machine hold packages (`sources.md` 8).
+//! Which directories of this machine hold packages (rules 5 and 6).
 
 use std::path::{Path, PathBuf};
 
@@ -54,7 +54,7 @@ impl CliConfig {
 const PLUGINS: &str = "terraform/plugins";
 
 impl Place<'_> {
-    /// Lists the directories that the program looks into by itself (`sources.md` 8.1), in its order.
+    /// Lists the directories that the program looks into by itself (rules 5.1), in its order.
     /// Those that other systems than Unix have beside the first two are not known.
     pub(super) fn implied_mirrors(self, flavor: Flavor) -> Vec<PathBuf> {
         let mut dirs = vec![Path::new("terraform.d").join("plugins")];
@@ -80,7 +80,7 @@ impl Place<'_> {
     }
 
     /// Puts the values of variables in the place of `$NAME` and `${NAME}`, nothing for those that
-    /// are not set (`sources.md` 2.1); `None` if nothing is left.
+    /// are not set (rules 2.1); `None` if nothing is left.
     pub(super) fn expanded(self, text: &str) -> Option<PathBuf> {
         let mut out = String::new();
         let mut rest = text;

@@ -1,4 +1,4 @@
-//! Which files hold the CLI configuration (`sources.md` 1, 2.1).
+//! Which files hold the CLI configuration (rules 1).
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -85,7 +85,7 @@ impl Place<'_> {
 
     /// Lists the default main files, the one that hides the others first; none without a home.
     fn default_files(&self, flavor: Flavor) -> Vec<PathBuf> {
-        // The names on Windows were read in the sources, not observed (`sources.md` 1).
+        // The names on Windows were read in the sources, not observed (rules 1.3).
         let (base, ours, legacy) = match self.habits {
             Habits::Unix => ("HOME", ".tofurc", ".terraformrc"),
             Habits::Windows => ("APPDATA", "tofu.rc", "terraform.rc"),

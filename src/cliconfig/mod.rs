@@ -1,4 +1,4 @@
-//! The CLI configuration of the programs (`sources.md` 2, 8): host services, credentials, and where
+//! The CLI configuration of the programs (rules 1 to 6): host services, credentials, and where
 //! packages come from.
 //!
 //! Its language is HCL 1 or JSON. `locate` finds the files, `tokens` and `native` bring HCL 1 to a
@@ -26,6 +26,10 @@ mod tests_installation;
 mod tokens;
 mod tree;
 mod veil;
+
+pub mod rules {
+    #![doc = include_str!("rules.md")]
+}
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -70,7 +74,7 @@ pub struct Wanted<'a> {
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct CliConfig {
     /// The services of each host that has a `host` block: they replace its discovery document as
-    /// a whole. Values are as written; a relative URL is one on that document (`sources.md` 2.2).
+    /// a whole. Values are as written; a relative URL is one on that document (`sources` rules 1.9).
     pub hosts: BTreeMap<Hostname, BTreeMap<String, String>>,
     /// The name of the configured credentials helper, which is not run yet.
     pub helper: Option<String>,
@@ -80,20 +84,19 @@ pub struct CliConfig {
     /// asks registries, as that of the program does.
     pub installations: Vec<Installation>,
     /// Where unpacked packages are shared, as seen from the directory in which the program runs
-    /// (`sources.md` 8.4).
+    /// (rules 6).
     pub cache_dir: Option<PathBuf>,
-    /// The directories that count as mirrors where no block says otherwise (`sources.md` 8.1),
+    /// The directories that count as mirrors where no block says otherwise (rules 5.1),
     /// whether they exist or not.
     implied: Vec<PathBuf>,
     /// What is sent to each host; nothing where a block without a token hides other sources.
     tokens: BTreeMap<Hostname, Option<Secret>>,
 }
 
-/// Reads the CLI configuration that the program would read (`sources.md` 1, 2.1-2.3).
+/// Reads the CLI configuration that the program would read (rules 1 to 4).
 ///
 /// Returns what was understood, and every problem. An error means that the programs would drop
-/// the file, or that it says something that they ignore without a word: `sources.md` 2.1 asks us
-/// not to.
+/// the file, or that it says something that they ignore without a word, which rules 1.6 forbid us.
 ///
 /// ```
 /// use lockctl::cliconfig::{Wanted, read};
@@ -139,9 +142,9 @@ pub fn read(
     }
     let mut config = reader.config;
     config.implied = place.implied_mirrors(wanted.flavor);
-    // The variable beats all files, and nothing in it is expanded (`sources.md` 2.1).
+    // The variable beats all files, and nothing in it is expanded (rules 2.1).
     config.cache_dir = place.path("TF_PLUGIN_CACHE_DIR").or(config.cache_dir);
-    // Variables beat all files (`sources.md` 2.3).
+    // Variables beat all files (rules 4.1).
     let tokens = credentials::from_env(env).into_iter();
     config
         .tokens
@@ -184,7 +187,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads the files of the configuration directory by name (`sources.md` 2.1).
+    /// Reads the files of the configuration directory by name (rules 1.2).
     fn directory(&mut self, directory: &Path) {
         let entries = match self.place.files.list(directory) {
             Ok(entries) => entries,
@@ -240,7 +243,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Keeps the first helper; another one is an error (`sources.md` 2.1).
+    /// Keeps the first helper; another one is an error (rules 1.5).
     fn helper(&mut self, name: String, at: (FileId, Span)) {
         match (&self.config.helper, self.helper_at) {
             (Some(first), Some(place)) if *first != name => {

@@ -1,4 +1,4 @@
-//! The `.netrc` file, which Terraform sends for package downloads (`sources.md` 2.3).
+//! The `.netrc` file, which Terraform sends for package downloads (rules 4.5).
 
 use std::fmt;
 
@@ -86,7 +86,7 @@ impl Netrc {
     }
 
     /// Finds what to send to a host, which is given with its port where the URL states one
-    /// (`sources.md` 2.3); the first machine of that name counts, then `default`.
+    /// (rules 4.5); the first machine of that name counts, then `default`.
     #[must_use]
     pub fn find(&self, host_and_port: &str) -> Option<Credentials> {
         let named = |name: Option<&str>| {

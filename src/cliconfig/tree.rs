@@ -65,7 +65,7 @@ impl Node {
 }
 
 /// Takes a file apart. What begins with `{` is JSON, whatever the name of the file says
-/// (`sources.md` 2.1).
+/// (rules 1.4).
 pub(super) fn parse(bytes: &[u8]) -> Parsed {
     let (mut shown, tree) = match std::str::from_utf8(bytes) {
         Ok(text) if text.trim_start().starts_with('{') => (veil::outline(bytes), json(text)),

@@ -45,6 +45,10 @@ mod statements;
 mod tree;
 mod variables;
 
+pub mod rules {
+    #![doc = include_str!("rules.md")]
+}
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 

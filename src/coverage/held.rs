@@ -8,7 +8,7 @@ pub enum Held {
     /// There is no entry, or no file, and the provider is required.
     Nothing,
     /// There is no entry, but OpenTofu takes the version of that of `registry.terraform.io`, and
-    /// none of its hashes (`lockfile.md` 7.2).
+    /// none of its hashes (`lockfile` rules 5.2).
     Version {
         /// The configuration allows that version.
         fits: bool,
@@ -27,7 +27,7 @@ pub struct Entry {
     /// The hashes.
     pub hashes: Recorded,
     /// OpenTofu reads a second entry out of this one, which the file does not have: that alone is a
-    /// change of the providers (`lockfile.md` 7.2).
+    /// change of the providers (`lockfile` rules 5.3).
     pub has_twin: bool,
 }
 
@@ -56,7 +56,7 @@ pub struct Recorded {
     /// They are listed in order, and each of them once: else `init` rewrites the file.
     pub in_order: bool,
     /// OpenTofu's registry states an `h1:` of another platform that is not here, and that `init` adds
-    /// (`lockfile.md` 7.4).
+    /// (`sources` rules 9.4).
     pub lacks_stated: bool,
 }
 

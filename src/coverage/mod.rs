@@ -1,13 +1,17 @@
 //! Which wanted platforms a lock entry covers, and what the programs will do where it does not.
 //!
 //! Without facts nothing tells which hash belongs to which platform, so `h1:` hashes are counted
-//! (`product.md`, `verify`); a package that was hashed tells for its own platform. From what an entry
+//! (rules 1.1); a package that was hashed tells for its own platform. From what an entry
 //! [holds](Held) for a platform [`predict`] tells what each [route](Route) does.
 
 mod held;
 mod routes;
 #[cfg(test)]
 mod tests;
+
+pub mod rules {
+    #![doc = include_str!("rules.md")]
+}
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
 //! What `init`, `plan` and `validate` will make of what a lock file holds.
 //!
-//! The rules are those of `lockfile.md` 5.3, 5.4, 6 and 7 and of `commands.md` 1.3, 2.1 to 2.4 and 8.1.
+//! It follows rules 2 to 4, which rest on `hash` rules 3 and on `lockfile` rules 4 and 5.
 //! Every provider is looked at by itself: one that fails stops the run for all, and one that rewrites
 //! rewrites the file of all.
 
@@ -202,7 +202,7 @@ pub fn predict_guess(guess: &Guess<Held>, flavor: Flavor) -> Vec<Prediction> {
 }
 
 /// Foretells what each route does with a lock file that cannot be read; `titles` are those of its
-/// errors, in the order of the file (`lockfile.md` 1.2 and 10).
+/// errors, in the order of the file (`lockfile` rules 3.1).
 #[must_use]
 pub fn predict_unreadable(titles: &[&str], flavor: Flavor) -> Vec<Prediction> {
     let prediction = |route| {
@@ -240,7 +240,7 @@ impl Verdict {
     }
 }
 
-/// A package is linked from the cache only if its `h1:` is recorded (`lockfile.md` 5.4).
+/// A package is linked from the cache only if its `h1:` is recorded (`cliconfig` rules 6.1).
 fn through_cache(held: &Held) -> Source {
     match held {
         Held::Entry(entry) if entry.hashes.own_h1 => Source::Cache,
@@ -284,7 +284,7 @@ fn init(held: &Held, source: Source, flavor: Flavor) -> Verdict {
     }
 }
 
-/// The table of `lockfile.md` 5.3, and what is recorded then (5.4).
+/// The table of `hash` rules 3.5, and what is recorded then (`sources` rules 9).
 fn install(hashes: &Recorded, source: Source) -> Install {
     let blind = hashes.is_blind();
     let own_zh = matches!(hashes.zh, Zh::Release | Zh::Own);

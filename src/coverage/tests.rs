@@ -129,7 +129,7 @@ fn changed(flavor: Flavor) -> &'static str {
     }
 }
 
-/// The rows of `lockfile.md` 5.3 that are accepted everywhere, in its order.
+/// The rows of `hash` rules 3.5 that are accepted everywhere, in its order.
 #[test]
 fn what_is_right_or_blank_is_accepted_everywhere() {
     for flavor in Flavor::ALL {

@@ -1,4 +1,4 @@
-//! Conversion of values to types (`config.md` 8.4).
+//! Conversion of values to types (rules 2).
 //!
 //! As everywhere in this room, an answer is exactly the program's or none: where its own answer
 //! depends on more than the two types say, the conversion is [`Misfit::Uncertain`].

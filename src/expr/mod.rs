@@ -17,6 +17,10 @@ mod types_tests;
 mod unify;
 mod value;
 
+pub mod rules {
+    #![doc = include_str!("rules.md")]
+}
+
 pub use convert::{Misfit, Typed, convert, fill};
 pub use eval::{NotConstant, constant};
 pub use number::Number;

@@ -3,7 +3,7 @@
 //! A decimal of up to 38 digits and its rounding to 512 bits determine each other, so order,
 //! equality and text can be told from the decimal. Arithmetic is certain only if the operands are
 //! no roundings themselves: then the result is the exact one, rounded once, which is what a
-//! literal is as well (`dependencies.md` 2.3).
+//! literal is as well (rules 3.1).
 
 use std::cmp::Ordering;
 

@@ -1,4 +1,4 @@
-//! The order in which the programs walk through the items of a set (`config.md` 8.4).
+//! The order in which the programs walk through the items of a set (rules 2.5).
 //!
 //! Primitive items come by value. Others come by the bytes of a text that the programs make of each
 //! of them; it never shows, but whatever walks through such a set depends on it.

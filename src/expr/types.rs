@@ -1,4 +1,4 @@
-//! Type expressions: what a variable says about its values (`config.md` 8.4).
+//! Type expressions: what a variable says about its values (rules 1).
 
 use std::collections::BTreeMap;
 use std::fmt;

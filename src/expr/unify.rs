@@ -1,4 +1,4 @@
-//! Which types convert to which, and the type that several have in common (`config.md` 8.4).
+//! Which types convert to which, and the type that several have in common (rules 2).
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Whether recorded hashes let a package through, by the table of `lockfile.md` 5.3.
+//! Whether recorded hashes let a package through, by the table of rules 3.5.
 
 use super::{Hash, Hashes, Scheme};
 
@@ -52,7 +52,7 @@ impl Match {
     }
 }
 
-/// Compares the hashes of a lock entry with a package (`lockfile.md` 5.3).
+/// Compares the hashes of a lock entry with a package (rules 3.5).
 #[must_use]
 pub fn matches(recorded: &Hashes, package: &Package<'_>) -> Match {
     if recorded.known().next().is_none() {

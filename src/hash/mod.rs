@@ -2,7 +2,7 @@
 //!
 //! A [`struct@Hash`] keeps its text exactly, because a hash of an unknown scheme must survive a rewrite
 //! and a malformed one must be shown as it stands. Everything is compared as text, as the programs
-//! do (`lockfile.md` 5). The algorithms work on readers and on digests, never on paths.
+//! do (rules 1.2). The algorithms work on readers and on digests, never on paths.
 
 use std::fmt;
 use std::str::FromStr;
@@ -15,6 +15,10 @@ mod matching;
 mod set;
 mod sha256;
 mod zh;
+
+pub mod rules {
+    #![doc = include_str!("rules.md")]
+}
 
 pub use h1::{LineFeedInName, h1, h1_of_digests};
 pub use matching::{Match, Package, matches};

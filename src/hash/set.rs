@@ -47,8 +47,7 @@ impl Hashes {
     /// every platform.
     ///
     /// Signed lists are longer than the `h1:` beside them. OCI and network mirrors leave one `zh:`
-    /// for each `h1:`, as does a registry whose list could not be read (`lockfile.md` 7.4,
-    /// `commands.md` 9.3).
+    /// for each `h1:`, as does a registry whose list could not be read (rules 3.7).
     #[must_use]
     pub fn lists_release(&self) -> bool {
         let count = |scheme| self.of(scheme).count();

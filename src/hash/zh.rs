@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use super::Hash;
 use super::sha256::{Digest, READ_BUFFER_BYTES, Sha256Stream, hex};
 
-/// Hashes a zip: SHA-256 over its bytes, in lower-case hexadecimal (`lockfile.md` 5.1).
+/// Hashes a zip: SHA-256 over its bytes, in lower-case hexadecimal (rules 2.1).
 ///
 /// ```
 /// let hash = lockctl::hash::zh(&b"not a zip, but who asks"[..])?;

@@ -1,5 +1,5 @@
-//! Cuts a text at its top-level items and finds the faults of each: the block scanner of
-//! `dependencies.md` 2.1.
+//! Cuts a text at its top-level items and finds the faults of each: the block scanner
+//! (rules 1).
 //!
 //! A fault costs as little as possible: a bad argument is blanked out of its block, a bad label
 //! leaves the block alone, and a block that is never closed ends where the next line starts with

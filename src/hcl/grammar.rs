@@ -13,13 +13,13 @@ use super::string::{Quoting, decode};
 use crate::diag::Span;
 
 /// How many brackets, templates, conditionals, operators and blocks may lie in each other; the
-/// limit of `hcl_edit` (`dependencies.md` 2).
+/// limit of `hcl_edit` (rules 2.1).
 pub(super) const MAX_NESTING: usize = 64;
 
 /// How many operators with two operands may follow each other; the limit of `hcl_edit`.
 const MAX_CHAIN: usize = 128;
 
-/// How many items one object may have; `hcl_edit` needs quadratic time (`dependencies.md` 2.1).
+/// How many items one object may have; `hcl_edit` needs quadratic time (rules 2.2).
 pub(super) const MAX_OBJECT_ITEMS: usize = 10_000;
 
 /// How often `hcl_edit` may compare the keys of a file, at most: as for two of the largest objects,

@@ -19,6 +19,10 @@ mod template;
 mod tests;
 pub mod tree;
 
+pub mod rules {
+    #![doc = include_str!("rules.md")]
+}
+
 use crate::diag::{self, Diagnostic, FileId, Span};
 use chunks::{Chunk, chunks};
 pub use comments::comments;
@@ -35,7 +39,7 @@ const BROKEN: char = '\u{1}';
 /// Parses a file in native syntax.
 ///
 /// Never fails: returns what it understood, and all problems in the order of their place. Faults
-/// have the title that the programs give to the first problem of the item (`lockfile.md` 1.2). An
+/// have the title that the programs give to the first problem of the item (rules 1.6). An
 /// item with a fault is missing from the tree, except that a block stays when the fault is in an
 /// item inside it, in its labels, or behind its closing brace, and an argument stays when the
 /// fault is behind its value. Of a merge conflict the first side is read.

@@ -11,6 +11,10 @@ mod prove;
 mod query;
 mod release;
 
+pub mod rules {
+    #![doc = include_str!("rules.md")]
+}
+
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 

@@ -2,12 +2,16 @@
 //!
 //! The model holds values only, in canonical form and order; [`parse`] never fails but returns
 //! what it understood plus every problem, and [`write()`] prints from the model, never from the
-//! text that was read (`lockfile.md` 1).
+//! text that was read (rules 1).
 
 mod parse;
 #[cfg(test)]
 mod tests;
 mod write;
+
+pub mod rules {
+    #![doc = include_str!("rules.md")]
+}
 
 use std::collections::BTreeMap;
 
@@ -80,7 +84,7 @@ impl LockFile {
     /// (entry that stood there, entry that was added).
     ///
     /// An entry `registry.terraform.io/hashicorp/T` without a sibling on OpenTofu's registry gets
-    /// one with the same version and constraints and no hashes (`lockfile.md` 7.2). Other flavors
+    /// one with the same version and constraints and no hashes (rules 5.1). Other flavors
     /// add nothing. Only siblings that are `wanted` count.
     pub fn carry_over(
         &mut self,

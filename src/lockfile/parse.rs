@@ -1,4 +1,4 @@
-//! Bytes to model, with every problem of the file (`lockfile.md` 1.2).
+//! Bytes to model, with every problem of the file (rules 2).
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Model to bytes (`lockfile.md` 1.1).
+//! Model to bytes (rules 1).
 
 use std::fmt::Write as _;
 

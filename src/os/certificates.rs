@@ -1,4 +1,4 @@
-//! Which certificate authorities count (`sources.md` 2.4).
+//! Which certificate authorities count (`sources` rules 6.2).
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -56,7 +56,7 @@ struct Net {
 
 impl<'a> RealHttp<'a> {
     /// Makes a network by the proxies and certificates that the environment names
-    /// (`sources.md` 2.4).
+    /// (`sources` rules 6).
     #[must_use]
     pub fn new(env: &'a dyn Env) -> Self {
         Self {

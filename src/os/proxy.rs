@@ -1,4 +1,4 @@
-//! Which proxy a request goes through (`sources.md` 2.4).
+//! Which proxy a request goes through (`sources` rules 6.1).
 //!
 //! For a target with https `HTTPS_PROXY` counts, for one with http `HTTP_PROXY`; `ALL_PROXY` never
 //! does. `NO_PROXY` lists what goes without, and this machine itself always does.

@@ -16,6 +16,10 @@ pub mod roots;
 mod tests;
 mod values;
 
+pub mod rules {
+    #![doc = include_str!("rules.md")]
+}
+
 use crate::addr::{Hostname, ProviderAddr};
 use crate::diag::{Diagnostic, FileId, Level};
 use crate::flavor::{Flavor, FlavorChoice};

@@ -1,7 +1,11 @@
-//! One version per required provider, or why there is none (`commands.md` 1.1, 1.2).
+//! One version per required provider, or why there is none (rules 1 and 2).
 //!
 //! Providers have no dependencies of their own, so one round suffices: [`to_query`] says whom to
 //! ask about, somebody asks, [`select`] decides. This room never asks.
+
+pub mod rules {
+    #![doc = include_str!("rules.md")]
+}
 
 use crate::addr::ProviderAddr;
 use crate::flavor::Flavor;
@@ -77,7 +81,7 @@ impl SelectError {
         }
     }
 
-    /// Returns the title that the program of the flavor prints (`lockfile.md` 7.6).
+    /// Returns the title that the program of the flavor prints (rules 3.1).
     #[must_use]
     pub fn title(&self, flavor: Flavor) -> &'static str {
         match self {
@@ -111,7 +115,7 @@ impl Query {
 /// Returns what must be asked about, sorted, and the requirements that nothing can meet.
 ///
 /// Built-in providers are never locked and so never asked about. The locked versions of entries
-/// that OpenTofu reads as its own count (`lockfile.md` 7.2) if `lock` holds the twins.
+/// that OpenTofu reads as its own count (`lockfile` rules 5.1) if `lock` holds the twins.
 #[must_use]
 pub fn to_query(
     requirements: &Requirements,

@@ -1,4 +1,4 @@
-//! Three-way merge of lock files, entry by entry (`product.md`, `merge`).
+//! Three-way merge of lock files, entry by entry (rules 1).
 //!
 //! What only one side changed is taken from it; hashes of different versions never mix.
 

@@ -15,6 +15,10 @@ mod readable;
 mod tests;
 mod verdict;
 
+pub mod rules {
+    #![doc = include_str!("rules.md")]
+}
+
 pub use causes::{Cause, Risk};
 pub use diff::{Kind, LockDiff, ProviderChange, ProviderSide, Sides, diff};
 pub use explain::{Explained, explain};

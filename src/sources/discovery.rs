@@ -1,4 +1,4 @@
-//! Service discovery: where the provider registry of a host is (`sources.md` 3).
+//! Service discovery: where the provider registry of a host is (rules 1).
 
 use std::collections::BTreeMap;
 
@@ -116,7 +116,7 @@ fn services(answer: &Answer) -> Result<BTreeMap<String, Option<String>>, Discove
 }
 
 /// Takes what a `host` block of the CLI configuration says for the discovery document
-/// (`sources.md` 2.2).
+/// (rules 1.9).
 pub(super) fn configured(services: &Services, host: &Hostname) -> Result<Url, DiscoveryError> {
     let url = Url::discovery(host).map_err(DiscoveryError::Hostname)?;
     let services = services

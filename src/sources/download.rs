@@ -19,10 +19,10 @@ const MAX_PACKAGE_BYTES: u64 = 4 * 1024 * 1024 * 1024;
 /// How many bytes may arrive for one package in all attempts together.
 const MAX_RECEIVED_BYTES: u64 = 2 * MAX_PACKAGE_BYTES;
 
-/// How many redirects are followed (`sources.md` 4.1).
+/// How many redirects are followed (rules 2.8).
 const PACKAGE_HOPS: usize = 9;
 
-/// How long nothing may arrive: a package has no other time-out (`sources.md` 4.6).
+/// How long nothing may arrive: a package has no other time-out (rules 4.6).
 const IDLE: Duration = Duration::from_secs(30);
 
 /// A server that keeps sending may take its time, but not for ever: so many bytes per second...

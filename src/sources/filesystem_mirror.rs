@@ -1,4 +1,4 @@
-//! Filesystem mirrors, packed and unpacked (`sources.md` 7).
+//! Filesystem mirrors, packed and unpacked (rules 7).
 //!
 //! `.terraform/providers` and the plugin cache have the unpacked layout of the same tree, so
 //! they are scanned here as well.
@@ -267,7 +267,7 @@ impl Scan<'_> {
 }
 
 /// Reads the name of a zip, `terraform-provider-TYPE_VERSION_OS_ARCH.zip`, in any case; further parts
-/// are ignored (`sources.md` 7).
+/// are ignored (rules 7.2).
 pub fn packed_name(name: &str, type_name: &str) -> Option<(Version, Platform)> {
     let lower = name.to_lowercase();
     let rest = lower

@@ -15,6 +15,10 @@ pub mod retry;
 #[cfg(test)]
 mod tests;
 
+pub mod rules {
+    #![doc = include_str!("rules.md")]
+}
+
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -24,7 +24,7 @@ pub struct Net<'a> {
     pub clock: &'a dyn Clock,
     /// How often and how long.
     pub policy: Policy,
-    /// Who asks for packages, by host (`sources.md` 2.3: Terraform sends what `~/.netrc` holds).
+    /// Who asks for packages, by host (rules 5.4: Terraform sends what `~/.netrc` holds).
     pub package_credentials: PackageCredentials<'a>,
     /// Who wants to know. It cannot influence anything.
     pub told: &'a (dyn Fn(&Event<'_>) + Sync),

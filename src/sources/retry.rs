@@ -1,4 +1,4 @@
-//! How often something is asked, and how long to wait in between (`sources.md` 4.6, 5.4).
+//! How often something is asked, and how long to wait in between (rules 4).
 
 use std::time::{Duration, SystemTime};
 

@@ -1,4 +1,4 @@
-//! Constraints on providers: dialects 1 and 2 (`lockfile.md` 4.1 to 4.5).
+//! Constraints on providers: those of lock files and of `version` (rules 3 to 5).
 
 use std::collections::{BTreeMap, BTreeSet, btree_set};
 use std::fmt;
@@ -151,7 +151,7 @@ impl Constraints {
     /// ```
     ///
     /// # Errors
-    /// If the text does not follow `lockfile.md` 4.2, or a number is above 64 bits.
+    /// If the text does not follow rules 3, or a number is above 64 bits.
     pub fn parse_lock(text: &str) -> Result<Self, ConstraintError> {
         let error = |reason| ConstraintError::new(text, Grammar::Strict, reason);
         let mut terms = BTreeSet::new();
@@ -207,7 +207,7 @@ impl Constraints {
         self.terms.iter()
     }
 
-    /// Tells whether a version may be selected (`lockfile.md` 4.4).
+    /// Tells whether a version may be selected (rules 5).
     #[must_use]
     pub fn allows(&self, version: &Version) -> bool {
         self.why_not(version).is_none()
@@ -291,7 +291,7 @@ impl Constraints {
         free
     }
 
-    /// Returns the greatest of the offered versions that is allowed (`lockfile.md` 4.5).
+    /// Returns the greatest of the offered versions that is allowed (rules 5.4).
     ///
     /// Of versions that differ only in metadata it is the greatest in the order of [`Version`];
     /// the programs leave that to chance.
@@ -309,7 +309,7 @@ impl FromIterator<Constraint> for Constraints {
 }
 
 impl fmt::Display for Constraints {
-    /// Writes the canonical text (`lockfile.md` 4.3); nothing for the empty set.
+    /// Writes the canonical text (rules 4); nothing for the empty set.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, term) in self.terms.iter().enumerate() {
             let separator = if index == 0 { "" } else { ", " };

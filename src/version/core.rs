@@ -1,4 +1,4 @@
-//! Constraints on the program itself and on modules: dialect 3 (`lockfile.md` 4.6).
+//! Constraints on the program itself and on modules (rules 6).
 //!
 //! This is the older grammar, and its `~>` and its pre-releases mean something else than those of
 //! providers. It also is the first of the two that a provider's constraint must pass.
@@ -68,7 +68,7 @@ impl CoreConstraints {
     /// ```
     ///
     /// # Errors
-    /// If the text does not follow `lockfile.md` 4.6, or a number is above 9223372036854775807.
+    /// If the text does not follow rules 6.1, or a number is above 9223372036854775807.
     pub fn parse(text: &str) -> Result<Self, ConstraintError> {
         let error = |reason| ConstraintError::new(text, Grammar::Lenient, reason);
         if trim(text).is_empty() {
@@ -107,7 +107,7 @@ impl CoreConstraints {
     ///
     /// Metadata does not count. The programs judge themselves
     /// [without suffixes](Version::without_suffixes). Which pre-release of a module would be
-    /// *chosen* from a list is decided otherwise (`lockfile.md` 4.6); lockctl chooses none.
+    /// *chosen* from a list is decided otherwise (rules 6.4); lockctl chooses none.
     #[must_use]
     pub fn allows(&self, version: &Version) -> bool {
         self.terms.iter().all(|term| term.is_met_by(version))
@@ -192,7 +192,7 @@ fn by_prerelease(left: &str, right: &str) -> Ordering {
 /// Compares two parts, of which a missing one counts as empty.
 ///
 /// Numbers are below words. An empty part is below a number but above a word, so `rc` is above
-/// `rc.a`, and of two spellings of one number the left is below. All of this is [S]. Digits beyond
+/// `rc.a`, and of two spellings of one number the left is below (rules 6.6). Digits beyond
 /// 64 bits are compared as words, which is our own choice.
 fn by_part(left: &str, right: &str) -> Ordering {
     let number = |part: &str| part.parse::<i64>().ok();

@@ -69,7 +69,7 @@ impl VersionError {
         &self.text
     }
 
-    /// Tells whether a number is above 64 bits, where the programs crash (`lockfile.md` 3.1).
+    /// Tells whether a number is above 64 bits, where the programs crash (rules 1.4).
     #[must_use]
     pub fn is_too_large(&self) -> bool {
         self.reason == Reason::TooLarge
@@ -91,7 +91,7 @@ impl ConstraintError {
         &self.text
     }
 
-    /// Tells whether a number is above the limit of the grammar (`lockfile.md` 4.2, 4.6).
+    /// Tells whether a number is above the limit of the grammar (rules 3.6, 6.1).
     #[must_use]
     pub fn is_too_large(&self) -> bool {
         self.reason == Reason::TooLarge

@@ -1,6 +1,6 @@
 //! Versions and constraint sets: syntax, order, matching, canonical text.
 //!
-//! All of it follows `lockfile.md` sections 3 and 4, which is neither SemVer nor Cargo's language:
+//! The [`rules`] that it follows are neither SemVer nor Cargo's language:
 //! `1.0` is a version, `1.0.0-beta` is below `1.0.0-alpha.1`, and a pre-release is selected only
 //! where it is named. Three grammars for constraints exist, and each has its own function:
 //!
@@ -21,6 +21,10 @@ mod scan;
 mod scope;
 mod step;
 
+pub mod rules {
+    #![doc = include_str!("rules.md")]
+}
+
 use std::cmp::Ordering;
 use std::fmt;
 
@@ -39,7 +43,7 @@ use self::order::{Metadata, Prerelease};
 /// canonical constraint text: [`precedence`](Self::precedence), then metadata, none first.
 ///
 /// Among versions that differ only in metadata the programs select at random where the source
-/// has no order (`lockfile.md` 3.3). lockctl always takes the greatest in this order.
+/// has no order (rules 2.5). lockctl always takes the greatest in this order.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Version {
     /// The first number.
@@ -92,7 +96,7 @@ impl Version {
 
     /// Tells whether this is exactly `0.0.0`, which the programs read as "no version".
     ///
-    /// It may stand in a lock file but can never be selected (`lockfile.md` 3.1, 4.4).
+    /// It may stand in a lock file but can never be selected (rules 1.6).
     #[must_use]
     pub fn is_unspecified(&self) -> bool {
         *self == Self::release(0, 0, 0)
@@ -109,7 +113,7 @@ impl Version {
     /// Compares as the range operators do: without metadata.
     ///
     /// Numbers come first, and a pre-release is below its release. Two pre-releases follow a
-    /// rule that is not SemVer's (`lockfile.md` 3.2): the one with fewer parts is lower.
+    /// rule that is not SemVer's (rules 2.2): the one with fewer parts is lower.
     #[must_use]
     pub fn precedence(&self, other: &Self) -> Ordering {
         let numbers = |version: &Self| (version.major, version.minor, version.patch);
@@ -141,7 +145,7 @@ impl fmt::Display for Version {
 impl std::str::FromStr for Version {
     type Err = VersionError;
 
-    /// Reads an exact version by the grammar of `lockfile.md` 3.1.
+    /// Reads an exact version by the grammar of rules 1.
     ///
     /// Missing numbers are zero, and leading zeros, one dot at the very end and empty suffixes
     /// are dropped; so a text is canonical only if it equals what it parses to.

@@ -1,4 +1,4 @@
-//! The order of what follows the numbers of a version (`lockfile.md` 3.2).
+//! The order of what follows the numbers of a version (rules 2).
 
 use std::cmp::Ordering;
 

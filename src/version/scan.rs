@@ -1,4 +1,4 @@
-//! The grammar of a version: numbers, then suffixes (`lockfile.md` 3.1).
+//! The grammar of a version: numbers, then suffixes (rules 1).
 
 use super::Version;
 use super::error::Reason;

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::error::Grammar;
 use super::*;
 
-/// Every kind of pre-release that the order tells apart, lowest first, by `lockfile.md` 3.2.
+/// Every kind of pre-release that the order tells apart, lowest first, by rules 2.
 const PRERELEASES: [&str; 15] = [
     "2", "3", "02", "10", "-", "B", "a", "beta", "rc10", "rc9", ".", "..", "1.a", "a.", "a.b",
 ];

@@ -2,7 +2,7 @@
 //!
 //! A case was recorded with Terraform 1.11.4. Where another program gave other fields, they stand
 //! in the case under the key of that program. OpenTofu was asked with hosts, headers and titles
-//! exchanged, and so the case as it sees it has them exchanged too (`lockfile.md` section 8).
+//! exchanged, and so the case as it sees it has them exchanged too.
 
 use lockctl::flavor::Flavor;
 use serde_json::{Map, Value};

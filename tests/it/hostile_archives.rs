@@ -53,7 +53,7 @@ fn accepted(entry: Entry, files: &[(&str, &str)], oddities: &[Oddity]) {
     assert_eq!(found.h1.as_str(), h1_by_hand(all));
 }
 
-/// The algorithm of `lockfile.md` 5.2 once more, as plainly as it can be said.
+/// The algorithm of `hash` rules 2.2 once more, as plainly as it can be said.
 fn h1_by_hand<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
     let mut files: Vec<_> = files.into_iter().collect();
     files.sort_unstable();

@@ -1,4 +1,4 @@
-//! The two documents of the provider registry protocol (`sources.md` 4.1, 4.2).
+//! The two documents of the provider registry protocol (rules 2 and 3).
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -57,7 +57,7 @@ pub(super) struct PackageDocument {
     pub(super) shasums_url: Option<String>,
     pub(super) shasums_signature_url: Option<String>,
     pub(super) signing_keys: Option<SigningKeys>,
-    /// Hashes that nobody signed, for all platforms at once (`sources.md` 5.2).
+    /// Hashes that nobody signed, for all platforms at once (rules 3.8).
     pub(super) packages: Option<serde_json::Value>,
 }
 

@@ -1,4 +1,4 @@
-//! What a registry lists of a provider (`sources.md` 4.1).
+//! What a registry lists of a provider (rules 2).
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::platform::Platform;
 use crate::sources::cut;
 use crate::version::Version;
 
-/// The plugin protocols that the programs speak (`sources.md` 4.2).
+/// The plugin protocols that the programs speak (rules 3.2).
 const PROTOCOLS: std::ops::Range<u64> = 5..7;
 
 /// How many platforms of a version are looked at; the most that any release has are some thirty.

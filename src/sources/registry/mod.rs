@@ -1,4 +1,4 @@
-//! Provider registries (`sources.md` 3, 4).
+//! Provider registries (rules 1 to 4).
 //!
 //! A [`Registry`] finds the registry of each provider's host and reads its documents. It hands over
 //! what shall prove a package, and judges none of it.
@@ -45,7 +45,7 @@ const MAX_FILENAME_BYTES: usize = 255;
 /// How many of the protocols of a package a message repeats.
 const MAX_PROTOCOLS: usize = 5;
 
-/// How many redirects of a document are followed (`sources.md` 4.1).
+/// How many redirects of a document are followed (rules 2.8).
 const DOCUMENT_HOPS: usize = 9;
 
 /// What a CLI configuration says about hosts, and who asks.
@@ -208,7 +208,7 @@ impl<'a> Registry<'a> {
     }
 
     /// Asks who publishes today what HashiCorp used to, for a hint; a source address without a
-    /// namespace means the latter (`sources.md` 4.1).
+    /// namespace means the latter (rules 2.7).
     ///
     /// The fields of the answer were read in the source of Terraform, not observed.
     fn successor(&self, provider: &ProviderAddr) -> Option<ProviderAddr> {

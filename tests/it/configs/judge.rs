@@ -235,7 +235,7 @@ impl Said {
     }
 
     /// Returns the recorded modules; the addresses of the state are shown as they were written, but
-    /// what counts are those that they mean (`config.md` 6).
+    /// what counts are those that they mean (`config` rules 7.5).
     fn recorded_modules(&self, expected: &Value) -> Modules {
         let mut modules: Modules = read(&expected["by_module"]);
         let Settings {

@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::judge::{self, Said};
 use super::txtar;
 
-/// Titles that `config.md` names and no case shows, and what leads to them.
+/// Titles that `config` rules 12 name and no case shows, and what leads to them.
 const UNRECORDED: &[(&str, &str)] = &[
     (
         "Duplicate data \"alpha_x\" configuration",

@@ -1,5 +1,5 @@
-//! What a lock file may hold: every row of the table in `lockfile.md` 5.3, and what else decides about
-//! `init` (`commands.md` 1.1, 2.1, 2.2, 2.4).
+//! What a lock file may hold: every row of the table in `hash` rules 3.5, and what else decides about
+//! `init` (`coverage` rules 2 and 3).
 
 /// The provider that is looked at.
 pub(super) const PROVIDER: &str = "registry.terraform.io/acme/x";
