@@ -75,6 +75,8 @@ pub(super) fn read_list(
     limits: &Limits,
 ) -> Result<List, ArchiveError> {
     let end = find_end(reader)?;
+    // This is only what the zip states, but it is checked before anything is reserved for it; that as
+    // many entries really follow is checked at the end.
     if end.entries > limits.entries {
         return Err(ArchiveError::TooManyEntries {
             limit: limits.entries,
@@ -86,6 +88,8 @@ pub(super) fn read_list(
         start: end.list_start,
         at: 0,
     };
+    // Left alone, the crate looks for the start of the zip by itself, and may find another one than the
+    // programs do (rules 5.5).
     let config = Config {
         archive_offset: ArchiveOffset::Known(end.base),
     };
@@ -124,6 +128,7 @@ fn read_end(
     end: &End,
     limits: &Limits,
 ) -> Result<Vec<u8>, ArchiveError> {
+    // All of it is read at once: list and end record together are short in every real zip.
     let length = end.archive_end.checked_sub(end.list_start);
     let length = length.ok_or(ambiguous())?;
     if length > limits.list_bytes {
@@ -153,6 +158,8 @@ fn read_entry(
     record: &[u8],
     found: &::zip::read::ZipFileEntry<'_>,
 ) -> Result<(Entry, u64), ArchiveError> {
+    // Fields of a record, by their offsets: 5 the system that made the entry, 8 flags, 10 method; 28, 30
+    // and 32 the lengths of name, extra fields and comment, which follow the record in this order.
     if record.len() < RECORD_BYTES {
         return Err(ambiguous());
     }
@@ -176,6 +183,8 @@ fn read_entry(
 /// Reads the kind from the attributes, which mean different things on different systems; those that
 /// the programs do not know have no directories but by name.
 fn kind(system: u8, attributes: u32, name: &[u8]) -> Kind {
+    // Systems: 3 is Unix, 19 macOS; 0 is FAT, 11 NTFS, 14 VFAT, whose bit 0x10 marks a directory (rules
+    // 5.6). Unix puts the mode of the file into the upper half.
     let unix_type = (attributes >> 16) & 0o170_000;
     let by_attributes = match system {
         3 | 19 if unix_type == 0o040_000 => Kind::Directory,
@@ -183,6 +192,7 @@ fn kind(system: u8, attributes: u32, name: &[u8]) -> Kind {
         0 | 11 | 14 if attributes & 0x10 != 0 => Kind::Directory,
         _ => Kind::File,
     };
+    // The name is stronger than the attributes: nothing can be unpacked into a file of such a name.
     if name.ends_with(b"/") {
         return Kind::Directory;
     }

@@ -71,6 +71,8 @@ pub(super) fn discover(
         hops: net.policy.discovery_hops,
         limit: MAX_DISCOVERY_BYTES,
         timeout: net.policy.discovery_timeout,
+        // This document decides which registry gets the token of the host, so whoever could change it
+        // on the way would get the token.
         route: Route::Encrypted,
     };
     let answer = net.document(&ask, net.policy.discovery())?;
@@ -86,7 +88,7 @@ pub(super) fn discover(
     service_url(&services(&answer)?, &answer.url)
 }
 
-/// Reads a document; values that are no text are kept as what they are not.
+/// Reads a document. A value that is no text becomes `None`: rules 1.7 tell it from one that is missing.
 fn services(answer: &Answer) -> Result<BTreeMap<String, Option<String>>, DiscoveryError> {
     let no_document = |reason: String| DiscoveryError::NoDocument {
         url: answer.url.clone(),
@@ -137,6 +139,8 @@ fn service_url(
             DiscoveryError::NoRegistry
         });
     };
+    // A relative URL counts from where the document was found in the end, behind all redirects
+    // (rules 1.3).
     let url = document.join(text).map_err(DiscoveryError::ServiceUrl)?;
     if url.has_user() {
         return Err(DiscoveryError::UserInServiceUrl);

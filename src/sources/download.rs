@@ -84,6 +84,8 @@ pub fn download(
         let (error, after) = match attempt(net, disk, url, &mut partial) {
             Ok(()) => {
                 let digest = partial.sha.clone().finish();
+                // Servers behind one name may hold different files, or change theirs between two pieces.
+                // One download in a single piece tells that from a package that is really another one.
                 let wrong = expected.is_some_and(|expected| *expected != digest);
                 if wrong && partial.in_pieces && !started_over {
                     partial.restart(disk, url)?;
@@ -101,7 +103,9 @@ pub fn download(
         if !error.may_pass() {
             return Err(error);
         }
-        // A first piece, or one that was added to others, and not all from the beginning.
+        // On a bad line a large package breaks off often. As long as each attempt adds something, it is
+        // worth another one, so the count starts anew. What counts is a first piece, or one that was
+        // added to others; a server that starts from the beginning each time adds nothing.
         let went_on = before == 0 || partial.in_pieces;
         if went_on && !started_over && partial.bytes >= before + PROGRESS_BYTES {
             (delays, attempts) = (net.policy.packages(), 0);
@@ -128,6 +132,8 @@ fn attempt(net: &Net<'_>, disk: &dyn Disk, url: &Url, partial: &mut Partial) -> 
         bytes: length,
     });
     match response.status {
+        // The whole package, though perhaps only the rest was asked for: the server gives no pieces,
+        // or its file has changed since.
         200 => partial.restart(disk, url).map_err(alone)?,
         206 if first_byte(&response) == Some(partial.bytes) => partial.in_pieces = true,
         // Another piece than was asked for, or none: the next attempt starts over.
@@ -149,6 +155,7 @@ fn attempt(net: &Net<'_>, disk: &dyn Disk, url: &Url, partial: &mut Partial) -> 
         }
     }
     partial.validator = validator(&response);
+    // The length of an answer with a piece is that of the piece.
     let total = length.map(|length| partial.bytes.saturating_add(length));
     if total.is_some_and(|total| total > MAX_PACKAGE_BYTES) {
         return Err(alone(too_large(&server)));
@@ -162,6 +169,9 @@ fn attempt(net: &Net<'_>, disk: &dyn Disk, url: &Url, partial: &mut Partial) -> 
 /// returns who serves it.
 fn ask(net: &Net<'_>, url: &Url, partial: &Partial) -> Result<(Url, HttpResponse), FetchError> {
     let range = format!("bytes={}-", partial.bytes);
+    // The hash is over the bytes of the zip, and ranges count the bytes that are sent: so both must be
+    // the same. With `if-range` the server itself says whether the rest still belongs to what is here;
+    // if not, it sends everything.
     let mut headers = vec![("accept-encoding", "identity")];
     if let (Some(validator), true) = (&partial.validator, partial.bytes > 0) {
         headers.extend([("range", range.as_str()), ("if-range", validator.as_str())]);
@@ -209,6 +219,7 @@ fn receive(
         let bytes = length as u64;
         partial.bytes += bytes;
         partial.received += bytes;
+        // Without the second limit a server could keep us for ever, by breaking off after each MiB.
         if partial.bytes > MAX_PACKAGE_BYTES || partial.received > MAX_RECEIVED_BYTES {
             return Err(too_large(server));
         }
@@ -273,6 +284,7 @@ fn validator(response: &HttpResponse) -> Option<String> {
         || response
             .header("accept-ranges")
             .is_some_and(|unit| unit.eq_ignore_ascii_case("bytes"));
+    // A weak tag (`W/"…"`) promises the same meaning, not the same bytes.
     let tag = response.header("etag").filter(|tag| tag.starts_with('"'));
     let found = tag.or_else(|| response.header("last-modified"))?;
     gives_pieces.then(|| found.to_owned())

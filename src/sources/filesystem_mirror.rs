@@ -170,6 +170,8 @@ impl Scan<'_> {
                 let namespace_dir = host_dir.join(&namespace);
                 for type_name in self.directories(&namespace_dir)? {
                     let text = format!("{host}/{namespace}/{type_name}");
+                    // Directory names may be in any case, and an address is in normal form, so two
+                    // directories may stand for one provider; their packages are united.
                     if let Ok(provider) = ProviderAddr::parse(&text, self.flavor) {
                         self.provider(&provider, &namespace_dir.join(&type_name))?;
                     }
@@ -211,6 +213,9 @@ impl Scan<'_> {
                 continue;
             };
             let path = dir.join(&entry.name);
+            // A link that leads nowhere is what is left when the directory behind it was deleted or
+            // moved. The programs pass it over; it is kept apart, so that `verify` can say why the
+            // package is missing.
             if self.is(&path, entry.kind, FileKind::Directory) {
                 self.add(provider, version.clone(), platform, Local::Directory(path));
             } else if entry.kind == FileKind::Symlink && self.files.kind(&path).is_err() {
@@ -269,6 +274,8 @@ impl Scan<'_> {
 /// Reads the name of a zip, `terraform-provider-TYPE_VERSION_OS_ARCH.zip`, in any case; further parts
 /// are ignored (rules 7.2).
 pub fn packed_name(name: &str, type_name: &str) -> Option<(Version, Platform)> {
+    // The whole name is folded, as in the programs, version and platform included: `LINUX_amd64` in the
+    // name of a zip is `linux_amd64`, whereas in the name of a directory case is kept.
     let lower = name.to_lowercase();
     let rest = lower
         .strip_suffix(".zip")?

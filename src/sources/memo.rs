@@ -20,6 +20,9 @@ impl<K, V> Default for Memo<K, V> {
 impl<K: Ord + Clone, V: Clone> Memo<K, V> {
     /// Returns the answer, asking for it if nobody has.
     pub(super) fn get(&self, question: &K, ask: impl FnOnce() -> V) -> V {
+        // The map is unlocked again before anybody asks, so that different questions are asked side by
+        // side; only who has the same question waits, at the cell of its answer. A thread that panics
+        // under the lock leaves at most an empty cell, so a poisoned lock is as good as any.
         let answer = {
             let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
             Arc::clone(answers.entry(question.clone()).or_default())

@@ -1,7 +1,8 @@
 //! Asking for documents: redirects hop by hop, repetition, limits.
 //!
 //! Credentials are bound to an origin: no request to another one carries them, wherever a redirect
-//! leads.
+//! leads. That is why redirects are followed here and not by the HTTP client, which has rules of its
+//! own for what it sends on; besides, each kind of document has its own limit of hops.
 
 use std::io::Read;
 use std::sync::Arc;
@@ -164,6 +165,8 @@ impl Net<'_> {
         loop {
             attempts += 1;
             let (error, wait) = match self.attempt(ask, attempts) {
+                // The answer of a busy server is kept as the error of this attempt: if it was the last
+                // one, its status is what the user should read.
                 Ok((answer, after)) if retry::is_worth_it(answer.status) => {
                     let error = FetchError::Status {
                         url: answer.url,
@@ -177,6 +180,8 @@ impl Net<'_> {
                 Err(error) if error.may_pass() => (error, None),
                 Err(error) => return Err(error),
             };
+            // A server that asks for more time than anybody waits is not asked again sooner either: that
+            // would only add to its load.
             let Some(delay) = delays.next().filter(|_| retry::is_bearable(wait)) else {
                 return Err(error);
             };
@@ -217,6 +222,7 @@ impl Net<'_> {
             cause,
         };
         let mut body = Vec::new();
+        // One byte more than the limit tells a document that is too long from one that just fits.
         let read = (&mut response.body).take(ask.limit + 1);
         if let Err(error) = { read }.read_to_end(&mut body) {
             let cause = within(http_error(&error), Some(ask.timeout));
@@ -260,9 +266,12 @@ impl Net<'_> {
         let mut url = request.url.clone();
         let mut at_home = true;
         for _ in 0..=trail.hops {
+            // This never becomes true again: who redirects back chose where to, and could make us send
+            // the credentials to a path of its choice.
             at_home &= url.origin() == home;
             let sent = HttpRequest {
                 url: &url,
+                // The limit holds for the whole chain, else each hop could use it up anew.
                 timeout: request.timeout.map(|limit| limit.saturating_sub(passed)),
                 credentials: request.credentials.filter(|_| at_home),
                 ..request.clone()

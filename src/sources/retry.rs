@@ -88,6 +88,8 @@ impl Policy {
 
     /// Returns how long to wait before each repetition of a service discovery document.
     pub(super) fn discovery(&self) -> impl Iterator<Item = Duration> + use<> {
+        // Terraform 1.11 and OpenTofu never repeat it, and fail where one more request would have done
+        // (rules 1.4); here all do as Terraform 1.15 does.
         let delays = ExponentialBuilder::new().with_min_delay(Duration::from_millis(100));
         delays.with_max_times(DISCOVERY_RETRIES).build()
     }
@@ -102,6 +104,7 @@ fn seconds(times: usize) -> impl Iterator<Item = Duration> {
 
 /// Tells whether an answer may be another one later.
 pub(super) fn is_worth_it(status: u16) -> bool {
+    // With 501 a server says that it never answers such a request, so waiting does not help.
     status == 429 || (500..600).contains(&status) && status != 501
 }
 

@@ -38,6 +38,7 @@ pub(super) fn listing(list: VersionList, flavor: Flavor) -> Result<Listing, Stri
     for listed in list.versions.unwrap_or_default() {
         let written = text(&listed.version);
         match written.parse::<Version>() {
+            // `1.0` and `1.0.0` are one version here; what the later entry says of it counts.
             Ok(version) => {
                 versions.insert(version, reduce(listed));
             }

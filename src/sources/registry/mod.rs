@@ -153,6 +153,8 @@ impl<'a> Registry<'a> {
     /// Who asks is told over encrypted connections only, whatever the host says.
     fn ask(&self, host: &Hostname, path: &[&str], limit: u64) -> Shared<Answer> {
         let base = self.service(host)?;
+        // A service URL may be plain http (rules 1.6). The programs send the token there all the same,
+        // for everybody on the way to read.
         let url = base.below(path.iter().copied());
         let credentials = (self.hosts.credentials)(host).filter(|_| base.origin().encrypted);
         let ask = Ask {
@@ -187,6 +189,8 @@ impl<'a> Registry<'a> {
             let path = [provider.namespace(), provider.type_name(), "versions"];
             let answer = self.ask(provider.hostname(), &path, MAX_VERSIONS_BYTES)?;
             if answer.status == 404 {
+                // A service URL without its last slash leads to such an answer, too (rules 1.8); then the
+                // message says so rather than that there is no such provider.
                 let base = self.service(provider.hostname())?;
                 return Err(Arc::new(RegistryError::UnknownProvider {
                     provider: provider.clone(),
@@ -215,6 +219,8 @@ impl<'a> Registry<'a> {
         if !provider.is_default(self.flavor) {
             return None;
         }
+        // Whatever goes wrong from here on only costs the hint: the message that it would stand in is
+        // an error already.
         let path = ["-", provider.type_name(), "versions"];
         let answer = self.ask(provider.hostname(), &path, MAX_VERSIONS_BYTES);
         let answer = answer.ok().filter(|answer| answer.status == 200)?;
@@ -236,6 +242,8 @@ impl<'a> Registry<'a> {
                 offered: self.platforms(&id.provider, &id.version),
             }));
         }
+        // The checks have the order of the programs, so that of several faults the same one is reported
+        // (rules 3.2 to 3.5).
         let document: PackageDocument = read(&answer)?;
         self.check_protocols(id, &document, &answer.url)?;
         let stated = format!("{}_{}", text(&document.os), text(&document.arch));
@@ -243,6 +251,8 @@ impl<'a> Registry<'a> {
             let (id, url, stated) = (id.clone(), answer.url, cut(&stated));
             return Err(Arc::new(RegistryError::OtherPlatform { id, url, stated }));
         }
+        // OpenTofu would record these hashes, of which nothing proves most (rules 3.8). To leave them out
+        // is no answer either: `tofu init` would then change the lock file.
         if self.flavor.reads_stated_hashes() && states_hashes(&document) {
             return Err(Arc::new(RegistryError::StatedHashes { url: answer.url }));
         }
@@ -288,6 +298,7 @@ impl<'a> Registry<'a> {
         if spoken.is_empty() || supported {
             return Ok(());
         }
+        // The programs ask for the list again to name a version that would do; here the answer is kept.
         let listing = self.listing(&id.provider)?;
         let newest = listing.versions.iter().rev();
         let newest = newest.filter(|(version, listed)| {
@@ -322,6 +333,7 @@ impl<'a> Registry<'a> {
             let ask = Ask {
                 url,
                 headers: &[],
+                // Not even on the registry's own host (rules 5.3): these URLs are the registry's choice.
                 credentials: None,
                 hops: DOCUMENT_HOPS,
                 limit,
@@ -336,6 +348,8 @@ impl<'a> Registry<'a> {
                     answer.status,
                 ))));
             }
+            // Some hosts answer every unknown path with a page and status 200. Read as checksums it would
+            // be a bad line, which hides what is wrong.
             if answer.body.trim_ascii_start().starts_with(b"<") {
                 return Err(Arc::new(RegistryError::BadDocument {
                     url: answer.url,
