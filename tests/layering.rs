@@ -74,6 +74,8 @@ const HOMES: &[(&str, &str)] = &[
     ("base64", "hash"),
     ("bytes", "os"),
     ("clap", "cli"),
+    ("clap_complete", "cli"),
+    ("clap_mangen", "cli"),
     ("comfy_table", "report"),
     ("crc32fast", "archive"),
     ("flate2", "archive"),

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use clap::error::ErrorKind;
 use clap::{ArgAction, Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
+use crate::cli::generate::{Completions, Man};
 use crate::cli::merge::args::{Git, GitTextconv, Merge, Resolve};
 use crate::flavor::FlavorChoice;
 use crate::platform::Platform;
@@ -108,6 +109,10 @@ pub(super) enum Command {
     Git(Git),
     /// Print a lock file for people, one fact a line (a diff driver of git)
     GitTextconv(GitTextconv),
+    /// Print a completion script for a shell
+    Completions(Completions),
+    /// Print the manual page of a command, or write those of all commands
+    Man(Man),
 }
 
 /// How configuration is read.
@@ -391,6 +396,8 @@ impl Command {
             Self::Log(_) => "log",
             Self::Git(_) => "git",
             Self::GitTextconv(_) => "git-textconv",
+            Self::Completions(_) => "completions",
+            Self::Man(_) => "man",
         }
     }
 }

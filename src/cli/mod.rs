@@ -6,6 +6,7 @@ mod checked;
 mod diff;
 mod explain;
 mod fmt;
+mod generate;
 mod git;
 mod hash;
 mod lock;
@@ -155,6 +156,8 @@ fn dispatch(line: &CommandLine, world: World<'_>, stderr: &mut (dyn Write + Send
         Command::Log(args) => log::run(common, args, world),
         Command::Git(args) => git::run(common, args, world),
         Command::GitTextconv(args) => git::textconv(common, args, world),
+        Command::Completions(args) => generate::completions(args),
+        Command::Man(args) => generate::man(common, args, world),
     }
 }
 

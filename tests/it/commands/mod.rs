@@ -9,6 +9,7 @@ mod explain;
 mod files;
 mod fix;
 mod formats;
+mod generate;
 mod git;
 mod json;
 mod lock;

@@ -1,0 +1,140 @@
+//! `lockctl completions`, `lockctl man`: files for shells and for `man`, made from the definitions of
+//! the arguments, so that they cannot fall behind them.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, CommandFactory as _};
+use clap_complete::Shell;
+use clap_mangen::Man as ManPage;
+
+use crate::cli::World;
+use crate::cli::args::{CommandLine, Common};
+use crate::cli::output::{Output, counted};
+use crate::cli::roots::Ran;
+use crate::cli::setup;
+use crate::report::{Block, Failure, Tone};
+use crate::world::{Disk, Replaced};
+
+/// The name of the program, which its manual pages and its completions are for.
+const PROGRAM: &str = "lockctl";
+
+/// How large a manual page that is replaced may be, in bytes.
+const MAX_PAGE_BYTES: u64 = 1024 * 1024;
+
+#[derive(Clone, Debug, Args)]
+pub(in crate::cli) struct Completions {
+    /// The shell that reads the script
+    #[arg(value_enum, value_name = "SHELL")]
+    shell: Shell,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(in crate::cli) struct Man {
+    /// The command that the page is about, as in `lockctl man git install` [default: lockctl itself]
+    #[arg(value_name = "COMMAND")]
+    command: Vec<String>,
+    /// Write the pages of all commands into this directory instead
+    #[arg(long, value_name = "DIR", conflicts_with = "command")]
+    dir: Option<PathBuf>,
+}
+
+/// Prints the completion script of a shell.
+pub(in crate::cli) fn completions(args: &Completions) -> Output {
+    let mut output = Output::of_roots("completions", Ran::default());
+    let mut command = CommandLine::command();
+    clap_complete::generate(args.shell, &mut command, PROGRAM, &mut output.raw);
+    output
+}
+
+/// Prints the manual page of a command, or writes those of all.
+pub(in crate::cli) fn man(common: &Common, args: &Man, world: World<'_>) -> Output {
+    let program = built();
+    let mut output = Output::of_roots("man", Ran::default());
+    let done = match &args.dir {
+        None => page_of(&program, &args.command).map(|page| output.raw = page),
+        Some(dir) => {
+            let dir = setup::below(common, dir);
+            write_all(&program, &dir, world.disk).map(|pages| {
+                let text = format!("wrote {} to {}", counted(pages, "page"), dir.display());
+                let verdict = Block::Verdict(Tone::Good, text);
+                output.report.results.push(verdict);
+            })
+        }
+    };
+    match done {
+        Ok(()) => output,
+        Err(failure) => Output::failed("man", failure),
+    }
+}
+
+/// Returns the definition of the program, in which each command knows its full name.
+fn built() -> clap::Command {
+    // `lockctl help` has nothing of its own to say, in a page for each command.
+    let mut program = CommandLine::command().disable_help_subcommand(true);
+    program.build();
+    program
+}
+
+/// Returns the page of the command that some words name.
+///
+/// # Errors
+/// If there is no such command.
+fn page_of(program: &clap::Command, words: &[String]) -> Result<Vec<u8>, Failure> {
+    let mut command = program;
+    for word in words {
+        command = command.find_subcommand(word).ok_or_else(|| Failure {
+            title: format!("there is no command \"{}\"", words.join(" ")),
+            help: Some(format!("`{PROGRAM} --help` lists all commands")),
+            ..Failure::default()
+        })?;
+    }
+    Ok(page(command))
+}
+
+/// Writes the page of each command, and returns how many there are.
+///
+/// # Errors
+/// If the directory or a page cannot be written.
+fn write_all(program: &clap::Command, dir: &Path, disk: &dyn Disk) -> Result<usize, Failure> {
+    let failed = |path: &Path, error: &io::Error| Failure {
+        title: format!("{} cannot be written", path.display()),
+        causes: vec![error.to_string()],
+        help: Some("name a directory that can be written with --dir".to_owned()),
+    };
+    disk.make_directory(dir)
+        .map_err(|error| failed(dir, &error))?;
+    let mut commands = vec![program];
+    let mut written = 0;
+    while let Some(command) = commands.pop() {
+        let name = command.get_display_name().unwrap_or(PROGRAM);
+        let path = dir.join(format!("{name}.1"));
+        put(&path, &page(command), disk).map_err(|error| failed(&path, &error))?;
+        commands.extend(command.get_subcommands());
+        written += 1;
+    }
+    Ok(written)
+}
+
+/// Makes a file hold some bytes, whatever it holds now.
+fn put(path: &Path, bytes: &[u8], disk: &dyn Disk) -> io::Result<()> {
+    let old = match disk.read(path, MAX_PAGE_BYTES) {
+        Ok(old) => Some(old),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => return Err(error),
+    };
+    match disk.replace(path, old.as_deref(), bytes)? {
+        Replaced::Done => Ok(()),
+        Replaced::Changed => Err(io::Error::other("another program is writing it")),
+    }
+}
+
+/// Renders the page of one command.
+fn page(command: &clap::Command) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    ManPage::new(command.clone())
+        .source(concat!("lockctl ", env!("CARGO_PKG_VERSION")))
+        .render(&mut bytes)
+        .expect("a Vec takes all bytes");
+    bytes
+}

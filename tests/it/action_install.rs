@@ -1,0 +1,235 @@
+//! How the GitHub Action obtains lockctl: a released program with a pinned digest, else a build.
+#![cfg(unix)]
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::registry::sha256_hex;
+
+const ACTION: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/.github/actions/verify");
+
+/// The version of the Action in these tests.
+const VERSION: &str = "9.8.7";
+
+/// Every runner with the platform whose program it gets.
+const RUNNERS: [(&str, &str, &str); 6] = [
+    ("Linux", "X64", "x86_64-unknown-linux-musl"),
+    ("Linux", "ARM64", "aarch64-unknown-linux-musl"),
+    ("macOS", "X64", "x86_64-apple-darwin"),
+    ("macOS", "ARM64", "aarch64-apple-darwin"),
+    ("Windows", "X64", "x86_64-pc-windows-msvc"),
+    ("Windows", "ARM64", "x86_64-pc-windows-msvc"),
+];
+
+/// A copy of the Action with digests of its own, archives to download, and a `cargo` that only
+/// records how it is called.
+struct Runner {
+    temp: tempfile::TempDir,
+}
+
+/// How a run of the script ended.
+struct Installation {
+    code: Option<i32>,
+    output: String,
+    /// What the installed program prints, if one was installed.
+    program: Option<String>,
+}
+
+impl Runner {
+    /// Lays everything out; `None`, which is printed, where a program that the script needs is
+    /// missing.
+    fn new() -> Option<Self> {
+        for tool in ["bash", "curl", "tar"] {
+            if Command::new(tool).arg("--version").output().is_err() {
+                println!("skipped: there is no {tool}");
+                return None;
+            }
+        }
+        let runner = Self {
+            temp: tempfile::tempdir().unwrap(),
+        };
+        for dir in ["source/.github/actions/verify", "runner", "releases"] {
+            fs::create_dir_all(runner.path(dir)).unwrap();
+        }
+        let script = runner.path("source/.github/actions/verify/install.sh");
+        fs::copy(format!("{ACTION}/install.sh"), script).unwrap();
+        let manifest = format!("[package]\nname = \"lockctl\"\nversion = \"{VERSION}\"\n");
+        fs::write(runner.path("source/Cargo.toml"), manifest).unwrap();
+        runner.pin(&[]);
+        runner.program(
+            "bin/cargo",
+            "pwd -P; echo \"cargo $*\"\n\
+             for root; do :; done\n\
+             printf '#!/bin/sh\\necho built\\n' >\"$root/bin/lockctl\"\n\
+             chmod +x \"$root/bin/lockctl\"",
+        );
+        Some(runner)
+    }
+
+    fn path(&self, below: &str) -> PathBuf {
+        self.temp.path().canonicalize().unwrap().join(below)
+    }
+
+    /// Writes a shell script that can be run.
+    fn program(&self, below: &str, text: &str) {
+        let path = self.path(below);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    /// Makes the archive of a release and returns its address and digest.
+    fn release(&self, target: &str) -> (String, String) {
+        let name = format!("lockctl-{VERSION}-{target}");
+        self.program(&format!("releases/{name}/lockctl"), "echo downloaded");
+        let archive = self.path(&format!("releases/{name}.tar.gz"));
+        let packed = Command::new("tar")
+            .current_dir(self.path("releases"))
+            .arg("-czf")
+            .args([archive.as_os_str(), name.as_ref()])
+            .status();
+        assert!(packed.unwrap().success());
+        let digest = sha256_hex(fs::read(&archive).unwrap());
+        (format!("file://{}", archive.display()), digest)
+    }
+
+    /// Writes the digests, below a comment as in the file of the repository.
+    fn pin(&self, lines: &[(&str, &str)]) {
+        let mut text = "# SHA-256 and address\n".to_owned();
+        for (url, digest) in lines {
+            text += &format!("{digest}  {url}\n");
+        }
+        let path = self.path("source/.github/actions/verify/digests");
+        fs::write(path, text).unwrap();
+    }
+
+    /// Runs the script as a runner for a platform would.
+    fn install(&self, os: &str, arch: &str) -> Installation {
+        let path = std::env::var("PATH").unwrap();
+        let path = format!("{}:{path}", self.path("bin").display());
+        let ended = Command::new("bash")
+            .arg(self.path("source/.github/actions/verify/install.sh"))
+            .env_clear()
+            .envs([("PATH", &*path), ("RUNNER_OS", os), ("RUNNER_ARCH", arch)])
+            .env("RUNNER_TEMP", self.path("runner"))
+            .current_dir(self.temp.path())
+            .output()
+            .unwrap();
+        let program = Command::new(self.path("runner/lockctl/bin/lockctl")).output();
+        let output = [ended.stdout, ended.stderr].concat();
+        Installation {
+            code: ended.status.code(),
+            output: String::from_utf8(output).unwrap(),
+            program: program
+                .ok()
+                .map(|ran| String::from_utf8(ran.stdout).unwrap()),
+        }
+    }
+}
+
+#[test]
+fn the_action_downloads_the_program_of_the_platform() {
+    for (os, arch, target) in RUNNERS {
+        let Some(runner) = Runner::new() else { return };
+        let (url, digest) = runner.release(target);
+        let other = url.replace(target, "other");
+        runner.pin(&[(&other, "0"), (&url, &digest)]);
+        let ended = runner.install(os, arch);
+        assert_eq!(ended.code, Some(0), "{}", ended.output);
+        assert_eq!(ended.program.as_deref(), Some("downloaded\n"));
+        assert_eq!(ended.output, format!("Downloading {url}\n"));
+    }
+}
+
+#[test]
+fn the_action_refuses_an_archive_with_another_digest() {
+    let Some(runner) = Runner::new() else { return };
+    let (url, digest) = runner.release("x86_64-unknown-linux-musl");
+    let pinned = "0".repeat(64);
+    runner.pin(&[(&url, &pinned)]);
+    let ended = runner.install("Linux", "X64");
+    assert_eq!(ended.code, Some(2), "{}", ended.output);
+    let wanted = format!("has the SHA-256 {digest}, but this revision of the Action pins {pinned}");
+    assert!(ended.output.contains(&wanted), "{}", ended.output);
+    assert!(!ended.output.contains("cargo"), "{}", ended.output);
+    assert_eq!(ended.program, None);
+    // Nothing of the archive is left for a later step.
+    assert_eq!(left(&runner.path("runner/lockctl")), ["bin"]);
+}
+
+#[test]
+fn the_action_builds_nothing_in_place_of_a_failed_download() {
+    let Some(runner) = Runner::new() else { return };
+    let (url, digest) = runner.release("x86_64-unknown-linux-musl");
+    fs::remove_file(url.strip_prefix("file://").unwrap()).unwrap();
+    runner.pin(&[(&url, &digest)]);
+    let ended = runner.install("Linux", "X64");
+    assert_eq!(ended.code, Some(2), "{}", ended.output);
+    let wanted = format!("::error title=lockctl verify::{url} could not be downloaded\n");
+    assert!(ended.output.contains(&wanted), "{}", ended.output);
+    assert_eq!(ended.program, None);
+}
+
+#[test]
+fn the_action_builds_where_nothing_is_released() {
+    let Some(runner) = Runner::new() else { return };
+    let (url, digest) = runner.release("x86_64-unknown-linux-musl");
+    let of_another_version = url.replace(VERSION, "9.8.6");
+    for (pins, os, arch) in [
+        (&[(&*url, &*digest)] as &[_], "Linux", "ARM"),
+        (&[(&*url, &*digest)], "macOS", "X64"),
+        (&[(&*of_another_version, &*digest)], "Linux", "X64"),
+        (&[], "Linux", "X64"),
+    ] {
+        runner.pin(pins);
+        let ended = runner.install(os, arch);
+        assert_eq!(ended.code, Some(0), "{}", ended.output);
+        assert_eq!(ended.program.as_deref(), Some("built\n"));
+        // Cargo reads the configuration of the directory in which it starts.
+        let temp = runner.path("runner").display().to_string();
+        let source = runner.path("source").display().to_string();
+        let said = format!(
+            "No program of lockctl {VERSION} is released for {os} on {arch}: building it\n{temp}\n\
+             cargo install --locked --quiet --path {source} --root {temp}/lockctl\n"
+        );
+        assert_eq!(ended.output, said);
+    }
+}
+
+/// The names in a directory.
+fn left(dir: &Path) -> Vec<String> {
+    let entries = fs::read_dir(dir).unwrap();
+    let names = entries.map(|entry| entry.unwrap().file_name());
+    names.map(|name| name.into_string().unwrap()).collect()
+}
+
+#[test]
+fn the_digests_of_the_action_are_well_formed() {
+    let text = fs::read_to_string(format!("{ACTION}/digests")).unwrap();
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        let (digest, url) = line.split_once("  ").expect("a digest and an address");
+        assert!(
+            digest.len() == 64 && digest.bytes().all(|b| b.is_ascii_hexdigit()),
+            "{line}"
+        );
+        let known = RUNNERS.iter().any(|(_, _, target)| {
+            let end = format!("-{target}.tar.gz");
+            url.starts_with("https://") && url.ends_with(&end)
+        });
+        assert!(known, "{line}");
+    }
+}
+
+#[test]
+fn every_program_that_the_action_knows_is_released() {
+    let workflow = concat!(env!("CARGO_MANIFEST_DIR"), "/.github/workflows/release.yml");
+    let workflow = fs::read_to_string(workflow).unwrap();
+    for (_, _, target) in RUNNERS {
+        assert!(
+            workflow.contains(&format!("target: {target}\n")),
+            "{target}"
+        );
+    }
+}

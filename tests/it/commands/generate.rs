@@ -1,0 +1,108 @@
+//! `completions` and `man`: what shells and manuals read.
+
+use std::collections::BTreeSet;
+
+use super::assert_exit;
+use crate::lab::Lab;
+
+#[test]
+fn each_shell_gets_a_script_with_every_command() {
+    for (shell, sign) in [
+        ("bash", "complete -F _lockctl"),
+        ("elvish", "set edit:completion:arg-completer[lockctl]"),
+        ("fish", "complete -c lockctl"),
+        ("powershell", "Register-ArgumentCompleter"),
+        ("zsh", "#compdef lockctl"),
+    ] {
+        let outcome = Lab::new().run(&["completions", shell]);
+        assert_exit(&outcome, 0);
+        assert!(outcome.stdout.contains(sign), "{shell}");
+        for word in ["lock", "verify", "git-textconv", "man", "--flavor"] {
+            let word = match shell {
+                // Options have no dashes there.
+                "fish" => word.trim_start_matches('-'),
+                _ => word,
+            };
+            assert!(outcome.stdout.contains(word), "{shell}: {word}");
+        }
+    }
+    let outcome = Lab::new().run(&["completions", "tcsh"]);
+    assert_exit(&outcome, 2);
+    assert!(
+        outcome.stderr.contains("[possible values: bash,"),
+        "{}",
+        outcome.stderr
+    );
+}
+
+#[test]
+fn the_manual_page_of_a_command_is_printed() {
+    let lab = Lab::new();
+    let page = |words: &[&str]| {
+        let outcome = lab.run(&[&["man"], words].concat());
+        assert_exit(&outcome, 0);
+        outcome.stdout
+    };
+    let program = page(&[]);
+    assert!(program.contains("\n.TH lockctl 1 "), "{program}");
+    assert!(program.contains("lockctl\\-verify(1)"), "{program}");
+    assert!(!program.contains("lockctl\\-help"), "{program}");
+    let install = page(&["git", "install"]);
+    let version = env!("CARGO_PKG_VERSION");
+    let title = format!("\n.TH lockctl\\-git\\-install 1  \"lockctl {version}\"");
+    assert!(
+        install.contains(&title) || install.contains(&title.replace("\\-", "-")),
+        "{install}"
+    );
+    assert!(install.contains("\\-\\-dry\\-run"), "{install}");
+}
+
+#[test]
+fn a_command_that_is_not_there_has_no_page() {
+    let outcome = Lab::new().run(&["man", "git", "remove"]);
+    assert_exit(&outcome, 2);
+    assert_eq!(
+        outcome.stderr,
+        "error: there is no command \"git remove\"\n  help: `lockctl --help` lists all commands\n"
+    );
+}
+
+#[test]
+fn the_pages_of_all_commands_are_written() {
+    let lab = Lab::new();
+    let outcome = lab.run(&["man", "--dir", "share/man1"]);
+    assert_exit(&outcome, 0);
+    let written = std::fs::read_dir(lab.path("share/man1")).unwrap();
+    let written: BTreeSet<String> = written
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    let count = written.len();
+    assert_eq!(
+        outcome.stdout,
+        format!("wrote {count} pages to share/man1\n")
+    );
+    // Each page that another one refers to is there.
+    let mut named = BTreeSet::from(["lockctl.1".to_owned()]);
+    for page in &written {
+        let text = std::fs::read_to_string(lab.path("share/man1").join(page)).unwrap();
+        let text = text.replace('\\', "");
+        let names = text.lines().filter_map(|line| line.strip_suffix("(1)"));
+        named.extend(names.map(|name| format!("{name}.1")));
+    }
+    assert_eq!(written, named);
+
+    // Written again, they stay as they are; where a file is in the way, nothing is done.
+    lab.write("share/man1/lockctl.1", "old");
+    assert_exit(&lab.run(&["man", "--dir", "share/man1"]), 0);
+    let page = std::fs::read_to_string(lab.path("share/man1/lockctl.1")).unwrap();
+    assert_eq!(page, lab.run(&["man"]).stdout);
+    let outcome = lab.run(&["man", "--dir", "share/man1/lockctl.1"]);
+    assert_exit(&outcome, 2);
+    assert!(
+        outcome
+            .stderr
+            .starts_with("error: share/man1/lockctl.1 cannot be written"),
+        "{}",
+        outcome.stderr
+    );
+}
