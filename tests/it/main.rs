@@ -11,6 +11,7 @@
 )]
 
 mod action;
+mod action_install;
 mod archives;
 mod cases;
 mod commands;
