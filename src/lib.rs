@@ -18,6 +18,10 @@
 //!
 //! The rooms below are in reading order: words, documents, the outside, decisions, flows, report,
 //! shell. Each imports only rooms that stand before it.
+//!
+//! What the real programs do is written down in each room that follows them, as in
+//! [`version::rules`]: numbered, with the recorded case that proves each rule. Comments cite a rule of
+//! their own room as `rules 2.2`, that of another one as `version rules 2.2`.
 
 pub mod flavor;
 

@@ -27,7 +27,7 @@ pub fn write(lock: &LockFile, flavor: Flavor) -> String {
     out
 }
 
-/// Prints the block of one provider; [`write`] puts an empty line before each.
+/// Prints the block of one provider; [`write()`](fn@write) puts an empty line before each.
 #[must_use]
 pub fn write_entry(addr: &ProviderAddr, entry: &ProviderLock) -> String {
     let mut out = String::from("provider ");
