@@ -56,7 +56,7 @@ const ROOMS: &[(&str, &str)] = &[
         "flavor addr version platform hash diag world package requirement parallel lockfile project \
          authenticate archive sources resolve coverage",
     ),
-    ("report", "hash diag"),
+    ("report", "version hash diag git review"),
     ("os", "addr world"),
     (
         "cli",
