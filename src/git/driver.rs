@@ -28,8 +28,8 @@ const LOCK_FILE: &str = ".terraform.lock.hcl";
 /// A setting or attribute as git sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InForce {
-    /// Which of the two it is.
-    pub part: Part,
+    /// Where git reads it.
+    pub kind: SettingKind,
     /// Its name.
     pub name: &'static str,
     /// The value that lockctl would give it.
@@ -38,12 +38,16 @@ pub struct InForce {
     pub found: Option<String>,
 }
 
-/// What git is told by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
-    /// Its configuration.
-    Setting,
-    /// The attributes of lock files.
+/// Where git reads what it is told.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(rename = "GitSettingKind")]
+pub enum SettingKind {
+    /// In its configuration.
+    Config,
+    /// In the attributes of lock files.
     Attribute,
 }
 
@@ -149,7 +153,7 @@ pub fn in_force(run: &dyn Run, dir: &Path) -> Result<Vec<InForce>, GitError> {
     for (name, wanted) in SETTINGS {
         let found = repository.setting(None, name)?;
         all.push(InForce {
-            part: Part::Setting,
+            kind: SettingKind::Config,
             name,
             wanted,
             found,
@@ -162,7 +166,7 @@ pub fn in_force(run: &dyn Run, dir: &Path) -> Result<Vec<InForce>, GitError> {
     for (name, fields) in ["merge", "diff"].into_iter().zip(fields.chunks(3)) {
         let value = fields.get(2).filter(|value| **value != "unspecified");
         all.push(InForce {
-            part: Part::Attribute,
+            kind: SettingKind::Attribute,
             name,
             wanted: "lockctl",
             found: value.map(|value| (*value).to_owned()),

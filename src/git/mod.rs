@@ -36,7 +36,7 @@ use std::path::{Path, PathBuf};
 
 pub use changes::{Change, Entry, Status};
 pub use driver::{
-    ATTRIBUTES, InForce, Part, SETTINGS, Scope, Wiring, in_force, with_line, without_line,
+    ATTRIBUTES, InForce, SETTINGS, Scope, SettingKind, Wiring, in_force, with_line, without_line,
 };
 pub use error::GitError;
 pub use history::{Commit, Step};

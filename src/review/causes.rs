@@ -3,10 +3,22 @@
 use std::fmt;
 
 use crate::hash::Scheme;
-use crate::version::{ScopeChange, Step};
+use crate::version::{ScopeChange, Step, Upgrade};
 
 /// How much a reader should care, in rising order.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    serde::Serialize,
+    schemars::JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
 pub enum Risk {
     /// This happens every day.
     #[default]
@@ -143,7 +155,7 @@ impl Cause {
             | Self::Constraints(ScopeChange::Impossible) => Risk::Warning,
             Self::NewProvider
             | Self::ProgramSwitched { .. }
-            | Self::VersionMoved(Step::Major)
+            | Self::VersionMoved(Step::Up(Upgrade::Major))
             | Self::Prerelease
             | Self::OutsideConstraints
             | Self::ReleaseGrew(_)
@@ -256,10 +268,10 @@ impl Cause {
 fn moved(step: Step) -> &'static str {
     match step {
         Step::Same => "the version stands",
-        Step::Metadata => "only the metadata of the version changed",
         Step::Down => "the version went down, so all hashes moved",
-        Step::Prerelease | Step::Patch | Step::Minor => "the version moved, so all hashes moved",
-        Step::Major => "a new major version, so all hashes moved",
+        Step::Up(Upgrade::Metadata) => "only the metadata of the version changed",
+        Step::Up(Upgrade::Major) => "a new major version, so all hashes moved",
+        Step::Up(_) => "the version moved, so all hashes moved",
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::addr::ProviderAddr;
 use crate::hash::{Hash, Hashes, Scheme};
 use crate::lockfile::{LockFile, ProviderLock};
-use crate::version::{Step, step};
+use crate::version::{Step, Upgrade, step};
 
 /// What differs between two lock files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub struct ProviderChange {
     /// The entries that differ.
     pub sides: Sides,
     /// In what they differ; never empty.
-    pub kinds: BTreeSet<Kind>,
+    pub kinds: BTreeSet<ChangeKind>,
 }
 
 /// What is there of an entry.
@@ -50,9 +50,13 @@ pub struct ProviderSide {
     pub lock: ProviderLock,
 }
 
-/// A kind of change, in the order in which they are told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+/// A kind of change of an entry.
+// In the order in which they are shown.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum ChangeKind {
     /// The provider had no entry before.
     Added,
     /// The provider has no entry any more.
@@ -75,7 +79,7 @@ pub enum Kind {
     HashesReplaced,
 }
 
-impl Kind {
+impl ChangeKind {
     /// Returns its name, a kebab-case word.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -121,11 +125,11 @@ pub fn diff(old: &LockFile, new: &LockFile) -> LockDiff {
     }
     let removed = gone.into_iter().map(|entry| ProviderChange {
         sides: Sides::Removed(side(entry)),
-        kinds: BTreeSet::from([Kind::Removed]),
+        kinds: BTreeSet::from([ChangeKind::Removed]),
     });
     let added = came.into_iter().map(|entry| ProviderChange {
         sides: Sides::Added(side(entry)),
-        kinds: BTreeSet::from([Kind::Added]),
+        kinds: BTreeSet::from([ChangeKind::Added]),
     });
     found.providers.extend(removed.chain(added));
     found.providers.sort_by(|a, b| a.addr().cmp(b.addr()));
@@ -189,14 +193,14 @@ fn changed(
 ) -> ProviderChange {
     let mut kinds = BTreeSet::new();
     if old.0.hostname() != new.0.hostname() {
-        kinds.insert(Kind::HostSwitched);
+        kinds.insert(ChangeKind::HostSwitched);
     }
     if old.0.namespace() != new.0.namespace() {
-        kinds.insert(Kind::NamespaceSwitched);
+        kinds.insert(ChangeKind::NamespaceSwitched);
     }
     kinds.extend(moved(old.1, new.1));
     if old.1.constraints != new.1.constraints {
-        kinds.insert(Kind::ConstraintsChanged);
+        kinds.insert(ChangeKind::ConstraintsChanged);
     }
     // Another source's packages have other hashes.
     if old.0 == new.0 && old.1.version == new.1.version {
@@ -211,22 +215,22 @@ fn changed(
     }
 }
 
-fn moved(old: &ProviderLock, new: &ProviderLock) -> Option<Kind> {
+fn moved(old: &ProviderLock, new: &ProviderLock) -> Option<ChangeKind> {
     match step(&old.version, &new.version) {
         Step::Same => None,
-        Step::Down => Some(Kind::Downgraded),
-        _ => Some(Kind::Upgraded),
+        Step::Down => Some(ChangeKind::Downgraded),
+        Step::Up(_) => Some(ChangeKind::Upgraded),
     }
 }
 
-fn rehashed(old: &Hashes, new: &Hashes) -> Option<Kind> {
+fn rehashed(old: &Hashes, new: &Hashes) -> Option<ChangeKind> {
     let lost = old.iter().any(|hash| !new.contains(hash));
     let gained = new.iter().any(|hash| !old.contains(hash));
     match (lost, gained) {
         (false, false) => None,
-        (false, true) => Some(Kind::HashesAdded),
-        (true, false) => Some(Kind::HashesRemoved),
-        (true, true) => Some(Kind::HashesReplaced),
+        (false, true) => Some(ChangeKind::HashesAdded),
+        (true, false) => Some(ChangeKind::HashesRemoved),
+        (true, true) => Some(ChangeKind::HashesReplaced),
     }
 }
 
@@ -264,6 +268,15 @@ impl ProviderChange {
             &self.before()?.lock.version,
             &self.now()?.lock.version,
         ))
+    }
+
+    /// Returns how far the version rose, if it did.
+    #[must_use]
+    pub fn upgrade(&self) -> Option<Upgrade> {
+        match self.step()? {
+            Step::Same | Step::Down => None,
+            Step::Up(upgrade) => Some(upgrade),
+        }
     }
 
     /// Lists the hashes of a scheme that only the old entry has.

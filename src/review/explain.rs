@@ -1,7 +1,7 @@
 //! What most likely led to a change.
 
 use super::causes::{Cause, Risk};
-use super::diff::{Kind, ProviderChange, ProviderSide, Sides};
+use super::diff::{ChangeKind, ProviderChange, ProviderSide, Sides};
 use crate::addr::ProviderAddr;
 use crate::diag::nearest;
 use crate::flavor::Flavor;
@@ -65,7 +65,7 @@ fn both(change: &ProviderChange, old: &ProviderSide, new: &ProviderSide) -> Vec<
         true => of_other_packages(before, now),
         false => of_same_packages(change, before, now),
     });
-    if change.kinds.contains(&Kind::ConstraintsChanged) {
+    if change.kinds.contains(&ChangeKind::ConstraintsChanged) {
         let (before, now) = (&old.lock.constraints, &new.lock.constraints);
         causes.push(match (before.is_empty(), now.is_empty()) {
             (true, _) => Cause::ConstraintsAdded,
@@ -73,7 +73,7 @@ fn both(change: &ProviderChange, old: &ProviderSide, new: &ProviderSide) -> Vec<
             _ => Cause::Constraints(scope_change(before, now)),
         });
     }
-    if moved.is_some() || change.kinds.contains(&Kind::ConstraintsChanged) {
+    if moved.is_some() || change.kinds.contains(&ChangeKind::ConstraintsChanged) {
         causes.extend(outside(&new.lock));
     }
     causes

@@ -64,7 +64,59 @@ pub enum FileCause {
     FormatOnly,
 }
 
+/// What changed about a lock file as a whole.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(rename = "FileKind")]
+pub enum FileChangeKind {
+    /// It is new.
+    Added,
+    /// It is gone.
+    Deleted,
+    /// It stood elsewhere.
+    Renamed,
+    /// A merge of it is not finished.
+    Unmerged,
+    /// It can be read in part only.
+    Broken,
+    /// It could be read in part only.
+    WasBroken,
+    /// The header is that of the other program.
+    HeaderSwitched,
+    /// It begins with the header of a program, as it had not.
+    HeaderAdded,
+    /// The header of the programs is gone.
+    HeaderLost,
+    /// Comments that somebody wrote are gone.
+    CommentsLost,
+    /// The lines end otherwise.
+    LineEnds,
+    /// The same is locked, in other bytes.
+    FormatOnly,
+}
+
 impl FileCause {
+    /// Returns what kind of change it is.
+    #[must_use]
+    pub fn kind(&self) -> FileChangeKind {
+        match self {
+            Self::Added => FileChangeKind::Added,
+            Self::Deleted => FileChangeKind::Deleted,
+            Self::Renamed { .. } => FileChangeKind::Renamed,
+            Self::Unmerged => FileChangeKind::Unmerged,
+            Self::Broken => FileChangeKind::Broken,
+            Self::WasBroken => FileChangeKind::WasBroken,
+            Self::HeaderSwitched(_) => FileChangeKind::HeaderSwitched,
+            Self::HeaderAdded => FileChangeKind::HeaderAdded,
+            Self::HeaderLost => FileChangeKind::HeaderLost,
+            Self::CommentsLost(_) => FileChangeKind::CommentsLost,
+            Self::LineEnds => FileChangeKind::LineEnds,
+            Self::FormatOnly => FileChangeKind::FormatOnly,
+        }
+    }
+
     /// Returns how much it matters.
     #[must_use]
     pub fn risk(&self) -> Risk {

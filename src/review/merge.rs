@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::addr::ProviderAddr;
 use crate::hash::Hashes;
 use crate::lockfile::{LockFile, ProviderLock};
-use crate::version::{Constraint, Constraints, Step, step};
+use crate::version::{Constraint, Constraints, Step, Upgrade, step};
 
 /// Who decides where both sides moved a provider to different versions, or one removed what the
 /// other changed.
@@ -202,7 +202,7 @@ fn different_versions(
             match step(&ours.version, &theirs.version) {
                 Step::Down => Ok(ours.clone()),
                 // Nothing tells which of two is newer if only their metadata differ.
-                Step::Metadata => Err(Clash),
+                Step::Up(Upgrade::Metadata) => Err(Clash),
                 _ => Ok(theirs.clone()),
             }
         }

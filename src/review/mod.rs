@@ -20,9 +20,9 @@ pub mod rules {
 }
 
 pub use causes::{Cause, Risk};
-pub use diff::{Kind, LockDiff, ProviderChange, ProviderSide, Sides, diff};
+pub use diff::{ChangeKind, LockDiff, ProviderChange, ProviderSide, Sides, diff};
 pub use explain::{Explained, explain};
-pub use file::{FileCause, FileReview, FileSide, review};
+pub use file::{FileCause, FileChangeKind, FileReview, FileSide, review};
 pub use markers::{MARKER_SIZE, MarkerError, MarkerFault, Markers, Parted, part, write_merged};
 pub use merge::{Conflict, Merged, Prefer, Unfinished, merge};
 pub use readable::readable;

@@ -8,7 +8,7 @@ use crate::diag::{Texts, has_errors};
 use crate::flavor::Flavor;
 use crate::hash::{Hash, Hashes};
 use crate::lockfile::{self, LockFile, ProviderLock};
-use crate::version::Constraints;
+use crate::version::{Constraints, Upgrade};
 
 const FLAVOR: Flavor = Flavor::Terraform1_11;
 
@@ -508,5 +508,41 @@ proptest! {
             prop_assert_eq!(parted.ours.len(), text.len());
             prop_assert_eq!(parted.theirs.len(), text.len());
         }
+    }
+}
+
+/// People and programs read the same words.
+#[test]
+fn names_are_the_words_of_the_json_output() {
+    #[track_caller]
+    fn check(word: impl serde::Serialize, name: &str) {
+        let word = serde_json::to_string(&word).unwrap();
+        assert_eq!(word, format!("{name:?}"));
+    }
+    for risk in [Risk::Routine, Risk::Notice, Risk::Warning, Risk::Danger] {
+        check(risk, risk.name());
+    }
+    for kind in [
+        ChangeKind::Added,
+        ChangeKind::Removed,
+        ChangeKind::HostSwitched,
+        ChangeKind::NamespaceSwitched,
+        ChangeKind::Upgraded,
+        ChangeKind::Downgraded,
+        ChangeKind::ConstraintsChanged,
+        ChangeKind::HashesAdded,
+        ChangeKind::HashesRemoved,
+        ChangeKind::HashesReplaced,
+    ] {
+        check(kind, kind.name());
+    }
+    for upgrade in [
+        Upgrade::Metadata,
+        Upgrade::Prerelease,
+        Upgrade::Patch,
+        Upgrade::Minor,
+        Upgrade::Major,
+    ] {
+        check(upgrade, upgrade.name());
     }
 }

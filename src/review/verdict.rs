@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::causes::{Cause, Risk};
-use super::diff::{Kind, ProviderChange};
+use super::diff::{ChangeKind, ProviderChange};
 use super::explain::Explained;
 use super::file::{FileCause, FileReview};
 use crate::addr::ProviderAddr;
@@ -120,23 +120,23 @@ impl Group {
 }
 
 /// Of several kinds the one counts that changes most for whoever runs `init`.
-const GROUPS: [(Kind, Group); 9] = [
-    (Kind::Added, Group::Added),
-    (Kind::Removed, Group::Removed),
-    (Kind::HostSwitched, Group::OtherSource),
-    (Kind::NamespaceSwitched, Group::OtherSource),
-    (Kind::Downgraded, Group::Downgraded),
-    (Kind::HashesReplaced, Group::OtherHashes),
-    (Kind::HashesRemoved, Group::FewerHashes),
-    (Kind::HashesAdded, Group::MoreHashes),
-    (Kind::ConstraintsChanged, Group::OtherConstraints),
+const GROUPS: [(ChangeKind, Group); 9] = [
+    (ChangeKind::Added, Group::Added),
+    (ChangeKind::Removed, Group::Removed),
+    (ChangeKind::HostSwitched, Group::OtherSource),
+    (ChangeKind::NamespaceSwitched, Group::OtherSource),
+    (ChangeKind::Downgraded, Group::Downgraded),
+    (ChangeKind::HashesReplaced, Group::OtherHashes),
+    (ChangeKind::HashesRemoved, Group::FewerHashes),
+    (ChangeKind::HashesAdded, Group::MoreHashes),
+    (ChangeKind::ConstraintsChanged, Group::OtherConstraints),
 ];
 
 fn group(change: &ProviderChange, explained: &Explained) -> Group {
     let mut kinds = GROUPS
         .iter()
         .filter(|(kind, _)| change.kinds.contains(kind));
-    let is_upgrade = change.kinds.contains(&Kind::Upgraded);
+    let is_upgrade = change.kinds.contains(&ChangeKind::Upgraded);
     match kinds.next().map(|(_, group)| *group) {
         Some(group) if group < Group::Within => group,
         _ if is_upgrade => upgraded(change),

@@ -32,7 +32,7 @@ pub use self::constraint::{Constraint, Constraints, Operator, Refusal};
 pub use self::core::CoreConstraints;
 pub use self::error::{ConstraintError, VersionError};
 pub use self::scope::{ScopeChange, scope_change};
-pub use self::step::{Step, step};
+pub use self::step::{Step, Upgrade, step};
 
 use self::error::Reason;
 use self::order::{Metadata, Prerelease};

@@ -9,18 +9,43 @@ use super::Version;
 pub enum Step {
     /// No change.
     Same,
-    /// Only metadata changed, which has no order.
-    Metadata,
     /// To a lower version, whichever number sinks.
     Down,
-    /// Up between pre-releases of one release, or from one to the release.
+    /// To a higher version, or to one with other metadata.
+    Up(Upgrade),
+}
+
+/// How far an upgrade goes.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(rename = "Step")]
+pub enum Upgrade {
+    /// Only metadata changed, which has no order.
+    Metadata,
+    /// Between pre-releases of one release, or from one to the release.
     Prerelease,
-    /// Up in the third number.
+    /// In the third number.
     Patch,
-    /// Up in the second number.
+    /// In the second number.
     Minor,
-    /// Up in the first number.
+    /// In the first number.
     Major,
+}
+
+impl Upgrade {
+    /// Returns its name, a kebab-case word.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Metadata => "metadata",
+            Self::Prerelease => "prerelease",
+            Self::Patch => "patch",
+            Self::Minor => "minor",
+            Self::Major => "major",
+        }
+    }
 }
 
 /// Judges a change of version by Semantic Versioning.
@@ -30,9 +55,10 @@ pub enum Step {
 /// is not well-formed SemVer, as `1.0.0-01`, the order of the programs decides.
 ///
 /// ```
-/// use lockctl::version::{Step, Version, step};
+/// use lockctl::version::{Step, Upgrade, Version, step};
 ///
-/// assert_eq!(step(&Version::release(1, 9, 0), &Version::release(1, 10, 0)), Step::Minor);
+/// let (old, new) = (Version::release(1, 9, 0), Version::release(1, 10, 0));
+/// assert_eq!(step(&old, &new), Step::Up(Upgrade::Minor));
 /// ```
 #[must_use]
 pub fn step(from: &Version, to: &Version) -> Step {
@@ -43,11 +69,11 @@ pub fn step(from: &Version, to: &Version) -> Step {
     match order {
         Ordering::Less => Step::Down,
         Ordering::Equal if from == to => Step::Same,
-        Ordering::Equal => Step::Metadata,
-        Ordering::Greater if from.major != to.major => Step::Major,
-        Ordering::Greater if from.minor != to.minor => Step::Minor,
-        Ordering::Greater if from.patch != to.patch => Step::Patch,
-        Ordering::Greater => Step::Prerelease,
+        Ordering::Equal => Step::Up(Upgrade::Metadata),
+        Ordering::Greater if from.major != to.major => Step::Up(Upgrade::Major),
+        Ordering::Greater if from.minor != to.minor => Step::Up(Upgrade::Minor),
+        Ordering::Greater if from.patch != to.patch => Step::Up(Upgrade::Patch),
+        Ordering::Greater => Step::Up(Upgrade::Prerelease),
     }
 }
 

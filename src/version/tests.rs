@@ -251,14 +251,14 @@ fn a_step_is_judged_by_semver_where_it_can_be() {
         );
     }
     check("1.0.0", "1.0.0", Step::Same);
-    check("1.0.0+a", "1.0.0+b", Step::Metadata);
-    check("1.2.3", "1.2.4", Step::Patch);
-    check("1.2.3", "1.3.0", Step::Minor);
-    check("1.2.3", "2.0.0-a", Step::Major);
+    check("1.0.0+a", "1.0.0+b", Step::Up(Upgrade::Metadata));
+    check("1.2.3", "1.2.4", Step::Up(Upgrade::Patch));
+    check("1.2.3", "1.3.0", Step::Up(Upgrade::Minor));
+    check("1.2.3", "2.0.0-a", Step::Up(Upgrade::Major));
     check("2.0.0", "1.9.9", Step::Down);
-    check("1.0.0-rc1", "1.0.0", Step::Prerelease);
+    check("1.0.0-rc1", "1.0.0", Step::Up(Upgrade::Prerelease));
     check("1.0.0", "1.0.0-rc1", Step::Down);
-    check("1.0.0-alpha.1", "1.0.0-beta", Step::Prerelease);
+    check("1.0.0-alpha.1", "1.0.0-beta", Step::Up(Upgrade::Prerelease));
     check("1.0.0-alpha.01", "1.0.0-beta", Step::Down);
 }
 

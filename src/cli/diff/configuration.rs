@@ -11,7 +11,7 @@ use crate::diag::Texts;
 use crate::flavor::Flavor;
 use crate::git;
 use crate::requirement::{Origin, Requirement, Requirements};
-use crate::review::{Kind, ProviderChange};
+use crate::review::{ChangeKind, ProviderChange};
 use crate::world::Files;
 
 /// The configuration on both sides, where it is at hand.
@@ -99,13 +99,13 @@ impl Sides<'_> {
         let Some(now) = now else {
             // A module that cannot be seen may require it.
             let is_known = self.new.unseen_calls.is_empty();
-            return is_known.then(|| match change.kinds.contains(&Kind::Removed) {
+            return is_known.then(|| match change.kinds.contains(&ChangeKind::Removed) {
                 true => "it is no longer required".to_owned(),
                 false => "nothing in the configuration requires it".to_owned(),
             });
         };
         let place = self.place(now);
-        if change.kinds.contains(&Kind::Removed) {
+        if change.kinds.contains(&ChangeKind::Removed) {
             return Some(format!("but it is still required in {place}"));
         }
         let before = self.old.map(|old| stated(old, addr));
@@ -116,13 +116,13 @@ impl Sides<'_> {
                 or_none(before),
                 or_none(now)
             )),
-            Some(Some(_)) if change.kinds.contains(&Kind::ConstraintsChanged) => {
+            Some(Some(_)) if change.kinds.contains(&ChangeKind::ConstraintsChanged) => {
                 Some(format!("although the constraint in {place} stands"))
             }
-            None if change.kinds.contains(&Kind::Added) => {
+            None if change.kinds.contains(&ChangeKind::Added) => {
                 Some(format!("it is required in {place}"))
             }
-            None if change.kinds.contains(&Kind::ConstraintsChanged) => {
+            None if change.kinds.contains(&ChangeKind::ConstraintsChanged) => {
                 Some(format!("the constraint in {place} is {}", or_none(now)))
             }
             _ => None,

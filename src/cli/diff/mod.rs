@@ -176,7 +176,7 @@ fn finish(
     let worst = rows.iter().map(|row| row.status).max();
     output.exit = worst.map_or(CLEAN, output::exit_code);
     let verdict = json::Verdict {
-        risk: verdict.risk.into(),
+        risk: verdict.risk,
         text: verdict.text,
     };
     output.files = Some((rows, verdict));

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use crate::addr::ProviderAddr;
-use crate::cli::words;
 use crate::diag::{Diagnostic, Texts, has_errors};
 use crate::flavor::{Flavor, Program};
 use crate::hash::{Hash, Scheme};
 use crate::lockfile::Document;
 use crate::report::{Change, Changes, Failure, Linked, Remark, Tone, json};
 use crate::review::{
-    Cause, Explained, FileCause, FileReview, FileSide, Kind, ProviderChange, ProviderSide, Risk,
+    Cause, ChangeKind, Explained, FileCause, FileReview, FileSide, ProviderChange, ProviderSide,
+    Risk,
 };
 use crate::version::Version;
 
@@ -108,10 +108,15 @@ fn row(change: &ProviderChange, remark: Remark, flavor: Flavor) -> Change {
     let addr = change.addr();
     let version = |side: &ProviderSide| linked_version(&side.addr, &side.lock.version);
     let (old, new) = (change.before().map(version), change.now().map(version));
-    let kinds = change.kinds.iter().map(|kind| match (kind, step(change)) {
-        (Kind::Upgraded, Some(step)) => format!("{} ({})", kind.name(), name(step)),
-        _ => kind.name().to_owned(),
-    });
+    let kinds = change
+        .kinds
+        .iter()
+        .map(|kind| match (kind, change.upgrade()) {
+            (ChangeKind::Upgraded, Some(upgrade)) => {
+                format!("{} ({})", kind.name(), upgrade.name())
+            }
+            _ => kind.name().to_owned(),
+        });
     Change {
         remark,
         subject: Linked {
@@ -206,22 +211,6 @@ fn linked_version(addr: &ProviderAddr, version: &Version) -> Linked {
     }
 }
 
-/// Names how far an upgrade goes.
-fn name(step: json::Step) -> &'static str {
-    match step {
-        json::Step::Metadata => "metadata",
-        json::Step::Prerelease => "prerelease",
-        json::Step::Patch => "patch",
-        json::Step::Minor => "minor",
-        json::Step::Major => "major",
-    }
-}
-
-/// Says how far an upgrade goes.
-pub(in crate::cli) fn step(change: &ProviderChange) -> Option<json::Step> {
-    words::step(change.step()?)
-}
-
 /// Makes the row of a file.
 pub(in crate::cli) fn row_of_file(
     one: &Compared,
@@ -244,9 +233,9 @@ pub(in crate::cli) fn row_of_file(
         old_path: renamed,
         flavor: one.flavor().to_string(),
         status,
-        kinds: causes.iter().map(Into::into).collect(),
+        kinds: causes.iter().map(FileCause::kind).collect(),
         cause: clauses.join("; "),
-        risk: one.review.risk().into(),
+        risk: one.review.risk(),
         findings: findings
             .map(|finding| json::Finding::new(finding, texts))
             .collect(),
@@ -274,12 +263,12 @@ fn row_of_change(
     };
     json::Change {
         provider: change.addr().to_string(),
-        kinds: change.kinds.iter().map(|kind| (*kind).into()).collect(),
+        kinds: change.kinds.iter().copied().collect(),
         cause: sentence(change, explained, because),
         follows_from: because.get(change.addr()).cloned(),
-        risk: explained.risk.into(),
+        risk: explained.risk,
         old: change.before().map(side),
         new: change.now().map(side),
-        step: step(change),
+        step: change.upgrade(),
     }
 }

@@ -12,7 +12,7 @@ use crate::cli::roots::Ran;
 use crate::cli::setup;
 use crate::diag::{Texts, has_errors};
 use crate::flavor::FlavorChoice;
-use crate::git::{self, GitError, Part, Scope, Wiring};
+use crate::git::{self, GitError, Scope, SettingKind, Wiring};
 use crate::lockfile;
 use crate::report::json::{self, Status};
 use crate::report::{Block, Failure, Tone};
@@ -187,15 +187,15 @@ fn status(dir: &Path, world: World<'_>, output: &mut RootOutput) -> Result<(), F
             (Some(other), false) => format!("other: {other}"),
             (None, false) => "missing".to_owned(),
         };
-        let name = match one.part {
-            Part::Setting => one.name.to_owned(),
-            Part::Attribute => format!("attribute {}", one.name),
+        let name = match one.kind {
+            SettingKind::Config => one.name.to_owned(),
+            SettingKind::Attribute => format!("attribute {}", one.name),
         };
         vec![name, state]
     });
     output.report.results.push(Block::Table(rows.collect()));
     let settings = all.iter().map(|one| json::GitSetting {
-        kind: one.part.into(),
+        kind: one.kind,
         name: one.name.to_owned(),
         wanted: one.wanted.to_owned(),
         found: one.found.clone(),

@@ -18,7 +18,7 @@ use crate::package::Provenance;
 use crate::platform::{self, Platform};
 use crate::report::json::{LockedHash, LockedProvider, Provider, RemovedProvider, Signer};
 use crate::report::{Block, Tone};
-use crate::version::{Step, step};
+use crate::version::{Step, Upgrade, step};
 
 /// Says what was done for each provider.
 pub(in crate::cli) fn outcome(output: &mut RootOutput, locked: &Locked, root: &Root) {
@@ -243,8 +243,8 @@ fn newer(output: &mut RootOutput, one: &ProviderOutcome, flavor: Flavor) {
         return;
     };
     let kind = match step(version, newest) {
-        Step::Major => "a major step",
-        Step::Minor => "a minor step",
+        Step::Up(Upgrade::Major) => "a major step",
+        Step::Up(Upgrade::Minor) => "a minor step",
         _ => "a patch",
     };
     let name = one.provider.short(flavor);

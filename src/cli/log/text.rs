@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use crate::addr::ProviderAddr;
-use crate::cli::diff;
 use crate::cli::log::Told;
 use crate::cli::output::{RootOutput, counted};
 use crate::flavor::Flavor;
@@ -103,12 +102,12 @@ fn past(one: &Told<'_>) -> PastChange {
         author: commit.author.clone(),
         subject: commit.subject.clone(),
         path: one.path.display().to_string(),
-        kinds: change.kinds.iter().map(|kind| (*kind).into()).collect(),
+        kinds: change.kinds.iter().copied().collect(),
         cause: one.explained.sentence(),
-        risk: one.explained.risk.into(),
+        risk: one.explained.risk,
         old: change.before().map(side),
         new: change.now().map(side),
-        step: diff::text::step(change),
+        step: change.upgrade(),
     }
 }
 

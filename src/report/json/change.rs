@@ -4,6 +4,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Failure, Finding, Status};
+use crate::review::{ChangeKind, FileChangeKind, Risk};
+use crate::version::Upgrade;
 
 /// A lock file of which two versions were compared.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -17,7 +19,7 @@ pub struct File {
     /// Whether it could be compared, and is no worse than `--fail-on` allows.
     pub status: Status,
     /// What changed about the file as a whole.
-    pub kinds: Vec<FileKind>,
+    pub kinds: Vec<FileChangeKind>,
     /// What that follows from, in one sentence; empty if the file as a whole did not change.
     pub cause: String,
     /// How much the worst of its changes matters.
@@ -30,36 +32,6 @@ pub struct File {
     pub changes: Vec<Change>,
     /// How many entries are the same in both versions.
     pub unchanged: usize,
-}
-
-/// What changed about a lock file as a whole.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum FileKind {
-    /// It is new.
-    Added,
-    /// It is gone.
-    Deleted,
-    /// It stood elsewhere.
-    Renamed,
-    /// A merge of it is not finished.
-    Unmerged,
-    /// It can be read in part only.
-    Broken,
-    /// It could be read in part only.
-    WasBroken,
-    /// The header is that of the other program.
-    HeaderSwitched,
-    /// It begins with the header of a program, as it had not.
-    HeaderAdded,
-    /// The header of the programs is gone.
-    HeaderLost,
-    /// Comments that somebody wrote are gone.
-    CommentsLost,
-    /// The lines end otherwise.
-    LineEnds,
-    /// The same is locked, in other bytes.
-    FormatOnly,
 }
 
 /// What changed in one entry.
@@ -81,7 +53,7 @@ pub struct Change {
     pub new: Option<Side>,
     /// How far an upgrade goes; only of upgrades.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub step: Option<Step>,
+    pub step: Option<Upgrade>,
 }
 
 /// What one commit changed in one entry.
@@ -111,49 +83,7 @@ pub struct PastChange {
     pub new: Option<Side>,
     /// How far an upgrade goes; only of upgrades.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub step: Option<Step>,
-}
-
-/// A kind of change of an entry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum ChangeKind {
-    /// The provider had no entry before.
-    Added,
-    /// The provider has no entry any more.
-    Removed,
-    /// The same provider comes from another registry.
-    HostSwitched,
-    /// A provider of the same type in another namespace stands in for it.
-    NamespaceSwitched,
-    /// The version rose, or only its metadata differ.
-    Upgraded,
-    /// The version sank.
-    Downgraded,
-    /// The constraints allow other versions, or are written otherwise.
-    ConstraintsChanged,
-    /// The version stands, and there are more hashes.
-    HashesAdded,
-    /// The version stands, and there are fewer hashes.
-    HashesRemoved,
-    /// The version stands, and hashes gave way to others.
-    HashesReplaced,
-}
-
-/// How far an upgrade goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Step {
-    /// Only metadata changed, which has no order.
-    Metadata,
-    /// Between pre-releases of one release, or from one to the release.
-    Prerelease,
-    /// In the third number.
-    Patch,
-    /// In the second number.
-    Minor,
-    /// In the first number.
-    Major,
+    pub step: Option<Upgrade>,
 }
 
 /// One version of an entry.
@@ -177,18 +107,4 @@ pub struct Verdict {
     pub risk: Risk,
     /// What happened, in one sentence.
     pub text: String,
-}
-
-/// How much a reader should care, in rising order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Risk {
-    /// This happens every day.
-    Routine,
-    /// Worth knowing.
-    Notice,
-    /// Somebody will be hindered, or it is unusual.
-    Warning,
-    /// This is how an attack would look.
-    Danger,
 }

@@ -3,11 +3,13 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::git::SettingKind;
+
 /// A setting or attribute by which git calls lockctl.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct GitSetting {
     /// Where git reads it.
-    pub kind: GitSettingKind,
+    pub kind: SettingKind,
     /// Its name, as in `merge.lockctl.driver`; of an attribute `merge` or `diff`.
     pub name: String,
     /// The value that `lockctl git install` gives it.
@@ -16,14 +18,4 @@ pub struct GitSetting {
     pub found: Option<String>,
     /// Whether both values are the same.
     pub in_force: bool,
-}
-
-/// Where git reads what it is told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum GitSettingKind {
-    /// In its configuration.
-    Config,
-    /// In the attributes of lock files.
-    Attribute,
 }

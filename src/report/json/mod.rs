@@ -15,10 +15,10 @@ mod provider;
 mod rule;
 mod schema;
 
-pub use change::{Change, ChangeKind, File, FileKind, PastChange, Risk, Side, Step, Verdict};
+pub use change::{Change, File, PastChange, Side, Verdict};
 pub use finding::{Finding, Related, TurnedOff};
 pub use fixed::Fixed;
-pub use git::{GitSetting, GitSettingKind};
+pub use git::GitSetting;
 pub use matrix::{MatrixRow, Outcome, Route};
 pub use module::{Module, ModuleKind, RequiredProvider};
 pub use package::{FailedPackage, HashedPackage, Package, PackageFile};

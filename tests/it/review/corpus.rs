@@ -7,8 +7,8 @@ use std::path::Path;
 use lockctl::diag::{Texts, has_errors};
 use lockctl::flavor::Flavor;
 use lockctl::lockfile::{self, Document};
-use lockctl::review::{Kind, LockDiff, diff, explain};
-use lockctl::version::Step;
+use lockctl::review::{ChangeKind, LockDiff, diff, explain};
+use lockctl::version::{Step, Upgrade};
 
 const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/corpus/diffs");
 
@@ -27,17 +27,17 @@ fn words(found: &LockDiff) -> BTreeSet<&'static str> {
     for change in &found.providers {
         for kind in &change.kinds {
             words.insert(match kind {
-                Kind::Added => "added",
-                Kind::Removed => "removed",
-                Kind::HostSwitched => "host",
-                Kind::NamespaceSwitched => "namespace",
-                Kind::Upgraded => match change.step() {
-                    Some(Step::Major) => "major",
-                    Some(Step::Minor) => "minor",
+                ChangeKind::Added => "added",
+                ChangeKind::Removed => "removed",
+                ChangeKind::HostSwitched => "host",
+                ChangeKind::NamespaceSwitched => "namespace",
+                ChangeKind::Upgraded => match change.step() {
+                    Some(Step::Up(Upgrade::Major)) => "major",
+                    Some(Step::Up(Upgrade::Minor)) => "minor",
                     _ => "patch",
                 },
-                Kind::Downgraded => "downgrade",
-                Kind::ConstraintsChanged => {
+                ChangeKind::Downgraded => "downgrade",
+                ChangeKind::ConstraintsChanged => {
                     let is_empty = |side: Option<&lockctl::review::ProviderSide>| {
                         side.is_none_or(|side| side.lock.constraints.is_empty())
                     };
@@ -47,9 +47,9 @@ fn words(found: &LockDiff) -> BTreeSet<&'static str> {
                         _ => "constraint",
                     }
                 }
-                Kind::HashesAdded => "hash-add",
-                Kind::HashesRemoved => "hash-remove",
-                Kind::HashesReplaced => "hash-replace",
+                ChangeKind::HashesAdded => "hash-add",
+                ChangeKind::HashesRemoved => "hash-remove",
+                ChangeKind::HashesReplaced => "hash-replace",
             });
         }
     }
