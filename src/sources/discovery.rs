@@ -32,13 +32,13 @@ pub enum DiscoveryError {
     /// The host has no discovery document.
     #[error("{url} answered 404: the host has no services")]
     NoServices {
-        /// Who was asked.
+        /// The URL that was requested.
         url: Url,
     },
     /// The answer is no discovery document.
     #[error("{url} is no service discovery document: {reason}")]
     NoDocument {
-        /// Who was asked.
+        /// The URL that was requested.
         url: Url,
         /// What is wrong with it.
         reason: String,

@@ -36,7 +36,7 @@ const PROGRESS_BYTES: u64 = 1024 * 1024;
 
 /// A package that was downloaded.
 pub struct Downloaded {
-    /// Its bytes, in a file that nobody else sees.
+    /// Its bytes, in a file without a name.
     pub file: Box<dyn Scratch>,
     /// The SHA-256 of them.
     pub digest: Digest,
@@ -117,7 +117,7 @@ pub fn download(
     }
 }
 
-/// A failure, and how long the server wants to be left alone after it.
+/// A failure, and how long the server asks to wait after it.
 type Failed = (FetchError, Option<Duration>);
 
 /// Asks for what is missing and adds it.
@@ -165,8 +165,8 @@ fn attempt(net: &Net<'_>, disk: &dyn Disk, url: &Url, partial: &mut Partial) -> 
     receive(net, (url, &server), response, partial).map_err(alone)
 }
 
-/// Asks for what is missing, or for all where nobody could tell whether the rest belongs to it;
-/// returns who serves it.
+/// Requests what is missing, or everything where it is unknown whether the rest belongs to the same
+/// file; returns the URL that serves it, behind all redirects.
 fn ask(net: &Net<'_>, url: &Url, partial: &Partial) -> Result<(Url, HttpResponse), FetchError> {
     let range = format!("bytes={}-", partial.bytes);
     // The hash is over the bytes of the zip, and ranges count the bytes that are sent: so both must be
@@ -219,7 +219,7 @@ fn receive(
         let bytes = length as u64;
         partial.bytes += bytes;
         partial.received += bytes;
-        // Without the second limit a server could keep us for ever, by breaking off after each MiB.
+        // Without the second limit a server could make the run endless, by breaking off after each MiB.
         if partial.bytes > MAX_PACKAGE_BYTES || partial.received > MAX_RECEIVED_BYTES {
             return Err(too_large(server));
         }

@@ -6,13 +6,13 @@ use super::retry;
 use crate::addr::{Url, UrlError};
 use crate::world::HttpError;
 
-/// Why a document or a package could not be had.
+/// Why a document or a package could not be fetched.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FetchError {
     /// No answer, or a part of one.
     #[error("{url} could not be fetched{}", times(*attempts))]
     Http {
-        /// Who was asked.
+        /// The URL that was requested.
         url: Url,
         /// How often.
         attempts: usize,
@@ -23,19 +23,19 @@ pub enum FetchError {
     /// An answer that says no.
     #[error("{url} answered {}{}{}", said(*status), times(*attempts), asked_for(*wait))]
     Status {
-        /// Who was asked.
+        /// The URL that was requested.
         url: Url,
         /// How often.
         attempts: usize,
         /// The status of the last answer.
         status: u16,
-        /// How long the server wants to be left alone.
+        /// How long the server asks to wait before the next request.
         wait: Option<Duration>,
     },
     /// One redirect leads to the next.
     #[error("{url} was redirected more than {limit} times")]
     TooManyRedirects {
-        /// Who was asked first.
+        /// The first URL.
         url: Url,
         /// How many were followed.
         limit: usize,
@@ -43,22 +43,22 @@ pub enum FetchError {
     /// A redirect that leads nowhere.
     #[error("{url} answered with a redirect that cannot be followed")]
     BadRedirect {
-        /// Who was asked.
+        /// The URL that was requested.
         url: Url,
         /// What is wrong with it, if a place is named at all.
         #[source]
         cause: Option<UrlError>,
     },
-    /// A redirect that would let anybody on the way answer in the place of the host.
+    /// A redirect to plain http, where whoever is on the way could answer in the place of the host.
     #[error("{url} answered with a redirect to plain http")]
     Unencrypted {
-        /// Who was asked.
+        /// The URL that was requested.
         url: Url,
     },
     /// More than any such document holds.
     #[error("{url} sends more than {limit} bytes")]
     TooLarge {
-        /// Who was asked.
+        /// The URL that was requested.
         url: Url,
         /// The limit.
         limit: u64,
@@ -66,7 +66,7 @@ pub enum FetchError {
     /// A download that makes no headway.
     #[error("{url} sends less than {rate} bytes per second")]
     TooSlow {
-        /// Who was asked.
+        /// The URL that was requested.
         url: Url,
         /// The least that is waited for.
         rate: u64,
@@ -127,7 +127,7 @@ impl FetchError {
     }
 
     /// Tells whether the same request may succeed later: connections, time-outs, bodies that break
-    /// off; neither a server that cannot prove who it is nor what it says.
+    /// off; not a certificate that does not hold, nor an answer that is a refusal.
     pub(super) fn may_pass(&self) -> bool {
         match self {
             Self::Http { cause, .. } => match cause {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// Answers by question; whoever asks what is being asked already waits for that answer.
+/// Answers by question; a thread whose question is already being asked waits for that answer.
 #[derive(Debug)]
 pub(super) struct Memo<K, V> {
     answers: Mutex<BTreeMap<K, Arc<OnceLock<V>>>>,
@@ -18,11 +18,11 @@ impl<K, V> Default for Memo<K, V> {
 }
 
 impl<K: Ord + Clone, V: Clone> Memo<K, V> {
-    /// Returns the answer, asking for it if nobody has.
+    /// Returns the answer; `ask` runs only for the first caller with this question.
     pub(super) fn get(&self, question: &K, ask: impl FnOnce() -> V) -> V {
-        // The map is unlocked again before anybody asks, so that different questions are asked side by
-        // side; only who has the same question waits, at the cell of its answer. A thread that panics
-        // under the lock leaves at most an empty cell, so a poisoned lock is as good as any.
+        // The map is unlocked again before the question is asked, so that threads ask different questions
+        // side by side; only a thread with the same question waits, at the cell of the answer. A thread
+        // that panics under the lock leaves at most an empty cell, so a poisoned lock is used as it is.
         let answer = {
             let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
             Arc::clone(answers.entry(question.clone()).or_default())

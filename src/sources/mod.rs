@@ -1,7 +1,7 @@
 //! Where packages come from.
 //!
-//! A [`Source`] says which versions exist, where a package can be had and what shall prove it; it
-//! hashes and judges nothing. It may be asked by many threads at once.
+//! A [`Source`] says which versions exist, where a package is and what shall prove it; it
+//! hashes and judges nothing. Many threads may use it at once.
 
 pub mod discovery;
 pub mod download;
@@ -114,7 +114,7 @@ pub enum SourceError {
         #[source]
         cause: io::Error,
     },
-    /// A mirror directory holds more than anybody means to scan.
+    /// A mirror directory has more entries than a scan looks at.
     #[error("the mirror in {} has more than {limit} entries", path.display())]
     TooLarge {
         /// The directory.

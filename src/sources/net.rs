@@ -13,21 +13,21 @@ use super::retry::{self, Policy};
 use crate::addr::{Origin, Url};
 use crate::world::{Clock, Credentials, Http, HttpError, HttpRequest, HttpResponse};
 
-/// Says who asks for a package.
+/// Returns the credentials for the download of a package, if there are some.
 pub type PackageCredentials<'a> = Arc<dyn Fn(&Url) -> Option<Credentials> + Send + Sync + 'a>;
 
 /// The network as the sources use it.
 #[derive(Clone)]
 pub struct Net<'a> {
-    /// Who asks.
+    /// Sends the requests.
     pub http: &'a dyn Http,
-    /// Who waits.
+    /// Waits between repetitions.
     pub clock: &'a dyn Clock,
     /// How often and how long.
     pub policy: Policy,
-    /// Who asks for packages, by host (rules 5.4: Terraform sends what `~/.netrc` holds).
+    /// The credentials for packages, by host (rules 5.4: Terraform sends what `~/.netrc` holds).
     pub package_credentials: PackageCredentials<'a>,
-    /// Who wants to know. It cannot influence anything.
+    /// Is informed of progress, and cannot influence it.
     pub told: &'a (dyn Fn(&Event<'_>) + Sync),
 }
 
@@ -37,37 +37,37 @@ pub struct Net<'a> {
 pub enum Event<'a> {
     /// A server is being asked.
     Asking {
-        /// Who.
+        /// The URL that is requested.
         url: &'a Url,
     },
-    /// A server sent us elsewhere.
+    /// A server redirected the request.
     Redirected {
-        /// Who.
+        /// The URL that was requested.
         url: &'a Url,
-        /// How it said so.
+        /// The status of the redirect.
         status: u16,
         /// To where.
         to: &'a Url,
     },
     /// A server answered; a body of a package still has to come.
     Answered {
-        /// Who.
+        /// The URL that was requested.
         url: &'a Url,
-        /// What it said.
+        /// The status of the answer.
         status: u16,
         /// The length of the body in bytes, where it is known.
         bytes: Option<u64>,
     },
     /// A request failed.
     Failed {
-        /// Who was asked.
+        /// The URL that was requested.
         url: &'a Url,
         /// Why.
         cause: &'a HttpError,
     },
     /// A request is about to be repeated.
     Repeating {
-        /// Who is asked again.
+        /// The URL that is requested again.
         url: &'a Url,
         /// After how long.
         wait: Duration,
@@ -103,7 +103,7 @@ pub(super) struct Ask<'a> {
     pub(super) url: &'a Url,
     /// Header fields.
     pub(super) headers: &'a [(&'a str, &'a str)],
-    /// Who asks, and whom alone that concerns.
+    /// The credentials, for the origin of `url` alone.
     pub(super) credentials: Option<&'a Credentials>,
     /// How many redirects are followed.
     pub(super) hops: usize,
@@ -180,8 +180,8 @@ impl Net<'_> {
                 Err(error) if error.may_pass() => (error, None),
                 Err(error) => return Err(error),
             };
-            // A server that asks for more time than anybody waits is not asked again sooner either: that
-            // would only add to its load.
+            // A server that asks for a longer wait than `MAX_RETRY_AFTER` is not asked again sooner either:
+            // that would only add to its load.
             let Some(delay) = delays.next().filter(|_| retry::is_bearable(wait)) else {
                 return Err(error);
             };
@@ -195,8 +195,8 @@ impl Net<'_> {
         self.clock.sleep(wait);
     }
 
-    /// Asks once, with all redirects; returns beside the answer how long the server wants to be
-    /// left alone.
+    /// Makes one attempt, with all redirects; returns beside the answer how long the server asks to
+    /// wait.
     fn attempt(
         &self,
         ask: &Ask<'_>,
@@ -255,7 +255,7 @@ impl Net<'_> {
     /// Sends a request and follows redirects; returns where that ended, with the answer there.
     ///
     /// Credentials go to the origin of the first URL only, and no longer once a redirect has left
-    /// it: who is asked behind that was chosen by somebody else.
+    /// it: what is requested behind that is the choice of another server.
     pub(super) fn follow(
         &self,
         request: &HttpRequest<'_>,
@@ -266,8 +266,8 @@ impl Net<'_> {
         let mut url = request.url.clone();
         let mut at_home = true;
         for _ in 0..=trail.hops {
-            // This never becomes true again: who redirects back chose where to, and could make us send
-            // the credentials to a path of its choice.
+            // This never becomes true again: a server that redirects back chooses the path, and could have
+            // the credentials sent to a place of its choice.
             at_home &= url.origin() == home;
             let sent = HttpRequest {
                 url: &url,

@@ -25,10 +25,10 @@ pub struct Policy {
 /// Both programs ask for a document once more.
 const DOCUMENT_RETRIES: usize = 1;
 
-/// Nobody can mean to be asked more often.
+/// More repetitions than this are a slip in the variable.
 const MAX_RETRIES: usize = 100;
 
-/// A day is for ever, and fits into every clock.
+/// A day is longer than any run, and fits into every clock.
 const MAX_TIMEOUT_SECONDS: u64 = 24 * 60 * 60;
 
 /// Both programs wait ten seconds for a document.
@@ -43,8 +43,7 @@ const PACKAGE_RETRIES: usize = 2;
 /// How often a service discovery document is asked for again: by Terraform from 1.15 on.
 const DISCOVERY_RETRIES: usize = 3;
 
-/// The longest that a server is waited for; one that wants to be left alone for longer is taken at
-/// its word, and the run ends.
+/// The longest wait that a server may ask for; where it asks for a longer one, the run ends.
 const MAX_RETRY_AFTER: Duration = Duration::from_secs(120);
 
 impl Policy {
@@ -113,8 +112,7 @@ pub(super) fn is_bearable(wait: Option<Duration>) -> bool {
     wait.is_none_or(|wait| wait <= MAX_RETRY_AFTER)
 }
 
-/// Returns how long the server wants to be left alone, where it says so and that counts: with 429
-/// and 503.
+/// Returns how long the server asks to wait, where it says so and that counts: with 429 and 503.
 pub(super) fn after(response: &HttpResponse, now: SystemTime) -> Option<Duration> {
     if !matches!(response.status, 429 | 503) {
         return None;

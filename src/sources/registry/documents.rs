@@ -57,7 +57,7 @@ pub(super) struct PackageDocument {
     pub(super) shasums_url: Option<String>,
     pub(super) shasums_signature_url: Option<String>,
     pub(super) signing_keys: Option<SigningKeys>,
-    /// Hashes that nobody signed, for all platforms at once (rules 3.8).
+    /// Hashes that no signature covers, for all platforms at once (rules 3.8).
     pub(super) packages: Option<serde_json::Value>,
 }
 

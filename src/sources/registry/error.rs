@@ -45,7 +45,7 @@ fn same_release(id: &PackageId, other: &PackageId) -> bool {
     id.provider == other.provider && id.version == other.version
 }
 
-/// Who says where the registry of a host is.
+/// What states where the registry of a host is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FoundBy {
     /// The host itself, by service discovery.
@@ -54,14 +54,14 @@ pub enum FoundBy {
     Configuration,
 }
 
-/// Whether a host was told who asks.
+/// Whether credentials were sent to a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sent {
     /// It was.
     Yes,
-    /// There is nothing to tell it.
+    /// There are none for it.
     Nothing,
-    /// It was not, because anybody could have listened, or because a redirect led elsewhere.
+    /// They were withheld, because the connection is not encrypted or a redirect led to another origin.
     Withheld,
 }
 
@@ -83,7 +83,7 @@ pub enum RegistryError {
     Discovery {
         /// The host of the provider's address.
         host: Hostname,
-        /// Who says where it is.
+        /// What states where it is.
         by: FoundBy,
         /// Why.
         #[source]
@@ -105,12 +105,12 @@ pub enum RegistryError {
         /// What the registry knows a provider of HashiCorp as today.
         successor: Option<ProviderAddr>,
     },
-    /// The registry wants to know who asks, or does not like who does.
+    /// The registry requires credentials, or rejects those that were sent.
     #[error("{host} {sent}: {url} answered {status}")]
     Unauthorized {
         /// The host of the provider's address.
         host: Hostname,
-        /// Who answered.
+        /// The URL that answered.
         url: Url,
         /// With which status.
         status: u16,
@@ -125,7 +125,7 @@ pub enum RegistryError {
     /// A document is not what it should be.
     #[error("{url} is not what a registry answers: {reason}")]
     BadDocument {
-        /// Who was asked.
+        /// The URL that was requested.
         url: Url,
         /// What is wrong with it.
         reason: String,
@@ -133,7 +133,7 @@ pub enum RegistryError {
     /// A document names a URL that cannot be used.
     #[error("{url} names a URL that cannot be used, as {field}")]
     BadUrl {
-        /// Who was asked.
+        /// The URL that was requested.
         url: Url,
         /// In which field.
         field: &'static str,
@@ -164,7 +164,7 @@ pub enum RegistryError {
     OtherPlatform {
         /// Which package was asked for.
         id: PackageId,
-        /// Who was asked.
+        /// The URL that was requested.
         url: Url,
         /// What the answer is about.
         stated: String,
@@ -172,7 +172,7 @@ pub enum RegistryError {
     /// The registry states hashes beside the signed list, which `tofu` would record.
     #[error("{url} states package hashes beside the signed list, which this version cannot judge")]
     StatedHashes {
-        /// Who was asked.
+        /// The URL that was requested.
         url: Url,
     },
 }

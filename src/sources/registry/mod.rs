@@ -48,11 +48,11 @@ const MAX_PROTOCOLS: usize = 5;
 /// How many redirects of a document are followed (rules 2.8).
 const DOCUMENT_HOPS: usize = 9;
 
-/// What a CLI configuration says about hosts, and who asks.
+/// What the CLI configuration says about hosts, and the credentials for them.
 pub struct Hosts<'a> {
     /// The services that stand in the place of service discovery.
     pub services: BTreeMap<Hostname, Services>,
-    /// Who asks a host.
+    /// The credentials for a host.
     pub credentials: Box<HostCredentials<'a>>,
     /// Names the credentials helper that would be asked about a host, and is not.
     pub helper: Box<HostHelper<'a>>,
@@ -64,7 +64,7 @@ type Shared<T> = Result<T, Arc<RegistryError>>;
 /// A document as it came.
 type Bytes = Arc<[u8]>;
 
-/// Says who asks a host.
+/// Returns the credentials for a host, if there are some.
 pub type HostCredentials<'a> = dyn Fn(&Hostname) -> Option<Credentials> + Sync + 'a;
 
 /// Names a credentials helper.
@@ -77,12 +77,12 @@ pub struct Registry<'a> {
     hosts: Hosts<'a>,
     services: Memo<Hostname, Shared<Url>>,
     versions: Memo<ProviderAddr, Shared<Arc<Listing>>>,
-    /// By limit as well, so that the answer does not depend on who asks first.
+    /// By limit as well, so that the answer does not depend on which request comes first.
     files: Memo<(Url, u64), Shared<Bytes>>,
 }
 
 impl<'a> Registry<'a> {
-    /// Makes the registries of all hosts; nobody is asked yet.
+    /// Makes the registries of all hosts; makes no request yet.
     #[must_use]
     pub fn new(net: Net<'a>, flavor: Flavor, hosts: Hosts<'a>) -> Self {
         Self {
@@ -125,7 +125,7 @@ impl<'a> Registry<'a> {
         RegistryError::Discovery { host, by, cause }
     }
 
-    /// Says that a host wants to know who asks; `home` is the origin that may be told.
+    /// Makes the error of a host that requires credentials; `home` is the origin that they may be sent to.
     fn unauthorized(
         &self,
         host: &Hostname,
@@ -150,11 +150,11 @@ impl<'a> Registry<'a> {
 
     /// Asks the registry of a provider's host for a document.
     ///
-    /// Who asks is told over encrypted connections only, whatever the host says.
+    /// Credentials are sent over encrypted connections only, whatever the host says.
     fn ask(&self, host: &Hostname, path: &[&str], limit: u64) -> Shared<Answer> {
         let base = self.service(host)?;
         // A service URL may be plain http (rules 1.6). The programs send the token there all the same,
-        // for everybody on the way to read.
+        // where whoever is on the way can read it.
         let url = base.below(path.iter().copied());
         let credentials = (self.hosts.credentials)(host).filter(|_| base.origin().encrypted);
         let ask = Ask {
@@ -211,8 +211,8 @@ impl<'a> Registry<'a> {
         })
     }
 
-    /// Asks who publishes today what HashiCorp used to, for a hint; a source address without a
-    /// namespace means the latter (rules 2.7).
+    /// Requests the address under which a former provider of HashiCorp is published now, for a hint: a
+    /// source address without a namespace means HashiCorp's (rules 2.7).
     ///
     /// The fields of the answer were read in the source of Terraform, not observed.
     fn successor(&self, provider: &ProviderAddr) -> Option<ProviderAddr> {
@@ -315,7 +315,7 @@ impl<'a> Registry<'a> {
         }))
     }
 
-    /// Fetches the checksum document and its signature side by side; nobody is told who asks.
+    /// Fetches the checksum document and its signature side by side, without credentials.
     fn evidence(&self, sums: &Url, signature: &Url) -> Shared<(Bytes, Bytes)> {
         std::thread::scope(|scope| {
             let signature = scope.spawn(|| self.file(signature, MAX_SIGNATURE_BYTES));
@@ -376,7 +376,7 @@ impl Source for Registry<'_> {
         })
     }
 
-    /// Returns what the list of versions states; nothing where that cannot be had.
+    /// Returns what the list of versions states; nothing where the list could not be fetched.
     fn platforms(&self, provider: &ProviderAddr, version: &Version) -> Vec<Platform> {
         let Ok(listing) = self.listing(provider) else {
             return Vec::new();
