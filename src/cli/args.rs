@@ -8,7 +8,9 @@ use clap::error::ErrorKind;
 use clap::{ArgAction, Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
 use crate::cli::generate::{Completions, Man};
-use crate::cli::merge::args::{Git, GitTextconv, Merge, Resolve};
+use crate::cli::git::args::{Git, GitTextconv};
+use crate::cli::merge::args::Merge;
+use crate::cli::resolve::args::Resolve;
 use crate::flavor::FlavorChoice;
 use crate::platform::Platform;
 

@@ -1,12 +1,14 @@
 //! `lockctl git`, `lockctl git-textconv`: what makes git call lockctl.
 
+pub(super) mod args;
+
 use std::io::ErrorKind;
 use std::path::Path;
 
 use crate::cli::World;
 use crate::cli::advice;
 use crate::cli::args::Common;
-use crate::cli::merge::args::{Git, GitCommand, GitTextconv, Wire};
+use crate::cli::git::args::{Git, GitCommand, GitTextconv, Wire};
 use crate::cli::output::{Output, RootOutput};
 use crate::cli::roots::Ran;
 use crate::cli::setup;

@@ -1,10 +1,9 @@
-//! What was typed to merge lock files.
+//! What was typed to merge three lock files.
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, ValueEnum};
 
-use crate::cli::args::Roots;
 use crate::review::{self, MARKER_SIZE};
 
 #[derive(Clone, Debug, Args)]
@@ -39,47 +38,6 @@ pub(in crate::cli) struct Merge {
     /// What stands behind the marker of their side (%Y)
     #[arg(long, value_name = "TEXT", default_value = "theirs", value_parser = label)]
     pub(in crate::cli) label_theirs: Label,
-}
-
-#[derive(Clone, Debug, Args)]
-pub(in crate::cli) struct Resolve {
-    #[command(flatten)]
-    pub(in crate::cli) roots: Roots,
-    #[command(flatten)]
-    pub(in crate::cli) policy: Policy,
-}
-
-#[derive(Clone, Debug, Args)]
-pub(in crate::cli) struct Git {
-    #[command(subcommand)]
-    pub(in crate::cli) command: GitCommand,
-}
-
-#[derive(Clone, Debug, Subcommand)]
-pub(in crate::cli) enum GitCommand {
-    /// Make git merge and show lock files with lockctl
-    Install(Wire),
-    /// Take back what `install` wrote
-    Uninstall(Wire),
-    /// Show what is in force in the repository; exit with 1 unless all of it is
-    Status,
-}
-
-#[derive(Clone, Copy, Debug, Args)]
-pub(in crate::cli) struct Wire {
-    /// For all repositories of the user, not only for this one
-    #[arg(long)]
-    pub(in crate::cli) global: bool,
-    /// Write nothing; show what would be written
-    #[arg(long)]
-    pub(in crate::cli) dry_run: bool,
-}
-
-#[derive(Clone, Debug, Args)]
-pub(in crate::cli) struct GitTextconv {
-    /// A lock file
-    #[arg(value_name = "FILE")]
-    pub(in crate::cli) file: PathBuf,
 }
 
 #[derive(Clone, Copy, Debug, Args)]

@@ -1,0 +1,14 @@
+//! What was typed to resolve conflicts.
+
+use clap::Args;
+
+use crate::cli::args::Roots;
+use crate::cli::merge::args::Policy;
+
+#[derive(Clone, Debug, Args)]
+pub(in crate::cli) struct Resolve {
+    #[command(flatten)]
+    pub(in crate::cli) roots: Roots,
+    #[command(flatten)]
+    pub(in crate::cli) policy: Policy,
+}
