@@ -4,6 +4,7 @@
 //! what it understood plus every problem, and [`write()`] prints from the model, never from the
 //! text that was read (rules 1).
 
+mod comments;
 mod parse;
 #[cfg(test)]
 mod tests;
@@ -21,6 +22,7 @@ use crate::flavor::{Flavor, Program};
 use crate::hash::{Hash, Hashes};
 use crate::version::{Constraints, Version};
 
+pub use comments::comments;
 pub use parse::{header_of, parse};
 pub use write::{write, write_entry};
 

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use super::merge::{Conflict, Merged};
 use crate::addr::ProviderAddr;
-use crate::diag::Span;
-use crate::flavor::Flavor;
+use crate::diag::{Diagnostic, FileId, Span};
+use crate::flavor::{Flavor, Program};
 use crate::lockfile::{self, ProviderLock};
 
 /// How many characters git's markers have, unless an attribute says otherwise.
@@ -69,6 +69,36 @@ pub enum MarkerFault {
     /// The text ends inside of a conflict.
     #[error("the conflict that begins here does not end")]
     Open,
+}
+
+impl Parted {
+    /// Returns whose header the sides begin with: ours, else theirs.
+    ///
+    /// The header of the text itself says nothing where it is in conflict.
+    #[must_use]
+    pub fn program(&self) -> Option<Program> {
+        let mut sides = [&self.ours, &self.theirs].into_iter();
+        // Lines of the other side are blank in a side, and may stand before its header.
+        sides.find_map(|side| lockfile::header_of(side.trim_ascii_start()))
+    }
+}
+
+impl MarkerError {
+    /// Returns the fault as one of the file that the text was read from.
+    #[must_use]
+    pub fn diagnostic(&self, file: FileId) -> Diagnostic {
+        let title = "Conflict markers do not fit together";
+        let diagnostic = Diagnostic::error("conflict-markers", title)
+            .at(file, self.span, self.to_string())
+            .help(
+                "nothing was written; mend the markers, or let git write them anew with \
+                 `git checkout --merge -- FILE`",
+            );
+        match self.open {
+            Some(open) => diagnostic.see(file, open, "the conflict that is open begins"),
+            None => diagnostic,
+        }
+    }
 }
 
 /// Prints a merge in canonical form, with markers around each block that needs a person.

@@ -3,6 +3,7 @@
 //! What only one side changed is taken from it; hashes of different versions never mix.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use crate::addr::ProviderAddr;
 use crate::hash::Hashes;
@@ -36,6 +37,8 @@ pub struct Merged {
 }
 
 /// An entry that both sides changed, and that cannot be both.
+///
+/// Displayed as a clause that says what each side has: no capital letter, no period.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conflict {
     /// The entry that both sides started from, if there was one.
@@ -47,6 +50,8 @@ pub struct Conflict {
 }
 
 /// Why a merged entry may lack something.
+///
+/// Displayed as a clause: no capital letter, no period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Unfinished {
     /// One side added hashes to a version that the other side left.
@@ -55,6 +60,51 @@ pub enum Unfinished {
     VersionsDiffered,
     /// Both sides changed the constraints, and the terms of both were joined.
     ConstraintsJoined,
+}
+
+impl Merged {
+    /// Lists the merged entries that may lack something, by the reason.
+    #[must_use]
+    pub fn unfinished_by_reason(&self) -> BTreeMap<Unfinished, Vec<&ProviderAddr>> {
+        let mut reasons: BTreeMap<Unfinished, Vec<&ProviderAddr>> = BTreeMap::new();
+        for (addr, own) in &self.unfinished {
+            for reason in own {
+                reasons.entry(*reason).or_default().push(addr);
+            }
+        }
+        reasons
+    }
+}
+
+impl fmt::Display for Unfinished {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::HashesLeftBehind => {
+                "one side added hashes to the version that the other side left"
+            }
+            Self::VersionsDiffered => {
+                "the sides moved to different versions, and one of these was taken"
+            }
+            Self::ConstraintsJoined => {
+                "both sides changed the constraints, and the terms of both are recorded"
+            }
+        })
+    }
+}
+
+impl fmt::Display for Conflict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let version = |entry: &Option<ProviderLock>| match entry {
+            Some(entry) => entry.version.to_string(),
+            None => "nothing".to_owned(),
+        };
+        let (ours, theirs) = (version(&self.ours), version(&self.theirs));
+        write!(f, "we have {ours}, they have {theirs}")?;
+        match &self.base {
+            Some(base) => write!(f, ", before {}", base.version),
+            None => Ok(()),
+        }
+    }
 }
 
 /// Merges two sides that started from a common base.

@@ -10,6 +10,7 @@ mod explain;
 mod file;
 mod markers;
 mod merge;
+mod merged_file;
 mod readable;
 #[cfg(test)]
 mod tests;
@@ -25,5 +26,6 @@ pub use explain::{Explained, explain};
 pub use file::{FileCause, FileChangeKind, FileReview, FileSide, review};
 pub use markers::{MARKER_SIZE, MarkerError, MarkerFault, Markers, Parted, part, write_merged};
 pub use merge::{Conflict, Merged, Prefer, Unfinished, merge};
+pub use merged_file::{ChangedBy, MergeBase, MergeSides, MergedFile};
 pub use readable::readable;
 pub use verdict::{Verdict, verdict};

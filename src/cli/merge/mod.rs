@@ -11,7 +11,6 @@ use crate::cli::FINDINGS;
 use crate::cli::World;
 use crate::cli::args::Common;
 use crate::cli::merge::args::{Merge, Style};
-use crate::cli::merge::text::Three;
 use crate::cli::output::{Output, RootOutput};
 use crate::cli::roots::Ran;
 use crate::cli::setup;
@@ -20,7 +19,7 @@ use crate::flavor::{Flavor, FlavorChoice};
 use crate::git::{self, Marking};
 use crate::lockfile;
 use crate::report::{Block, Failure, Tone};
-use crate::review::{self, MARKER_SIZE, Markers};
+use crate::review::{MARKER_SIZE, Markers, MergeBase, MergeSides};
 use crate::world::Replaced;
 
 /// Nothing could be written, in the way in which git wants to be told (`gitattributes(5)`).
@@ -95,41 +94,37 @@ impl Driver<'_> {
         output.json.flavor = Some(flavor.to_string());
         let mut side = |side: &SideFile, whose: &str| {
             let file = texts.add(format!("{place} ({whose})"), side.bytes.clone());
-            text::side((file, &side.bytes), flavor, texts, output)
+            text::side(file, &side.bytes, flavor, texts, output)
         };
         let sides = (side(ours, "ours"), side(theirs, "theirs"));
         let (Some(our_lock), Some(their_lock)) = sides else {
             return self.textual([ours, base, theirs], output);
         };
-        let (base, is_sound) = text::base(&base.bytes, flavor);
-        if !is_sound {
+        let base = MergeBase::read(&base.bytes, flavor);
+        if !base.is_complete {
             output.remark(format!(
                 "{place}: what both sides started from has faults: what cannot be read of it counts as unknown"
             ));
         }
-        let three = Three {
-            base,
+        let sides = MergeSides {
+            base: base.lock,
             ours: our_lock,
             theirs: their_lock,
         };
+        let texts = [&*ours.bytes, &*theirs.bytes];
         let prefer = self.args.policy.prefer();
-        let merged = review::merge(&three.base, &three.ours, &three.theirs, prefer);
+        let file = sides.merge(texts, prefer, flavor, &self.markers());
         let dir = self.place.parent().unwrap_or(Path::new(""));
         let advice = setup::advice(self.common, dir);
-        text::tell(&place, &three, &merged, &advice.lock, output);
-        text::tell_comments(&place, [&ours.bytes, &theirs.bytes], output);
-        let text = match merged.conflicts.is_empty() {
-            true => lockfile::write(&merged.lock, flavor),
-            false => review::write_merged(&merged, flavor, &self.markers()),
-        };
-        output.json.changed = Some(text.as_bytes() != ours.bytes);
-        let code = if merged.conflicts.is_empty() {
+        text::outcome(&place, &file, &advice.lock, output);
+        output.json.changed = Some(file.text.as_bytes() != ours.bytes);
+        let code = if file.merged.conflicts.is_empty() {
             CLEAN
         } else {
             text::advise(output);
             FINDINGS
         };
-        Ok((text.into_bytes(), code))
+        Ok((file.text.into_bytes(), code))
     }
 
     /// Merges line by line, because a side is no sound lock file.

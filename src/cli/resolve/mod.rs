@@ -1,21 +1,21 @@
 //! `lockctl resolve`: lock files with conflict markers.
 
+pub(super) mod args;
+
 use crate::cli::World;
 use crate::cli::args::Common;
 use crate::cli::merge;
-use crate::cli::merge::args::Resolve;
-use crate::cli::merge::text::Three;
-use crate::cli::output::RootOutput;
-use crate::cli::output::{Output, counted};
+use crate::cli::output::{Output, RootOutput, counted};
+use crate::cli::resolve::args::Resolve;
 use crate::cli::root::{LockText, Root};
 use crate::cli::roots;
 use crate::cli::setup;
-use crate::diag::{Diagnostic, Texts, has_errors};
+use crate::diag::{Texts, has_errors};
 use crate::flavor::{Flavor, FlavorChoice};
 use crate::git;
 use crate::lockfile::{self, LockFile};
 use crate::report::{Block, Failure, Tone};
-use crate::review::{self, MarkerError, Parted};
+use crate::review::{self, MergeBase, MergeSides, Parted};
 use crate::world::Replaced;
 
 pub(in crate::cli) fn run(common: &Common, args: &Resolve, world: World<'_>) -> Output {
@@ -64,7 +64,7 @@ impl Run<'_> {
                     flavor: self.flavor(root, lock, &parted),
                 };
                 match conflict.read(self.world, texts, output) {
-                    Some(three) => self.resolve(&conflict, &three, output),
+                    Some(sides) => self.resolve(&conflict, &sides, output),
                     None => Ok(Replaced::Done),
                 }
             }
@@ -78,7 +78,7 @@ impl Run<'_> {
                 Ok(Replaced::Done)
             }
             Err(error) => {
-                output.faults([&broken(lock, &error)], texts);
+                output.faults([&error.diagnostic(lock.file)], texts);
                 Ok(Replaced::Done)
             }
         }
@@ -87,7 +87,7 @@ impl Run<'_> {
     fn resolve(
         &self,
         conflict: &Conflicted<'_>,
-        three: &Three,
+        sides: &MergeSides,
         output: &mut RootOutput,
     ) -> Result<Replaced, Failure> {
         let Conflicted {
@@ -95,22 +95,20 @@ impl Run<'_> {
         } = conflict;
         let place = conflict.place();
         let prefer = self.args.policy.prefer();
-        let merged = review::merge(&three.base, &three.ours, &three.theirs, prefer);
-        let text = review::write_merged(&merged, conflict.flavor, &parted.markers);
-        let changed = text.as_bytes() != lock.bytes;
+        let texts = [&*parted.ours, &*parted.theirs];
+        let file = sides.merge(texts, prefer, conflict.flavor, &parted.markers);
+        let new = file.text.as_bytes();
+        let changed = new != lock.bytes;
         if changed {
-            let replaced =
-                self.world
-                    .disk
-                    .replace(&root.lock_path, Some(&lock.bytes), text.as_bytes());
+            let disk = self.world.disk;
+            let replaced = disk.replace(&root.lock_path, Some(&lock.bytes), new);
             if replaced.map_err(|error| root.unwritable(&error))? == Replaced::Changed {
                 return Ok(Replaced::Changed);
             }
         }
         output.json.changed = Some(changed);
-        merge::text::tell(&place, three, &merged, &root.advice.lock, output);
-        merge::text::tell_comments(&place, [&parted.ours, &parted.theirs], output);
-        let (tone, text) = match merged.conflicts.len() {
+        merge::text::outcome(&place, &file, &root.advice.lock, output);
+        let (tone, text) = match file.merged.conflicts.len() {
             0 => (Tone::Good, "no conflict is left".to_owned()),
             n => {
                 merge::text::advise(output);
@@ -132,9 +130,7 @@ impl Run<'_> {
         if choice != FlavorChoice::Auto || lockfile::header_of(&lock.bytes).is_some() {
             return root.flavor;
         }
-        let mut sides = [&parted.ours, &parted.theirs].into_iter();
-        let header = sides.find_map(|side| lockfile::header_of(side.trim_ascii_start()));
-        header.map_or(root.flavor, Flavor::newest)
+        parted.program().map_or(root.flavor, Flavor::newest)
     }
 }
 
@@ -143,13 +139,12 @@ impl Conflicted<'_> {
         self.root.lock_path.display().to_string()
     }
 
-    /// Reads the sides; `None` if one has faults, which are told.
-    fn read(&self, world: World<'_>, texts: &Texts, output: &mut RootOutput) -> Option<Three> {
+    /// Reads the sides; `None` if one has faults, which are reported.
+    fn read(&self, world: World<'_>, texts: &Texts, output: &mut RootOutput) -> Option<MergeSides> {
         let Parted { ours, theirs, .. } = self.parted;
-        let mut side =
-            |bytes| merge::text::side((self.lock.file, bytes), self.flavor, texts, output);
+        let mut side = |bytes| merge::text::side(self.lock.file, bytes, self.flavor, texts, output);
         let (ours, theirs) = (side(ours), side(theirs));
-        Some(Three {
+        Some(MergeSides {
             ours: ours?,
             theirs: theirs?,
             base: self.base(world, output),
@@ -168,19 +163,6 @@ impl Conflicted<'_> {
             ));
             return LockFile::default();
         };
-        merge::text::base(&bytes, self.flavor).0
+        MergeBase::read(&bytes, self.flavor).lock
     }
-}
-
-fn broken(lock: &LockText, error: &MarkerError) -> Diagnostic {
-    let mut diagnostic = Diagnostic::error(
-        "conflict-markers",
-        "Conflict markers do not fit together",
-    )
-    .at(lock.file, error.span, error.to_string())
-    .help("nothing was written; mend the markers, or let git write them anew with `git checkout --merge -- FILE`");
-    if let Some(open) = error.open {
-        diagnostic = diagnostic.see(lock.file, open, "the conflict that is open begins");
-    }
-    diagnostic
 }
