@@ -32,6 +32,8 @@ mod routes;
 mod selections;
 mod versions;
 
+#[path = "../support/corpus.rs"]
+mod corpus;
 #[path = "../support/lab.rs"]
 mod lab;
 #[path = "../support/modules.rs"]

@@ -1,12 +1,12 @@
 //! `verify --fix`: what is mended, what is left, and what is never lost.
 
-use std::path::Path;
 use std::sync::atomic::AtomicUsize;
 
 use snapbox::{assert_data_eq, str};
 
 use super::files::Busy;
 use super::{LOCK, ONE_PROVIDER, assert_exit};
+use crate::corpus;
 use crate::lab::Lab;
 
 const HEADER: &str = "\
@@ -370,21 +370,11 @@ fn a_file_that_changes_under_the_run_is_read_again_once() {
 /// Real files come out as `fmt` writes them.
 #[test]
 fn real_lock_files_come_out_as_fmt_writes_them() {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus/locks");
-    let mut open = vec![dir];
     let (mut valid, mut changed) = (0, 0);
     let lab = Lab::new();
-    while let Some(dir) = open.pop() {
-        let Ok(entries) = std::fs::read_dir(&dir) else {
-            println!("skipped: there is no corpus");
-            return;
-        };
-        for entry in entries {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                open.push(path);
-                continue;
-            }
+    for part in corpus::parts("locks", "index.tsv") {
+        for row in &part.rows {
+            let path = part.dir.join(row.get("file"));
             let bytes = std::fs::read(&path).unwrap();
             lab.write(LOCK, &bytes);
             if lab.run(&["fmt"]).code != 0 {
@@ -407,5 +397,5 @@ fn real_lock_files_come_out_as_fmt_writes_them() {
         }
     }
     println!("{valid} files are valid, {changed} of them were rewritten");
-    assert!(valid > 300 && changed > 0, "{valid}, {changed}");
+    assert!(valid > changed && changed > 0, "{valid}, {changed}");
 }

@@ -1,4 +1,4 @@
-//! Real changes: `../shared/corpus/diffs`.
+//! The changes of the corpus.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -10,7 +10,7 @@ use lockctl::lockfile::{self, Document};
 use lockctl::review::{ChangeKind, LockDiff, diff, explain};
 use lockctl::version::{Step, Upgrade};
 
-const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/corpus/diffs");
+use crate::corpus;
 
 /// Reads one side; tells whether it is without a fault.
 fn read(path: &Path) -> (Document, bool) {
@@ -58,18 +58,14 @@ fn words(found: &LockDiff) -> BTreeSet<&'static str> {
 
 #[test]
 fn real_changes_are_told_apart() {
-    let Ok(table) = fs::read_to_string(format!("{CORPUS}/index.tsv")) else {
-        println!("skipped: no corpus of changes");
-        return;
-    };
+    let parts = corpus::parts("diffs", "index.tsv");
+    let rows = parts
+        .iter()
+        .flat_map(|part| part.rows.iter().map(move |row| (&part.dir, row)));
     let mut wrong = Vec::new();
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for line in table.lines().skip(1) {
-        let mut fields = line.split('\t');
-        let (Some(dir), Some(kind)) = (fields.next(), fields.next()) else {
-            continue;
-        };
-        let dir = Path::new(CORPUS).join(dir);
+    for (dir, row) in rows {
+        let (dir, kind) = (dir.join(row.get("dir")), row.get("kind"));
         let side = |name| read(&dir.join(name));
         let ((old, old_reads), (new, new_reads)) = (side("old.lock.hcl"), side("new.lock.hcl"));
         if !(old_reads && new_reads) {
@@ -115,7 +111,7 @@ fn real_changes_are_told_apart() {
     println!("{counts:?}");
     assert!(
         wrong.is_empty(),
-        "{} of 210:\n{}",
+        "{} are wrong:\n{}",
         wrong.len(),
         wrong.join("\n")
     );
