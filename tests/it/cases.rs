@@ -34,6 +34,7 @@ pub(crate) fn load(group: &str) -> Vec<Case> {
     let text = std::fs::read(format!("{FOLDER}/{group}.json")).expect("the group is there");
     let file: Value = serde_json::from_slice(&text).expect("the group is JSON");
     let cases = file["cases"].as_array().expect("a group has cases");
+    assert!(!cases.is_empty(), "{group}");
     cases
         .iter()
         .map(|case| Case {

