@@ -344,7 +344,6 @@ fn large_objects_are_few() {
 }
 
 #[test]
-#[allow(clippy::disallowed_methods, reason = "the time is what is tested")]
 fn deep_nesting_is_an_error_and_no_disaster() {
     let shapes: BTreeMap<&str, (&str, &str)> = BTreeMap::from([
         ("tuple", ("[", "]")),

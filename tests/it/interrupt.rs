@@ -4,14 +4,11 @@
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::json;
 
 use crate::registry::{Origin, Registry};
-
-/// How long the run may take to come to where it waits.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 const SIGINT: i32 = 2;
 
@@ -49,15 +46,14 @@ fn an_interrupted_run_leaves_nothing_behind() {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    let start = Instant::now();
     let is_downloading = || {
         registry
             .entries()
             .iter()
             .any(|e| e.target.ends_with(".zip"))
     };
+    // It either comes there or ends by itself: its requests have time limits.
     while !is_downloading() {
-        assert!(start.elapsed() < PATIENCE, "the download never began");
         assert!(run.try_wait().unwrap().is_none(), "the run ended by itself");
         std::thread::sleep(Duration::from_millis(10));
     }

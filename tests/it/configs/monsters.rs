@@ -1,22 +1,23 @@
-//! Very large and very deep files: time grows as they do, not faster.
+//! Very large and very deep files: the work grows as they do, not faster.
+//!
+//! Work is counted in allocations and allocated bytes, which are the same on every machine and under
+//! any load: whatever is read again, copied or built for each part of a file shows there.
 //!
 //! `LOCKCTL_MONSTERS` says how many parts the larger ones have.
 
 use std::fmt::Write as _;
-use std::fs;
-use std::time::{Duration, Instant};
 
+use allocation_counter::{AllocationInfo, measure};
 use lockctl::flavor::Flavor;
 
 use super::hostile::{load, tree};
 
 /// How large the larger one of two monsters is, in parts.
-const PARTS: usize = 10_000;
-/// How many times as large as the other one it is, and how many times as long that may take.
+const PARTS: usize = 2_000;
+/// How many times as large as the other one it is.
 const GROWTH: usize = 5;
-const MOST: u32 = 14;
-/// What takes less than this is fast enough.
-const FAST: Duration = Duration::from_millis(250);
+/// How many times as much work that may be. What grows with the square makes 25.
+const MOST: u64 = 8;
 
 /// A file of so many parts.
 type Monster = (&'static str, &'static str, fn(usize) -> String);
@@ -461,58 +462,54 @@ const WIDE: &[Monster] = &[
     }),
 ];
 
-/// Returns how long loading takes, by the processor's own count where there is one.
-fn time((_, names, make): &Monster, parts: usize, flavor: Flavor) -> Duration {
+/// Returns what loading allocates.
+fn work((_, names, make): &Monster, parts: usize, flavor: Flavor) -> AllocationInfo {
     let text = make(parts);
     let files = names.split('+').map(|name| (name, text.as_bytes()));
     let files = tree(files.chain([("m/main.tf", &b"resource \"beta_x\" \"x\" {}\n"[..])]));
-    let cpu = || {
-        let said = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-        said.split_whitespace().next()?.parse::<u64>().ok()
-    };
-    let (start, before) = (Instant::now(), cpu());
-    load(&files, flavor);
-    match (before, cpu()) {
-        (Some(before), Some(after)) => Duration::from_nanos(after - before),
-        _ => start.elapsed(),
-    }
+    measure(|| drop(load(&files, flavor)))
 }
 
-fn slow(monster: &Monster) -> Option<String> {
+/// Says how the work grows, if it does so faster than the file.
+fn disproportion(monster: &Monster) -> Option<String> {
     let parts = std::env::var("LOCKCTL_MONSTERS").map_or(PARTS, |n| n.parse().unwrap());
-    // Some hiccup of the machine does not come three times.
     let mut said = String::new();
-    for flavor in [
-        Flavor::Terraform1_11,
-        Flavor::OpenTofu1_12,
-        Flavor::Terraform1_16,
-    ] {
-        let large = time(monster, parts, flavor);
-        if large < FAST {
-            return None;
+    for flavor in [Flavor::Terraform1_16, Flavor::OpenTofu1_12] {
+        let small = work(monster, parts / GROWTH, flavor);
+        let large = work(monster, parts, flavor);
+        for (what, small, large) in [
+            ("allocations", small.count_total, large.count_total),
+            ("bytes", small.bytes_total, large.bytes_total),
+            ("bytes at once", small.bytes_max, large.bytes_max),
+        ] {
+            if large > MOST * small {
+                let name = (monster.0, monster.1);
+                write!(said, "{name:?} {flavor}: {small} {what}, then {large}; ").unwrap();
+            }
         }
-        let small = time(monster, parts / GROWTH, flavor);
-        if large < MOST * small {
-            return None;
-        }
-        let name = (monster.0, monster.1);
-        write!(
-            said,
-            "{name:?}: {small:?}, {GROWTH} times as large {large:?}; "
-        )
-        .unwrap();
     }
-    Some(said)
+    (!said.is_empty()).then_some(said)
 }
 
 #[test]
-fn time_grows_with_width() {
-    let slow: Vec<String> = WIDE.iter().filter_map(slow).collect();
-    assert!(slow.is_empty(), "{slow:#?}");
+fn work_grows_with_width() {
+    let faults: Vec<String> = WIDE.iter().filter_map(disproportion).collect();
+    assert!(faults.is_empty(), "{faults:#?}");
 }
 
 #[test]
-fn time_grows_with_depth() {
-    let slow: Vec<String> = DEEP.iter().filter_map(slow).collect();
-    assert!(slow.is_empty(), "{slow:#?}");
+fn work_grows_with_depth() {
+    let faults: Vec<String> = DEEP.iter().filter_map(disproportion).collect();
+    assert!(faults.is_empty(), "{faults:#?}");
+}
+
+/// The count notices what it is there for.
+#[test]
+fn a_square_is_a_disproportion() {
+    let square = |parts: usize| {
+        let text = "x".repeat(parts);
+        let copies = measure(|| (0..parts).for_each(|at| drop(text[at..].to_owned())));
+        copies.bytes_total
+    };
+    assert!(square(PARTS) > MOST * square(PARTS / GROWTH));
 }
