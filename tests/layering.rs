@@ -91,6 +91,7 @@ const HOMES: &[(&str, &str)] = &[
     ("pgp", "authenticate"),
     ("quick_junit", "report"),
     ("reqwest", "os"),
+    ("rustix", "os"),
     ("rustls", "os"),
     ("rustls_native_certs", "os"),
     ("semver", "flavor version"),

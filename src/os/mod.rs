@@ -6,6 +6,8 @@
 )]
 
 mod certificates;
+#[cfg(unix)]
+mod link_free;
 mod net;
 mod proxy;
 mod run;
@@ -44,6 +46,9 @@ pub fn args() -> impl Iterator<Item = OsString> {
 
 /// How many links in a row are followed to the file that is replaced; Linux has the same limit.
 const MAX_LINKS: usize = 40;
+
+/// What the names of temporary files begin with.
+const TEMPORARY_PREFIX: &str = ".lockctl-";
 
 impl Files for RealDisk {
     fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
@@ -85,6 +90,19 @@ impl Files for RealDisk {
 }
 
 impl Disk for RealDisk {
+    #[cfg(unix)]
+    fn without_links(&self) -> &dyn Disk {
+        &link_free::LinkFreeDisk
+    }
+
+    /// Windows opens nothing relative to an open directory by way of the standard library, and
+    /// `cap-std`, which can, needs ten crates more. Links are rare there: to make one needs a
+    /// privilege. So a link that appears in the wrong moment is followed.
+    #[cfg(not(unix))]
+    fn without_links(&self) -> &dyn Disk {
+        self
+    }
+
     fn link(&self, path: &Path) -> io::Result<Option<PathBuf>> {
         use io::ErrorKind::{NotADirectory, NotFound};
         match fs::symlink_metadata(path) {
@@ -102,7 +120,7 @@ impl Disk for RealDisk {
             _ => Path::new("."),
         };
         let mut temporary = tempfile::Builder::new()
-            .prefix(".lockctl-")
+            .prefix(TEMPORARY_PREFIX)
             .tempfile_in(dir)
             // The name of the temporary file says nothing to anybody.
             .map_err(|error| io::Error::from(error.kind()))?;

@@ -14,7 +14,8 @@ const MAX_LINKS: usize = 40;
 ///
 /// Every path is followed link by link before anything is touched. As soon as it leaves the
 /// places, by `..` or by a link, it is refused, whether or not there is something: what lies
-/// outside cannot even be asked for. That holds as long as nobody changes links meanwhile.
+/// outside cannot even be asked for. Who changes links meanwhile gets no further: what was looked
+/// at is used by way of [`Disk::without_links`], which follows none.
 pub struct Confined<'a> {
     disk: &'a dyn Disk,
     current: PathBuf,
@@ -112,6 +113,16 @@ impl<'a> Confined<'a> {
         }
     }
 
+    /// Returns the path with links followed up to its last part, if that directory lies inside;
+    /// nothing if there is no last part.
+    fn inside_itself(&self, path: &Path) -> io::Result<Option<PathBuf>> {
+        let dir = path.parent().unwrap_or(Path::new(""));
+        match path.file_name() {
+            Some(name) => Ok(Some(self.inside(dir)?.join(name))),
+            None => Ok(None),
+        }
+    }
+
     /// Follows a path link by link; at each of its parts `may` says what may be done.
     fn follow(&self, path: &Path, may: impl Fn(&Path) -> Step) -> io::Result<PathBuf> {
         let path = self.current.join(path);
@@ -187,47 +198,55 @@ fn parts(path: &Path) -> impl Iterator<Item = Part> {
 
 impl Files for Confined<'_> {
     fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
-        self.disk.read(&self.inside(path)?, limit)
+        self.disk.without_links().read(&self.inside(path)?, limit)
     }
 
     fn open(&self, path: &Path) -> io::Result<Box<dyn ReadSeek>> {
-        self.disk.open(&self.inside(path)?)
+        self.disk.without_links().open(&self.inside(path)?)
     }
 
     fn list(&self, dir: &Path) -> io::Result<Vec<DirEntry>> {
-        self.disk.list(&self.inside(dir)?)
+        self.disk.without_links().list(&self.inside(dir)?)
     }
 
     fn kind(&self, path: &Path) -> io::Result<FileKind> {
-        self.disk.kind(&self.inside(path)?)
+        self.disk.without_links().kind(&self.inside(path)?)
     }
 
     fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
-        self.disk.resolve(&self.inside(path)?)
+        self.disk.without_links().resolve(&self.inside(path)?)
     }
 }
 
 impl Disk for Confined<'_> {
+    fn without_links(&self) -> &dyn Disk {
+        self
+    }
+
     /// Where a link leads is written inside, even if that is outside.
     fn link(&self, path: &Path) -> io::Result<Option<PathBuf>> {
-        let dir = path.parent().unwrap_or(Path::new(""));
-        match path.file_name() {
-            Some(name) => self.disk.link(&self.inside(dir)?.join(name)),
+        match self.inside_itself(path)? {
+            Some(path) => self.disk.without_links().link(&path),
             None => Ok(None),
         }
     }
 
     fn replace(&self, path: &Path, old: Option<&[u8]>, new: &[u8]) -> io::Result<Replaced> {
-        self.disk.replace(&self.inside(path)?, old, new)
+        let path = self.inside(path)?;
+        self.disk.without_links().replace(&path, old, new)
     }
 
+    /// A link is an error: what it leads to could become something else before it is removed.
     fn remove(&self, path: &Path, old: &[u8]) -> io::Result<Replaced> {
-        self.inside(path)?;
-        self.disk.remove(path, old)
+        match self.inside_itself(path)? {
+            Some(path) => self.disk.without_links().remove(&path, old),
+            None => Err(io::ErrorKind::InvalidInput.into()),
+        }
     }
 
     fn make_directory(&self, path: &Path) -> io::Result<()> {
-        self.disk.make_directory(&self.inside(path)?)
+        let path = self.inside(path)?;
+        self.disk.without_links().make_directory(&path)
     }
 
     fn scratch(&self) -> io::Result<Box<dyn Scratch>> {

@@ -136,6 +136,10 @@ impl Files for MemFiles {
 }
 
 impl Disk for MemFiles {
+    fn without_links(&self) -> &dyn Disk {
+        self
+    }
+
     /// There are no links.
     fn link(&self, _path: &Path) -> io::Result<Option<PathBuf>> {
         Ok(None)

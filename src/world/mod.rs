@@ -94,6 +94,12 @@ impl<T: Read + Write + Seek + Send> Scratch for T {}
 
 /// Writing files.
 pub trait Disk: Files {
+    /// Returns the same disk for paths whose links have been followed: absolute, without `..`.
+    ///
+    /// Where the system can, a link anywhere in such a path is an error, be it only because it
+    /// appeared after the path was looked at.
+    fn without_links(&self) -> &dyn Disk;
+
     /// Returns where a link leads, as it is written; `None` for what is no link, or not there.
     ///
     /// # Errors

@@ -247,6 +247,9 @@ impl Files for Busy {
 }
 
 impl Disk for Busy {
+    fn without_links(&self) -> &dyn Disk {
+        self
+    }
     fn link(&self, path: &Path) -> io::Result<Option<PathBuf>> {
         RealDisk.link(path)
     }

@@ -2,6 +2,8 @@
 
 mod cli_config;
 mod confine;
+#[cfg(unix)]
+mod confine_race;
 mod diff;
 mod diff_git;
 mod entries;

@@ -300,6 +300,9 @@ impl Files for Counting {
 }
 
 impl Disk for Counting {
+    fn without_links(&self) -> &dyn Disk {
+        self
+    }
     fn link(&self, path: &Path) -> io::Result<Option<PathBuf>> {
         RealDisk.link(path)
     }

@@ -1,0 +1,278 @@
+//! The disk for paths whose links have all been followed.
+//!
+//! Whoever looks at a path link by link and opens it later can be deceived in between: a part of it
+//! becomes a link that leads elsewhere. Here every directory on the way is opened from the one above
+//! it, and none of them may be a link, so that what was looked at is what is opened, or nothing.
+//!
+//! `openat2` with `RESOLVE_NO_SYMLINKS` does the same in one call, but Linux alone has it, not in all
+//! versions that are in use, and some containers forbid it; the walk would be needed all the same.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::path::{Component, Path, PathBuf};
+
+use rustix::fs::{self, AtFlags, FileType, Mode, OFlags};
+use rustix::io::Errno;
+
+use super::{RealDisk, TEMPORARY_PREFIX, refuse_other};
+use crate::world::{DirEntry, Disk, FileKind, Files, ReadSeek, Replaced, Scratch};
+
+/// The files of this machine, by absolute paths without links and without `..`.
+///
+/// A link anywhere in a path is an error, also at its end.
+pub(super) struct LinkFreeDisk;
+
+/// The mode of a new file.
+const NEW_MODE: Mode = Mode::from_raw_mode(0o644);
+
+/// How a directory on the way is opened. Where there is `O_PATH`, it need not be readable.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+const STEP: OFlags = OFlags::PATH.union(DIRECTORY);
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+const STEP: OFlags = DIRECTORY;
+
+const DIRECTORY: OFlags = OFlags::DIRECTORY.union(SAFE);
+const SAFE: OFlags = OFlags::NOFOLLOW.union(OFlags::CLOEXEC);
+
+/// What a path names: something in an open directory, or that directory itself by the name `.`.
+struct Named<'p> {
+    dir: OwnedFd,
+    name: &'p OsStr,
+}
+
+impl<'p> Named<'p> {
+    /// Walks to what a path names, which need not exist.
+    fn find(path: &'p Path) -> io::Result<Self> {
+        let mut parts = path.components();
+        if parts.next() != Some(Component::RootDir) {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        let mut found = Self {
+            dir: fs::open("/", STEP, Mode::empty())?,
+            name: OsStr::new("."),
+        };
+        for part in parts {
+            let Component::Normal(name) = part else {
+                return Err(io::ErrorKind::InvalidInput.into());
+            };
+            found = Self {
+                dir: found.open(STEP)?,
+                name,
+            };
+        }
+        Ok(found)
+    }
+
+    fn open(&self, flags: OFlags) -> io::Result<OwnedFd> {
+        Ok(fs::openat(&self.dir, self.name, flags, Mode::empty())?)
+    }
+
+    fn stat(&self) -> io::Result<fs::Stat> {
+        Ok(fs::statat(&self.dir, self.name, AtFlags::SYMLINK_NOFOLLOW)?)
+    }
+
+    /// Opens a regular file; anything else is refused before it could block.
+    fn open_regular(&self) -> io::Result<File> {
+        match kind_of(FileType::from_raw_mode(self.stat()?.st_mode)) {
+            FileKind::Symlink => return Err(Errno::LOOP.into()),
+            FileKind::Directory => return Err(io::ErrorKind::IsADirectory.into()),
+            FileKind::File | FileKind::Other => {}
+        }
+        let file = File::from(self.open(SAFE.union(OFlags::NONBLOCK))?);
+        refuse_other(&file.metadata()?)?;
+        Ok(file)
+    }
+
+    /// Reads the file as far as is needed to compare it with `expected` bytes.
+    fn current(&self, expected: usize) -> io::Result<Option<Vec<u8>>> {
+        match self.open_regular() {
+            Ok(file) => {
+                let mut bytes = Vec::new();
+                file.take(expected as u64 + 1).read_to_end(&mut bytes)?;
+                Ok(Some(bytes))
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl Files for LinkFreeDisk {
+    fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        let file = Named::find(path)?.open_regular()?;
+        file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > limit {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        Ok(bytes)
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Box<dyn ReadSeek>> {
+        Ok(Box::new(Named::find(path)?.open_regular()?))
+    }
+
+    fn list(&self, dir: &Path) -> io::Result<Vec<DirEntry>> {
+        let dir = Named::find(dir)?.open(DIRECTORY)?;
+        let mut entries = Vec::new();
+        for entry in fs::Dir::read_from(&dir)? {
+            let entry = entry?;
+            let name = OsStr::from_bytes(entry.file_name().to_bytes());
+            if name == "." || name == ".." {
+                continue;
+            }
+            let file_type = match entry.file_type() {
+                // Some file systems do not say.
+                FileType::Unknown => {
+                    let stat = fs::statat(&dir, name, AtFlags::SYMLINK_NOFOLLOW)?;
+                    FileType::from_raw_mode(stat.st_mode)
+                }
+                known => known,
+            };
+            entries.push(DirEntry {
+                name: name.to_owned(),
+                kind: kind_of(file_type),
+            });
+        }
+        entries.sort_by(|a, b| a.name.as_encoded_bytes().cmp(b.name.as_encoded_bytes()));
+        Ok(entries)
+    }
+
+    fn kind(&self, path: &Path) -> io::Result<FileKind> {
+        let stat = Named::find(path)?.stat()?;
+        match kind_of(FileType::from_raw_mode(stat.st_mode)) {
+            FileKind::Symlink => Err(Errno::LOOP.into()),
+            kind => Ok(kind),
+        }
+    }
+
+    fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
+        self.kind(path).map(|_| path.to_owned())
+    }
+}
+
+impl Disk for LinkFreeDisk {
+    fn without_links(&self) -> &dyn Disk {
+        self
+    }
+
+    fn link(&self, path: &Path) -> io::Result<Option<PathBuf>> {
+        let named = Named::find(path)?;
+        match fs::readlinkat(&named.dir, named.name, Vec::new()) {
+            Ok(target) => Ok(Some(OsString::from_vec(target.into_bytes()).into())),
+            Err(Errno::INVAL | Errno::NOENT | Errno::NOTDIR) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn replace(&self, path: &Path, old: Option<&[u8]>, new: &[u8]) -> io::Result<Replaced> {
+        let target = Named::find(path)?;
+        let mode = match target.stat() {
+            Ok(stat) => Mode::from_raw_mode(stat.st_mode),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => NEW_MODE,
+            Err(error) => return Err(error),
+        };
+        let dir = path.parent().unwrap_or(Path::new("/"));
+        let mut temporary = Temporary::make(&target.dir, dir)?;
+        temporary.file.write_all(new)?;
+        fs::fchmod(&temporary.file, mode)?;
+        temporary.file.sync_all()?;
+        if target.current(old.map_or(0, <[u8]>::len))?.as_deref() != old {
+            return Ok(Replaced::Changed);
+        }
+        let (from, to) = (&*temporary.name, target.name);
+        let renamed = match old {
+            Some(_) => fs::renameat(&target.dir, from, &target.dir, to),
+            None => rename_to_new(&target.dir, from, to),
+        };
+        match renamed {
+            Ok(()) => Ok(Replaced::Done),
+            Err(Errno::EXIST) => Ok(Replaced::Changed),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn remove(&self, path: &Path, old: &[u8]) -> io::Result<Replaced> {
+        let target = Named::find(path)?;
+        if target.current(old.len())?.as_deref() != Some(old) {
+            return Ok(Replaced::Changed);
+        }
+        fs::unlinkat(&target.dir, target.name, AtFlags::empty())?;
+        Ok(Replaced::Done)
+    }
+
+    fn make_directory(&self, path: &Path) -> io::Result<()> {
+        let above: Vec<&Path> = path.ancestors().collect();
+        for path in above.into_iter().rev() {
+            let dir = Named::find(path)?;
+            match dir.open(STEP) {
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    fs::mkdirat(&dir.dir, dir.name, Mode::from_raw_mode(0o777))?;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    fn scratch(&self) -> io::Result<Box<dyn Scratch>> {
+        RealDisk.scratch()
+    }
+}
+
+/// A file beside the one that it shall replace; removed unless it got that one's name.
+struct Temporary<'d> {
+    dir: &'d OwnedFd,
+    name: OsString,
+    file: File,
+}
+
+impl<'d> Temporary<'d> {
+    /// Makes the file in an open directory; `path` is that of the directory.
+    fn make(dir: &'d OwnedFd, path: &Path) -> io::Result<Self> {
+        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | SAFE;
+        let made = tempfile::Builder::new()
+            .prefix(TEMPORARY_PREFIX)
+            .disable_cleanup(true)
+            .make_in(path, |path| {
+                let name = path.file_name().unwrap_or_default().to_owned();
+                let file = fs::openat(dir, &name, flags, Mode::from_raw_mode(0o600))?;
+                Ok((name, file))
+            });
+        // The name of the temporary file says nothing to anybody.
+        let made = made.map_err(|error| io::Error::from(error.kind()))?;
+        let ((name, file), _) = made.into_parts();
+        let file = File::from(file);
+        Ok(Self { dir, name, file })
+    }
+}
+
+impl Drop for Temporary<'_> {
+    fn drop(&mut self) {
+        fs::unlinkat(self.dir, &self.name, AtFlags::empty()).ok();
+    }
+}
+
+/// Renames a file, but never over another one.
+fn rename_to_new(dir: &OwnedFd, from: &OsStr, to: &OsStr) -> rustix::io::Result<()> {
+    #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
+    match fs::renameat_with(dir, from, dir, to, fs::RenameFlags::NOREPLACE) {
+        // Not all file systems can do this.
+        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
+        renamed => return renamed,
+    }
+    fs::linkat(dir, from, dir, to, AtFlags::empty())
+}
+
+fn kind_of(file_type: FileType) -> FileKind {
+    match file_type {
+        FileType::RegularFile => FileKind::File,
+        FileType::Directory => FileKind::Directory,
+        FileType::Symlink => FileKind::Symlink,
+        _ => FileKind::Other,
+    }
+}
