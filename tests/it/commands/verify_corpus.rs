@@ -142,5 +142,8 @@ fn real_lock_files_are_judged_as_terraform_judges_them() {
         narrow.is_subset(by_default),
         "fewer platforms are complete sooner"
     );
-    assert!(!narrow.is_empty() && by_default.len() < sound.len());
+    assert!(
+        narrow.len() < by_default.len(),
+        "some are complete for two only"
+    );
 }
