@@ -415,11 +415,14 @@ fn words_before_colons(text: &str) -> impl Iterator<Item = &str> {
 fn the_table_of_homes_names_real_dependencies() {
     let manifest = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml"));
     let manifest = manifest.expect("the manifest");
-    let dependencies = manifest.split("[dependencies]").nth(1).expect("a table");
-    let dependencies = dependencies.split("\n[").next().expect("a first part");
+    // Those for all systems, and those for some.
+    let tables = manifest.split("\n[").filter(|table| {
+        let header = table.split(']').next().expect("a first part");
+        header == "dependencies" || header.starts_with("target.")
+    });
     let everywhere = ["schemars", "serde", "serde_json", "thiserror"];
-    let named: BTreeMap<String, ()> = dependencies
-        .lines()
+    let named: BTreeMap<String, ()> = tables
+        .flat_map(str::lines)
         .filter_map(|line| line.split_once(" = "))
         .map(|(name, _)| (name.trim().replace('-', "_"), ()))
         .filter(|(name, ())| !everywhere.contains(&name.as_str()))
