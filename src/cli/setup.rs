@@ -28,7 +28,7 @@ pub(super) fn below(common: &Common, path: &Path) -> PathBuf {
 }
 
 /// Decides whose rules apply to a root: what was stated, else the header of its lock file, else
-/// the registries in it, else its `.tofu` files, else Terraform (`product.md`, *Flavor*).
+/// the registries in it, else its `.tofu` files, else Terraform (`project` rules 3.1).
 pub(super) fn flavor(
     choice: FlavorChoice,
     files: &dyn Files,

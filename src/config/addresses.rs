@@ -1,5 +1,5 @@
 //! Addresses of resources and modules, as `moved`, `removed`, `import` and overrides of tests
-//! write them (`config.md` 12).
+//! write them (rules 12.6).
 
 use std::fmt;
 

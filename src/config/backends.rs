@@ -1,4 +1,4 @@
-//! Where the state is kept: `backend` and `cloud` blocks (`config.md` 2.3, 12).
+//! Where the state is kept: `backend` and `cloud` blocks (rules 3.6, 12.7).
 //!
 //! Only those of the root count, so what is wrong about the others is never told.
 
@@ -155,7 +155,7 @@ fn local(body: &Body, faults: &mut Faults) {
     }
 }
 
-/// Reports what Terraform would have to compute; OpenTofu knows variables here (`config.md` 8.5).
+/// Reports what Terraform would have to compute; OpenTofu knows variables here (rules 10.3).
 fn constants(body: &Body, faults: &mut Faults) {
     if faults.flavor.is_opentofu() {
         return;

@@ -1,5 +1,5 @@
 //! What the body of a block may hold: which arguments and blocks, and what is evaluated at once
-//! (`config.md` 11.2, 12).
+//! (rules 11.3, 12).
 
 use crate::diag::Diagnostic;
 use crate::expr::{self, Value};

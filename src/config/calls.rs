@@ -1,4 +1,4 @@
-//! `module` blocks: what their source means (`config.md` 4).
+//! `module` blocks: what their source means (rules 5.5).
 
 use crate::expr::{self, Value};
 use crate::flavor::Flavor;
@@ -76,7 +76,7 @@ pub(super) fn version(block: &Block, faults: &mut Faults) -> Option<Version> {
 }
 
 /// Reads the source of a module that a test run calls: no program computes that, and only OpenTofu
-/// takes more than local paths and registries (`config.md` 5).
+/// takes more than local paths and registries (rules 6.3).
 pub(super) fn of_run(value: &Expr, version: &Version, faults: &mut Faults) -> Option<Source> {
     let text = bodies::text(value, faults)?;
     let source = classify(&text);
@@ -109,7 +109,7 @@ enum Unknown {
 }
 
 /// Evaluates a source or a version. Terraform 1.11 wants a constant, the others compute it; only
-/// where it is computed is a string in JSON a template (`config.md` 1.6, 4).
+/// where it is computed is a string in JSON a template (rules 2.3).
 fn evaluate(value: &Expr, faults: &mut Faults) -> Result<Value, Unknown> {
     if faults.flavor != Flavor::Terraform1_11 {
         let value = json::as_template(value, faults);
@@ -191,7 +191,7 @@ fn classify(text: &str) -> Option<Source> {
 }
 
 /// Brings the source of a module that is not local into the form that the manifest records, where
-/// that is known for certain (`config.md` 4).
+/// that is known for certain (rules 5.4).
 pub(super) fn normal_source(text: &str, flavor: Flavor) -> Option<String> {
     if is_registry_address(text) {
         let (address, below) = match text.split_once("//") {

@@ -129,7 +129,7 @@ pub(super) struct ProviderBlock {
     pub version: Option<Stated>,
     /// It says nothing to the provider.
     pub is_empty: bool,
-    /// It stands for several configurations, each with a key (`config.md` 8.5).
+    /// It stands for several configurations, each with a key (rules 10.2).
     pub has_keys: bool,
     pub place: Place,
 }

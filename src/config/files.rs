@@ -1,4 +1,4 @@
-//! Which files of a directory make up a module (`config.md` 1.1, 1.2, 1.4, 2.1).
+//! Which files of a directory make up a module (rules 1.1 to 1.5, 3.1).
 //!
 //! Names are bytes here, as they are for the programs: no case folding, no decoding.
 

@@ -1,4 +1,4 @@
-//! What a `module` block says beside source and version, as it is written (`config.md` 4, 12).
+//! What a `module` block says beside source and version, as it is written (rules 5.7, 5.8, 12.4).
 
 use std::collections::BTreeSet;
 
@@ -207,7 +207,7 @@ fn duplicate(at: Span, faults: &mut Faults) {
 }
 
 /// Tells whether a `provider` block holds nothing for the provider, so that it may stand for one that
-/// a caller passes (`config.md` 4).
+/// a caller passes (rules 5.6).
 pub(super) fn is_empty_provider(body: &Body) -> bool {
     let own = |name: &str| !PROVIDER_META.contains(&name);
     let escaped = |block: &Block| block.kind.text == "_" && block.body.items.is_empty();

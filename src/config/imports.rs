@@ -1,4 +1,4 @@
-//! `import` blocks: what they point to (`config.md` 3.2, 12).
+//! `import` blocks: what they point to (rules 4.9, 12.6).
 
 use crate::flavor::Flavor;
 use crate::hcl::tree::{Attribute, Block};

@@ -1,4 +1,4 @@
-//! The manifest of installed modules, `modules/modules.json` in the data directory (`config.md` 4).
+//! The manifest of installed modules, `modules/modules.json` in the data directory (rules 5.2, 5.3).
 //!
 //! It is read for modules that only installing brings; local ones are found without it, so that a
 //! fresh checkout works.

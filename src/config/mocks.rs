@@ -1,4 +1,4 @@
-//! Stand-ins in test files: `mock_provider` and `override_…` blocks (`config.md` 5, 12).
+//! Stand-ins in test files: `mock_provider` and `override_…` blocks (rules 6.2, 12.8).
 //!
 //! They require nothing, whatever names they use.
 

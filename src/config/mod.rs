@@ -1,5 +1,5 @@
 //! Configuration to requirements: which providers the modules of a root need, and with which
-//! constraints (`config.md`).
+//! constraints ([`rules`]).
 //!
 //! One module goes through these steps, each in a file of its own: choose files (`files`), decode
 //! each of them (`blocks`, `providers`, `names`, `imports`, `calls`, `variables`) to plain contents (`contents`), apply
@@ -80,7 +80,7 @@ pub const MAX_STEPS: usize = 50_000;
 /// The most calls between the root and a module.
 pub const MAX_DEPTH: usize = 64;
 /// The most bytes that the names of the calls between the root and a module may have together; the
-/// programs fail at some 255, dots included (`config.md` 4).
+/// programs fail at some 255, dots included (rules 5.9).
 pub const MAX_PATH_BYTES: usize = 512;
 
 /// How a configuration is read, besides what its files say.
@@ -89,7 +89,7 @@ pub struct Settings {
     /// Whose rules apply.
     pub flavor: Flavor,
     /// The directory that holds test files beside those of the root, from the root on, if it is not
-    /// `tests` (`config.md` 5).
+    /// `tests` (rules 6.1).
     pub test_directory: Option<PathBuf>,
     /// The directory of the program's own records, from the root on: `.terraform`, or what
     /// `TF_DATA_DIR` says.
@@ -98,7 +98,7 @@ pub struct Settings {
     pub workspace: Option<String>,
     /// Whether the state is read for providers that only it needs.
     pub reads_state: bool,
-    /// Whether addresses of Terraform's registry in the state mean OpenTofu's (`config.md` 6); says
+    /// Whether addresses of Terraform's registry in the state mean OpenTofu's (rules 7.5); says
     /// nothing to the other program.
     pub moves_state_hosts: bool,
 }

@@ -1,4 +1,4 @@
-//! Local names of providers, and references to provider configurations (`config.md` 3.1, 3.2).
+//! Local names of providers, and references to provider configurations (rules 4.6, 4.7).
 
 use crate::addr::ProviderAddr;
 use crate::diag::Span;

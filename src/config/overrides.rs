@@ -1,4 +1,4 @@
-//! Override files: they change what the primary files declare (`config.md` 2).
+//! Override files: they change what the primary files declare (rules 3).
 //!
 //! They are applied in byte order of their names, block by block, before any local name is
 //! resolved. An argument that an override sets replaces the one of the base; an entry of
@@ -83,7 +83,7 @@ pub(super) fn apply(
         for variable in contents.variables {
             merge.variable(variable);
         }
-        // OpenTofu checks each file on its own (`config.md` 8.6).
+        // OpenTofu checks each file on its own (rules 11.1).
         if contents.sets_core_version && !flavor.is_opentofu() {
             merge.base.core_versions.clear();
         }
@@ -133,7 +133,7 @@ impl<'a> Merge<'a> {
 
     /// Checks that what one file overrides is there, and what it may set only once.
     fn declarations(&mut self, declared: &[Declaration]) {
-        // Newer versions have new titles for these, but not in override files (`config.md` 2.3).
+        // Newer versions have new titles for these, but not in override files (rules 3.6).
         let flavor = match self.flavor.is_opentofu() {
             true => self.flavor,
             false => Flavor::Terraform1_11,
@@ -183,7 +183,7 @@ impl<'a> Merge<'a> {
     }
 
     fn resource(&mut self, resource: Resource) {
-        // Terraform passes over these without a word, OpenTofu does not (`config.md` 2.4).
+        // Terraform passes over these without a word, OpenTofu does not (rules 3.9).
         if resource.kind == "ephemeral" && !self.flavor.is_opentofu() {
             return;
         }
@@ -234,7 +234,7 @@ impl<'a> Merge<'a> {
                 }
                 CallVersion::Stated(_) => {}
             }
-            // OpenTofu reads sources after merging [R]; Terraform finds this out when installing.
+            // OpenTofu reads sources after merging; Terraform finds this out when installing.
             let (title, place) = match self.flavor.is_opentofu() {
                 true => ("Invalid registry module source address", call.place),
                 false => ("Invalid version constraint", call.header),

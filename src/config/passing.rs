@@ -1,5 +1,5 @@
 //! Checks of the whole module tree: what calls hand over, against what their modules take
-//! (`config.md` 4, 9, 11.2).
+//! (rules 5.6 to 5.8, 11.5).
 //!
 //! They come after the walk and change no requirement. The programs get to them only with files
 //! that are right on their own, and so do we: after an error, what a file seems to declare may be
@@ -237,7 +237,7 @@ impl Checks<'_> {
     }
 
     /// Checks that a reference has a key exactly where the configuration has some
-    /// (`config.md` 8.5).
+    /// (rules 10.2).
     fn key(&mut self, block: &str, reference: &Reference, module: &Declared<'_>) {
         let is_keyed = module.keyed.contains(&name_of(reference));
         let remark = match (reference.has_key, is_keyed) {

@@ -1,4 +1,4 @@
-//! Where providers are declared: `required_providers` and `provider` blocks (`config.md` 3).
+//! Where providers are declared: `required_providers` and `provider` blocks (rules 4).
 
 use crate::addr::ProviderAddr;
 use crate::diag::{Diagnostic, Span};
@@ -87,7 +87,7 @@ fn object_entry(name: &Word, value: &Expr, faults: &mut Faults) -> Option<Requir
         constraints: Constraints::default(),
         place: faults.place(name.span),
     };
-    // A repeated key is no error: the last one counts (`config.md` 2.6).
+    // A repeated key is no error: the last one counts (rules 3.14).
     for item in items {
         match object_key(&item.key, faults).as_deref() {
             Some("source") => {
@@ -223,7 +223,7 @@ fn configuration_aliases(name: &Word, item: &ObjectItem, faults: &mut Faults) ->
     names
 }
 
-/// Decodes a `provider` block; its `version` is deprecated, but it counts (`config.md` 3.2).
+/// Decodes a `provider` block; its `version` is deprecated, but it counts (rules 4.8).
 pub(super) fn provider_block(block: &Block, contents: &mut Contents, faults: &mut Faults) {
     let [label] = &*block.labels else { return };
     if !names::is_normal(&label.text, faults.flavor) {

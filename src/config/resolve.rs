@@ -1,4 +1,4 @@
-//! The files of one module, put together: what it requires (`config.md` 2.6, 3.1, 3.2).
+//! The files of one module, put together: what it requires (rules 3.14, 4.6, 4.7).
 //!
 //! Local names are a matter of one module: nothing is inherited from the caller.
 
@@ -246,7 +246,7 @@ impl<'a> Resolver<'a> {
     }
 }
 
-/// Reports what stands more than once but may not (`config.md` 2.6).
+/// Reports what stands more than once but may not (rules 3.14).
 pub(super) fn duplicates<'a>(
     declared: impl IntoIterator<Item = &'a Declaration>,
     flavor: Flavor,

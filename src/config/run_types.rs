@@ -1,6 +1,6 @@
 //! What the `provider` blocks of a test file stand for: its runs must agree on it.
 //!
-//! By experiment with Terraform 1.11.4, for `config.md` 5 does not say: runs go in their order. One
+//! By experiment with Terraform 1.11.4 (rules 6.7): runs go in their order. One
 //! that calls a module fixes the addresses of the blocks that it uses and that are not fixed yet, and
 //! never minds. One of the root fixes them, too, and is refused where another one was fixed before.
 //! Only names that `required_providers` of either module declare count.

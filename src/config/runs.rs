@@ -1,4 +1,4 @@
-//! Test files (`config.md` 5, 12).
+//! Test files (rules 6, 12.8).
 //!
 //! Two things add requirements: modules that runs call and, with OpenTofu, `provider` blocks.
 

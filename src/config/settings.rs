@@ -1,5 +1,5 @@
 //! What a configuration says to the program itself: `terraform` and `language` blocks
-//! (`config.md` 1.5, 2.3, 8.6).
+//! (rules 3.5, 11).
 
 use crate::diag::Span;
 use crate::expr::Value;

@@ -1,4 +1,4 @@
-//! The state: the second source of providers, without constraints (`config.md` 6).
+//! The state: the second source of providers, without constraints (rules 7).
 //!
 //! Only addresses are taken from it. Its attributes may be secrets, so nothing else is kept, and no
 //! message shows a line of it.

@@ -1,5 +1,5 @@
 //! Blocks that require nothing, but that the programs refuse where they are wrong: `output`,
-//! `locals`, `check`, `moved` and `removed` (`config.md` 12).
+//! `locals`, `check`, `moved` and `removed` (rules 12.5, 12.6).
 
 use crate::expr;
 use crate::flavor::Flavor;

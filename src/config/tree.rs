@@ -1,4 +1,4 @@
-//! The module tree: from the root along every call (`config.md` 4, 5).
+//! The module tree: from the root along every call (rules 5 and 6).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;

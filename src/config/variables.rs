@@ -1,5 +1,5 @@
-//! `variable` blocks: what a module takes, and what stands in where nothing is given (`config.md`
-//! 2.5, 8.3, 8.4, 12).
+//! `variable` blocks: what a module takes, and what stands in where nothing is given (rules 3.13, 9.5,
+//! 9.6, 12.5).
 //!
 //! All that can be said of a value without knowing it is said here: its type, its default in the form
 //! that the type gives it, and whether it must be known early. What only we cannot compute changes no
@@ -228,7 +228,7 @@ impl Variable {
         value.value == Value::Null && Given::says(self.nullable.as_ref(), false)
     }
 
-    /// Checks that a variable that Terraform must know early has nothing to hide (`config.md` 11.1).
+    /// Checks that a variable that Terraform must know early has nothing to hide (rules 9.7).
     fn const_fits(&self, faults: &mut Faults) {
         let is = |given: &Option<Given<bool>>| Given::says(given.as_ref(), true);
         if faults.flavor.is_opentofu() || !is(&self.constant) {
@@ -246,7 +246,7 @@ impl Variable {
     }
 
     /// Takes over what the block of an override file sets; then the default must fit the type, where
-    /// either of them may be the base's (`config.md` 2.5).
+    /// either of them may be the base's (rules 3.13).
     ///
     /// A default of the base has been converted to the base's type before.
     pub(super) fn merge(&mut self, over: Self, found: &mut Vec<Diagnostic>) {

@@ -1,4 +1,4 @@
-//! Hashes to the lock file that follows from them (`commands.md` 4.2).
+//! Hashes to the lock file that follows from them (rules 2).
 
 use std::collections::BTreeMap;
 

@@ -69,7 +69,7 @@ pub struct Request<'a> {
     pub jobs: NonZeroUsize,
     /// How many packages are downloaded at once.
     pub downloads: NonZeroUsize,
-    /// Whether OpenTofu was told to refuse expired keys (`sources.md` 5.1).
+    /// Whether OpenTofu was told to refuse expired keys (`authenticate` rules 4.3).
     pub enforce_expiration: bool,
 }
 
@@ -375,7 +375,7 @@ impl LockError {
 ///
 /// Entries that nothing requires are dropped; where not everything that may require them could be
 /// seen, they are kept as they are. Of the entries that OpenTofu reads as its own only required ones are
-/// added: an entry without hashes would be trusted on first use (`lockfile.md` 7.2).
+/// added: an entry without hashes would be trusted on first use (`lockfile` rules 5.2).
 ///
 /// # Errors
 /// Everything that went wrong, stage by stage, sorted by provider and platform within each.

@@ -1,5 +1,5 @@
 //! The project file `.lockctl.hcl`: what a team states once instead of typing it, and which
-//! directories are roots (`product.md`, *Project file*, *Roots with `-r`*).
+//! directories are roots (rules 1 and 2).
 //!
 //! `locate` finds the one file that governs a directory, `read` decodes it, `roots` walks over
 //! directories. A file with any error governs nothing: whoever asks for it must stop there.

@@ -1,4 +1,4 @@
-//! Which directories are roots (`product.md`, *Roots with `-r`*).
+//! Which directories are roots (rules 1).
 //!
 //! A root holds a lock file, or matches `roots` of the project file that governs it and holds
 //! configuration, or says by a `backend` or `cloud` block where its state is kept. A directory that

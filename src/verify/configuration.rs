@@ -48,8 +48,8 @@ pub fn check(subject: Subject<'_>) -> Vec<Finding> {
 
 /// Reports an entry that nothing requires.
 ///
-/// It is a warning: `init` drops it, and with `-lockfile=readonly` that is an error (`commands.md`
-/// 2.4); `plan` wants its package to be installed (`lockfile.md` 6).
+/// It is a warning: `init` drops it, and with `-lockfile=readonly` that is an error (`coverage`
+/// rules 3.1); `plan` wants its package to be installed (`coverage` rules 4.4).
 fn not_required(
     subject: Subject<'_>,
     provider: &ProviderAddr,

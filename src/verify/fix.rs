@@ -212,7 +212,7 @@ impl Plan {
     }
 
     fn drop_entry(&mut self, subject: Subject<'_>, provider: &ProviderAddr) {
-        // OpenTofu takes the version of such an entry for its own one (`lockfile.md` 7.2).
+        // OpenTofu takes the version of such an entry for its own one (`lockfile` rules 5.2).
         let waits = |twin: &ProviderAddr| {
             let required = subject.requirements;
             required.is_some_and(|all| all.providers.contains_key(twin))

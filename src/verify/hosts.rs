@@ -9,7 +9,7 @@ use crate::diag::{Diagnostic, Severity};
 /// Reports providers that are locked from several hosts under one namespace and type.
 ///
 /// It is a warning where the configuration or the state requires more than one of them. Otherwise it
-/// is a note: each program drops the entries that only the other one needs (`lockfile.md` 7.3).
+/// is a note: each program drops the entries that only the other one needs (`lockfile` rules 5.4).
 pub(super) fn mixed<'a>(subject: Subject<'a>) -> impl Iterator<Item = Finding> + 'a {
     let mut named: BTreeMap<(&str, &str), Vec<&ProviderAddr>> = BTreeMap::new();
     for provider in subject.document.lock.providers.keys() {

@@ -1,4 +1,4 @@
-//! The group *policy*: what a team lets its lock files hold (`product.md`, *Project file*).
+//! The group *policy*: what a team lets its lock files hold (`project` rules 2.2).
 //!
 //! [`allowed`] judges one root by the project file that governs it. [`one_version`] compares all
 //! roots of a run; its rule is off unless a project file states a level for it.

@@ -10,7 +10,7 @@ use crate::hash::Scheme;
 use crate::lockfile::ProviderLock;
 
 /// Reports entries that have `h1:` hashes only, though the registry of the provider signs lists of
-/// `zh:`: what installing from a mirror or a plugin cache leaves (`lockfile.md` 5.4).
+/// `zh:`: what installing from a mirror or a plugin cache leaves (`sources` rules 9.3).
 ///
 /// It is a note, because with an `h1:` for every wanted platform nothing fails, and because where
 /// packages come from a mirror there is no list. Entries that are left over are passed over.

@@ -19,11 +19,13 @@ type Citation = (Option<String>, Vec<Number>);
 const MARKS: [&str; 4] = ["(Cases:", "(Observed", "(Read", "(Ours"];
 
 /// What is searched for citations, besides `src`.
-const CITING: [&str; 6] = [
+const CITING: [&str; 8] = [
     "tests",
     "benches",
     "scripts",
     "fixtures/config-cases/README.md",
+    "fixtures/source-cases/README.md",
+    ".github",
     "README.md",
     "CHANGELOG.md",
 ];
@@ -97,6 +99,22 @@ fn citations_lead_to_rules() {
     }
     assert!(cited > 100, "citations were found");
     assert!(faults.is_empty(), "no such rules: {faults:#?}");
+}
+
+/// Whoever reads a citation must be able to read what it cites.
+#[test]
+fn texts_that_are_cited_exist() {
+    let present = names_of_texts();
+    let mut faults = Vec::new();
+    for (path, text) in texts() {
+        let words = text.split(|c: char| !c.is_alphanumeric() && !"._-".contains(c));
+        let named = words.map(|word| word.trim_end_matches('.'));
+        let named = named.filter(|word| word.ends_with(".md") && *word != ".md");
+        for name in named.filter(|name| !present.contains(*name)) {
+            faults.push(format!("{}: {name}", path.display()));
+        }
+    }
+    assert!(faults.is_empty(), "no such texts: {faults:#?}");
 }
 
 #[test]
@@ -183,6 +201,27 @@ fn recorded_cases() -> BTreeSet<String> {
         names.insert(name.into_owned());
     }
     assert!(names.len() > 1000, "the recorded cases were found");
+    names
+}
+
+/// Returns the names of all texts of the repository.
+fn names_of_texts() -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    let mut left = vec![root().to_owned()];
+    while let Some(dir) = left.pop() {
+        for path in files_in(&dir) {
+            let name = path
+                .file_name()
+                .expect("a name")
+                .to_string_lossy()
+                .into_owned();
+            if path.is_dir() && !path.is_symlink() {
+                left.extend((!["target", ".git"].contains(&&*name)).then_some(path));
+            } else if name.ends_with(".md") {
+                names.insert(name);
+            }
+        }
+    }
     names
 }
 

@@ -195,7 +195,7 @@ pub(in crate::cli) fn unproven(error: &AuthError, flavor: Flavor) -> String {
         .to_owned()
 }
 
-/// Names the place for the token of a host; a port fits into no variable (`sources.md` 2.3).
+/// Names the place for the token of a host; a port fits into no variable (`cliconfig` rules 4.2).
 fn token_place(host: &Hostname) -> String {
     if host.ascii().contains(':') {
         return "a credentials block of the CLI configuration".to_owned();

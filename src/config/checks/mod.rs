@@ -1,4 +1,4 @@
-//! What one file can get wrong in the blocks that providers and modules fill (`config.md` 12).
+//! What one file can get wrong in the blocks that providers and modules fill (rules 12.1 to 12.4).
 //!
 //! Providers and modules decide what most of such a block means, so that most of it passes. Only the
 //! words that the programs keep for themselves are looked at here: which of them stand where, in

@@ -1,4 +1,4 @@
-//! `action_trigger` blocks, which the newer versions of Terraform know (`config.md` 11.2).
+//! `action_trigger` blocks, which the newer versions of Terraform know (rules 11.4).
 
 use crate::config::bodies::{self, Argument, Schema, Takes};
 use crate::config::contents::Faults;

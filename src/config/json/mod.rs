@@ -1,4 +1,4 @@
-//! JSON syntax: bytes to the same tree as native syntax (`config.md` 1.6).
+//! JSON syntax: bytes to the same tree as native syntax (rules 2).
 //!
 //! In JSON nothing says whether a member is an argument or a block, so a table of what may stand
 //! where (`schema`) drives the conversion (`convert`). What the programs refuse while they read

@@ -1,5 +1,5 @@
 //! What may stand where: the table that tells arguments from blocks, and what strings stand for
-//! (`config.md` 1.5, 1.6, 12).
+//! (rules 1.8, 2, 12).
 //!
 //! Where it is not known for certain whether a program takes something, the table does: a wrong
 //! "no" would refuse a good file.
@@ -319,7 +319,7 @@ static LANGUAGE: Schema = strict(
     &[block("compatible_with", &[], &ANY)],
 );
 
-/// Test files (`config.md` 5).
+/// Test files (rules 6).
 pub(super) static TEST: Schema = strict(
     &[],
     &[

@@ -117,7 +117,7 @@ impl Merge {
         let Some(rules) = rules::of(&block.kind.text) else {
             return;
         };
-        // Terraform passes over these without a word (`config.md` 2.4).
+        // Terraform passes over these without a word (rules 3.9).
         if block.kind.text == "ephemeral" && !self.flavor.is_opentofu() {
             return;
         }

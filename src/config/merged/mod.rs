@@ -1,4 +1,4 @@
-//! What stands in a module once its override files were applied (`config.md` 2).
+//! What stands in a module once its override files were applied (rules 3).
 //!
 //! The merged module is built on demand, from the texts that loading kept: a tree of modules with
 //! large files costs nothing more until somebody asks. It holds what the programs would go on with,

@@ -1,4 +1,4 @@
-//! What an override does to each argument and nested block, by type of block (`config.md` 2.2 to 2.5).
+//! What an override does to each argument and nested block, by type of block (rules 3.3 to 3.13).
 
 use crate::expr::{self, Value};
 use crate::flavor::Flavor;

@@ -1,4 +1,4 @@
-//! `terraform` blocks: each setting is collected and overridden on its own (`config.md` 2.3).
+//! `terraform` blocks: each setting is collected and overridden on its own (rules 3.4 to 3.7).
 
 use crate::flavor::{Flavor, Program};
 use crate::hcl::tree::{Block, Item};
@@ -45,7 +45,7 @@ impl Settings {
 
     fn argument(&mut self, file: ModuleFile, flavor: Flavor, argument: MergedAttribute) {
         match &*argument.written.name.text {
-            // OpenTofu takes it only from files that are its own (`config.md` 8.6).
+            // OpenTofu takes it only from files that are its own (rules 11.1).
             "required_version" if flavor.is_opentofu() && file.only != Some(Program::OpenTofu) => {}
             "required_version" => self.required_versions.push(argument),
             _ if file.is_override() => {}

@@ -308,7 +308,7 @@ pub(super) fn not_recorded(subject: Subject<'_>, path: &Path, hashed: &Hashed) -
         .into()
 }
 
-/// Reports a mirror that the CLI configuration names and that is not there (`sources.md` 7).
+/// Reports a mirror that the CLI configuration names and that is not there (`sources` rules 7.6).
 pub(super) fn absent(subject: Subject<'_>, (file, span): (FileId, Span), dir: &Path) -> Finding {
     let program = subject.flavor.command();
     let title = format!("There is no mirror in {}", dir.display());

@@ -63,7 +63,7 @@ pub(super) enum Moment {
 }
 
 impl Hashed {
-    /// Compares it with what is recorded, as a program does at a moment (`lockfile.md` 5.3).
+    /// Compares it with what is recorded, as a program does at a moment (`hash` rules 3.5).
     pub(super) fn judge(&self, recorded: &Hashes, moment: Moment) -> Match {
         let h1 = &self.h1;
         let package = match (&self.zip, moment) {
@@ -93,7 +93,7 @@ impl Hashed {
         self.files.as_deref().unwrap_or_default()
     }
 
-    /// Tells whether the two `h1` of a zip differ (`lockfile.md` 5.2).
+    /// Tells whether the two `h1` of a zip differ (`archive` rules 1).
     pub(super) fn is_odd(&self) -> bool {
         self.zip
             .as_ref()

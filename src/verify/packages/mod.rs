@@ -58,7 +58,7 @@ pub struct Checked {
 }
 
 /// Hashes the packages of locked versions and compares them, as the program does when it installs
-/// or starts them (`lockfile.md` 5.3).
+/// or starts them (`hash` rules 3.5).
 ///
 /// Packages of other versions and providers are left alone, unless they are named one by one.
 pub fn check(memo: &mut Memo<'_>, subject: Subject<'_>, search: Search<'_>) -> Checked {

@@ -31,9 +31,9 @@ pub struct Place {
 pub enum Origin {
     /// The packages that it runs.
     Installed,
-    /// The plugin cache, from which it links them (`sources.md` 8.4).
+    /// The plugin cache, from which it links them (`cliconfig` rules 6).
     Cache,
-    /// A filesystem mirror, from which it installs them (`sources.md` 8.1, 8.2).
+    /// A filesystem mirror, from which it installs them (`cliconfig` rules 5).
     Mirror,
     /// Nothing; somebody wants the packages to be checked.
     Named,
