@@ -45,7 +45,10 @@ const ROOMS: &[(&str, &str)] = &[
         "coverage",
         "flavor addr version platform hash package requirement lockfile",
     ),
-    ("review", "flavor addr version hash diag lockfile"),
+    (
+        "review",
+        "flavor addr version hash diag requirement lockfile",
+    ),
     (
         "locker",
         "flavor addr version platform hash diag world package requirement parallel lockfile \
