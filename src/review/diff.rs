@@ -100,8 +100,26 @@ impl ChangeKind {
 
 /// Compares two lock files.
 ///
-/// An entry that went and one that came are told as one change where only the hostname, only the
+/// An entry that went and one that came are one change where only the hostname, only the
 /// namespace, or both of a single provider type differ.
+///
+/// ```
+/// use lockctl::diag::Texts;
+/// use lockctl::flavor::Flavor;
+/// use lockctl::lockfile::{self, LockFile};
+/// use lockctl::review::{ChangeKind, diff, explain};
+///
+/// let lock = |version: &str| -> LockFile {
+///     let address = "registry.terraform.io/hashicorp/null";
+///     let text = format!("provider {address:?} {{\n  version = {version:?}\n}}\n");
+///     let file = Texts::default().add("", Vec::new());
+///     lockfile::parse(file, text.as_bytes(), Flavor::Terraform1_16).0.lock
+/// };
+/// let found = diff(&lock("3.2.4"), &lock("3.2.3"));
+/// let change = &found.providers[0];
+/// assert!(change.kinds.contains(&ChangeKind::Downgraded));
+/// assert_eq!(explain(change).sentence(), "the version went down, so all hashes moved");
+/// ```
 #[must_use]
 pub fn diff(old: &LockFile, new: &LockFile) -> LockDiff {
     let mut gone: BTreeMap<&ProviderAddr, &ProviderLock> = BTreeMap::new();

@@ -1,6 +1,7 @@
 //! What most likely led to a change.
 
 use super::causes::{Cause, Risk};
+use super::configuration::ConfigurationCause;
 use super::diff::{ChangeKind, ProviderChange, ProviderSide, Sides};
 use crate::addr::ProviderAddr;
 use crate::diag::nearest;
@@ -9,7 +10,18 @@ use crate::hash::{Hashes, Scheme};
 use crate::lockfile::ProviderLock;
 use crate::version::{Step, scope_change};
 
-/// A change with what led to it.
+/// A change with everything that explains it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExplainedChange {
+    /// What changed.
+    pub change: ProviderChange,
+    /// What the two entries show.
+    pub explained: Explained,
+    /// What the configuration says about it, where that is known.
+    pub configuration: Option<ConfigurationCause>,
+}
+
+/// What most likely led to a change, by the two entries alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explained {
     /// Why, what matters most first; never empty.
@@ -26,7 +38,7 @@ pub fn explain(change: &ProviderChange) -> Explained {
         Sides::Removed(_) => vec![Cause::ProviderGone],
         Sides::Both { old, new } => both(change, old, new),
     };
-    // What matters most is told first; of equals, what came first.
+    // What matters most comes first; of equals, what was found first.
     causes.sort_by_key(|cause| std::cmp::Reverse(cause.risk()));
     let risk = causes.iter().map(Cause::risk).max().unwrap_or_default();
     Explained { causes, risk }
@@ -38,6 +50,43 @@ impl Explained {
     pub fn sentence(&self) -> String {
         let causes: Vec<String> = self.causes.iter().map(Cause::to_string).collect();
         causes.join("; ")
+    }
+}
+
+impl ExplainedChange {
+    /// Explains a change by the two entries alone.
+    #[must_use]
+    pub fn of(change: ProviderChange) -> Self {
+        Self {
+            explained: explain(&change),
+            change,
+            configuration: None,
+        }
+    }
+
+    /// Returns the causes as one sentence without a period: with the constraints where these
+    /// changed, and with what the configuration says.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        let constraints = |side: Option<&ProviderSide>| {
+            side.map_or_else(String::new, |side| side.lock.constraints.to_string())
+        };
+        let old = constraints(self.change.before());
+        let new = constraints(self.change.now());
+        // The configuration says the same texts where the change follows from it.
+        let is_said = matches!(
+            &self.configuration,
+            Some(ConfigurationCause::ConstraintsChanged { from, to, .. }) if (from, to) == (&old, &new)
+        );
+        let causes = self.explained.causes.iter().map(|cause| match cause {
+            Cause::Constraints(_) if is_said => cause.to_string(),
+            Cause::Constraints(_) => format!("{cause} ({old} → {new})"),
+            Cause::ConstraintsAdded => format!("{cause} ({new})"),
+            Cause::ConstraintsDropped => format!("{cause} (they were {old})"),
+            _ => cause.to_string(),
+        });
+        let configuration = self.configuration.iter().map(ToString::to_string);
+        causes.chain(configuration).collect::<Vec<_>>().join("; ")
     }
 }
 
@@ -61,9 +110,10 @@ fn both(change: &ProviderChange, old: &ProviderSide, new: &ProviderSide) -> Vec<
         causes.extend(version(step, &old.lock, &new.lock));
     }
     let (before, now) = (&old.lock.hashes, &new.lock.hashes);
-    causes.extend(match moved.is_some() || old.addr != new.addr {
-        true => of_other_packages(before, now),
-        false => of_same_packages(change, before, now),
+    causes.extend(if moved.is_some() || old.addr != new.addr {
+        of_other_packages(before, now)
+    } else {
+        of_same_packages(change, before, now)
     });
     if change.kinds.contains(&ChangeKind::ConstraintsChanged) {
         let (before, now) = (&old.lock.constraints, &new.lock.constraints);
@@ -94,19 +144,21 @@ fn switched(old: &ProviderAddr, new: &ProviderAddr) -> Vec<Cause> {
                 .iter()
                 .any(|flavor| flavor.default_host() == host)
         };
-        causes.push(match is_default(from) && is_default(to) {
-            true => Cause::ProgramSwitched { to: to.to_owned() },
-            false => Cause::HostSwitched {
+        causes.push(if is_default(from) && is_default(to) {
+            Cause::ProgramSwitched { to: to.to_owned() }
+        } else {
+            Cause::HostSwitched {
                 from: from.to_owned(),
                 to: to.to_owned(),
-            },
+            }
         });
     }
     if old.namespace() != new.namespace() {
         let (from, to) = (old.namespace().to_owned(), new.namespace().to_owned());
-        causes.push(match nearest(&from, std::iter::once(&*to)).is_some() {
-            true => Cause::LookAlike { from, to },
-            false => Cause::NamespaceSwitched { from, to },
+        causes.push(if nearest(&from, std::iter::once(&*to)).is_some() {
+            Cause::LookAlike { from, to }
+        } else {
+            Cause::NamespaceSwitched { from, to }
         });
     }
     causes
@@ -121,12 +173,10 @@ fn version(step: Step, old: &ProviderLock, new: &ProviderLock) -> Vec<Cause> {
         let all = old.hashes.of(scheme);
         all.filter(|hash| new.hashes.contains(hash)).count()
     };
+    let (h1, zh) = (carried(Scheme::H1), carried(Scheme::Zh));
     // The signed list names a manifest, too, which is often the same in all releases.
-    match carried(Scheme::H1) + carried(Scheme::Zh).saturating_sub(1) {
-        0 => {}
-        _ => causes.push(Cause::HashesCarriedOver(
-            carried(Scheme::H1) + carried(Scheme::Zh),
-        )),
+    if h1 > 0 || zh > 1 {
+        causes.push(Cause::HashesCarriedOver(h1 + zh));
     }
     causes
 }
@@ -167,7 +217,7 @@ fn of_same_packages(change: &ProviderChange, old: &Hashes, new: &Hashes) -> Vec<
         (count, 0) => Some(Cause::ListShrank(count)),
         _ => Some(Cause::PublishedAgain),
     });
-    let is_told = causes.contains(&Cause::PublishedAgain);
+    let is_published_again = causes.contains(&Cause::PublishedAgain);
     let same_list = zh == (0, 0) && had(Scheme::Zh);
     causes.extend(match h1 {
         (0, 0) => None,
@@ -175,7 +225,7 @@ fn of_same_packages(change: &ProviderChange, old: &Hashes, new: &Hashes) -> Vec<
         (0, count) => Some(Cause::PlatformsAdded(count)),
         (_, 0) if !has(Scheme::H1) => Some(Cause::AllH1Lost),
         (count, 0) => Some(Cause::PlatformsLost(count)),
-        _ if is_told => None,
+        _ if is_published_again => None,
         _ if same_list => Some(Cause::OtherPlatform),
         _ => Some(Cause::PublishedAgain),
     });

@@ -3,20 +3,23 @@
 use std::fmt;
 
 use super::causes::Risk;
-use super::diff::{LockDiff, ProviderChange, diff};
-use super::explain::{Explained, explain};
-use crate::flavor::Program;
-use crate::lockfile::{Document, LockFile};
+use super::diff::{LockDiff, diff};
+use super::explain::ExplainedChange;
+use crate::diag::{Diagnostic, FileId, has_errors};
+use crate::flavor::{Flavor, Program};
+use crate::lockfile::{self, Document, LockFile};
 
-/// One side of a change of a file.
-#[derive(Clone, Copy, Debug)]
-pub struct FileSide<'a> {
+/// A lock file as it was read, one side of a comparison.
+#[derive(Clone, Debug)]
+pub struct LockSide {
     /// What the file holds.
-    pub bytes: &'a [u8],
+    pub bytes: Vec<u8>,
     /// What was understood of that.
-    pub document: &'a Document,
-    /// Something in it could not be understood.
-    pub is_broken: bool,
+    pub document: Document,
+    /// What is wrong with it.
+    pub diagnostics: Vec<Diagnostic>,
+    /// Whose rules it was read by.
+    pub flavor: Flavor,
 }
 
 /// A change of a file, explained.
@@ -25,7 +28,7 @@ pub struct FileReview {
     /// What is to be said about the file as a whole, what matters most first.
     pub causes: Vec<FileCause>,
     /// What differs in its entries, what matters most first, then by address.
-    pub providers: Vec<(ProviderChange, Explained)>,
+    pub providers: Vec<ExplainedChange>,
     /// How many entries are the same on both sides.
     pub unchanged: usize,
 }
@@ -175,11 +178,31 @@ impl fmt::Display for FileCause {
     }
 }
 
+impl LockSide {
+    /// Reads a lock file.
+    #[must_use]
+    pub fn read(file: FileId, bytes: Vec<u8>, flavor: Flavor) -> Self {
+        let (document, diagnostics) = lockfile::parse(file, &bytes, flavor);
+        Self {
+            bytes,
+            document,
+            diagnostics,
+            flavor,
+        }
+    }
+
+    /// Returns whether something in it could not be understood.
+    #[must_use]
+    pub fn is_broken(&self) -> bool {
+        has_errors(&self.diagnostics)
+    }
+}
+
 impl FileReview {
     /// Returns how much the worst of it matters.
     #[must_use]
     pub fn risk(&self) -> Risk {
-        let of_entries = self.providers.iter().map(|(_, explained)| explained.risk);
+        let of_entries = self.providers.iter().map(|one| one.explained.risk);
         let of_file = self.causes.iter().map(FileCause::risk);
         of_entries.chain(of_file).max().unwrap_or_default()
     }
@@ -202,19 +225,16 @@ impl FileReview {
 /// Compares two states of a lock file and explains what changed; `None` is a file that is not
 /// there.
 #[must_use]
-pub fn review(old: Option<FileSide<'_>>, new: Option<FileSide<'_>>) -> FileReview {
+pub fn review(old: Option<&LockSide>, new: Option<&LockSide>) -> FileReview {
     let nothing = LockFile::default();
     let before = old.map_or(&nothing, |side| &side.document.lock);
     let now = new.map_or(&nothing, |side| &side.document.lock);
     let found = diff(before, now);
     let mut causes = of_file(old, new, &found);
     causes.sort_by_key(|cause| std::cmp::Reverse(cause.risk()));
-    let explained = found.providers.into_iter().map(|change| {
-        let explained = explain(&change);
-        (change, explained)
-    });
-    let mut providers: Vec<_> = explained.collect();
-    providers.sort_by_key(|(_, explained)| std::cmp::Reverse(explained.risk));
+    let explained = found.providers.into_iter().map(ExplainedChange::of);
+    let mut providers: Vec<ExplainedChange> = explained.collect();
+    providers.sort_by_key(|one| std::cmp::Reverse(one.explained.risk));
     FileReview {
         causes,
         providers,
@@ -222,17 +242,13 @@ pub fn review(old: Option<FileSide<'_>>, new: Option<FileSide<'_>>) -> FileRevie
     }
 }
 
-fn of_file(
-    old: Option<FileSide<'_>>,
-    new: Option<FileSide<'_>>,
-    found: &LockDiff,
-) -> Vec<FileCause> {
+fn of_file(old: Option<&LockSide>, new: Option<&LockSide>, found: &LockDiff) -> Vec<FileCause> {
     let mut causes = Vec::new();
-    let is_same = old.map(|side| side.bytes) == new.map(|side| side.bytes);
-    if old.is_some_and(|side| side.is_broken) && !is_same {
+    let is_same = old.map(|side| &side.bytes) == new.map(|side| &side.bytes);
+    if old.is_some_and(LockSide::is_broken) && !is_same {
         causes.push(FileCause::WasBroken);
     }
-    if new.is_some_and(|side| side.is_broken) && !is_same {
+    if new.is_some_and(LockSide::is_broken) && !is_same {
         causes.push(FileCause::Broken);
     }
     let (old, new) = match (old, new) {
@@ -252,7 +268,7 @@ fn of_file(
         0 => {}
         lost => causes.push(FileCause::CommentsLost(lost)),
     }
-    if has_carriage_returns(old.bytes) != has_carriage_returns(new.bytes) {
+    if has_carriage_returns(&old.bytes) != has_carriage_returns(&new.bytes) {
         causes.push(FileCause::LineEnds);
     }
     let only_line_ends = causes == [FileCause::LineEnds];

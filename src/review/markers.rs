@@ -166,6 +166,9 @@ pub fn part(text: &[u8]) -> Result<Option<Parted>, MarkerError> {
 }
 
 /// Returns how long a marker is that begins a conflict, if a line is one.
+///
+/// It may be longer than usual: where a base has conflicts of its own, git makes the markers of these
+/// longer, and an attribute may ask for any length.
 fn opening_size(line: &[u8]) -> Option<usize> {
     let size = line.iter().take_while(|byte| **byte == b'<').count();
     (size >= MARKER_SIZE && sign(line, size).is_some()).then_some(size)
@@ -227,6 +230,7 @@ impl Reader {
         let span = Span::new(start, start + line.trim_ascii_end().len());
         let size = self.parted.markers.size;
         let label = String::from_utf8_lossy(line[size..].trim_ascii()).into_owned();
+        // All conflicts of a text have the same labels, unless an author changed some.
         let is_first = self.parted.conflicts == 0;
         let fault = match (sign, self.section) {
             (b'<', Section::All) => {
@@ -287,6 +291,7 @@ impl Reader {
             if section == Some(Section::All) || section == Some(own) {
                 side.extend_from_slice(line);
             } else {
+                // Blanks of the same length keep the places of faults in a side those of the text.
                 let blank = line.iter().map(|byte| match byte {
                     b'\r' | b'\n' => *byte,
                     _ => b' ',
@@ -311,7 +316,7 @@ mod tests {
     use super::*;
 
     /// Says what a text comes to: its sides without blanks, or what is wrong and in which line.
-    fn told(text: &str) -> String {
+    fn sides_of(text: &str) -> String {
         let line = |span: Span| text[..span.start].lines().count() + 1;
         let side = |bytes: &[u8]| {
             assert_eq!(bytes.len(), text.len());
@@ -334,9 +339,9 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, wanted: &str) {
-        assert_eq!(told(text), wanted, "{text}");
+        assert_eq!(sides_of(text), wanted, "{text}");
         // Line ends of Windows change nothing.
-        assert_eq!(told(&text.replace('\n', "\r\n")), wanted, "{text}");
+        assert_eq!(sides_of(&text.replace('\n', "\r\n")), wanted, "{text}");
     }
 
     #[test]

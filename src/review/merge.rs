@@ -111,6 +111,27 @@ impl fmt::Display for Conflict {
 ///
 /// A base that is not known is best given as empty: then what both sides have in common counts,
 /// and no hash is ever taken away.
+///
+/// ```
+/// use lockctl::diag::Texts;
+/// use lockctl::flavor::Flavor;
+/// use lockctl::lockfile::{self, LockFile};
+/// use lockctl::review::{Prefer, merge};
+///
+/// let lock = |version: &str| -> LockFile {
+///     let address = "registry.terraform.io/hashicorp/null";
+///     let text = format!("provider {address:?} {{\n  version = {version:?}\n}}\n");
+///     let file = Texts::default().add("", Vec::new());
+///     lockfile::parse(file, text.as_bytes(), Flavor::Terraform1_16).0.lock
+/// };
+/// let (base, ours, theirs) = (lock("3.2.2"), lock("3.2.3"), lock("3.2.4"));
+///
+/// let merged = merge(&base, &ours, &theirs, Prefer::Newest);
+/// assert_eq!(merged.lock, theirs);
+///
+/// let merged = merge(&base, &ours, &theirs, Prefer::Fail);
+/// assert_eq!(merged.conflicts.len(), 1);
+/// ```
 #[must_use]
 pub fn merge(base: &LockFile, ours: &LockFile, theirs: &LockFile, prefer: Prefer) -> Merged {
     let mut merged = Merged::default();
@@ -150,6 +171,8 @@ fn entry(
     prefer: Prefer,
     unfinished: &mut BTreeSet<Unfinished>,
 ) -> Result<Option<ProviderLock>, Clash> {
+    // Whole entries first: what only one side changed, or removed, is taken as it is, whatever a
+    // comparison of its parts would find.
     if ours == theirs || theirs == base {
         return Ok(ours.cloned());
     }
@@ -181,6 +204,8 @@ fn same_version(
     ours: &ProviderLock,
     theirs: &ProviderLock,
 ) -> ProviderLock {
+    // Hashes of another version are of other packages. Without them in the base no hash counts as
+    // removed, and the union of both sides remains.
     let of_base = base.filter(|base| base.version == ours.version);
     let none = Hashes::default();
     let hashes = three_way(
@@ -209,6 +234,8 @@ fn constraints(
     if ours == base {
         return theirs.clone();
     }
+    // Both sides changed them. The programs record the terms of all modules together, so the terms
+    // that each side added apply together, too.
     let joined: BTreeSet<&Constraint> = three_way(
         base.iter(),
         &ours.iter().collect(),
@@ -236,12 +263,15 @@ fn different_versions(
     prefer: Prefer,
     unfinished: &mut BTreeSet<Unfinished>,
 ) -> Result<ProviderLock, Clash> {
+    // The side that kept the version of the base has not chosen it against the other side: it only
+    // has other hashes or constraints. So this is no conflict.
     for (left, moved) in [(ours, theirs), (theirs, ours)] {
         if let Some(base) = base.filter(|base| base.version == left.version) {
             return Ok(one_moved(base, left, moved, unfinished));
         }
     }
     unfinished.insert(Unfinished::VersionsDiffered);
+    // A downgrade is deliberate. Taking the newer version would undo it without a trace.
     let is_up = |side: &ProviderLock| {
         base.is_none_or(|base| step(&base.version, &side.version) != Step::Down)
     };

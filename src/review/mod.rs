@@ -1,17 +1,42 @@
 //! What changed between two lock files, why, and whether that is alarming.
 //!
 //! [`diff`] compares values and names kinds of change; [`explain`] says what most likely led to
-//! them and how much they matter. Both know the two files only: what the configuration says is
-//! added by whoever has read it.
+//! them and how much they matter. Both know the two files only; [`ConfigurationSides`] adds what the
+//! configuration on both sides says.
+//!
+//! ```
+//! use lockctl::diag::Texts;
+//! use lockctl::flavor::Flavor;
+//! use lockctl::review::{FileComparison, LockSide, Risk};
+//!
+//! let mut texts = Texts::default();
+//! let mut side = |text: &str| {
+//!     let bytes = text.as_bytes().to_vec();
+//!     let file = texts.add(".terraform.lock.hcl", bytes.clone());
+//!     Some(LockSide::read(file, bytes, Flavor::Terraform1_16))
+//! };
+//! let old = side("provider \"registry.terraform.io/hashicorp/null\" {\n  version = \"3.2.4\"\n}\n");
+//! let new = side("");
+//! let comparison = FileComparison::of(".terraform.lock.hcl".to_owned(), old, new);
+//! assert_eq!(comparison.review.risk(), Risk::Routine);
+//! assert_eq!(
+//!     comparison.review.providers[0].sentence(),
+//!     "nothing is locked for it any more"
+//! );
+//! ```
 
 mod causes;
+mod comparison;
+mod configuration;
 mod diff;
 mod explain;
 mod file;
+mod history;
 mod markers;
 mod merge;
 mod merged_file;
 mod readable;
+mod registry_page;
 #[cfg(test)]
 mod tests;
 mod verdict;
@@ -21,11 +46,15 @@ pub mod rules {
 }
 
 pub use causes::{Cause, Risk};
+pub use comparison::FileComparison;
+pub use configuration::{ConfigurationCause, ConfigurationSides};
 pub use diff::{ChangeKind, LockDiff, ProviderChange, ProviderSide, Sides, diff};
-pub use explain::{Explained, explain};
-pub use file::{FileCause, FileChangeKind, FileReview, FileSide, review};
+pub use explain::{Explained, ExplainedChange, explain};
+pub use file::{FileCause, FileChangeKind, FileReview, LockSide, review};
+pub use history::{HistoryChange, HistoryFilter, HistoryStep, history};
 pub use markers::{MARKER_SIZE, MarkerError, MarkerFault, Markers, Parted, part, write_merged};
 pub use merge::{Conflict, Merged, Prefer, Unfinished, merge};
 pub use merged_file::{ChangedBy, MergeBase, MergeSides, MergedFile};
 pub use readable::readable;
+pub use registry_page::registry_page;
 pub use verdict::{Verdict, verdict};

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::causes::{Cause, Risk};
 use super::diff::{ChangeKind, ProviderChange};
-use super::explain::Explained;
+use super::explain::ExplainedChange;
 use super::file::{FileCause, FileReview};
 use crate::addr::ProviderAddr;
 use crate::version::ScopeChange;
@@ -18,7 +18,7 @@ pub struct Verdict {
     pub text: String,
 }
 
-/// How many names are told before the rest is counted.
+/// How many names are listed before the rest is counted.
 const MAX_NAMES: usize = 3;
 
 /// Sums up the changes of files, each with the name of the file; `name` spells an address.
@@ -32,20 +32,20 @@ pub fn verdict(files: &[(&str, &FileReview)], name: impl Fn(&ProviderAddr) -> St
     if files.len() > 1 {
         text += &format!(" in {} lock files", files.len());
     }
-    match risk < Risk::Warning {
-        true if files.is_empty() => {}
-        true => text += ", nothing alarming",
-        false => text += &alarming(&files, name),
+    if risk >= Risk::Warning {
+        text += &alarming(&files, name);
+    } else if !files.is_empty() {
+        text += ", nothing alarming";
     }
     Verdict { risk, text }
 }
 
-/// Counts what happened, in the order in which kinds are told.
+/// Counts what happened, in the order in which kinds are listed.
 fn happened(files: &[(&str, &FileReview)]) -> String {
     let mut groups: BTreeMap<Group, BTreeSet<&ProviderAddr>> = BTreeMap::new();
-    for (change, explained) in files.iter().flat_map(|(_, review)| &review.providers) {
-        let group = group(change, explained);
-        groups.entry(group).or_default().insert(change.addr());
+    for one in files.iter().flat_map(|(_, review)| &review.providers) {
+        let group = group(one);
+        groups.entry(group).or_default().insert(one.change.addr());
     }
     // Without constraints every version is within them; that is worth a word only if all are so.
     if groups.contains_key(&Group::Within) {
@@ -79,7 +79,7 @@ fn of_files(files: &[(&str, &FileReview)]) -> &'static str {
     }
 }
 
-/// What happened to a provider, in the order in which it is told.
+/// What happened to a provider, in the order in which it is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Group {
     Added,
@@ -132,7 +132,10 @@ const GROUPS: [(ChangeKind, Group); 9] = [
     (ChangeKind::ConstraintsChanged, Group::OtherConstraints),
 ];
 
-fn group(change: &ProviderChange, explained: &Explained) -> Group {
+fn group(one: &ExplainedChange) -> Group {
+    let ExplainedChange {
+        change, explained, ..
+    } = one;
     let mut kinds = GROUPS
         .iter()
         .filter(|(kind, _)| change.kinds.contains(kind));
@@ -176,14 +179,12 @@ fn alarming(files: &[(&str, &FileReview)], name: impl Fn(&ProviderAddr) -> Strin
         let mut names: Vec<String> = Vec::new();
         for (path, review) in files {
             if review.causes.iter().any(|cause| cause.risk() == risk) {
-                names.push(match several {
-                    true => (*path).to_owned(),
-                    false => "the file itself".to_owned(),
-                });
+                let name = if several { path } else { "the file itself" };
+                names.push(name.to_owned());
             }
             let own = review.providers.iter();
-            let own = own.filter(|(_, explained)| explained.risk == risk);
-            names.extend(own.map(|(change, _)| name(change.addr())));
+            let own = own.filter(|one| one.explained.risk == risk);
+            names.extend(own.map(|one| name(one.change.addr())));
         }
         let mut seen = BTreeSet::new();
         names.retain(|name| seen.insert(name.clone()));
@@ -205,11 +206,10 @@ mod tests {
     use super::*;
     use crate::diag::Texts;
     use crate::flavor::Flavor;
-    use crate::lockfile;
-    use crate::review::{FileSide, review};
+    use crate::review::{LockSide, review};
 
     /// Returns the verdict on entries that are written as `TYPE VERSION CONSTRAINTS | HASHES`.
-    fn told(old: &[&str], new: &[&str]) -> String {
+    fn text_of(old: &[&str], new: &[&str]) -> String {
         let text = |lines: &[&str]| {
             let entries = lines.iter().map(|line| {
                 let (head, hashes) = line.split_once('|').unwrap_or((line, ""));
@@ -230,30 +230,23 @@ mod tests {
         };
         let file = Texts::default().add("", Vec::new());
         let texts = [old, new].map(text);
-        let read = |text: &String| {
-            let (document, found) = lockfile::parse(file, text.as_bytes(), Flavor::Terraform1_16);
-            let faults: Vec<&str> = found.iter().map(|one| &*one.title).collect();
+        let read = |text: String| {
+            let side = LockSide::read(file, text.into_bytes(), Flavor::Terraform1_16);
+            let faults: Vec<&str> = side.diagnostics.iter().map(|one| &*one.title).collect();
             assert!(
                 faults.iter().all(|title| title.contains("hashes")),
                 "{faults:?}"
             );
-            document
+            side
         };
-        let documents = texts.each_ref().map(read);
-        let side = |at: usize| {
-            Some(FileSide {
-                bytes: texts[at].as_bytes(),
-                document: &documents[at],
-                is_broken: false,
-            })
-        };
-        let review = review(side(0), side(1));
+        let [old, new] = texts.map(read);
+        let review = review(Some(&old), Some(&new));
         verdict(&[("x", &review)], |addr| addr.type_name().to_owned()).text
     }
 
     #[track_caller]
     fn check(old: &[&str], new: &[&str], wanted: &str) {
-        assert_eq!(told(old, new), wanted, "{old:?} -> {new:?}");
+        assert_eq!(text_of(old, new), wanted, "{old:?} -> {new:?}");
     }
 
     #[test]

@@ -4,14 +4,13 @@ mod configuration;
 mod revisions;
 pub(super) mod text;
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::cli::CLEAN;
 use crate::cli::World;
 use crate::cli::args::{Common, Diff, FailOn, Format};
 use crate::cli::diff::configuration::Configured;
-use crate::cli::diff::text::{Compared, Side};
+use crate::cli::diff::text::ComparedFile;
 use crate::cli::output::{self, Output};
 use crate::cli::root;
 use crate::cli::roots::Ran;
@@ -19,8 +18,8 @@ use crate::cli::setup;
 use crate::diag::Texts;
 use crate::lockfile;
 use crate::report::json::{self, Status};
-use crate::report::{Block, Failure};
-use crate::review::{FileReview, Risk, review, verdict};
+use crate::report::{Block, Failure, Report};
+use crate::review::{FileComparison, FileReview, LockSide, Risk, verdict};
 use crate::world::{FileKind, Files};
 
 pub(in crate::cli) fn run(common: &Common, args: &Diff, world: World<'_>) -> Output {
@@ -35,7 +34,7 @@ pub(in crate::cli) fn run(common: &Common, args: &Diff, world: World<'_>) -> Out
         None => revisions::compare(common, args, world, &mut texts),
     };
     match compared {
-        Ok(all) => finish(common, args, (&all, are_named), texts),
+        Ok(all) => finish(common, args, &all, are_named, texts),
         Err(failure) => Output::failed("diff", failure),
     }
 }
@@ -55,7 +54,7 @@ fn two_files(
     paths: [&Path; 2],
     world: World<'_>,
     texts: &mut Texts,
-) -> Result<Compared, Failure> {
+) -> Result<ComparedFile, Failure> {
     let files: &dyn Files = world.disk;
     let [old, new] = paths.map(|path| lock_path(files, path));
     let before = side(common, files, &old, texts)?;
@@ -68,26 +67,12 @@ fn two_files(
         });
     }
     let path = if now.is_some() { &new } else { &old };
-    let mut one = compare(path.display().to_string(), before, now);
+    let one = FileComparison::of(path.display().to_string(), before, now);
     let dirs = [old.parent(), new.parent()].map(|dir| dir.map(Configured::Disk));
-    configuration::explain(&mut one, dirs, world, texts);
-    Ok(one)
-}
-
-/// Explains what differs between two sides.
-pub(in crate::cli) fn compare(path: String, old: Option<Side>, new: Option<Side>) -> Compared {
-    let review = review(
-        old.as_ref().map(Side::as_file),
-        new.as_ref().map(Side::as_file),
-    );
-    Compared {
-        path,
-        old,
-        new,
-        review,
-        because: BTreeMap::new(),
+    Ok(ComparedFile {
+        comparison: configuration::explain(one, dirs, world, texts),
         failures: Vec::new(),
-    }
+    })
 }
 
 /// Returns the path of a lock file for a directory, too.
@@ -104,7 +89,7 @@ fn side(
     files: &dyn Files,
     path: &Path,
     texts: &mut Texts,
-) -> Result<Option<Side>, Failure> {
+) -> Result<Option<LockSide>, Failure> {
     if path == Path::new("/dev/null") {
         return Ok(None);
     }
@@ -112,66 +97,45 @@ fn side(
         return Ok(None);
     };
     let dir = path.parent().unwrap_or(Path::new("."));
-    let name = path.display().to_string();
-    Ok(Some(parsed(common, (files, dir), (name, bytes), texts)))
-}
-
-/// Parses one side, which lies in a directory.
-pub(in crate::cli) fn parsed(
-    common: &Common,
-    (files, dir): (&dyn Files, &Path),
-    (name, bytes): (String, Vec<u8>),
-    texts: &mut Texts,
-) -> Side {
     let flavor = setup::flavor(common.flavor, files, dir, Some(&bytes));
-    let file = texts.add(name, bytes.clone());
-    let (document, diagnostics) = lockfile::parse(file, &bytes, flavor);
-    Side {
-        bytes,
-        document,
-        diagnostics,
-        flavor,
-    }
+    let file = texts.add(path.display().to_string(), bytes.clone());
+    Ok(Some(LockSide::read(file, bytes, flavor)))
 }
 
-/// Says what all comparisons came to.
+/// Says what all comparisons came to; files are named unless two were.
 fn finish(
     common: &Common,
     args: &Diff,
-    (all, are_named): (&[Compared], bool),
+    all: &[ComparedFile],
+    are_named: bool,
     texts: Texts,
 ) -> Output {
     let mut output = Output::of_roots("diff", Ran::default());
+    let comparisons = all.iter().map(|file| &file.comparison);
     let reviews: Vec<(&str, &FileReview)> =
-        all.iter().map(|one| (&*one.path, &one.review)).collect();
-    let flavor = all.first().map(Compared::flavor);
+        comparisons.map(|one| (&*one.path, &one.review)).collect();
+    let flavor = all.first().map(|file| file.comparison.flavor());
     let verdict = verdict(&reviews, |addr| match flavor {
         Some(flavor) => addr.short(flavor),
         None => addr.to_string(),
     });
     let with_details = common.verbose || common.format == Format::Markdown;
-    for one in all {
-        output
-            .report
-            .results
-            .push(Block::Changes(text::changes(one, are_named, with_details)));
+    let Report { results, notes, .. } = &mut output.report;
+    for file in all {
+        let one = &file.comparison;
+        results.push(Block::Changes(text::changes(one, are_named, with_details)));
         for side in one.old.iter().chain(&one.new) {
-            let faults = side.diagnostics.iter().cloned().map(Block::Diagnostic);
-            output.report.notes.extend(faults);
+            notes.extend(side.diagnostics.iter().cloned().map(Block::Diagnostic));
         }
-        let failures = one.failures.iter().cloned().map(Block::Failure);
-        output.report.notes.extend(failures);
+        notes.extend(file.failures.iter().cloned().map(Block::Failure));
     }
     let tone = text::tone(verdict.risk);
-    output
-        .report
-        .results
-        .push(Block::Verdict(tone, verdict.text.clone()));
-    let told = all
+    results.push(Block::Verdict(tone, verdict.text.clone()));
+    let shown = all
         .iter()
-        .map(|one| (one, status(one, args.fail_on)))
-        .filter(|(one, status)| !one.review.is_empty() || *status == Status::Failed);
-    let rows = told.map(|(one, status)| text::row_of_file(one, status, &texts));
+        .map(|file| (file, status(file, args.fail_on)))
+        .filter(|(file, status)| !file.comparison.review.is_empty() || *status == Status::Failed);
+    let rows = shown.map(|(file, status)| text::row_of_file(file, status, &texts));
     let rows: Vec<json::File> = rows.collect();
     let worst = rows.iter().map(|row| row.status).max();
     output.exit = worst.map_or(CLEAN, output::exit_code);
@@ -185,15 +149,16 @@ fn finish(
 }
 
 /// Judges a file: whether it could be compared, and whether it is worse than is allowed.
-fn status(one: &Compared, fail_on: Option<FailOn>) -> Status {
+fn status(file: &ComparedFile, fail_on: Option<FailOn>) -> Status {
     let limit = match fail_on {
-        _ if one.is_broken() || !one.failures.is_empty() => return Status::Failed,
+        _ if file.comparison.is_incomplete() || !file.failures.is_empty() => return Status::Failed,
         None => return Status::Clean,
         Some(FailOn::Warning) => Risk::Warning,
         Some(FailOn::Danger) => Risk::Danger,
     };
-    match one.review.risk() >= limit {
-        true => Status::Findings,
-        false => Status::Clean,
+    if file.comparison.review.risk() >= limit {
+        Status::Findings
+    } else {
+        Status::Clean
     }
 }

@@ -7,15 +7,14 @@ use crate::cli::advice;
 use crate::cli::args::{Common, Diff};
 use crate::cli::diff::configuration;
 use crate::cli::diff::configuration::Configured;
-use crate::cli::diff::text::{Compared, Side};
-use crate::cli::diff::{compare as compare_sides, parsed};
+use crate::cli::diff::text::ComparedFile;
 use crate::cli::root;
 use crate::cli::setup;
 use crate::diag::Texts;
 use crate::git::{self, Change, Content, Entry, GitError, ObjectId, Repository, Status};
 use crate::lockfile;
 use crate::report::Failure;
-use crate::review::FileCause;
+use crate::review::{FileCause, FileComparison, LockSide};
 use crate::world::FileKind;
 
 /// What is at hand while lock files are read.
@@ -38,7 +37,7 @@ pub(in crate::cli) fn compare(
     args: &Diff,
     world: World<'_>,
     texts: &mut Texts,
-) -> Result<Vec<Compared>, Failure> {
+) -> Result<Vec<ComparedFile>, Failure> {
     let dir = setup::below(common, Path::new("."));
     let repository = Repository::find(world.run, &dir).map_err(|error| refused(args, &error))?;
     let sides = sides(&repository, args).map_err(|error| refused(args, &error))?;
@@ -106,7 +105,7 @@ fn named(side: &git::Side) -> String {
 }
 
 impl Reading<'_> {
-    fn all(&self, changes: &[Change], texts: &mut Texts) -> Result<Vec<Compared>, Failure> {
+    fn all(&self, changes: &[Change], texts: &mut Texts) -> Result<Vec<ComparedFile>, Failure> {
         let entries = changes.iter().flat_map(|change| [&change.old, &change.new]);
         let blobs: Vec<ObjectId> = entries
             .flatten()
@@ -133,17 +132,20 @@ impl Reading<'_> {
             };
             let old = side(&change.old, &self.names[0]);
             let new = side(&change.new, &self.names[1]);
-            let mut one = self.one(change, (old, new), failures);
-            self.explain(&mut one, change, texts);
-            if !one.review.is_empty() || !one.failures.is_empty() {
-                all.push(one);
+            let one = compared(change, old, new, failures.is_empty());
+            let comparison = self.explain(one, change, texts);
+            if !comparison.review.is_empty() || !failures.is_empty() {
+                all.push(ComparedFile {
+                    comparison,
+                    failures,
+                });
             }
         }
         Ok(all)
     }
 
-    /// Says what the configuration of both states says, but for that of the index.
-    fn explain(&self, one: &mut Compared, change: &Change, texts: &mut Texts) {
+    /// Adds what the configuration of both states says; that of the index is not read.
+    fn explain(&self, one: FileComparison, change: &Change, texts: &mut Texts) -> FileComparison {
         let [old_tree, new_tree] = &self.trees;
         let path = |entry: &Option<Entry>| match entry {
             Some(entry) => entry.path.clone(),
@@ -158,30 +160,7 @@ impl Reading<'_> {
             (None, Some(path)) if self.names[1].is_empty() => path.parent().map(Configured::Disk),
             _ => None,
         };
-        configuration::explain(one, [old, new], self.world, texts);
-    }
-
-    fn one(
-        &self,
-        change: &Change,
-        (old, new): (Option<Side>, Option<Side>),
-        failures: Vec<Failure>,
-    ) -> Compared {
-        let path = change.path().display().to_string();
-        let mut one = match failures.is_empty() {
-            true => compare_sides(path, old, new),
-            // One side alone would look as if everything had come or gone.
-            false => compare_sides(path, None, None),
-        };
-        match (change.status, &change.old) {
-            (Status::Renamed, Some(old)) => {
-                one.review = one.review.renamed(old.path.display().to_string());
-            }
-            (Status::Unmerged, _) => one.review.causes.insert(0, FileCause::Unmerged),
-            _ => {}
-        }
-        one.failures = failures;
-        one
+        configuration::explain(one, [old, new], self.world, texts)
     }
 
     /// Reads one side of a change; nothing if there is none.
@@ -191,7 +170,7 @@ impl Reading<'_> {
         content: Option<Content>,
         name: &str,
         texts: &mut Texts,
-    ) -> Result<Option<Side>, Failure> {
+    ) -> Result<Option<LockSide>, Failure> {
         let shown = format!("{name}{}", entry.path.display());
         let dir = self.repository.top().unwrap_or(Path::new(""));
         let path = dir.join(&entry.path);
@@ -213,8 +192,36 @@ impl Reading<'_> {
             }
         };
         let dir = path.parent().unwrap_or(Path::new("."));
-        Ok(bytes.map(|bytes| parsed(self.common, (self.world.disk, dir), (shown, bytes), texts)))
+        Ok(bytes.map(|bytes| {
+            let flavor = setup::flavor(self.common.flavor, self.world.disk, dir, Some(&bytes));
+            let file = texts.add(shown, bytes.clone());
+            LockSide::read(file, bytes, flavor)
+        }))
     }
+}
+
+/// Compares the sides of a change; one side alone would look as if everything had come or gone.
+fn compared(
+    change: &Change,
+    old: Option<LockSide>,
+    new: Option<LockSide>,
+    are_both_read: bool,
+) -> FileComparison {
+    let (old, new) = if are_both_read {
+        (old, new)
+    } else {
+        (None, None)
+    };
+    let path = change.path().display().to_string();
+    let mut one = FileComparison::of(path, old, new);
+    match (change.status, &change.old) {
+        (Status::Renamed, Some(old)) => {
+            one.review = one.review.renamed(old.path.display().to_string());
+        }
+        (Status::Unmerged, _) => one.review.causes.insert(0, FileCause::Unmerged),
+        _ => {}
+    }
+    one
 }
 
 fn unreadable(shown: &str, cause: &str) -> Failure {

@@ -1,66 +1,19 @@
 //! What `lockctl diff` says about a file.
 
-use std::collections::BTreeMap;
-
-use crate::addr::ProviderAddr;
-use crate::diag::{Diagnostic, Texts, has_errors};
-use crate::flavor::{Flavor, Program};
+use crate::diag::Texts;
+use crate::flavor::Flavor;
 use crate::hash::{Hash, Scheme};
-use crate::lockfile::Document;
 use crate::report::{Change, Changes, Failure, Linked, Remark, Tone, json};
 use crate::review::{
-    Cause, ChangeKind, Explained, FileCause, FileReview, FileSide, ProviderChange, ProviderSide,
-    Risk,
+    ChangeKind, ExplainedChange, FileCause, FileComparison, ProviderChange, ProviderSide, Risk,
+    registry_page,
 };
-use crate::version::Version;
 
-/// A lock file on one side, as it was read.
-pub(in crate::cli) struct Side {
-    pub(in crate::cli) bytes: Vec<u8>,
-    pub(in crate::cli) document: Document,
-    pub(in crate::cli) diagnostics: Vec<Diagnostic>,
-    pub(in crate::cli) flavor: Flavor,
-}
-
-/// A clause on each change that the configuration says something about.
-pub(in crate::cli) type Because = BTreeMap<ProviderAddr, String>;
-
-/// Both sides of a file, and what differs.
-pub(in crate::cli) struct Compared {
-    pub(in crate::cli) path: String,
-    pub(in crate::cli) old: Option<Side>,
-    pub(in crate::cli) new: Option<Side>,
-    pub(in crate::cli) review: FileReview,
-    /// What the configuration says about a change.
-    pub(in crate::cli) because: Because,
+/// A file that was compared, and what failed on the way.
+pub(in crate::cli) struct ComparedFile {
+    pub(in crate::cli) comparison: FileComparison,
     /// Why a side could not be read.
     pub(in crate::cli) failures: Vec<Failure>,
-}
-
-impl Side {
-    /// Returns what is reviewed of it.
-    pub(in crate::cli) fn as_file(&self) -> FileSide<'_> {
-        FileSide {
-            bytes: &self.bytes,
-            document: &self.document,
-            is_broken: has_errors(&self.diagnostics),
-        }
-    }
-}
-
-impl Compared {
-    /// Returns whose rules apply now.
-    pub(in crate::cli) fn flavor(&self) -> Flavor {
-        let side = self.new.as_ref().or(self.old.as_ref());
-        side.map_or(Flavor::newest(Program::Terraform), |side| side.flavor)
-    }
-
-    /// Tells whether a side could be read in part only.
-    pub(in crate::cli) fn is_broken(&self) -> bool {
-        let mut sides = self.old.iter().chain(&self.new);
-        let is_unmerged = self.review.causes.contains(&FileCause::Unmerged);
-        is_unmerged || sides.any(|side| has_errors(&side.diagnostics))
-    }
 }
 
 /// Returns the tone for a risk.
@@ -74,18 +27,14 @@ pub(in crate::cli) fn tone(risk: Risk) -> Tone {
 }
 
 /// Lists what changed in a file.
-pub(in crate::cli) fn changes(one: &Compared, is_named: bool, with_details: bool) -> Changes {
+pub(in crate::cli) fn changes(one: &FileComparison, is_named: bool, with_details: bool) -> Changes {
     let flavor = one.flavor();
-    let remarks = one
-        .review
-        .causes
-        .iter()
-        .map(|cause| remark(cause.risk(), cause.to_string()));
-    let rows = one.review.providers.iter().map(|(change, explained)| {
-        let text = sentence(change, explained, &one.because);
-        let mut row = row(change, remark(explained.risk, text), flavor);
+    let causes = one.review.causes.iter();
+    let remarks = causes.map(|cause| remark(cause.risk(), cause.to_string()));
+    let rows = one.review.providers.iter().map(|one| {
+        let mut row = row(one, flavor);
         if with_details {
-            row.details = details(change);
+            row.details = details(&one.change);
         }
         row
     });
@@ -104,9 +53,13 @@ fn remark(risk: Risk, text: String) -> Remark {
     }
 }
 
-fn row(change: &ProviderChange, remark: Remark, flavor: Flavor) -> Change {
+fn row(one: &ExplainedChange, flavor: Flavor) -> Change {
+    let change = &one.change;
     let addr = change.addr();
-    let version = |side: &ProviderSide| linked_version(&side.addr, &side.lock.version);
+    let version = |side: &ProviderSide| Linked {
+        text: side.lock.version.to_string(),
+        url: registry_page(&side.addr, Some(&side.lock.version)),
+    };
     let (old, new) = (change.before().map(version), change.now().map(version));
     let kinds = change
         .kinds
@@ -118,37 +71,16 @@ fn row(change: &ProviderChange, remark: Remark, flavor: Flavor) -> Change {
             _ => kind.name().to_owned(),
         });
     Change {
-        remark,
+        remark: remark(one.explained.risk, one.sentence()),
         subject: Linked {
             text: addr.short(flavor),
-            url: page(addr, None),
+            url: registry_page(addr, None),
         },
         new: new.filter(|new| old.as_ref().is_none_or(|old| old.text != new.text)),
         old,
         kinds: kinds.collect(),
         details: Vec::new(),
     }
-}
-
-/// Returns the causes as one sentence, with the constraints where these changed.
-fn sentence(change: &ProviderChange, explained: &Explained, because: &Because) -> String {
-    let constraints =
-        |side: Option<&ProviderSide>| side.map(|side| side.lock.constraints.to_string());
-    let (old, new) = (constraints(change.before()), constraints(change.now()));
-    let (old, new) = (old.unwrap_or_default(), new.unwrap_or_default());
-    let because = because.get(change.addr()).cloned();
-    // The configuration says the same texts where the change follows from it.
-    let is_said = because
-        .as_ref()
-        .is_some_and(|clause| clause.contains(&format!("from {old} to {new}")));
-    let clauses = explained.causes.iter().map(|cause| match cause {
-        Cause::Constraints(_) if is_said => cause.to_string(),
-        Cause::Constraints(_) => format!("{cause} ({old} → {new})"),
-        Cause::ConstraintsAdded => format!("{cause} ({new})"),
-        Cause::ConstraintsDropped => format!("{cause} (they were {old})"),
-        _ => cause.to_string(),
-    });
-    clauses.chain(because).collect::<Vec<_>>().join("; ")
 }
 
 /// Lists constraints and single hashes, those that came and those that went.
@@ -174,52 +106,14 @@ fn details(change: &ProviderChange) -> Vec<String> {
     lines
 }
 
-/// Returns the page of a provider at its registry, where that has pages.
-fn page(addr: &ProviderAddr, version: Option<&Version>) -> Option<String> {
-    let (namespace, name) = (addr.namespace(), addr.type_name());
-    let latest = || "latest".to_owned();
-    let is_plain = |text: &str| {
-        text.chars()
-            .all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
-    };
-    // Metadata would need escapes; neither registry lists such a version.
-    let version = version.filter(|version| is_plain(&version.to_string()));
-    if !is_plain(namespace) || !is_plain(name) {
-        return None;
-    }
-    match addr.hostname().unicode() {
-        "registry.terraform.io" => {
-            let version = version.map_or_else(latest, Version::to_string);
-            Some(format!(
-                "https://registry.terraform.io/providers/{namespace}/{name}/{version}"
-            ))
-        }
-        "registry.opentofu.org" => {
-            let version = version.map_or_else(latest, |version| format!("v{version}"));
-            Some(format!(
-                "https://search.opentofu.org/provider/{namespace}/{name}/{version}"
-            ))
-        }
-        _ => None,
-    }
-}
-
-fn linked_version(addr: &ProviderAddr, version: &Version) -> Linked {
-    Linked {
-        text: version.to_string(),
-        url: page(addr, Some(version)),
-    }
-}
-
 /// Makes the row of a file.
 pub(in crate::cli) fn row_of_file(
-    one: &Compared,
+    file: &ComparedFile,
     status: json::Status,
     texts: &Texts,
 ) -> json::File {
-    let FileReview {
-        causes, unchanged, ..
-    } = &one.review;
+    let one = &file.comparison;
+    let causes = &one.review.causes;
     let sides = one.old.iter().chain(&one.new);
     let findings = sides.flat_map(|side| &side.diagnostics);
     let renamed = causes.iter().find_map(|cause| match cause {
@@ -227,7 +121,6 @@ pub(in crate::cli) fn row_of_file(
         _ => None,
     });
     let clauses: Vec<String> = causes.iter().map(ToString::to_string).collect();
-    let changes = one.review.providers.iter();
     json::File {
         path: one.path.clone(),
         old_path: renamed,
@@ -239,19 +132,13 @@ pub(in crate::cli) fn row_of_file(
         findings: findings
             .map(|finding| json::Finding::new(finding, texts))
             .collect(),
-        failures: one.failures.iter().map(Into::into).collect(),
-        changes: changes
-            .map(|(change, explained)| row_of_change(change, explained, &one.because))
-            .collect(),
-        unchanged: *unchanged,
+        failures: file.failures.iter().map(Into::into).collect(),
+        changes: one.review.providers.iter().map(row_of_change).collect(),
+        unchanged: one.review.unchanged,
     }
 }
 
-fn row_of_change(
-    change: &ProviderChange,
-    explained: &Explained,
-    because: &Because,
-) -> json::Change {
+fn row_of_change(one: &ExplainedChange) -> json::Change {
     let side = |side: &ProviderSide| {
         let hashes = side.lock.hashes.iter();
         json::Side {
@@ -261,12 +148,13 @@ fn row_of_change(
             hashes: Some(hashes.map(|hash| hash.as_str().to_owned()).collect()),
         }
     };
+    let change = &one.change;
     json::Change {
         provider: change.addr().to_string(),
         kinds: change.kinds.iter().copied().collect(),
-        cause: sentence(change, explained, because),
-        follows_from: because.get(change.addr()).cloned(),
-        risk: explained.risk,
+        cause: one.sentence(),
+        follows_from: one.configuration.as_ref().map(ToString::to_string),
+        risk: one.explained.risk,
         old: change.before().map(side),
         new: change.now().map(side),
         step: change.upgrade(),

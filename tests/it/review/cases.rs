@@ -3,10 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use lockctl::diag::{Texts, has_errors};
+use lockctl::diag::Texts;
 use lockctl::flavor::Flavor;
-use lockctl::lockfile;
-use lockctl::review::{FileSide, review};
+use lockctl::review::{LockSide, review};
 use serde_json::Value;
 
 const CASES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/spec/cases");
@@ -17,20 +16,14 @@ fn told(before: &Path, after: &Path) -> String {
     let sides = [before, after].map(|path| {
         let bytes = fs::read(path).unwrap();
         let file = texts.add(path.display().to_string(), bytes.clone());
-        let (document, diagnostics) = lockfile::parse(file, &bytes, Flavor::OpenTofu1_12);
-        (bytes, document, has_errors(&diagnostics))
+        LockSide::read(file, bytes, Flavor::OpenTofu1_12)
     });
-    let [old, new] = sides.each_ref().map(|(bytes, document, is_broken)| {
-        Some(FileSide {
-            bytes,
-            document,
-            is_broken: *is_broken,
-        })
-    });
-    let found = review(old, new);
+    let [old, new] = &sides;
+    let found = review(Some(old), Some(new));
     let file = found.causes.iter().map(ToString::to_string);
-    let providers = found.providers.iter().map(|(change, explained)| {
-        format!("{}: {}", change.addr().type_name(), explained.sentence())
+    let providers = found.providers.iter().map(|one| {
+        let name = one.change.addr().type_name();
+        format!("{name}: {}", one.explained.sentence())
     });
     file.chain(providers).collect::<Vec<_>>().join(" / ")
 }

@@ -1,0 +1,153 @@
+//! What the configuration on both sides says about a change of a lock file.
+
+use std::fmt;
+
+use super::diff::{ChangeKind, ProviderChange};
+use crate::addr::ProviderAddr;
+use crate::requirement::{Requirement, Requirements};
+
+/// What the configuration requires on both sides.
+#[derive(Clone, Copy, Debug)]
+pub struct ConfigurationSides<'a> {
+    /// Before, if that is known and may differ from what is required now.
+    pub old: Option<&'a Requirements>,
+    /// Now.
+    pub new: &'a Requirements,
+}
+
+/// What the configuration says about a change.
+///
+/// Displayed as a clause that follows the causes: no capital letter, no period. A place is the name
+/// that [`ConfigurationSides::cause`] was given for it, and constraints are empty where a place
+/// states none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ConfigurationCause {
+    /// The entry is gone, and nothing requires the provider.
+    NoLongerRequired,
+    /// The entry is there, and nothing requires the provider.
+    NotRequired,
+    /// The entry is gone, and the provider is still required.
+    StillRequired {
+        /// Where.
+        place: String,
+    },
+    /// The provider is required, and was not before.
+    NewlyRequired {
+        /// Where.
+        place: String,
+    },
+    /// The provider is new, and required; what was required before is not known.
+    Required {
+        /// Where.
+        place: String,
+    },
+    /// The configuration states other constraints than before.
+    ConstraintsChanged {
+        /// Where it states them.
+        place: String,
+        /// The constraints before.
+        from: String,
+        /// The constraints now.
+        to: String,
+    },
+    /// The recorded constraints changed, and the configuration states the same as before.
+    ConstraintsUnchanged {
+        /// Where it states them.
+        place: String,
+    },
+    /// The recorded constraints changed; what the configuration stated before is not known.
+    ConstraintsStated {
+        /// Where it states them.
+        place: String,
+        /// The constraints now.
+        constraints: String,
+    },
+}
+
+impl ConfigurationSides<'_> {
+    /// Finds what the configuration says about a change; `place` names where a requirement stands.
+    ///
+    /// Of several places that require a provider the first with constraints counts. Nothing is said
+    /// about a provider that only a module which could not be read may require.
+    pub fn cause(
+        &self,
+        change: &ProviderChange,
+        place: impl Fn(&Requirement) -> String,
+    ) -> Option<ConfigurationCause> {
+        let addr = change.addr();
+        let is_removed = change.kinds.contains(&ChangeKind::Removed);
+        let constraints_differ = change.kinds.contains(&ChangeKind::ConstraintsChanged);
+        let Some(now) = stated(self.new, addr) else {
+            // A module that could not be read may require it.
+            if !self.new.unseen_calls.is_empty() {
+                return None;
+            }
+            return Some(if is_removed {
+                ConfigurationCause::NoLongerRequired
+            } else {
+                ConfigurationCause::NotRequired
+            });
+        };
+        let place = place(now);
+        if is_removed {
+            return Some(ConfigurationCause::StillRequired { place });
+        }
+        let Some(old) = self.old else {
+            return if change.kinds.contains(&ChangeKind::Added) {
+                Some(ConfigurationCause::Required { place })
+            } else if constraints_differ {
+                let constraints = now.constraints.to_string();
+                Some(ConfigurationCause::ConstraintsStated { place, constraints })
+            } else {
+                None
+            };
+        };
+        let Some(before) = stated(old, addr) else {
+            return Some(ConfigurationCause::NewlyRequired { place });
+        };
+        if before.constraints != now.constraints {
+            Some(ConfigurationCause::ConstraintsChanged {
+                place,
+                from: before.constraints.to_string(),
+                to: now.constraints.to_string(),
+            })
+        } else if constraints_differ {
+            Some(ConfigurationCause::ConstraintsUnchanged { place })
+        } else {
+            None
+        }
+    }
+}
+
+/// Returns the place that says most about a provider: the first with constraints, else the first.
+fn stated<'r>(requirements: &'r Requirements, addr: &ProviderAddr) -> Option<&'r Requirement> {
+    let all = requirements.providers.get(addr)?;
+    let constrained = all.iter().find(|one| !one.constraints.is_empty());
+    constrained.or_else(|| all.first())
+}
+
+impl fmt::Display for ConfigurationCause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let or_none = |constraints: &String| match &**constraints {
+            "" => "none".to_owned(),
+            stated => stated.to_owned(),
+        };
+        match self {
+            Self::NoLongerRequired => f.write_str("it is no longer required"),
+            Self::NotRequired => f.write_str("nothing in the configuration requires it"),
+            Self::StillRequired { place } => write!(f, "but it is still required in {place}"),
+            Self::NewlyRequired { place } => write!(f, "it is required in {place} now"),
+            Self::Required { place } => write!(f, "it is required in {place}"),
+            Self::ConstraintsChanged { place, from, to } => {
+                let (from, to) = (or_none(from), or_none(to));
+                write!(f, "the constraint in {place} changed from {from} to {to}")
+            }
+            Self::ConstraintsUnchanged { place } => {
+                write!(f, "although the constraint in {place} stands")
+            }
+            Self::ConstraintsStated { place, constraints } => {
+                write!(f, "the constraint in {place} is {}", or_none(constraints))
+            }
+        }
+    }
+}
