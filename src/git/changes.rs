@@ -3,8 +3,10 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use super::{GitError, LOCK_FILES, MAX_LIST_BYTES, ObjectId, Repository, Side};
-use super::{kind_of, path_of};
+use super::error::GitError;
+use super::objects::ObjectId;
+use super::repository::{LOCK_FILES, MAX_LIST_BYTES, Repository, kind_of, path_of};
+use super::revision::Side;
 use crate::world::FileKind;
 
 /// A lock file that differs between two sides.
@@ -130,9 +132,9 @@ fn parse(said: &[u8]) -> Option<Vec<Change>> {
         .iter()
         .filter(|change| change.status == Status::Unmerged);
     let unmerged: BTreeSet<PathBuf> = unmerged.map(|change| change.path().to_owned()).collect();
-    let is_told =
+    let is_repeated =
         |change: &Change| change.status != Status::Unmerged && unmerged.contains(change.path());
-    changes.retain(|change| !is_told(change));
+    changes.retain(|change| !is_repeated(change));
     Some(changes)
 }
 

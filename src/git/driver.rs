@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{GitError, MAX_LIST_BYTES, Repository, path_of};
+use super::error::GitError;
+use super::repository::{MAX_LIST_BYTES, Repository, Scope, path_of};
 use crate::world::{Env, Run};
 
 /// The settings that git needs, by their names.
@@ -49,15 +50,6 @@ pub enum SettingKind {
     Config,
     /// In the attributes of lock files.
     Attribute,
-}
-
-/// Whose git is wired up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
-    /// One repository.
-    Local,
-    /// All of one person.
-    Global,
 }
 
 /// The configuration of git in one scope.
@@ -173,37 +165,6 @@ pub fn in_force(run: &dyn Run, dir: &Path) -> Result<Vec<InForce>, GitError> {
         });
     }
     Ok(all)
-}
-
-impl Repository<'_> {
-    /// Returns the value of a setting in a scope, or the one that counts.
-    pub(super) fn setting(
-        &self,
-        scope: Option<Scope>,
-        name: &str,
-    ) -> Result<Option<String>, GitError> {
-        let mut args = vec!["config"];
-        args.extend(scope.map(Scope::option));
-        args.extend(["--null", "--get", name]);
-        let ended = self.git(&args, &[], MAX_LIST_BYTES)?;
-        let text = String::from_utf8_lossy(&ended.stdout);
-        match ended.code {
-            Some(0) => Ok(Some(text.trim_end_matches('\0').to_owned())),
-            Some(1) => Ok(None),
-            // A global file that nobody has made yet.
-            _ if scope == Some(Scope::Global) && text.is_empty() => Ok(None),
-            _ => Err(GitError::failed("config", &ended)),
-        }
-    }
-}
-
-impl Scope {
-    fn option(self) -> &'static str {
-        match self {
-            Self::Local => "--local",
-            Self::Global => "--global",
-        }
-    }
 }
 
 /// Finds the attributes of a person, as git does (`gitattributes(5)`).

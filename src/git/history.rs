@@ -1,8 +1,13 @@
 //! Which commits changed lock files.
 
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
 use super::changes::{Change, Entry, Status, change};
-use super::{GitError, LOCK_FILES, MAX_LIST_BYTES, ObjectId, Repository, Revision};
-use super::{kind_of, path_of};
+use super::error::GitError;
+use super::objects::ObjectId;
+use super::repository::{LOCK_FILES, MAX_LIST_BYTES, Repository, kind_of, path_of};
+use super::revision::Revision;
 
 /// A commit that changed lock files.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,16 +21,47 @@ pub struct Commit {
     /// The first line of its message.
     pub subject: String,
     /// The lock files that it changed.
-    pub changes: Vec<Step>,
+    pub changes: Vec<CommittedChange>,
 }
 
-/// A lock file that a commit changed.
+/// A change of a lock file by a commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct CommittedChange {
     /// The change, of a merge from its first parent.
     pub change: Change,
     /// What the file holds in the other parents of a merge, where it differs from every parent.
     pub others: Vec<Option<ObjectId>>,
+}
+
+/// A commit that changed one file.
+#[derive(Clone, Copy, Debug)]
+pub struct FileCommit<'h> {
+    /// The commit.
+    pub commit: &'h Commit,
+    /// What it did to the file.
+    pub change: &'h CommittedChange,
+}
+
+/// Picks the commits that changed one file, whose name may have been another before; the newest
+/// first, as the commits are given.
+#[must_use]
+pub fn follow(commits: &[Commit], path: PathBuf) -> Vec<FileCommit<'_>> {
+    // A branch may have changed the file under its old name after it was renamed on another one, so
+    // all names count from the first rename that is met.
+    let mut names = BTreeSet::from([path]);
+    let mut picked = Vec::new();
+    for commit in commits {
+        for step in &commit.changes {
+            if names.contains(step.change.path()) {
+                names.extend(step.change.old.as_ref().map(|old| old.path.clone()));
+                picked.push(FileCommit {
+                    commit,
+                    change: step,
+                });
+            }
+        }
+    }
+    picked
 }
 
 impl Repository<'_> {
@@ -76,19 +112,23 @@ fn parse(said: &[u8]) -> Option<Vec<Commit>> {
                 changes: Vec::new(),
             });
         } else if field.starts_with(b"::") {
-            let step = merged(field, &mut fields)?;
-            commits.last_mut()?.changes.push(step);
+            let merge = merged(field, &mut fields)?;
+            commits.last_mut()?.changes.push(merge);
         } else if !field.is_empty() {
             let change = change(field, &mut fields)?;
             let others = Vec::new();
-            commits.last_mut()?.changes.push(Step { change, others });
+            let committed = CommittedChange { change, others };
+            commits.last_mut()?.changes.push(committed);
         }
     }
     Some(commits)
 }
 
 /// Reads `::MODE… MODE ID… ID STATUS\0PATH\0`, with as many colons as there are parents.
-fn merged<'b>(header: &[u8], fields: &mut impl Iterator<Item = &'b [u8]>) -> Option<Step> {
+fn merged<'b>(
+    header: &[u8],
+    fields: &mut impl Iterator<Item = &'b [u8]>,
+) -> Option<CommittedChange> {
     let header = std::str::from_utf8(header).ok()?;
     let parents = header.bytes().take_while(|byte| *byte == b':').count();
     let words: Vec<&str> = header.trim_start_matches(':').split(' ').collect();
@@ -110,7 +150,7 @@ fn merged<'b>(header: &[u8], fields: &mut impl Iterator<Item = &'b [u8]>) -> Opt
         _ => Status::Modified,
     };
     let others = ids[1..parents].iter();
-    Some(Step {
+    Some(CommittedChange {
         change: Change { status, old, new },
         others: others.map(|id| ObjectId::read(id)).collect(),
     })

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use super::{GitError, MAX_LIST_BYTES, Repository};
+use super::error::GitError;
+use super::repository::{MAX_LIST_BYTES, Repository};
 
 /// How many bytes of files are read by one git process.
 const MAX_BATCH_BYTES: u64 = 32 << 20;
@@ -109,10 +110,10 @@ impl Repository<'_> {
             .lines()
             .map(|line| line.strip_prefix("blob ")?.parse().ok());
         let sizes: Vec<Option<u64>> = sizes.collect();
-        match sizes.len() == blobs.len() {
-            true => Ok(sizes),
-            false => Err(GitError::Unexpected { command: COMMAND }),
+        if sizes.len() != blobs.len() {
+            return Err(GitError::Unexpected { command: COMMAND });
         }
+        Ok(sizes)
     }
 
     /// Reads files whose sizes are known.

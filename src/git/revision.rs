@@ -1,6 +1,8 @@
 //! What a text names: a commit, a tree, two of them.
 
-use super::{GitError, MAX_LIST_BYTES, ObjectId, Repository};
+use super::error::GitError;
+use super::objects::ObjectId;
+use super::repository::{MAX_LIST_BYTES, Repository};
 
 /// A commit or a tree, with the text that named it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,7 +82,7 @@ impl Repository<'_> {
         let or_head = |text: &str| self.revision(if text.is_empty() { "HEAD" } else { text });
         if !text.contains("..") {
             let old = self.revision(text)?;
-            return match self.top {
+            return match self.top() {
                 Some(_) => Ok((Side::At(old), Side::WorkTree)),
                 None => Err(GitError::Bare),
             };

@@ -1,7 +1,9 @@
 use std::io;
 use std::path::Path;
 
+use super::repository::OPTIONS;
 use super::*;
+use crate::world::Ended;
 use crate::world::mem::MemRun;
 
 fn ended(code: i32, stdout: &str, stderr: &str) -> io::Result<Ended> {
@@ -17,9 +19,10 @@ fn work_tree<'a>(answer: impl Fn(&[&str]) -> io::Result<Ended> + Sync + 'a) -> M
     MemRun::new(move |invocation| {
         let args = invocation.args.iter().skip(OPTIONS.len());
         let args: Vec<&str> = args.filter_map(|arg| arg.to_str()).collect();
-        match args.contains(&"--show-cdup") {
-            true => ended(0, "false\ntrue\n../\nlive/\n", ""),
-            false => answer(&args),
+        if args.contains(&"--show-cdup") {
+            ended(0, "false\ntrue\n../\nlive/\n", "")
+        } else {
+            answer(&args)
         }
     })
 }
@@ -98,9 +101,9 @@ fn answers_that_make_no_sense_are_refused() {
             "{said}"
         );
     }
-    let run = work_tree(|args| match args[1].starts_with("--batch-check") {
-        true => ended(0, "blob 3\n", ""),
-        false => ended(0, "4\nabcd\n", ""),
+    let run = work_tree(|args| {
+        let is_size = args[1].starts_with("--batch-check");
+        ended(0, if is_size { "blob 3\n" } else { "4\nabcd\n" }, "")
     });
     let repository = Repository::find(&run, Path::new(".")).expect("found");
     let blob = ObjectId::read(&some).expect("a name");

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use super::{GitError, Repository};
+use super::error::GitError;
+use super::repository::Repository;
 use crate::world::Run;
 
 /// How git marks conflicts in a text.
@@ -71,17 +72,4 @@ pub fn base_of(run: &dyn Run, dir: &Path, name: &str, limit: u64) -> Option<Vec<
     asked
         .output(&["cat-file", "blob", &object], &[], limit)
         .ok()
-}
-
-impl<'a> Repository<'a> {
-    /// Stands for a directory that may be in no repository at all.
-    pub(super) fn anywhere(run: &'a dyn Run, dir: &Path) -> Self {
-        Self {
-            run,
-            dir: dir.to_owned(),
-            top: None,
-            prefix: std::path::PathBuf::new(),
-            is_shallow: false,
-        }
-    }
 }

@@ -6,8 +6,10 @@ use std::io::{self, Cursor, ErrorKind};
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{Content, GitError, MAX_LIST_BYTES, ObjectId, Repository, Revision};
-use super::{kind_of, path_of};
+use super::error::GitError;
+use super::objects::{Content, ObjectId};
+use super::repository::{MAX_LIST_BYTES, Repository, kind_of, path_of};
+use super::revision::Revision;
 use crate::world::{DirEntry, FileKind, Files, ReadSeek};
 
 /// How many links are followed in a row.
@@ -23,12 +25,12 @@ const MAX_LINK_BYTES: u64 = 4096;
 pub struct Tree<'a> {
     repository: Repository<'a>,
     top: Node,
-    seen: Mutex<Seen>,
+    seen: Mutex<ReadObjects>,
 }
 
-/// What was asked already: git is started once for a directory, and once for its files of a kind.
+/// What was read already: git is started once for a directory, and once for its files of a kind.
 #[derive(Default)]
-struct Seen {
+struct ReadObjects {
     dirs: BTreeMap<ObjectId, Arc<Listing>>,
     contents: BTreeMap<ObjectId, Content>,
 }

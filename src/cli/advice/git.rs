@@ -25,3 +25,13 @@ pub(in crate::cli) fn failure(error: &GitError) -> Failure {
         None => failure,
     }
 }
+
+/// Returns the failure of setting git up, which one repository does not need.
+pub(in crate::cli) fn setup_failure(error: &GitError) -> Failure {
+    let failure = failure(error);
+    match error {
+        GitError::NoRepository { .. } => failure.help("go to a repository, or use --global"),
+        GitError::Bare => failure.help("use --global, or a clone with a work tree"),
+        _ => failure,
+    }
+}

@@ -14,7 +14,7 @@ use crate::cli::roots::Ran;
 use crate::cli::setup;
 use crate::diag::{Texts, has_errors};
 use crate::flavor::FlavorChoice;
-use crate::git::{self, GitError, Scope, SettingKind, Wiring};
+use crate::git::{self, Scope, SettingKind, Wiring};
 use crate::lockfile;
 use crate::report::json::{self, Status};
 use crate::report::{Block, Failure, Tone};
@@ -90,16 +90,20 @@ fn change(
     world: World<'_>,
     output: &mut RootOutput,
 ) -> Result<(), Failure> {
-    let scope = match wire.global {
-        true => Scope::Global,
-        false => Scope::Local,
+    let scope = if wire.global {
+        Scope::Global
+    } else {
+        Scope::Local
     };
-    let wiring = Wiring::find(world.run, world.env, dir, scope).map_err(|error| told(&error))?;
+    let wiring = Wiring::find(world.run, world.env, dir, scope)
+        .map_err(|error| advice::git::setup_failure(&error))?;
     let mut lines = Vec::new();
     // The attributes name what the settings define: without these they do nothing.
     lines.extend(change_attributes(change, wire, wiring.attributes(), world)?);
     for (name, wanted) in git::SETTINGS {
-        let found = wiring.setting(name).map_err(|error| told(&error))?;
+        let found = wiring
+            .setting(name)
+            .map_err(|error| advice::git::setup_failure(&error))?;
         let is_there = match change {
             Change::Install => found.as_deref() != Some(wanted),
             Change::Uninstall => found.is_some(),
@@ -112,7 +116,7 @@ fn change(
                 Change::Install => wiring.set(name, wanted),
                 Change::Uninstall => wiring.unset(name),
             }
-            .map_err(|error| told(&error))?;
+            .map_err(|error| advice::git::setup_failure(&error))?;
         }
         lines.extend(found.map(|found| format!("- git config {name} {found:?}")));
         if change == Change::Install {
@@ -182,7 +186,7 @@ fn change_attributes(
 }
 
 fn status(dir: &Path, world: World<'_>, output: &mut RootOutput) -> Result<(), Failure> {
-    let all = git::in_force(world.run, dir).map_err(|error| told(&error))?;
+    let all = git::in_force(world.run, dir).map_err(|error| advice::git::setup_failure(&error))?;
     let rows = all.iter().map(|one| {
         let state = match (&one.found, one.is_wanted()) {
             (_, true) => "in force".to_owned(),
@@ -209,13 +213,4 @@ fn status(dir: &Path, world: World<'_>, output: &mut RootOutput) -> Result<(), F
         output.remark("run `lockctl git install`");
     }
     Ok(())
-}
-
-fn told(error: &GitError) -> Failure {
-    let failure = advice::git::failure(error);
-    match error {
-        GitError::NoRepository { .. } => failure.help("go to a repository, or use --global"),
-        GitError::Bare => failure.help("use --global, or a clone with a work tree"),
-        _ => failure,
-    }
 }

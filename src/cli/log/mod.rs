@@ -2,10 +2,9 @@
 
 mod text;
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::collections::BTreeMap;
+use std::path::Path;
 
-use crate::addr::ProviderAddr;
 use crate::cli::World;
 use crate::cli::advice;
 use crate::cli::args::{Common, Log};
@@ -14,10 +13,12 @@ use crate::cli::root::Root;
 use crate::cli::roots;
 use crate::cli::setup;
 use crate::diag::{Texts, has_errors};
-use crate::git::{Commit, Content, GitError, ObjectId, Repository, Step};
+use crate::git::{
+    self, CommittedChange, Content, Entry, FileCommit, GitError, ObjectId, Repository,
+};
 use crate::lockfile::{self, LockFile};
 use crate::report::{Block, Failure, Tone};
-use crate::review::{self, Explained, ProviderChange};
+use crate::review::{self, HistoryChange, HistoryFilter, HistoryStep};
 use crate::world::{FileKind, Replaced};
 
 /// How many versions of a lock file are held as text at once.
@@ -28,12 +29,9 @@ const SHALLOW: &str = "the clone is shallow: its oldest commit seems to add all 
      (`git fetch --unshallow` brings the others)";
 
 /// What one commit changed about one provider.
-pub(in crate::cli) struct Told<'h> {
-    pub(in crate::cli) commit: &'h Commit,
-    /// Where the lock file lay, from the top of the repository on.
-    pub(in crate::cli) path: PathBuf,
-    pub(in crate::cli) change: ProviderChange,
-    pub(in crate::cli) explained: Explained,
+pub(in crate::cli) struct CommittedProvider<'h> {
+    pub(in crate::cli) commit: &'h FileCommit<'h>,
+    pub(in crate::cli) change: HistoryChange,
 }
 
 /// Every version of the lock file that could be read.
@@ -42,25 +40,32 @@ type Versions = BTreeMap<ObjectId, LockFile>;
 pub(in crate::cli) fn run(common: &Common, args: &Log, world: World<'_>) -> Output {
     let (provider, roots) = args.provider_and_roots();
     let ran = roots::each(common, &roots, world, |root, texts, output| {
-        let mut chosen = Chosen::read(provider, root)?;
+        let filter = filter(provider, root)?;
         let failure = |error: GitError| advice::git::failure(&error);
         let repository = Repository::find(world.run, &root.dir).map_err(failure)?;
         let head = repository.revision("HEAD").map_err(failure)?;
         let commits = repository.history(&head).map_err(failure)?;
-        let steps = followed(&commits, repository.prefix().join(lockfile::FILE_NAME));
+        let commits = git::follow(&commits, repository.prefix().join(lockfile::FILE_NAME));
         let versions = Reading {
             root,
             texts,
             output,
         }
-        .all(&repository, &steps);
+        .all(&repository, &commits);
         let versions = versions.map_err(failure)?;
-        let told = told(&steps, &versions, &mut chosen);
-        text::tell(&told, common.verbose, root.flavor, output);
+        let steps: Vec<_> = commits.iter().filter_map(step).collect();
+        let (commits, steps): (Vec<&FileCommit<'_>>, Vec<_>) = steps.into_iter().unzip();
+        let changes = review::history(&steps, &versions, &filter);
+        let changes = changes.into_iter().map(|change| CommittedProvider {
+            commit: commits[change.step],
+            change,
+        });
+        let changes: Vec<CommittedProvider<'_>> = changes.collect();
+        text::history(&changes, common.verbose, root.flavor, output);
         if repository.is_shallow() {
             output.remark(SHALLOW);
         }
-        if let (true, Some(typed)) = (told.is_empty(), provider) {
+        if let (true, Some(typed)) = (changes.is_empty(), provider) {
             let path = setup::below(common, Path::new(typed));
             if world.disk.kind(&path).is_ok() {
                 output.remark(format!(
@@ -73,20 +78,28 @@ pub(in crate::cli) fn run(common: &Common, args: &Log, world: World<'_>) -> Outp
     Output::of_roots("log", ran)
 }
 
-/// Picks the changes of one file, whose name may have been another before.
-fn followed(commits: &[Commit], path: PathBuf) -> Vec<(&Commit, &Step)> {
-    let mut names = BTreeSet::from([path]);
-    let mut steps = Vec::new();
-    for commit in commits {
-        for step in &commit.changes {
-            if !names.contains(step.change.path()) {
-                continue;
-            }
-            names.extend(step.change.old.as_ref().map(|old| old.path.clone()));
-            steps.push((commit, step));
-        }
-    }
-    steps
+/// Reads which providers were asked for.
+fn filter(typed: Option<&str>, root: &Root) -> Result<HistoryFilter, Failure> {
+    let Some(typed) = typed else {
+        return Ok(HistoryFilter::All);
+    };
+    HistoryFilter::parse(typed, root.flavor).map_err(|error| {
+        Failure::from_error(&error).help("write NAMESPACE/TYPE or HOST/NAMESPACE/TYPE")
+    })
+}
+
+/// Takes the versions out of what a commit did; nothing if git does not name what it left.
+fn step<'c>(commit: &'c FileCommit<'c>) -> Option<(&'c FileCommit<'c>, HistoryStep<ObjectId>)> {
+    let CommittedChange { change, others } = commit.change;
+    let blob = |entry: &Option<Entry>| entry.as_ref()?.blob.clone();
+    let new = blob(&change.new);
+    let is_named = new.is_some() || change.new.is_none();
+    let step = HistoryStep {
+        old: blob(&change.old),
+        new,
+        others: others.clone(),
+    };
+    is_named.then_some((commit, step))
 }
 
 /// What it takes to read lock files of the past.
@@ -97,14 +110,18 @@ struct Reading<'r> {
 }
 
 impl Reading<'_> {
-    /// Reads every version of the file; those that cannot be read are told, and left out.
+    /// Reads every version of the file; those that cannot be read are reported, and left out.
     fn all(
         mut self,
         repository: &Repository<'_>,
-        steps: &[(&Commit, &Step)],
+        commits: &[FileCommit<'_>],
     ) -> Result<Versions, GitError> {
         let mut wanted: BTreeMap<&ObjectId, String> = BTreeMap::new();
-        for (commit, step) in steps {
+        for FileCommit {
+            commit,
+            change: step,
+        } in commits
+        {
             let sides = [&step.change.new, &step.change.old];
             for entry in sides.into_iter().flatten() {
                 let Some(blob) = &entry.blob else { continue };
@@ -156,122 +173,8 @@ impl Reading<'_> {
             Content::Missing => "the repository does not hold it".to_owned(),
         };
         let text = format!("{name} cannot be read and is passed over: {why}");
-        let told = Block::Remark(Tone::Warning, text);
-        self.output.report.notes.push(told);
+        let remark = Block::Remark(Tone::Warning, text);
+        self.output.report.notes.push(remark);
         None
-    }
-}
-
-/// Explains what each commit changed, the newest first.
-fn told<'h>(
-    steps: &[(&'h Commit, &Step)],
-    versions: &Versions,
-    chosen: &mut Chosen,
-) -> Vec<Told<'h>> {
-    let nothing = LockFile::default();
-    let mut told = Vec::new();
-    for (at, (commit, step)) in steps.iter().enumerate() {
-        let new = match &step.change.new {
-            None => &nothing,
-            Some(entry) => match entry.blob.as_ref().and_then(|blob| versions.get(blob)) {
-                Some(lock) => lock,
-                None => continue,
-            },
-        };
-        let old = step
-            .change
-            .old
-            .as_ref()
-            .and_then(|entry| entry.blob.as_ref());
-        let old = old.and_then(|blob| sound(blob, &steps[at + 1..], versions));
-        let others = step.others.iter();
-        let others = others.filter_map(|blob| match blob {
-            Some(blob) => versions.get(blob),
-            None => Some(&nothing),
-        });
-        let others: Vec<&LockFile> = others.collect();
-        for change in review::diff(old.unwrap_or(&nothing), new).providers {
-            if is_taken_over(&change, &others) || !chosen.takes(&change) {
-                continue;
-            }
-            told.push(Told {
-                commit,
-                path: step.change.path().to_owned(),
-                explained: review::explain(&change),
-                change,
-            });
-        }
-    }
-    told
-}
-
-/// Tells whether a merge has an entry, or has none, as one of its other parents.
-fn is_taken_over(change: &ProviderChange, others: &[&LockFile]) -> bool {
-    let now = change.now().map(|side| &side.lock);
-    let before = change.before().map(|side| &side.addr);
-    others.iter().any(|other| {
-        let is_gone = before.is_none_or(|addr| {
-            addr == change.addr() && now.is_some() || !other.providers.contains_key(addr)
-        });
-        other.providers.get(change.addr()) == now && is_gone
-    })
-}
-
-/// Finds a version of the file, or the one before it if it cannot be read.
-fn sound<'v>(
-    blob: &ObjectId,
-    older: &[(&Commit, &Step)],
-    versions: &'v Versions,
-) -> Option<&'v LockFile> {
-    let mut blob = blob;
-    let mut older = older.iter();
-    loop {
-        if let Some(lock) = versions.get(blob) {
-            return Some(lock);
-        }
-        let made = older.find(|(_, step)| {
-            let new = step.change.new.as_ref();
-            new.and_then(|entry| entry.blob.as_ref()) == Some(blob)
-        });
-        blob = made?.1.change.old.as_ref()?.blob.as_ref()?;
-    }
-}
-
-/// Which providers are to be told about.
-enum Chosen {
-    All,
-    Type(String),
-    /// One, and those that it stood in for.
-    These(BTreeSet<ProviderAddr>),
-}
-
-impl Chosen {
-    fn read(typed: Option<&str>, root: &Root) -> Result<Self, Failure> {
-        let Some(typed) = typed else {
-            return Ok(Self::All);
-        };
-        let addr = ProviderAddr::parse(typed, root.flavor).map_err(|error| {
-            Failure::from_error(&error).help("write NAMESPACE/TYPE or HOST/NAMESPACE/TYPE")
-        })?;
-        Ok(match typed.contains('/') {
-            false => Self::Type(addr.type_name().to_owned()),
-            true => Self::These(BTreeSet::from([addr])),
-        })
-    }
-
-    fn takes(&mut self, change: &ProviderChange) -> bool {
-        match self {
-            Self::All => true,
-            Self::Type(name) => change.addr().type_name() == name,
-            Self::These(addrs) => {
-                let before = change.before().map(|side| &side.addr);
-                let is_one = addrs.contains(change.addr())
-                    || before.is_some_and(|addr| addrs.contains(addr));
-                if is_one {
-                    addrs.extend(before.cloned());
-                }
-                is_one
-            }
-        }
     }
 }

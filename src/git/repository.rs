@@ -1,0 +1,226 @@
+//! A repository, and how git is started in it.
+
+use std::ffi::OsString;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use super::error::GitError;
+use crate::world::{Ended, FileKind, Invocation, Program, Run};
+
+/// How many bytes lists of files and commits may have.
+pub(super) const MAX_LIST_BYTES: u64 = 256 << 20;
+
+/// Which files are looked at, wherever in the repository they lie.
+pub(super) const LOCK_FILES: &str = ":(top,glob)**/.terraform.lock.hcl";
+
+/// What makes git quiet, quick and harmless.
+const VARS: [(&str, &str); 6] = [
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("GIT_OPTIONAL_LOCKS", "0"),
+    ("GIT_NO_LAZY_FETCH", "1"),
+    // What the line above says to git 2.45 and later only: an empty list allows no protocol.
+    ("GIT_ALLOW_PROTOCOL", ""),
+    ("GIT_LITERAL_PATHSPECS", "0"),
+    ("LC_ALL", "C"),
+];
+
+/// Options that stand before every command.
+pub(super) const OPTIONS: [&str; 7] = [
+    "--no-pager",
+    "-c",
+    "core.fsmonitor=false",
+    "-c",
+    "log.showSignature=false",
+    // It refuses every list of files but a single one.
+    "-c",
+    "log.follow=false",
+];
+
+/// Whose configuration of git is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// One repository.
+    Local,
+    /// All of one person.
+    Global,
+}
+
+/// A repository, with or without a work tree.
+#[derive(Clone)]
+pub struct Repository<'a> {
+    run: &'a dyn Run,
+    /// Where git is started.
+    dir: PathBuf,
+    /// The top of the work tree, as seen from where `dir` is; none in a bare repository.
+    top: Option<PathBuf>,
+    /// Where in the work tree `dir` is.
+    prefix: PathBuf,
+    is_shallow: bool,
+}
+
+impl std::fmt::Debug for Repository<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut shown = f.debug_struct("Repository");
+        shown.field("dir", &self.dir).finish_non_exhaustive()
+    }
+}
+
+impl<'a> Repository<'a> {
+    /// Finds the repository that a directory is in.
+    ///
+    /// # Errors
+    /// If git is not installed, if there is no repository, or if git refuses to use it.
+    pub fn find(run: &'a dyn Run, dir: &Path) -> Result<Self, GitError> {
+        let mut found = Self::anywhere(run, dir);
+        let args = [
+            "rev-parse",
+            "--is-shallow-repository",
+            "--is-inside-work-tree",
+            "--show-cdup",
+            "--show-prefix",
+        ];
+        let ended = found.git(&args, &[], MAX_LIST_BYTES)?;
+        if ended.code != Some(0) {
+            let text = String::from_utf8_lossy(&ended.stderr);
+            return Err(if text.contains("not a git repository") {
+                GitError::NoRepository {
+                    dir: dir.to_owned(),
+                }
+            } else {
+                GitError::failed("rev-parse", &ended)
+            });
+        }
+        // The last of the four may hold any byte.
+        let mut lines = ended.stdout.splitn(4, |byte| *byte == b'\n');
+        found.is_shallow = lines.next() == Some(b"true");
+        if lines.next() == Some(b"true") {
+            let up = path_of(lines.next().unwrap_or_default());
+            let prefix = lines.next().unwrap_or_default();
+            found.prefix = path_of(prefix.strip_suffix(b"\n").unwrap_or(prefix));
+            found.top = Some(dir.join(up));
+        }
+        Ok(found)
+    }
+
+    /// Stands for a directory that may be in no repository at all.
+    pub(super) fn anywhere(run: &'a dyn Run, dir: &Path) -> Self {
+        Self {
+            run,
+            dir: dir.to_owned(),
+            top: None,
+            prefix: PathBuf::new(),
+            is_shallow: false,
+        }
+    }
+
+    /// Returns the top of the work tree; nothing in a bare repository.
+    ///
+    /// It begins as the directory did that the repository was found from: paths of [`Entry`](super::Entry) joined
+    /// to it can be read.
+    #[must_use]
+    pub fn top(&self) -> Option<&Path> {
+        self.top.as_deref()
+    }
+
+    /// Returns the directory that the repository was found from, as seen from the top of the work
+    /// tree; empty at the top and in a bare repository.
+    #[must_use]
+    pub fn prefix(&self) -> &Path {
+        &self.prefix
+    }
+
+    /// Returns whether older commits were left out when the repository was cloned.
+    #[must_use]
+    pub fn is_shallow(&self) -> bool {
+        self.is_shallow
+    }
+
+    /// Returns the value of a setting in a scope, or the one that counts.
+    pub(super) fn setting(
+        &self,
+        scope: Option<Scope>,
+        name: &str,
+    ) -> Result<Option<String>, GitError> {
+        let mut args = vec!["config"];
+        args.extend(scope.map(Scope::option));
+        args.extend(["--null", "--get", name]);
+        let ended = self.git(&args, &[], MAX_LIST_BYTES)?;
+        let text = String::from_utf8_lossy(&ended.stdout);
+        match ended.code {
+            Some(0) => Ok(Some(text.trim_end_matches('\0').to_owned())),
+            Some(1) => Ok(None),
+            // A global file that nobody has made yet.
+            _ if scope == Some(Scope::Global) && text.is_empty() => Ok(None),
+            _ => Err(GitError::failed("config", &ended)),
+        }
+    }
+
+    /// Runs git and returns what it prints; an exit code other than 0 is an error.
+    pub(super) fn output(
+        &self,
+        args: &[&str],
+        stdin: &[u8],
+        limit: u64,
+    ) -> Result<Vec<u8>, GitError> {
+        let ended = self.git(args, stdin, limit)?;
+        match ended.code {
+            Some(0) => Ok(ended.stdout),
+            _ => Err(GitError::failed(args[0], &ended)),
+        }
+    }
+
+    /// Runs git, whatever its exit code is.
+    pub(super) fn git(&self, args: &[&str], stdin: &[u8], limit: u64) -> Result<Ended, GitError> {
+        let all = OPTIONS.iter().chain(args);
+        let all: Vec<OsString> = all.map(OsString::from).collect();
+        let invocation = Invocation {
+            program: Program::Git,
+            args: &all,
+            dir: &self.dir,
+            vars: &VARS,
+            stdin,
+            limit,
+        };
+        let ended = self.run.run(&invocation);
+        ended.map_err(|error| match error.kind() {
+            ErrorKind::NotFound => GitError::NotInstalled,
+            ErrorKind::FileTooLarge => GitError::TooMuch { limit },
+            _ => GitError::NotRun {
+                dir: self.dir.clone(),
+                cause: error,
+            },
+        })
+    }
+}
+
+impl Scope {
+    pub(super) fn option(self) -> &'static str {
+        match self {
+            Self::Local => "--local",
+            Self::Global => "--global",
+        }
+    }
+}
+
+/// Makes a path of the bytes that git prints.
+#[cfg(unix)]
+pub(super) fn path_of(bytes: &[u8]) -> PathBuf {
+    use std::os::unix::ffi::OsStrExt as _;
+    PathBuf::from(std::ffi::OsStr::from_bytes(bytes))
+}
+
+/// Makes a path of the bytes that git prints; elsewhere they are UTF-8.
+#[cfg(not(unix))]
+pub(super) fn path_of(bytes: &[u8]) -> PathBuf {
+    PathBuf::from(String::from_utf8_lossy(bytes).into_owned())
+}
+
+/// Returns what a mode of git stands for, as in `100644`.
+pub(super) fn kind_of(mode: &str) -> FileKind {
+    match mode.get(..3) {
+        Some("100") => FileKind::File,
+        Some("120") => FileKind::Symlink,
+        Some("040") => FileKind::Directory,
+        _ => FileKind::Other,
+    }
+}
