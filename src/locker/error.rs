@@ -1,0 +1,215 @@
+//! Why a run gives no lock file.
+
+use crate::addr::ProviderAddr;
+use crate::archive::ArchiveError;
+use crate::authenticate::AuthError;
+use crate::hash::Hash;
+use crate::package::PackageId;
+use crate::platform::Platform;
+use crate::resolve::SelectError;
+use crate::sources::{FetchError, SourceError};
+use crate::version::Version;
+
+/// Why a run gives no lock file.
+#[derive(Debug, thiserror::Error)]
+pub enum LockError {
+    /// No version can be chosen.
+    #[error(transparent)]
+    Select(#[from] Box<SelectError>),
+    /// The source gave no answer, for a reason that names what was asked about.
+    #[error(transparent)]
+    Source(SourceError),
+    /// The source gave no answer, for a reason that others may share.
+    #[error("{} cannot be had", asked(provider, package.as_deref()))]
+    Asking {
+        /// Which provider.
+        provider: Box<ProviderAddr>,
+        /// Which package; `None` if it was about versions.
+        package: Option<Box<PackageId>>,
+        /// Why.
+        #[source]
+        cause: SourceError,
+    },
+    /// No package of the release is for any wanted platform.
+    #[error(
+        "{provider} {version} has no package for any wanted platform{}",
+        if *announced { ", though its registry announces some" } else { "" }
+    )]
+    NoPlatform {
+        /// Which provider.
+        provider: Box<ProviderAddr>,
+        /// Which version.
+        version: Version,
+        /// The platforms that it does have, or is said to have.
+        offered: Vec<Platform>,
+        /// Whether wanted platforms are among them, for which there is nothing.
+        announced: bool,
+    },
+    /// Nothing proves that a package is genuine.
+    #[error("the package of {id}, offered as {place}, cannot be trusted")]
+    Unproven {
+        /// Which package.
+        id: Box<PackageId>,
+        /// Where it would be downloaded from.
+        place: String,
+        /// What is wrong with the evidence.
+        #[source]
+        cause: Box<AuthError>,
+    },
+    /// A package cannot be downloaded.
+    #[error("the package of {id} cannot be downloaded")]
+    Download {
+        /// Which package.
+        id: Box<PackageId>,
+        /// Why.
+        #[source]
+        cause: FetchError,
+    },
+    /// A package is not the one that its registry means.
+    #[error(
+        "the package of {id} is not the one that its registry states: {place} has {found}, not {expected}"
+    )]
+    Checksum {
+        /// Which package.
+        id: Box<PackageId>,
+        /// Where it was downloaded from.
+        place: String,
+        /// What the registry states.
+        expected: Hash,
+        /// What arrived.
+        found: Hash,
+    },
+    /// Recorded hashes belong to no package of the release.
+    #[error(
+        "the signed checksums of {provider} {version} speak against {} of the lock file: {}",
+        if hashes.len() == 1 { "a hash" } else { "hashes" },
+        listed(hashes)
+    )]
+    Unvouched {
+        /// Which provider.
+        provider: Box<ProviderAddr>,
+        /// Which version.
+        version: Version,
+        /// The hashes.
+        hashes: Vec<Hash>,
+        /// Whether any recorded `zh:` is in the signed list; if none is, the entry is that of
+        /// another version.
+        any_listed: bool,
+    },
+    /// The checksum documents of one release contradict each other.
+    #[error("the checksum lists of {provider} {version} state different hashes for {filename:?}")]
+    ListsDiffer {
+        /// Which provider.
+        provider: Box<ProviderAddr>,
+        /// Which version.
+        version: Version,
+        /// The file that they disagree about.
+        filename: String,
+    },
+    /// A package cannot be hashed.
+    #[error("the package of {id} cannot be used: {place}")]
+    Package {
+        /// Which package.
+        id: Box<PackageId>,
+        /// Where it lies.
+        place: String,
+        /// What is wrong with it.
+        #[source]
+        cause: ArchiveError,
+    },
+    /// A package holds no program that could be started.
+    #[error(
+        "the package of {id} holds no file terraform-provider-{} at its top: {place}",
+        id.provider.type_name()
+    )]
+    NoExecutable {
+        /// Which package.
+        id: Box<PackageId>,
+        /// Where it lies.
+        place: String,
+    },
+    /// A package is not the one that the lock file records.
+    #[error("the package of {id} is none of those that the lock file records: {place} has {zh}")]
+    Contradiction {
+        /// Which package.
+        id: Box<PackageId>,
+        /// Where it lies.
+        place: String,
+        /// Its own `zh:`.
+        zh: Hash,
+    },
+}
+
+/// What evidence speaks against.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Alarm<'a> {
+    /// The provider.
+    pub provider: &'a ProviderAddr,
+    /// The platform of the package; `None` if it is about the whole entry.
+    pub platform: Option<&'a Platform>,
+}
+
+impl LockError {
+    /// Wraps what a source said when it was asked for the versions of a provider.
+    pub(super) fn of_versions(provider: &ProviderAddr, cause: SourceError) -> Self {
+        if cause.names_subject() {
+            return Self::Source(cause);
+        }
+        Self::Asking {
+            provider: Box::new(provider.clone()),
+            package: None,
+            cause,
+        }
+    }
+
+    /// Wraps what a source said when it was asked for a package.
+    pub(super) fn of_package(id: &PackageId, cause: SourceError) -> Self {
+        if cause.names_subject() {
+            return Self::Source(cause);
+        }
+        Self::Asking {
+            provider: Box::new(id.provider.clone()),
+            package: Some(Box::new(id.clone())),
+            cause,
+        }
+    }
+
+    /// Returns what the error is an alarm about: evidence against the lock file or a package, rather
+    /// than a job that could not be done.
+    #[must_use]
+    pub fn alarm(&self) -> Option<Alarm<'_>> {
+        match self {
+            Self::Contradiction { id, .. } => Some(Alarm {
+                provider: &id.provider,
+                platform: Some(&id.platform),
+            }),
+            Self::Unvouched { provider, .. } => Some(Alarm {
+                provider,
+                platform: None,
+            }),
+            _ => None,
+        }
+    }
+}
+
+/// How many hashes a message repeats.
+const MAX_SHOWN_HASHES: usize = 3;
+
+fn asked(provider: &ProviderAddr, package: Option<&PackageId>) -> String {
+    match package {
+        Some(id) => format!("the package of {id}"),
+        None => format!("the versions of {provider}"),
+    }
+}
+
+fn listed(hashes: &[Hash]) -> String {
+    let shown: Vec<&str> = hashes
+        .iter()
+        .take(MAX_SHOWN_HASHES)
+        .map(Hash::as_str)
+        .collect();
+    match hashes.len() - shown.len() {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}

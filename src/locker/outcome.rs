@@ -1,0 +1,82 @@
+//! What a run came to.
+
+use std::collections::BTreeMap;
+
+use crate::addr::ProviderAddr;
+use crate::archive::zip::Oddity;
+use crate::authenticate::Signer;
+use crate::hash::{Hash, Hashes, Match};
+use crate::lockfile::LockFile;
+use crate::package::Provenance;
+use crate::platform::Platform;
+use crate::version::Version;
+
+/// What a run came to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Locked {
+    /// The lock file to write.
+    pub lock: LockFile,
+    /// What was done for each required provider, sorted.
+    pub providers: Vec<ProviderOutcome>,
+    /// Entries that nothing visible requires, and that stay because not everything could be seen.
+    pub unrequired: Vec<ProviderAddr>,
+    /// Entries that nothing requires, and that are gone.
+    pub removed: Vec<ProviderAddr>,
+    /// Entries of Terraform's registry and the OpenTofu ones that stand for them.
+    pub carried_over: Vec<(ProviderAddr, ProviderAddr)>,
+}
+
+/// What was done for one provider.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProviderOutcome {
+    /// Which one.
+    pub provider: ProviderAddr,
+    /// The version that is locked.
+    pub version: Version,
+    /// Whether the version was selected in this run.
+    pub selected: bool,
+    /// The newest release that the source offers, whatever the constraints.
+    pub newest: Option<Version>,
+    /// What the source wants users to know.
+    pub warnings: Vec<String>,
+    /// Every hash that stands in the signed list of the release; `None` if nobody signed it.
+    pub signed: Option<Hashes>,
+    /// Who signed that list.
+    pub signers: Vec<Signer>,
+    /// The hash of each wanted platform's package, as computed in this run.
+    pub computed: BTreeMap<Platform, Hash>,
+    /// What the hashes that stood in the lock file say about each package.
+    pub matched: BTreeMap<Platform, Match>,
+    /// Hashes that the lock file lacked.
+    pub added: Vec<Hash>,
+    /// How many hashes stood in the lock file and were neither signed nor computed in this run.
+    pub kept: usize,
+    /// How many recorded `h1:` are left over when every platform that the source offers has one;
+    /// 0 unless a package matched nothing that was recorded.
+    pub unexplained: usize,
+    /// Wanted platforms that the release does not offer.
+    pub skipped: Vec<Platform>,
+    /// Those of the skipped platforms that the source announces all the same.
+    pub missing: Vec<Platform>,
+    /// Packages that are signed under the name of something else, with that name.
+    pub misnamed: Vec<(Platform, String)>,
+    /// What is unusual about packages.
+    pub oddities: Vec<(Platform, Oddity)>,
+}
+
+impl ProviderOutcome {
+    /// Tells how a hash of the entry is known.
+    ///
+    /// What was computed in this run over bytes that match a signed list is proven; whatever else
+    /// stands in that list is signed.
+    #[must_use]
+    pub fn provenance(&self, hash: &Hash) -> Provenance {
+        let computed = self.computed.values().any(|own| own == hash);
+        match &self.signed {
+            Some(_) if computed => Provenance::Proven,
+            Some(signed) if signed.contains(hash) => Provenance::Signed,
+            None if computed => Provenance::Computed,
+            _ => Provenance::Kept,
+        }
+    }
+}
