@@ -41,9 +41,125 @@ pub(super) fn each(
     mut work: impl FnMut(&Rc<Root>, &mut Texts, &mut RootOutput) -> Result<Replaced, Failure>,
 ) -> Ran {
     let mut ran = Ran::default();
+    let Some((mut opening, dirs)) = start(common, roots, world, &mut ran) else {
+        return ran;
+    };
+    for dir in dirs {
+        let mut attempt =
+            |output: &mut RootOutput| match opening.open(&dir, &mut ran.texts, output)? {
+                Some(root) => work(&Rc::new(root), &mut ran.texts, output),
+                None => Ok(Replaced::Done),
+            };
+        ran.outputs
+            .push(with_restarts(&dir, 1 + RESTARTS, &mut attempt));
+    }
+    ran
+}
+
+/// Work on all roots of a run together.
+pub(super) trait Together {
+    /// A root that was opened for the work.
+    type Opened;
+    /// What the work came to for a root.
+    type Outcome;
+
+    /// Reads what the work needs of a root; `None` if there is nothing to do.
+    fn open(
+        &mut self,
+        root: Root,
+        texts: &mut Texts,
+        output: &mut RootOutput,
+    ) -> Result<Option<Self::Opened>, Failure>;
+
+    /// Does the work; returns an outcome for each root, in their order.
+    fn work(&mut self, roots: &[&Self::Opened]) -> Vec<Self::Outcome>;
+
+    /// Writes what came of a root.
+    fn finish(
+        &mut self,
+        root: &Self::Opened,
+        outcome: Self::Outcome,
+        texts: &Texts,
+        output: &mut RootOutput,
+    ) -> Result<Replaced, Failure>;
+}
+
+/// Opens every root that was typed, or that is found below, works on all of them together, and
+/// then finishes each.
+///
+/// A root whose lock file changed meanwhile starts over, alone; what it said before does not count.
+/// The failure of one root stops no other.
+pub(super) fn together<T: Together>(
+    common: &Common,
+    roots: &Roots,
+    world: World<'_>,
+    job: &mut T,
+) -> Ran {
+    let mut ran = Ran::default();
+    let Some((mut opening, dirs)) = start(common, roots, world, &mut ran) else {
+        return ran;
+    };
+    let mut open =
+        |dir: &Path, job: &mut T, texts: &mut Texts, output: &mut RootOutput| match opening
+            .open(dir, texts, output)?
+        {
+            Some(root) => job.open(root, texts, output),
+            None => Ok(None),
+        };
+    let mut all = Vec::new();
+    for dir in dirs {
+        let mut output = RootOutput::new(dir.display().to_string());
+        let opened = open(&dir, job, &mut ran.texts, &mut output);
+        let opened = opened.unwrap_or_else(|failure| {
+            output.fail(failure);
+            None
+        });
+        all.push((dir, output, opened));
+    }
+    let opened: Vec<&T::Opened> = all
+        .iter()
+        .filter_map(|(.., opened)| opened.as_ref())
+        .collect();
+    let mut outcomes = job.work(&opened).into_iter();
+    for (dir, mut output, opened) in all {
+        let Some(opened) = opened else {
+            ran.outputs.push(output);
+            continue;
+        };
+        let outcome = outcomes.next().expect("an outcome for each root");
+        let output = match job.finish(&opened, outcome, &ran.texts, &mut output) {
+            Ok(Replaced::Done) => output,
+            Err(failure) => {
+                output.fail(failure);
+                output
+            }
+            Ok(Replaced::Changed) => with_restarts(&dir, RESTARTS, &mut |output| {
+                let Some(opened) = open(&dir, job, &mut ran.texts, output)? else {
+                    return Ok(Replaced::Done);
+                };
+                let outcome = job.work(&[&opened]).remove(0);
+                job.finish(&opened, outcome, &ran.texts, output)
+            }),
+        };
+        ran.outputs.push(output);
+    }
+    ran
+}
+
+/// Finds the roots of a run, and what it takes to open them; `None` if there can be none, which is
+/// put out already.
+fn start<'a>(
+    common: &'a Common,
+    roots: &Roots,
+    world: World<'a>,
+    ran: &mut Ran,
+) -> Option<(Opening<'a>, Vec<PathBuf>)> {
     let current = match world.env.current_dir() {
         Ok(current) => current,
-        Err(error) => return ran.failed(PathBuf::from("."), nowhere(&error)),
+        Err(error) => {
+            ran.fail(PathBuf::from("."), nowhere(&error));
+            return None;
+        }
     };
     let place = |path: &Path| Place::new(&setup::below(common, path), &current);
     let mut opening = Opening {
@@ -60,19 +176,12 @@ pub(super) fn each(
         told: BTreeSet::new(),
     };
     let typed: Vec<Place> = roots.paths().iter().map(|path| place(path)).collect();
-    let dirs = match roots.recursive {
-        false => distinct(&typed),
-        true => opening.find(&typed, &mut ran),
+    let dirs = if roots.recursive {
+        opening.find(&typed, ran)
+    } else {
+        distinct(&typed)
     };
-    for dir in dirs {
-        let mut attempt =
-            |output: &mut RootOutput| match opening.open(&dir, &mut ran.texts, output)? {
-                Some(root) => work(&Rc::new(root), &mut ran.texts, output),
-                None => Ok(Replaced::Done),
-            };
-        ran.outputs.push(with_restarts(&dir, &mut attempt));
-    }
-    ran
+    Some((opening, dirs))
 }
 
 /// What it takes to open a root.
@@ -161,11 +270,6 @@ impl Ran {
         output.fail(failure);
         self.outputs.push(output);
     }
-
-    fn failed(mut self, dir: PathBuf, failure: Failure) -> Self {
-        self.fail(dir, failure);
-        self
-    }
 }
 
 /// Lists directories in the order in which they were typed, each once.
@@ -175,11 +279,13 @@ fn distinct(typed: &[Place]) -> Vec<PathBuf> {
     first.map(|place| place.shown().to_owned()).collect()
 }
 
+/// Attempts something so many times as long as the lock file changes under it.
 fn with_restarts(
     dir: &Path,
+    times: usize,
     attempt: &mut dyn FnMut(&mut RootOutput) -> Result<Replaced, Failure>,
 ) -> RootOutput {
-    for _ in 0..=RESTARTS {
+    for _ in 0..times {
         let mut output = RootOutput::new(dir.display().to_string());
         match attempt(&mut output) {
             Ok(Replaced::Done) => return output,

@@ -4,58 +4,91 @@ use std::collections::BTreeMap;
 
 use super::fetch::{Form, Hashed, HashedPackage};
 use super::prove::Proof;
-use super::{LockError, ProviderOutcome, Request};
+use super::work::RootWork;
+use super::{LockError, Locked, ProviderOutcome, RootRequest};
+use crate::addr::ProviderAddr;
 use crate::archive::zip::Oddity;
 use crate::flavor::Flavor;
 use crate::hash::{self, Hash, Hashes, Match, Scheme};
 use crate::lockfile::{LockFile, ProviderLock};
 use crate::platform::Platform;
 
-/// Unites the old entries with what was found.
-pub(super) fn assemble(
-    request: &Request<'_>,
+/// Makes the lock file of a root, or says why there is none.
+pub(super) fn assemble(root: RootWork<'_, Hashed>) -> Result<Locked, Vec<LockError>> {
+    let mut errors = root.errors;
+    let mut lock = root.before.clone();
+    let mut providers = Vec::new();
+    for one in &root.providers {
+        let entry = entry(root.request, &root.before, one, &mut errors);
+        providers.push(entry.outcome);
+        let provider = one.proven.offered.selected.provider.clone();
+        lock.providers.insert(provider, entry.lock);
+    }
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    let requirements = root.request.requirements;
+    let is_required = |addr: &ProviderAddr| requirements.providers.contains_key(addr);
+    let unrequired = lock.providers.keys().filter(|addr| !is_required(addr));
+    let mut unrequired: Vec<ProviderAddr> = unrequired.cloned().collect();
+    let mut removed = Vec::new();
+    // What could not be seen may require them.
+    if requirements.is_complete() {
+        lock.providers.retain(|addr, _| is_required(addr));
+        removed = std::mem::take(&mut unrequired);
+    }
+    Ok(Locked {
+        lock,
+        providers,
+        unrequired,
+        removed,
+        carried_over: root.carried_over,
+    })
+}
+
+/// The entry of a provider, with what was done for it.
+struct Entry {
+    lock: ProviderLock,
+    outcome: ProviderOutcome,
+}
+
+/// Unites the old entry with what was found, and reports what contradicts it.
+fn entry(
+    request: &RootRequest<'_>,
     before: &LockFile,
-    hashed: &[Hashed],
+    one: &Hashed,
     errors: &mut Vec<LockError>,
-) -> (LockFile, Vec<ProviderOutcome>) {
-    let mut lock = before.clone();
-    let mut outcomes = Vec::new();
-    for one in hashed {
-        let selected = &one.found.selected;
-        let old = before.providers.get(&selected.provider);
-        let recorded = old.map(|entry| entry.hashes.clone()).unwrap_or_default();
-        let computed: Hashes = one
-            .packages
-            .iter()
-            .map(|package| package.h1.clone())
-            .collect();
-        let mut found = computed.clone();
-        let known = is_list(&recorded, one, request.flavor);
-        errors.extend(
-            one.packages
-                .iter()
-                .filter_map(|package| contradiction(&recorded, package, known)),
-        );
-        if let Some(proof) = &one.proof {
-            found = found.union(&proof.signed);
-            errors.extend(unvouched(one, proof, &recorded));
-        }
-        let constraints = match old {
-            Some(entry) => request
-                .requirements
-                .to_record(&selected.provider, &entry.constraints),
-            None => selected.constraints.clone(),
-        };
-        let hashes = recorded.union(&found);
-        outcomes.push(outcome(one, &recorded, &found));
-        let entry = ProviderLock {
+) -> Entry {
+    let selected = &one.proven.offered.selected;
+    let old = before.providers.get(&selected.provider);
+    let recorded = old.map(|entry| entry.hashes.clone()).unwrap_or_default();
+    let known = is_list(&recorded, one, request.source.flavor);
+    let packages = one.packages.iter();
+    let contradicting = packages.filter_map(|package| contradiction(&recorded, package, known));
+    errors.extend(contradicting);
+    let computed = one
+        .packages
+        .iter()
+        .map(|package| package.content.h1.clone());
+    let mut found: Hashes = computed.collect();
+    if let Some(proof) = &one.proven.proof {
+        found = found.union(&proof.signed);
+        errors.extend(unvouched(one, proof, &recorded));
+    }
+    let constraints = match old {
+        Some(entry) => request
+            .requirements
+            .to_record(&selected.provider, &entry.constraints),
+        None => selected.constraints.clone(),
+    };
+    Entry {
+        outcome: outcome(one, &recorded, &found),
+        lock: ProviderLock {
             version: selected.version.clone(),
             constraints,
-            hashes,
-        };
-        lock.providers.insert(selected.provider.clone(), entry);
+            hashes: recorded.union(&found),
+        },
     }
-    (lock, outcomes)
 }
 
 /// Tells whether the recorded `zh:` are the signed list of the release, so that every platform's zip
@@ -66,8 +99,8 @@ pub(super) fn assemble(
 /// mirror, which states no list, as many as platforms that it offers count as well.
 fn is_list(recorded: &Hashes, one: &Hashed, flavor: Flavor) -> Recorded {
     let listed = recorded.of(Scheme::Zh).count();
-    let offered = one.found.offered.len();
-    let whole = match one.proof {
+    let offered = one.proven.offered.platforms.len();
+    let whole = match one.proven.proof {
         Some(_) => listed >= 2 && !flavor.records_hashes_of_mirrors(),
         None => offered >= 2 && listed >= offered,
     };
@@ -94,11 +127,11 @@ enum Recorded {
 /// nothing. A signature does not change that: a list that was signed anew may hold the old hashes
 /// and others beside them. Any other mismatch may be just another platform's package.
 fn contradiction(recorded: &Hashes, package: &HashedPackage, what: Recorded) -> Option<LockError> {
-    let Form::Zip { zh, .. } = &package.form else {
+    let Form::Zip { zh, .. } = &package.content.form else {
         return None;
     };
-    let known = recorded.contains(&package.h1)
-        || hash::matches(recorded, &package.as_installed_from()) != Match::Mismatch;
+    let known = recorded.contains(&package.content.h1)
+        || hash::matches(recorded, &package.content.as_installed_from()) != Match::Mismatch;
     if known || what == Recorded::Some {
         return None;
     }
@@ -117,11 +150,14 @@ fn contradiction(recorded: &Hashes, package: &HashedPackage, what: Recorded) -> 
 /// hash would let a package pass that nobody signed, so nothing is written: both programs keep
 /// them for ever.
 fn unvouched(one: &Hashed, proof: &Proof, recorded: &Hashes) -> Option<LockError> {
-    let selected = &one.found.selected;
+    let selected = &one.proven.offered.selected;
     if !proof.lists_release {
         return None;
     }
-    let looked_at: Hashes = one.packages.iter().filter_map(HashedPackage::zh).collect();
+    let packages = one.packages.iter();
+    let looked_at: Hashes = packages
+        .filter_map(|package| package.content.zh())
+        .collect();
     let others = proof.zips.len().saturating_sub(looked_at.len());
     let unknown = recorded
         .of(Scheme::Zh)
@@ -130,7 +166,8 @@ fn unvouched(one: &Hashed, proof: &Proof, recorded: &Hashes) -> Option<LockError
     // A zip with directory entries has two `h1:`, and OpenTofu records both.
     let is_own = |hash: &Hash| {
         let mut packages = one.packages.iter();
-        packages.any(|package| package.h1 == *hash || package.member_h1() == Some(hash))
+        packages
+            .any(|package| package.content.h1 == *hash || package.content.member_h1() == Some(hash))
     };
     let unknown: Vec<&Hash> = recorded.of(Scheme::H1).filter(|h1| !is_own(h1)).collect();
     if unknown.len() > others {
@@ -146,23 +183,24 @@ fn unvouched(one: &Hashed, proof: &Proof, recorded: &Hashes) -> Option<LockError
 }
 
 fn outcome(one: &Hashed, recorded: &Hashes, found: &Hashes) -> ProviderOutcome {
-    let selected = &one.found.selected;
+    let selected = &one.proven.offered.selected;
     let platform = |package: &HashedPackage| package.meta.id.platform.clone();
     let by_platform: BTreeMap<Platform, Hash> = one
         .packages
         .iter()
-        .map(|p| (platform(p), p.h1.clone()))
+        .map(|p| (platform(p), p.content.h1.clone()))
         .collect();
     let matched = one.packages.iter().map(|package| {
         (
             platform(package),
-            hash::matches(recorded, &package.as_installed_from()),
+            hash::matches(recorded, &package.content.as_installed_from()),
         )
     });
     let matched: BTreeMap<Platform, Match> = matched.collect();
     let not_hashed = one
-        .found
+        .proven
         .offered
+        .platforms
         .iter()
         .filter(|p| !by_platform.contains_key(p))
         .count();
@@ -176,8 +214,8 @@ fn outcome(one: &Hashed, recorded: &Hashes, found: &Hashes) -> ProviderOutcome {
         selected: !selected.locked,
         newest: selected.newest.clone(),
         warnings: selected.warnings.clone(),
-        signed: one.proof.as_ref().map(|proof| proof.signed.clone()),
-        signers: match &one.proof {
+        signed: one.proven.proof.as_ref().map(|proof| proof.signed.clone()),
+        signers: match &one.proven.proof {
             Some(proof) => proof.signers.clone(),
             None => Vec::new(),
         },
@@ -188,12 +226,14 @@ fn outcome(one: &Hashed, recorded: &Hashes, found: &Hashes) -> ProviderOutcome {
             .collect(),
         kept: recorded.iter().filter(|hash| !found.contains(hash)).count(),
         // Where there is a signed list, `unvouched` judges.
-        unexplained: if one.proof.is_none() && matched.values().any(|m| *m == Match::Mismatch) {
+        unexplained: if one.proven.proof.is_none()
+            && matched.values().any(|m| *m == Match::Mismatch)
+        {
             kept_h1.saturating_sub(not_hashed)
         } else {
             0
         },
-        skipped: one.found.skipped.clone(),
+        skipped: one.proven.offered.skipped.clone(),
         missing: missing(one),
         misnamed: one.packages.iter().filter_map(misnamed).collect(),
         oddities: oddities(&one.packages),
@@ -204,10 +244,10 @@ fn outcome(one: &Hashed, recorded: &Hashes, found: &Hashes) -> ProviderOutcome {
 
 /// Returns the skipped platforms that the source announces, in their order.
 fn missing(one: &Hashed) -> Vec<Platform> {
-    let found = &one.found;
-    let skipped = found.skipped.iter();
+    let offered = &one.proven.offered;
+    let skipped = offered.skipped.iter();
     skipped
-        .filter(|p| found.offered.contains(p))
+        .filter(|p| offered.platforms.contains(p))
         .cloned()
         .collect()
 }
@@ -215,7 +255,7 @@ fn missing(one: &Hashed) -> Vec<Platform> {
 fn oddities(packages: &[HashedPackage]) -> Vec<(Platform, Oddity)> {
     let of_all = packages.iter().flat_map(|package| {
         let platform = &package.meta.id.platform;
-        let oddities = package.oddities.iter();
+        let oddities = package.content.oddities.iter();
         oddities.map(|oddity| (platform.clone(), oddity.clone()))
     });
     of_all.collect()

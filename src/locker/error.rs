@@ -1,5 +1,7 @@
 //! Why a run gives no lock file.
 
+use std::sync::Arc;
+
 use crate::addr::ProviderAddr;
 use crate::archive::ArchiveError;
 use crate::authenticate::AuthError;
@@ -113,9 +115,9 @@ pub enum LockError {
         id: Box<PackageId>,
         /// Where it lies.
         place: String,
-        /// What is wrong with it.
+        /// What is wrong with it. Shared, because several roots may want the package.
         #[source]
-        cause: ArchiveError,
+        cause: Arc<ArchiveError>,
     },
     /// A package holds no program that could be started.
     #[error(

@@ -1,33 +1,41 @@
 //! Packages to hashes, side by side.
 
+use std::collections::BTreeMap;
 use std::io::{Read, Seek};
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 
-use super::prove::Proof;
-use super::query::{Found, keep_good};
-use super::{LockError, Outside, Request};
+use super::prove::Proven;
+use super::work::{RootWork, answers, distinct};
+use super::{FlavorSource, LockError, Settings};
 use crate::addr::Url;
 use crate::archive::zip::{self, Oddity, ZipHashes};
-use crate::archive::{Limits, dir, has_executable};
-use crate::hash::{self, Hash, Package};
+use crate::archive::{ArchiveError, Limits, dir, has_executable};
+use crate::hash::{self, Digest, Hash, Package};
 use crate::package::{Local, Location, PackageMeta};
 use crate::parallel::{self, Gate};
+use crate::sources::FetchError;
 use crate::sources::download::download;
+use crate::world::Disk;
 
 /// How many packages are downloaded at once, whatever the number of cores: enough to fill a line,
 /// and few enough that none of them starves.
 pub const DOWNLOADS: NonZeroUsize = NonZeroUsize::new(8).expect("positive");
 
-/// A selected provider with its packages hashed.
+/// A provider with its packages hashed.
 pub(super) struct Hashed {
-    pub(super) found: Found,
-    pub(super) proof: Option<Proof>,
+    pub(super) proven: Proven,
     pub(super) packages: Vec<HashedPackage>,
 }
 
 /// One package with its hashes.
 pub(super) struct HashedPackage {
-    pub(super) meta: PackageMeta,
+    pub(super) meta: Arc<PackageMeta>,
+    pub(super) content: Arc<Content>,
+}
+
+/// What a package holds, whoever wants it.
+pub(super) struct Content {
     /// The hash of the unpacked directory: what is recorded.
     pub(super) h1: Hash,
     pub(super) form: Form,
@@ -44,7 +52,7 @@ pub(super) enum Form {
     Directory,
 }
 
-impl HashedPackage {
+impl Content {
     /// Returns the hash of the members of a zip.
     pub(super) fn member_h1(&self) -> Option<&Hash> {
         match &self.form {
@@ -70,83 +78,167 @@ impl HashedPackage {
     }
 }
 
-/// Downloads and hashes every package, in the order given.
+/// Where a package lies and what it must be. Packages that are equal in this are hashed once,
+/// whatever their providers, platforms and roots.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct WantedPackage {
+    place: Place,
+    /// The type of the provider: a package must hold a program of that name.
+    type_name: String,
+}
+
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Place {
+    Local(Local),
+    /// Flavors differ in the credentials that they send and in how often they ask again, so what one
+    /// of them downloads says nothing about another one.
+    Remote {
+        source: usize,
+        url: Url,
+        expected: Option<Digest>,
+    },
+}
+
+impl WantedPackage {
+    fn new(source: usize, meta: &PackageMeta) -> Self {
+        Self {
+            place: match &meta.location {
+                Location::Local(local) => Place::Local(local.clone()),
+                Location::Remote(url) => Place::Remote {
+                    source,
+                    url: url.clone(),
+                    expected: meta.evidence.as_ref().map(|evidence| evidence.shasum),
+                },
+            },
+            type_name: meta.id.provider.type_name().to_owned(),
+        }
+    }
+}
+
+/// Why the hashes of a package are not known, whoever wants them.
+enum ContentError {
+    Download(FetchError),
+    /// Its bytes are others than its registry states.
+    Checksum {
+        expected: Digest,
+        found: Hash,
+    },
+    Archive(Arc<ArchiveError>),
+    NoExecutable,
+}
+
+impl ContentError {
+    /// Says it of a package.
+    fn of(&self, meta: &PackageMeta) -> LockError {
+        let (id, place) = (Box::new(meta.id.clone()), meta.location.to_string());
+        match self {
+            Self::Download(cause) => LockError::Download {
+                id,
+                cause: cause.clone(),
+            },
+            Self::Checksum { expected, found } => LockError::Checksum {
+                id,
+                place,
+                expected: hash::zh_of_digest(expected),
+                found: found.clone(),
+            },
+            Self::Archive(cause) => LockError::Package {
+                id,
+                place,
+                cause: Arc::clone(cause),
+            },
+            Self::NoExecutable => LockError::NoExecutable { id, place },
+        }
+    }
+}
+
+impl<E: Into<ArchiveError>> From<E> for ContentError {
+    fn from(cause: E) -> Self {
+        Self::Archive(Arc::new(cause.into()))
+    }
+}
+
+/// Downloads and hashes every package that some root wants.
 ///
 /// A package that must come over the network is on disk only as long as it is hashed, in a file
 /// that nobody can see.
-pub(super) fn hash(
-    outside: &Outside<'_>,
-    request: &Request<'_>,
-    found: Vec<(Found, Option<Proof>)>,
-    errors: &mut Vec<LockError>,
-) -> Vec<Hashed> {
-    let metas: Vec<&PackageMeta> = found.iter().flat_map(|(one, _)| &one.metas).collect();
-    let work = Work {
-        outside,
-        within: parallel::within(request.jobs, metas.len()),
-        gate: Gate::new(request.jobs),
+pub(super) fn hash<'a>(
+    disk: &dyn Disk,
+    sources: &[&FlavorSource<'_>],
+    settings: &Settings,
+    roots: Vec<RootWork<'a, Proven>>,
+) -> Vec<RootWork<'a, Hashed>> {
+    let wanted = roots.iter().flat_map(|root| {
+        let metas = root.providers.iter().flat_map(|one| &one.offered.metas);
+        metas.map(|meta| WantedPackage::new(root.source, meta))
+    });
+    let wanted = distinct(wanted);
+    let hasher = Hasher {
+        disk,
+        sources,
+        within: parallel::within(settings.jobs, wanted.len()),
+        gate: Gate::new(settings.jobs),
     };
-    let is_remote = |meta: &&PackageMeta| matches!(meta.location, Location::Remote(_));
-    let side_by_side = if metas.iter().any(is_remote) {
-        request.downloads
+    // A download mostly waits for the network, hashing for a core: the gate keeps those apart.
+    let is_remote = |one: &WantedPackage| matches!(one.place, Place::Remote { .. });
+    let at_once = if wanted.iter().any(is_remote) {
+        settings.downloads
     } else {
-        request.jobs
+        settings.jobs
     };
-    let results = parallel::map(side_by_side, &metas, |meta| work.hash(meta));
-    let mut results = results.into_iter();
-    let mut hashed = Vec::new();
-    for (one, proof) in found {
-        let own = results.by_ref().take(one.metas.len()).collect();
-        hashed.push(Hashed {
-            packages: keep_good(own, errors),
-            found: one,
-            proof,
-        });
-    }
-    hashed
+    let contents: BTreeMap<WantedPackage, Result<Arc<Content>, ContentError>> =
+        answers(at_once, wanted, |one| hasher.hash(one).map(Arc::new));
+    let hashed = |root: RootWork<'a, Proven>| {
+        let source = root.source;
+        root.advance(|proven, errors| {
+            let mut packages = Vec::new();
+            for meta in &proven.offered.metas {
+                match &contents[&WantedPackage::new(source, meta)] {
+                    Ok(content) => packages.push(HashedPackage {
+                        meta: Arc::clone(meta),
+                        content: Arc::clone(content),
+                    }),
+                    Err(error) => errors.push(error.of(meta)),
+                }
+            }
+            Some(Hashed { proven, packages })
+        })
+    };
+    roots.into_iter().map(hashed).collect()
 }
 
 /// What hashing needs, beside the package.
-struct Work<'a> {
-    outside: &'a Outside<'a>,
+struct Hasher<'a> {
+    disk: &'a dyn Disk,
+    sources: &'a [&'a FlavorSource<'a>],
     /// How many jobs one directory may use.
     within: NonZeroUsize,
     /// Lets as many packages through as there are jobs, however many are being downloaded.
     gate: Gate,
 }
 
-impl Work<'_> {
-    fn hash(&self, meta: &PackageMeta) -> Result<HashedPackage, LockError> {
-        let failed = |cause| LockError::Package {
-            id: Box::new(meta.id.clone()),
-            place: meta.location.to_string(),
-            cause,
-        };
-        match &meta.location {
-            Location::Remote(url) => {
-                let (zh, file) = self.download(meta, url)?;
+impl Hasher<'_> {
+    fn hash(&self, wanted: &WantedPackage) -> Result<Content, ContentError> {
+        match &wanted.place {
+            Place::Remote {
+                source,
+                url,
+                expected,
+            } => {
+                let (zh, file) = self.download(*source, url, expected.as_ref())?;
                 let _turn = self.gate.enter();
-                let hashed = zip::hash_members(zh, file, &Limits::PACKAGE);
-                of_zip(meta, hashed.map_err(failed)?)
+                of_zip(wanted, zip::hash_members(zh, file, &Limits::PACKAGE)?)
             }
-            Location::Local(Local::Archive(path)) => {
+            Place::Local(Local::Archive(path)) => {
                 let _turn = self.gate.enter();
-                let reader = self.outside.disk.open(path);
-                let reader = reader.map_err(|cause| failed(cause.into()))?;
-                of_zip(
-                    meta,
-                    zip::hash_zip(reader, &Limits::PACKAGE).map_err(failed)?,
-                )
+                let reader = self.disk.open(path)?;
+                of_zip(wanted, zip::hash_zip(reader, &Limits::PACKAGE)?)
             }
-            Location::Local(Local::Directory(path)) => {
+            Place::Local(Local::Directory(path)) => {
                 let _turn = self.gate.enter();
-                let disk = self.outside.disk;
-                let dir = dir::hash_directory(disk, path, &Limits::PACKAGE, self.within);
-                let dir = dir.map_err(failed)?;
-                let names = dir.files.iter().map(|file| &*file.name);
-                check_executable(meta, names)?;
-                Ok(HashedPackage {
-                    meta: meta.clone(),
+                let dir = dir::hash_directory(self.disk, path, &Limits::PACKAGE, self.within)?;
+                check_executable(wanted, dir.files.iter().map(|file| &*file.name))?;
+                Ok(Content {
                     h1: dir.h1,
                     form: Form::Directory,
                     oddities: Vec::new(),
@@ -158,32 +250,26 @@ impl Work<'_> {
     /// Downloads a package and makes sure that it is the one that the registry means.
     fn download(
         &self,
-        meta: &PackageMeta,
+        source: usize,
         url: &Url,
-    ) -> Result<(Hash, impl Read + Seek + use<>), LockError> {
-        let expected = meta.evidence.as_ref().map(|evidence| &evidence.shasum);
-        let Outside { disk, net } = *self.outside;
-        let downloaded = download(net, disk, url, expected).map_err(|cause| {
-            let id = Box::new(meta.id.clone());
-            LockError::Download { id, cause }
-        })?;
-        let zh = hash::zh_of_digest(&downloaded.digest);
+        expected: Option<&Digest>,
+    ) -> Result<(Hash, impl Read + Seek + use<>), ContentError> {
+        let net = self.sources[source].net;
+        let downloaded = download(net, self.disk, url, expected).map_err(ContentError::Download)?;
+        let found = hash::zh_of_digest(&downloaded.digest);
         match expected {
-            Some(expected) if *expected != downloaded.digest => Err(LockError::Checksum {
-                id: Box::new(meta.id.clone()),
-                place: url.to_string(),
-                expected: hash::zh_of_digest(expected),
-                found: zh,
+            Some(expected) if *expected != downloaded.digest => Err(ContentError::Checksum {
+                expected: *expected,
+                found,
             }),
-            _ => Ok((zh, downloaded.file)),
+            _ => Ok((found, downloaded.file)),
         }
     }
 }
 
-fn of_zip(meta: &PackageMeta, zip: ZipHashes) -> Result<HashedPackage, LockError> {
-    check_executable(meta, zip.files.iter().map(|file| &*file.name))?;
-    Ok(HashedPackage {
-        meta: meta.clone(),
+fn of_zip(wanted: &WantedPackage, zip: ZipHashes) -> Result<Content, ContentError> {
+    check_executable(wanted, zip.files.iter().map(|file| &*file.name))?;
+    Ok(Content {
         h1: zip.h1,
         form: Form::Zip {
             zh: zip.zh,
@@ -194,14 +280,12 @@ fn of_zip(meta: &PackageMeta, zip: ZipHashes) -> Result<HashedPackage, LockError
 }
 
 fn check_executable<'a>(
-    meta: &PackageMeta,
+    wanted: &WantedPackage,
     names: impl Iterator<Item = &'a [u8]>,
-) -> Result<(), LockError> {
-    if has_executable(names, meta.id.provider.type_name()) {
-        return Ok(());
+) -> Result<(), ContentError> {
+    if has_executable(names, &wanted.type_name) {
+        Ok(())
+    } else {
+        Err(ContentError::NoExecutable)
     }
-    Err(LockError::NoExecutable {
-        id: Box::new(meta.id.clone()),
-        place: meta.location.to_string(),
-    })
 }

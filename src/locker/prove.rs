@@ -2,14 +2,17 @@
 //!
 //! Both programs download first and look at the signature afterwards.
 
+use std::collections::BTreeMap;
 use std::time::SystemTime;
 
-use super::query::Found;
-use super::{LockError, Request};
+use super::query::Offered;
+use super::work::{Question, RootWork};
+use super::{FlavorSource, LockError, Release, Settings};
 use crate::authenticate::{self, AuthError, Listed, Rules, Signer};
 use crate::hash::Hashes;
-use crate::package::Evidence;
+use crate::package::{Evidence, PackageMeta};
 use crate::parallel;
+use crate::platform::Platform;
 
 /// What speaks for the packages of a release.
 #[derive(Default)]
@@ -24,64 +27,129 @@ pub(super) struct Proof {
     pub(super) signers: Vec<Signer>,
 }
 
-/// Judges the evidence of every release; `None` stands for those that come without any.
-pub(super) fn prove(
-    request: &Request<'_>,
-    found: &[Found],
-    now: SystemTime,
-    errors: &mut Vec<LockError>,
-) -> Vec<Option<Proof>> {
-    let rules = Rules {
-        flavor: request.flavor,
-        enforce_expiration: request.enforce_expiration,
-    };
-    let answers = parallel::map(request.jobs, found, |one| prove_release(&rules, one, now));
-    let mut proofs = Vec::new();
-    for (proof, failed) in answers {
-        proofs.push(proof);
-        errors.extend(failed);
-    }
-    proofs
+/// A provider whose packages have been found, with what proves them.
+pub(super) struct Proven {
+    pub(super) offered: Offered,
+    /// `None` if no package came with evidence.
+    pub(super) proof: Option<Proof>,
 }
 
-/// Judges the packages of one release. The document that they share is judged once.
-pub(super) fn prove_release(
+/// What evidence that holds says about a package.
+pub(super) struct Attested {
+    /// What the checksum document lists.
+    listed: Listed,
+    /// Who signed the document.
+    signer: Signer,
+}
+
+/// The packages of one release that have evidence, and whether it holds.
+pub(super) type Attestations = BTreeMap<Platform, Result<Attested, AuthError>>;
+
+/// Checks the evidence of all packages, and unites it for each provider of each root.
+///
+/// Checking a signature costs more than all else here, so it is done once for a release, whatever
+/// the number of roots.
+pub(super) fn prove<'a>(
+    sources: &[&FlavorSource<'_>],
+    settings: &Settings,
+    roots: Vec<RootWork<'a, Offered>>,
+) -> Vec<RootWork<'a, Proven>> {
+    let release_of = |source, one: &Offered| Question {
+        source,
+        about: one.selected.release(),
+    };
+    // Roots may want different platforms of one release.
+    let mut releases: BTreeMap<Question<Release>, BTreeMap<&Platform, &PackageMeta>> =
+        BTreeMap::new();
+    for root in &roots {
+        for one in &root.providers {
+            let metas = one.metas.iter().map(|meta| (&meta.id.platform, &**meta));
+            let release = releases.entry(release_of(root.source, one)).or_default();
+            release.extend(metas);
+        }
+    }
+    let nows: Vec<SystemTime> = sources.iter().map(|one| one.net.clock.now()).collect();
+    let (releases, metas): (Vec<_>, Vec<_>) = releases.into_iter().unzip();
+    let pairs: Vec<_> = releases.iter().zip(&metas).collect();
+    let attestations = parallel::map(settings.jobs, &pairs, |(release, metas)| {
+        let rules = Rules {
+            flavor: sources[release.source].flavor,
+            enforce_expiration: settings.enforce_expiration,
+        };
+        check(&rules, metas.values().copied(), nows[release.source])
+    });
+    let attestations: BTreeMap<Question<Release>, Attestations> =
+        releases.into_iter().zip(attestations).collect();
+    let prove = |root: RootWork<'a, Offered>| {
+        let source = root.source;
+        root.advance(|offered, errors| {
+            let proof = unite(
+                &offered,
+                &attestations[&release_of(source, &offered)],
+                errors,
+            );
+            Some(Proven { offered, proof })
+        })
+    };
+    roots.into_iter().map(prove).collect()
+}
+
+/// Checks the evidence for packages of one release; those without any are left out. A
+/// document that they share is checked once.
+pub(super) fn check<'m>(
     rules: &Rules,
-    found: &Found,
+    metas: impl IntoIterator<Item = &'m PackageMeta>,
     now: SystemTime,
-) -> (Option<Proof>, Vec<LockError>) {
+) -> Attestations {
     let mut signers = Vec::new();
-    let mut proof: Option<Proof> = None;
-    let mut errors = Vec::new();
-    for meta in &found.metas {
+    let mut attestations = BTreeMap::new();
+    for meta in metas {
         let Some(evidence) = &meta.evidence else {
             continue;
         };
-        let judged = authenticate::listed(evidence).and_then(|listed| {
+        let attested = authenticate::listed(evidence).and_then(|listed| {
             let signer = signer_of(evidence, &mut signers, |evidence| {
                 authenticate::signer(evidence, rules, now)
             })?;
-            Ok((listed, signer))
+            Ok(Attested { listed, signer })
         });
-        match judged {
-            Ok((listed, signer)) => proof.get_or_insert_default().add(&listed, signer),
-            Err(cause) => errors.push(LockError::Unproven {
+        attestations.insert(meta.id.platform.clone(), attested);
+    }
+    attestations
+}
+
+/// Unites what proves the packages of one release; `None` if none of them came with evidence that
+/// holds.
+pub(super) fn unite(
+    offered: &Offered,
+    attestations: &Attestations,
+    errors: &mut Vec<LockError>,
+) -> Option<Proof> {
+    let mut proof: Option<Proof> = None;
+    for meta in &offered.metas {
+        match attestations.get(&meta.id.platform) {
+            None => {}
+            Some(Ok(attested)) => proof.get_or_insert_default().add(attested),
+            Some(Err(cause)) => errors.push(LockError::Unproven {
                 id: Box::new(meta.id.clone()),
                 place: meta.location.to_string(),
-                cause: Box::new(cause),
+                cause: Box::new(cause.clone()),
             }),
         }
     }
-    let documents = found.metas.iter().filter_map(|meta| meta.evidence.as_ref());
-    let documents: Vec<&[u8]> = documents.map(|evidence| &*evidence.sums).collect();
+    let evidence = offered
+        .metas
+        .iter()
+        .filter_map(|meta| meta.evidence.as_ref());
+    let documents: Vec<&[u8]> = evidence.map(|evidence| &*evidence.sums).collect();
     if let Some(filename) = disagreement(&documents) {
         errors.push(LockError::ListsDiffer {
-            provider: Box::new(found.selected.provider.clone()),
-            version: found.selected.version.clone(),
+            provider: Box::new(offered.selected.provider.clone()),
+            version: offered.selected.version.clone(),
             filename,
         });
     }
-    (proof, errors)
+    proof
 }
 
 /// Returns a file for which documents of one release state different hashes.
@@ -103,13 +171,10 @@ fn disagreement(documents: &[&[u8]]) -> Option<String> {
     None
 }
 
-/// A document with what was found out about who signed it.
-type Judged<'a> = (&'a Evidence, Result<Signer, AuthError>);
-
 /// Returns who signed a document, looking only if that is not known yet.
 fn signer_of<'a>(
     evidence: &'a Evidence,
-    known: &mut Vec<Judged<'a>>,
+    known: &mut Vec<(&'a Evidence, Result<Signer, AuthError>)>,
     look: impl FnOnce(&Evidence) -> Result<Signer, AuthError>,
 ) -> Result<Signer, AuthError> {
     let same = known
@@ -124,12 +189,13 @@ fn signer_of<'a>(
 }
 
 impl Proof {
-    fn add(&mut self, listed: &Listed, signer: Signer) {
+    fn add(&mut self, attested: &Attested) {
+        let Attested { listed, signer } = attested;
         self.signed = self.signed.union(&listed.hashes);
         self.zips = self.zips.union(&listed.zips);
         self.lists_release |= listed.zips.len() >= 2;
-        if !self.signers.contains(&signer) {
-            self.signers.push(signer);
+        if !self.signers.contains(signer) {
+            self.signers.push(signer.clone());
         }
     }
 }

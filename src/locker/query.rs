@@ -1,19 +1,19 @@
-//! Asking the source: a version for every provider, then its packages.
+//! Asking the sources: a version for every provider, then its packages.
 
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 
-use super::{LockError, Request, Wanted};
+use super::work::{Question, RootWork, answers, distinct};
+use super::{FlavorSource, LockError, Release, Wanted};
 use crate::addr::ProviderAddr;
-use crate::lockfile::LockFile;
 use crate::package::{PackageId, PackageMeta};
-use crate::parallel;
 use crate::platform::Platform;
-use crate::resolve::{self, Query, SelectError};
-use crate::sources::Source;
+use crate::resolve::{self, Query};
+use crate::sources::{Offer, SourceError};
 use crate::version::{Constraints, Version};
 
-/// How many questions are under way at once. Whoever asks waits for the network most of the time, so
-/// this has nothing to do with the number of cores; how many go to one host is limited elsewhere.
+/// How many questions are under way at once. An answer is mostly a wait for the network, so this
+/// has nothing to do with the number of cores; how many go to one host is limited elsewhere.
 pub(super) const QUESTIONS: NonZeroUsize = NonZeroUsize::new(32).expect("positive");
 
 /// A provider with its version.
@@ -31,43 +31,74 @@ pub(super) struct Selected {
 }
 
 /// A selected provider with its packages.
-pub(super) struct Found {
+pub(super) struct Offered {
     pub(super) selected: Selected,
     /// The packages for wanted platforms, sorted by platform.
-    pub(super) metas: Vec<PackageMeta>,
+    pub(super) metas: Vec<Arc<PackageMeta>>,
     /// Every platform that the release is known to offer, sorted.
-    pub(super) offered: Vec<Platform>,
+    pub(super) platforms: Vec<Platform>,
     /// Wanted platforms that the release does not offer.
     pub(super) skipped: Vec<Platform>,
 }
 
-/// Settles a version for every required provider, sorted by provider.
-pub(super) fn select(
-    source: &dyn Source,
-    request: &Request<'_>,
-    before: &LockFile,
-    errors: &mut Vec<LockError>,
-) -> Vec<Selected> {
-    let (queries, refused) = resolve::to_query(request.requirements, before, request.flavor);
-    errors.extend(refused.into_iter().map(|(provider, refusal)| {
-        LockError::from(Box::new(SelectError::Refused { provider, refusal }))
-    }));
-    let answers = parallel::map(QUESTIONS, &queries, |query| select_one(source, query));
-    keep_good(answers, errors)
+impl Selected {
+    pub(super) fn release(&self) -> Release {
+        Release {
+            provider: self.provider.clone(),
+            version: self.version.clone(),
+        }
+    }
 }
 
-fn select_one(source: &dyn Source, query: &Query) -> Result<Selected, LockError> {
+/// Selects a version for every required provider.
+pub(super) fn select<'a>(
+    sources: &[&FlavorSource<'_>],
+    roots: Vec<RootWork<'a, Query>>,
+) -> Vec<RootWork<'a, Selected>> {
+    let questions = roots.iter().flat_map(|root| {
+        // A locked version that is not allowed fails without an answer.
+        let open = root.providers.iter();
+        let open = open.filter(|query| query.check_locked().is_ok());
+        open.map(|query| versions_of(root.source, &query.provider))
+    });
+    let offers = answers(QUESTIONS, distinct(questions), |one| {
+        sources[one.source].source.versions(&one.about)
+    });
+    let select = |root: RootWork<'a, Query>| {
+        let source = root.source;
+        root.advance(|query, errors| {
+            let offer = offers.get(&versions_of(source, &query.provider));
+            let selected = select_one(query, offer);
+            selected.map_err(|error| errors.push(error)).ok()
+        })
+    };
+    roots.into_iter().map(select).collect()
+}
+
+fn versions_of(source: usize, provider: &ProviderAddr) -> Question<ProviderAddr> {
+    Question {
+        source,
+        about: provider.clone(),
+    }
+}
+
+fn select_one(
+    query: Query,
+    offer: Option<&Result<Offer, SourceError>>,
+) -> Result<Selected, LockError> {
     query.check_locked()?;
-    let offer = source.versions(&query.provider);
-    let offer = offer.map_err(|cause| LockError::of_versions(&query.provider, cause))?;
-    let versions = &offer.versions;
+    let offer = offer.expect("each query that can be met was asked about");
+    let failed = |cause: &SourceError| LockError::of_versions(&query.provider, cause.clone());
+    let offer = offer.as_ref().map_err(failed)?;
     Ok(Selected {
-        provider: query.provider.clone(),
-        version: resolve::select(query, versions)?,
-        constraints: query.constraints.clone(),
+        version: resolve::select(&query, &offer.versions)?,
         locked: query.locked.is_some(),
-        newest: Constraints::default().newest(versions.iter()).cloned(),
-        warnings: offer.warnings,
+        newest: Constraints::default()
+            .newest(offer.versions.iter())
+            .cloned(),
+        warnings: offer.warnings.clone(),
+        provider: query.provider,
+        constraints: query.constraints,
     })
 }
 
@@ -80,60 +111,124 @@ enum Need {
     May,
 }
 
-/// Finds the packages of every selection for the wanted platforms.
-pub(super) fn packages(
-    source: &dyn Source,
-    request: &Request<'_>,
-    selected: Vec<Selected>,
-    errors: &mut Vec<LockError>,
-) -> Vec<Found> {
-    let mut found = Vec::new();
-    let mut questions = Vec::new();
-    for one in selected {
-        let offered = source.platforms(&one.provider, &one.version);
-        let wanted = request.platforms.of(&one.provider);
-        for (platform, need) in choose(wanted, &offered) {
-            let id = PackageId {
-                provider: one.provider.clone(),
-                version: one.version.clone(),
-                platform,
-            };
-            questions.push((id, need));
+/// A selected provider with the platforms that its packages are wanted for.
+struct Planned {
+    selected: Selected,
+    /// Every platform that the release is known to offer, sorted.
+    offered: Vec<Platform>,
+    /// Sorted.
+    wanted: Vec<(Platform, Need)>,
+}
+
+impl Planned {
+    /// Returns which package is the one for a platform.
+    fn package(&self, platform: &Platform) -> PackageId {
+        PackageId {
+            provider: self.selected.provider.clone(),
+            version: self.selected.version.clone(),
+            platform: platform.clone(),
         }
-        found.push(Found {
-            selected: one,
-            metas: Vec::new(),
-            offered,
-            skipped: Vec::new(),
-        });
     }
-    let answers = parallel::map(QUESTIONS, &questions, |(id, _)| source.package(id));
-    let mut answers = questions.into_iter().zip(answers).peekable();
-    for one in &mut found {
-        let mut failed = false;
-        let is_own = |id: &PackageId| id.provider == one.selected.provider;
-        while let Some(((id, need), answer)) = answers.next_if(|((id, _), _)| is_own(id)) {
-            match answer {
-                Ok(meta) => one.metas.push(meta),
-                Err(error) if need == Need::May && error.lacks_platform() => {
-                    one.skipped.push(id.platform);
-                }
-                Err(error) => {
-                    failed = true;
-                    errors.push(LockError::of_package(&id, error));
-                }
+}
+
+/// Finds the packages of every selection for the wanted platforms.
+pub(super) fn packages<'a>(
+    sources: &[&FlavorSource<'_>],
+    roots: Vec<RootWork<'a, Selected>>,
+) -> Vec<RootWork<'a, Offered>> {
+    let roots = plan(sources, roots);
+    let question = |source, one: &Planned, platform: &Platform| Question {
+        source,
+        about: one.package(platform),
+    };
+    let questions = roots.iter().flat_map(|root| {
+        root.providers.iter().flat_map(|one| {
+            let platforms = one.wanted.iter();
+            platforms.map(|(platform, _)| question(root.source, one, platform))
+        })
+    });
+    let metas = answers(QUESTIONS, distinct(questions), |one| {
+        let meta = sources[one.source].source.package(&one.about);
+        meta.map(Arc::new)
+    });
+    let offered = |root: RootWork<'a, Planned>| {
+        let source = root.source;
+        root.advance(|one, errors| {
+            let answer = |platform: &Platform| &metas[&question(source, &one, platform)];
+            let (metas, skipped) = sort_out(&one, answer, errors);
+            Some(Offered {
+                selected: one.selected,
+                metas,
+                platforms: one.offered,
+                skipped,
+            })
+        })
+    };
+    roots.into_iter().map(offered).collect()
+}
+
+/// Decides which platforms of each selection are asked for.
+fn plan<'a>(
+    sources: &[&FlavorSource<'_>],
+    roots: Vec<RootWork<'a, Selected>>,
+) -> Vec<RootWork<'a, Planned>> {
+    let release_of = |source, selected: &Selected| Question {
+        source,
+        about: selected.release(),
+    };
+    let questions = roots.iter().flat_map(|root| {
+        let releases = root.providers.iter();
+        releases.map(|selected| release_of(root.source, selected))
+    });
+    // The source has the list of versions already, so no answer is worth a thread.
+    let platforms = answers(NonZeroUsize::MIN, distinct(questions), |one| {
+        let Release { provider, version } = &one.about;
+        sources[one.source].source.platforms(provider, version)
+    });
+    let plan = |root: RootWork<'a, Selected>| {
+        let (source, wanted) = (root.source, root.request.platforms);
+        root.advance(|selected, _| {
+            let offered = platforms[&release_of(source, &selected)].clone();
+            Some(Planned {
+                wanted: choose(wanted.of(&selected.provider), &offered),
+                offered,
+                selected,
+            })
+        })
+    };
+    roots.into_iter().map(plan).collect()
+}
+
+/// Returns the packages that a release has, and the platforms that it may lack and does.
+fn sort_out<'m>(
+    one: &Planned,
+    answer: impl Fn(&Platform) -> &'m Result<Arc<PackageMeta>, SourceError>,
+    errors: &mut Vec<LockError>,
+) -> (Vec<Arc<PackageMeta>>, Vec<Platform>) {
+    let (mut metas, mut skipped) = (Vec::new(), Vec::new());
+    let mut failed = false;
+    for (platform, need) in &one.wanted {
+        match answer(platform) {
+            Ok(meta) => metas.push(Arc::clone(meta)),
+            Err(error) if *need == Need::May && error.lacks_platform() => {
+                skipped.push(platform.clone());
+            }
+            Err(error) => {
+                failed = true;
+                let id = one.package(platform);
+                errors.push(LockError::of_package(&id, error.clone()));
             }
         }
-        if one.metas.is_empty() && !failed {
-            errors.push(LockError::NoPlatform {
-                provider: Box::new(one.selected.provider.clone()),
-                version: one.selected.version.clone(),
-                announced: one.skipped.iter().any(|p| one.offered.contains(p)),
-                offered: one.offered.clone(),
-            });
-        }
     }
-    found
+    if metas.is_empty() && !failed {
+        errors.push(LockError::NoPlatform {
+            provider: Box::new(one.selected.provider.clone()),
+            version: one.selected.version.clone(),
+            announced: skipped.iter().any(|p| one.offered.contains(p)),
+            offered: one.offered.clone(),
+        });
+    }
+    (metas, skipped)
 }
 
 /// Decides which platforms of a release are asked for, sorted.
@@ -156,19 +251,4 @@ fn choose(wanted: &Wanted, offered: &[Platform]) -> Vec<(Platform, Need)> {
     platforms.dedup();
     let platforms = platforms.into_iter();
     platforms.map(|p| (p.clone(), need(p))).collect()
-}
-
-/// Returns what is good, and adds what is not to the errors.
-pub(super) fn keep_good<T>(
-    results: Vec<Result<T, LockError>>,
-    errors: &mut Vec<LockError>,
-) -> Vec<T> {
-    let mut good = Vec::new();
-    for result in results {
-        match result {
-            Ok(value) => good.push(value),
-            Err(error) => errors.push(error),
-        }
-    }
-    good
 }

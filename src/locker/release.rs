@@ -1,10 +1,11 @@
 //! What registries say of locked releases; no package is downloaded.
 
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::LockError;
-use super::prove::prove_release;
-use super::query::{Found, QUESTIONS, Selected};
+use super::prove::{check, unite};
+use super::query::{Offered, QUESTIONS, Selected};
 use crate::addr::ProviderAddr;
 use crate::authenticate::{self, AuthError, Rules, Signer};
 use crate::hash::Hashes;
@@ -60,9 +61,10 @@ pub fn releases(
                 signed: None,
             });
         };
-        let signed = match versions.contains(&release.version) {
-            true => Some(signed(source, release, rules, now)?),
-            false => None,
+        let signed = if versions.contains(&release.version) {
+            Some(signed(source, release, rules, now)?)
+        } else {
+            None
         };
         Ok(Vouched { versions, signed })
     })
@@ -86,9 +88,13 @@ fn signed(
     now: SystemTime,
 ) -> Result<SignedList, Vec<LockError>> {
     let found = packages(source, release).map_err(|error| vec![error])?;
-    let (proof, errors) = prove_release(rules, &found, now);
+    let attestations = check(rules, found.metas.iter().map(|meta| &**meta), now);
+    let mut errors = Vec::new();
+    let proof = unite(&found, &attestations, &mut errors);
+    if !errors.is_empty() {
+        return Err(errors);
+    }
     match (proof, found.metas.first()) {
-        _ if !errors.is_empty() => Err(errors),
         (Some(proof), _) => Ok(SignedList {
             hashes: proof.signed,
             signers: proof.signers,
@@ -102,17 +108,17 @@ fn signed(
         (None, None) => Err(vec![LockError::NoPlatform {
             provider: Box::new(release.provider.clone()),
             version: release.version.clone(),
-            announced: !found.offered.is_empty(),
-            offered: found.offered,
+            announced: !found.platforms.is_empty(),
+            offered: found.platforms,
         }]),
     }
 }
 
 /// Finds as many packages of a release as it takes to have the hashes of all of them.
-fn packages(source: &dyn Source, release: &Release) -> Result<Found, LockError> {
+fn packages(source: &dyn Source, release: &Release) -> Result<Offered, LockError> {
     let Release { provider, version } = release;
     let offered = source.platforms(provider, version);
-    let mut found = Found {
+    let mut found = Offered {
         selected: Selected {
             provider: provider.clone(),
             version: version.clone(),
@@ -122,12 +128,13 @@ fn packages(source: &dyn Source, release: &Release) -> Result<Found, LockError> 
             warnings: Vec::new(),
         },
         metas: Vec::new(),
-        offered: offered.clone(),
+        platforms: offered.clone(),
         skipped: Vec::new(),
     };
-    let platforms = match offered.is_empty() {
-        true => Platform::common(),
-        false => offered,
+    let platforms = if offered.is_empty() {
+        Platform::common()
+    } else {
+        offered
     };
     for platform in platforms {
         let id = PackageId {
@@ -138,7 +145,7 @@ fn packages(source: &dyn Source, release: &Release) -> Result<Found, LockError> 
         match source.package(&id) {
             Ok(meta) => {
                 let is_enough = !lists_one(&meta);
-                found.metas.push(meta);
+                found.metas.push(Arc::new(meta));
                 if is_enough {
                     break;
                 }

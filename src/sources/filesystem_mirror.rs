@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::{Offer, Source, SourceError};
 use crate::addr::ProviderAddr;
@@ -57,7 +58,10 @@ impl FilesystemMirror {
                 path: dir.to_owned(),
                 limit: MAX_ENTRIES,
             }),
-            Err(Stop::Unreadable(path, cause)) => Err(SourceError::Unreadable { path, cause }),
+            Err(Stop::Unreadable(path, cause)) => Err(SourceError::Unreadable {
+                path,
+                cause: Arc::new(cause),
+            }),
         }
     }
 

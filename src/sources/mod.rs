@@ -81,8 +81,8 @@ pub struct Offer {
     pub warnings: Vec<String>,
 }
 
-/// Why a source gave no answer.
-#[derive(Debug, thiserror::Error)]
+/// Why a source gave no answer. Whoever asks the same gets a copy, so causes are shared.
+#[derive(Clone, Debug, thiserror::Error)]
 pub enum SourceError {
     /// A registry gave none. Shared, because many packages may fail for one reason.
     #[error(transparent)]
@@ -112,7 +112,7 @@ pub enum SourceError {
         path: PathBuf,
         /// What the system says.
         #[source]
-        cause: io::Error,
+        cause: Arc<io::Error>,
     },
     /// A mirror directory has more entries than a scan looks at.
     #[error("the mirror in {} has more than {limit} entries", path.display())]

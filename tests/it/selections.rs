@@ -8,7 +8,9 @@ use std::sync::Arc;
 use lockctl::config;
 use lockctl::diag::{Texts, has_errors};
 use lockctl::flavor::Flavor;
-use lockctl::locker::{self, LockError, Outside, Request, Wanted, WantedPlatforms};
+use lockctl::locker::{
+    self, FlavorSource, LockError, RootRequest, Settings, Wanted, WantedPlatforms,
+};
 use lockctl::lockfile::LockFile;
 use lockctl::sources::SourceError;
 use lockctl::sources::filesystem_mirror::FilesystemMirror;
@@ -89,21 +91,6 @@ fn run(files: &MemFiles, flavor: Flavor) -> Result<(String, String), Vec<String>
         return Err(loaded.diagnostics.into_iter().map(|d| d.title).collect());
     }
     let mirror = FilesystemMirror::scan(files, Path::new("/mirror"), flavor).unwrap();
-    let request = Request {
-        flavor,
-        requirements: &loaded.requirements,
-        lock: &LockFile::default(),
-        platforms: &WantedPlatforms {
-            every: Wanted {
-                named: vec!["linux_amd64".parse().unwrap()],
-                ..Wanted::default()
-            },
-            ..WantedPlatforms::default()
-        },
-        jobs: NonZeroUsize::MIN,
-        downloads: NonZeroUsize::MIN,
-        enforce_expiration: false,
-    };
     let (http, clock) = (MemHttp::nobody(), MemClock::default());
     let net = Net {
         http: &http,
@@ -112,11 +99,30 @@ fn run(files: &MemFiles, flavor: Flavor) -> Result<(String, String), Vec<String>
         package_credentials: Arc::new(|_| None),
         told: &|_| {},
     };
-    let outside = Outside {
-        disk: files,
+    let source = FlavorSource {
+        flavor,
+        source: &mirror,
         net: &net,
     };
-    match locker::run(&outside, &mirror, &request) {
+    let wanted = WantedPlatforms {
+        every: Wanted {
+            named: vec!["linux_amd64".parse().unwrap()],
+            ..Wanted::default()
+        },
+        ..WantedPlatforms::default()
+    };
+    let root = RootRequest {
+        source: &source,
+        requirements: &loaded.requirements,
+        lock: &LockFile::default(),
+        platforms: &wanted,
+    };
+    let settings = Settings {
+        jobs: NonZeroUsize::MIN,
+        downloads: NonZeroUsize::MIN,
+        enforce_expiration: false,
+    };
+    match locker::run(files, &settings, &[root]).remove(0) {
         Ok(locked) => {
             let entry = locked.lock.providers.values().next().unwrap();
             Ok((entry.version.to_string(), entry.constraints.to_string()))

@@ -223,10 +223,7 @@ fn advice(error: &LockError, flavor: Flavor) -> Option<String> {
             "nothing was written; try again, and if it stays so tell whoever runs the registry"
                 .to_owned()
         }
-        LockError::Package {
-            cause: ArchiveError::ParentInName { .. },
-            ..
-        } => "do not install this package: it would write outside its directory".to_owned(),
+        LockError::Package { cause, .. } if matches!(**cause, ArchiveError::ParentInName { .. }) => "do not install this package: it would write outside its directory".to_owned(),
         LockError::Package { .. } | LockError::NoExecutable { .. } => {
             "replace the package by an intact copy".to_owned()
         }

@@ -14,41 +14,63 @@ use crate::cli::network::{self, Told};
 use crate::cli::output::{Output, RootOutput};
 use crate::cli::progress::Progress;
 use crate::cli::root::{LockText, Root};
-use crate::cli::roots;
+use crate::cli::roots::{self, Together};
 use crate::cli::setup;
 use crate::cli::setup::Typed;
 use crate::config::Loaded;
 use crate::diag::{Diagnostic, Texts, has_errors};
 use crate::flavor::Flavor;
-use crate::locker::{self, DOWNLOADS, Locked, Outside, Request};
-use crate::lockfile;
+use crate::locker::{
+    self, DOWNLOADS, FlavorSource, LockError, Locked, RootRequest, Settings, WantedPlatforms,
+};
+use crate::lockfile::{self, LockFile};
 use crate::report::Failure;
 use crate::report::json::Status;
 use crate::sources::filesystem_mirror::FilesystemMirror;
-use crate::sources::net::Event;
+use crate::sources::net::{Event, Net};
 use crate::sources::{Empty, Source, SourceError};
 use crate::world::Replaced;
 
-/// What all roots of a run share.
-struct Run<'a> {
+/// The lock run of a command line.
+struct LockRun<'a> {
     common: &'a Common,
     args: &'a Lock,
     world: World<'a>,
     platforms: Typed,
     told: Told<'a>,
-    /// What was made ready for each flavor that came up.
-    ready: Vec<Ready<'a>>,
+    settings: Settings,
+    /// The sources that the roots so far need.
+    sources: Vec<SourceSetup<'a>>,
 }
 
 /// Where packages come from by the rules of a flavor.
-struct Ready<'a> {
+struct SourceSetup<'a> {
     flavor: Flavor,
-    /// `None` if the CLI configuration is broken.
-    source: Option<Box<dyn Source + 'a>>,
+    net: Net<'a>,
+    packages: Packages<'a>,
     /// What is to be said about the CLI configuration.
     diagnostics: Vec<Diagnostic>,
     /// Whether that was said of a root that counts.
-    told: bool,
+    is_said: bool,
+}
+
+/// Which packages there are.
+enum Packages<'a> {
+    Of(Box<dyn Source + 'a>),
+    /// Unknown: the CLI configuration has errors.
+    Unknown,
+    /// None are needed, since all providers are built in.
+    NotNeeded,
+}
+
+/// A root that is ready to be locked.
+struct OpenRoot {
+    root: Root,
+    lock: LockFile,
+    loaded: Loaded,
+    platforms: WantedPlatforms,
+    /// The place of its source.
+    source: usize,
 }
 
 pub(in crate::cli) fn run(
@@ -63,30 +85,36 @@ pub(in crate::cli) fn run(
     };
     let progress = Progress::new(common, world.env, stderr);
     let told = |event: &Event<'_>| progress.tell(event);
-    let mut run = Run {
+    let mut run = LockRun {
         common,
         args,
         world,
         platforms,
         told: &told,
-        ready: Vec::new(),
+        settings: Settings {
+            jobs: setup::jobs(args.jobs),
+            downloads: args.jobs.unwrap_or(DOWNLOADS),
+            enforce_expiration: setup::is_true(world.env, "OPENTOFU_ENFORCE_GPG_EXPIRATION"),
+        },
+        sources: Vec::new(),
     };
-    let ran = roots::each(common, &args.roots, world, |root, texts, output| {
-        run.root(root, texts, output)
-    });
+    let ran = roots::together(common, &args.roots, world, &mut run);
     progress.finish();
     let mut output = Output::of_roots("lock", ran);
     output.remarks(setup::platform_remarks(&args.platforms.platforms));
     output
 }
 
-impl<'a> Run<'a> {
-    fn root(
+impl Together for LockRun<'_> {
+    type Opened = OpenRoot;
+    type Outcome = Result<Locked, Vec<LockError>>;
+
+    fn open(
         &mut self,
-        root: &Root,
+        root: Root,
         texts: &mut Texts,
         output: &mut RootOutput,
-    ) -> Result<Replaced, Failure> {
+    ) -> Result<Option<OpenRoot>, Failure> {
         if let Some(lock) = &root.lock {
             output.faults(&lock.diagnostics, texts);
         }
@@ -103,76 +131,80 @@ impl<'a> Run<'a> {
             .as_ref()
             .is_some_and(|lock| has_errors(&lock.diagnostics));
         if broken || has_errors(&loaded.diagnostics) {
-            return Ok(Replaced::Done);
+            return Ok(None);
         }
-        let required = &loaded.requirements.providers;
-        if root.lock.is_none() && required.keys().all(|addr| addr.is_builtin(root.flavor)) {
-            text::nothing_required(output, root);
-            return Ok(Replaced::Done);
+        let required: Vec<&ProviderAddr> = loaded.requirements.providers.keys().collect();
+        let needs_packages = !required.iter().all(|addr| addr.is_builtin(root.flavor));
+        if root.lock.is_none() && !needs_packages {
+            text::nothing_required(output, &root);
+            return Ok(None);
         }
-        self.lock(root, &loaded, texts, output)
+        let source = if needs_packages {
+            self.source(root.flavor, texts)?
+        } else {
+            self.add(root.flavor, Packages::NotNeeded, Vec::new())
+        };
+        // Errors of the CLI configuration stop every root; its warnings are said once, later on.
+        if let SourceSetup {
+            packages: Packages::Unknown,
+            diagnostics,
+            ..
+        } = &self.sources[source]
+        {
+            output.faults(diagnostics, texts);
+            return Ok(None);
+        }
+        Ok(Some(OpenRoot {
+            platforms: self.platforms.of_root(&root, &required),
+            lock: root.document().lock,
+            root,
+            loaded,
+            source,
+        }))
     }
 
-    fn lock(
+    fn work(&mut self, roots: &[&OpenRoot]) -> Vec<Result<Locked, Vec<LockError>>> {
+        let sources = self.sources.iter().map(|setup| FlavorSource {
+            flavor: setup.flavor,
+            source: match &setup.packages {
+                Packages::Of(source) => &**source,
+                Packages::Unknown | Packages::NotNeeded => &Empty,
+            },
+            net: &setup.net,
+        });
+        let sources: Vec<FlavorSource<'_>> = sources.collect();
+        let requests = roots.iter().map(|one| RootRequest {
+            source: &sources[one.source],
+            requirements: &one.loaded.requirements,
+            lock: &one.lock,
+            platforms: &one.platforms,
+        });
+        let requests: Vec<RootRequest<'_>> = requests.collect();
+        locker::run(self.world.disk, &self.settings, &requests)
+    }
+
+    fn finish(
         &mut self,
-        root: &Root,
-        loaded: &Loaded,
-        texts: &mut Texts,
+        opened: &OpenRoot,
+        outcome: Result<Locked, Vec<LockError>>,
+        texts: &Texts,
         output: &mut RootOutput,
     ) -> Result<Replaced, Failure> {
-        let required = &loaded.requirements.providers;
-        if required.keys().all(|addr| addr.is_builtin(root.flavor)) {
-            return self.run(root, loaded, &Empty, (texts, output));
+        let source = &self.sources[opened.source];
+        if !source.is_said {
+            output.faults(&source.diagnostics, texts);
         }
-        let at = self.make_ready(root.flavor, texts)?;
-        let ready = &self.ready[at];
-        // Errors stop every root; the rest is told once.
-        if !ready.told || ready.source.is_none() {
-            output.faults(&ready.diagnostics, texts);
-        }
-        let Some(source) = &ready.source else {
-            return Ok(Replaced::Done);
-        };
-        let done = self.run(root, loaded, &**source, (texts, output));
-        // A root that starts over says everything again.
-        self.ready[at].told |= !matches!(done, Ok(Replaced::Changed));
-        done
-    }
-
-    /// Locks one root with what a source has.
-    fn run(
-        &self,
-        root: &Root,
-        loaded: &Loaded,
-        source: &dyn Source,
-        (texts, output): (&Texts, &mut RootOutput),
-    ) -> Result<Replaced, Failure> {
-        let net = network::net(self.world, root.flavor, self.told);
-        let document = root.document();
-        let providers: Vec<&ProviderAddr> = loaded.requirements.providers.keys().collect();
-        let platforms = self.platforms.of_root(root, &providers);
-        let request = Request {
-            flavor: root.flavor,
-            requirements: &loaded.requirements,
-            lock: &document.lock,
-            platforms: &platforms,
-            jobs: setup::jobs(self.args.jobs),
-            downloads: self.args.jobs.unwrap_or(DOWNLOADS),
-            enforce_expiration: setup::is_true(self.world.env, "OPENTOFU_ENFORCE_GPG_EXPIRATION"),
-        };
-        let outside = Outside {
-            disk: self.world.disk,
-            net: &net,
-        };
-        match locker::run(&outside, source, &request) {
+        let OpenRoot { root, loaded, .. } = opened;
+        let done = match outcome {
             Ok(locked) => {
                 // That a state cannot be seen is worth a word only where that changes something.
                 let about_state = loaded.diagnostics.iter().filter(|one| is_about_state(one));
-                match self.common.verbose || !locked.unrequired.is_empty() {
-                    true => output.faults(about_state, texts),
-                    false => output.aside(about_state, texts),
+                if self.common.verbose || !locked.unrequired.is_empty() {
+                    output.faults(about_state, texts);
+                } else {
+                    output.aside(about_state, texts);
                 }
-                self.finish(root, &locked, output)
+                self.write(root, &locked, output)
             }
             Err(errors) => {
                 let required = Required {
@@ -182,23 +214,45 @@ impl<'a> Run<'a> {
                 advice::lock::errors(output, &errors, root.flavor, &required);
                 Ok(Replaced::Done)
             }
-        }
+        };
+        // A root that starts over says everything again.
+        self.sources[opened.source].is_said |= !matches!(done, Ok(Replaced::Changed));
+        done
     }
+}
 
-    /// Makes the source ready by the rules of a flavor, unless that was done; returns where it stands.
-    fn make_ready(&mut self, flavor: Flavor, texts: &mut Texts) -> Result<usize, Failure> {
-        if let Some(at) = self.ready.iter().position(|ready| ready.flavor == flavor) {
+impl<'a> LockRun<'a> {
+    /// Returns the place of the source for a flavor, setting it up if no root needed it before.
+    fn source(&mut self, flavor: Flavor, texts: &mut Texts) -> Result<usize, Failure> {
+        let has_packages = |one: &SourceSetup<'_>| !matches!(one.packages, Packages::NotNeeded);
+        let mut known = self.sources.iter();
+        if let Some(at) = known.position(|one| one.flavor == flavor && has_packages(one)) {
             return Ok(at);
         }
-        let ready = match &self.args.fs_mirror {
-            Some(dir) => self.mirror(dir, flavor)?,
+        let (packages, diagnostics) = match &self.args.fs_mirror {
+            Some(dir) => (self.mirror(dir, flavor)?, Vec::new()),
             None => self.registry(flavor, texts)?,
         };
-        self.ready.push(ready);
-        Ok(self.ready.len() - 1)
+        Ok(self.add(flavor, packages, diagnostics))
     }
 
-    fn mirror(&self, dir: &Path, flavor: Flavor) -> Result<Ready<'a>, Failure> {
+    fn add(
+        &mut self,
+        flavor: Flavor,
+        packages: Packages<'a>,
+        diagnostics: Vec<Diagnostic>,
+    ) -> usize {
+        self.sources.push(SourceSetup {
+            flavor,
+            net: network::net(self.world, flavor, self.told),
+            packages,
+            diagnostics,
+            is_said: false,
+        });
+        self.sources.len() - 1
+    }
+
+    fn mirror(&self, dir: &Path, flavor: Flavor) -> Result<Packages<'a>, Failure> {
         let dir = setup::below(self.common, dir);
         let mirror = FilesystemMirror::scan(self.world.disk, &dir, flavor).map_err(|error| {
             let is_top = matches!(&error, SourceError::Unreadable { path, .. } if *path == dir);
@@ -209,15 +263,14 @@ impl<'a> Run<'a> {
             };
             Failure::from_error(&error).help(help)
         })?;
-        Ok(Ready {
-            flavor,
-            source: Some(Box::new(mirror)),
-            diagnostics: Vec::new(),
-            told: false,
-        })
+        Ok(Packages::Of(Box::new(mirror)))
     }
 
-    fn registry(&self, flavor: Flavor, texts: &mut Texts) -> Result<Ready<'a>, Failure> {
+    fn registry(
+        &self,
+        flavor: Flavor,
+        texts: &mut Texts,
+    ) -> Result<(Packages<'a>, Vec<Diagnostic>), Failure> {
         if self.common.offline {
             return Err(Failure {
                 title: "there is nobody to ask".to_owned(),
@@ -227,23 +280,20 @@ impl<'a> Run<'a> {
                 help: Some("leave out --offline, or name a mirror with --fs-mirror DIR".to_owned()),
             });
         }
-        let net = network::net(self.world, flavor, self.told);
         let (config, mut diagnostics) =
             network::configuration(self.common, self.world, flavor, texts);
         diagnostics.extend(config.not_followed(flavor));
-        let sound = !has_errors(&diagnostics);
-        let source = sound
-            .then(|| Box::new(network::registry(&net, flavor, config)) as Box<dyn Source + 'a>);
-        Ok(Ready {
-            flavor,
-            source,
-            diagnostics,
-            told: false,
-        })
+        let packages = if has_errors(&diagnostics) {
+            Packages::Unknown
+        } else {
+            let net = network::net(self.world, flavor, self.told);
+            Packages::Of(Box::new(network::registry(&net, flavor, config)))
+        };
+        Ok((packages, diagnostics))
     }
 
     /// Writes the lock file, or says what would be written.
-    fn finish(
+    fn write(
         &self,
         root: &Root,
         locked: &Locked,

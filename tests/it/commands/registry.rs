@@ -1,8 +1,12 @@
 //! `lock` from registries: what is said, what is asked, and of whom.
 
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicUsize;
+
 use serde_json::{Value, json};
 use snapbox::{assert_data_eq, str};
 
+use super::files::Busy;
 use super::{LOCK, assert_exit};
 use crate::lab::{Lab, Outcome};
 use crate::registry::{Origin, Registry};
@@ -377,22 +381,92 @@ fn packages_are_fetched_side_by_side_and_not_all_at_once() {
     assert!(registry.most_in_flight(Origin::Files) <= 2);
 }
 
+/// Returns how often each path was asked for.
+fn requests(registry: &Registry) -> BTreeMap<String, usize> {
+    let mut counts = BTreeMap::new();
+    for entry in registry.entries() {
+        *counts.entry(entry.target).or_default() += 1;
+    }
+    counts
+}
+
 #[test]
-fn roots_of_one_run_share_what_was_asked() {
+fn roots_of_one_run_ask_and_download_once() {
+    let (registry, lab) = with_registry(DEMO);
+    let both = "platforms = [\"linux_amd64\", \"darwin_arm64\"]\n";
+    lab.write("a/main.tf", DEMO)
+        .write("b/main.tf", DEMO)
+        .write("c/main.tf", DEMO)
+        .write(".lockctl.hcl", "platforms = [\"linux_amd64\"]\n")
+        .write("c/.lockctl.hcl", both);
+    assert_exit(&lock(&lab, &["c"]), 0);
+    let alone = (lab.read("c/.terraform.lock.hcl"), requests(&registry));
+    std::fs::remove_file(lab.path("c/.terraform.lock.hcl")).unwrap();
+    registry.reset(&json!({}));
+
+    // Together they need what the one with most platforms needs alone.
+    assert_exit(&lock(&lab, &["a", "b", "c"]), 0);
+    assert_eq!(
+        lab.read("a/.terraform.lock.hcl"),
+        lab.read("b/.terraform.lock.hcl")
+    );
+    let together = (lab.read("c/.terraform.lock.hcl"), requests(&registry));
+    assert_eq!(together, alone);
+    assert!(together.1.values().all(|count| *count == 1), "{together:?}");
+}
+
+#[test]
+fn a_root_that_fails_stops_no_other_and_costs_nothing() {
+    let (registry, lab) = with_registry(DEMO);
+    let gone = DEMO.replace("acme/demo", "acme/gone");
+    let refused = DEMO.replace("~> 1.0.0", "> 9");
+    lab.write("a/main.tf", gone)
+        .write("b/main.tf", DEMO)
+        .write("c/main.tf", refused);
+    let outcome = lock(&lab, &["a", "b", "c", "--platform", "linux_amd64"]);
+    assert_exit(&outcome, 2);
+    assert_data_eq!(
+        steady(&registry, &outcome.stderr),
+        str![[r#"
+error: a: the registry of registry.terraform.io has no provider registry.terraform.io/acme/gone
+  cause: required in a/main.tf:5 ("~> 1.0.0")
+  help: check the source address; a provider without one in required_providers is taken for one of the namespace hashicorp
+note: b: acme/demo 1.2.0 is out, a minor step above 1.0.0
+error: c: no offered version of registry.terraform.io/acme/demo meets the constraints "> 9.0.0"
+  cause: required in c/main.tf:5 ("> 9.0.0")
+  help: the newest release offered is 1.2.0
+
+"#]]
+    );
+    let locked = ["a", "b", "c"].map(|root| lab.path(root).join(LOCK).exists());
+    assert_eq!(locked, [false, true, false]);
+    let zips = requests(&registry);
+    let zips = zips.keys().filter(|path| path.ends_with(".zip"));
+    assert_eq!(zips.count(), 1);
+}
+
+#[test]
+fn only_the_root_whose_lock_file_changed_starts_over() {
     let (registry, lab) = with_registry(DEMO);
     lab.write("a/main.tf", DEMO).write("b/main.tf", DEMO);
-    let outcome = lock(&lab, &["a", "b", "--platform", "linux_amd64"]);
+    // When the first root is written, somebody else writes the second one.
+    let busy = Busy {
+        path: lab.path("b").join(LOCK),
+        left: AtomicUsize::new(1),
+    };
+    let args = ["lock", "--flavor", "terraform@1.11", "a", "b"];
+    let outcome = lab.run_on(&busy, &[&args, &["--platform", "linux_amd64"][..]].concat());
     assert_exit(&outcome, 0);
     assert_eq!(
         lab.read("a/.terraform.lock.hcl"),
         lab.read("b/.terraform.lock.hcl")
     );
-    let entries = registry.entries();
-    let count = |end: &str| entries.iter().filter(|e| e.target.ends_with(end)).count();
-    assert_eq!(
-        [count("/versions"), count("SHA256SUMS"), count(".sig")],
-        [1, 1, 1]
-    );
+    let note = "note: b: acme/demo 1.2.0 is out";
+    assert_eq!(outcome.stderr.matches(note).count(), 1, "{outcome:?}");
+    let zips = requests(&registry);
+    let mut zips = zips.iter().filter(|(path, _)| path.ends_with(".zip"));
+    assert_eq!(zips.next().map(|(_, count)| *count), Some(2));
+    assert_eq!(zips.next(), None);
 }
 
 #[test]

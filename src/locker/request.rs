@@ -1,0 +1,55 @@
+//! What a run locks, and where packages come from.
+
+use std::fmt;
+use std::num::NonZeroUsize;
+
+use super::WantedPlatforms;
+use crate::flavor::Flavor;
+use crate::lockfile::LockFile;
+use crate::requirement::Requirements;
+use crate::sources::Source;
+use crate::sources::net::Net;
+
+/// Where packages come from by the rules of a flavor.
+///
+/// Roots that are given the same value share its answers.
+#[derive(Clone, Copy)]
+pub struct FlavorSource<'a> {
+    /// Whose rules apply.
+    pub flavor: Flavor,
+    /// Which versions and packages exist.
+    pub source: &'a dyn Source,
+    /// The network that packages are downloaded from; a filesystem mirror uses none.
+    pub net: &'a Net<'a>,
+}
+
+/// One root to lock.
+#[derive(Clone, Copy, Debug)]
+pub struct RootRequest<'a> {
+    /// Where its packages come from, and whose rules apply.
+    pub source: &'a FlavorSource<'a>,
+    /// What must be locked.
+    pub requirements: &'a Requirements,
+    /// What is locked so far.
+    pub lock: &'a LockFile,
+    /// For which platforms.
+    pub platforms: &'a WantedPlatforms,
+}
+
+/// How a run does its work, whatever the root.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// How many packages are hashed at once.
+    pub jobs: NonZeroUsize,
+    /// How many packages are downloaded at once.
+    pub downloads: NonZeroUsize,
+    /// Whether OpenTofu refuses expired keys (`authenticate` rules 4.3).
+    pub enforce_expiration: bool,
+}
+
+impl fmt::Debug for FlavorSource<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut f = f.debug_struct("FlavorSource");
+        f.field("flavor", &self.flavor).finish_non_exhaustive()
+    }
+}
