@@ -31,9 +31,10 @@ impl Required<'_> {
                 self.texts.position(place.file, place.span.start).line,
                 self.texts.name(place.file),
             );
-            let text = match place.constraints.is_empty() {
-                true => format!("{file}:{line}"),
-                false => format!("{file}:{line} (\"{}\")", place.constraints),
+            let text = if place.constraints.is_empty() {
+                format!("{file}:{line}")
+            } else {
+                format!("{file}:{line} (\"{}\")", place.constraints)
             };
             if !named.contains(&text) {
                 named.push(text);
@@ -83,38 +84,49 @@ pub(in crate::cli) fn errors(
     }
 }
 
+/// Errors that have one cause.
+struct Group<'e> {
+    /// What is said of the first of them.
+    failure: Failure,
+    first: &'e LockError,
+    /// What the others are about.
+    others: Vec<String>,
+}
+
 /// Turns errors into failures; those that have one cause become one failure.
 pub(in crate::cli) fn grouped<'e>(
     errors: impl IntoIterator<Item = &'e LockError>,
     flavor: Flavor,
     required: &Required<'_>,
 ) -> Vec<Failure> {
-    let mut groups: Vec<(Failure, &LockError, Vec<String>)> = Vec::new();
+    let mut groups: Vec<Group<'e>> = Vec::new();
     for error in errors {
+        let mut known = groups.iter_mut();
+        if let Some(group) = known.find(|group| share_cause(group.first, error)) {
+            group.others.push(beside(group.first, error));
+            continue;
+        }
         let mut failure = Failure {
             help: advice(error, flavor),
             ..Failure::from_error(error)
         };
-        failure
-            .causes
-            .extend(wanted(error).and_then(|addr| required.places(addr)));
-        let same = groups
-            .iter_mut()
-            .find(|(_, first, _)| share_cause(first, error));
-        match same {
-            Some((_, first, more)) => more.push(beside(first, error)),
-            None => groups.push((failure, error, Vec::new())),
-        }
+        let places = wanted(error).and_then(|addr| required.places(addr));
+        failure.causes.extend(places);
+        groups.push(Group {
+            failure,
+            first: error,
+            others: Vec::new(),
+        });
     }
-    let told = groups.into_iter().map(|(mut failure, _, more)| {
-        if !more.is_empty() {
-            failure
-                .causes
-                .push(format!("the same goes for {}", more.join(", ")));
+    let failures = groups.into_iter().map(|group| {
+        let mut failure = group.failure;
+        if !group.others.is_empty() {
+            let others = group.others.join(", ");
+            failure.causes.push(format!("the same goes for {others}"));
         }
         failure
     });
-    told.collect()
+    failures.collect()
 }
 
 /// Returns the provider of an error that has to do with what is required.
