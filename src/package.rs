@@ -83,16 +83,19 @@ pub struct SigningKey {
     pub trust_signature: String,
 }
 
-/// How a hash in a result is known, strongest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// How a hash is known, strongest first.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
 pub enum Provenance {
-    /// In a checksum document with a good signature.
+    /// It stands in a list of checksums with a good signature.
     Signed,
-    /// Computed by us, over bytes that match a signed hash.
+    /// It was computed in this run, over bytes that match a signed hash.
     Proven,
-    /// Computed by us, over bytes that nobody signed.
+    /// It was computed in this run, over bytes that nobody signed.
     Computed,
-    /// Stood in the file and was not seen in this run.
+    /// It stood in the file and was not seen in this run.
     Kept,
 }
 

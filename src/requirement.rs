@@ -109,16 +109,20 @@ impl fmt::Display for ModulePath {
     }
 }
 
-/// What kind of place requires a provider.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// What requires a provider.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(rename = "PlaceKind")]
 pub enum Origin {
     /// An entry of `required_providers`.
     RequiredProviders,
     /// A `provider` block.
     ProviderBlock,
-    /// A resource, data source or other block of the configuration, by its type or `provider`.
+    /// A block of a type that implies the provider.
     Implied,
-    /// A resource in the state; its file is the state, of which no byte is kept.
+    /// A resource of the state.
     State,
 }
 

@@ -59,7 +59,11 @@ const ROOMS: &[(&str, &str)] = &[
         "flavor addr version platform hash diag world package requirement parallel lockfile project \
          authenticate archive sources resolve coverage",
     ),
-    ("report", "version hash diag git review"),
+    (
+        "report",
+        "flavor addr version platform hash diag package requirement config authenticate git coverage \
+         review",
+    ),
     ("os", "addr world"),
     (
         "cli",

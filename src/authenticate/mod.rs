@@ -73,16 +73,20 @@ pub struct Signer {
     pub remarks: Vec<KeyRemark>,
 }
 
-/// What the program calls a signature; all classes have the same effect.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// What a program calls a signature; all classes have the same effect.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(rename = "SignerClass")]
 pub enum Class {
-    /// By `HashiCorp`'s own key.
+    /// By HashiCorp's own key.
     HashiCorp,
-    /// By a key that `HashiCorp`'s partner key has signed.
+    /// By a key that HashiCorp's partner key has signed.
     Partner,
     /// By any other key that the registry names.
     SelfSigned,
-    /// By any key that the registry names: `OpenTofu` makes no difference.
+    /// By any key that the registry names: to OpenTofu these are all the same.
     Signed,
 }
 

@@ -7,10 +7,16 @@ use std::path::PathBuf;
 use clap::error::ErrorKind;
 use clap::{ArgAction, Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
+use crate::cli::explain::Explain;
+use crate::cli::fmt::Fmt;
 use crate::cli::generate::{Completions, Man};
 use crate::cli::git::args::{Git, GitTextconv};
+use crate::cli::hash::Hash;
 use crate::cli::merge::args::Merge;
 use crate::cli::resolve::args::Resolve;
+use crate::cli::show::Show;
+use crate::cli::tree::Tree;
+use crate::cli::why::Why;
 use crate::flavor::FlavorChoice;
 use crate::platform::Platform;
 
@@ -250,57 +256,6 @@ pub(super) struct Diff {
 pub(super) enum FailOn {
     Warning,
     Danger,
-}
-
-#[derive(Clone, Debug, Args)]
-pub(super) struct Show {
-    #[command(flatten)]
-    pub(super) roots: Roots,
-}
-
-#[derive(Clone, Debug, Args)]
-pub(super) struct Why {
-    /// The provider, as in hashicorp/aws; a type alone will do if only one provider has it
-    #[arg(value_name = "ADDR")]
-    pub(super) provider: String,
-    #[command(flatten)]
-    pub(super) roots: Roots,
-    #[command(flatten)]
-    pub(super) configuration: Configuration,
-}
-
-#[derive(Clone, Debug, Args)]
-pub(super) struct Tree {
-    #[command(flatten)]
-    pub(super) roots: Roots,
-    #[command(flatten)]
-    pub(super) configuration: Configuration,
-}
-
-#[derive(Clone, Debug, Args)]
-pub(super) struct Explain {
-    /// Names of rules, as they stand in brackets in findings [default: a list of all]
-    #[arg(value_name = "RULE")]
-    pub(super) rules: Vec<String>,
-}
-
-#[derive(Clone, Debug, Args)]
-pub(super) struct Hash {
-    /// Zip files or unpacked directories
-    #[arg(required = true, value_name = "PATH")]
-    pub(super) paths: Vec<PathBuf>,
-    /// Also print the digest of every file in a package
-    #[arg(long)]
-    pub(super) files: bool,
-}
-
-#[derive(Clone, Debug, Args)]
-pub(super) struct Fmt {
-    #[command(flatten)]
-    pub(super) roots: Roots,
-    /// Write nothing; exit with 1 if a lock file is not canonical
-    #[arg(long)]
-    pub(super) check: bool,
 }
 
 #[derive(Clone, Debug, Args)]

@@ -1,12 +1,14 @@
 //! An output as the formats of CI need it: with paths from the top of the repository on.
 
-use std::path::{Component, MAIN_SEPARATOR, Path};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::{Component, MAIN_SEPARATOR, Path, PathBuf};
 
 use crate::cli::World;
 use crate::cli::output::Output;
 use crate::project::{self, Place};
 use crate::report::json::Finding;
-use crate::report::{Block, Checked};
+use crate::report::{Block, Checked, RootResult};
 use crate::world::clean;
 
 /// Makes what the formats of CI are rendered from.
@@ -36,6 +38,20 @@ pub(super) fn checked(output: &Output, world: World<'_>) -> Checked {
         remarks: remarks.collect(),
         not_locked: output.not_locked.as_ref().map_or(0, Vec::len),
         roots,
+    }
+}
+
+/// Returns how the formats of CI name the paths of a root, which start at the top of its repository.
+pub(super) fn from_the_top(world: World<'_>) -> impl Fn(&RootResult, &str) -> String {
+    let current = world.env.current_dir().unwrap_or_default();
+    let tops: RefCell<BTreeMap<String, PathBuf>> = RefCell::default();
+    move |root, path| {
+        let mut tops = tops.borrow_mut();
+        let top = tops.entry(root.path.clone()).or_insert_with(|| {
+            let place = Place::new(Path::new(&root.path), &current);
+            project::repository(world.disk, &place).unwrap_or_else(|| current.clone())
+        });
+        below(top, &clean(&current.join(path)))
     }
 }
 

@@ -25,15 +25,19 @@ mod tree;
 mod unseen;
 mod verify;
 mod why;
-mod words;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use crate::report::Failure;
-use crate::world::{Clock, Confined, Disk, Env, Http, Run};
-use args::{Command, CommandLine};
+use crate::report::graph::{self, Graph, Language};
+use crate::report::reading::{self, Total};
+use crate::report::{
+    Block, Checked, CommandResult, Failure, Subject, Tone, github, human, json, junit, markdown,
+    sarif,
+};
+use crate::world::{Clock, Confined, Disk, Env, Http, Run, Stream};
+use args::{Command as Typed, CommandLine, Common, Format};
 use output::Output;
 
 /// Done, and clean.
@@ -81,7 +85,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, world: World<'_>, io: &mut 
         }
         Err(error) => return usage(&error, io),
     };
-    let mut output = match confined(&line, world) {
+    let done = match confined(&line, world) {
         Ok(None) => dispatch(&line, world, io.stderr),
         Ok(Some(disk)) => dispatch(
             &line,
@@ -91,11 +95,111 @@ pub fn run(args: impl IntoIterator<Item = OsString>, world: World<'_>, io: &mut 
             },
             io.stderr,
         ),
-        Err(failure) => Output::failed(line.command.name(), failure),
+        Err(failure) => Done::Old(Output::failed(line.command.name(), failure)),
     };
-    output.sum_up(&line.common);
-    let printed = output.print(&line.common, world, io);
-    exit_code(output.exit, printed, io)
+    match done {
+        Done::Old(mut output) => {
+            output.sum_up(&line.common);
+            let printed = output.print(&line.common, world, io);
+            exit_code(output.exit, printed, io)
+        }
+        Done::New(result, command) => {
+            let printed = print(&result, command, (&line.common, world), io);
+            exit_code(result.exit, printed, io)
+        }
+    }
+}
+
+/// What a command came to, with the command that says how it reads.
+enum Done<'a> {
+    Old(Output),
+    New(CommandResult, &'a dyn Command),
+}
+
+/// A command: what it does, and how its result reads.
+pub(in crate::cli) trait Command {
+    /// Returns what people read on standard output.
+    fn text(&self, result: &CommandResult, look: Look) -> Vec<Block>;
+
+    /// Says where the line about several roots stands.
+    fn total(&self) -> Total {
+        Total::Note
+    }
+
+    /// Draws the result, for commands that have a picture to show.
+    fn graph(&self, _result: &CommandResult, _look: Look) -> Graph {
+        Graph::default()
+    }
+}
+
+/// How much people want to see, and how wide it may be.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::cli) struct Look {
+    /// Notes, hashes and all that repeats itself are shown one by one.
+    pub(in crate::cli) verbose: bool,
+    /// The text becomes Markdown.
+    pub(in crate::cli) markdown: bool,
+    /// The width of the terminal, in columns.
+    pub(in crate::cli) columns: usize,
+}
+
+/// How wide text is where there is no terminal, in columns.
+const USUAL_COLUMNS: usize = 80;
+
+/// Prints a result in the format that was asked for.
+fn print(
+    result: &CommandResult,
+    command: &dyn Command,
+    (common, world): (&Common, World<'_>),
+    io: &mut Io<'_>,
+) -> io::Result<()> {
+    let env = world.env;
+    let look = Look {
+        verbose: common.verbose,
+        markdown: common.format == Format::Markdown,
+        columns: env.columns(Stream::Stdout).unwrap_or(USUAL_COLUMNS),
+    };
+    let out = &mut *io.stdout;
+    let checked = || Checked::of(result, &checked::from_the_top(world));
+    let mut notes = reading::notes(result, command.total(), common.verbose);
+    match common.format {
+        Format::Json => {
+            json::render(out, result)?;
+            return out.flush();
+        }
+        // The runner reads commands from either stream: nothing may stand beside them.
+        Format::Github => {
+            github::render(out, &checked())?;
+            return out.flush();
+        }
+        Format::Sarif => sarif::render(out, &checked())?,
+        Format::Junit => junit::render(out, &checked())?,
+        Format::Markdown if matches!(result.subject, Subject::Roots(_)) => {
+            markdown::checks(out, &checked())?;
+        }
+        Format::Markdown => markdown::render(out, &command.text(result, look))?,
+        Format::Human => {
+            let colors = output::colors(common.color, env, Stream::Stdout);
+            human::render(out, &command.text(result, look), &result.texts, colors)?;
+        }
+        Format::Mermaid | Format::Dot => {
+            let language = match common.format {
+                Format::Dot => Language::Dot,
+                _ => Language::Mermaid,
+            };
+            let graph = command.graph(result, look);
+            graph::render(out, &graph, language)?;
+            let too_large = graph.too_large(language);
+            notes.extend(too_large.map(|text| Block::Remark(Tone::Warning, text)));
+        }
+    }
+    out.flush()?;
+    if common.quiet {
+        notes.retain(|block| !block.is_note());
+    }
+    let colors = output::colors(common.color, env, Stream::Stderr);
+    human::render(io.stderr, &notes, &result.texts, colors)?;
+    io.stderr.flush()
 }
 
 /// Returns the files of the directory that nothing may be read outside of, if one was named.
@@ -139,26 +243,30 @@ fn exit_code(code: u8, printed: io::Result<()>, io: &mut Io<'_>) -> u8 {
     }
 }
 
-fn dispatch(line: &CommandLine, world: World<'_>, stderr: &mut (dyn Write + Send)) -> Output {
+fn dispatch<'a>(
+    line: &'a CommandLine,
+    world: World<'_>,
+    stderr: &mut (dyn Write + Send),
+) -> Done<'a> {
     let common = &line.common;
-    match &line.command {
-        Command::Lock(args) => lock::run(common, args, world, stderr),
-        Command::Verify(args) => verify::run(common, args, world, stderr),
-        Command::Diff(args) => diff::run(common, args, world),
-        Command::Show(args) => show::run(common, args, world),
-        Command::Why(args) => why::run(common, args, world),
-        Command::Tree(args) => tree::run(common, args, world),
-        Command::Hash(args) => hash::run(common, args, world),
-        Command::Fmt(args) => fmt::run(common, args, world),
-        Command::Merge(args) => merge::run(common, args, world),
-        Command::Resolve(args) => resolve::run(common, args, world),
-        Command::Explain(args) => explain::run(common, args, world),
-        Command::Log(args) => log::run(common, args, world),
-        Command::Git(args) => git::run(common, args, world),
-        Command::GitTextconv(args) => git::textconv(common, args, world),
-        Command::Completions(args) => generate::completions(args),
-        Command::Man(args) => generate::man(common, args, world),
-    }
+    Done::Old(match &line.command {
+        Typed::Lock(args) => lock::run(common, args, world, stderr),
+        Typed::Verify(args) => verify::run(common, args, world, stderr),
+        Typed::Diff(args) => diff::run(common, args, world),
+        Typed::Show(args) => return Done::New(show::run(common, args, world), args),
+        Typed::Why(args) => return Done::New(why::run(common, args, world), args),
+        Typed::Tree(args) => return Done::New(tree::run(common, args, world), args),
+        Typed::Hash(args) => return Done::New(hash::run(common, args, world), args),
+        Typed::Fmt(args) => return Done::New(fmt::run(common, args, world), args),
+        Typed::Merge(args) => merge::run(common, args, world),
+        Typed::Resolve(args) => resolve::run(common, args, world),
+        Typed::Explain(args) => return Done::New(explain::run(common, args, world), args),
+        Typed::Log(args) => log::run(common, args, world),
+        Typed::Git(args) => git::run(common, args, world),
+        Typed::GitTextconv(args) => git::textconv(common, args, world),
+        Typed::Completions(args) => generate::completions(args),
+        Typed::Man(args) => generate::man(common, args, world),
+    })
 }
 
 /// Prints help, the version, or what is wrong with the arguments.

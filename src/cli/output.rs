@@ -12,6 +12,7 @@ use crate::cli::World;
 use crate::cli::args::{Common, Format, When};
 use crate::cli::checked::checked;
 use crate::cli::roots::Ran;
+pub(super) use crate::diag::counted;
 use crate::diag::{Diagnostic, Rule, Severity, Texts};
 use crate::report::graph::{self, Language};
 use crate::report::human::{self, Colors};
@@ -423,11 +424,6 @@ fn tone(severity: Severity) -> Tone {
     }
 }
 
-/// Counts things.
-pub(super) fn counted(n: usize, word: &str) -> String {
-    format!("{n} {word}{}", if n == 1 { "" } else { "s" })
-}
-
 /// Returns the exit code that a status stands for.
 pub(super) fn exit_code(status: Status) -> u8 {
     match status {
@@ -438,7 +434,7 @@ pub(super) fn exit_code(status: Status) -> u8 {
 }
 
 /// Decides about colours as <https://no-color.org> says.
-fn colors(when: When, env: &dyn Env, stream: Stream) -> Colors {
+pub(super) fn colors(when: When, env: &dyn Env, stream: Stream) -> Colors {
     let set = |name| env.var(name).is_some_and(|value| !value.is_empty());
     let dumb = env.var("TERM").is_some_and(|term| term == "dumb");
     let on = match when {

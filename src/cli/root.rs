@@ -6,14 +6,13 @@ use std::rc::Rc;
 
 use crate::cli::World;
 use crate::cli::args::{Common, Configuration};
-use crate::cli::output::RootOutput;
 use crate::cli::setup;
 use crate::config::{self, Settings};
 use crate::diag::{Diagnostic, FileId, Texts, has_errors};
 use crate::flavor::Flavor;
 use crate::lockfile::{self, Document};
 use crate::project::{self, Project, ProjectFile};
-use crate::report::Failure;
+use crate::report::{Failure, RootResult};
 use crate::requirement::Requirements;
 use crate::sources::SourceError;
 use crate::verify::packages::{Origin, Unscanned};
@@ -243,19 +242,15 @@ impl Root {
         }
     }
 
-    /// Says what is wrong with the lock file and returns it, unless it cannot be worked with.
+    /// Adds what is wrong with the lock file and returns it, unless it cannot be worked with.
     ///
     /// # Errors
     /// If there is none.
-    pub(super) fn sound_lock(
-        &self,
-        texts: &mut Texts,
-        output: &mut RootOutput,
-    ) -> Result<Option<&LockText>, Failure> {
+    pub(super) fn sound_lock(&self, result: &mut RootResult) -> Result<Option<&LockText>, Failure> {
         let Some(lock) = &self.lock else {
             return Err(self.no_lock());
         };
-        output.faults(&lock.diagnostics, texts);
+        result.faults(&lock.diagnostics);
         Ok((!has_errors(&lock.diagnostics)).then_some(lock))
     }
 

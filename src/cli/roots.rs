@@ -10,20 +10,82 @@ use crate::cli::args::{Common, Roots};
 use crate::cli::output::RootOutput;
 use crate::cli::root::{self, Root};
 use crate::cli::setup;
-use crate::diag::{Texts, has_errors};
+use crate::diag::{Diagnostic, Texts, has_errors};
+use crate::flavor::Flavor;
 use crate::lockfile;
 use crate::project::roots::{self, Found, RootsError, Search};
-use crate::project::{self, Place, ProjectFile, Projects};
-use crate::report::Failure;
+use crate::project::{self, Place, Projects};
+use crate::report::json::Status;
+use crate::report::{CommandResult, Failure, RootResult};
 use crate::world::Replaced;
 
 /// How often a command starts over when the lock file changes under it.
 const RESTARTS: usize = 1;
 
+/// What the result of a root takes while the root is opened.
+pub(super) trait OfRoot {
+    fn begin(path: String) -> Self;
+    fn failure(&mut self, failure: Failure);
+    /// Takes what is wrong with a project file; people see it if it is shown.
+    fn project_faults(&mut self, faults: &[Diagnostic], is_shown: bool, texts: &Texts);
+    fn opened(&mut self, flavor: Flavor, remark: Option<String>);
+}
+
+impl OfRoot for RootOutput {
+    fn begin(path: String) -> Self {
+        Self::new(path)
+    }
+
+    fn failure(&mut self, failure: Failure) {
+        self.fail(failure);
+    }
+
+    fn project_faults(&mut self, faults: &[Diagnostic], is_shown: bool, texts: &Texts) {
+        self.faults(faults, texts);
+        if !is_shown {
+            self.report.notes.clear();
+        }
+    }
+
+    fn opened(&mut self, flavor: Flavor, remark: Option<String>) {
+        self.json.flavor = Some(flavor.to_string());
+        if let Some(remark) = remark {
+            self.remark(remark);
+        }
+    }
+}
+
+impl OfRoot for RootResult {
+    fn begin(path: String) -> Self {
+        Self::new(path)
+    }
+
+    fn failure(&mut self, failure: Failure) {
+        self.fail(failure);
+    }
+
+    fn project_faults(&mut self, faults: &[Diagnostic], is_shown: bool, _: &Texts) {
+        if is_shown {
+            self.faults(faults);
+            return;
+        }
+        self.aside(faults);
+        if has_errors(faults) {
+            self.status = Status::Failed;
+        }
+    }
+
+    fn opened(&mut self, flavor: Flavor, remark: Option<String>) {
+        self.flavor = Some(flavor);
+        if let Some(remark) = remark {
+            self.remark(remark);
+        }
+    }
+}
+
 /// What all roots came to.
-#[derive(Default)]
-pub(super) struct Ran {
-    pub(super) outputs: Vec<RootOutput>,
+pub(super) struct Ran<T = RootOutput> {
+    pub(super) outputs: Vec<T>,
     /// Everything that was read.
     pub(super) texts: Texts,
     /// Directories with configuration that no root covers, if roots were looked for.
@@ -34,22 +96,21 @@ pub(super) struct Ran {
 ///
 /// Work that writes a lock file and finds it changed meanwhile starts over; what it said before
 /// does not count. The failure of one root stops no other.
-pub(super) fn each(
+pub(super) fn each<T: OfRoot>(
     common: &Common,
     roots: &Roots,
     world: World<'_>,
-    mut work: impl FnMut(&Rc<Root>, &mut Texts, &mut RootOutput) -> Result<Replaced, Failure>,
-) -> Ran {
+    mut work: impl FnMut(&Rc<Root>, &mut Texts, &mut T) -> Result<Replaced, Failure>,
+) -> Ran<T> {
     let mut ran = Ran::default();
     let Some((mut opening, dirs)) = start(common, roots, world, &mut ran) else {
         return ran;
     };
     for dir in dirs {
-        let mut attempt =
-            |output: &mut RootOutput| match opening.open(&dir, &mut ran.texts, output)? {
-                Some(root) => work(&Rc::new(root), &mut ran.texts, output),
-                None => Ok(Replaced::Done),
-            };
+        let mut attempt = |output: &mut T| match opening.open(&dir, &mut ran.texts, output)? {
+            Some(root) => work(&Rc::new(root), &mut ran.texts, output),
+            None => Ok(Replaced::Done),
+        };
         ran.outputs
             .push(with_restarts(&dir, 1 + RESTARTS, &mut attempt));
     }
@@ -148,11 +209,11 @@ pub(super) fn together<T: Together>(
 
 /// Finds the roots of a run, and what it takes to open them; `None` if there can be none, which is
 /// put out already.
-fn start<'a>(
+fn start<'a, T: OfRoot>(
     common: &'a Common,
     roots: &Roots,
     world: World<'a>,
-    ran: &mut Ran,
+    ran: &mut Ran<T>,
 ) -> Option<(Opening<'a>, Vec<PathBuf>)> {
     let current = match world.env.current_dir() {
         Ok(current) => current,
@@ -197,7 +258,7 @@ struct Opening<'a> {
 
 impl Opening<'_> {
     /// Finds all roots below; what keeps it from that is put out already.
-    fn find(&mut self, tops: &[Place], ran: &mut Ran) -> Vec<PathBuf> {
+    fn find<T: OfRoot>(&mut self, tops: &[Place], ran: &mut Ran<T>) -> Vec<PathBuf> {
         let files = self.world.disk;
         let mut good = Vec::new();
         for top in tops {
@@ -230,11 +291,11 @@ impl Opening<'_> {
     }
 
     /// Opens a root; `None` if its project file is broken, which is told.
-    fn open(
+    fn open<T: OfRoot>(
         &mut self,
         dir: &Path,
         texts: &mut Texts,
-        output: &mut RootOutput,
+        output: &mut T,
     ) -> Result<Option<Root>, Failure> {
         root::check(self.world.disk, dir)?;
         let file = self.projects.of(&Place::new(dir, &self.current), texts);
@@ -242,32 +303,45 @@ impl Opening<'_> {
             .path
             .as_ref()
             .is_none_or(|path| self.told.insert(path.clone()));
-        self.tell(&file, is_first, texts, output);
+        output.project_faults(&file.diagnostics, is_first, texts);
         if has_errors(&file.diagnostics) {
             return Ok(None);
         }
         let choice = setup::choice(self.common.flavor, file.project.flavor);
         let root = root::open(self.common, self.world.disk, (dir, file), texts)?;
-        output.json.flavor = Some(root.flavor.to_string());
-        if let Some(remark) = setup::flavor_remark(choice) {
-            output.remark(remark);
-        }
+        output.opened(root.flavor, setup::flavor_remark(choice));
         Ok(Some(root))
     }
+}
 
-    /// Says what is wrong with a project file; to people once, whatever the number of its roots.
-    fn tell(&self, file: &ProjectFile, is_first: bool, texts: &Texts, output: &mut RootOutput) {
-        output.faults(&file.diagnostics, texts);
-        if !is_first {
-            output.report.notes.clear();
+impl<T> Default for Ran<T> {
+    fn default() -> Self {
+        Self {
+            outputs: Vec::new(),
+            texts: Texts::default(),
+            not_locked: None,
         }
     }
 }
 
-impl Ran {
+impl Ran<RootResult> {
+    /// Makes the result of a command out of those of its roots.
+    pub(super) fn into_result(self, command: &'static str) -> CommandResult {
+        let not_locked = self.not_locked.map(|dirs| {
+            let shown = dirs.iter().map(|dir| dir.display().to_string());
+            shown.collect()
+        });
+        CommandResult {
+            not_locked,
+            ..CommandResult::of_roots(command, self.outputs, self.texts)
+        }
+    }
+}
+
+impl<T: OfRoot> Ran<T> {
     fn fail(&mut self, dir: PathBuf, failure: Failure) {
-        let mut output = RootOutput::new(dir.display().to_string());
-        output.fail(failure);
+        let mut output = T::begin(dir.display().to_string());
+        output.failure(failure);
         self.outputs.push(output);
     }
 }
@@ -280,24 +354,24 @@ fn distinct(typed: &[Place]) -> Vec<PathBuf> {
 }
 
 /// Attempts something so many times as long as the lock file changes under it.
-fn with_restarts(
+fn with_restarts<T: OfRoot>(
     dir: &Path,
     times: usize,
-    attempt: &mut dyn FnMut(&mut RootOutput) -> Result<Replaced, Failure>,
-) -> RootOutput {
+    attempt: &mut dyn FnMut(&mut T) -> Result<Replaced, Failure>,
+) -> T {
     for _ in 0..times {
-        let mut output = RootOutput::new(dir.display().to_string());
+        let mut output = T::begin(dir.display().to_string());
         match attempt(&mut output) {
             Ok(Replaced::Done) => return output,
             Ok(Replaced::Changed) => {}
             Err(failure) => {
-                output.fail(failure);
+                output.failure(failure);
                 return output;
             }
         }
     }
-    let mut output = RootOutput::new(dir.display().to_string());
-    output.fail(overtaken(dir));
+    let mut output = T::begin(dir.display().to_string());
+    output.failure(overtaken(dir));
     output
 }
 

@@ -2,12 +2,11 @@
 
 use crate::cli::World;
 use crate::cli::args::{Common, Configuration};
-use crate::cli::output::{RootOutput, counted};
 use crate::cli::root::Root;
 use crate::config::Loaded;
-use crate::diag::{Diagnostic, Severity, Texts, has_errors};
+use crate::diag::{Diagnostic, Severity, Texts, counted, has_errors};
 use crate::flavor::Flavor;
-use crate::report::{Failure, json};
+use crate::report::{Failure, RootResult};
 use crate::requirement::{ModulePath, StateSeen};
 
 /// How many names of a list are spelled out; one more than that is, too.
@@ -19,16 +18,17 @@ pub(super) struct Unseen<'a> {
     pub(super) flavor: Flavor,
     /// Whether the state was to be read.
     pub(super) state_wanted: bool,
-    /// Whether every note is told.
+    /// Whether every note is shown.
     pub(super) verbose: bool,
 }
 
 /// Whether the calls that cannot be seen are named in a sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Names {
-    Told,
+    /// They are.
+    Listed,
     /// They stand in the results.
-    Known,
+    Counted,
 }
 
 /// Reads the configuration of a root and tells what is wrong with it; nothing if it has errors.
@@ -38,14 +38,16 @@ pub(super) enum Names {
 pub(super) fn load(
     root: &Root,
     configuration: &Configuration,
-    (common, world): (&Common, World<'_>),
-    (texts, output): (&mut Texts, &mut RootOutput),
+    common: &Common,
+    world: World<'_>,
+    texts: &mut Texts,
+    result: &mut RootResult,
 ) -> Result<Option<Loaded>, Failure> {
     let loaded = root.load(world, configuration, texts);
     if !loaded.found {
         return Err(root.no_configuration());
     }
-    Unseen::new(&loaded, root, configuration, common).faults(output, texts);
+    Unseen::new(&loaded, root, configuration, common).faults(result);
     let is_sound = !has_errors(&loaded.diagnostics);
     Ok(is_sound.then_some(loaded))
 }
@@ -69,20 +71,19 @@ impl<'a> Unseen<'a> {
 impl Unseen<'_> {
     /// Adds what is wrong with the configuration. Notes are counted only, unless everything is told;
     /// what cannot be seen is left to [`Unseen::remark`].
-    fn faults(&self, output: &mut RootOutput, texts: &Texts) {
+    fn faults(&self, result: &mut RootResult) {
         let mut notes = 0;
         for diagnostic in &self.loaded.diagnostics {
             if diagnostic.severity > Severity::Note || self.verbose {
-                output.faults(std::slice::from_ref(diagnostic), texts);
+                result.faults([diagnostic]);
             } else {
-                let finding = json::Finding::new(diagnostic, texts);
-                output.json.findings.push(finding);
+                result.aside([diagnostic]);
                 notes += usize::from(!is_unseen(diagnostic));
             }
         }
         if notes > 0 {
             let notes = counted(notes, "note");
-            output.remark(format!("{notes} on the configuration (-v shows them)"));
+            result.remark(format!("{notes} on the configuration (-v shows them)"));
         }
     }
 
@@ -99,11 +100,11 @@ impl Unseen<'_> {
         if !calls.is_empty() {
             let count = counted(calls.len(), "module call");
             what.push(match names {
-                Names::Told => {
+                Names::Listed => {
                     let calls = calls.into_iter().map(ToString::to_string);
                     format!("{count} ({})", some_of(calls).join(", "))
                 }
-                Names::Known => count,
+                Names::Counted => count,
             });
             let program = self.flavor.command();
             hints.push(format!("`{program} get` installs modules"));

@@ -39,8 +39,12 @@ pub struct Branch {
     below: Vec<usize>,
 }
 
-/// What a branch stands for, in the order to show.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// What a module of a tree is.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(rename = "ModuleKind")]
 pub enum BranchKind {
     /// The root module.
     Root,

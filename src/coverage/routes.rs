@@ -9,14 +9,15 @@ use std::borrow::Cow;
 use super::held::{Guess, Held, Need, Recorded, Zh};
 use crate::flavor::Flavor;
 
-/// A way by which a package reaches an installation, or is used there.
-///
-/// All but [`Plan`](Self::Plan) and [`Validate`](Self::Validate) start where nothing is installed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// A way by which a program meets a lock file.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
 pub enum Route {
     /// `init`, downloading from a registry that signs its checksums.
     Registry,
-    /// `init`, from a filesystem mirror of unpacked directories.
+    /// `init`, from a filesystem mirror of unpacked packages.
     UnpackedMirror,
     /// `init`, from a filesystem mirror of zips.
     PackedMirror,
@@ -33,11 +34,14 @@ pub enum Route {
 }
 
 /// What happens by a route.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
 pub enum Outcome {
     /// It succeeds and changes no file.
     Passes,
-    /// It succeeds with a warning and changes no file, where it would have liked to.
+    /// It succeeds with a warning and leaves the lock file as it is, although it would change it.
     Warns,
     /// It succeeds and changes the lock file.
     Rewrites,

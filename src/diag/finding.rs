@@ -15,6 +15,15 @@ pub struct Finding {
     pub platform: Option<Platform>,
 }
 
+/// A finding that the project file turned off.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TurnedOff {
+    /// The finding.
+    pub finding: Finding,
+    /// Why it is off, in the words of the project file.
+    pub reason: String,
+}
+
 impl Finding {
     /// Makes a finding about a provider.
     #[must_use]

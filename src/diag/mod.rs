@@ -3,13 +3,15 @@
 //! A [`Diagnostic`] holds values only; rendering is the business of room `report`. Its `code` is
 //! the one id of the kind of fault: in JSON, in the documentation and in the project file.
 
+mod counts;
 mod finding;
 mod nearest;
 mod pages;
 mod rules;
 mod texts;
 
-pub use finding::Finding;
+pub use counts::{Counts, counted};
+pub use finding::{Finding, TurnedOff};
 pub use nearest::{did_you_mean, nearest};
 pub use pages::{TOPICS, Topic};
 pub use rules::{Level, RULES, Rule, named};

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Severity, pages};
+use super::{Diagnostic, Severity, pages};
 use Severity::{Error, Note, Warning};
 
 /// A kind of fault that lockctl can find.
@@ -35,6 +35,12 @@ impl Rule {
             true => Level::Off,
             false => Level::As(self.severity),
         }
+    }
+
+    /// Makes a fault of this kind, as severe as usual, with neither place nor help yet.
+    #[must_use]
+    pub fn diagnostic(&self, title: impl Into<String>) -> Diagnostic {
+        Diagnostic::new(self.name, self.severity, title)
     }
 
     /// Returns its page of documentation: Markdown that begins with its name as a heading.

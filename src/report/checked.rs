@@ -1,11 +1,11 @@
 //! What a check of roots came to, as the formats need it that are read by programs of CI.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 
 use super::Tone;
-use super::json::{Failure, Finding, Root, Status, TurnedOff};
-use crate::diag::Severity;
+use super::json::{Failure, Finding, Naming, Root, Status, TurnedOff};
+use super::{CommandResult, Entry};
+use crate::diag::{Counts, counted};
 
 /// What a check of roots came to.
 #[derive(Clone, Debug)]
@@ -24,6 +24,29 @@ pub struct Checked {
 }
 
 impl Checked {
+    /// Resolves the places of all findings, in files that `naming` names.
+    #[must_use]
+    pub fn of(result: &CommandResult, naming: Naming<'_>) -> Self {
+        let roots = result.roots().iter();
+        let remarks = roots.clone().flat_map(|root| &root.entries);
+        let remarks = remarks.filter_map(|entry| match entry {
+            Entry::Remark(remark) => Some(remark),
+            _ => None,
+        });
+        let remarks = remarks.chain(&result.remarks);
+        Self {
+            command: result.command,
+            exit: result.exit,
+            remarks: remarks
+                .map(|remark| (remark.tone, remark.text.clone()))
+                .collect(),
+            not_locked: result.not_locked.as_ref().map_or(0, Vec::len),
+            roots: roots
+                .map(|root| Root::of(root, &result.texts, naming))
+                .collect(),
+        }
+    }
+
     /// Returns whether every root could be checked.
     #[must_use]
     pub fn is_complete(&self) -> bool {
@@ -35,26 +58,26 @@ impl Checked {
     /// What roots share counts once.
     #[must_use]
     pub fn verdict(&self) -> String {
-        let counts = Severities::of(self.findings().into_iter().map(|(_, finding)| finding));
+        let findings = self.findings().into_iter();
+        let counts = Counts::of(findings.map(|(_, finding)| finding.severity));
         let mut parts = match &self.roots[..] {
             [root] if root.status == Status::Clean => vec!["clean".to_owned()],
             [_] => Vec::new(),
-            roots => vec![statuses(roots)],
+            roots => vec![statuses(roots.iter().map(|root| root.status))],
         };
         parts.extend(Some(counts.to_string()).filter(|text| !text.is_empty()));
         if !self.is_complete() {
             parts.push("not everything could be checked".to_owned());
         }
-        let off = self.roots.iter().map(|root| root.turned_off.len()).sum();
-        let off = counted(off, "finding").map(|text| format!("{text} turned off"));
-        parts.extend(off);
-        let not_locked = match self.not_locked {
-            1 => Some("1 directory with configuration is not locked".to_owned()),
-            n => {
-                counted(n, "").map(|_| format!("{n} directories with configuration are not locked"))
-            }
-        };
-        parts.extend(not_locked);
+        match self.roots.iter().map(|root| root.turned_off.len()).sum() {
+            0 => {}
+            off => parts.push(format!("{} turned off", counted(off, "finding"))),
+        }
+        match self.not_locked {
+            0 => {}
+            1 => parts.push("1 directory with configuration is not locked".to_owned()),
+            n => parts.push(format!("{n} directories with configuration are not locked")),
+        }
         parts.join("; ")
     }
 
@@ -92,42 +115,6 @@ impl Checked {
     }
 }
 
-/// How many findings there are of each severity; shown as in `1 error, 2 notes`, without what there
-/// is none of.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Severities {
-    errors: usize,
-    warnings: usize,
-    notes: usize,
-}
-
-impl Severities {
-    /// Counts findings.
-    pub(super) fn of<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> Self {
-        let mut counts = Self::default();
-        for finding in findings {
-            match finding.severity {
-                Severity::Error => counts.errors += 1,
-                Severity::Warning => counts.warnings += 1,
-                Severity::Note => counts.notes += 1,
-            }
-        }
-        counts
-    }
-}
-
-impl fmt::Display for Severities {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let counts = [
-            counted(self.errors, "error"),
-            counted(self.warnings, "warning"),
-            counted(self.notes, "note"),
-        ];
-        let counts: Vec<String> = counts.into_iter().flatten().collect();
-        f.write_str(&counts.join(", "))
-    }
-}
-
 impl Finding {
     /// Names the place, as in `live/a/main.tf:5:17`, if there is one.
     pub(super) fn place(&self) -> Option<String> {
@@ -158,9 +145,10 @@ impl Failure {
     }
 }
 
-/// Counts roots by how they came out.
-fn statuses(roots: &[Root]) -> String {
-    let count = |status| roots.iter().filter(|root| root.status == status).count();
+/// Counts roots by how they came out, as in `2 roots: 1 clean, 1 failed`.
+pub(super) fn statuses(statuses: impl Iterator<Item = Status>) -> String {
+    let statuses: Vec<Status> = statuses.collect();
+    let count = |wanted| statuses.iter().filter(|status| **status == wanted).count();
     let counts = [
         (count(Status::Clean), "clean"),
         (count(Status::Findings), "with findings"),
@@ -168,14 +156,5 @@ fn statuses(roots: &[Root]) -> String {
     ];
     let counts = counts.iter().filter(|(n, _)| *n > 0);
     let counts: Vec<String> = counts.map(|(n, word)| format!("{n} {word}")).collect();
-    format!("{} roots: {}", roots.len(), counts.join(", "))
-}
-
-/// Counts things, unless there are none.
-pub(super) fn counted(n: usize, word: &str) -> Option<String> {
-    match n {
-        0 => None,
-        1 => Some(format!("1 {word}")),
-        n => Some(format!("{n} {word}s")),
-    }
+    format!("{}: {}", counted(statuses.len(), "root"), counts.join(", "))
 }

@@ -14,6 +14,8 @@ pub mod json;
 pub mod junit;
 pub mod markdown;
 pub mod page;
+pub mod reading;
+mod result;
 pub mod sarif;
 mod snippet;
 #[cfg(test)]
@@ -22,6 +24,7 @@ mod tree;
 
 pub use changes::{Change, Changes, Linked, Remark};
 pub use checked::Checked;
+pub use result::{CommandResult, Entry, PackageResult, RootResult, Sentence, Shown, Subject};
 pub use tree::Tree;
 
 use crate::diag::{self, Diagnostic};
@@ -63,6 +66,18 @@ pub enum Block {
     Verdict(Tone, String),
 }
 
+impl Block {
+    /// Returns whether it is worth knowing, and no more.
+    #[must_use]
+    pub fn is_note(&self) -> bool {
+        match self {
+            Self::Remark(tone, _) => *tone == Tone::Note,
+            Self::Diagnostic(diagnostic) => diagnostic.severity == diag::Severity::Note,
+            _ => false,
+        }
+    }
+}
+
 /// How good the news is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Tone {
@@ -77,13 +92,16 @@ pub enum Tone {
 }
 
 /// An operation that failed.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(
+    Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema,
+)]
 pub struct Failure {
     /// What failed.
     pub title: String,
     /// Why, outermost cause first.
     pub causes: Vec<String>,
     /// What to do next.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub help: Option<String>,
 }
 

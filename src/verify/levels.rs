@@ -1,18 +1,10 @@
 //! What the project file says about how bad findings are.
 
 use super::Finding;
+pub use crate::diag::TurnedOff;
 use crate::diag::{self, Diagnostic, Level, Severity};
 use crate::flavor::Flavor;
 use crate::project::{Project, RuleSetting};
-
-/// A finding that the project file turned off.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TurnedOff {
-    /// The finding.
-    pub finding: Finding,
-    /// Why it is off, in the words of the project file.
-    pub reason: String,
-}
 
 /// What becomes of a finding.
 #[derive(Debug, PartialEq, Eq)]

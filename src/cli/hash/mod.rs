@@ -1,36 +1,46 @@
 //! `lockctl hash`: the hashes of packages at hand.
 
-use std::fmt::Write as _;
+mod args;
+mod text;
+
 use std::path::Path;
 
 use crate::archive::{ArchiveError, FileDigest, Limits, dir, zip};
-use crate::cli::FAILED;
-use crate::cli::World;
-use crate::cli::args::{Common, Hash};
+use crate::cli::args::Common;
 use crate::cli::oddities::describe;
-use crate::cli::output::Output;
-use crate::cli::roots::Ran;
-use crate::cli::setup;
+use crate::cli::{CLEAN, FAILED, World, setup};
+use crate::diag::Texts;
 use crate::parallel;
 use crate::report::json::{FailedPackage, HashedPackage, Package, PackageFile};
-use crate::report::{Block, Failure, Tone};
+use crate::report::{CommandResult, Failure, PackageResult, Sentence, Subject};
 use crate::world::{FileKind, Files};
+pub(in crate::cli) use args::Hash;
 
-pub(in crate::cli) fn run(common: &Common, args: &Hash, world: World<'_>) -> Output {
-    let mut output = Output::of_roots("hash", Ran::default());
-    for typed in &args.paths {
+pub(in crate::cli) fn run(common: &Common, args: &Hash, world: World<'_>) -> CommandResult {
+    let packages = args.paths.iter().map(|typed| {
         let path = setup::below(common, typed);
         match hash_one(world.disk, &path) {
-            Ok(hashed) => say(&mut output, &path, &hashed, args.files),
-            Err(failure) => {
-                let failed = FailedPackage::new(path.display().to_string(), (&failure).into());
-                output.packages.push(Package::Failed(failed));
-                output.report.notes.push(Block::Failure(failure));
-                output.exit = FAILED;
-            }
+            Ok(hashed) => result(&path, &hashed, args.files),
+            Err(failure) => PackageResult {
+                package: Package::Failed(FailedPackage::new(path.display().to_string(), failure)),
+                remarks: Vec::new(),
+            },
         }
+    });
+    let packages: Vec<PackageResult> = packages.collect();
+    let has_failed = |one: &PackageResult| matches!(one.package, Package::Failed(_));
+    CommandResult {
+        command: "hash",
+        exit: if packages.iter().any(has_failed) {
+            FAILED
+        } else {
+            CLEAN
+        },
+        subject: Subject::Packages(packages),
+        remarks: Vec::new(),
+        not_locked: None,
+        texts: Texts::default(),
     }
-    output
 }
 
 /// A package of either form, hashed.
@@ -68,80 +78,48 @@ fn hash_one(files: &dyn Files, path: &Path) -> Result<Hashed, Failure> {
     }
 }
 
-fn say(output: &mut Output, path: &Path, hashed: &Hashed, with_files: bool) {
+fn result(path: &Path, hashed: &Hashed, with_files: bool) -> PackageResult {
     let shown = path.display();
     let (h1, files) = match hashed {
         Hashed::Zip(zip) => (&zip.h1, &zip.files),
         Hashed::Directory(dir) => (&dir.h1, &dir.files),
     };
+    let mut remarks = Vec::new();
     let is_program = |file: &FileDigest| {
         file.name.starts_with(b"terraform-provider-") && !file.name.contains(&b'/')
     };
     if !files.iter().any(is_program) {
-        let text =
-            format!("{shown}: no file terraform-provider-… at the top: is it a provider package?");
-        output.report.notes.push(Block::Remark(Tone::Warning, text));
+        remarks.push(Sentence::warning(format!(
+            "{shown}: no file terraform-provider-… at the top: is it a provider package?"
+        )));
     }
-    let mut lines = Vec::new();
     let mut package = HashedPackage {
         path: shown.to_string(),
-        h1: h1.as_str().to_owned(),
+        h1: h1.clone(),
         zh: None,
         member_h1: None,
         oddities: None,
-        files: with_files.then(|| files.iter().map(file_row).collect()),
+        files: with_files.then(|| files.iter().map(file).collect()),
     };
     if let Hashed::Zip(zip) = hashed {
-        lines.push(format!("{}  {shown}", zip.zh));
-        let told: Vec<String> = zip.oddities.iter().map(describe).collect();
-        package.zh = Some(zip.zh.as_str().to_owned());
-        package.member_h1 = Some(zip.member_h1.as_str().to_owned());
-        package.oddities = Some(told.clone());
-        for text in told {
-            output
-                .report
-                .notes
-                .push(Block::Remark(Tone::Warning, format!("{shown}: {text}")));
-        }
+        let oddities: Vec<String> = zip.oddities.iter().map(describe).collect();
+        let warnings = oddities.iter().map(|text| format!("{shown}: {text}"));
+        remarks.extend(warnings.map(Sentence::warning));
+        package.zh = Some(zip.zh.clone());
+        package.member_h1 = Some(zip.member_h1.clone());
+        package.oddities = Some(oddities);
     }
-    lines.push(format!("{h1}  {shown}"));
-    if let Hashed::Zip(zip) = hashed
-        && zip.member_h1 != zip.h1
-    {
-        lines.push(format!(
-            "{}  {shown} (of its members: checked, never recorded)",
-            zip.member_h1
-        ));
+    PackageResult {
+        package: Package::Hashed(package),
+        remarks,
     }
-    if with_files {
-        lines.extend(files.iter().map(file_line));
-    }
-    output.report.results.push(Block::Lines(lines));
-    output.packages.push(Package::Hashed(package));
 }
 
-fn file_line(file: &FileDigest) -> String {
-    format!(
-        "  {}  {:>12}  {}",
-        hex(file),
-        file.size,
-        String::from_utf8_lossy(&file.name)
-    )
-}
-
-fn file_row(file: &FileDigest) -> PackageFile {
+fn file(file: &FileDigest) -> PackageFile {
+    let digits = file.digest.iter().map(|byte| format!("{byte:02x}"));
     PackageFile {
         name: String::from_utf8_lossy(&file.name).into_owned(),
         size: file.size,
-        sha256: hex(file),
+        sha256: digits.collect(),
     }
-}
-
-fn hex(file: &FileDigest) -> String {
-    file.digest
-        .iter()
-        .fold(String::with_capacity(64), |mut text, byte| {
-            write!(text, "{byte:02x}").expect("writing to a string cannot fail");
-            text
-        })
 }

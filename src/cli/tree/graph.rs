@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::text::not_visible;
 use crate::addr::ProviderAddr;
-use crate::cli::tree::not_visible;
 use crate::cli::unseen::some_of;
 use crate::config::{BelowGroup, BranchGroup, BranchKind, Branches};
 use crate::flavor::Flavor;
@@ -11,7 +11,7 @@ use crate::report::graph::{Edge, Graph, NodeId, Shape, Stroke};
 
 /// The graph of all roots, which share the nodes of providers.
 #[derive(Default)]
-pub(in crate::cli) struct Drawing {
+pub(super) struct Drawing {
     graph: Graph,
     /// What each root requires: provider, by which node, under which conditions.
     required: Vec<(ProviderAddr, NodeId, String)>,
@@ -30,7 +30,7 @@ struct RootDrawing<'a> {
 
 impl Drawing {
     /// Adds the modules of a root.
-    pub(in crate::cli) fn add(
+    pub(super) fn add(
         &mut self,
         dir: String,
         flavor: Flavor,
@@ -49,7 +49,7 @@ impl Drawing {
     }
 
     /// Adds the providers, and returns the whole.
-    pub(in crate::cli) fn finish(mut self) -> Graph {
+    pub(super) fn finish(mut self) -> Graph {
         // A short address means something else for the other program.
         let hosts = self.flavors.iter().map(|flavor| flavor.default_host());
         let mut hosts = hosts.collect::<Vec<_>>();

@@ -12,7 +12,7 @@ use std::rc::Rc;
 
 use crate::cli::World;
 use crate::cli::args::{Common, Format, Group, Verify};
-use crate::cli::output::Output;
+use crate::cli::output::{Output, RootOutput};
 use crate::cli::progress::Progress;
 use crate::cli::root::{LockText, Root};
 use crate::cli::roots;
@@ -76,14 +76,19 @@ pub(in crate::cli) fn run(
         upstream: asks.then(|| Upstream::new(world, &told)),
     };
     let mut all: Vec<JudgedRoot> = Vec::new();
-    let mut ran = roots::each(common, &args.roots, world, |root, texts, output| {
-        let path = output.json.path.clone();
-        let Some(judged) = run.root(root, path, texts)? else {
-            return Ok(Replaced::Changed);
-        };
-        all.push(judged);
-        Ok(Replaced::Done)
-    });
+    let mut ran = roots::each(
+        common,
+        &args.roots,
+        world,
+        |root, texts, output: &mut RootOutput| {
+            let path = output.json.path.clone();
+            let Some(judged) = run.root(root, path, texts)? else {
+                return Ok(Replaced::Changed);
+            };
+            all.push(judged);
+            Ok(Replaced::Done)
+        },
+    );
     if let Some(progress) = &progress {
         progress.finish();
     }

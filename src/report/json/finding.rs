@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::diag::{Diagnostic, Label, Rule, Severity, Texts};
+use crate::diag::{self, Diagnostic, Label, Rule, Severity, Texts};
 
 /// One finding.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
@@ -74,6 +74,21 @@ pub struct TurnedOff {
 }
 
 impl Finding {
+    /// Finds the place of a finding in its file, which `name` names.
+    #[must_use]
+    pub fn of(found: &diag::Finding, texts: &Texts, name: &dyn Fn(&str) -> String) -> Self {
+        let mut finding = Self {
+            provider: found.provider.as_ref().map(ToString::to_string),
+            platform: found.platform.as_ref().map(ToString::to_string),
+            ..Self::new(&found.diagnostic, texts)
+        };
+        let related = finding.related.iter_mut().map(|place| &mut place.file);
+        for file in finding.file.iter_mut().chain(related) {
+            *file = name(file);
+        }
+        finding
+    }
+
     /// Makes a finding of a diagnostic; provider and platform are the caller's to fill in.
     #[must_use]
     pub fn new(diagnostic: &Diagnostic, texts: &Texts) -> Self {

@@ -30,10 +30,15 @@ pub use provider::{
 pub use rule::{Level, Rule};
 pub use schema::schema;
 
-use schemars::JsonSchema;
-use serde::Serialize;
+use std::fmt::Display;
+use std::io::{self, Write};
 
-use crate::diag::Severity;
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
+
+pub use super::Failure;
+use super::{CommandResult, RootResult, Subject};
+use crate::diag::{Counts, Texts};
 
 /// The version of the format; its major part changes only if a field goes or changes meaning.
 pub const FORMAT_VERSION: &str = "1.0";
@@ -123,18 +128,6 @@ pub enum Status {
     Failed,
 }
 
-/// An operation that failed.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
-pub struct Failure {
-    /// What failed.
-    pub title: String,
-    /// Why, outermost cause first.
-    pub causes: Vec<String>,
-    /// What to do next.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub help: Option<String>,
-}
-
 /// Figures over all roots, files and packages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Summary {
@@ -159,12 +152,102 @@ pub struct Summary {
     pub not_locked: Option<usize>,
 }
 
-impl From<&super::Failure> for Failure {
-    fn from(failure: &super::Failure) -> Self {
+impl From<&Self> for Failure {
+    fn from(failure: &Self) -> Self {
+        failure.clone()
+    }
+}
+
+impl Status {
+    /// Returns the exit code that it stands for.
+    #[must_use]
+    pub fn exit_code(self) -> u8 {
+        match self {
+            Self::Clean => 0,
+            Self::Findings => 1,
+            Self::Failed => 2,
+        }
+    }
+}
+
+/// Names a path of a root, or in one, as the readers of a format know it.
+pub type Naming<'a> = &'a dyn Fn(&RootResult, &str) -> String;
+
+impl Document {
+    /// Makes the object for a result, with paths as they were typed.
+    #[must_use]
+    pub fn of(result: &CommandResult) -> Self {
+        let as_typed = |_: &RootResult, path: &str| path.to_owned();
+        let roots: Vec<Root> = result
+            .roots()
+            .iter()
+            .map(|root| Root::of(root, &result.texts, &as_typed))
+            .collect();
+        let (mut packages, mut rules) = (Vec::new(), Vec::new());
+        let (mut files, mut verdict) = (None, None);
+        match &result.subject {
+            Subject::Roots(_) => {}
+            Subject::Files(all, judgement) => {
+                (files, verdict) = (Some(all.clone()), Some(judgement.clone()));
+            }
+            Subject::Packages(all) => {
+                packages = all.iter().map(|one| one.package.clone()).collect();
+            }
+            Subject::Rules(all) => rules = all.clone(),
+        }
         Self {
-            title: failure.title.clone(),
-            causes: failure.causes.clone(),
-            help: failure.help.clone(),
+            format_version: FORMAT_VERSION,
+            command: result.command,
+            exit: result.exit,
+            summary: Summary {
+                not_locked: result.not_locked.as_ref().map(Vec::len),
+                ..Summary::of(&roots, &packages, files.as_deref())
+            },
+            roots,
+            packages,
+            files,
+            verdict,
+            rules,
+            not_locked: result.not_locked.clone().unwrap_or_default(),
+        }
+    }
+}
+
+/// Prints the object for a result.
+///
+/// # Errors
+/// What the writer says.
+pub fn render(out: &mut dyn Write, result: &CommandResult) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, &Document::of(result))?;
+    writeln!(out)
+}
+
+impl Root {
+    /// Resolves the places of a root's findings.
+    #[must_use]
+    pub fn of(root: &RootResult, texts: &Texts, naming: Naming<'_>) -> Self {
+        let name = |path: &str| naming(root, path);
+        let findings = root.findings();
+        let turned_off = root.turned_off.iter();
+        let branches = root.branches.as_ref();
+        Self {
+            path: name(&root.path),
+            flavor: root.flavor.map(|flavor| flavor.to_string()),
+            status: root.status,
+            findings: findings.map(|one| Finding::of(one, texts, &name)).collect(),
+            turned_off: turned_off
+                .map(|off| TurnedOff {
+                    finding: Finding::of(&off.finding, texts, &name),
+                    reason: off.reason.clone(),
+                })
+                .collect(),
+            fixed: root.fixed.clone(),
+            failures: root.failures().cloned().collect(),
+            providers: root.providers.clone(),
+            matrix: root.matrix.clone(),
+            modules: branches.map(|all| all.in_order().map(Module::of).collect()),
+            git_settings: root.git_settings.clone(),
+            changed: root.changed,
         }
     }
 }
@@ -181,18 +264,31 @@ impl Summary {
         };
         let files = files.unwrap_or_default();
         let findings = roots.iter().flat_map(|root| &root.findings);
-        for finding in findings.chain(files.iter().flat_map(|file| &file.findings)) {
-            match finding.severity {
-                Severity::Error => summary.errors += 1,
-                Severity::Warning => summary.warnings += 1,
-                Severity::Note => summary.notes += 1,
-            }
-        }
+        let findings = findings.chain(files.iter().flat_map(|file| &file.findings));
+        let counts = Counts::of(findings.map(|finding| finding.severity));
+        (summary.errors, summary.warnings) = (counts.errors, counts.warnings);
+        summary.notes = counts.notes;
         let statuses = roots.iter().map(|root| root.status);
         let statuses = statuses.chain(files.iter().map(|file| file.status));
         summary.failed = statuses.filter(|status| *status == Status::Failed).count();
         let refused = |package: &&Package| matches!(package, Package::Failed(_));
         summary.failed += packages.iter().filter(refused).count();
         summary
+    }
+}
+
+/// Writes a value as the text that it is parsed from.
+pub(super) fn text<T: Display, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(value)
+}
+
+/// As [`text`]; null if there is no value.
+pub(super) fn optional_text<T: Display, S: Serializer>(
+    value: &Option<T>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    match value {
+        Some(value) => serializer.collect_str(value),
+        None => serializer.serialize_none(),
     }
 }

@@ -1,7 +1,13 @@
 //! The modules of a root, for `tree`.
 
+use std::path::Path;
+
 use schemars::JsonSchema;
 use serde::Serialize;
+
+pub use crate::config::BranchKind as ModuleKind;
+
+use crate::config::Branch;
 
 /// A module, a test file or the state, with what it requires by itself.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -25,20 +31,37 @@ pub struct Module {
     pub reason: Option<String>,
 }
 
-/// What a module of a tree is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum ModuleKind {
-    /// The root module.
-    Root,
-    /// A module that a `module` block calls.
-    Call,
-    /// A test file.
-    Test,
-    /// A module that a `run` block of a test file calls.
-    Run,
-    /// The state.
-    State,
+impl Module {
+    /// Describes a branch of the tree of modules.
+    #[must_use]
+    pub fn of(branch: &Branch) -> Self {
+        let providers = branch.providers.iter();
+        let reason = branch.unseen.filter(|why| !why.is_empty());
+        Self {
+            kind: branch.kind.into(),
+            path: branch.address(),
+            module: branch.address(),
+            source: branch.source.clone(),
+            dir: branch.dir.as_deref().map(named),
+            seen: branch.unseen.is_none(),
+            providers: providers
+                .map(|(provider, own)| RequiredProvider {
+                    provider: provider.to_string(),
+                    constraints: own.to_string(),
+                })
+                .collect(),
+            reason: reason.map(str::to_owned),
+        }
+    }
+}
+
+/// Names a directory from the root on.
+fn named(dir: &Path) -> String {
+    if dir.as_os_str().is_empty() {
+        ".".to_owned()
+    } else {
+        dir.display().to_string()
+    }
 }
 
 /// A provider that is required.

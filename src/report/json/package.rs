@@ -3,7 +3,8 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::Failure;
+use super::{Failure, optional_text, text};
+use crate::hash::Hash;
 
 /// A package that was to be hashed.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -21,14 +22,24 @@ pub struct HashedPackage {
     /// The zip or the unpacked directory, as typed.
     pub path: String,
     /// The hash of its files, as a lock file records it.
-    pub h1: String,
+    #[serde(serialize_with = "text")]
+    #[schemars(with = "String")]
+    pub h1: Hash,
     /// The hash of the zip, as a lock file records it; absent for a directory.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub zh: Option<String>,
+    #[serde(
+        serialize_with = "optional_text",
+        skip_serializing_if = "Option::is_none"
+    )]
+    #[schemars(with = "Option<String>")]
+    pub zh: Option<Hash>,
     /// The hash of the members of the zip, which differs from `h1` where unpacking changes what is
     /// there: checked by the programs, never recorded; absent for a directory.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub member_h1: Option<String>,
+    #[serde(
+        serialize_with = "optional_text",
+        skip_serializing_if = "Option::is_none"
+    )]
+    #[schemars(with = "Option<String>")]
+    pub member_h1: Option<Hash>,
     /// What is odd about the zip; absent for a directory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub oddities: Option<Vec<String>>,

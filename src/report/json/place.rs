@@ -3,23 +3,37 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::text;
+use crate::addr::ProviderAddr;
+pub use crate::requirement::Origin as PlaceKind;
+use crate::version::{Constraints, Version};
+
 /// A provider with everything that requires it.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ExplainedProvider {
     /// The provider, with its registry.
-    pub provider: String,
+    #[serde(serialize_with = "text")]
+    #[schemars(with = "String")]
+    pub provider: ProviderAddr,
     /// What its version must meet, all conditions together; empty if any version will do.
-    pub constraints: String,
+    #[serde(serialize_with = "text")]
+    #[schemars(with = "String")]
+    pub constraints: Constraints,
     /// Whether some version could meet all conditions.
     pub satisfiable: bool,
     /// The version that is locked; null if none is.
-    pub locked: Option<String>,
+    #[serde(serialize_with = "super::optional_text")]
+    #[schemars(with = "Option<String>")]
+    pub locked: Option<Version>,
     /// Whether everything that might require it could be read.
     pub complete: bool,
     /// Every place that requires it, those of the state last.
     pub places: Vec<RequiringPlace>,
     /// Places that no version can satisfy together.
     pub clash: Vec<RequiringPlace>,
+    /// Whether every module call could be followed.
+    #[serde(skip)]
+    pub are_calls_seen: bool,
 }
 
 /// A place that requires a provider.
@@ -40,20 +54,9 @@ pub struct RequiringPlace {
     pub by: PlaceKind,
     /// Places that no longer count because of this one, which stands in an override file.
     pub overrides: Vec<Overridden>,
-}
-
-/// What requires a provider.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum PlaceKind {
-    /// An entry of `required_providers`.
-    RequiredProviders,
-    /// A `provider` block.
-    ProviderBlock,
-    /// A block of a type that implies the provider.
-    Implied,
-    /// A resource of the state.
-    State,
+    /// Whether a test file leads there.
+    #[serde(skip)]
+    pub is_in_test: bool,
 }
 
 /// A place that an override file replaces.
@@ -65,4 +68,13 @@ pub struct Overridden {
     pub line: usize,
     /// The column, from 1, in characters.
     pub column: usize,
+}
+
+impl ExplainedProvider {
+    /// Returns whether some version can meet all conditions, and the locked one does.
+    #[must_use]
+    pub fn is_met(&self) -> bool {
+        let is_allowed = |version: &Version| self.constraints.allows(version);
+        self.satisfiable && self.locked.as_ref().is_none_or(is_allowed)
+    }
 }

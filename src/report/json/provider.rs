@@ -3,6 +3,16 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+pub use crate::authenticate::Class as SignerClass;
+
+pub use crate::package::Provenance;
+
+use crate::addr::ProviderAddr;
+use crate::hash::Hash;
+use crate::platform::Platform;
+use crate::version::{Constraints, Version};
+
+use super::text;
 use super::{ExplainedProvider, PastChange, RequiredProvider};
 
 /// What a command has to say about a provider: other things for each command.
@@ -59,20 +69,6 @@ pub struct LockedHash {
     pub added: bool,
 }
 
-/// How a hash is known, strongest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Provenance {
-    /// It stands in a list of checksums with a good signature.
-    Signed,
-    /// It was computed in this run, over bytes that match a signed hash.
-    Proven,
-    /// It was computed in this run, over bytes that nobody signed.
-    Computed,
-    /// It stood in the file and was not seen in this run.
-    Kept,
-}
-
 /// A key that signed a list of checksums.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Signer {
@@ -80,20 +76,6 @@ pub struct Signer {
     pub class: SignerClass,
     /// The 64-bit ID of the primary key, 16 upper-case hexadecimal digits.
     pub key_id: String,
-}
-
-/// What a program calls a signature; all classes have the same effect.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum SignerClass {
-    /// By HashiCorp's own key.
-    HashiCorp,
-    /// By a key that HashiCorp's partner key has signed.
-    Partner,
-    /// By any other key that the registry names.
-    SelfSigned,
-    /// By any key that the registry names: to OpenTofu these are all the same.
-    Signed,
 }
 
 /// An entry that neither configuration nor state needs any more.
@@ -125,20 +107,31 @@ pub struct CheckedProvider {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ShownProvider {
     /// The provider, with its registry.
-    pub provider: String,
+    #[serde(serialize_with = "text")]
+    #[schemars(with = "String")]
+    pub provider: ProviderAddr,
     /// The version.
-    pub version: String,
+    #[serde(serialize_with = "text")]
+    #[schemars(with = "String")]
+    pub version: Version,
     /// The constraints that are recorded; empty if there are none.
-    pub constraints: String,
+    #[serde(serialize_with = "text")]
+    #[schemars(with = "String")]
+    pub constraints: Constraints,
     /// The hashes that are recorded, in the order of the file.
     pub hashes: Vec<ShownHash>,
+    /// The platforms whose installed package is known.
+    #[serde(skip)]
+    pub platforms: Vec<Platform>,
 }
 
 /// A recorded hash.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ShownHash {
     /// The hash, as recorded.
-    pub hash: String,
+    #[serde(serialize_with = "text")]
+    #[schemars(with = "String")]
+    pub hash: Hash,
     /// The platforms whose installed package has it.
     pub platforms: Vec<String>,
 }

@@ -5,9 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 use super::text::{code, escaped, fenced};
-use crate::diag::Severity;
+use crate::diag::{Counts, Severity, counted};
 use crate::report::Checked;
-use crate::report::checked::{Severities, counted};
 use crate::report::json::{Finding, Root, Status};
 
 /// How many bytes are written at most: a comment on GitHub holds 65,536 characters, and somebody may
@@ -76,7 +75,8 @@ impl<'a> Page<'a> {
     /// Names a root and shows what failed, and its errors and warnings, the worst first; nothing of
     /// a clean root. Returns these findings, too.
     fn table(&mut self, root: &'a Root) -> (String, Vec<&'a Finding>) {
-        let counts = Severities::of(&root.findings).to_string();
+        let findings = root.findings.iter();
+        let counts = Counts::of(findings.map(|finding| finding.severity)).to_string();
         let counts = match (root.status, counts.as_str()) {
             (Status::Clean, _) => return (String::new(), Vec::new()),
             (Status::Failed, "") => "failed".to_owned(),
@@ -151,7 +151,7 @@ impl<'a> Page<'a> {
         for root in roots {
             notes.extend(self.unseen(root, |severity| severity == Severity::Note));
         }
-        let count = counted(notes.len(), "note").unwrap_or_default();
+        let count = counted(notes.len(), "note");
         match self.open(&count, !notes.is_empty()) {
             Some(fold) => fold + &self.rows(&notes) + CLOSE,
             None => {
@@ -178,10 +178,11 @@ impl<'a> Page<'a> {
 
     fn left_out(&self) -> Option<String> {
         let parts = [
-            counted(self.findings_left_out, "finding"),
-            counted(self.advice_left_out, "text of advice"),
+            (self.findings_left_out, "finding"),
+            (self.advice_left_out, "text of advice"),
         ];
-        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        let parts = parts.into_iter().filter(|(n, _)| *n > 0);
+        let parts: Vec<String> = parts.map(|(n, word)| counted(n, word)).collect();
         let all = parts.join(" and ");
         (!all.is_empty())
             .then(|| format!("{all} would not fit here: `lockctl verify -v` shows all."))
@@ -248,7 +249,7 @@ fn clean(roots: &[Root]) -> String {
         (1, _) | (_, 0) => String::new(),
         (_, n) => format!(
             "<details><summary>{} clean</summary>\n\n{}\n\n{CLOSE}",
-            counted(n, "root").unwrap_or_default(),
+            counted(n, "root"),
             listed(names.into_iter())
         ),
     }

@@ -1,0 +1,88 @@
+//! How `lockctl show` reads.
+
+use crate::cli::{Command, Look};
+use crate::flavor::Flavor;
+use crate::hash::Scheme;
+use crate::platform;
+use crate::report::json::{Provider, ShownProvider, Status};
+use crate::report::reading::{self, Heading, RootsText, Total};
+use crate::report::{Block, CommandResult, RootResult};
+
+use super::Show;
+
+/// The heads of the columns.
+const TITLES: [&str; 7] = [
+    "PROVIDER",
+    "VERSION",
+    "CONSTRAINTS",
+    "h1",
+    "zh",
+    "other",
+    "KNOWN PLATFORMS",
+];
+
+impl Command for Show {
+    fn text(&self, result: &CommandResult, look: Look) -> Vec<Block> {
+        let text = RootsText {
+            root: &|root| of_root(root, look),
+            heading: Heading::Path,
+            total: Total::Note,
+        };
+        reading::roots(result, text, look.verbose)
+    }
+}
+
+fn of_root(root: &RootResult, look: Look) -> Vec<Block> {
+    let Some(flavor) = root.flavor.filter(|_| root.status != Status::Failed) else {
+        return Vec::new();
+    };
+    let shown = root.providers.iter().filter_map(|one| match one {
+        Provider::Shown(one) => Some(one),
+        _ => None,
+    });
+    let shown: Vec<&ShownProvider> = shown.collect();
+    if shown.is_empty() {
+        return vec![Block::Lines(vec!["nothing is locked".to_owned()])];
+    }
+    let titles = TITLES.map(str::to_owned).to_vec();
+    let rows = shown.iter().map(|one| row(one, flavor));
+    let mut blocks = vec![Block::Table(std::iter::once(titles).chain(rows).collect())];
+    if look.verbose {
+        blocks.extend(shown.iter().map(|one| Block::Lines(hashes(one, flavor))));
+    }
+    blocks
+}
+
+fn row(one: &ShownProvider, flavor: Flavor) -> Vec<String> {
+    let count = |scheme| {
+        let own = one.hashes.iter().filter(|one| one.hash.scheme() == scheme);
+        own.count().to_string()
+    };
+    vec![
+        one.provider.short(flavor),
+        one.version.to_string(),
+        or_dash(one.constraints.to_string()),
+        count(Scheme::H1),
+        count(Scheme::Zh),
+        count(Scheme::Other),
+        or_dash(platform::join(&one.platforms, " ")),
+    ]
+}
+
+fn or_dash(text: String) -> String {
+    if text.is_empty() {
+        "-".to_owned()
+    } else {
+        text
+    }
+}
+
+/// Lists every hash with the platforms that are known to have it.
+fn hashes(one: &ShownProvider, flavor: Flavor) -> Vec<String> {
+    let title = format!("{} {}", one.provider.short(flavor), one.version);
+    let lines = one.hashes.iter().map(|hash| {
+        let line = format!("  {}  {}", hash.hash, hash.platforms.join(" "));
+        line.trim_end().to_owned()
+    });
+    std::iter::once(title).chain(lines).collect()
+}

@@ -1,0 +1,167 @@
+//! How `lockctl why` reads.
+
+use std::collections::BTreeMap;
+
+use crate::cli::unseen::some_of;
+use crate::cli::{Command, Look};
+use crate::flavor::Flavor;
+use crate::report::json::Status;
+use crate::report::json::{ExplainedProvider, Overridden, PlaceKind, Provider, RequiringPlace};
+use crate::report::reading::{self, Heading, RootsText, Total};
+use crate::report::{Block, CommandResult, RootResult, Tone};
+
+use super::Why;
+
+impl Command for Why {
+    fn text(&self, result: &CommandResult, look: Look) -> Vec<Block> {
+        let text = RootsText {
+            root: &|root| of_root(root, look),
+            heading: Heading::Path,
+            total: Total::Note,
+        };
+        reading::roots(result, text, look.verbose)
+    }
+}
+
+fn of_root(root: &RootResult, look: Look) -> Vec<Block> {
+    let (Some(flavor), Some(Provider::Explained(one))) = (root.flavor, root.providers.first())
+    else {
+        return Vec::new();
+    };
+    if !one.places.is_empty() {
+        let (tone, verdict) = verdict(one, flavor);
+        let table = Block::Table(rows(&one.places, look));
+        return vec![table, Block::Verdict(tone, verdict)];
+    }
+    // Another root requires it.
+    if root.status == Status::Clean {
+        return Vec::new();
+    }
+    vec![Block::Verdict(Tone::Warning, not_required(one, flavor))]
+}
+
+fn not_required(one: &ExplainedProvider, flavor: Flavor) -> String {
+    let what = if one.are_calls_seen {
+        "nothing in the configuration"
+    } else {
+        "nothing that can be seen of the configuration"
+    };
+    let mut text = format!("{what} requires {}", one.provider.short(flavor));
+    if let Some(version) = &one.locked {
+        text += &format!("; the lock file holds {version}");
+    }
+    text
+}
+
+/// Makes a row for each place; ways that lead to the same one share it unless all are shown.
+fn rows(places: &[RequiringPlace], look: Look) -> Vec<Vec<String>> {
+    let mut rows: Vec<Vec<&RequiringPlace>> = Vec::new();
+    let mut known = BTreeMap::new();
+    for place in places {
+        let new = rows.len();
+        let row = if look.verbose {
+            new
+        } else {
+            let key = (&place.file, place.line, place.column, place.by);
+            *known.entry(key).or_insert(new)
+        };
+        if row == new {
+            rows.push(Vec::new());
+        }
+        rows[row].push(place);
+    }
+    let rows = rows.into_iter().map(|same| {
+        vec![
+            named(same[0]),
+            any_or(&same[0].constraints),
+            some_of(same.iter().map(|place| module(place))).join(", "),
+            kind(same[0]),
+        ]
+    });
+    rows.collect()
+}
+
+/// Says in one sentence whether the conditions can be met, and what is locked.
+fn verdict(one: &ExplainedProvider, flavor: Flavor) -> (Tone, String) {
+    let name = one.provider.short(flavor);
+    if !one.satisfiable {
+        let clash = one.clash.iter();
+        let clash: Vec<String> = clash
+            .map(|place| format!("\"{}\" in {}", place.constraints, named(place)))
+            .collect();
+        let text = format!("no version of {name} can meet {}", clash.join(" and "));
+        return (Tone::Bad, text);
+    }
+    if one.provider.is_builtin(flavor) {
+        return (Tone::Good, format!("{name} is built in and never locked"));
+    }
+    let wanted = if one.constraints.is_empty() {
+        format!("{name}: any version will do")
+    } else {
+        format!("{name} must meet \"{}\"", one.constraints)
+    };
+    let only = only(one);
+    match &one.locked {
+        None => (Tone::Good, format!("{wanted}; not locked{only}")),
+        Some(version) if one.is_met() => {
+            (Tone::Good, format!("{wanted}; locked at {version}{only}"))
+        }
+        Some(version) => (
+            Tone::Bad,
+            format!("{wanted}; locked at {version}, which does not{only}"),
+        ),
+    }
+}
+
+/// Says what alone requires the provider, where that is worth knowing.
+fn only(one: &ExplainedProvider) -> &'static str {
+    if one.places.iter().all(|place| place.by == PlaceKind::State) {
+        "; only the state needs it"
+    } else if one.places.iter().all(|place| place.is_in_test) {
+        "; only test runs need it"
+    } else {
+        ""
+    }
+}
+
+/// Names a place; of a state the file only.
+fn named(place: &RequiringPlace) -> String {
+    match (place.line, place.column) {
+        (Some(line), Some(column)) => format!("{}:{line}:{column}", place.file),
+        _ => place.file.clone(),
+    }
+}
+
+fn any_or(constraints: &str) -> String {
+    if constraints.is_empty() {
+        "any version".to_owned()
+    } else {
+        constraints.to_owned()
+    }
+}
+
+/// Names the module that a place stands in, as the programs address it.
+fn module(place: &RequiringPlace) -> String {
+    if place.module.is_empty() {
+        "root module".to_owned()
+    } else {
+        place.module.clone()
+    }
+}
+
+/// Says what kind of place it is, and which other places no longer count because of it.
+fn kind(place: &RequiringPlace) -> String {
+    let kind = match place.by {
+        PlaceKind::RequiredProviders => "required_providers",
+        PlaceKind::ProviderBlock => "provider block",
+        PlaceKind::Implied => "block of its type",
+        PlaceKind::State => "resource of the state",
+    };
+    let at = |place: &Overridden| format!("{}:{}:{}", place.file, place.line, place.column);
+    let replaced: Vec<String> = place.overrides.iter().map(at).collect();
+    if replaced.is_empty() {
+        kind.to_owned()
+    } else {
+        format!("{kind}, overrides {}", replaced.join(" and "))
+    }
+}

@@ -1,0 +1,83 @@
+//! How many things there are, in words.
+
+use std::fmt;
+
+use super::Severity;
+
+/// How many findings there are of each severity; shown as in `1 error, 2 notes`, without what there
+/// is none of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// How many are wrong.
+    pub errors: usize,
+    /// How many are likely to cause a failure.
+    pub warnings: usize,
+    /// How many are worth knowing.
+    pub notes: usize,
+}
+
+impl Counts {
+    /// Counts severities.
+    #[must_use]
+    pub fn of(severities: impl IntoIterator<Item = Severity>) -> Self {
+        let mut counts = Self::default();
+        for severity in severities {
+            match severity {
+                Severity::Error => counts.errors += 1,
+                Severity::Warning => counts.warnings += 1,
+                Severity::Note => counts.notes += 1,
+            }
+        }
+        counts
+    }
+
+    /// Returns the same without notes, which change no exit code.
+    #[must_use]
+    pub fn without_notes(self) -> Self {
+        Self { notes: 0, ..self }
+    }
+
+    /// Returns whether nothing was counted.
+    #[must_use]
+    pub fn is_empty(self) -> bool {
+        self == Self::default()
+    }
+}
+
+impl fmt::Display for Counts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let counts = [
+            (self.errors, "error"),
+            (self.warnings, "warning"),
+            (self.notes, "note"),
+        ];
+        let mut between = "";
+        for (n, word) in counts {
+            if n > 0 {
+                write!(f, "{between}{}", counted(n, word))?;
+                between = ", ";
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Counts things, as in `1 root` and `2 roots`.
+#[must_use]
+pub fn counted(n: usize, word: &str) -> String {
+    let ending = if n == 1 { "" } else { "s" };
+    format!("{n} {word}{ending}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_there_is_none_of_is_left_out() {
+        let shown = |all: &[Severity]| Counts::of(all.iter().copied()).to_string();
+        assert_eq!(shown(&[]), "");
+        assert_eq!(shown(&[Severity::Note, Severity::Error]), "1 error, 1 note");
+        assert_eq!(shown(&[Severity::Warning; 2]), "2 warnings");
+    }
+}

@@ -1,0 +1,229 @@
+//! What people read of a result: blocks for standard output, and for standard error.
+
+use std::collections::BTreeSet;
+
+use super::checked::statuses;
+use super::json::{self, Package, Status};
+use super::result::{CommandResult, Entry, RootResult, Sentence, Shown, Subject};
+use super::{Block, Failure, Tone};
+use crate::diag::{Counts, Finding, Severity};
+
+/// How the results of a command about roots read.
+#[derive(Clone, Copy)]
+pub struct RootsText<'a> {
+    /// Returns what is printed of one root.
+    pub root: &'a dyn Fn(&RootResult) -> Vec<Block>,
+    /// How several roots are told apart.
+    pub heading: Heading,
+    /// Where the line about all roots stands.
+    pub total: Total,
+}
+
+/// How the results of several roots are told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heading {
+    /// The name of the root stands above its results.
+    Path,
+    /// As [`Heading::Path`], with an empty line around, unless a verdict that names the root is all
+    /// there is: most of many roots come to nothing else.
+    PathApart,
+    /// The results name their root.
+    Own,
+}
+
+/// Where the line about all roots stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Total {
+    /// It is the last result, if there are several roots or these were searched for.
+    Result,
+    /// As [`Total::Result`], with the number of errors and warnings.
+    ResultWithCounts,
+    /// It is a note, if roots were searched for.
+    Note,
+}
+
+/// Returns the results about roots, one root after the other, and the line about all of them.
+///
+/// `verbose` says that directories without a root are named beside it.
+#[must_use]
+pub fn roots(result: &CommandResult, text: RootsText<'_>, verbose: bool) -> Vec<Block> {
+    let all = result.roots();
+    let mut blocks = Vec::new();
+    for root in all {
+        let own = (text.root)(root);
+        if all.len() > 1 {
+            add_named(&mut blocks, text.heading, &root.path, own);
+        } else {
+            blocks.extend(own);
+        }
+    }
+    if text.total != Total::Note {
+        blocks.extend(total(result, text.total, verbose).map(verdict));
+    }
+    blocks
+}
+
+/// Adds the results of one of several roots.
+fn add_named(blocks: &mut Vec<Block>, heading: Heading, path: &str, own: Vec<Block>) {
+    let is_lone = || matches!(own[..], [Block::Verdict(..)]);
+    let is_named = match heading {
+        Heading::Own => true,
+        Heading::Path => false,
+        Heading::PathApart => is_lone(),
+    };
+    if is_named || own.is_empty() {
+        blocks.extend(own);
+        return;
+    }
+    let gap = || Block::Lines(vec![String::new()]);
+    let is_apart = heading == Heading::PathApart;
+    if is_apart && blocks.last().is_some_and(|last| *last != gap()) {
+        blocks.push(gap());
+    }
+    blocks.push(Block::Heading(path.to_owned()));
+    blocks.extend(own);
+    if is_apart {
+        blocks.push(gap());
+    }
+}
+
+/// Returns what stands beside the results, in the order in which it was found.
+///
+/// Failures that roots share are named once, in the place of the first.
+#[must_use]
+pub fn notes(result: &CommandResult, total_at: Total, verbose: bool) -> Vec<Block> {
+    let mut blocks = match &result.subject {
+        Subject::Roots(roots) => of_roots(result, roots),
+        Subject::Packages(packages) => {
+            let of_package = |package: &super::PackageResult| {
+                let remarks = package.remarks.iter().map(remark);
+                let failure = match &package.package {
+                    Package::Failed(failed) => Some(Block::Failure(failed.failure.clone())),
+                    Package::Hashed(_) => None,
+                };
+                remarks.chain(failure).collect::<Vec<_>>()
+            };
+            packages.iter().flat_map(of_package).collect()
+        }
+        Subject::Files(..) | Subject::Rules(_) => Vec::new(),
+    };
+    blocks.extend(result.remarks.iter().map(remark));
+    if total_at == Total::Note && result.not_locked.is_some() {
+        let note = |line: Sentence| Block::Remark(Tone::Note, line.text);
+        blocks.extend(total(result, total_at, verbose).map(note));
+    }
+    blocks
+}
+
+fn of_roots(result: &CommandResult, roots: &[RootResult]) -> Vec<Block> {
+    let has_several = roots.len() > 1;
+    let mut shared = result.failures();
+    let mut blocks = Vec::new();
+    for root in roots {
+        for entry in &root.entries {
+            match entry {
+                Entry::Finding(finding, shown) => blocks.extend(beside(finding, *shown)),
+                // What stands alone on standard error says which root it is about.
+                Entry::Remark(Sentence { tone, text }) if has_several => {
+                    blocks.push(Block::Remark(*tone, format!("{}: {text}", root.path)));
+                }
+                Entry::Remark(own) => blocks.push(remark(own)),
+                Entry::Failure(failure) if has_several => {
+                    let first = shared.iter().position(|(one, _)| *one == failure);
+                    if let Some((failure, paths)) = first.map(|at| shared.remove(at)) {
+                        let title = format!("{}: {}", paths.join(", "), failure.title);
+                        blocks.push(Block::Failure(Failure {
+                            title,
+                            ..failure.clone()
+                        }));
+                    }
+                }
+                Entry::Failure(failure) => blocks.push(Block::Failure(failure.clone())),
+            }
+        }
+    }
+    blocks
+}
+
+/// Shows a finding that is no result of the command.
+fn beside(finding: &Finding, shown: Shown) -> Option<Block> {
+    let diagnostic = &finding.diagnostic;
+    match shown {
+        Shown::Note => Some(Block::Diagnostic(diagnostic.clone())),
+        Shown::Line => Some(Block::Remark(
+            tone(diagnostic.severity),
+            diagnostic.title.clone(),
+        )),
+        Shown::Result | Shown::Hidden => None,
+    }
+}
+
+/// Says how all roots came out, if that is not said by the results themselves.
+fn total(result: &CommandResult, total: Total, verbose: bool) -> Option<Sentence> {
+    let roots = result.roots();
+    let has_several = roots.len() > 1;
+    // What is said about a single failure says it all.
+    let is_failure = matches!(roots, [root] if root.status == Status::Failed);
+    if is_failure || !(has_several || result.not_locked.is_some()) {
+        return None;
+    }
+    let mut text = statuses(roots.iter().map(|root| root.status));
+    if total == Total::ResultWithCounts {
+        // What roots share, a module or a project file, counts once.
+        let findings = roots.iter().flat_map(RootResult::findings);
+        let findings: BTreeSet<json::Finding> = findings
+            .map(|one| json::Finding::of(one, &result.texts, &str::to_owned))
+            .collect();
+        let counts = Counts::of(findings.iter().map(|one| one.severity)).without_notes();
+        if !counts.is_empty() {
+            text += &format!(" ({counts})");
+        }
+    }
+    let hint = |names: &str| {
+        if verbose {
+            String::new()
+        } else {
+            format!(" (-v names {names})")
+        }
+    };
+    text += &match result.not_locked.as_ref().map_or(0, Vec::len) {
+        0 => String::new(),
+        1 => format!(
+            "; 1 directory with configuration is not locked{}",
+            hint("it")
+        ),
+        n => format!(
+            "; {n} directories with configuration are not locked{}",
+            hint("them")
+        ),
+    };
+    let worst = roots.iter().map(|root| root.status).max();
+    Some(Sentence {
+        tone: match worst.unwrap_or(Status::Clean) {
+            Status::Clean => Tone::Good,
+            Status::Findings => Tone::Warning,
+            Status::Failed => Tone::Bad,
+        },
+        text,
+    })
+}
+
+/// Shows a sentence as the last line of results.
+#[must_use]
+pub fn verdict(sentence: Sentence) -> Block {
+    Block::Verdict(sentence.tone, sentence.text)
+}
+
+fn remark(sentence: &Sentence) -> Block {
+    Block::Remark(sentence.tone, sentence.text.clone())
+}
+
+/// Returns how serious a finding looks.
+#[must_use]
+pub fn tone(severity: Severity) -> Tone {
+    match severity {
+        Severity::Note => Tone::Note,
+        Severity::Warning => Tone::Warning,
+        Severity::Error => Tone::Bad,
+    }
+}

@@ -1,0 +1,264 @@
+//! What a command found, changed and could not do: each fact once.
+
+use std::collections::BTreeMap;
+
+use super::json::{
+    File, Fixed, GitSetting, MatrixRow, Package, Provider, Rule, Status, Verdict as Judgement,
+};
+use super::{Failure, Tone};
+use crate::addr::ProviderAddr;
+use crate::config::Branches;
+use crate::diag::{self, Diagnostic, Finding, Severity, Texts, TurnedOff};
+use crate::flavor::Flavor;
+
+/// Everything that a command found, in the order in which it found it.
+///
+/// All formats are renderings of this value; none of them changes it or adds to it.
+#[derive(Clone, Debug)]
+pub struct CommandResult {
+    /// The command, as typed.
+    pub command: &'static str,
+    /// The exit code of the program.
+    pub exit: u8,
+    /// What the command is about.
+    pub subject: Subject,
+    /// What is worth knowing about the run as a whole.
+    pub remarks: Vec<Sentence>,
+    /// Directories with configuration that no root covers, if roots were searched for.
+    pub not_locked: Option<Vec<String>>,
+    /// The texts of the files in which findings are.
+    pub texts: Texts,
+}
+
+/// What a command is about.
+#[derive(Clone, Debug)]
+pub enum Subject {
+    /// Root module directories, in the order given.
+    Roots(Vec<RootResult>),
+    /// Lock files that differ, ordered by path, and what to think of all changes.
+    Files(Vec<File>, Judgement),
+    /// Packages, in the order given.
+    Packages(Vec<PackageResult>),
+    /// Rules, by topic or in the order given.
+    Rules(Vec<Rule>),
+}
+
+/// What a command found out about one package.
+#[derive(Clone, Debug)]
+pub struct PackageResult {
+    /// The package with its hashes, or why it has none.
+    pub package: Package,
+    /// What is unusual about it.
+    pub remarks: Vec<Sentence>,
+}
+
+/// A sentence about something that has no place in a file and no rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sentence {
+    /// How serious it is.
+    pub tone: Tone,
+    /// The sentence.
+    pub text: String,
+}
+
+/// What a command found out about one root.
+#[derive(Clone, Debug)]
+pub struct RootResult {
+    /// The directory, as typed; of `merge` the lock file.
+    pub path: String,
+    /// Whose rules applied, if that was found out.
+    pub flavor: Option<Flavor>,
+    /// Whether it is in order.
+    pub status: Status,
+    /// What was found, what failed, and what else is worth knowing.
+    pub entries: Vec<Entry>,
+    /// Findings that the project file turned off.
+    pub turned_off: Vec<TurnedOff>,
+    /// How it came out, in one sentence.
+    pub verdict: Option<Sentence>,
+    /// What was repaired before the findings were made, if repairs were wanted.
+    pub fixed: Option<Vec<Fixed>>,
+    /// What there is to report about each provider.
+    pub providers: Vec<Provider>,
+    /// What the programs will do with each provider, if that was asked for.
+    pub matrix: Option<Vec<MatrixRow>>,
+    /// The tree of modules, if that was asked for.
+    pub branches: Option<Branches>,
+    /// What makes git call lockctl, if that was asked for.
+    pub git_settings: Option<Vec<GitSetting>>,
+    /// Whether anything was, or would be, written, if the command ever writes.
+    pub changed: Option<bool>,
+}
+
+/// One thing that a command found about a root.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// A fault, or something that a rule has a name for.
+    Finding(Finding, Shown),
+    /// An operation that failed.
+    Failure(Failure),
+    /// Anything else that is worth knowing.
+    Remark(Sentence),
+}
+
+/// How people see a finding; programs get every one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shown {
+    /// As a result of the command, with the lines of its place.
+    Result,
+    /// Beside the results, with the lines of its place.
+    Note,
+    /// Beside the results, in one line: it has no place.
+    Line,
+    /// Not at all: it changes nothing here.
+    Hidden,
+}
+
+impl Sentence {
+    /// Makes a sentence that is worth knowing.
+    pub fn note(text: impl Into<String>) -> Self {
+        Self {
+            tone: Tone::Note,
+            text: text.into(),
+        }
+    }
+
+    /// Makes a sentence about what is likely to cause a failure.
+    pub fn warning(text: impl Into<String>) -> Self {
+        Self {
+            tone: Tone::Warning,
+            text: text.into(),
+        }
+    }
+}
+
+impl CommandResult {
+    /// Puts results about roots together. The exit code is that of the worst of them.
+    #[must_use]
+    pub fn of_roots(command: &'static str, roots: Vec<RootResult>, texts: Texts) -> Self {
+        let worst = roots.iter().map(|root| root.status).max();
+        Self {
+            command,
+            exit: worst.unwrap_or(Status::Clean).exit_code(),
+            subject: Subject::Roots(roots),
+            remarks: Vec::new(),
+            not_locked: None,
+            texts,
+        }
+    }
+
+    /// Makes the result of a command that could not begin.
+    #[must_use]
+    pub fn failed(command: &'static str, failures: impl IntoIterator<Item = Failure>) -> Self {
+        let mut root = RootResult::new(".");
+        for failure in failures {
+            root.fail(failure);
+        }
+        Self::of_roots(command, vec![root], Texts::default())
+    }
+
+    /// Returns the roots; none if the command is about something else.
+    #[must_use]
+    pub fn roots(&self) -> &[RootResult] {
+        match &self.subject {
+            Subject::Roots(roots) => roots,
+            _ => &[],
+        }
+    }
+
+    /// Returns the failures of all roots, each once and in the order of their first mention, with the
+    /// roots that it stopped.
+    #[must_use]
+    pub fn failures(&self) -> Vec<(&Failure, Vec<&str>)> {
+        let mut order: Vec<(&Failure, Vec<&str>)> = Vec::new();
+        let mut known = BTreeMap::new();
+        for root in self.roots() {
+            for failure in root.failures() {
+                let at = *known.entry(failure).or_insert(order.len());
+                if at == order.len() {
+                    order.push((failure, Vec::new()));
+                }
+                order[at].1.push(&root.path);
+            }
+        }
+        order
+    }
+}
+
+impl RootResult {
+    /// Starts the result of a root that is in order so far.
+    pub fn new(path: impl Into<String>) -> Self {
+        Self {
+            path: path.into(),
+            flavor: None,
+            status: Status::Clean,
+            entries: Vec::new(),
+            turned_off: Vec::new(),
+            verdict: None,
+            fixed: None,
+            providers: Vec::new(),
+            matrix: None,
+            branches: None,
+            git_settings: None,
+            changed: None,
+        }
+    }
+
+    /// Returns what was found, in the order in which it was found.
+    pub fn findings(&self) -> impl Iterator<Item = &Finding> {
+        self.entries.iter().filter_map(|entry| match entry {
+            Entry::Finding(finding, _) => Some(finding),
+            _ => None,
+        })
+    }
+
+    /// Returns the operations that failed.
+    pub fn failures(&self) -> impl Iterator<Item = &Failure> {
+        self.entries.iter().filter_map(|entry| match entry {
+            Entry::Failure(failure) => Some(failure),
+            _ => None,
+        })
+    }
+
+    /// Adds an operation that failed: the job could not be done.
+    pub fn fail(&mut self, failure: Failure) {
+        self.entries.push(Entry::Failure(failure));
+        self.status = Status::Failed;
+    }
+
+    /// Adds a sentence that is worth knowing.
+    pub fn remark(&mut self, text: impl Into<String>) {
+        self.entries.push(Entry::Remark(Sentence::note(text)));
+    }
+
+    /// Adds a sentence about what is likely to cause a failure.
+    pub fn warn(&mut self, text: impl Into<String>) {
+        self.entries.push(Entry::Remark(Sentence::warning(text)));
+    }
+
+    /// Adds something that has a rule but no place in a file.
+    pub fn ruled(&mut self, rule: &'static diag::Rule, provider: &ProviderAddr, text: String) {
+        let diagnostic = rule.diagnostic(text);
+        let finding = Finding::about(provider, diagnostic);
+        self.entries.push(Entry::Finding(finding, Shown::Line));
+    }
+
+    /// Adds findings that only machine formats carry, since they change nothing here.
+    pub fn aside<'d>(&mut self, diagnostics: impl IntoIterator<Item = &'d Diagnostic>) {
+        for diagnostic in diagnostics {
+            let finding = Finding::from(diagnostic.clone());
+            self.entries.push(Entry::Finding(finding, Shown::Hidden));
+        }
+    }
+
+    /// Adds faults beside the results; an error among them keeps the command from doing its job.
+    pub fn faults<'d>(&mut self, diagnostics: impl IntoIterator<Item = &'d Diagnostic>) {
+        for diagnostic in diagnostics {
+            let finding = Finding::from(diagnostic.clone());
+            self.entries.push(Entry::Finding(finding, Shown::Note));
+            if diagnostic.severity == Severity::Error {
+                self.status = Status::Failed;
+            }
+        }
+    }
+}
