@@ -1,49 +1,25 @@
 //! Configuration to requirements: which providers the modules of a root need, and with which
 //! constraints ([`rules`]).
 //!
-//! One module goes through these steps, each in a file of its own: choose files (`files`), decode
-//! each of them (`blocks`, `providers`, `names`, `imports`, `calls`, `variables`) to plain contents (`contents`), apply
-//! the override files (`overrides`), and resolve all names (`resolve`). `reader` does the first
-//! half for a directory; `tree` walks from the root along the calls; `runs` looks at test files;
-//! `passing` compares what calls hand over (`handover`) with what their modules take; `flood` puts
-//! in order what there is to tell.
+//! One module goes through these steps, each in a folder of its own:
+//!
+//! 1. `tree` chooses the files of a directory and walks from the root along the calls.
+//! 2. `syntax` brings native and JSON syntax to one tree, and reads what expressions name.
+//! 3. `decode` makes plain contents of each file; `validate` reports what the programs refuse in it.
+//! 4. `merge` applies the override files.
+//! 5. `tree` resolves all names to requirements.
+//!
+//! `flood` puts in order what there is to tell.
 //!
 //! Invariant: what is not read is never passed over in silence. Either it cannot change the
 //! requirements, or [`Requirements::is_complete`] is false and a diagnostic says why.
 
-mod addresses;
-mod backends;
-mod blocks;
-mod bodies;
-mod branches;
-mod calls;
-mod checks;
-mod contents;
-mod files;
+mod decode;
 mod flood;
-mod glance;
-mod handover;
-mod imports;
-mod json;
-mod manifest;
-mod merged;
-mod mocks;
-mod names;
-mod overridden;
-mod overrides;
-mod passing;
-mod providers;
-mod reader;
-mod references;
-mod resolve;
-mod run_types;
-mod runs;
-mod settings;
-mod sources;
-mod state;
-mod statements;
+mod merge;
+mod syntax;
 mod tree;
-mod variables;
+mod validate;
 
 pub mod rules {
     #![doc = include_str!("rules.md")]
@@ -58,13 +34,13 @@ use crate::requirement::{ModulePath, Requirements};
 use crate::version::CoreConstraints;
 use crate::world::Files;
 
-pub use branches::{BelowGroup, Branch, BranchGroup, BranchKind, Branches, Repeats};
-pub use contents::Place;
-pub use glance::{Glance, glance};
-pub use merged::{
+pub use decode::contents::Place;
+pub use merge::overridden::OverriddenPlaces;
+pub use merge::{
     MergedAttribute, MergedBlock, MergedBody, MergedModule, MergedSettings, ModuleFile,
 };
-pub use overridden::OverriddenPlaces;
+pub use tree::branches::{BelowGroup, Branch, BranchGroup, BranchKind, Branches, Repeats};
+pub use tree::glance::{Glance, glance};
 
 /// The largest configuration file that is read, in bytes.
 pub const MAX_FILE_BYTES: u64 = 16 << 20;
@@ -181,14 +157,8 @@ impl Loaded {
 /// share is read once, but requires what it requires once for each call. Nothing fails: what is
 /// wrong is a diagnostic, and the rest is read on.
 pub fn load(files: &dyn Files, texts: &mut Texts, root: &Path, settings: &Settings) -> Loaded {
-    tree::load(files, texts, root, settings)
+    tree::walk::load(files, texts, root, settings)
 }
 
 #[cfg(test)]
 mod tests;
-#[cfg(test)]
-mod tests_overrides;
-#[cfg(test)]
-mod tests_passing;
-#[cfg(test)]
-mod tests_variables;

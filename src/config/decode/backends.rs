@@ -1,0 +1,173 @@
+//! Where the state is kept: `backend` and `cloud` blocks (rules 3.6, 12.7).
+//!
+//! Only those of the root count, so what is wrong about the others is never told.
+
+use crate::config::decode::blocks::every;
+use crate::config::decode::contents::{Backend, Contents, Faults};
+use crate::config::tree::state::Local;
+use crate::config::validate::bodies::{self, Argument, Schema, Takes};
+use crate::diag::Diagnostic;
+use crate::expr::{self, Value};
+use crate::flavor::Flavor;
+use crate::hcl::tree::{Block, Body, Item};
+
+/// The types of backends that every flavor has.
+const TYPES: &[&str] = &[
+    "azurerm",
+    "consul",
+    "cos",
+    "gcs",
+    "http",
+    "inmem",
+    "kubernetes",
+    "local",
+    "oss",
+    "pg",
+    "remote",
+    "s3",
+];
+
+/// The types that only newer versions of Terraform have.
+const NEWER_TYPES: &[&str] = &["oci"];
+
+const LOCAL: Schema = Schema {
+    arguments: &[
+        Argument::new("path", Takes::Anything),
+        Argument::new("workspace_dir", Takes::Anything),
+    ],
+    blocks: &[],
+};
+
+const CLOUD: Schema = Schema {
+    arguments: &[
+        Argument::new("hostname", Takes::Anything),
+        Argument::new("organization", Takes::Anything),
+        Argument::new("token", Takes::Anything),
+    ],
+    blocks: &[every("workspaces", &[])],
+};
+
+const WORKSPACES: Schema = Schema {
+    arguments: &[
+        Argument::new("name", Takes::Anything),
+        Argument::new("project", Takes::Anything),
+        Argument::new("tags", Takes::Anything),
+    ],
+    blocks: &[],
+};
+
+/// What keeps the state of a `cloud` block.
+const IN_THE_CLOUD: &str = "HCP Terraform";
+
+/// Decodes a setting, if it says where the state is kept; the last such block of a file counts, a
+/// `cloud` block before all others.
+pub(in crate::config) fn decode(
+    kind: &str,
+    block: &Block,
+    contents: &mut Contents,
+    faults: &mut Faults,
+) {
+    let is_in_cloud =
+        matches!(&contents.backend, Some(Backend::Elsewhere { kind, .. }) if kind == IN_THE_CLOUD);
+    let backend = match kind {
+        "cloud" => Some(elsewhere(IN_THE_CLOUD.to_owned(), block, faults)),
+        "backend" if is_in_cloud => None,
+        "backend" => labelled(block, faults),
+        _ => None,
+    };
+    if backend.is_some() {
+        let found = found_in(kind, block, faults);
+        contents.set_backend(backend, found);
+    }
+}
+
+fn elsewhere(kind: String, block: &Block, faults: &Faults) -> Backend {
+    let place = faults.place(block.header);
+    Backend::Elsewhere { kind, place }
+}
+
+fn labelled(block: &Block, faults: &Faults) -> Option<Backend> {
+    let label = &block.labels.first()?.text;
+    if label != "local" {
+        return Some(elsewhere(format!("the backend {label:?}"), block, faults));
+    }
+    let path = |name| match block.body.attribute(name) {
+        None => Some(None),
+        Some(argument) => match expr::constant(faults.file, &argument.value) {
+            Ok(Value::Null) => Some(None),
+            Ok(value) => value.to_text().map(|text| Some(text.into())),
+            Err(_) => None,
+        },
+    };
+    Some(match (path("path"), path("workspace_dir")) {
+        (Some(path), Some(workspace_dir)) => Backend::Local(Local {
+            path,
+            workspace_dir,
+        }),
+        _ => elsewhere("a backend whose path is computed".to_owned(), block, faults),
+    })
+}
+
+/// Returns what is wrong about a block, without saying it yet.
+fn found_in(kind: &str, block: &Block, faults: &mut Faults) -> Vec<Diagnostic> {
+    faults.apart(|faults| match (kind, &*block.labels) {
+        ("cloud", _) => {
+            for (_, nested) in bodies::check(&block.body, &CLOUD, faults) {
+                bodies::check(&nested.body, &WORKSPACES, faults);
+            }
+            constants(&block.body, faults);
+        }
+        (_, [label]) if label.text == "local" => local(&block.body, faults),
+        (_, [label]) if is_type(&label.text, faults.flavor) => constants(&block.body, faults),
+        (_, [label]) => {
+            let remark = format!("{} has no such backend", faults.flavor.program());
+            faults.invalid("Unsupported backend type", label.span, &remark);
+        }
+        _ => {}
+    })
+}
+
+fn is_type(name: &str, flavor: Flavor) -> bool {
+    let newer = matches!(flavor, Flavor::Terraform1_15 | Flavor::Terraform1_16);
+    TYPES.contains(&name) || (newer && NEWER_TYPES.contains(&name))
+}
+
+fn local(body: &Body, faults: &mut Faults) {
+    bodies::check(body, &LOCAL, faults);
+    constants(body, faults);
+    for (name, title) in [
+        ("path", "Invalid local state file path"),
+        ("workspace_dir", "Invalid local workspace directory path"),
+    ] {
+        let Some(argument) = body.attribute(name) else {
+            continue;
+        };
+        match expr::constant(faults.file, &argument.value) {
+            Err(_) | Ok(Value::Null) => {}
+            Ok(value) => match value.to_text() {
+                Some(text) if text.is_empty() => {
+                    faults.invalid(title, argument.value.span, "this is empty");
+                }
+                Some(_) => {}
+                None => {
+                    let title = "Incorrect attribute value type";
+                    let remark = "a string is needed here";
+                    faults.error("wrong-type", title, argument.value.span, remark);
+                }
+            },
+        }
+    }
+}
+
+/// Reports what Terraform would have to compute; OpenTofu knows variables here (rules 10.3).
+fn constants(body: &Body, faults: &mut Faults) {
+    if faults.flavor.is_opentofu() {
+        return;
+    }
+    for item in &body.items {
+        match item {
+            Item::Attribute(argument) => drop(bodies::constant(&argument.value, faults)),
+            Item::Block(nested) => constants(&nested.body, faults),
+        }
+    }
+}

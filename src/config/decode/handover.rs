@@ -1,0 +1,217 @@
+//! What a `module` block says beside source and version, as it is written (rules 5.7, 5.8, 12.4).
+
+use std::collections::BTreeSet;
+
+use crate::config::decode::contents::{Faults, Place, Reference};
+use crate::config::syntax;
+use crate::config::syntax::names;
+use crate::diag::Span;
+use crate::hcl::tree::{Block, Body, Expr, ExprKind, ObjectKey};
+
+/// What a call hands over to its module.
+#[derive(Clone, Debug, Default)]
+pub(in crate::config) struct Handover {
+    /// The entries of `providers`.
+    pub providers: Vec<Passed>,
+    pub repetition: Repetition,
+    /// Values for variables, and blocks that are none of the call's own.
+    pub arguments: Vec<Argument>,
+}
+
+/// An entry of `providers`: a configuration of the caller that the module gets, and under which
+/// name.
+#[derive(Clone, Debug)]
+pub(in crate::config) struct Passed {
+    pub child: Reference,
+    pub parent: Reference,
+}
+
+/// The expressions that forbid a module to configure providers itself.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::config) struct Repetition {
+    pub count: Option<Place>,
+    pub for_each: Option<Place>,
+    pub enabled: Option<Place>,
+    pub depends_on: Option<Place>,
+}
+
+/// Something that only the module can know.
+#[derive(Clone, Debug)]
+pub(in crate::config) struct Argument {
+    pub name: String,
+    pub is_block: bool,
+    pub place: Place,
+}
+
+/// The arguments of every call.
+const META: &[&str] = &[
+    "source",
+    "version",
+    "count",
+    "for_each",
+    "depends_on",
+    "providers",
+];
+
+/// The arguments of a `provider` block that are not the provider's own.
+const PROVIDER_META: &[&str] = &[
+    "alias",
+    "version",
+    "count",
+    "depends_on",
+    "for_each",
+    "source",
+];
+
+impl Repetition {
+    /// Returns the place to show for a module that must not configure providers itself.
+    pub(in crate::config) fn place(&self) -> Option<Place> {
+        let Self {
+            count,
+            for_each,
+            enabled,
+            depends_on,
+        } = *self;
+        count.or(for_each).or(enabled).or(depends_on)
+    }
+}
+
+impl Handover {
+    /// Takes over what the block of an override file says.
+    ///
+    /// An empty map of providers replaces nothing, and `enabled` is not merged.
+    pub(in crate::config) fn merge(&mut self, other: Self) {
+        if !other.providers.is_empty() {
+            self.providers = other.providers;
+        }
+        self.repetition.count = other.repetition.count.or(self.repetition.count);
+        self.repetition.for_each = other.repetition.for_each.or(self.repetition.for_each);
+        let is_set = |argument: &Argument| {
+            let same = |other: &Argument| !other.is_block && other.name == argument.name;
+            !argument.is_block && other.arguments.iter().any(same)
+        };
+        self.arguments.retain(|argument| !is_set(argument));
+        self.arguments.extend(other.arguments);
+    }
+}
+
+/// Decodes all of a `module` block but its source and version.
+pub(in crate::config) fn decode(block: &Block, faults: &mut Faults) -> Handover {
+    let body = &block.body;
+    let value = |name, faults: &Faults| {
+        let argument = body.attribute(name)?;
+        Some(faults.place_of(&argument.value))
+    };
+    let mut handover = Handover {
+        repetition: Repetition {
+            count: value("count", faults),
+            for_each: value("for_each", faults),
+            enabled: None,
+            depends_on: first_dependency(body).map(|first| faults.place_of(first)),
+        },
+        ..Handover::default()
+    };
+    if let Some(argument) = body.attribute("providers") {
+        handover.providers = passed(&argument.value, faults);
+    }
+    for argument in body.attributes() {
+        if !META.contains(&argument.name.text.as_str()) {
+            let place = faults.place(argument.name.span);
+            handover.add(&argument.name.text, false, place);
+        }
+    }
+    handover.nested(body, faults);
+    handover
+}
+
+impl Handover {
+    fn add(&mut self, name: &str, is_block: bool, place: Place) {
+        self.arguments.push(Argument {
+            name: name.to_owned(),
+            is_block,
+            place,
+        });
+    }
+
+    /// Notes what the blocks in a call hand over; which of them may stand there is checked elsewhere.
+    fn nested(&mut self, body: &Body, faults: &Faults) {
+        for block in body.blocks() {
+            match block.kind.text.as_str() {
+                "_" => {
+                    for argument in block.body.attributes() {
+                        let place = faults.place(argument.name.span);
+                        self.add(&argument.name.text, false, place);
+                    }
+                }
+                "lifecycle" => {
+                    let enabled = block.body.attribute("enabled");
+                    self.repetition.enabled = enabled.map(|one| faults.place_of(&one.value));
+                }
+                kind => self.add(kind, true, faults.place(block.kind.span)),
+            }
+        }
+    }
+}
+
+fn first_dependency(body: &Body) -> Option<&Expr> {
+    match &body.attribute("depends_on")?.value.kind {
+        ExprKind::Tuple(items) => items.first(),
+        _ => None,
+    }
+}
+
+/// Decodes a map of providers; what is wrong in it is reported and left out.
+fn passed(value: &Expr, faults: &mut Faults) -> Vec<Passed> {
+    let ExprKind::Object(items) = &value.kind else {
+        let remark = "write { NAME = NAME }, of the module on the left, of the caller on the right";
+        faults.invalid("Invalid expression", value.span, remark);
+        return Vec::new();
+    };
+    let mut all: Vec<Passed> = Vec::new();
+    repeated(value.span, faults);
+    let mut known = BTreeSet::new();
+    for item in items {
+        let child = match &item.key {
+            ObjectKey::Name(word) => {
+                let name = Expr {
+                    kind: ExprKind::Variable(word.text.clone()),
+                    span: word.span,
+                };
+                names::configuration(&name, faults)
+            }
+            ObjectKey::Expr(key) => {
+                names::configuration(&syntax::as_reference(key, faults), faults)
+            }
+        };
+        let parent = names::configuration(&syntax::as_reference(&item.value, faults), faults);
+        let (Ok(child), Ok(parent)) = (child, parent) else {
+            continue;
+        };
+        if known.insert((child.local_name.clone(), child.alias.clone())) {
+            all.push(Passed { child, parent });
+        } else {
+            duplicate(item.value.span, faults);
+        }
+    }
+    all
+}
+
+/// Reports keys of a map of providers that stand there twice, of which only the last one is left.
+fn repeated(map: Span, faults: &mut Faults) {
+    for key in faults.overruled(map) {
+        duplicate(key, faults);
+    }
+}
+
+fn duplicate(at: Span, faults: &mut Faults) {
+    let remark = "the module got this provider before";
+    faults.invalid("Duplicate provider address", at, remark);
+}
+
+/// Tells whether a `provider` block holds nothing for the provider, so that it may stand for one that
+/// a caller passes (`config.md` 4).
+pub(in crate::config) fn is_empty_provider(body: &Body) -> bool {
+    let own = |name: &str| !PROVIDER_META.contains(&name);
+    let escaped = |block: &Block| block.kind.text == "_" && block.body.items.is_empty();
+    !body.attributes().any(|one| own(&one.name.text)) && body.blocks().all(escaped)
+}

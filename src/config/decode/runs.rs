@@ -1,0 +1,335 @@
+//! Test files (rules 6, 12.8).
+//!
+//! Two things add requirements: modules that runs call and, with OpenTofu, `provider` blocks.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use crate::config::decode::blocks::{BlockType, every};
+use crate::config::decode::contents::{Call, CallVersion, Contents, Faults};
+use crate::config::decode::handover::Handover;
+use crate::config::decode::{calls, providers, variables};
+use crate::config::syntax::{names, references};
+use crate::config::validate::bodies::{self, Argument, Schema, Takes};
+use crate::config::validate::{mocks, run_types, statements};
+use crate::diag::{Diagnostic, Span};
+use crate::flavor::Flavor;
+use crate::hcl::tree::{Block, Body};
+
+/// What may stand at the top level of a test file.
+const TEST_FILE: Schema = Schema {
+    arguments: &[],
+    blocks: &[
+        every("run", &["name"]),
+        every("provider", &["name"]),
+        every("mock_provider", &["name"]),
+        every("variables", &[]),
+        every("override_resource", &[]),
+        every("override_data", &[]),
+        every("override_module", &[]),
+        every("variable", &["name"]).known_to(Flavor::has_newer_tests),
+        every("test", &[]).known_to(Flavor::has_newer_tests),
+    ],
+};
+
+/// What may be set for all runs of a file; one of them is for experiments only.
+const TEST: Schema = Schema {
+    arguments: &[
+        Argument::new("parallel", Takes::Truth),
+        Argument::new("skip_cleanup", Takes::Truth),
+    ],
+    blocks: &[],
+};
+
+const RUN: Schema = Schema {
+    arguments: &[
+        Argument::new("command", Takes::Anything),
+        Argument::new("providers", Takes::Anything),
+        Argument::new("expect_failures", Takes::References),
+        Argument::new("state_key", Takes::Text).known_to(|flavor| !flavor.is_opentofu()),
+        Argument::new("parallel", Takes::Truth).known_to(Flavor::has_newer_tests),
+        Argument::new("skip_cleanup", Takes::Truth).known_to(Flavor::has_newer_tests),
+    ],
+    blocks: RUN_BLOCKS,
+};
+
+const RUN_BLOCKS: &[BlockType] = &[
+    every("plan_options", &[]),
+    every("assert", &[]),
+    every("variables", &[]),
+    every("module", &[]),
+    every("override_resource", &[]),
+    every("override_data", &[]),
+    every("override_module", &[]),
+    every("backend", &["name"]).known_to(Flavor::has_newer_tests),
+];
+
+const PLAN_OPTIONS: Schema = Schema {
+    arguments: &[
+        Argument::new("mode", Takes::Anything),
+        Argument::new("refresh", Takes::Truth),
+        Argument::new("replace", Takes::References),
+        Argument::new("target", Takes::References),
+    ],
+    blocks: &[],
+};
+
+const MODULE: Schema = Schema {
+    arguments: &[
+        Argument::new("source", Takes::Anything),
+        Argument::new("version", Takes::Anything),
+    ],
+    blocks: &[],
+};
+
+/// Decodes a test file; each call of its runs is named after the run.
+pub(in crate::config) fn decode(body: &Body, faults: &mut Faults) -> Contents {
+    let mut contents = Contents::default();
+    let blocks = bodies::check(body, &TEST_FILE, faults);
+    if !settings(&blocks, faults) {
+        return contents;
+    }
+    let values = once(&blocks, "variables", faults);
+    let mut seen = Seen::default();
+    for (kind, block) in &blocks {
+        match *kind {
+            "run" => {
+                seen.run(block, faults);
+                contents.runs.push(run_types::decode(block, faults));
+                contents.calls.extend(run(block, faults));
+            }
+            "provider" => {
+                let mut declared = Contents::default();
+                providers::provider_block(block, &mut declared, faults);
+                if !faults.flavor.is_opentofu() {
+                    seen.provider(block, &mut declared, faults);
+                }
+                contents.append(declared);
+            }
+            "mock_provider" => {
+                if let Some(key) = mocks::provider(block, faults) {
+                    seen.mock(block, key, faults);
+                }
+            }
+            "variables" => bodies::arguments_only(&block.body, faults),
+            "variable" => seen.variable(block, faults),
+            _ if kind.starts_with("override_") => mocks::target(kind, block, faults),
+            _ => {}
+        }
+    }
+    if let Some(values) = values {
+        seen.values(values, faults);
+    }
+    let providers = seen.providers.into_iter();
+    contents.test_providers = providers.map(|(key, at)| (key, faults.place(at))).collect();
+    mocks::duplicates(&blocks, None, faults);
+    contents
+}
+
+/// Checks the `test` block; with an error in it, Terraform looks at nothing else.
+fn settings(blocks: &[(&'static str, &Block)], faults: &mut Faults) -> bool {
+    let before = faults.errors();
+    let title = "Multiple \"test\" blocks";
+    if let Some(block) = bodies::at_most_one(blocks, "test", title, faults) {
+        bodies::check(&block.body, &TEST, faults);
+        experimental(&block.body, faults);
+    }
+    faults.errors() == before
+}
+
+/// Reports what only alpha versions take.
+fn experimental(body: &Body, faults: &mut Faults) {
+    if let Some(argument) = body.attribute("skip_cleanup") {
+        let remark = "only alpha versions have this";
+        faults.invalid("Invalid attribute", argument.name.span, remark);
+    }
+}
+
+/// Reports blocks beyond the first one of a kind.
+fn once<'b>(
+    blocks: &[(&'static str, &'b Block)],
+    kind: &'static str,
+    faults: &mut Faults,
+) -> Option<&'b Block> {
+    bodies::at_most_one(blocks, kind, &format!("Multiple \"{kind}\" blocks"), faults)
+}
+
+const TWO_VARIABLES: &str = "Duplicate \"variable\" block names";
+
+/// Names that stand in the test file at hand, with the place of the first of each.
+#[derive(Default)]
+struct Seen {
+    runs: BTreeMap<String, Span>,
+    variables: BTreeMap<String, Span>,
+    providers: BTreeMap<mocks::ProviderKey, Span>,
+}
+
+impl Seen {
+    /// OpenTofu does not care about names of runs.
+    fn run(&mut self, block: &Block, faults: &mut Faults) {
+        let [name] = &*block.labels else { return };
+        let first = self.runs.get(&name.text).copied();
+        if let Some(first) = first.filter(|_| !faults.flavor.is_opentofu()) {
+            twice("Duplicate \"run\" block names", block, first, faults);
+        }
+        self.runs.entry(name.text.clone()).or_insert(block.header);
+    }
+
+    /// Decodes a variable of the test file; one with an error in it does not count.
+    fn variable(&mut self, block: &Block, faults: &mut Faults) {
+        let before = faults.errors();
+        variables::decode(block, &mut Contents::default(), faults);
+        let [name] = &*block.labels else { return };
+        if faults.errors() > before {
+            return;
+        }
+        match self.variables.get(&name.text) {
+            Some(first) => twice(TWO_VARIABLES, block, *first, faults),
+            None => {
+                self.variables.insert(name.text.clone(), block.header);
+            }
+        }
+    }
+
+    /// Compares the values for the module with the variables that the test file has of its own.
+    fn values(&self, values: &Block, faults: &mut Faults) {
+        for value in values.body.attributes() {
+            if let Some(own) = self.variables.get(&value.name.text) {
+                let remark = "its value stands in the variables block, too";
+                faults.invalid(TWO_VARIABLES, *own, remark);
+            }
+        }
+    }
+
+    /// Takes the `provider` block that was decoded: with Terraform it adds nothing.
+    fn provider(&mut self, block: &Block, declared: &mut Contents, faults: &mut Faults) {
+        for provider in declared.provider_blocks.drain(..) {
+            self.either(block, provider.key(), faults);
+        }
+    }
+
+    fn mock(&mut self, block: &Block, key: mocks::ProviderKey, faults: &mut Faults) {
+        self.either(block, key, faults);
+    }
+
+    /// To Terraform a mock is a provider; to OpenTofu only mocks among themselves must differ.
+    fn either(&mut self, block: &Block, key: mocks::ProviderKey, faults: &mut Faults) {
+        let title = match faults.flavor.is_opentofu() {
+            true => "Duplicated `mock_provider` block",
+            false => "Duplicate provider block",
+        };
+        match self.providers.get(&key) {
+            Some(first) => twice(title, block, *first, faults),
+            None => {
+                self.providers.insert(key, block.header);
+            }
+        }
+    }
+}
+
+pub(in crate::config) fn twice(title: &str, block: &Block, first: Span, faults: &mut Faults) {
+    let again = Diagnostic::error("configuration-invalid", title)
+        .at(faults.file, block.header, "declared again")
+        .see(faults.file, first, "first declared here");
+    faults.push(again);
+}
+
+/// Returns the name that the programs give to a test file, which is given from the root on.
+///
+/// Only one ending is removed; a name that is no text is shown as far as it is.
+pub(in crate::config) fn branch(path: &Path) -> String {
+    let parts = path.iter().map(|part| part.to_string_lossy());
+    let name = parts.collect::<Vec<_>>().join(".");
+    name.strip_suffix(".tftest.hcl").unwrap_or(&name).to_owned()
+}
+
+/// Decodes a run; returns the call of its module, if it has one without a fault.
+fn run(block: &Block, faults: &mut Faults) -> Option<Call> {
+    let [name] = &*block.labels else { return None };
+    if !names::is_identifier(&name.text) {
+        faults.invalid("Invalid run block name", name.span, statements::NAME);
+    }
+    let blocks = bodies::check(&block.body, &RUN, faults);
+    one_of(block, "command", &["apply", "plan"], faults);
+    experimental(&block.body, faults);
+    once(&blocks, "variables", faults);
+    if let Some(options) = once(&blocks, "plan_options", faults) {
+        plan_options(options, faults);
+    }
+    for (kind, nested) in &blocks {
+        match *kind {
+            "assert" => statements::check_rule(nested, faults),
+            "variables" => bodies::arguments_only(&nested.body, faults),
+            "backend" => {
+                let remark = "only alpha versions have this block";
+                faults.invalid("Invalid block", nested.header, remark);
+            }
+            _ if kind.starts_with("override_") => mocks::target(kind, nested, faults),
+            _ => {}
+        }
+    }
+    mocks::duplicates(&blocks, None, faults);
+    let called = once(&blocks, "module", faults)?;
+    call(block, &name.text, called, faults)
+}
+
+/// Checks an argument that is one of some bare words.
+fn one_of(block: &Block, name: &str, words: &[&str], faults: &mut Faults) {
+    let Some(argument) = block.body.attribute(name) else {
+        return;
+    };
+    if references::word(&argument.value).is_none_or(|word| !words.contains(&word)) {
+        let title = format!("Invalid \"{name}\" keyword");
+        let remark = format!("write {}, without quotes", words.join(" or "));
+        faults.invalid(title, argument.value.span, &remark);
+    }
+}
+
+fn plan_options(block: &Block, faults: &mut Faults) {
+    bodies::check(&block.body, &PLAN_OPTIONS, faults);
+    one_of(block, "mode", &["normal", "refresh-only"], faults);
+    let word = |name| {
+        block
+            .body
+            .attribute(name)
+            .and_then(|argument| references::word(&argument.value))
+    };
+    if let (Some("refresh-only"), Some("false")) = (word("mode"), word("refresh")) {
+        let remark = "refresh-only needs to refresh";
+        faults.invalid("Incompatible plan options", block.header, remark);
+    }
+}
+
+fn call(run: &Block, name: &str, module: &Block, faults: &mut Faults) -> Option<Call> {
+    let before = faults.errors();
+    bodies::check(&module.body, &MODULE, faults);
+    let version = version(module, faults);
+    let Some(argument) = module.body.attribute("source") else {
+        if !faults.may_hide(module.body.span) {
+            let title = "Missing \"source\" attribute for module block";
+            faults.invalid(title, module.header, "source is missing");
+        }
+        return None;
+    };
+    let version = version?;
+    let source = calls::of_run(&argument.value, &version, faults);
+    (faults.errors() == before).then(|| Call {
+        name: name.to_owned(),
+        source,
+        version,
+        place: faults.place_of(&argument.value),
+        header: faults.place(run.header),
+        handover: Handover::default(),
+    })
+}
+
+/// Reads the version of a module that a run calls: no program computes it.
+fn version(module: &Block, faults: &mut Faults) -> Option<CallVersion> {
+    let version = calls::version(module, faults);
+    if let (Some(CallVersion::Computed), Some(argument)) =
+        (&version, module.body.attribute("version"))
+    {
+        bodies::constant(&argument.value, faults);
+    }
+    version
+}

@@ -1,0 +1,135 @@
+//! Local names of providers, and references to provider configurations (rules 4.6, 4.7).
+
+use crate::addr::ProviderAddr;
+use crate::config::decode::contents::{Faults, Reference};
+use crate::config::syntax;
+use crate::config::syntax::references;
+use crate::config::tree::files::Syntax;
+use crate::diag::Span;
+use crate::flavor::Flavor;
+use crate::hcl::tree::{Body, Expr, ExprKind, Step};
+
+/// Reads the meta-argument `provider` of a block, if it has one.
+///
+/// Returns `Err` where there is one that cannot be read; that is reported already.
+pub(in crate::config) fn provider_argument(
+    body: &Body,
+    faults: &mut Faults,
+) -> Result<Option<Reference>, ()> {
+    let Some(argument) = body.attribute("provider") else {
+        return Ok(None);
+    };
+    // Only OpenTofu says what is wrong with a text that is no expression.
+    let read = match faults.flavor.is_opentofu() {
+        true => syntax::as_expression(&argument.value, faults).ok_or(())?,
+        false => syntax::as_reference(&argument.value, faults),
+    };
+    configuration(&read, faults).map(Some)
+}
+
+/// Reads a reference to a provider configuration.
+///
+/// Returns `Err` if it cannot be read; that is reported already.
+pub(in crate::config) fn configuration(value: &Expr, faults: &mut Faults) -> Result<Reference, ()> {
+    if let ExprKind::String(text) = &value.kind
+        && faults.syntax == Syntax::Native
+        && let Some(title) = references::fault_in_quoted(text)
+    {
+        faults.odd("Quoted references are deprecated", value.span, "");
+        faults.invalid(title, value.span, "write NAME or NAME.ALIAS");
+        return Err(());
+    }
+    let Some((local_name, alias)) = reference(value, faults) else {
+        let remark = "write NAME or NAME.ALIAS";
+        faults.invalid(
+            "Invalid provider configuration reference",
+            value.span,
+            remark,
+        );
+        return Err(());
+    };
+    let has_key = match &value.kind {
+        ExprKind::Traversal(_, steps) => matches!(steps.last(), Some(Step::Index(_))),
+        _ => false,
+    };
+    if !is_normal(&local_name, faults.flavor) {
+        invalid_local_name(value.span, faults);
+        return Err(());
+    }
+    Ok(Reference {
+        local_name,
+        alias,
+        has_key,
+        place: faults.place_of(value),
+    })
+}
+
+/// Splits a reference into local name and alias; anything else is none.
+fn reference(value: &Expr, faults: &mut Faults) -> Option<(String, Option<String>)> {
+    match &value.kind {
+        ExprKind::String(text) if faults.syntax == Syntax::Native => {
+            let parts = quoted_reference(text)?;
+            faults.odd("Quoted references are deprecated", value.span, "");
+            Some(parts)
+        }
+        ExprKind::Traversal(base, steps) => {
+            let ExprKind::Variable(name) = &base.kind else {
+                return None;
+            };
+            // The key of an instance is OpenTofu's; it never decides which provider is meant.
+            let alias = match &**steps {
+                [Step::Attr(alias)] => alias,
+                [Step::Attr(alias), Step::Index(_)] if faults.flavor.is_opentofu() => alias,
+                _ => return None,
+            };
+            Some((name.clone(), Some(alias.text.clone())))
+        }
+        _ => references::word(value).map(|name| (name.to_owned(), None)),
+    }
+}
+
+fn quoted_reference(text: &str) -> Option<(String, Option<String>)> {
+    let (name, alias) = match text.split_once('.') {
+        Some((name, alias)) => (name, Some(alias)),
+        None => (text, None),
+    };
+    let names = is_identifier(name) && alias.is_none_or(is_identifier);
+    names.then(|| (name.to_owned(), alias.map(str::to_owned)))
+}
+
+/// Reports a local name that is none.
+pub(in crate::config) fn invalid_local_name(at: Span, faults: &mut Faults) {
+    let remark = "a local name holds lower-case letters, digits and single dashes";
+    faults.error(
+        "address-malformed",
+        "Invalid provider local name",
+        at,
+        remark,
+    );
+}
+
+/// Brings a local name or the start of a type to normal form: lower case, as in an address.
+pub(in crate::config) fn fold(name: &str, flavor: Flavor) -> Option<String> {
+    let addr = ProviderAddr::implied(name, flavor).ok()?;
+    Some(addr.type_name().to_owned())
+}
+
+/// Returns the address that a name means where nothing maps it.
+pub(in crate::config) fn implied(name: &str, flavor: Flavor) -> Option<ProviderAddr> {
+    // Folding comes first: `Terraform_data` is the built-in provider, too.
+    ProviderAddr::implied(&fold(name, flavor)?, flavor).ok()
+}
+
+/// Tells whether a local name is as it must be where nothing folds it.
+pub(in crate::config) fn is_normal(name: &str, flavor: Flavor) -> bool {
+    fold(name, flavor).is_some_and(|folded| folded == name)
+}
+
+/// Tells whether a text could stand as a bare word.
+///
+/// Characters outside ASCII are not looked at: whether they are letters decides no requirement.
+pub(in crate::config) fn is_identifier(text: &str) -> bool {
+    let inside = |c: char| !c.is_ascii() || c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    let starts = text.starts_with(|c: char| !c.is_ascii() || c.is_ascii_alphabetic() || c == '_');
+    starts && text.chars().all(inside)
+}

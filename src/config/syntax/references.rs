@@ -1,0 +1,366 @@
+//! What expressions name: as a whole, where nothing is computed, and anywhere inside them.
+
+use crate::config::decode::contents::Faults;
+use crate::config::syntax::names;
+use crate::flavor::Flavor;
+use crate::hcl::tree::{
+    Attribute, Expr, ExprKind, For, ObjectKey, Step, TemplateFor, TemplatePart,
+};
+
+/// Checks a list of references, in quotes or not.
+///
+/// Whether anything is there that they mean is a matter of later steps.
+pub(in crate::config) fn check_list(value: &Expr, faults: &mut Faults) {
+    for item in list(value, faults) {
+        whole(item, faults);
+    }
+}
+
+/// Checks the argument `depends_on`, a list of references that are no actions.
+pub(in crate::config) fn depends_on(argument: &Attribute, faults: &mut Faults) {
+    for item in list(&argument.value, faults) {
+        let root = whole(item, faults);
+        if root.is_some_and(|root| root == "action") && faults.flavor.has_actions() {
+            let remark = "name what triggers the action";
+            faults.invalid("Invalid depends_on Action Reference", item.span, remark);
+        }
+    }
+}
+
+/// Returns the items of a list that is written out; anything else is reported.
+pub(in crate::config) fn list<'e>(value: &'e Expr, faults: &mut Faults) -> &'e [Expr] {
+    match &value.kind {
+        ExprKind::Tuple(items) => items,
+        _ => {
+            faults.invalid("Invalid expression", value.span, "a list is needed here");
+            &[]
+        }
+    }
+}
+
+/// Tells whether an expression is one reference, in quotes or not.
+pub(in crate::config) fn is_reference(value: &Expr) -> bool {
+    read(value).is_ok()
+}
+
+/// Reads an expression that is one reference, `NAME.NAME[KEY]`, and returns its first name.
+pub(in crate::config) fn whole<'e>(value: &'e Expr, faults: &mut Faults) -> Option<&'e str> {
+    if matches!(value.kind, ExprKind::String(_)) {
+        faults.odd("Quoted references are deprecated", value.span, "");
+    }
+    read(value)
+        .map_err(|title| faults.invalid(title, value.span, "write a reference"))
+        .ok()
+}
+
+fn read(value: &Expr) -> Result<&str, &'static str> {
+    let (root, steps) = match &value.kind {
+        ExprKind::String(text) => return quoted(text).map(|(root, _)| root),
+        ExprKind::Traversal(base, steps) => (&**base, &**steps),
+        _ => (value, &[][..]),
+    };
+    let root = word(root).filter(|_| steps.iter().all(is_fixed));
+    root.ok_or("Invalid expression")
+}
+
+/// Reads an expression that is one bare word, or once was one in quotes.
+pub(in crate::config) fn keyword<'e>(value: &'e Expr, faults: &mut Faults) -> Option<&'e str> {
+    let ExprKind::String(text) = &value.kind else {
+        return word(value);
+    };
+    faults.odd("Quoted keywords are deprecated", value.span, "");
+    match quoted(text) {
+        Ok((root, 0)) => Some(root),
+        _ => None,
+    }
+}
+
+/// Returns the bare word that an expression is; the programs take keywords for names where they look
+/// for one.
+pub(in crate::config) fn word(value: &Expr) -> Option<&str> {
+    match &value.kind {
+        ExprKind::Variable(name) => Some(name),
+        ExprKind::Null => Some("null"),
+        ExprKind::Bool(true) => Some("true"),
+        ExprKind::Bool(false) => Some("false"),
+        _ => None,
+    }
+}
+
+/// Tells whether a step says which one it takes without anything being computed.
+fn is_fixed(step: &Step) -> bool {
+    match step {
+        Step::Attr(_) => true,
+        Step::Index(key) => matches!(
+            key.kind,
+            ExprKind::Number(_) | ExprKind::String(_) | ExprKind::Bool(_) | ExprKind::Null
+        ),
+        Step::AttrSplat | Step::FullSplat => false,
+    }
+}
+
+/// Returns the title under which the programs refuse a text in quotes that is no reference.
+pub(in crate::config) fn fault_in_quoted(text: &str) -> Option<&'static str> {
+    quoted(text).err()
+}
+
+/// Reads a reference in quotes: its first name, and how many steps follow.
+fn quoted(text: &str) -> Result<(&str, usize), &'static str> {
+    let (root, mut rest) = name(text).ok_or("Variable name required")?;
+    let mut steps = 0;
+    loop {
+        rest = rest.trim_start();
+        let Some(step) = rest.chars().next() else {
+            return Ok((root, steps));
+        };
+        let behind = rest[step.len_utf8()..].trim_start();
+        rest = match step {
+            '.' => name(behind).ok_or("Attribute name required")?.1,
+            '[' => {
+                let behind = key(behind)?.trim_start();
+                behind.strip_prefix(']').ok_or("Unclosed index brackets")?
+            }
+            _ => return Err("Invalid character"),
+        };
+        steps += 1;
+    }
+}
+
+/// Splits a name off.
+fn name(text: &str) -> Option<(&str, &str)> {
+    let text = text.trim_start();
+    let inside = |c: char| !c.is_ascii() || c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    let end = text.find(|c| !inside(c)).unwrap_or(text.len());
+    let (name, rest) = text.split_at(end);
+    names::is_identifier(name).then_some((name, rest))
+}
+
+/// Passes over the key of an index.
+fn key(text: &str) -> Result<&str, &'static str> {
+    if let Some(text) = text.strip_prefix('"') {
+        let mut escaped = false;
+        let end = text.find(|c| {
+            let ends = c == '"' && !escaped;
+            escaped = c == '\\' && !escaped;
+            ends
+        });
+        return end.map_or(Err("Unterminated string literal"), |end| {
+            Ok(&text[end + 1..])
+        });
+    }
+    if text.starts_with(|c: char| c.is_ascii_digit()) {
+        let inside = |c: char| c.is_ascii_digit() || c == '.';
+        return Ok(text.trim_start_matches(inside));
+    }
+    Err(match text.starts_with('*') {
+        true => "Attribute name required",
+        false => "Index value required",
+    })
+}
+
+/// A name that an expression uses, with the steps behind it as far as they are fixed.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::config) struct Reference<'e> {
+    pub root: &'e str,
+    pub steps: &'e [Step],
+}
+
+/// What a reference means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::config) enum Subject<'e> {
+    /// A resource of a kind, `ephemeral` and `data` too.
+    Resource {
+        kind: &'e str,
+        type_name: &'e str,
+        name: &'e str,
+    },
+    /// `count.NAME`
+    Count(&'e str),
+    /// `each.NAME`
+    Each(&'e str),
+    /// `action.TYPE.NAME`
+    Action,
+    /// The same with something behind it, which no action has.
+    InsideAction,
+    /// `module.NAME`
+    Module,
+    /// Anything else that there is.
+    Other,
+}
+
+impl<'e> Reference<'e> {
+    /// Says what is meant.
+    ///
+    /// # Errors
+    /// The title of the program if it can be nothing.
+    pub(in crate::config) fn subject(self, flavor: Flavor) -> Result<Subject<'e>, &'static str> {
+        const INVALID: &str = "Invalid reference";
+        let is_new = flavor.has_actions();
+        let attribute = |at: usize| match self.steps.get(at) {
+            Some(Step::Attr(name)) => Ok(&*name.text),
+            _ => Err(INVALID),
+        };
+        match self.root {
+            "self" => Ok(Subject::Other),
+            "caller" if is_new => Ok(Subject::Other),
+            "template" | "lazy" | "arg" => Err("Reserved symbol name"),
+            "count" => attribute(0).map(Subject::Count),
+            "each" => attribute(0).map(Subject::Each),
+            "module" => attribute(0).map(|_| Subject::Module),
+            "var" | "local" | "path" | "terraform" => attribute(0).map(|_| Subject::Other),
+            "tofu" if flavor.is_opentofu() => attribute(0).map(|_| Subject::Other),
+            "action" if is_new => {
+                attribute(0)?;
+                attribute(1)?;
+                let behind = match self.steps.get(2) {
+                    Some(Step::Index(_)) => 3,
+                    _ => 2,
+                };
+                match self.steps.len() > behind {
+                    true => Ok(Subject::InsideAction),
+                    false => Ok(Subject::Action),
+                }
+            }
+            "string" | "number" | "bool" | "any" if is_new && self.steps.is_empty() => {
+                Ok(Subject::Other)
+            }
+            kind @ ("resource" | "data" | "ephemeral") => Ok(Subject::Resource {
+                kind,
+                type_name: attribute(0)?,
+                name: attribute(1)?,
+            }),
+            type_name => Ok(Subject::Resource {
+                kind: "resource",
+                type_name,
+                name: attribute(0)?,
+            }),
+        }
+    }
+
+    /// Returns the name of the only step, if that is an attribute.
+    pub(in crate::config) fn only_attribute(self) -> Option<&'e str> {
+        match self.steps {
+            [Step::Attr(name)] => Some(&name.text),
+            _ => None,
+        }
+    }
+}
+
+/// Tells whether an expression depends on anything but itself.
+pub(in crate::config) fn refers(value: &Expr) -> bool {
+    !inside(value).is_empty()
+}
+
+/// Tells whether an expression uses the variable of a name.
+pub(in crate::config) fn refers_to_variable(value: &Expr, name: &str) -> bool {
+    let means_it = |used: &Reference<'_>| {
+        let first = used.steps.first();
+        used.root == "var" && matches!(first, Some(Step::Attr(word)) if word.text == name)
+    };
+    inside(value).iter().any(means_it)
+}
+
+/// Finds every name that an expression uses and does not define itself.
+pub(in crate::config) fn inside(value: &Expr) -> Vec<Reference<'_>> {
+    let mut walk = Walk::default();
+    walk.expr(value);
+    walk.found
+}
+
+#[derive(Default)]
+struct Walk<'e> {
+    /// What `for` expressions around have named.
+    own: Vec<&'e str>,
+    found: Vec<Reference<'e>>,
+}
+
+impl<'e> Walk<'e> {
+    fn expr(&mut self, value: &'e Expr) {
+        match &value.kind {
+            ExprKind::Null | ExprKind::Bool(_) | ExprKind::Number(_) | ExprKind::String(_) => {}
+            ExprKind::Variable(root) => self.name(root, &[]),
+            ExprKind::Traversal(base, steps) => self.traversal(base, steps),
+            ExprKind::Template(parts) => self.parts(parts),
+            ExprKind::Tuple(items) => items.iter().for_each(|item| self.expr(item)),
+            ExprKind::Object(items) => {
+                for item in items {
+                    if let ObjectKey::Expr(key) = &item.key {
+                        self.expr(key);
+                    }
+                    self.expr(&item.value);
+                }
+            }
+            ExprKind::Paren(inner) | ExprKind::Unary(_, inner) => self.expr(inner),
+            ExprKind::Call(call) => call.args.iter().for_each(|argument| self.expr(argument)),
+            ExprKind::Conditional(parts) => {
+                self.expr(&parts.condition);
+                self.expr(&parts.then);
+                self.expr(&parts.otherwise);
+            }
+            ExprKind::Binary(_, operands) => {
+                self.expr(&operands.0);
+                self.expr(&operands.1);
+            }
+            ExprKind::For(turns) => self.turns(turns),
+        }
+    }
+
+    fn name(&mut self, root: &'e str, steps: &'e [Step]) {
+        if !self.own.contains(&root) {
+            self.found.push(Reference { root, steps });
+        }
+    }
+
+    fn traversal(&mut self, base: &'e Expr, steps: &'e [Step]) {
+        match &base.kind {
+            ExprKind::Variable(root) => {
+                let fixed = steps.iter().take_while(|step| is_fixed(step)).count();
+                self.name(root, &steps[..fixed]);
+            }
+            _ => self.expr(base),
+        }
+        for step in steps {
+            if let Step::Index(key) = step {
+                self.expr(key);
+            }
+        }
+    }
+
+    fn turns(&mut self, turns: &'e For) {
+        self.expr(&turns.collection);
+        let before = self.own.len();
+        self.own.extend(turns.key_name.as_deref());
+        self.own.push(&turns.value_name);
+        let parts = [
+            turns.key.as_ref(),
+            Some(&turns.value),
+            turns.condition.as_ref(),
+        ];
+        parts.into_iter().flatten().for_each(|part| self.expr(part));
+        self.own.truncate(before);
+    }
+
+    fn parts(&mut self, parts: &'e [TemplatePart]) {
+        for part in parts {
+            match part {
+                TemplatePart::Literal(_) => {}
+                TemplatePart::Interpolation(inner) => self.expr(inner),
+                TemplatePart::If(choice) => {
+                    self.expr(&choice.condition);
+                    self.parts(&choice.then);
+                    self.parts(&choice.otherwise);
+                }
+                TemplatePart::For(turns) => self.template_turns(turns),
+            }
+        }
+    }
+
+    fn template_turns(&mut self, turns: &'e TemplateFor) {
+        self.expr(&turns.collection);
+        let before = self.own.len();
+        self.own.extend(turns.key_name.as_deref());
+        self.own.push(&turns.value_name);
+        self.parts(&turns.body);
+        self.own.truncate(before);
+    }
+}

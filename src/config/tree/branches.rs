@@ -1,0 +1,365 @@
+//! The module tree of one root with what each module requires by itself; also what test files and
+//! the state require, as branches of their own.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use crate::addr::ProviderAddr;
+use crate::config::{Loaded, ModuleNode};
+use crate::diag::Texts;
+use crate::requirement::{ModulePath, Origin, PathStep, StateSeen};
+use crate::version::Constraints;
+
+/// The tree; the root is the first in the list.
+#[derive(Clone, Debug)]
+pub struct Branches {
+    list: Vec<Branch>,
+    /// For each branch the number of what it looks like: equal for two that differ in nothing but
+    /// their names.
+    classes: Vec<usize>,
+}
+
+/// One module, test file or state.
+#[derive(Clone, Debug)]
+pub struct Branch {
+    /// What it stands for.
+    pub kind: BranchKind,
+    /// How it is reached; empty for the root and for the state.
+    pub path: ModulePath,
+    /// Its source as written, or why there is none; the file of a state.
+    pub source: Option<String>,
+    /// Its directory from the root on.
+    pub dir: Option<PathBuf>,
+    /// Why it cannot be seen, empty where there is no more to say; `None` if it can.
+    pub unseen: Option<&'static str>,
+    /// What it requires by itself.
+    pub providers: BTreeMap<ProviderAddr, Constraints>,
+    /// What it calls, in the order to show.
+    below: Vec<usize>,
+}
+
+/// What a module of a tree is.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(rename = "ModuleKind")]
+pub enum BranchKind {
+    /// The root module.
+    Root,
+    /// A module that a `module` block calls.
+    Call,
+    /// A test file.
+    Test,
+    /// A module that a `run` block of a test file calls.
+    Run,
+    /// The state.
+    State,
+}
+
+impl BranchKind {
+    /// Tells whether a module stands behind it.
+    #[must_use]
+    pub fn is_module(self) -> bool {
+        matches!(self, Self::Root | Self::Call | Self::Run)
+    }
+}
+
+/// How much is shown of what repeats itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Repeats {
+    /// Everything is shown wherever it stands.
+    Full,
+    /// Siblings that differ in their names only are one, and what was shown already is named.
+    Folded,
+}
+
+/// Siblings that are shown as one, with what hangs below each of them.
+#[derive(Clone, Debug)]
+pub struct BranchGroup {
+    /// Numbers of branches; at least one.
+    pub members: Vec<usize>,
+    /// What hangs below each of them.
+    pub below: BelowGroup,
+}
+
+/// What hangs below a group.
+#[derive(Clone, Debug)]
+pub enum BelowGroup {
+    /// The groups of what it calls.
+    Groups(Vec<BranchGroup>),
+    /// The same as below this branch, which comes earlier.
+    As(usize),
+}
+
+impl Branches {
+    /// Puts together what was read.
+    #[must_use]
+    pub fn of(loaded: &Loaded, texts: &Texts, state_wanted: bool) -> Self {
+        let mut list: Vec<Branch> = loaded.modules.iter().map(module).collect();
+        let tests = add_tests(&mut list, loaded);
+        for at in 1..loaded.modules.len() {
+            let above = match list[at].path.steps() {
+                [PathStep::Test(name), PathStep::Run(_)] => tests.get(name).copied(),
+                _ => loaded.modules[at].caller,
+            };
+            list[above.unwrap_or(0)].below.push(at);
+        }
+        let state = add_state(&mut list, loaded, texts, state_wanted);
+        let required = required(loaded);
+        for (at, branch) in list.iter_mut().enumerate() {
+            if Some(at) != state {
+                let own = required.get(&branch.path).cloned();
+                branch.providers = own.unwrap_or_default();
+            }
+        }
+        for at in 0..list.len() {
+            let mut below = std::mem::take(&mut list[at].below);
+            below.sort_by_key(|at| (list[*at].kind, &list[*at].path));
+            list[at].below = below;
+        }
+        let classes = classes(&list);
+        Self { list, classes }
+    }
+
+    /// Returns a branch by its number.
+    ///
+    /// # Panics
+    /// If no branch has the number.
+    #[must_use]
+    pub fn get(&self, at: usize) -> &Branch {
+        &self.list[at]
+    }
+
+    /// Walks over all branches, each before those below it, siblings in the order to show.
+    pub fn in_order(&self) -> impl Iterator<Item = &Branch> {
+        let mut stack = vec![0];
+        std::iter::from_fn(move || {
+            let branch = &self.list[stack.pop()?];
+            stack.extend(branch.below.iter().rev());
+            Some(branch)
+        })
+    }
+
+    /// Counts the lines of the full tree.
+    #[must_use]
+    pub fn lines(&self) -> usize {
+        let lines = self.list.iter().map(|branch| 1 + branch.providers.len());
+        lines.sum()
+    }
+
+    /// Returns what is to be shown, from the root on.
+    #[must_use]
+    pub fn shown(&self, repeats: Repeats) -> BranchGroup {
+        self.group(vec![0], repeats, &mut BTreeMap::new())
+    }
+
+    fn group(
+        &self,
+        members: Vec<usize>,
+        repeats: Repeats,
+        known: &mut BTreeMap<usize, usize>,
+    ) -> BranchGroup {
+        let first = members[0];
+        let branch = &self.list[first];
+        if repeats == Repeats::Folded && branch.providers.len() + branch.below.len() > 1 {
+            if let Some(earlier) = known.get(&self.classes[first]) {
+                let below = BelowGroup::As(*earlier);
+                return BranchGroup { members, below };
+            }
+            known.insert(self.classes[first], first);
+        }
+        let mut siblings: Vec<Vec<usize>> = Vec::new();
+        let mut places = BTreeMap::new();
+        for at in &branch.below {
+            let new = siblings.len();
+            let place = match repeats {
+                Repeats::Full => new,
+                Repeats::Folded => *places.entry(self.classes[*at]).or_insert(new),
+            };
+            if place == new {
+                siblings.push(Vec::new());
+            }
+            siblings[place].push(*at);
+        }
+        let groups = siblings.into_iter();
+        let groups = groups.map(|members| self.group(members, repeats, known));
+        BranchGroup {
+            members,
+            below: BelowGroup::Groups(groups.collect()),
+        }
+    }
+
+    /// Names the members of a group.
+    pub fn names(&self, group: &BranchGroup) -> impl ExactSizeIterator<Item = String> {
+        let members = group.members.iter();
+        members.map(|at| self.list[*at].name())
+    }
+}
+
+impl BranchGroup {
+    /// Tells whether anything in it stands for more than itself.
+    #[must_use]
+    pub fn is_folded(&self) -> bool {
+        let below = match &self.below {
+            BelowGroup::Groups(groups) => groups.iter().any(Self::is_folded),
+            BelowGroup::As(_) => true,
+        };
+        below || self.members.len() > 1
+    }
+}
+
+impl Branch {
+    /// Names it among its siblings.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match (self.kind, self.path.steps().last()) {
+            (BranchKind::State, _) => "state".to_owned(),
+            (_, None) => "root module".to_owned(),
+            (_, Some(PathStep::Call(name))) => format!("module.{name}"),
+            (_, Some(PathStep::Test(name))) => format!("test {name}"),
+            (_, Some(PathStep::Run(name))) => format!("run {name}"),
+        }
+    }
+
+    /// Names it among all branches of the root, as the programs address a module.
+    #[must_use]
+    pub fn address(&self) -> String {
+        match self.kind {
+            BranchKind::State => "state".to_owned(),
+            _ => self.path.to_string(),
+        }
+    }
+}
+
+fn module(node: &ModuleNode) -> Branch {
+    Branch {
+        source: node.source.clone(),
+        dir: node.dir.clone(),
+        unseen: node.unseen,
+        ..empty(
+            match node.path.steps().last() {
+                None => BranchKind::Root,
+                Some(PathStep::Run(_)) => BranchKind::Run,
+                Some(_) => BranchKind::Call,
+            },
+            node.path.clone(),
+        )
+    }
+}
+
+fn empty(kind: BranchKind, path: ModulePath) -> Branch {
+    Branch {
+        kind,
+        path,
+        source: None,
+        dir: None,
+        unseen: None,
+        providers: BTreeMap::new(),
+        below: Vec::new(),
+    }
+}
+
+/// Adds a branch for every test file that requires something or calls a module.
+fn add_tests(list: &mut Vec<Branch>, loaded: &Loaded) -> BTreeMap<String, usize> {
+    let required = loaded.requirements.providers.values().flatten();
+    let required = required.map(|place| &place.module);
+    let paths = loaded.modules.iter().map(|node| &node.path).chain(required);
+    let tests: BTreeSet<&String> = paths
+        .filter_map(|path| match path.steps().first() {
+            Some(PathStep::Test(name)) => Some(name),
+            _ => None,
+        })
+        .collect();
+    let tests = tests.into_iter().map(|name| {
+        let path = ModulePath::default().join(PathStep::Test(name.clone()));
+        let at = list.len();
+        list.push(empty(BranchKind::Test, path));
+        list[0].below.push(at);
+        (name.clone(), at)
+    });
+    tests.collect()
+}
+
+/// Adds a branch for the state, if it requires something or cannot be seen; says where it is.
+fn add_state(
+    list: &mut Vec<Branch>,
+    loaded: &Loaded,
+    texts: &Texts,
+    wanted: bool,
+) -> Option<usize> {
+    let mut state = empty(BranchKind::State, ModulePath::default());
+    for (provider, places) in &loaded.requirements.providers {
+        let mut places = places.iter();
+        if let Some(place) = places.find(|place| place.origin == Origin::State) {
+            state.source = Some(texts.name(place.file).to_owned());
+            state.providers.insert(provider.clone(), Default::default());
+        }
+    }
+    if wanted && loaded.requirements.state == StateSeen::No {
+        state.unseen = Some("");
+    }
+    if state.providers.is_empty() && state.unseen.is_none() {
+        return None;
+    }
+    let at = list.len();
+    list.push(state);
+    list[0].below.push(at);
+    Some(at)
+}
+
+/// Sorts by module what the configuration requires.
+fn required(loaded: &Loaded) -> BTreeMap<&ModulePath, BTreeMap<ProviderAddr, Constraints>> {
+    let mut all: BTreeMap<&ModulePath, BTreeMap<ProviderAddr, Constraints>> = BTreeMap::new();
+    for (provider, places) in &loaded.requirements.providers {
+        for place in places.iter().filter(|place| place.origin != Origin::State) {
+            let own = all.entry(&place.module).or_default();
+            let known = own.remove(provider).unwrap_or_default();
+            let stated = Constraints::clone(&place.constraints);
+            own.insert(provider.clone(), known.union(stated));
+        }
+    }
+    all
+}
+
+/// What a branch looks like, apart from its name: kind, source, why it is not seen, providers, and
+/// the names and classes below.
+type Look<'a> = (
+    BranchKind,
+    Option<&'a str>,
+    Option<&'static str>,
+    Vec<(&'a ProviderAddr, String)>,
+    Vec<(String, usize)>,
+);
+
+fn classes(list: &[Branch]) -> Vec<usize> {
+    let mut classes = vec![0; list.len()];
+    let mut known: BTreeMap<Look<'_>, usize> = BTreeMap::new();
+    for at in from_below(list) {
+        let branch = &list[at];
+        let providers = branch.providers.iter();
+        let below = branch.below.iter();
+        let look = (
+            branch.kind,
+            branch.source.as_deref(),
+            branch.unseen,
+            providers.map(|(p, c)| (p, c.to_string())).collect(),
+            below.map(|at| (list[*at].name(), classes[*at])).collect(),
+        );
+        let new = known.len();
+        classes[at] = *known.entry(look).or_insert(new);
+    }
+    classes
+}
+
+/// Lists all branches, each behind those below it.
+fn from_below(list: &[Branch]) -> Vec<usize> {
+    let mut order = Vec::new();
+    let mut stack = vec![0];
+    while let Some(at) = stack.pop() {
+        order.push(at);
+        stack.extend(&list[at].below);
+    }
+    order.reverse();
+    order
+}

@@ -1,0 +1,238 @@
+//! Which files of a directory make up a module (rules 1.1 to 1.5, 3.1).
+//!
+//! Names are bytes here, as they are for the programs: no case folding, no decoding.
+
+use std::collections::BTreeSet;
+
+use crate::flavor::{Flavor, Program};
+use crate::world::{DirEntry, FileKind};
+
+/// The files of one module, each list in byte order of the names.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(in crate::config) struct ModuleFiles {
+    /// Files that declare.
+    pub primary: Vec<SourceFile>,
+    /// Files that change what the primary files declare.
+    pub overrides: Vec<SourceFile>,
+    /// Test files; only those of a root count.
+    pub tests: Vec<SourceFile>,
+}
+
+/// One file of a module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::config) struct SourceFile {
+    /// The name without its directory.
+    pub name: std::ffi::OsString,
+    /// How it is written.
+    pub syntax: Syntax,
+    /// The only program that reads it, if not both do.
+    pub only: Option<Program>,
+}
+
+/// How a file is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::config) enum Syntax {
+    Native,
+    Json,
+}
+
+/// Whether names that only editors and backups use are left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::config) enum Backups {
+    LeftOut,
+    Read,
+}
+
+/// One ending that makes a name a file of a module.
+struct Ending {
+    text: &'static str,
+    syntax: Syntax,
+    test: bool,
+    /// The ending of the file that OpenTofu reads instead, where there is one.
+    hidden_by: Option<&'static str>,
+    /// The only program that reads it, if not both do.
+    only: Option<Program>,
+}
+
+const fn both(text: &'static str, syntax: Syntax, twin: &'static str) -> Ending {
+    Ending {
+        text,
+        syntax,
+        test: false,
+        hidden_by: Some(twin),
+        only: None,
+    }
+}
+
+const fn opentofu(text: &'static str, syntax: Syntax) -> Ending {
+    Ending {
+        text,
+        syntax,
+        test: false,
+        hidden_by: None,
+        only: Some(Program::OpenTofu),
+    }
+}
+
+const fn test(ending: Ending) -> Ending {
+    Ending {
+        test: true,
+        ..ending
+    }
+}
+
+const ENDINGS: [Ending; 8] = [
+    both(".tf", Syntax::Native, ".tofu"),
+    both(".tf.json", Syntax::Json, ".tofu.json"),
+    opentofu(".tofu", Syntax::Native),
+    opentofu(".tofu.json", Syntax::Json),
+    test(both(".tftest.hcl", Syntax::Native, ".tofutest.hcl")),
+    test(both(".tftest.json", Syntax::Json, ".tofutest.json")),
+    test(opentofu(".tofutest.hcl", Syntax::Native)),
+    test(opentofu(".tofutest.json", Syntax::Json)),
+];
+
+/// Picks the files of a module out of a directory listing.
+///
+/// Real directories are skipped whatever their name; a link counts as a file whatever it points to.
+pub(in crate::config) fn choose(
+    entries: &[DirEntry],
+    backups: Backups,
+    flavor: Flavor,
+) -> ModuleFiles {
+    let names = || {
+        entries
+            .iter()
+            .filter(|entry| entry.kind != FileKind::Directory)
+            .map(|entry| (entry, entry.name.as_encoded_bytes()))
+            .filter(|(_, name)| backups == Backups::Read || !is_backup(name))
+    };
+    let all: BTreeSet<&[u8]> = names().map(|(_, name)| name).collect();
+    let mut chosen = ModuleFiles::default();
+    for (entry, name) in names() {
+        let Some((stem, ending)) = split(name, flavor) else {
+            continue;
+        };
+        if is_hidden(stem, ending, &all, flavor) {
+            continue;
+        }
+        let list = match ending.test {
+            true => &mut chosen.tests,
+            false if is_override(stem) => &mut chosen.overrides,
+            false => &mut chosen.primary,
+        };
+        list.push(SourceFile {
+            name: entry.name.clone(),
+            syntax: ending.syntax,
+            only: ending.only,
+        });
+    }
+    chosen
+}
+
+/// Tells whether OpenTofu reads another file instead; the twin is always in the same list.
+fn is_hidden(stem: &[u8], ending: &Ending, all: &BTreeSet<&[u8]>, flavor: Flavor) -> bool {
+    let twin = ending.hidden_by.filter(|_| flavor.is_opentofu());
+    twin.is_some_and(|twin| all.contains(&*[stem, twin.as_bytes()].concat()))
+}
+
+/// Splits a name into what stands before its ending, and the ending.
+fn split(name: &[u8], flavor: Flavor) -> Option<(&[u8], &'static Ending)> {
+    ENDINGS
+        .iter()
+        .filter(|ending| ending.only.is_none_or(|only| only == flavor.program()))
+        .find_map(|ending| Some((name.strip_suffix(ending.text.as_bytes())?, ending)))
+}
+
+fn is_backup(name: &[u8]) -> bool {
+    let hashes = name.starts_with(b"#") && name.ends_with(b"#");
+    name.starts_with(b".") || name.ends_with(b"~") || hashes
+}
+
+fn is_override(stem: &[u8]) -> bool {
+    stem == b"override" || stem.ends_with(b"_override")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TERRAFORM: Flavor = Flavor::Terraform1_11;
+    const OPENTOFU: Flavor = Flavor::OpenTofu1_12;
+
+    /// Writes the chosen names as `primary | overrides | tests`.
+    fn chosen(names: &str, flavor: Flavor) -> String {
+        let mut entries: Vec<DirEntry> = names
+            .split_whitespace()
+            .map(|name| DirEntry {
+                name: name.trim_end_matches('/').into(),
+                kind: match name.ends_with('/') {
+                    true => FileKind::Directory,
+                    false => FileKind::File,
+                },
+            })
+            .collect();
+        entries.sort();
+        let files = choose(&entries, Backups::LeftOut, flavor);
+        let list = |files: &[SourceFile]| {
+            let names: Vec<_> = files
+                .iter()
+                .map(|file| file.name.to_string_lossy())
+                .collect();
+            names.join(" ")
+        };
+        let all = [
+            list(&files.primary),
+            list(&files.overrides),
+            list(&files.tests),
+        ];
+        all.join(" | ")
+    }
+
+    #[track_caller]
+    fn check(names: &str, flavor: Flavor, expected: &str) {
+        assert_eq!(chosen(names, flavor), expected, "of {names}");
+    }
+
+    #[test]
+    fn only_plain_names_with_the_exact_ending_count() {
+        let names =
+            "a.tf b.tf.json MAIN.TF c.tf.bak d.hcl .tf .e.tf f.tf~ #g.tf# #h.tf ~i.tf j.tf/ k.tofu";
+        check(names, TERRAFORM, "#h.tf a.tf b.tf.json ~i.tf |  | ");
+    }
+
+    #[test]
+    fn override_files_have_a_stem_that_is_or_ends_in_the_word() {
+        let names = "override.tf _override.tf x_override.tf.json xoverride.tf overrides.tf override_x.tf \
+                     OVERRIDE.tf x-override.tf override.x.tf a_override.x_override.tf";
+        check(
+            names,
+            TERRAFORM,
+            "OVERRIDE.tf override.x.tf override_x.tf overrides.tf x-override.tf xoverride.tf | \
+             _override.tf a_override.x_override.tf override.tf x_override.tf.json | ",
+        );
+    }
+
+    #[test]
+    fn a_tofu_file_hides_its_twin_from_opentofu_only() {
+        let names = "x.tf x.tofu y.tf y.tofu.json z.tf.json z.tofu.json w.tofu/ w.tf";
+        check(
+            names,
+            OPENTOFU,
+            "w.tf x.tofu y.tf y.tofu.json z.tofu.json |  | ",
+        );
+        check(names, TERRAFORM, "w.tf x.tf y.tf z.tf.json |  | ");
+        check("override.tf override.tofu", OPENTOFU, " | override.tofu | ");
+    }
+
+    #[test]
+    fn test_files_have_twins_of_their_own() {
+        let names = "a.tftest.hcl a.tofutest.hcl b.tftest.json c.tofutest.json";
+        check(names, TERRAFORM, " |  | a.tftest.hcl b.tftest.json");
+        check(
+            names,
+            OPENTOFU,
+            " |  | a.tofutest.hcl b.tftest.json c.tofutest.json",
+        );
+    }
+}

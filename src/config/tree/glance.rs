@@ -1,0 +1,81 @@
+//! A look at one directory by itself: nothing is followed, and what is wrong is not told.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::config::decode::contents::Source;
+use crate::config::tree::reader::Reader;
+use crate::diag::Texts;
+use crate::flavor::Flavor;
+use crate::world::Files;
+
+/// What the files of one directory say by themselves.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Glance {
+    /// Whether there is any configuration file; test files alone are none.
+    pub found: bool,
+    /// Whether a `backend` or `cloud` block says where the state is kept.
+    pub has_backend: bool,
+    /// The sources of all calls of local modules, each a path from this directory on; test runs do
+    /// not count.
+    pub calls: Vec<PathBuf>,
+}
+
+/// Looks at the files of one directory.
+///
+/// Whoever loads the root that the directory belongs to is told what is wrong with them; here the
+/// sound parts count.
+///
+/// # Errors
+/// If the directory cannot be listed.
+pub fn glance(files: &dyn Files, dir: &Path, flavor: Flavor) -> io::Result<Glance> {
+    let mut texts = Texts::default();
+    let mut reader = Reader::new(files, &mut texts, dir, flavor);
+    let here = Path::new("");
+    let chosen = reader.choose(here)?;
+    let found = !chosen.primary.is_empty() || !chosen.overrides.is_empty();
+    let contents = reader.module(here, &chosen);
+    let calls = contents.calls.into_iter();
+    let local = calls.filter_map(|call| match call.source {
+        Some(Source::Local(path)) => Some(PathBuf::from(path)),
+        _ => None,
+    });
+    Ok(Glance {
+        found,
+        has_backend: contents.backend.is_some(),
+        calls: local.collect(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::world::mem::MemFiles;
+
+    #[test]
+    fn a_glance_sees_backends_and_calls_whatever_else_is_wrong() {
+        let files = MemFiles::with(&[
+            (
+                "a/main.tf",
+                "module \"m\" {\n  source = \"../m\"\n}\nx = \n",
+            ),
+            ("a/state.tf", "terraform {\n  cloud {}\n}\n"),
+            ("b/x.tftest.hcl", "run \"r\" {}\n"),
+            ("c/main.tofu", "module \"r\" {\n  source = \"a/b/c\"\n}\n"),
+        ]);
+        let look = |dir: &str, flavor| glance(&files, dir.as_ref(), flavor).unwrap();
+        let own = look("a", Flavor::Terraform1_11);
+        assert_eq!(
+            own,
+            Glance {
+                found: true,
+                has_backend: true,
+                calls: vec!["../m".into()],
+            }
+        );
+        assert!(!look("b", Flavor::Terraform1_11).found);
+        assert!(!look("c", Flavor::Terraform1_11).found);
+        let other = look("c", Flavor::OpenTofu1_12);
+        assert!(other.found && !other.has_backend && other.calls.is_empty());
+    }
+}

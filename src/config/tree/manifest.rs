@@ -1,0 +1,171 @@
+//! The manifest of installed modules, `modules/modules.json` in the data directory (rules 5.2, 5.3).
+//!
+//! It is read for modules that only installing brings; local ones are found without it, so that a
+//! fresh checkout works.
+
+use std::collections::BTreeMap;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use crate::config::decode::calls;
+use crate::config::decode::contents::{Call, CallVersion};
+use crate::config::tree::reader::Reader;
+use crate::diag::Diagnostic;
+use crate::json::{self, Value, ValueKind};
+use crate::version::Version;
+
+/// The title of a call without a record.
+pub(in crate::config) const NOT_INSTALLED: &str = "Module not installed";
+/// The title of a call whose record is of another module.
+pub(in crate::config) const SOURCE_CHANGED: &str = "Module source has changed";
+/// The title of a call whose record has a version that it does not want.
+const VERSION_CHANGED: &str = "Module version requirements have changed";
+
+/// What is installed.
+#[derive(Debug, Default)]
+pub(in crate::config) struct Manifest {
+    records: BTreeMap<String, Record>,
+}
+
+#[derive(Debug)]
+struct Record {
+    key: String,
+    source: String,
+    version: String,
+    dir: String,
+}
+
+/// Reads the manifest, if there is one; a broken one is reported, for the programs then read nothing.
+pub(in crate::config) fn read(reader: &mut Reader<'_>, data_dir: &Path) -> Manifest {
+    let path = data_dir.join("modules").join("modules.json");
+    let bytes = match reader.bytes(&path) {
+        Ok(bytes) => bytes,
+        Err(error) => {
+            let absent = [ErrorKind::NotFound, ErrorKind::NotADirectory];
+            if !absent.contains(&error.kind()) {
+                broken(reader, &path, &error.to_string());
+            }
+            return Manifest::default();
+        }
+    };
+    parse(&bytes).unwrap_or_else(|reason| {
+        broken(reader, &path, &reason);
+        Manifest::default()
+    })
+}
+
+fn broken(reader: &mut Reader<'_>, path: &Path, reason: &str) {
+    let diagnostic = Diagnostic::error("module-unreadable", "Failed to read module manifest")
+        .help("delete it and install the modules again");
+    reader.report(path, diagnostic, reason);
+}
+
+fn parse(bytes: &[u8]) -> Result<Manifest, String> {
+    if bytes.is_empty() {
+        return Ok(Manifest::default());
+    }
+    let document = json::parse(bytes).map_err(|faults| {
+        let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
+        faults.join("; ")
+    })?;
+    let mut records = BTreeMap::new();
+    for record in listed(&document)? {
+        let record = Record {
+            key: text(record, "Key")?,
+            source: text(record, "Source")?,
+            version: text(record, "Version")?,
+            dir: text(record, "Dir")?,
+        };
+        if !record.version.is_empty() && record.version.parse::<Version>().is_err() {
+            return Err(format!("the record of {:?} has a bad version", record.key));
+        }
+        let key = record.key.clone();
+        if records.insert(key.clone(), record).is_some() {
+            return Err(format!("it holds two records for {key:?}"));
+        }
+    }
+    Ok(Manifest { records })
+}
+
+/// Lists the records of a document.
+fn listed(document: &Value) -> Result<&[Value], String> {
+    match (&document.kind, document.member("Modules")) {
+        (ValueKind::Object(_), None) => Ok(&[]),
+        (_, Some(modules)) => match &modules.kind {
+            ValueKind::Array(records) => Ok(records),
+            _ => Err("Modules is no list".to_owned()),
+        },
+        (_, None) => Err("it is no object".to_owned()),
+    }
+}
+
+/// Reads a member of a record that is a text, or not there.
+fn text(record: &Value, name: &str) -> Result<String, String> {
+    let kind = record.member(name).map(|value| &value.kind);
+    match (&record.kind, kind) {
+        (ValueKind::Object(_), None) => Ok(String::new()),
+        (_, Some(ValueKind::String(text))) => Ok(text.clone()),
+        (_, Some(_)) => Err(format!("{name} of a record is no text")),
+        (_, None) => Err("a record is no object".to_owned()),
+    }
+}
+
+impl Manifest {
+    /// Returns the record of a call; one whose directory is gone is none.
+    fn record(&self, key: &str, reader: &Reader<'_>) -> Option<&Record> {
+        let record = self.records.get(key)?;
+        reader
+            .is_directory(Path::new(&record.dir))
+            .then_some(record)
+    }
+
+    /// Returns the recorded source of a call, if it is installed at all.
+    pub(in crate::config) fn source(&self, key: &str, reader: &Reader<'_>) -> Option<&str> {
+        Some(&self.record(key, reader)?.source)
+    }
+
+    /// Finds the directory in which the module of a call is installed, from the root on.
+    ///
+    /// # Errors
+    /// With the program's title, if the call has no record or one that does not fit it.
+    pub(in crate::config) fn find(
+        &self,
+        key: &str,
+        source: &str,
+        call: &Call,
+        reader: &Reader<'_>,
+    ) -> Result<PathBuf, &'static str> {
+        let record = self.record(key, reader).ok_or(NOT_INSTALLED)?;
+        // Where the normal form is not known for certain, any record is believed.
+        let normal = calls::normal_source(source, reader.flavor);
+        if normal.is_some_and(|normal| normal != record.source) {
+            return Err(SOURCE_CHANGED);
+        }
+        if let CallVersion::Stated(wanted) = &call.version {
+            let version = record.version.parse::<Version>().ok();
+            if !version.is_some_and(|version| wanted.allows(&version)) {
+                return Err(VERSION_CHANGED);
+            }
+        }
+        Ok(PathBuf::from(&record.dir).components().collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_broken_manifest_says_why() {
+        assert!(parse(b"").unwrap().records.is_empty());
+        assert!(parse(b"{}").unwrap().records.is_empty());
+        let two = r#"{"Modules":[{"Key":"a","Dir":"x"},{"Key":"a","Dir":"y"}]}"#;
+        assert_eq!(
+            parse(two.as_bytes()).unwrap_err(),
+            "it holds two records for \"a\""
+        );
+        let bad = r#"{"Modules":[{"Key":"a","Version":"x"}]}"#;
+        assert!(parse(bad.as_bytes()).unwrap_err().contains("bad version"));
+        assert!(parse(b"[").is_err());
+    }
+}

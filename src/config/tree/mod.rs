@@ -1,0 +1,15 @@
+//! The modules of a root: which files they have, where their calls lead, and what all of it requires.
+//!
+//! `files` picks the files of a directory, `reader` reads them, `resolve` makes requirements of the
+//! names in one module, and `walk` follows the calls, with the `manifest` of installed modules and
+//! the `state` beside them. `branches` is the tree as others see it, `glance` a look at one
+//! directory.
+
+pub(super) mod branches;
+pub(super) mod files;
+pub(super) mod glance;
+pub(super) mod manifest;
+pub(super) mod reader;
+pub(super) mod resolve;
+pub(super) mod state;
+pub(super) mod walk;

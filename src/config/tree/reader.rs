@@ -1,0 +1,233 @@
+//! From the directories of a root to the contents of its modules, within limits.
+
+use std::io::{self, ErrorKind};
+use std::path::{Component, Path, PathBuf};
+
+use crate::config::decode::contents::{Contents, Faults, Role};
+use crate::config::decode::{blocks, runs};
+use crate::config::merge::{ModuleFile, overrides};
+use crate::config::tree::files::{self, Backups, ModuleFiles, SourceFile, Syntax};
+use crate::config::tree::resolve;
+use crate::config::{MAX_FILE_BYTES, MAX_FILES, MAX_TOTAL_BYTES, flood, syntax};
+use crate::diag::{Diagnostic, FileId, Span, Texts};
+use crate::flavor::Flavor;
+use crate::hcl;
+use crate::hcl::tree::Body;
+use crate::world::{DirEntry, FileKind, Files, ReadSeek, is_outside};
+
+/// Reads what lies below (or beside) one root; directories are given from the root on.
+pub(in crate::config) struct Reader<'a> {
+    files: &'a dyn Files,
+    /// As the caller wrote it. It may be a link, so that `..` behind it is not for us to resolve.
+    root: PathBuf,
+    texts: &'a mut Texts,
+    pub flavor: Flavor,
+    bytes_left: u64,
+    files_left: usize,
+    /// Everything that was found to be wrong so far.
+    pub found: Vec<Diagnostic>,
+}
+
+impl<'a> Reader<'a> {
+    pub(in crate::config) fn new(
+        files: &'a dyn Files,
+        texts: &'a mut Texts,
+        root: &Path,
+        flavor: Flavor,
+    ) -> Self {
+        Self {
+            files,
+            root: root
+                .components()
+                .filter(|part| *part != Component::CurDir)
+                .collect(),
+            texts,
+            flavor,
+            bytes_left: MAX_TOTAL_BYTES,
+            files_left: MAX_FILES,
+            found: Vec::new(),
+        }
+    }
+
+    /// Lists the files of a module.
+    pub(in crate::config) fn choose(&self, dir: &Path) -> io::Result<ModuleFiles> {
+        let entries = self.list(dir)?;
+        Ok(files::choose(&entries, Backups::LeftOut, self.flavor))
+    }
+
+    /// Lists the test files of a separate test directory, which need not be there; one that the user
+    /// named had better be.
+    pub(in crate::config) fn choose_tests(
+        &mut self,
+        dir: &Path,
+        is_named: bool,
+    ) -> Vec<SourceFile> {
+        let backups = match self.flavor.reads_backups_of_tests() {
+            true => Backups::Read,
+            false => Backups::LeftOut,
+        };
+        match self.list(dir) {
+            Ok(entries) => files::choose(&entries, backups, self.flavor).tests,
+            Err(error) => {
+                let absent = [ErrorKind::NotFound, ErrorKind::NotADirectory];
+                if !absent.contains(&error.kind()) {
+                    self.unreadable_directory(dir, &error);
+                } else if is_named {
+                    let title = "Test directory does not exist";
+                    let warning = Diagnostic::warning("test-directory-missing", title);
+                    self.report(dir, warning, "no test file is read from there");
+                }
+                Vec::new()
+            }
+        }
+    }
+
+    /// Decodes the files of a module and applies its override files.
+    pub(in crate::config) fn module(&mut self, dir: &Path, chosen: &ModuleFiles) -> Contents {
+        let mut all = Contents::default();
+        for file in &chosen.primary {
+            all.append(self.decode(dir, file, Role::Primary));
+        }
+        let files = chosen.overrides.iter();
+        let overrides = files.map(|file| self.decode(dir, file, Role::Override));
+        let overrides = overrides.collect();
+        resolve::duplicates(&all.declared, self.flavor, &mut self.found);
+        overrides::apply(&mut all, overrides, self.flavor, &mut self.found);
+        all
+    }
+
+    /// Decodes one file; one that cannot be read has no contents.
+    pub(in crate::config) fn decode(
+        &mut self,
+        dir: &Path,
+        file: &SourceFile,
+        role: Role,
+    ) -> Contents {
+        let path = dir.join(&file.name);
+        let Some(id) = self.read(&path) else {
+            return Contents::default();
+        };
+        let file = ModuleFile {
+            id,
+            role,
+            syntax: file.syntax,
+            only: file.only,
+        };
+        let (body, mut faults) = parse(file, self.texts.bytes(id), self.flavor);
+        let mut contents = match role {
+            Role::Primary | Role::Override => blocks::decode(&body, &mut faults),
+            Role::Test => runs::decode(&body, &mut faults),
+        };
+        contents.files.push(file);
+        self.found.append(&mut faults.into_found());
+        flood::relieve(&mut self.found);
+        contents
+    }
+
+    /// Reads a file into the table of texts; what keeps it from that is reported.
+    fn read(&mut self, path: &Path) -> Option<FileId> {
+        let limit = MAX_FILE_BYTES.min(self.bytes_left);
+        let read = match self.files_left {
+            0 => Err(io::Error::other(format!("more than {MAX_FILES} files"))),
+            _ => self.files.read(&self.path(path), limit),
+        };
+        match read {
+            Ok(bytes) => {
+                self.files_left -= 1;
+                self.bytes_left = self.bytes_left.saturating_sub(bytes.len() as u64);
+                let name = self.path(path).display().to_string();
+                Some(self.texts.add(name, bytes))
+            }
+            Err(error) => {
+                let diagnostic = Diagnostic::error("file-unreadable", "Failed to read file")
+                    .help(remedy(&error));
+                self.report(path, diagnostic, &error.to_string());
+                None
+            }
+        }
+    }
+
+    /// Reads a file that is no configuration, within the same limits; the path is one from the root.
+    pub(in crate::config) fn bytes(&mut self, path: &Path) -> io::Result<Vec<u8>> {
+        let limit = MAX_FILE_BYTES.min(self.bytes_left);
+        let bytes = self.files.read(&self.path(path), limit)?;
+        self.bytes_left = self.bytes_left.saturating_sub(bytes.len() as u64);
+        Ok(bytes)
+    }
+
+    /// Opens a file to be read piece by piece; the path is one from the root.
+    pub(in crate::config) fn open(&self, path: &Path) -> io::Result<Box<dyn ReadSeek>> {
+        self.files.open(&self.path(path))
+    }
+
+    /// Tells whether a path from the root leads to a directory.
+    pub(in crate::config) fn is_directory(&self, path: &Path) -> bool {
+        let kind = self.files.kind(&self.path(path));
+        kind.is_ok_and(|kind| kind == FileKind::Directory)
+    }
+
+    /// Gives a file that is not kept a place in the table of texts; the path is one from the root.
+    pub(in crate::config) fn name_file(&mut self, path: &Path) -> FileId {
+        let path = self.path(path);
+        self.texts.add(path.display().to_string(), Vec::new())
+    }
+
+    fn list(&self, dir: &Path) -> io::Result<Vec<DirEntry>> {
+        self.files.list(&self.path(dir))
+    }
+
+    /// Turns a path from the root on into one that can be read; nothing is read otherwise.
+    fn path(&self, path: &Path) -> PathBuf {
+        let path = match path.as_os_str().is_empty() {
+            true => self.root.clone(),
+            false => self.root.join(path),
+        };
+        match path.as_os_str().is_empty() {
+            true => PathBuf::from("."),
+            false => path,
+        }
+    }
+
+    /// Reports a directory that no call names.
+    pub(in crate::config) fn unreadable_directory(&mut self, dir: &Path, error: &io::Error) {
+        let title = "Failed to read module directory";
+        let diagnostic = Diagnostic::error("module-unreadable", title).help(remedy(error));
+        self.report(dir, diagnostic, &error.to_string());
+    }
+
+    /// Reports something about a whole file or directory that was not read; the path is one from the
+    /// root.
+    pub(in crate::config) fn report(&mut self, path: &Path, diagnostic: Diagnostic, remark: &str) {
+        let id = self.name_file(path);
+        flood::push(&mut self.found, diagnostic.at(id, Span::default(), remark));
+    }
+}
+
+/// Reads the text of a file; what is wrong with it is among the faults.
+pub(in crate::config) fn parse(file: ModuleFile, bytes: &[u8], flavor: Flavor) -> (Body, Faults) {
+    let mut faults = Faults::new(file, flavor);
+    let body = match file.syntax {
+        Syntax::Native => {
+            let (body, found) = hcl::parse(file.id, bytes);
+            faults.parsed(found);
+            body
+        }
+        Syntax::Json => syntax::parse(bytes, &mut faults),
+    };
+    (body, faults)
+}
+
+/// Says what to do about a file or directory that cannot be read.
+fn remedy(error: &io::Error) -> &'static str {
+    if is_outside(error) {
+        return "keep everything that is needed below that directory, or name a larger one";
+    }
+    match error.kind() {
+        ErrorKind::NotFound => "correct the path; a link may lead nowhere",
+        ErrorKind::NotADirectory => "correct the path",
+        ErrorKind::IsADirectory | ErrorKind::InvalidInput => "put a file in its place",
+        ErrorKind::FileTooLarge => "split it into smaller files",
+        ErrorKind::Other => "move what does not belong here to another directory",
+        _ => "make it readable",
+    }
+}

@@ -1,0 +1,323 @@
+//! The files of one module, put together: what it requires (rules 3.14, 4.6, 4.7).
+//!
+//! Local names are a matter of one module: nothing is inherited from the caller.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::addr::ProviderAddr;
+use crate::config::decode::contents::{
+    Contents, Declaration, Import, Place, ProviderBlock, Reference, Resource, Stated, Written,
+};
+use crate::config::decode::sources;
+use crate::config::flood;
+use crate::config::syntax::names;
+use crate::diag::Diagnostic;
+use crate::flavor::Flavor;
+use crate::requirement::{ModulePath, Origin, Refusal, Requirement};
+use crate::version::Constraints;
+
+/// Where a module stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::config) enum Standing {
+    Root,
+    Child,
+}
+
+/// The address that is meant, and what states it.
+type Meant<'a> = (&'a ProviderAddr, Option<&'a Written>);
+
+/// What one module requires, not yet said of which call.
+pub(in crate::config) type Needs = Vec<(ProviderAddr, Requirement)>;
+
+/// Resolves every name that a module uses; what is wrong is added to `found`.
+pub(in crate::config) fn resolve(
+    contents: &Contents,
+    standing: Standing,
+    flavor: Flavor,
+    found: &mut Vec<Diagnostic>,
+) -> Needs {
+    let mut resolver = Resolver::new(contents, flavor, found);
+    for entry in &contents.required {
+        let origin = Origin::RequiredProviders;
+        let source = entry.source.as_ref();
+        let meant = (&entry.addr, source);
+        resolver.require(&entry.local_name, meant, &entry.stated, origin);
+    }
+    resolver.require_blocks(&contents.provider_blocks);
+    for resource in &contents.resources {
+        let Resource {
+            type_name, place, ..
+        } = resource;
+        resolver.require_implied(resource.provider.as_ref(), type_name, *place);
+    }
+    let resources = contents.resources.iter();
+    let resources: BTreeMap<_, _> = resources.map(|one| (one.key(), one)).collect();
+    for import in &contents.imports {
+        if standing == Standing::Child && !flavor.imports_in_children() {
+            let remark = "only the root module may have import blocks";
+            resolver.invalid("Invalid import configuration", import.block, remark);
+            continue;
+        }
+        let resource = resources.get(&import.target.key()).copied();
+        resolver.require_import(import, resource.filter(|_| !import.target.in_module));
+    }
+    resolver.needs
+}
+
+/// Resolves the `provider` blocks of a test file with the local names of the root.
+pub(in crate::config) fn of_test(
+    root: &Contents,
+    blocks: &[ProviderBlock],
+    flavor: Flavor,
+    found: &mut Vec<Diagnostic>,
+) -> Needs {
+    let mut resolver = Resolver::new(root, flavor, found);
+    resolver.require_blocks(blocks);
+    resolver.needs
+}
+
+/// The local names of one module, and what they were found to require.
+struct Resolver<'a> {
+    flavor: Flavor,
+    mapped: BTreeMap<&'a str, &'a ProviderAddr>,
+    /// The local name that reached each address first.
+    reached_by: BTreeMap<ProviderAddr, String>,
+    /// Beginnings of types that were resolved before, of which there are few.
+    implied: BTreeSet<String>,
+    needs: Needs,
+    found: &'a mut Vec<Diagnostic>,
+}
+
+impl<'a> Resolver<'a> {
+    fn new(contents: &'a Contents, flavor: Flavor, found: &'a mut Vec<Diagnostic>) -> Self {
+        let required = contents.required.iter();
+        Self {
+            flavor,
+            mapped: required
+                .map(|entry| (&*entry.local_name, &entry.addr))
+                .collect(),
+            reached_by: BTreeMap::new(),
+            implied: BTreeSet::new(),
+            needs: Vec::new(),
+            found,
+        }
+    }
+
+    fn require_blocks(&mut self, blocks: &[ProviderBlock]) {
+        for block in blocks {
+            let bare = Stated {
+                constraints: Constraints::default(),
+                place: block.place,
+            };
+            let stated = block.version.as_ref().unwrap_or(&bare);
+            self.require_name(&block.local_name, stated, Origin::ProviderBlock);
+        }
+    }
+
+    fn require_name(&mut self, local_name: &str, stated: &Stated, origin: Origin) {
+        let addr = match self.mapped.get(local_name) {
+            Some(addr) => Some((*addr).clone()),
+            None => names::implied(local_name, self.flavor),
+        };
+        // Names that could be no provider were refused where they stand.
+        if let Some(addr) = addr {
+            self.require(local_name, (&addr, None), stated, origin);
+        }
+    }
+
+    /// Requires what a block's `provider` argument names, else what its type implies.
+    fn require_implied(&mut self, provider: Option<&Reference>, type_name: &str, place: Place) {
+        let stated = Stated {
+            constraints: Constraints::default(),
+            place,
+        };
+        if let Some(reference) = provider {
+            self.require_name(&reference.local_name, &stated, Origin::Implied);
+            return;
+        }
+        let start = type_name
+            .split_once('_')
+            .map_or(type_name, |(start, _)| start);
+        if self.implied.contains(start) {
+            return;
+        }
+        match names::fold(start, self.flavor) {
+            Some(local_name) => {
+                self.implied.insert(start.to_owned());
+                self.require_name(&local_name, &stated, Origin::Implied);
+            }
+            None => flood::push(
+                self.found,
+                Diagnostic::error("address-malformed", "Invalid provider local name").at(
+                    place.file,
+                    place.span,
+                    "this type implies no provider",
+                ),
+            ),
+        }
+    }
+
+    /// Requires what an import implies; `resource` is what it points to, if that stands here.
+    fn require_import(&mut self, import: &Import, resource: Option<&Resource>) {
+        let target = &import.target;
+        if let Some(reference) = &import.provider {
+            let agrees = match resource {
+                Some(resource) => resource.provider.as_ref().is_some_and(|theirs| {
+                    (&theirs.local_name, &theirs.alias) == (&reference.local_name, &reference.alias)
+                }),
+                None => !target.in_module,
+            };
+            if !agrees {
+                let remark = "the resource itself does not name this provider";
+                self.invalid("Invalid import provider argument", reference.place, remark);
+                return;
+            }
+        }
+        // OpenTofu adds what the import implies even where a resource block says otherwise.
+        let adds = self.flavor.is_opentofu() || (resource.is_none() && !target.in_module);
+        if adds {
+            self.require_implied(import.provider.as_ref(), &target.type_name, import.place);
+        }
+    }
+
+    /// Adds one requirement; an implied one only where nothing else in the module requires it.
+    fn require(&mut self, local_name: &str, meant: Meant<'_>, stated: &Stated, origin: Origin) {
+        let (addr, source) = meant;
+        let known = self.reached_by.get(addr);
+        if let Some(other) = known.filter(|other| *other != local_name) {
+            let remark = format!("{} is also called {other:?} here", addr.short(self.flavor));
+            flood::push(
+                self.found,
+                Diagnostic::note("configuration-odd", "Duplicate required provider").at(
+                    stated.place.file,
+                    stated.place.span,
+                    remark,
+                ),
+            );
+        }
+        if known.is_some() && origin == Origin::Implied {
+            return;
+        }
+        let place = self.check(addr, source, stated);
+        let first = self.reached_by.entry(addr.clone());
+        first.or_insert_with(|| local_name.to_owned());
+        let requirement = Requirement {
+            constraints: Arc::new(stated.constraints.clone()),
+            module: ModulePath::default(),
+            origin,
+            file: place.file,
+            span: place.span,
+        };
+        self.needs.push((addr.clone(), requirement));
+    }
+
+    /// Refuses addresses that can be written but never installed; returns the place to show.
+    fn check(&mut self, addr: &ProviderAddr, source: Option<&Written>, stated: &Stated) -> Place {
+        let Some(refusal) = Refusal::of(addr, &stated.constraints, self.flavor) else {
+            return stated.place;
+        };
+        // All but one of them are about the address.
+        let source = source.filter(|_| refusal != Refusal::BuiltinVersion);
+        let reason = match (refusal, source) {
+            (Refusal::Unlockable(part), Some(source)) => {
+                sources::reason(&source.text, part, self.flavor)
+            }
+            _ => None,
+        };
+        let (note, help) = match reason {
+            Some(reason) => (reason.note, reason.help),
+            None => (refusal.to_string(), None),
+        };
+        let place = source.map_or(stated.place, |source| source.place);
+        flood::push(
+            self.found,
+            Diagnostic::error("address-malformed", refusal.title())
+                .at(place.file, place.span, note)
+                .help(help.unwrap_or_else(|| refusal.help().to_owned())),
+        );
+        place
+    }
+
+    fn invalid(&mut self, title: &str, place: Place, remark: &str) {
+        flood::push(
+            self.found,
+            Diagnostic::error("configuration-invalid", title).at(place.file, place.span, remark),
+        );
+    }
+}
+
+/// Reports what stands more than once but may not (`config.md` 2.6).
+pub(in crate::config) fn duplicates<'a>(
+    declared: impl IntoIterator<Item = &'a Declaration>,
+    flavor: Flavor,
+    found: &mut Vec<Diagnostic>,
+) {
+    let mut first: BTreeMap<(&str, &[String]), Place> = BTreeMap::new();
+    for declaration in declared {
+        let key = (declaration.kind, &*declaration.labels);
+        let Place { file, span } = declaration.place;
+        if let Some(other) = first.get(&key) {
+            let title = duplicate_title(declaration, flavor);
+            flood::push(
+                found,
+                Diagnostic::error("configuration-invalid", title)
+                    .at(file, span, "declared again")
+                    .see(other.file, other.span, "first declared here"),
+            );
+            continue;
+        }
+        first.insert(key, declaration.place);
+        let rival = match declaration.kind {
+            "backend" => first.get(&("cloud", &[][..])),
+            "cloud" => first.get(&("backend", &[][..])),
+            _ => None,
+        };
+        if let Some(rival) = rival {
+            flood::push(
+                found,
+                Diagnostic::error("configuration-invalid", rival_title(flavor))
+                    .at(rival.file, rival.span, "only one of the two may be set")
+                    .see(file, span, "the other one"),
+            );
+        }
+    }
+}
+
+fn duplicate_title(declaration: &Declaration, flavor: Flavor) -> String {
+    let Declaration { kind, labels, .. } = declaration;
+    let newer = matches!(flavor, Flavor::Terraform1_15 | Flavor::Terraform1_16);
+    match *kind {
+        "required_providers" => "Duplicate required providers configuration".to_owned(),
+        "provider" => "Duplicate provider configuration".to_owned(),
+        "variable" => "Duplicate variable declaration".to_owned(),
+        "local" => "Duplicate local value definition".to_owned(),
+        "output" => "Duplicate output definition".to_owned(),
+        "module" => "Duplicate module call".to_owned(),
+        "backend" if newer => "Duplicate 'backend' configuration block".to_owned(),
+        "cloud" if !flavor.is_opentofu() => "Duplicate HCP Terraform configurations".to_owned(),
+        "cloud" => "Duplicate cloud configurations".to_owned(),
+        "provider_meta" => "Duplicate provider_meta block".to_owned(),
+        "import" => format!("Duplicate import configuration for \"{}\"", labels[0]),
+        "ephemeral" if flavor.is_opentofu() => {
+            format!(
+                "Duplicate ephemeral resource \"{}\" configuration",
+                labels[0]
+            )
+        }
+        "resource" | "data" | "ephemeral" | "action" | "check" => {
+            format!("Duplicate {kind} \"{}\" configuration", labels[0])
+        }
+        _ => format!("Duplicate {kind} configuration"),
+    }
+}
+
+fn rival_title(flavor: Flavor) -> &'static str {
+    match flavor {
+        Flavor::Terraform1_11 => "Both a backend and cloud configuration are present",
+        Flavor::Terraform1_15 | Flavor::Terraform1_16 => {
+            "Conflicting 'cloud' and 'backend' configuration blocks are present"
+        }
+        Flavor::OpenTofu1_12 => "Both a backend and a cloud configuration are present",
+    }
+}

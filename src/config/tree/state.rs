@@ -1,0 +1,401 @@
+//! The state: the second source of providers, without constraints (rules 7).
+//!
+//! Only addresses are taken from it. Its attributes may be secrets, so nothing else is kept, and no
+//! message shows a line of it.
+
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{BufRead, BufReader, ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+use crate::addr::ProviderAddr;
+use crate::config::Settings;
+use crate::config::decode::contents::{Backend, Place};
+use crate::config::syntax::names;
+use crate::config::tree::reader::Reader;
+use crate::diag::{Diagnostic, Span};
+use crate::flavor::Flavor;
+use crate::json::{self, Value, ValueKind, Wanted};
+use crate::requirement::{Origin, Requirements};
+use crate::world::is_outside;
+
+/// The largest state that is read, in bytes.
+const MAX_STATE_BYTES: u64 = 1 << 30;
+/// The longest name of a workspace, in bytes.
+const MAX_WORKSPACE_BYTES: u64 = 4096;
+/// The version of the format that holds addresses.
+const FORMAT: u64 = 4;
+
+/// What the state names.
+#[derive(Debug, Default)]
+pub(in crate::config) struct State {
+    /// Each provider, with the file.
+    pub providers: BTreeMap<ProviderAddr, Place>,
+}
+
+/// What is kept of the file, which may be large and full of secrets.
+static WANTED: Wanted = Wanted::Only(&[
+    ("version", Wanted::All),
+    (
+        "resources",
+        Wanted::Only(&[
+            ("provider", Wanted::All),
+            ("instances", Wanted::Only(&[("provider", Wanted::All)])),
+        ]),
+    ),
+]);
+
+/// Reads the state of the selected workspace; `None` if it cannot be seen, which is said.
+pub(in crate::config) fn read(
+    reader: &mut Reader<'_>,
+    settings: &Settings,
+    backend: Option<&Backend>,
+) -> Option<State> {
+    let path = match backend {
+        None => locate(reader, settings, &Local::default()),
+        Some(Backend::Local(local)) => locate(reader, settings, local),
+        Some(Backend::Elsewhere { kind, place }) => {
+            let note = Diagnostic::note("state-not-visible", "State not visible").at(
+                place.file,
+                place.span,
+                format!("the state is kept by {kind}; what only it needs is unknown"),
+            );
+            reader.found.push(note);
+            return None;
+        }
+    };
+    let opened = match reader.open(&path) {
+        Ok(opened) => opened,
+        Err(error) if [ErrorKind::NotFound, ErrorKind::NotADirectory].contains(&error.kind()) => {
+            return Some(State::default());
+        }
+        Err(error) if is_outside(&error) => {
+            let note = Diagnostic::note("state-not-visible", "State not visible");
+            reader.report(&path, note, &error.to_string());
+            return None;
+        }
+        Err(error) => {
+            refuse(reader, &path, "Failed to read file", &error.to_string());
+            return None;
+        }
+    };
+    read_opened(reader, settings, &path, opened)
+}
+
+/// Reads a file that should be a state.
+fn read_opened(
+    reader: &mut Reader<'_>,
+    settings: &Settings,
+    path: &Path,
+    opened: impl Read,
+) -> Option<State> {
+    let mut limited = BufReader::new(opened).take(MAX_STATE_BYTES);
+    // An empty file is no state yet.
+    if limited.fill_buf().is_ok_and(<[u8]>::is_empty) {
+        return Some(State::default());
+    }
+    let read = json::read(&mut limited, &WANTED);
+    if limited.limit() == 0 && !matches!(read, Ok(Ok(_))) {
+        let remark = format!("it has more than {MAX_STATE_BYTES} bytes");
+        refuse(reader, path, "Failed to read file", &remark);
+        return None;
+    }
+    let no_state = |reader: &mut Reader<'_>, reason: &str| {
+        let remark = format!("it is no state: {reason}");
+        refuse(reader, path, unreadable_title(settings.flavor), &remark);
+        None
+    };
+    let document = match read {
+        Ok(Ok(document)) => document,
+        Ok(Err(faults)) => {
+            let first = faults.first().map(|fault| (fault.line, fault.column));
+            let (line, column) = first.unwrap_or_default();
+            return no_state(reader, &format!("line {line}, column {column}"));
+        }
+        Err(error) => {
+            refuse(reader, path, "Failed to read file", &error.to_string());
+            return None;
+        }
+    };
+    match Document::of(&document) {
+        Ok(document) => understood(reader, settings, path, &document),
+        Err(reason) => no_state(reader, &reason),
+    }
+}
+
+/// What a state says, as far as it is wanted.
+struct Document<'v> {
+    version: u64,
+    /// What each resource names, and what its instances do.
+    resources: Vec<(&'v str, Vec<&'v str>)>,
+}
+
+impl<'v> Document<'v> {
+    /// Reads a document, or says why it is none; what is null is as good as not there.
+    fn of(value: &'v Value) -> Result<Self, String> {
+        let version = match value.member("version").map(|version| &version.kind) {
+            Some(ValueKind::Number(number)) => number.parse().ok(),
+            _ => None,
+        };
+        let Some(version) = version else {
+            return Err("its version is no number".to_owned());
+        };
+        let mut resources = Vec::new();
+        for resource in list(value, "resources")? {
+            let instances = list(resource, "instances")?.iter();
+            let instances = instances.map(provider).collect::<Result<_, _>>()?;
+            resources.push((provider(resource)?, instances));
+        }
+        Ok(Self { version, resources })
+    }
+}
+
+fn list<'v>(value: &'v Value, name: &str) -> Result<&'v [Value], String> {
+    if !matches!(value.kind, ValueKind::Object(_)) {
+        return Err(format!("what should have {name} is no object"));
+    }
+    match value.member(name).map(|list| &list.kind) {
+        None | Some(ValueKind::Null) => Ok(&[]),
+        Some(ValueKind::Array(items)) => Ok(items),
+        Some(_) => Err(format!("{name} is no list")),
+    }
+}
+
+/// Reads which provider a resource or an instance names; empty for none.
+fn provider(value: &Value) -> Result<&str, String> {
+    if !matches!(value.kind, ValueKind::Object(_)) {
+        return Err("what should have a provider is no object".to_owned());
+    }
+    match value.member("provider").map(|provider| &provider.kind) {
+        None | Some(ValueKind::Null) => Ok(""),
+        Some(ValueKind::String(text)) => Ok(text),
+        Some(_) => Err("provider is no text".to_owned()),
+    }
+}
+
+/// Takes what a document says, if its format is the one that holds addresses.
+fn understood(
+    reader: &mut Reader<'_>,
+    settings: &Settings,
+    path: &Path,
+    document: &Document<'_>,
+) -> Option<State> {
+    match document.version.cmp(&FORMAT) {
+        Ordering::Equal => providers(reader, path, document),
+        Ordering::Less => {
+            let title = "State not visible";
+            let remark = format!("its format {} is not read, only {FORMAT}", document.version);
+            let note = Diagnostic::note("state-not-visible", title);
+            reader.report(path, note, &remark);
+            None
+        }
+        Ordering::Greater => {
+            let remark = format!("its format {} is a later one", document.version);
+            refuse(reader, path, unreadable_title(settings.flavor), &remark);
+            None
+        }
+    }
+}
+
+/// What the backend `local` says of where the state is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(in crate::config) struct Local {
+    /// Of the default workspace.
+    pub path: Option<PathBuf>,
+    /// Of the others.
+    pub workspace_dir: Option<PathBuf>,
+}
+
+fn locate(reader: &Reader<'_>, settings: &Settings, local: &Local) -> PathBuf {
+    let selected = settings.workspace.clone().or_else(|| {
+        let mut text = String::new();
+        let file = reader.open(&settings.data_dir.join("environment")).ok()?;
+        file.take(MAX_WORKSPACE_BYTES)
+            .read_to_string(&mut text)
+            .ok()?;
+        Some(text.trim().to_owned())
+    });
+    match selected.as_deref() {
+        None | Some("" | "default") => local
+            .path
+            .clone()
+            .unwrap_or_else(|| PathBuf::from("terraform.tfstate")),
+        Some(workspace) => local
+            .workspace_dir
+            .clone()
+            .unwrap_or_else(|| PathBuf::from("terraform.tfstate.d"))
+            .join(workspace)
+            .join("terraform.tfstate"),
+    }
+}
+
+fn providers(reader: &mut Reader<'_>, path: &Path, document: &Document<'_>) -> Option<State> {
+    let flavor = reader.flavor;
+    let mut named = BTreeSet::new();
+    let (mut legacy, mut unreadable) = (false, false);
+    for (text, instances) in &document.resources {
+        match read_provider(text, flavor) {
+            Named::Provider(addr) => {
+                legacy |= addr.is_legacy();
+                named.insert(addr);
+            }
+            Named::Legacy => legacy = true,
+            // Terraform passes over them.
+            Named::Instance(_) | Named::Nothing => {
+                unreadable |= flavor.is_opentofu() && !text.is_empty();
+            }
+        }
+        // Only OpenTofu knows providers of single instances.
+        for text in instances.iter().filter(|_| flavor.is_opentofu()) {
+            if let Named::Provider(addr) | Named::Instance(addr) = read_provider(text, flavor) {
+                named.insert(addr);
+            }
+        }
+    }
+    if unreadable {
+        let remark = "it names a provider in a form that the program does not read";
+        refuse(reader, path, unreadable_title(flavor), remark);
+        return None;
+    }
+    if legacy {
+        let remark = "it names a provider in the form of Terraform 0.12";
+        refuse(reader, path, "Invalid legacy provider address", remark);
+        return None;
+    }
+    let file = reader.name_file(path);
+    let place = Place {
+        file,
+        span: Span::default(),
+    };
+    Some(State {
+        providers: named.into_iter().map(|addr| (addr, place)).collect(),
+    })
+}
+
+fn unreadable_title(flavor: Flavor) -> &'static str {
+    match flavor.is_opentofu() {
+        true => "Failed refreshing the state",
+        false => "Error refreshing state",
+    }
+}
+
+fn refuse(reader: &mut Reader<'_>, path: &Path, title: &str, remark: &str) {
+    let diagnostic = Diagnostic::error("state-unreadable", title)
+        .help("mend the state, or leave it out with --no-state");
+    reader.report(path, diagnostic, remark);
+}
+
+/// What the text of a `provider` in the state says.
+#[derive(Debug, PartialEq)]
+enum Named {
+    /// `[module.X.]provider["ADDRESS"][.ALIAS]`
+    Provider(ProviderAddr),
+    /// The same with the key of an instance behind the alias, which OpenTofu writes.
+    Instance(ProviderAddr),
+    /// `provider.NAME[.ALIAS]`, as before Terraform 0.13.
+    Legacy,
+    /// Anything else.
+    Nothing,
+}
+
+fn read_provider(text: &str, flavor: Flavor) -> Named {
+    let mut rest = text;
+    while let Some(module) = rest.strip_prefix("module.") {
+        // Keys of instances may hold anything but are quoted.
+        let Some(end) = end_of_module(module) else {
+            return Named::Nothing;
+        };
+        rest = &module[end..];
+    }
+    let Some(rest) = rest.strip_prefix("provider") else {
+        return Named::Nothing;
+    };
+    if let Some(names) = rest.strip_prefix('.') {
+        let mut names = names.splitn(3, '.');
+        return match names.by_ref().take(2).all(names::is_identifier) {
+            true if names.next().is_none() => Named::Legacy,
+            _ => Named::Nothing,
+        };
+    }
+    let Some((address, behind)) = rest
+        .strip_prefix("[\"")
+        .and_then(|rest| rest.split_once("\"]"))
+    else {
+        return Named::Nothing;
+    };
+    let Ok(addr) = ProviderAddr::parse(address, flavor) else {
+        return Named::Nothing;
+    };
+    match behind.strip_prefix('.') {
+        None if behind.is_empty() => Named::Provider(addr),
+        Some(alias) if alias.contains('[') => Named::Instance(addr),
+        Some(_) => Named::Provider(addr),
+        None => Named::Nothing,
+    }
+}
+
+/// Finds where the name and key of a module end, the dot behind them included.
+fn end_of_module(text: &str) -> Option<usize> {
+    let mut quoted = false;
+    let mut escaped = false;
+    for (at, c) in text.char_indices() {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' if quoted => escaped = true,
+            '"' => quoted = !quoted,
+            '.' if !quoted => return Some(at + 1),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Returns the address that `init` looks for: OpenTofu moves those of Terraform's registry to its own,
+/// unless the configuration itself requires them under that very name.
+pub(in crate::config) fn moved(
+    addr: ProviderAddr,
+    settings: &Settings,
+    requirements: &Requirements,
+) -> ProviderAddr {
+    if !settings.flavor.is_opentofu() || !settings.moves_state_hosts {
+        return addr;
+    }
+    let places = requirements.providers.get(&addr);
+    let required =
+        places.is_some_and(|places| places.iter().any(|place| place.origin != Origin::State));
+    match addr.on_own_registry(settings.flavor) {
+        Some(own) if !required => own,
+        _ => addr,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forms_of_provider_are_told_apart() {
+        let flavor = Flavor::Terraform1_11;
+        let aws = ProviderAddr::parse("hashicorp/aws", flavor).unwrap();
+        let full = r#"provider["registry.terraform.io/hashicorp/aws"]"#;
+        for (text, named) in [
+            (full.to_owned(), Named::Provider(aws.clone())),
+            (format!("{full}.west"), Named::Provider(aws.clone())),
+            (
+                format!("module.a[\"x.y\\\"]\"].module.b.{full}"),
+                Named::Provider(aws.clone()),
+            ),
+            (format!("{full}.by[\"a\"]"), Named::Instance(aws)),
+            ("provider.aws".to_owned(), Named::Legacy),
+            ("module.a.provider.aws".to_owned(), Named::Legacy),
+            ("provider.aws.west".to_owned(), Named::Legacy),
+            ("provider.aws.west.x".to_owned(), Named::Nothing),
+            ("provider.aws[0]".to_owned(), Named::Nothing),
+            (String::new(), Named::Nothing),
+            ("provider[\"a b\"]".to_owned(), Named::Nothing),
+            ("module.a".to_owned(), Named::Nothing),
+        ] {
+            assert_eq!(read_provider(&text, flavor), named, "of {text}");
+        }
+    }
+}

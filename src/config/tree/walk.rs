@@ -1,0 +1,466 @@
+//! The module tree: from the root along every call (rules 5 and 6).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::ErrorKind;
+use std::mem;
+use std::ops::ControlFlow;
+use std::path::{Component, Path, PathBuf};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::config::decode::contents::{Call, Contents, Place, Role, Source};
+use crate::config::decode::runs;
+use crate::config::merge::ModuleFile;
+use crate::config::tree::files::ModuleFiles;
+use crate::config::tree::manifest::{self, Manifest};
+use crate::config::tree::reader::Reader;
+use crate::config::tree::resolve::{self, Needs, Standing};
+use crate::config::tree::state;
+use crate::config::validate::{passing, run_types};
+use crate::config::{
+    CoreVersion, Loaded, MAX_DEPTH, MAX_PATH_BYTES, MAX_STEPS, ModuleNode, Settings, flood,
+};
+use crate::diag::{self, Diagnostic, Texts};
+use crate::requirement::{
+    ModulePath, Origin, PathStep, Requirement, Requirements, StateSeen, UnseenCall,
+};
+use crate::world::Files;
+
+/// The directory beside the root's files that also holds test files, unless another one is named.
+const TEST_DIRECTORY: &str = "tests";
+
+pub(in crate::config) fn load(
+    files: &dyn Files,
+    texts: &mut Texts,
+    root: &Path,
+    settings: &Settings,
+) -> Loaded {
+    let mut tree = Tree {
+        reader: Reader::new(files, texts, root, settings.flavor),
+        settings,
+        manifest: Manifest::default(),
+        modules: BTreeMap::new(),
+        nodes: Vec::new(),
+        instances: Vec::new(),
+        steps_left: MAX_STEPS,
+        unreadable: BTreeSet::new(),
+        unseen: Unseen::default(),
+        requirements: Requirements::default(),
+        core_versions: Vec::new(),
+    };
+    let found = tree.root();
+    passing::check(
+        &tree.nodes,
+        &tree.instances,
+        settings.flavor,
+        &mut tree.reader.found,
+    );
+    let mut diagnostics = tree.reader.found;
+    diagnostics.extend(tree.unseen.notes);
+    flood::in_order(&mut diagnostics);
+    let mut requirements = tree.requirements;
+    requirements.unseen_calls = tree.unseen.calls;
+    requirements.faulty = diag::has_errors(&diagnostics);
+    Loaded {
+        requirements,
+        modules: tree.nodes,
+        diagnostics,
+        found,
+        core_versions: tree.core_versions,
+    }
+}
+
+struct Tree<'a> {
+    reader: Reader<'a>,
+    settings: &'a Settings,
+    manifest: Manifest,
+    /// What was read already, or why it could not be, by directory from the root on. Only what
+    /// does not depend on the call is kept.
+    modules: BTreeMap<PathBuf, Result<Rc<Module>, String>>,
+    nodes: Vec<ModuleNode>,
+    /// What stands in the module of each node, where that is known.
+    instances: Vec<Option<Rc<Module>>>,
+    /// How many more requirements and calls may be met.
+    steps_left: usize,
+    /// The calls that were reported already, with the title: many ways may lead to one.
+    unreadable: BTreeSet<(Place, &'static str)>,
+    unseen: Unseen,
+    requirements: Requirements,
+    core_versions: Vec<CoreVersion>,
+}
+
+/// What one directory requires and declares.
+pub(in crate::config) struct Module {
+    pub needs: Needs,
+    pub files: Arc<[ModuleFile]>,
+    pub contents: Contents,
+}
+
+/// A call on the way: which one, from where, and to where.
+struct Way<'c> {
+    call: &'c Call,
+    caller: usize,
+    path: ModulePath,
+}
+
+impl Tree<'_> {
+    /// Walks over everything; returns whether the root is a configuration at all.
+    fn root(&mut self) -> bool {
+        let dir = Path::new("");
+        let chosen = match self.reader.choose(dir) {
+            Ok(chosen) => chosen,
+            Err(error) => {
+                self.reader.unreadable_directory(dir, &error);
+                return false;
+            }
+        };
+        self.manifest = manifest::read(&mut self.reader, &self.settings.data_dir);
+        let mut contents = self.reader.module(dir, &chosen);
+        self.reader.found.append(&mut contents.backend_faults);
+        let module = Rc::new(self.put_together(contents, Standing::Root));
+        self.nodes.push(ModuleNode {
+            path: ModulePath::default(),
+            caller: None,
+            source: None,
+            dir: Some(dir.to_owned()),
+            unseen: None,
+            files: Arc::clone(&module.files),
+        });
+        self.instances.push(Some(Rc::clone(&module)));
+        // Where the walk stopped, it has said so.
+        let _ = self.visit(0, &module);
+        let _ = self.tests(&chosen, &module.contents);
+        self.state(&module.contents);
+        let by_tests = self.reader.flavor.counts_tests_as_configuration();
+        !chosen.primary.is_empty()
+            || !chosen.overrides.is_empty()
+            || (by_tests && !chosen.tests.is_empty())
+    }
+
+    fn put_together(&mut self, mut contents: Contents, standing: Standing) -> Module {
+        let Reader { flavor, found, .. } = &mut self.reader;
+        let needs = resolve::resolve(&contents, standing, *flavor, found);
+        self.core_versions.append(&mut contents.core_versions);
+        Module {
+            needs,
+            files: mem::take(&mut contents.files).into(),
+            contents,
+        }
+    }
+
+    /// Walks over the test files of the root and of the test directory.
+    fn tests(&mut self, chosen: &ModuleFiles, root: &Contents) -> ControlFlow<()> {
+        let dir = match &self.settings.test_directory {
+            Some(dir) => dir.clone(),
+            None => PathBuf::from(TEST_DIRECTORY),
+        };
+        let separate = self
+            .reader
+            .choose_tests(&dir, self.settings.test_directory.is_some());
+        let own = chosen.tests.iter().map(|file| (Path::new(""), file));
+        let all = own.chain(separate.iter().map(|file| (&*dir, file)));
+        for (dir, file) in all {
+            let contents = self.reader.decode(dir, file, Role::Test);
+            let step = PathStep::Test(runs::branch(&dir.join(&file.name)));
+            let path = ModulePath::default().join(step);
+            let Reader { flavor, found, .. } = &mut self.reader;
+            let needs = resolve::of_test(root, &contents.provider_blocks, *flavor, found);
+            self.require(&path, &needs)?;
+            let mut called = BTreeMap::new();
+            for call in &contents.calls {
+                self.step(call.place)?;
+                let node = self.instances.len();
+                self.call(Way {
+                    call,
+                    caller: 0,
+                    path: path.join(PathStep::Run(call.name.clone())),
+                })?;
+                if let Some(Some(module)) = self.instances.get(node) {
+                    called.insert(&*call.name, Rc::clone(module));
+                }
+            }
+            let Reader { flavor, found, .. } = &mut self.reader;
+            if !flavor.is_opentofu() {
+                run_types::check(&contents, root, &called, *flavor, found);
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Adds what only the state needs.
+    fn state(&mut self, root: &Contents) {
+        if !self.settings.reads_state {
+            self.requirements.state = StateSeen::LeftOut;
+            return;
+        }
+        let Some(state) = state::read(&mut self.reader, self.settings, root.backend.as_ref())
+        else {
+            return;
+        };
+        self.requirements.state = StateSeen::Yes;
+        for (addr, place) in state.providers {
+            let addr = state::moved(addr, self.settings, &self.requirements);
+            let places = self.requirements.providers.entry(addr).or_default();
+            places.push(Requirement {
+                constraints: Default::default(),
+                module: ModulePath::default(),
+                origin: Origin::State,
+                file: place.file,
+                span: place.span,
+            });
+        }
+    }
+
+    /// Adds what the module at a path requires; breaks off where the tree is too large.
+    fn require(&mut self, path: &ModulePath, needs: &Needs) -> ControlFlow<()> {
+        for (addr, requirement) in needs {
+            let Requirement { file, span, .. } = *requirement;
+            self.step(Place { file, span })?;
+            let requirement = Requirement {
+                module: path.clone(),
+                ..requirement.clone()
+            };
+            let providers = &mut self.requirements.providers;
+            match providers.get_mut(addr) {
+                Some(places) => places.push(requirement),
+                None => {
+                    providers.insert(addr.clone(), vec![requirement]);
+                }
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Adds what the module of a node requires, then follows its calls.
+    fn visit(&mut self, node: usize, module: &Module) -> ControlFlow<()> {
+        let path = self.nodes[node].path.clone();
+        self.require(&path, &module.needs)?;
+        for call in &module.contents.calls {
+            self.step(call.place)?;
+            self.call(Way {
+                call,
+                caller: node,
+                path: path.join(PathStep::Call(call.name.clone())),
+            })?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Counts one more requirement or call.
+    fn step(&mut self, place: Place) -> ControlFlow<()> {
+        match self.steps_left.checked_sub(1) {
+            Some(left) => {
+                self.steps_left = left;
+                ControlFlow::Continue(())
+            }
+            None => {
+                let remark = format!("{MAX_STEPS} requirements and calls came before this one");
+                self.unreadable(place, "Module tree too large", &remark);
+                ControlFlow::Break(())
+            }
+        }
+    }
+
+    /// Follows a call to its module, if that can be seen.
+    fn call(&mut self, way: Way<'_>) -> ControlFlow<()> {
+        match &way.call.source {
+            Some(Source::Local(source)) => {
+                let here = self.nodes[way.caller].dir.as_deref();
+                let here = here.unwrap_or(Path::new(""));
+                let dir = join(here, source);
+                let key = way.path.manifest_key();
+                let recorded = self.manifest.source(&key, &self.reader);
+                if let Some(other) = recorded.filter(|recorded| join(here, recorded) != dir) {
+                    let note = installed_from(other, way.call.place);
+                    flood::push(&mut self.reader.found, note);
+                }
+                self.follow(&way, source, dir)
+            }
+            Some(Source::Remote(source)) => {
+                let key = way.path.manifest_key();
+                match self.manifest.find(&key, source, way.call, &self.reader) {
+                    Ok(dir) => self.follow(&way, source, dir),
+                    Err(title) => self.unseen(&way, source, title),
+                }
+            }
+            Some(Source::Computed(remark)) => self.unseen(&way, remark, "Module call is computed"),
+            // Only an override may leave the source out, and then the base has one.
+            None => ControlFlow::Continue(()),
+        }
+    }
+
+    fn follow(&mut self, way: &Way<'_>, source: &str, dir: PathBuf) -> ControlFlow<()> {
+        let place = way.call.place;
+        if self.is_on_the_way(way.caller, &dir) {
+            let remark = "this directory is on the way to this very call";
+            self.unreadable(place, "Module calls itself without end", remark);
+        } else if let Some(remark) = too_deep(&way.path) {
+            self.unreadable(place, "Module tree too deep", &remark);
+        } else if let Some(module) = self.module(way.call, &dir) {
+            self.nodes.push(ModuleNode {
+                path: way.path.clone(),
+                caller: Some(way.caller),
+                source: Some(source.to_owned()),
+                dir: Some(dir),
+                unseen: None,
+                files: Arc::clone(&module.files),
+            });
+            self.instances.push(Some(Rc::clone(&module)));
+            self.visit(self.nodes.len() - 1, &module)?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Tells whether a directory is that of a module or of one that leads to it.
+    fn is_on_the_way(&self, node: usize, dir: &Path) -> bool {
+        let mut at = Some(node);
+        while let Some(node) = at {
+            let node = &self.nodes[node];
+            // A run starts anew: the modules that it calls may call the root.
+            if node.dir.as_deref() == Some(dir) {
+                return true;
+            }
+            at = node.caller;
+        }
+        false
+    }
+
+    fn unseen(&mut self, way: &Way<'_>, source: &str, title: &'static str) -> ControlFlow<()> {
+        self.nodes.push(ModuleNode {
+            path: way.path.clone(),
+            caller: Some(way.caller),
+            source: Some(source.to_owned()),
+            dir: None,
+            unseen: Some(title),
+            files: Arc::default(),
+        });
+        self.instances.push(None);
+        self.unseen.add(way, source, title);
+        ControlFlow::Continue(())
+    }
+
+    /// Reads the module of a directory, unless that was tried for another call.
+    fn module(&mut self, call: &Call, dir: &Path) -> Option<Rc<Module>> {
+        if !self.modules.contains_key(dir) {
+            let module = self.read(dir);
+            self.modules.insert(dir.to_owned(), module);
+        }
+        match self.modules.get(dir)?.clone() {
+            Ok(module) => Some(module),
+            Err(remark) => {
+                self.unreadable(call.place, "Unreadable module directory", &remark);
+                None
+            }
+        }
+    }
+
+    fn read(&mut self, dir: &Path) -> Result<Rc<Module>, String> {
+        let chosen = self
+            .reader
+            .choose(dir)
+            .map_err(|error| match error.kind() {
+                ErrorKind::NotFound => format!("there is no directory {}", dir.display()),
+                ErrorKind::NotADirectory => format!("{} is no directory", dir.display()),
+                _ => error.to_string(),
+            })?;
+        let contents = self.reader.module(dir, &chosen);
+        Ok(Rc::new(self.put_together(contents, Standing::Child)))
+    }
+
+    fn unreadable(&mut self, place: Place, title: &'static str, remark: &str) {
+        if self.unreadable.insert((place, title)) {
+            let Place { file, span } = place;
+            let error = Diagnostic::error("module-unreadable", title);
+            flood::push(&mut self.reader.found, error.at(file, span, remark));
+        }
+    }
+}
+
+/// Says why a module lies too deep, if it does.
+fn too_deep(path: &ModulePath) -> Option<String> {
+    if path.steps().len() > MAX_DEPTH {
+        return Some(format!(
+            "{MAX_DEPTH} calls lie between the root and this one"
+        ));
+    }
+    (path.manifest_key().len() >= MAX_PATH_BYTES).then(|| {
+        format!("the names of the calls down to here have more than {MAX_PATH_BYTES} bytes")
+    })
+}
+
+/// The calls whose modules cannot be seen, each as it is written.
+#[derive(Default)]
+struct Unseen {
+    calls: Vec<UnseenCall>,
+    notes: Vec<Diagnostic>,
+    /// Where in these lists the call of each place is.
+    known: BTreeMap<Place, usize>,
+}
+
+impl Unseen {
+    /// Notes a call with the reason.
+    fn add(&mut self, way: &Way<'_>, source: &str, title: &str) {
+        let place = way.call.place;
+        if let Some(at) = self.known.get(&place) {
+            let call = &mut self.calls[*at];
+            call.ways += 1;
+            let place = place_of(way.call, title);
+            self.notes[*at] = not_visible(call, title, place);
+            return;
+        }
+        self.known.insert(place, self.calls.len());
+        let call = UnseenCall {
+            module: way.path.clone(),
+            ways: 1,
+            source: source.to_owned(),
+            file: place.file,
+            span: place.span,
+        };
+        let place = place_of(way.call, title);
+        self.notes.push(not_visible(&call, title, place));
+        self.calls.push(call);
+    }
+}
+
+/// Returns the place that the program shows under a title.
+fn place_of(call: &Call, title: &str) -> Place {
+    match title {
+        manifest::NOT_INSTALLED => call.header,
+        _ => call.place,
+    }
+}
+
+/// Says that a call is not visible, with its path if there is only one.
+fn not_visible(call: &UnseenCall, title: &str, place: Place) -> Diagnostic {
+    let remark = match call.ways {
+        1 => format!("what {} requires is unknown", call.module),
+        ways => format!("what this module requires is unknown; {ways} ways lead to this call"),
+    };
+    Diagnostic::note("module-not-visible", title).at(place.file, place.span, remark)
+}
+
+/// Says that the record of a local module is of another directory, where the programs stop; nothing
+/// hangs on it here.
+fn installed_from(source: &str, place: Place) -> Diagnostic {
+    let remark = format!("it was installed from {source:?}");
+    Diagnostic::note("configuration-odd", manifest::SOURCE_CHANGED)
+        .at(place.file, place.span, remark)
+        .help("install the modules again")
+}
+
+/// Finds the directory of a local module, from the root on: by text alone, as the programs do,
+/// whether links lie on the way or not.
+fn join(dir: &Path, source: &str) -> PathBuf {
+    let mut out = PathBuf::new();
+    for part in dir.join(source).components() {
+        match part {
+            Component::Normal(_) => out.push(part),
+            Component::ParentDir if out.file_name().is_some() => {
+                out.pop();
+            }
+            Component::ParentDir => out.push(part),
+            Component::CurDir | Component::RootDir | Component::Prefix(_) => {}
+        }
+    }
+    out
+}

@@ -1,0 +1,60 @@
+//! `module` blocks.
+
+use crate::config::decode::contents::Faults;
+use crate::config::syntax::references;
+use crate::config::validate::bodies::{self, Argument, Schema, Takes};
+use crate::config::validate::{Nested, Rule, known_blocks, nested, repetition, some, typed};
+use crate::expr::{self, Value};
+use crate::flavor::Flavor;
+use crate::hcl::tree::{Attribute, Block};
+
+const INSIDE: &[Nested] = &[
+    nested("_", Rule::Once),
+    some(Flavor::is_opentofu, nested("lifecycle", Rule::Once)),
+    some(
+        |flavor| !flavor.is_opentofu(),
+        nested("lifecycle", Rule::Reserved),
+    ),
+    nested("locals", Rule::Reserved),
+    typed(nested("provider", Rule::Reserved)),
+];
+
+const LIFECYCLE: Schema = Schema {
+    arguments: &[Argument::new("enabled", Takes::Anything)],
+    blocks: &[],
+};
+
+/// Checks a call of a module, but for its name, source, version and providers.
+pub(in crate::config) fn call(block: &Block, faults: &mut Faults) {
+    if let Some(argument) = block.body.attribute("depends_on") {
+        references::depends_on(argument, faults);
+    }
+    let nested_deprecations = block.body.attribute("ignore_nested_deprecations");
+    if let Some(argument) = nested_deprecations.filter(|_| keeps_deprecations(faults.flavor)) {
+        ignore_nested_deprecations(argument, faults);
+    }
+    let blocks = known_blocks(block, "module", INSIDE, faults);
+    let lifecycle = blocks.iter().find(|(kind, _)| *kind == "lifecycle");
+    let lifecycle = lifecycle.map(|(_, block)| *block);
+    repetition::check(block, lifecycle, faults);
+    if let Some(lifecycle) = lifecycle {
+        bodies::check(&lifecycle.body, &LIFECYCLE, faults);
+    }
+}
+
+/// Tells whether a module may leave it to its caller to be told what is deprecated in it.
+fn keeps_deprecations(flavor: Flavor) -> bool {
+    matches!(flavor, Flavor::Terraform1_15 | Flavor::Terraform1_16)
+}
+
+/// Checks an argument that newer versions of Terraform keep from the module.
+fn ignore_nested_deprecations(argument: &Attribute, faults: &mut Faults) {
+    let kind = match expr::constant(faults.file, &argument.value) {
+        Ok(Value::Bool(_)) => return,
+        Ok(_) => "type",
+        Err(error) if error.refused.is_empty() => return,
+        Err(_) => "value",
+    };
+    let title = format!("Invalid {kind} for ignore_nested_deprecations");
+    faults.invalid(title, argument.value.span, "write true or false");
+}

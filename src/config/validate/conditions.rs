@@ -1,0 +1,46 @@
+//! `precondition` and `postcondition`.
+
+use crate::config::decode::contents::{Faults, Role};
+use crate::config::syntax::references::{self, Subject};
+use crate::config::validate::bodies::{self, Argument, Schema, Takes};
+use crate::config::validate::resources::Owner;
+use crate::hcl::tree::Block;
+
+const RULE: Schema = Schema {
+    arguments: &[
+        Argument::new("condition", Takes::Expression).needed(),
+        Argument::new("error_message", Takes::Expression).needed(),
+    ],
+    blocks: &[],
+};
+
+/// Checks a condition of a resource, which no override file may have.
+pub(super) fn check(owner: Owner<'_>, block: &Block, faults: &mut Faults) {
+    let kind = &block.kind.text;
+    if faults.role == Role::Override {
+        let title = format!("Can't override {kind} blocks");
+        return faults.invalid(title, block.header, "only the primary files may have them");
+    }
+    bodies::check(&block.body, &RULE, faults);
+    for argument in RULE.known(&block.body, faults.flavor) {
+        let value = &argument.value;
+        let used = references::inside(value);
+        if used.is_empty() && argument.name.text == "condition" {
+            let title = format!("Invalid {kind} expression");
+            faults.invalid(
+                title,
+                value.span,
+                "this refers to nothing, so it checks nothing",
+            );
+        }
+        let own = Subject::Resource {
+            kind: owner.kind,
+            type_name: owner.type_name,
+            name: owner.name,
+        };
+        if used.iter().any(|one| one.subject(faults.flavor) == Ok(own)) {
+            let title = format!("Invalid reference in {kind}");
+            faults.invalid(title, value.span, "a resource calls itself self here");
+        }
+    }
+}

@@ -1,0 +1,399 @@
+//! Checks of the whole module tree: what calls hand over, against what their modules take
+//! (rules 5.6 to 5.8, 11.5).
+//!
+//! They come after the walk and change no requirement. The programs get to them only with files
+//! that are right on their own, and so do we: after an error, what a file seems to declare may be
+//! half of it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ptr;
+use std::rc::Rc;
+
+use crate::addr::ProviderAddr;
+use crate::config::decode::contents::{Call, Contents, Place, Reference, RequiredProvider};
+use crate::config::decode::handover::Passed;
+use crate::config::decode::variables::{Given, Variable};
+use crate::config::tree::walk::Module;
+use crate::config::{ModuleNode, flood};
+use crate::diag::{self, Diagnostic, MAX_PROBLEMS};
+use crate::flavor::Flavor;
+use crate::requirement::PathStep;
+
+/// What is said of a name that only looks like that of a provider.
+const UNDEFINED: &str = "Reference to undefined provider";
+
+/// Checks all modules that were seen, each of which comes before those that it calls.
+pub(in crate::config) fn check(
+    nodes: &[ModuleNode],
+    instances: &[Option<Rc<Module>>],
+    flavor: Flavor,
+    found: &mut Vec<Diagnostic>,
+) {
+    if diag::has_errors(found) {
+        return;
+    }
+    let mut modules = BTreeMap::new();
+    let mut checks = Checks {
+        flavor,
+        found,
+        errors: 0,
+    };
+    for module in instances.iter().flatten() {
+        modules.entry(Rc::as_ptr(module)).or_insert_with(|| {
+            let module = Declared::of(&module.contents);
+            checks.references(&module);
+            module
+        });
+    }
+    let declared = |at: usize| modules.get(&Rc::as_ptr(instances.get(at)?.as_ref()?));
+    // What keeps each module, and those below, from configuring providers.
+    let mut bans: Vec<Option<Place>> = Vec::with_capacity(nodes.len());
+    let (mut met, mut compared) = (BTreeSet::new(), BTreeSet::new());
+    for (at, node) in nodes.iter().enumerate() {
+        let callee = declared(at);
+        if let (Some(module), Some(_)) = (callee, node.caller)
+            && met.insert(ptr::from_ref(module))
+        {
+            checks.ignored_settings(module);
+        }
+        // A module that a run calls is a root of its own.
+        let step = node.path.steps().last();
+        let (Some(PathStep::Call(name)), Some(caller)) = (step, node.caller) else {
+            bans.push(None);
+            continue;
+        };
+        let parent = declared(caller);
+        let call = parent.and_then(|parent| parent.calls.get(&**name));
+        let own = call.and_then(|call| call.handover.repetition.place());
+        let ban = own.or(bans[caller]);
+        bans.push(ban);
+        if let (Some(child), Some(parent), Some(call)) = (callee, parent, call) {
+            checks.banned(child, ban);
+            // What many ways lead to is the same each time.
+            if compared.insert((ptr::from_ref::<Call>(call), ptr::from_ref(child))) {
+                checks.child(child, parent, call);
+            }
+        }
+        flood::relieve(checks.found);
+        if checks.errors > MAX_PROBLEMS {
+            break;
+        }
+    }
+}
+
+/// A provider configuration as a module names it: local name and alias.
+type Name<'a> = (&'a str, Option<&'a str>);
+
+fn name_of(reference: &Reference) -> Name<'_> {
+    (&reference.local_name, reference.alias.as_deref())
+}
+
+fn shown((local_name, alias): Name<'_>) -> String {
+    match alias {
+        Some(alias) => format!("{local_name}.{alias}"),
+        None => local_name.to_owned(),
+    }
+}
+
+/// What one module declares, by name.
+struct Declared<'a> {
+    contents: &'a Contents,
+    calls: BTreeMap<&'a str, &'a Call>,
+    required: BTreeMap<&'a str, &'a RequiredProvider>,
+    variables: BTreeSet<&'a str>,
+    /// The variables that a call must set for anything to be installed.
+    needed: Vec<&'a Variable>,
+    /// The local names that its own calls hand over further.
+    handed_on: BTreeSet<&'a str>,
+    /// What it says it must be given.
+    aliases: BTreeSet<Name<'a>>,
+    /// What it configures itself.
+    configured: BTreeSet<Name<'a>>,
+    /// Blocks without content, which once stood for what a caller passes.
+    empty: BTreeMap<Name<'a>, Place>,
+    /// Blocks that stand for several configurations.
+    keyed: BTreeSet<Name<'a>>,
+}
+
+impl<'a> Declared<'a> {
+    fn of(contents: &'a Contents) -> Self {
+        let required = contents.required.iter();
+        let aliases = required.clone().flat_map(|entry| {
+            let aliases = entry.aliases.iter();
+            aliases.map(|alias| (&*entry.local_name, Some(&**alias)))
+        });
+        let calls = contents.calls.iter();
+        let variables = contents.variables.iter();
+        let handed_on = calls.clone().flat_map(|call| &call.handover.providers);
+        let handed_on = handed_on.map(|passed| &passed.parent);
+        let mut declared = Self {
+            contents,
+            calls: calls.map(|call| (&*call.name, call)).collect(),
+            aliases: aliases.collect(),
+            required: required.map(|entry| (&*entry.local_name, entry)).collect(),
+            needed: variables
+                .clone()
+                .filter(|one| one.default.is_none() && Given::says(one.constant.as_ref(), true))
+                .collect(),
+            variables: variables.map(|one| &*one.name).collect(),
+            handed_on: handed_on
+                .filter(|one| one.alias.is_none())
+                .map(|one| &*one.local_name)
+                .collect(),
+            configured: BTreeSet::new(),
+            empty: BTreeMap::new(),
+            keyed: BTreeSet::new(),
+        };
+        for block in &contents.provider_blocks {
+            let name = (&*block.local_name, block.alias.as_deref());
+            if block.is_empty && block.version.is_none() {
+                declared.empty.insert(name, block.place);
+            } else {
+                declared.configured.insert(name);
+            }
+            if block.has_keys {
+                declared.keyed.insert(name);
+            }
+        }
+        declared
+    }
+
+    /// Returns the address that a local name means where one configuration is passed on.
+    fn addr(&self, local_name: &str, flavor: Flavor) -> Option<ProviderAddr> {
+        match self.required.get(local_name) {
+            Some(entry) => Some(entry.addr.clone()),
+            // Unlike elsewhere, not even `terraform` is special here.
+            None => ProviderAddr::parse(local_name, flavor).ok(),
+        }
+    }
+
+    /// Returns the address of what a call passes on.
+    ///
+    /// The programs also look for the name of the other side, and then believe that.
+    fn passed_addr(&self, passed: &Passed, flavor: Flavor) -> Option<ProviderAddr> {
+        match (
+            &passed.child.alias,
+            self.required.get(&*passed.child.local_name),
+        ) {
+            (None, Some(entry)) => Some(entry.addr.clone()),
+            _ => self.addr(&passed.parent.local_name, flavor),
+        }
+    }
+}
+
+struct Checks<'f> {
+    flavor: Flavor,
+    found: &'f mut Vec<Diagnostic>,
+    /// How many errors there were; beyond [`MAX_PROBLEMS`] they are only counted.
+    errors: usize,
+}
+
+impl Checks<'_> {
+    fn error(&mut self, title: impl Into<String>, at: Place, remark: &str) {
+        let error = Diagnostic::error("configuration-invalid", title);
+        self.push(error.at(at.file, at.span, remark));
+    }
+
+    fn push(&mut self, error: Diagnostic) {
+        self.errors += 1;
+        if self.errors <= MAX_PROBLEMS + 1 {
+            self.found.push(error);
+        }
+    }
+
+    fn odd(&mut self, title: &str, at: Place, remark: &str) {
+        let note = Diagnostic::note("configuration-odd", title);
+        self.found.push(note.at(at.file, at.span, remark));
+    }
+
+    /// Checks the references to provider configurations within one module.
+    fn references(&mut self, module: &Declared<'_>) {
+        let resources = module.contents.resources.iter();
+        for reference in resources.filter_map(|resource| resource.provider.as_ref()) {
+            self.key("resource", reference, module);
+        }
+        let calls = module.contents.calls.iter();
+        for passed in calls.flat_map(|call| &call.handover.providers) {
+            if passed.child.has_key {
+                let remark = "a module gets single configurations: its own name has no key";
+                let title = "Invalid module provider configuration";
+                self.error(title, passed.child.place, remark);
+            }
+            self.key("module", &passed.parent, module);
+            let Reference {
+                local_name,
+                alias,
+                place,
+                ..
+            } = &passed.parent;
+            let is_declared = module.configured.contains(&(&**local_name, None))
+                || module.required.contains_key(&**local_name);
+            if alias.is_none() && !is_declared {
+                let remark = format!("{local_name:?} stands in no required_providers here");
+                self.odd(UNDEFINED, *place, &remark);
+            }
+        }
+    }
+
+    /// Checks that a reference has a key exactly where the configuration has some
+    /// (rules 10.2).
+    fn key(&mut self, block: &str, reference: &Reference, module: &Declared<'_>) {
+        let is_keyed = module.keyed.contains(&name_of(reference));
+        let remark = match (reference.has_key, is_keyed) {
+            (true, false) => "a key needs a provider block with this alias and for_each",
+            (false, true) => "this provider block has for_each: say which key is meant",
+            _ => return,
+        };
+        let title = format!("Invalid {block} provider configuration");
+        self.error(title, reference.place, remark);
+    }
+
+    /// Points out what has no effect, because the module is not the root.
+    fn ignored_settings(&mut self, module: &Declared<'_>) {
+        let knows_cloud = self.flavor.compares_module_arguments();
+        for setting in &module.contents.declared {
+            let title = match setting.kind {
+                "backend" => "Backend configuration ignored",
+                "cloud" if knows_cloud => "Cloud configuration ignored",
+                _ => continue,
+            };
+            self.odd(title, setting.place, "only that of the root counts");
+        }
+    }
+
+    /// Checks one call against its module.
+    fn child(&mut self, child: &Declared<'_>, parent: &Declared<'_>, call: &Call) {
+        self.arguments(child, call);
+        let passed: BTreeMap<Name<'_>, &Passed> = call
+            .handover
+            .providers
+            .iter()
+            .map(|passed| (name_of(&passed.child), passed))
+            .collect();
+        self.missing(child, &passed, call);
+        for (name, passed) in &passed {
+            if child.configured.contains(name) {
+                let remark = "the module has a provider block of its own for this";
+                let title = "Cannot override provider configuration";
+                self.error(title, passed.child.place, remark);
+            }
+            self.passed(child, parent, passed);
+        }
+        let mut told = BTreeSet::new();
+        for (name, place) in &child.empty {
+            // One of them tells enough about a provider.
+            if told.insert(name.0) {
+                let remark = "list it in required_providers and remove this block";
+                self.odd("Redundant empty provider block", *place, remark);
+            }
+        }
+    }
+
+    /// Checks the values for variables, as far as reading looks at them.
+    fn arguments(&mut self, child: &Declared<'_>, call: &Call) {
+        if !self.flavor.compares_module_arguments() {
+            return;
+        }
+        let arguments = &call.handover.arguments;
+        for argument in arguments {
+            let title = match argument.is_block {
+                true => "Unsupported block type",
+                false if child.variables.contains(&*argument.name) => continue,
+                false => "Unsupported argument",
+            };
+            let place = argument.place;
+            let error = Diagnostic::error("unsupported-item", title);
+            let remark = "the module has no such variable";
+            self.push(error.at(place.file, place.span, remark));
+        }
+        let set = arguments.iter().filter(|one| !one.is_block);
+        let set: BTreeSet<&str> = set.map(|one| &*one.name).collect();
+        for variable in &child.needed {
+            if !set.contains(&*variable.name) {
+                let remark = format!("{} is missing", variable.name);
+                self.error("Missing required argument", call.header, &remark);
+            }
+        }
+    }
+
+    /// Checks that a module with providers of its own is called without conditions.
+    fn banned(&mut self, child: &Declared<'_>, ban: Option<Place>) {
+        if let Some(ban) = ban.filter(|_| !child.configured.is_empty()) {
+            let title = match self.flavor.is_opentofu() {
+                true => "Module is incompatible with count, for_each, enabled and depends_on",
+                false => "Module is incompatible with count, for_each, and depends_on",
+            };
+            let remark = "a module down from here has provider blocks of its own";
+            self.error(title, ban, remark);
+        }
+    }
+
+    /// Checks that a module gets what it says it needs, and what it passes on.
+    fn missing(&mut self, child: &Declared<'_>, passed: &BTreeMap<Name<'_>, &Passed>, call: &Call) {
+        const TITLE: &str = "Missing required provider configuration";
+        let is_there =
+            |name: &Name<'_>| child.configured.contains(name) || passed.contains_key(name);
+        for name in child.aliases.iter().filter(|name| !is_there(name)) {
+            let remark = format!("the module needs {}", shown(*name));
+            self.error(TITLE, call.header, &remark);
+        }
+        let handed_on = child.handed_on.iter();
+        let handed_on = handed_on.filter(|name| child.required.contains_key(*name));
+        for name in handed_on.filter(|name| !is_there(&(name, None))) {
+            let remark = format!("the module hands {name} on, but gets none");
+            self.odd(TITLE, call.header, &remark);
+        }
+    }
+
+    /// Checks one entry of the map of providers.
+    fn passed(&mut self, child: &Declared<'_>, parent: &Declared<'_>, passed: &Passed) {
+        let Reference {
+            local_name,
+            alias,
+            place,
+            ..
+        } = &passed.child;
+        let name = name_of(&passed.child);
+        let wanted = child.addr(local_name, self.flavor);
+        let given = parent.passed_addr(passed, self.flavor);
+        let (Some(wanted), Some(given)) = (wanted, given) else {
+            return;
+        };
+        let is_declared = match alias {
+            None => child.required.contains_key(&**local_name),
+            Some(_) => child.aliases.contains(&name),
+        };
+        if !is_declared && !child.empty.contains_key(&name) {
+            let remark = format!("the module does not declare {}", shown(name));
+            match wanted.is_default(self.flavor) {
+                true => self.odd(UNDEFINED, *place, &remark),
+                false => self.error(UNDEFINED, *place, &remark),
+            }
+        }
+        if wanted == given {
+            return;
+        }
+        if self.errors > MAX_PROBLEMS {
+            self.errors += 1;
+            return;
+        }
+        let (wanted, place) = (wanted.short(self.flavor), *place);
+        let mut required = child.contents.required.iter();
+        let error = Diagnostic::error("configuration-invalid", "Provider type mismatch");
+        // The wrong one of the two names is likely the one that is shown.
+        let error = match required.find(|entry| entry.addr == given) {
+            Some(right) => {
+                let remark = format!("this is {wanted} to the module");
+                let help = format!("write {} on the left", right.local_name);
+                error.at(place.file, place.span, remark).help(help)
+            }
+            None => {
+                let Place { file, span } = passed.parent.place;
+                let given = given.short(self.flavor);
+                let remark = format!("this is {given}, but the module takes {wanted} here");
+                error.at(file, span, remark)
+            }
+        };
+        self.push(error);
+    }
+}
