@@ -9,13 +9,14 @@
 //! 4. `merge` applies the override files.
 //! 5. `tree` resolves all names to requirements.
 //!
-//! `flood` puts in order what there is to tell.
+//! `language` is the one table of blocks and arguments that all of them look into; `flood` puts in order what there is to tell.
 //!
 //! Invariant: what is not read is never passed over in silence. Either it cannot change the
 //! requirements, or [`Requirements::is_complete`] is false and a diagnostic says why.
 
 mod decode;
 mod flood;
+mod language;
 mod merge;
 mod syntax;
 mod tree;

@@ -2,10 +2,10 @@
 //!
 //! Only those of the root count, so what is wrong about the others is never told.
 
-use crate::config::decode::blocks::every;
 use crate::config::decode::contents::{Backend, Contents, Faults};
+use crate::config::language;
 use crate::config::tree::state::Local;
-use crate::config::validate::bodies::{self, Argument, Schema, Takes};
+use crate::config::validate::bodies;
 use crate::diag::Diagnostic;
 use crate::expr::{self, Value};
 use crate::flavor::Flavor;
@@ -29,32 +29,6 @@ const TYPES: &[&str] = &[
 
 /// The types that only newer versions of Terraform have.
 const NEWER_TYPES: &[&str] = &["oci"];
-
-const LOCAL: Schema = Schema {
-    arguments: &[
-        Argument::new("path", Takes::Anything),
-        Argument::new("workspace_dir", Takes::Anything),
-    ],
-    blocks: &[],
-};
-
-const CLOUD: Schema = Schema {
-    arguments: &[
-        Argument::new("hostname", Takes::Anything),
-        Argument::new("organization", Takes::Anything),
-        Argument::new("token", Takes::Anything),
-    ],
-    blocks: &[every("workspaces", &[])],
-};
-
-const WORKSPACES: Schema = Schema {
-    arguments: &[
-        Argument::new("name", Takes::Anything),
-        Argument::new("project", Takes::Anything),
-        Argument::new("tags", Takes::Anything),
-    ],
-    blocks: &[],
-};
 
 /// What keeps the state of a `cloud` block.
 const IN_THE_CLOUD: &str = "HCP Terraform";
@@ -112,8 +86,8 @@ fn labelled(block: &Block, faults: &Faults) -> Option<Backend> {
 fn found_in(kind: &str, block: &Block, faults: &mut Faults) -> Vec<Diagnostic> {
     faults.apart(|faults| match (kind, &*block.labels) {
         ("cloud", _) => {
-            for (_, nested) in bodies::check(&block.body, &CLOUD, faults) {
-                bodies::check(&nested.body, &WORKSPACES, faults);
+            for (_, nested) in bodies::check(&block.body, &language::CLOUD, faults) {
+                bodies::check(&nested.body, &language::WORKSPACES, faults);
             }
             constants(&block.body, faults);
         }
@@ -133,7 +107,7 @@ fn is_type(name: &str, flavor: Flavor) -> bool {
 }
 
 fn local(body: &Body, faults: &mut Faults) {
-    bodies::check(body, &LOCAL, faults);
+    bodies::check(body, &language::LOCAL_BACKEND, faults);
     constants(body, faults);
     for (name, title) in [
         ("path", "Invalid local state file path"),

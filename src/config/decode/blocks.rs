@@ -5,65 +5,21 @@
 
 use crate::config::decode::contents::{Contents, Declaration, Faults, Resource, Role};
 use crate::config::decode::{calls, imports, providers, settings, variables};
+use crate::config::language;
 use crate::config::merge::overrides;
 use crate::config::syntax::names;
-use crate::config::validate::{self, Inside, statements};
+use crate::config::validate::{self, Inside, bodies, statements};
 use crate::flavor::Flavor;
-use crate::hcl::tree::{Attribute, Block, Body};
-
-/// One type of block: its name and what its labels are called.
-pub(in crate::config) struct BlockType {
-    pub kind: &'static str,
-    pub labels: &'static [&'static str],
-    pub known_to: fn(Flavor) -> bool,
-}
-
-impl BlockType {
-    pub(in crate::config) const fn known_to(self, known_to: fn(Flavor) -> bool) -> Self {
-        Self { known_to, ..self }
-    }
-}
-
-/// A type of block that every flavor has.
-pub(in crate::config) const fn every(
-    kind: &'static str,
-    labels: &'static [&'static str],
-) -> BlockType {
-    BlockType {
-        kind,
-        labels,
-        known_to: |_| true,
-    }
-}
-
-/// What may stand at the top level (rules 1.8).
-const TOP_LEVEL: &[BlockType] = &[
-    every("terraform", &[]),
-    every("required_providers", &[]),
-    every("provider", &["name"]),
-    every("variable", &["name"]),
-    every("locals", &[]),
-    every("output", &["name"]),
-    every("module", &["name"]),
-    every("resource", &["type", "name"]),
-    every("data", &["type", "name"]),
-    every("ephemeral", &["type", "name"]),
-    every("moved", &[]),
-    every("removed", &[]),
-    every("import", &[]),
-    every("check", &["name"]),
-    every("action", &["type", "name"]).known_to(Flavor::has_actions),
-    every("language", &[]).known_to(Flavor::is_opentofu),
-];
+use crate::hcl::tree::{Block, Body};
 
 /// Decodes a whole primary or override file.
 pub(in crate::config) fn decode(body: &Body, faults: &mut Faults) -> Contents {
     let mut contents = Contents::default();
     for argument in body.attributes() {
-        unsupported_argument(argument, std::iter::empty(), faults);
+        bodies::unsupported_argument(argument, &language::MODULE, faults);
     }
     for block in body.blocks() {
-        let Some(kind) = kind_of(block, TOP_LEVEL, faults) else {
+        let Some(kind) = bodies::kind_of(block, &language::MODULE, faults) else {
             continue;
         };
         if faults.role == Role::Primary || overrides::allows(kind, block, faults) {
@@ -75,61 +31,8 @@ pub(in crate::config) fn decode(body: &Body, faults: &mut Faults) -> Contents {
 
 /// Tells whether a block may stand at the top level as it does.
 pub(in crate::config) fn is_known(block: &Block, flavor: Flavor) -> bool {
-    TOP_LEVEL.iter().any(|known| {
-        let fits = known.kind == block.kind.text && known.labels.len() == block.labels.len();
-        fits && (known.known_to)(flavor)
-    })
-}
-
-/// Finds a block in the table of what may stand here; reports what is wrong about it.
-pub(in crate::config) fn kind_of(
-    block: &Block,
-    table: &[BlockType],
-    faults: &mut Faults,
-) -> Option<&'static str> {
-    let kind = &block.kind.text;
-    let known = table
-        .iter()
-        .find(|known| known.kind == kind && (known.known_to)(faults.flavor));
-    let Some(known) = known else {
-        let remark = format!("{} has no such block here", faults.flavor.program());
-        let here = table.iter().filter(|known| (known.known_to)(faults.flavor));
-        let here: Vec<&str> = here.map(|known| known.kind).collect();
-        faults.unknown(
-            "Unsupported block type",
-            &block.kind,
-            &remark,
-            here.into_iter(),
-        );
-        return None;
-    };
-    labels_fit(block, known.labels, faults).then_some(known.kind)
-}
-
-/// Tells whether a block has the labels that it must have; reports it if not.
-pub(in crate::config) fn labels_fit(block: &Block, labels: &[&str], faults: &mut Faults) -> bool {
-    let kind = &block.kind.text;
-    if let Some(label) = labels.get(block.labels.len()) {
-        let title = format!("Missing {label} for {kind}");
-        faults.error("label-wrong", title, block.header, "");
-        return false;
-    }
-    if let Some(label) = block.labels.get(labels.len()) {
-        let title = format!("Extraneous label for {kind}");
-        faults.error("label-wrong", title, label.span, "");
-        return false;
-    }
-    true
-}
-
-/// Reports an argument that may not stand where it does; `known` are those that may.
-pub(in crate::config) fn unsupported_argument<'k>(
-    argument: &Attribute,
-    known: impl Iterator<Item = &'k str>,
-    faults: &mut Faults,
-) {
-    let remark = format!("{} has no such argument here", faults.flavor.program());
-    faults.unknown("Unsupported argument", &argument.name, &remark, known);
+    let known = language::MODULE.block(&block.kind.text, flavor);
+    known.is_some_and(|known| known.labels.len() == block.labels.len())
 }
 
 fn top_level(kind: &'static str, block: &Block, contents: &mut Contents, faults: &mut Faults) {

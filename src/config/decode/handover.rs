@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::config::decode::contents::{Faults, Place, Reference};
+use crate::config::language::{self, ESCAPE};
 use crate::config::syntax;
 use crate::config::syntax::names;
 use crate::diag::Span;
@@ -42,26 +43,6 @@ pub(in crate::config) struct Argument {
     pub is_block: bool,
     pub place: Place,
 }
-
-/// The arguments of every call.
-const META: &[&str] = &[
-    "source",
-    "version",
-    "count",
-    "for_each",
-    "depends_on",
-    "providers",
-];
-
-/// The arguments of a `provider` block that are not the provider's own.
-const PROVIDER_META: &[&str] = &[
-    "alias",
-    "version",
-    "count",
-    "depends_on",
-    "for_each",
-    "source",
-];
 
 impl Repetition {
     /// Returns the place to show for a module that must not configure providers itself.
@@ -115,7 +96,7 @@ pub(in crate::config) fn decode(block: &Block, faults: &mut Faults) -> Handover 
         handover.providers = passed(&argument.value, faults);
     }
     for argument in body.attributes() {
-        if !META.contains(&argument.name.text.as_str()) {
+        if !language::CALL.has_argument(&argument.name.text) {
             let place = faults.place(argument.name.span);
             handover.add(&argument.name.text, false, place);
         }
@@ -137,7 +118,7 @@ impl Handover {
     fn nested(&mut self, body: &Body, faults: &Faults) {
         for block in body.blocks() {
             match block.kind.text.as_str() {
-                "_" => {
+                ESCAPE => {
                     for argument in block.body.attributes() {
                         let place = faults.place(argument.name.span);
                         self.add(&argument.name.text, false, place);
@@ -211,7 +192,7 @@ fn duplicate(at: Span, faults: &mut Faults) {
 /// Tells whether a `provider` block holds nothing for the provider, so that it may stand for one that
 /// a caller passes (`config.md` 4).
 pub(in crate::config) fn is_empty_provider(body: &Body) -> bool {
-    let own = |name: &str| !PROVIDER_META.contains(&name);
-    let escaped = |block: &Block| block.kind.text == "_" && block.body.items.is_empty();
+    let own = |name: &str| !language::PROVIDER.has_argument(name);
+    let escaped = |block: &Block| block.kind.text == ESCAPE && block.body.items.is_empty();
     !body.attributes().any(|one| own(&one.name.text)) && body.blocks().all(escaped)
 }

@@ -1,23 +1,13 @@
 //! `import` blocks: what they point to (rules 4.9, 12.6).
 
 use crate::config::decode::contents::{Contents, Declaration, Faults, Import, Target};
+use crate::config::language;
 use crate::config::syntax;
 use crate::config::syntax::addresses::{self, Address, Part};
 use crate::config::syntax::names;
-use crate::config::validate::bodies::{self, Argument, Schema, Takes};
+use crate::config::validate::bodies;
 use crate::flavor::Flavor;
 use crate::hcl::tree::{Attribute, Block};
-
-const IMPORT: Schema = Schema {
-    arguments: &[
-        Argument::new("to", Takes::Anything).needed(),
-        Argument::new("id", Takes::Anything),
-        Argument::new("identity", Takes::Anything).known_to(has_identity),
-        Argument::new("provider", Takes::Anything),
-        Argument::new("for_each", Takes::Anything),
-    ],
-    blocks: &[],
-};
 
 fn has_identity(flavor: Flavor) -> bool {
     flavor != Flavor::Terraform1_11
@@ -25,7 +15,7 @@ fn has_identity(flavor: Flavor) -> bool {
 
 /// Decodes an `import` block.
 pub(in crate::config) fn decode(block: &Block, contents: &mut Contents, faults: &mut Faults) {
-    bodies::check(&block.body, &IMPORT, faults);
+    bodies::check(&block.body, &language::IMPORT, faults);
     id(block, faults);
     let Some(to) = block.body.attribute("to") else {
         return;

@@ -5,87 +5,20 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::config::decode::blocks::{BlockType, every};
 use crate::config::decode::contents::{Call, CallVersion, Contents, Faults};
 use crate::config::decode::handover::Handover;
 use crate::config::decode::{calls, providers, variables};
+use crate::config::language;
 use crate::config::syntax::{names, references};
-use crate::config::validate::bodies::{self, Argument, Schema, Takes};
+use crate::config::validate::bodies;
 use crate::config::validate::{mocks, run_types, statements};
 use crate::diag::{Diagnostic, Span};
-use crate::flavor::Flavor;
 use crate::hcl::tree::{Block, Body};
-
-/// What may stand at the top level of a test file.
-const TEST_FILE: Schema = Schema {
-    arguments: &[],
-    blocks: &[
-        every("run", &["name"]),
-        every("provider", &["name"]),
-        every("mock_provider", &["name"]),
-        every("variables", &[]),
-        every("override_resource", &[]),
-        every("override_data", &[]),
-        every("override_module", &[]),
-        every("variable", &["name"]).known_to(Flavor::has_newer_tests),
-        every("test", &[]).known_to(Flavor::has_newer_tests),
-    ],
-};
-
-/// What may be set for all runs of a file; one of them is for experiments only.
-const TEST: Schema = Schema {
-    arguments: &[
-        Argument::new("parallel", Takes::Truth),
-        Argument::new("skip_cleanup", Takes::Truth),
-    ],
-    blocks: &[],
-};
-
-const RUN: Schema = Schema {
-    arguments: &[
-        Argument::new("command", Takes::Anything),
-        Argument::new("providers", Takes::Anything),
-        Argument::new("expect_failures", Takes::References),
-        Argument::new("state_key", Takes::Text).known_to(|flavor| !flavor.is_opentofu()),
-        Argument::new("parallel", Takes::Truth).known_to(Flavor::has_newer_tests),
-        Argument::new("skip_cleanup", Takes::Truth).known_to(Flavor::has_newer_tests),
-    ],
-    blocks: RUN_BLOCKS,
-};
-
-const RUN_BLOCKS: &[BlockType] = &[
-    every("plan_options", &[]),
-    every("assert", &[]),
-    every("variables", &[]),
-    every("module", &[]),
-    every("override_resource", &[]),
-    every("override_data", &[]),
-    every("override_module", &[]),
-    every("backend", &["name"]).known_to(Flavor::has_newer_tests),
-];
-
-const PLAN_OPTIONS: Schema = Schema {
-    arguments: &[
-        Argument::new("mode", Takes::Anything),
-        Argument::new("refresh", Takes::Truth),
-        Argument::new("replace", Takes::References),
-        Argument::new("target", Takes::References),
-    ],
-    blocks: &[],
-};
-
-const MODULE: Schema = Schema {
-    arguments: &[
-        Argument::new("source", Takes::Anything),
-        Argument::new("version", Takes::Anything),
-    ],
-    blocks: &[],
-};
 
 /// Decodes a test file; each call of its runs is named after the run.
 pub(in crate::config) fn decode(body: &Body, faults: &mut Faults) -> Contents {
     let mut contents = Contents::default();
-    let blocks = bodies::check(body, &TEST_FILE, faults);
+    let blocks = bodies::check(body, &language::TEST_FILE, faults);
     if !settings(&blocks, faults) {
         return contents;
     }
@@ -131,7 +64,7 @@ fn settings(blocks: &[(&'static str, &Block)], faults: &mut Faults) -> bool {
     let before = faults.errors();
     let title = "Multiple \"test\" blocks";
     if let Some(block) = bodies::at_most_one(blocks, "test", title, faults) {
-        bodies::check(&block.body, &TEST, faults);
+        bodies::check(&block.body, &language::TEST, faults);
         experimental(&block.body, faults);
     }
     faults.errors() == before
@@ -249,7 +182,7 @@ fn run(block: &Block, faults: &mut Faults) -> Option<Call> {
     if !names::is_identifier(&name.text) {
         faults.invalid("Invalid run block name", name.span, statements::NAME);
     }
-    let blocks = bodies::check(&block.body, &RUN, faults);
+    let blocks = bodies::check(&block.body, &language::RUN, faults);
     one_of(block, "command", &["apply", "plan"], faults);
     experimental(&block.body, faults);
     once(&blocks, "variables", faults);
@@ -286,7 +219,7 @@ fn one_of(block: &Block, name: &str, words: &[&str], faults: &mut Faults) {
 }
 
 fn plan_options(block: &Block, faults: &mut Faults) {
-    bodies::check(&block.body, &PLAN_OPTIONS, faults);
+    bodies::check(&block.body, &language::PLAN_OPTIONS, faults);
     one_of(block, "mode", &["normal", "refresh-only"], faults);
     let word = |name| {
         block
@@ -302,7 +235,7 @@ fn plan_options(block: &Block, faults: &mut Faults) {
 
 fn call(run: &Block, name: &str, module: &Block, faults: &mut Faults) -> Option<Call> {
     let before = faults.errors();
-    bodies::check(&module.body, &MODULE, faults);
+    bodies::check(&module.body, &language::RUN_MODULE, faults);
     let version = version(module, faults);
     let Some(argument) = module.body.attribute("source") else {
         if !faults.may_hide(module.body.span) {

@@ -2,38 +2,21 @@
 //! (rules 3.5, 11).
 
 use crate::config::CoreVersion;
-use crate::config::decode::blocks::{self, BlockType, every};
+use crate::config::decode::blocks;
 use crate::config::decode::contents::{Contents, Declaration, Faults};
 use crate::config::decode::{backends, providers};
+use crate::config::language;
 use crate::config::syntax::{names, references};
-use crate::config::validate::bodies::{self, Argument, Schema, Takes};
+use crate::config::validate::bodies;
 use crate::diag::Span;
 use crate::expr::Value;
-use crate::flavor::{Flavor, Program};
+use crate::flavor::Program;
 use crate::hcl::tree::{Attribute, Block, Body, Expr, ExprKind};
 use crate::version::{CoreConstraints, Version};
 
-/// What may stand in a `terraform` block.
-const SETTINGS: Schema = Schema {
-    arguments: &[
-        Argument::new("required_version", Takes::Anything),
-        Argument::new("experiments", Takes::Anything),
-        Argument::new("language", Takes::Anything),
-    ],
-    blocks: SETTING_BLOCKS,
-};
-
-const SETTING_BLOCKS: &[BlockType] = &[
-    every("required_providers", &[]),
-    every("backend", &["type"]),
-    every("cloud", &[]),
-    every("provider_meta", &["provider"]),
-    every("encryption", &[]).known_to(Flavor::is_opentofu),
-];
-
 /// Decodes a `terraform` block; each of its settings is collected on its own.
 pub(in crate::config) fn terraform(body: &Body, contents: &mut Contents, faults: &mut Faults) {
-    let blocks = bodies::check(body, &SETTINGS, faults);
+    let blocks = bodies::check(body, &language::SETTINGS, faults);
     // OpenTofu takes one part of these only from files that are its own, the others from nowhere.
     let is_foreign = faults.flavor.is_opentofu() && faults.only != Some(Program::OpenTofu);
     if let Some(argument) = body.attribute("required_version").filter(|_| !is_foreign) {
@@ -128,20 +111,12 @@ fn core_version(argument: &Attribute, faults: &mut Faults) -> Option<CoreVersion
     }
 }
 
-const LANGUAGE: Schema = Schema {
-    arguments: &[
-        Argument::new("edition", Takes::Anything),
-        Argument::new("experiments", Takes::Anything),
-    ],
-    blocks: &[every("compatible_with", &[])],
-};
-
 /// Decodes a `language` block of OpenTofu.
 ///
 /// Whether the constraint in it is met is asked where versions of the program are asked for: like
 /// `required_version` it never stops us.
 pub(in crate::config) fn language(block: &Block, contents: &mut Contents, faults: &mut Faults) {
-    let nested = bodies::check(&block.body, &LANGUAGE, faults);
+    let nested = bodies::check(&block.body, &language::LANGUAGE, faults);
     if let Some(argument) = block.body.attribute("edition") {
         edition(argument, "tofu2024", faults);
     }

@@ -5,12 +5,13 @@
 //! that the type gives it, and whether it must be known early. What only we cannot compute changes no
 //! requirement by itself and is no fault.
 
-use crate::config::decode::blocks::{self, every};
+use crate::config::decode::blocks;
 use crate::config::decode::contents::{Contents, Faults, Place, Role};
 use crate::config::flood;
+use crate::config::language;
 use crate::config::syntax::{names, references};
 use crate::config::tree::files::Syntax;
-use crate::config::validate::bodies::{self, Argument, Schema, Takes};
+use crate::config::validate::bodies;
 use crate::config::validate::statements;
 use crate::diag::{Diagnostic, Span};
 use crate::expr::{self, Misfit, Type, Typed, Value};
@@ -53,34 +54,6 @@ impl Given<bool> {
     }
 }
 
-const VARIABLE: Schema = Schema {
-    arguments: &[
-        Argument::new("description", Takes::Text),
-        Argument::new("type", Takes::Anything),
-        Argument::new("default", Takes::Anything),
-        Argument::new("nullable", Takes::Anything),
-        Argument::new("sensitive", Takes::Anything),
-        Argument::new("ephemeral", Takes::Anything),
-        Argument::new("const", Takes::Anything).known_to(Flavor::has_newer_variables),
-        Argument::new("deprecated", Takes::Anything).known_to(Flavor::has_newer_variables),
-    ],
-    blocks: &[every("validation", &[])],
-};
-
-/// Names that mean something else where a module is called.
-const RESERVED: &[&str] = &[
-    "source",
-    "version",
-    "providers",
-    "count",
-    "for_each",
-    "depends_on",
-    "lifecycle",
-    "locals",
-    "provider",
-    "_",
-];
-
 const BAD_DEFAULT: &str = "Invalid default value for variable";
 const NOT_NULL: &str = "null is no value of this variable";
 
@@ -88,8 +61,8 @@ const NOT_NULL: &str = "null is no value of this variable";
 pub(in crate::config) fn decode(block: &Block, contents: &mut Contents, faults: &mut Faults) {
     blocks::declare("variable", block, contents, faults);
     let [name] = &*block.labels else { return };
-    let validations = bodies::check(&block.body, &VARIABLE, faults);
-    let is_reserved = RESERVED.contains(&name.text.as_str());
+    let validations = bodies::check(&block.body, &language::VARIABLE, faults);
+    let is_reserved = language::CALL.has_name(&name.text);
     if is_reserved || !names::is_identifier(&name.text) {
         let remark = match is_reserved {
             true => "this name means something else where a module is called",
@@ -127,7 +100,7 @@ fn given<T>(
     faults: &mut Faults,
     read: impl FnOnce(&Expr, &mut Faults) -> Option<T>,
 ) -> Option<Given<T>> {
-    let mut known = VARIABLE.known(&block.body, faults.flavor);
+    let mut known = bodies::known(&language::VARIABLE, &block.body, faults.flavor);
     let argument = known.find(|argument| argument.name.text == name)?;
     Some(Given {
         value: read(&argument.value, faults),

@@ -5,7 +5,8 @@ use std::mem;
 
 use crate::config::decode::blocks;
 use crate::config::decode::contents::Place;
-use crate::config::merge::rules::{self, Nested, Rules};
+use crate::config::language::{ESCAPE, Merging, Schema};
+use crate::config::merge::fates;
 use crate::config::merge::settings::Settings;
 use crate::config::merge::{
     MergedAttribute, MergedBlock, MergedBody, MergedModule, ModuleFile, ParsedFile,
@@ -88,7 +89,7 @@ impl Merge {
     }
 
     fn declare(&mut self, file: FileId, block: Block) {
-        let mut block = declared(file, block);
+        let mut block = declared(file, block, self.flavor);
         let at = self.blocks.len();
         let key = match block.kind.as_str() {
             "required_providers" => return,
@@ -107,7 +108,7 @@ impl Merge {
             .get_mut("data")
             .filter(|_| block.kind == "check");
         if let Some(data) = data.and_then(|all| all.first_mut()) {
-            unescape(data);
+            unescape(data, self.flavor);
             self.known.entry(key_of(data)).or_insert(At::InCheck(at));
         }
         self.blocks.push(block);
@@ -115,14 +116,14 @@ impl Merge {
 
     /// Merges a block into its base; only a default provider does not need one.
     fn override_block(&mut self, file: FileId, block: Block) {
-        let Some(rules) = rules::of(&block.kind.text) else {
+        let Some(schema) = fates::schema_of(&block.kind.text, self.flavor) else {
             return;
         };
         // Terraform passes over these without a word (rules 3.9).
         if block.kind.text == "ephemeral" && !self.flavor.is_opentofu() {
             return;
         }
-        let block = declared(file, block);
+        let block = declared(file, block, self.flavor);
         let key = key_of(&block);
         let base = match self.known.get(&key) {
             Some(At::Block(at)) => self.blocks.get_mut(*at),
@@ -134,7 +135,7 @@ impl Merge {
             None => None,
         };
         match base {
-            Some(base) => merge_block(base, block, rules, self.flavor),
+            Some(base) => merge_block(base, block, schema, self.flavor),
             None if key.0 == "provider" && key.1.len() == 1 => {
                 self.known.insert(key, At::Block(self.blocks.len()));
                 self.blocks.push(block);
@@ -158,40 +159,42 @@ fn key_of(block: &MergedBlock) -> Key {
 pub(super) fn merge_block(
     base: &mut MergedBlock,
     given: MergedBlock,
-    rules: &Rules,
+    schema: &Schema,
     flavor: Flavor,
 ) {
     for (name, argument) in given.body.attributes {
-        let fate = rules.fate(&name, flavor);
-        if fate.counts(base.body.attributes.get(&name), &argument) {
+        let fate = schema.fate(&name, flavor);
+        if fates::counts(fate, base.body.attributes.get(&name), &argument) {
             // A name means one thing: in JSON, blocks may look like an argument.
-            if !rules.has_block(&name) {
+            if !schema.has_block(&name) {
                 base.body.blocks.remove(&name);
             }
             set(&mut base.body, name, argument);
         }
     }
     for (kind, all) in given.body.blocks {
-        match rules.nested(&kind) {
-            Nested::Replaces => {
-                if !rules.has_argument(&kind) {
+        let known = schema.block(&kind, flavor);
+        let merging = known.map_or(Merging::Replaces, |known| known.merging);
+        match (merging, known) {
+            (Merging::Merges, Some(known)) => {
+                let base = base.body.blocks.entry(kind).or_default();
+                for one in all.into_iter().take(1) {
+                    merge_nested(base, |_| true, one, known.body, flavor);
+                }
+            }
+            (Merging::MergesByLabels, Some(known)) => {
+                let base = base.body.blocks.entry(kind).or_default();
+                for one in all {
+                    let labels = texts(&one);
+                    merge_nested(base, |base| texts(base) == labels, one, known.body, flavor);
+                }
+            }
+            (Merging::Stays, _) => {}
+            _ => {
+                if !schema.has_argument(&kind) {
                     base.body.attributes.remove(&kind);
                 }
                 base.body.blocks.insert(kind, all);
-            }
-            Nested::Stays => {}
-            Nested::Merges(rules) => {
-                let known = base.body.blocks.entry(kind).or_default();
-                for one in all.into_iter().take(1) {
-                    merge_nested(known, |_| true, one, rules, flavor);
-                }
-            }
-            Nested::MergesByLabels(rules) => {
-                let known = base.body.blocks.entry(kind).or_default();
-                for one in all {
-                    let labels = texts(&one);
-                    merge_nested(known, |known| texts(known) == labels, one, rules, flavor);
-                }
             }
         }
     }
@@ -207,12 +210,12 @@ fn merge_nested(
     known: &mut Vec<MergedBlock>,
     is_like: impl FnMut(&MergedBlock) -> bool,
     given: MergedBlock,
-    rules: &Rules,
+    schema: &Schema,
     flavor: Flavor,
 ) {
     let at = known.iter().position(is_like);
     if let Some(at) = at {
-        merge_block(&mut known[at], given, rules, flavor);
+        merge_block(&mut known[at], given, schema, flavor);
         return;
     }
     let mut new = MergedBlock {
@@ -223,7 +226,7 @@ fn merge_nested(
         escaped: MergedBody::default(),
     };
     let has_labels = !new.labels.is_empty();
-    merge_block(&mut new, given, rules, flavor);
+    merge_block(&mut new, given, schema, flavor);
     if has_labels || !new.body.is_empty() {
         known.push(new);
     }
@@ -251,9 +254,9 @@ pub(super) fn replace(base: &mut MergedAttribute, argument: MergedAttribute) {
 }
 
 /// Takes a block of the module over as it is written.
-fn declared(file: FileId, block: Block) -> MergedBlock {
+fn declared(file: FileId, block: Block, flavor: Flavor) -> MergedBlock {
     let mut merged = decode(file, block);
-    unescape(&mut merged);
+    unescape(&mut merged, flavor);
     merged
 }
 
@@ -299,23 +302,23 @@ pub(super) fn decode_body(file: FileId, body: Body) -> MergedBody {
 
 /// Takes what stands in a block `_` out of it: there only the names of the program's own arguments
 /// mean something else than outside.
-fn unescape(block: &mut MergedBlock) {
-    let Some(rules) = rules::of(&block.kind) else {
+fn unescape(block: &mut MergedBlock, flavor: Flavor) {
+    let Some(schema) = fates::schema_of(&block.kind, flavor) else {
         return;
     };
-    let escapes = block.body.blocks.remove("_").unwrap_or_default();
+    let escapes = block.body.blocks.remove(ESCAPE).unwrap_or_default();
     let Some(escape) = escapes.into_iter().next() else {
         return;
     };
     for (name, argument) in escape.body.attributes {
-        let body = match rules.has_argument(&name) {
+        let body = match schema.has_argument(&name) {
             true => &mut block.escaped,
             false => &mut block.body,
         };
         body.attributes.entry(name).or_insert(argument);
     }
     for (kind, mut all) in escape.body.blocks {
-        let body = match rules.has_block(&kind) {
+        let body = match schema.has_block(&kind) {
             true => &mut block.escaped,
             false => &mut block.body,
         };

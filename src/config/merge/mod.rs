@@ -6,9 +6,9 @@
 //! read; here it is left out.
 
 mod bodies;
+mod fates;
 pub(super) mod overridden;
 pub(super) mod overrides;
-mod rules;
 mod settings;
 #[cfg(test)]
 mod tests;

@@ -1,7 +1,8 @@
 //! `terraform` blocks: each setting is collected and overridden on its own (rules 3.4 to 3.7).
 
+use crate::config::language;
 use crate::config::merge::bodies::{decode, decode_body, merge_block, replace};
-use crate::config::merge::{MergedAttribute, MergedBlock, MergedSettings, ModuleFile, rules};
+use crate::config::merge::{MergedAttribute, MergedBlock, MergedSettings, ModuleFile};
 use crate::flavor::{Flavor, Program};
 use crate::hcl::tree::{Block, Item};
 
@@ -63,11 +64,11 @@ impl Settings {
             }
             "encryption" if flavor.is_opentofu() => {
                 let block = decode(file.id, block);
-                match (&mut self.merged.encryption, rules::of("encryption")) {
-                    (Some(base), Some(rules)) if file.is_override() => {
-                        merge_block(base, block, rules, flavor);
+                match &mut self.merged.encryption {
+                    Some(base) if file.is_override() => {
+                        merge_block(base, block, &language::ENCRYPTION, flavor);
                     }
-                    (base, _) => drop(base.get_or_insert(block)),
+                    base => drop(base.get_or_insert(block)),
                 }
             }
             "provider_meta" if !file.is_override() => {

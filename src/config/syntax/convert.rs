@@ -3,9 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::config::decode::contents::Faults;
-use crate::config::syntax::schema::{Nested, Rest, Schema};
+use crate::config::language::{BlockType, Rest, Schema, Takes};
 use crate::config::syntax::text;
-use crate::config::validate::bodies::Takes;
 use crate::diag::{Diagnostic, Span};
 use crate::hcl::tree::{
     Attribute, Block, Body, Expr, ExprKind, Item, ObjectItem, ObjectKey, UnaryOp, Word,
@@ -102,17 +101,9 @@ impl Convert<'_> {
             self.faults.flavor.program()
         );
         let flavor = self.faults.flavor;
-        let arguments = schema
-            .arguments
-            .iter()
-            .filter(|known| (known.known_to)(flavor));
-        let blocks = schema
-            .blocks
-            .iter()
-            .filter(|known| (known.known_to)(flavor));
-        let here = arguments
-            .map(|known| known.name)
-            .chain(blocks.map(|known| known.kind));
+        let arguments = schema.arguments_of(flavor).map(|known| known.name);
+        let blocks = schema.blocks_of(flavor).map(|known| known.kind);
+        let here = arguments.chain(blocks);
         let title = "Extraneous JSON object property";
         self.faults.unknown(title, name, &remark, here);
     }
@@ -159,7 +150,7 @@ impl Convert<'_> {
     fn unpack(
         &mut self,
         value: &Value,
-        nested: &'static Nested,
+        nested: &'static BlockType,
         header: &mut Header,
         items: &mut Vec<Item>,
     ) {
@@ -194,7 +185,13 @@ impl Convert<'_> {
         }
     }
 
-    fn block(&mut self, value: &Value, at: Span, nested: &Nested, header: &Header) -> Option<Item> {
+    fn block(
+        &mut self,
+        value: &Value,
+        at: Span,
+        nested: &BlockType,
+        header: &Header,
+    ) -> Option<Item> {
         let labels = header.labels.iter();
         let names = labels.map(|label| label.text.len()).sum();
         let Some(left) = self.names_left.checked_sub(names) else {

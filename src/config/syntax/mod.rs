@@ -1,7 +1,7 @@
 //! JSON syntax: bytes to the same tree as native syntax (rules 2).
 //!
-//! In JSON nothing says whether a member is an argument or a block, so a table of what may stand
-//! where (`schema`) drives the conversion (`convert`). What the programs refuse while they read
+//! In JSON nothing says whether a member is an argument or a block, so the table of the language
+//! drives the conversion (`convert`). What the programs refuse while they read
 //! by their table is reported here, under their titles; the decoders then see only what fits.
 //! The grammar is that of
 //! room `json`. Strings stay literal text; where a place takes a reference or a
@@ -11,12 +11,12 @@ pub(super) mod addresses;
 mod convert;
 pub(super) mod names;
 pub(super) mod references;
-mod schema;
 #[cfg(test)]
 mod tests;
 mod text;
 
 use crate::config::decode::contents::{Faults, Role};
+use crate::config::language;
 use crate::diag::{Diagnostic, Span};
 use crate::hcl::tree::Body;
 use crate::json;
@@ -40,8 +40,8 @@ pub(in crate::config) fn parse(bytes: &[u8], faults: &mut Faults) -> Body {
         }
     };
     let schema = match faults.role {
-        Role::Primary | Role::Override => &schema::MODULE,
-        Role::Test => &schema::TEST,
+        Role::Primary | Role::Override => &language::MODULE,
+        Role::Test => &language::TEST_FILE,
     };
     Convert::new(bytes, faults).body(&value, schema)
 }

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 
 use crate::config::decode::contents::Faults;
+use crate::config::language::Takes;
 use crate::config::syntax::names;
 use crate::config::tree::files::Syntax;
-use crate::config::validate::bodies::Takes;
 use crate::diag::{Diagnostic, MAX_PROBLEMS, Span};
 use crate::hcl;
 use crate::hcl::tree::{
@@ -25,7 +25,7 @@ pub(super) fn meant(value: Expr, takes: Takes, faults: &Faults, refused: &mut us
     match takes {
         Takes::Anything | Takes::Text | Takes::Truth => value,
         Takes::Reference => named(value, faults, refused),
-        Takes::References => match value.kind {
+        Takes::References | Takes::UncheckedReferences => match value.kind {
             ExprKind::Tuple(items) => {
                 let items = items.into_iter();
                 let items = items.map(|item| named(item, faults, refused));

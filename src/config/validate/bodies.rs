@@ -1,85 +1,22 @@
 //! What the body of a block may hold: which arguments and blocks, and what is evaluated at once
 //! (rules 11.3, 12).
 
-use crate::config::decode::blocks::{self, BlockType};
 use crate::config::decode::contents::{Faults, Role};
+use crate::config::language::{Schema, Takes};
 use crate::config::syntax::references;
 use crate::diag::Diagnostic;
 use crate::expr::{self, Value};
 use crate::flavor::Flavor;
 use crate::hcl::tree::{Attribute, Block, Body, Expr, Item};
 
-/// One kind of body.
-pub(in crate::config) struct Schema {
-    pub arguments: &'static [Argument],
-    pub blocks: &'static [BlockType],
-}
-
-/// One argument that a body may have.
-pub(in crate::config) struct Argument {
-    pub name: &'static str,
-    pub takes: Takes,
-    pub needed: bool,
-    pub known_to: fn(Flavor) -> bool,
-}
-
-/// What is known of the value of an argument without any variable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::config) enum Takes {
-    /// It is looked at later, or by somebody else.
-    Anything,
-    /// A constant string.
-    Text,
-    /// A constant bool.
-    Truth,
-    /// One reference, or one bare word.
-    Reference,
-    /// A list of references, or of bare words.
-    References,
-    /// An expression that is evaluated when more is known.
-    Expression,
-}
-
-impl Argument {
-    /// An argument that may be left out, and that every flavor has.
-    pub(in crate::config) const fn new(name: &'static str, takes: Takes) -> Self {
-        Self {
-            name,
-            takes,
-            needed: false,
-            known_to: |_| true,
-        }
-    }
-
-    pub(in crate::config) const fn needed(self) -> Self {
-        Self {
-            needed: true,
-            ..self
-        }
-    }
-
-    pub(in crate::config) const fn known_to(self, known_to: fn(Flavor) -> bool) -> Self {
-        Self { known_to, ..self }
-    }
-}
-
-impl Schema {
-    /// An argument that may stand here by what the table says of its name.
-    fn argument(&self, attribute: &Attribute, flavor: Flavor) -> Option<&Argument> {
-        let name = &attribute.name.text;
-        let mut arguments = self.arguments.iter();
-        arguments.find(|known| known.name == name && (known.known_to)(flavor))
-    }
-
-    /// Walks over the arguments of a body that may stand there.
-    pub(in crate::config) fn known<'b>(
-        &'static self,
-        body: &'b Body,
-        flavor: Flavor,
-    ) -> impl Iterator<Item = &'b Attribute> {
-        body.attributes()
-            .filter(move |one| self.argument(one, flavor).is_some())
-    }
+/// Walks over the arguments of a body that may stand there.
+pub(in crate::config) fn known<'b>(
+    schema: &'static Schema,
+    body: &'b Body,
+    flavor: Flavor,
+) -> impl Iterator<Item = &'b Attribute> {
+    let is_known = move |one: &&Attribute| schema.argument(&one.name.text, flavor).is_some();
+    body.attributes().filter(is_known)
 }
 
 /// Reports what is wrong about a body; returns the blocks that may stand there, in their order.
@@ -88,32 +25,76 @@ pub(in crate::config) fn check<'b>(
     schema: &Schema,
     faults: &mut Faults,
 ) -> Vec<(&'static str, &'b Block)> {
-    for argument in schema.arguments {
-        let needed = argument.needed && (argument.known_to)(faults.flavor);
+    for argument in schema.arguments_of(faults.flavor) {
         // An override need not repeat what its base has.
-        if needed && faults.role != Role::Override && body.attribute(argument.name).is_none() {
+        if argument.needed
+            && faults.role != Role::Override
+            && body.attribute(argument.name).is_none()
+        {
             missing(body, argument.name, faults);
         }
     }
     let mut blocks = Vec::new();
     for item in &body.items {
         match item {
-            Item::Attribute(attribute) => match schema.argument(attribute, faults.flavor) {
-                Some(argument) => value(&attribute.value, argument.takes, faults),
-                None => {
-                    let here = schema.arguments.iter();
-                    let here = here.filter(|known| (known.known_to)(faults.flavor));
-                    let here: Vec<&str> = here.map(|known| known.name).collect();
-                    blocks::unsupported_argument(attribute, here.into_iter(), faults);
+            Item::Attribute(attribute) => {
+                match schema.argument(&attribute.name.text, faults.flavor) {
+                    Some(argument) => value(&attribute.value, argument.takes, faults),
+                    None => {
+                        unsupported_argument(attribute, schema, faults);
+                    }
                 }
-            },
+            }
             Item::Block(block) => {
-                let kind = blocks::kind_of(block, schema.blocks, faults);
+                let kind = kind_of(block, schema, faults);
                 blocks.extend(kind.map(|kind| (kind, block)));
             }
         }
     }
     blocks
+}
+
+/// Finds a block in the table of what may stand here; reports what is wrong about it.
+pub(in crate::config) fn kind_of(
+    block: &Block,
+    schema: &Schema,
+    faults: &mut Faults,
+) -> Option<&'static str> {
+    let kind = &block.kind.text;
+    let Some(known) = schema.block(kind, faults.flavor) else {
+        let remark = format!("{} has no such block here", faults.flavor.program());
+        let here = schema.blocks_of(faults.flavor).map(|known| known.kind);
+        faults.unknown("Unsupported block type", &block.kind, &remark, here);
+        return None;
+    };
+    labels_fit(block, known.labels, faults).then_some(known.kind)
+}
+
+/// Tells whether a block has the labels that it must have; reports it if not.
+pub(in crate::config) fn labels_fit(block: &Block, labels: &[&str], faults: &mut Faults) -> bool {
+    let kind = &block.kind.text;
+    if let Some(label) = labels.get(block.labels.len()) {
+        let title = format!("Missing {label} for {kind}");
+        faults.error("label-wrong", title, block.header, "");
+        return false;
+    }
+    if let Some(label) = block.labels.get(labels.len()) {
+        let title = format!("Extraneous label for {kind}");
+        faults.error("label-wrong", title, label.span, "");
+        return false;
+    }
+    true
+}
+
+/// Reports an argument that may not stand where it does.
+pub(in crate::config) fn unsupported_argument(
+    argument: &Attribute,
+    schema: &Schema,
+    faults: &mut Faults,
+) {
+    let remark = format!("{} has no such argument here", faults.flavor.program());
+    let known = schema.arguments_of(faults.flavor).map(|known| known.name);
+    faults.unknown("Unsupported argument", &argument.name, &remark, known);
 }
 
 /// Reports an argument that must be there, unless it may be among what could not be read.
@@ -135,7 +116,7 @@ pub(in crate::config) fn arguments_only(body: &Body, faults: &mut Faults) {
 
 fn value(value: &Expr, takes: Takes, faults: &mut Faults) {
     match takes {
-        Takes::Anything | Takes::Reference | Takes::Expression => {}
+        Takes::Anything | Takes::Reference | Takes::UncheckedReferences | Takes::Expression => {}
         Takes::Text => drop(text(value, faults)),
         Takes::Truth => drop(truth(value, faults)),
         Takes::References => references::check_list(value, faults),

@@ -1,28 +1,13 @@
 //! `module` blocks.
 
 use crate::config::decode::contents::Faults;
+use crate::config::language;
 use crate::config::syntax::references;
-use crate::config::validate::bodies::{self, Argument, Schema, Takes};
-use crate::config::validate::{Nested, Rule, known_blocks, nested, repetition, some, typed};
+use crate::config::validate::bodies;
+use crate::config::validate::{known_blocks, repetition};
 use crate::expr::{self, Value};
 use crate::flavor::Flavor;
 use crate::hcl::tree::{Attribute, Block};
-
-const INSIDE: &[Nested] = &[
-    nested("_", Rule::Once),
-    some(Flavor::is_opentofu, nested("lifecycle", Rule::Once)),
-    some(
-        |flavor| !flavor.is_opentofu(),
-        nested("lifecycle", Rule::Reserved),
-    ),
-    nested("locals", Rule::Reserved),
-    typed(nested("provider", Rule::Reserved)),
-];
-
-const LIFECYCLE: Schema = Schema {
-    arguments: &[Argument::new("enabled", Takes::Anything)],
-    blocks: &[],
-};
 
 /// Checks a call of a module, but for its name, source, version and providers.
 pub(in crate::config) fn call(block: &Block, faults: &mut Faults) {
@@ -33,12 +18,12 @@ pub(in crate::config) fn call(block: &Block, faults: &mut Faults) {
     if let Some(argument) = nested_deprecations.filter(|_| keeps_deprecations(faults.flavor)) {
         ignore_nested_deprecations(argument, faults);
     }
-    let blocks = known_blocks(block, "module", INSIDE, faults);
+    let blocks = known_blocks(block, "module", &language::CALL, faults);
     let lifecycle = blocks.iter().find(|(kind, _)| *kind == "lifecycle");
     let lifecycle = lifecycle.map(|(_, block)| *block);
     repetition::check(block, lifecycle, faults);
     if let Some(lifecycle) = lifecycle {
-        bodies::check(&lifecycle.body, &LIFECYCLE, faults);
+        bodies::check(&lifecycle.body, &language::CALL_LIFECYCLE, faults);
     }
 }
 

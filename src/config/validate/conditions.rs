@@ -1,18 +1,11 @@
 //! `precondition` and `postcondition`.
 
 use crate::config::decode::contents::{Faults, Role};
+use crate::config::language;
 use crate::config::syntax::references::{self, Subject};
-use crate::config::validate::bodies::{self, Argument, Schema, Takes};
+use crate::config::validate::bodies;
 use crate::config::validate::resources::Owner;
 use crate::hcl::tree::Block;
-
-const RULE: Schema = Schema {
-    arguments: &[
-        Argument::new("condition", Takes::Expression).needed(),
-        Argument::new("error_message", Takes::Expression).needed(),
-    ],
-    blocks: &[],
-};
 
 /// Checks a condition of a resource, which no override file may have.
 pub(super) fn check(owner: Owner<'_>, block: &Block, faults: &mut Faults) {
@@ -21,8 +14,8 @@ pub(super) fn check(owner: Owner<'_>, block: &Block, faults: &mut Faults) {
         let title = format!("Can't override {kind} blocks");
         return faults.invalid(title, block.header, "only the primary files may have them");
     }
-    bodies::check(&block.body, &RULE, faults);
-    for argument in RULE.known(&block.body, faults.flavor) {
+    bodies::check(&block.body, &language::RULE, faults);
+    for argument in bodies::known(&language::RULE, &block.body, faults.flavor) {
         let value = &argument.value;
         let used = references::inside(value);
         if used.is_empty() && argument.name.text == "condition" {

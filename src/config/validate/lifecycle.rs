@@ -1,43 +1,18 @@
 //! `lifecycle` blocks of resources.
 
-use crate::config::decode::blocks::{BlockType, every};
 use crate::config::decode::contents::Faults;
+use crate::config::language;
 use crate::config::syntax::references::{self, Subject};
-use crate::config::validate::bodies::{self, Argument, Schema, Takes};
+use crate::config::validate::bodies;
 use crate::config::validate::resources::Owner;
 use crate::config::validate::{conditions, triggers};
 use crate::expr::{self, Value};
-use crate::flavor::Flavor;
 use crate::hcl::tree::{Attribute, Block, Expr};
-
-/// What may stand there for every kind of resource; most is only known to be refused.
-const LIFECYCLE: Schema = Schema {
-    arguments: &[
-        Argument::new("create_before_destroy", Takes::Anything),
-        Argument::new("prevent_destroy", Takes::Anything),
-        Argument::new("ignore_changes", Takes::Anything),
-        Argument::new("replace_triggered_by", Takes::Anything),
-        Argument::new("destroy", Takes::Anything).known_to(may_keep),
-        Argument::new("enabled", Takes::Anything).known_to(Flavor::is_opentofu),
-    ],
-    blocks: BLOCKS,
-};
-
-const BLOCKS: &[BlockType] = &[
-    every("precondition", &[]),
-    every("postcondition", &[]),
-    every("action_trigger", &[]).known_to(Flavor::has_actions),
-];
-
-/// Tells whether a resource may be dropped without being destroyed.
-fn may_keep(flavor: Flavor) -> bool {
-    matches!(flavor, Flavor::Terraform1_16 | Flavor::OpenTofu1_12)
-}
 
 /// Checks the `lifecycle` block of a resource, data source or ephemeral resource.
 pub(super) fn check(owner: Owner<'_>, block: &Block, faults: &mut Faults) {
-    let blocks = bodies::check(&block.body, &LIFECYCLE, faults);
-    for argument in LIFECYCLE.known(&block.body, faults.flavor) {
+    let blocks = bodies::check(&block.body, &language::LIFECYCLE, faults);
+    for argument in bodies::known(&language::LIFECYCLE, &block.body, faults.flavor) {
         match (owner.kind, &*argument.name.text) {
             // OpenTofu's, for all of them; the value may be anything.
             (_, "enabled") => {}

@@ -4,11 +4,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::config::decode::blocks::{BlockType, every};
 use crate::config::decode::contents::Faults;
 use crate::config::decode::providers;
+use crate::config::language;
 use crate::config::syntax::{addresses, names, references};
-use crate::config::validate::bodies::{self, Argument, Schema, Takes};
+use crate::config::validate::bodies;
 use crate::config::validate::statements;
 use crate::diag::{Diagnostic, Span};
 use crate::expr::Value;
@@ -18,49 +18,6 @@ use crate::hcl::tree::{Attribute, Block, Body};
 /// What makes a provider of a test file one of its kind: local name and alias.
 pub(in crate::config) type ProviderKey = (String, Option<String>);
 
-const MOCK_PROVIDER: Schema = Schema {
-    arguments: &[
-        Argument::new("alias", Takes::Anything),
-        Argument::new("source", Takes::Text).known_to(is_terraform),
-        Argument::new("override_during", Takes::Anything).known_to(is_terraform),
-        Argument::new("for_each", Takes::Anything).known_to(Flavor::is_opentofu),
-    ],
-    blocks: MOCK_BLOCKS,
-};
-
-const MOCK_BLOCKS: &[BlockType] = &[
-    every("mock_resource", &["type"]),
-    every("mock_data", &["type"]),
-    every("override_resource", &[]),
-    every("override_data", &[]),
-];
-
-const MOCK_RESOURCE: Schema = Schema {
-    arguments: &[
-        Argument::new("defaults", Takes::Anything),
-        Argument::new("override_during", Takes::Anything).known_to(is_terraform),
-    ],
-    blocks: &[],
-};
-
-const OVERRIDE: Schema = Schema {
-    arguments: &[
-        Argument::new("target", Takes::Anything),
-        Argument::new("override_during", Takes::Anything).known_to(is_terraform),
-        Argument::new("values", Takes::Anything),
-    ],
-    blocks: &[],
-};
-
-const OVERRIDE_MODULE: Schema = Schema {
-    arguments: &[
-        Argument::new("target", Takes::Anything),
-        Argument::new("override_during", Takes::Anything).known_to(is_terraform),
-        Argument::new("outputs", Takes::Anything),
-    ],
-    blocks: &[],
-};
-
 fn is_terraform(flavor: Flavor) -> bool {
     !flavor.is_opentofu()
 }
@@ -68,7 +25,7 @@ fn is_terraform(flavor: Flavor) -> bool {
 /// Checks a `mock_provider` block; returns what makes it one of its kind.
 pub(in crate::config) fn provider(block: &Block, faults: &mut Faults) -> Option<ProviderKey> {
     let [label] = &*block.labels else { return None };
-    let blocks = bodies::check(&block.body, &MOCK_PROVIDER, faults);
+    let blocks = bodies::check(&block.body, &language::MOCK_PROVIDER, faults);
     if !names::is_normal(&label.text, faults.flavor) {
         names::invalid_local_name(block.header, faults);
         return None;
@@ -102,7 +59,7 @@ fn mocks(provider: &Block, blocks: &[(&'static str, &Block)], faults: &mut Fault
         let (true, [label]) = (kind.starts_with("mock_"), &*block.labels) else {
             continue;
         };
-        bodies::check(&block.body, &MOCK_RESOURCE, faults);
+        bodies::check(&block.body, &language::MOCK, faults);
         during(&block.body, faults);
         if let Some(defaults) = block.body.attribute("defaults") {
             values(defaults, None, faults);
@@ -162,8 +119,8 @@ fn values(argument: &Attribute, title: Option<String>, faults: &mut Faults) {
 /// Checks an `override_…` block.
 pub(in crate::config) fn target(kind: &str, block: &Block, faults: &mut Faults) {
     let (schema, name) = match kind {
-        "override_module" => (&OVERRIDE_MODULE, "outputs"),
-        _ => (&OVERRIDE, "values"),
+        "override_module" => (&language::OVERRIDE_MODULE, "outputs"),
+        _ => (&language::OVERRIDE_RESOURCE, "values"),
     };
     bodies::check(&block.body, schema, faults);
     during(&block.body, faults);

@@ -25,76 +25,27 @@ pub(in crate::config) use calls::call;
 pub(in crate::config) use providers::provider;
 pub(in crate::config) use resources::{Inside, resource};
 
-use crate::config::decode::blocks::{BlockType, every, labels_fit};
 use crate::config::decode::contents::Faults;
-use crate::flavor::Flavor;
+use crate::config::language::{self, ESCAPE, Rule};
 use crate::hcl::tree::Block;
-
-/// A nested block that a kind of block keeps from its provider or module.
-struct Nested {
-    block: BlockType,
-    rule: Rule,
-}
-
-/// What is done with a nested block.
-#[derive(Clone, Copy)]
-enum Rule {
-    /// Any number of them may stand here.
-    Any,
-    /// One may stand here.
-    Once,
-    /// None may: the name is kept for later versions.
-    Reserved,
-    /// None may, under this title.
-    Refused(&'static str),
-}
-
-const fn nested(kind: &'static str, rule: Rule) -> Nested {
-    Nested {
-        block: every(kind, &[]),
-        rule,
-    }
-}
-
-/// The same, for some flavors only.
-const fn some(known_to: fn(Flavor) -> bool, nested: Nested) -> Nested {
-    Nested {
-        block: nested.block.known_to(known_to),
-        ..nested
-    }
-}
-
-/// The same, with a label that says which type of it is meant.
-const fn typed(nested: Nested) -> Nested {
-    Nested {
-        block: BlockType {
-            labels: &["type"],
-            ..nested.block
-        },
-        ..nested
-    }
-}
 
 /// Looks at the nested blocks that a table knows; returns those that count, in their order.
 fn known_blocks<'b>(
     block: &'b Block,
     kind: &str,
-    table: &[Nested],
+    schema: &language::Schema,
     faults: &mut Faults,
 ) -> Vec<(&'static str, &'b Block)> {
     let mut counted: Vec<(&'static str, &'b Block)> = Vec::new();
     for inner in block.body.blocks() {
-        let known = table.iter().find(|known| {
-            known.block.kind == inner.kind.text && (known.block.known_to)(faults.flavor)
-        });
         // Everything else is for the provider or the module to judge.
-        let Some(Nested { block: known, rule }) = known else {
+        let Some(known) = schema.block(&inner.kind.text, faults.flavor) else {
             continue;
         };
-        if !labels_fit(inner, known.labels, faults) {
+        if !bodies::labels_fit(inner, known.labels, faults) {
             continue;
         }
-        match *rule {
+        match known.rule {
             Rule::Reserved => {
                 let title = format!("Reserved block type name in {kind} block");
                 let remark = "this name is kept for later versions";
@@ -103,7 +54,7 @@ fn known_blocks<'b>(
             Rule::Refused(title) => faults.invalid(title, inner.header, ""),
             Rule::Once if counted.iter().any(|(name, _)| *name == known.kind) => {
                 let name = match known.kind {
-                    "_" => "escaping",
+                    ESCAPE => "escaping",
                     name => name,
                 };
                 let title = format!("Duplicate {name} block");

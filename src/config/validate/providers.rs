@@ -1,29 +1,17 @@
 //! `provider` blocks.
 
 use crate::config::decode::contents::Faults;
-use crate::config::validate::bodies::{Argument, Takes};
-use crate::config::validate::{Nested, Rule, known_blocks, nested};
+use crate::config::language;
+
+use crate::config::validate::known_blocks;
 use crate::hcl::tree::Block;
-
-/// Arguments that no provider can have.
-const RESERVED: &[Argument] = &[
-    Argument::new("count", Takes::Anything),
-    Argument::new("depends_on", Takes::Anything),
-    Argument::new("source", Takes::Anything),
-    Argument::new("for_each", Takes::Anything).known_to(|flavor| !flavor.is_opentofu()),
-];
-
-const INSIDE: &[Nested] = &[
-    nested("_", Rule::Once),
-    nested("lifecycle", Rule::Reserved),
-    nested("locals", Rule::Reserved),
-];
 
 /// Checks a `provider` block, but for its name, alias and version.
 pub(in crate::config) fn provider(block: &Block, alias: Option<&str>, faults: &mut Faults) {
-    for reserved in RESERVED {
-        let argument = block.body.attribute(reserved.name);
-        if let Some(argument) = argument.filter(|_| (reserved.known_to)(faults.flavor)) {
+    let flavor = faults.flavor;
+    let arguments = language::PROVIDER.arguments_of(flavor);
+    for reserved in arguments.filter(|known| (known.reserved_in)(flavor)) {
+        if let Some(argument) = block.body.attribute(reserved.name) {
             let title = "Reserved argument name in provider block";
             let remark = "this name is kept for later versions";
             faults.invalid(title, argument.name.span, remark);
@@ -35,5 +23,5 @@ pub(in crate::config) fn provider(block: &Block, alias: Option<&str>, faults: &m
         let title = "Alias required when using \"for_each\"";
         faults.invalid(title, argument.value.span, "set alias, too");
     }
-    known_blocks(block, "provider", INSIDE, faults);
+    known_blocks(block, "provider", &language::PROVIDER, faults);
 }

@@ -1,15 +1,10 @@
 //! `provisioner` and `connection` blocks.
 
 use crate::config::decode::contents::Faults;
+use crate::config::language;
 use crate::config::syntax::references::{self, Reference};
-use crate::config::validate::{Nested, Rule, known_blocks, nested};
+use crate::config::validate::known_blocks;
 use crate::hcl::tree::{Attribute, Block};
-
-const INSIDE: &[Nested] = &[
-    nested("_", Rule::Once),
-    nested("connection", Rule::Once),
-    nested("lifecycle", Rule::Reserved),
-];
 
 /// Those that no version has any more.
 const REMOVED: &[&str] = &["chef", "habitat", "puppet", "salt-masterless"];
@@ -53,7 +48,7 @@ fn provisioner(block: &Block, faults: &mut Faults) -> When {
             faults,
         );
     }
-    for (kind, inner) in known_blocks(block, "provisioner", INSIDE, faults) {
+    for (kind, inner) in known_blocks(block, "provisioner", &language::PROVISIONER, faults) {
         if kind == "connection" && when == When::Destroy {
             own_values(inner.body.attributes(), faults);
         }

@@ -1,12 +1,10 @@
 //! `resource`, `data`, `ephemeral` and `action` blocks.
 
-use crate::config::decode::blocks::every;
 use crate::config::decode::contents::Faults;
+use crate::config::language;
 use crate::config::syntax::{names, references};
-use crate::config::validate::bodies::{self, Argument, Schema, Takes};
-use crate::config::validate::{
-    Nested, Rule, known_blocks, lifecycle, nested, provisioners, repetition, typed,
-};
+use crate::config::validate::bodies;
+use crate::config::validate::{known_blocks, lifecycle, provisioners, repetition};
 use crate::flavor::Flavor;
 use crate::hcl::tree::Block;
 
@@ -25,33 +23,6 @@ pub(super) struct Owner<'b> {
     pub type_name: &'b str,
     pub name: &'b str,
 }
-
-/// What resources keep for themselves.
-const RESOURCE: &[Nested] = &[
-    nested("lifecycle", Rule::Once),
-    nested("locals", Rule::Reserved),
-    nested("_", Rule::Once),
-    nested("connection", Rule::Once),
-    typed(nested("provisioner", Rule::Any)),
-];
-
-/// What data sources and ephemeral resources keep; a provider may have the other names.
-const DATA: &[Nested] = &[
-    nested("lifecycle", Rule::Once),
-    nested("locals", Rule::Reserved),
-    nested("_", Rule::Once),
-];
-
-/// What ephemeral resources keep in OpenTofu.
-const EPHEMERAL: &[Nested] = &[
-    nested("lifecycle", Rule::Once),
-    nested("locals", Rule::Reserved),
-    nested("_", Rule::Once),
-    nested("connection", Rule::Refused(NOT_EPHEMERAL)),
-    typed(nested("provisioner", Rule::Refused(NOT_EPHEMERAL))),
-];
-
-const NOT_EPHEMERAL: &str = "Invalid configuration block for ephemeral resource";
 
 /// Checks a block that some provider manages; returns whether its names can be some.
 pub(in crate::config) fn resource(
@@ -105,9 +76,9 @@ fn body(owner: Owner<'_>, block: &Block, inside: Inside, faults: &mut Faults) {
         references::depends_on(argument, faults);
     }
     let table = match owner.kind {
-        "resource" => RESOURCE,
-        "ephemeral" if faults.flavor.is_opentofu() => EPHEMERAL,
-        _ => DATA,
+        "resource" => &language::RESOURCE,
+        "ephemeral" if faults.flavor.is_opentofu() => &language::EPHEMERAL,
+        _ => &language::DATA,
     };
     let blocks = known_blocks(block, owner.kind, table, faults);
     let first = |kind: &str| blocks.iter().find(|(name, _)| *name == kind);
@@ -141,15 +112,7 @@ fn governed_by_check(block: &Block, faults: &mut Faults) {
 
 /// Checks an action, in which the provider's part is a block of its own.
 fn action(block: &Block, faults: &mut Faults) {
-    const ACTION: Schema = Schema {
-        arguments: &[
-            Argument::new("count", Takes::Anything),
-            Argument::new("for_each", Takes::Anything),
-            Argument::new("provider", Takes::Anything),
-        ],
-        blocks: &[every("config", &[])],
-    };
-    let configs = bodies::check(&block.body, &ACTION, faults);
+    let configs = bodies::check(&block.body, &language::ACTION, faults);
     repetition::check(block, None, faults);
     if let [_, (_, second), ..] = &*configs {
         let remark = "only one may stand here";

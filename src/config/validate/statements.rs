@@ -1,63 +1,15 @@
 //! Blocks that require nothing, but that the programs refuse where they are wrong: `output`,
 //! `locals`, `check`, `moved` and `removed` (rules 12.5, 12.6).
 
-use crate::config::decode::blocks::{self, every};
+use crate::config::decode::blocks;
 use crate::config::decode::contents::{Contents, Declaration, Faults, Role};
+use crate::config::language;
 use crate::config::syntax::addresses::{self, Address};
 use crate::config::syntax::{names, references};
-use crate::config::validate::bodies::{self, Argument, Schema, Takes};
+use crate::config::validate::bodies;
 use crate::config::validate::{self, Inside};
 use crate::expr;
-use crate::flavor::Flavor;
 use crate::hcl::tree::{Block, Body, Expr};
-
-const OUTPUT: Schema = Schema {
-    arguments: &[
-        Argument::new("value", Takes::Anything).needed(),
-        Argument::new("description", Takes::Text),
-        Argument::new("sensitive", Takes::Truth),
-        Argument::new("ephemeral", Takes::Truth),
-        Argument::new("depends_on", Takes::References),
-        Argument::new("deprecated", Takes::Text).known_to(|flavor| flavor != Flavor::Terraform1_11),
-        Argument::new("type", Takes::Anything).known_to(Flavor::types_outputs),
-    ],
-    blocks: &[every("precondition", &[]), every("postcondition", &[])],
-};
-
-const CHECK: Schema = Schema {
-    arguments: &[],
-    blocks: &[every("data", &["type", "name"]), every("assert", &[])],
-};
-
-const CHECK_RULE: Schema = Schema {
-    arguments: &[
-        Argument::new("condition", Takes::Anything).needed(),
-        Argument::new("error_message", Takes::Anything).needed(),
-    ],
-    blocks: &[],
-};
-
-const MOVED: Schema = Schema {
-    arguments: &[
-        Argument::new("from", Takes::Anything).needed(),
-        Argument::new("to", Takes::Anything).needed(),
-    ],
-    blocks: &[],
-};
-
-const REMOVED: Schema = Schema {
-    arguments: &[Argument::new("from", Takes::Anything).needed()],
-    blocks: &[
-        every("lifecycle", &[]),
-        every("connection", &[]).known_to(|flavor| !flavor.is_opentofu()),
-        every("provisioner", &["type"]),
-    ],
-};
-
-const REMOVED_LIFECYCLE: Schema = Schema {
-    arguments: &[Argument::new("destroy", Takes::Truth)],
-    blocks: &[],
-};
 
 /// Decodes an `output` block.
 pub(in crate::config) fn output(block: &Block, contents: &mut Contents, faults: &mut Faults) {
@@ -66,7 +18,7 @@ pub(in crate::config) fn output(block: &Block, contents: &mut Contents, faults: 
     if !names::is_identifier(&label.text) {
         faults.invalid("Invalid output name", label.span, NAME);
     }
-    for (kind, nested) in bodies::check(&block.body, &OUTPUT, faults) {
+    for (kind, nested) in bodies::check(&block.body, &language::OUTPUT, faults) {
         if kind == "precondition" {
             check_rule(nested, faults);
         } else {
@@ -100,7 +52,7 @@ pub(in crate::config) fn check_rule(block: &Block, faults: &mut Faults) {
         faults.invalid(title, block.header, "");
         return;
     }
-    bodies::check(&block.body, &CHECK_RULE, faults);
+    bodies::check(&block.body, &language::RULE, faults);
     let condition = block.body.attribute("condition");
     if let Some(condition) = condition.filter(|condition| !references::refers(&condition.value)) {
         let title = format!("Invalid {kind} expression");
@@ -131,7 +83,7 @@ pub(in crate::config) fn check(block: &Block, contents: &mut Contents, faults: &
     if !names::is_identifier(&label.text) {
         faults.invalid("Invalid check block name", label.span, NAME);
     }
-    let nested = bodies::check(&block.body, &CHECK, faults);
+    let nested = bodies::check(&block.body, &language::CHECK, faults);
     let mut asserts = 0;
     for (kind, nested) in &nested {
         let before = faults.errors();
@@ -155,7 +107,7 @@ pub(in crate::config) fn check(block: &Block, contents: &mut Contents, faults: &
 
 /// Decodes a `moved` block.
 pub(in crate::config) fn moved(block: &Block, faults: &mut Faults) {
-    bodies::check(&block.body, &MOVED, faults);
+    bodies::check(&block.body, &language::MOVED, faults);
     let mut end = |name| {
         let argument = block.body.attribute(name);
         argument.and_then(|argument| endpoint(&argument.value, faults))
@@ -210,12 +162,12 @@ pub(in crate::config) const ADDRESS: &str =
 
 /// Decodes a `removed` block.
 pub(in crate::config) fn removed(block: &Block, faults: &mut Faults) {
-    let nested = bodies::check(&block.body, &REMOVED, faults);
+    let nested = bodies::check(&block.body, &language::REMOVED, faults);
     let from = block.body.attribute("from");
     let target = from.and_then(|from| removed_address(&from.value, faults));
     let lifecycles = nested.iter().filter(|(kind, _)| *kind == "lifecycle");
     for (_, lifecycle) in lifecycles {
-        bodies::check(&lifecycle.body, &REMOVED_LIFECYCLE, faults);
+        bodies::check(&lifecycle.body, &language::REMOVED_LIFECYCLE, faults);
     }
     if faults.flavor.is_opentofu() {
         bodies::at_most_one(&nested, "lifecycle", "Duplicate lifecycle block", faults);

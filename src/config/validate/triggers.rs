@@ -1,20 +1,11 @@
 //! `action_trigger` blocks, which the newer versions of Terraform know (rules 11.4).
 
 use crate::config::decode::contents::Faults;
+use crate::config::language;
 use crate::config::syntax::references::{self, Subject};
-use crate::config::validate::bodies::{self, Argument, Schema, Takes};
+use crate::config::validate::bodies;
 use crate::flavor::Flavor;
 use crate::hcl::tree::{Block, Expr};
-
-const TRIGGER: Schema = Schema {
-    arguments: &[
-        Argument::new("events", Takes::Anything).needed(),
-        Argument::new("actions", Takes::Anything).needed(),
-        Argument::new("condition", Takes::Expression),
-        Argument::new("on_failure", Takes::Reference).known_to(is_1_16),
-    ],
-    blocks: &[],
-};
 
 /// What may trigger an action; the first four are the oldest.
 const EVENTS: [&str; 6] = [
@@ -32,9 +23,9 @@ fn is_1_16(flavor: Flavor) -> bool {
 
 /// Checks an `action_trigger` block of a resource.
 pub(super) fn check(block: &Block, faults: &mut Faults) {
-    bodies::check(&block.body, &TRIGGER, faults);
+    bodies::check(&block.body, &language::TRIGGER, faults);
     let (mut events, mut actions) = (0, 0);
-    for argument in TRIGGER.known(&block.body, faults.flavor) {
+    for argument in bodies::known(&language::TRIGGER, &block.body, faults.flavor) {
         let value = &argument.value;
         match &*argument.name.text {
             "events" => events = count_events(value, faults),

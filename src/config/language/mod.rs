@@ -1,0 +1,349 @@
+//! The language: which blocks and arguments there are, who knows them, and how they are merged.
+//!
+//! One table serves all that look at a body: native syntax finds out what may stand there, JSON syntax
+//! which members are blocks and what strings stand for, override files what they replace, and the
+//! checks which names the programs keep for themselves. `module` holds it for the files of a module,
+//! `test` for test files; a body that several blocks share has one entry.
+//!
+//! What depends on values, or on more than one body, is no matter of a table: `decode` and
+//! `validate` know it.
+
+mod module;
+mod test;
+
+use crate::flavor::Flavor;
+
+pub(super) use module::*;
+pub(super) use test::*;
+
+/// What may stand in a body.
+pub(super) struct Schema {
+    pub arguments: &'static [Argument],
+    pub blocks: &'static [BlockType],
+    pub rest: Rest,
+}
+
+/// What everything else in a body is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rest {
+    /// A fault.
+    Refused,
+    /// A fault, but whoever decodes the block asks for it: reading alone takes it as an argument.
+    RefusedLater,
+    /// An argument, as far as can be told here; what it is decides a provider, or a called module.
+    Arguments,
+    /// The same, and somebody asks what it refers to.
+    Expressions,
+    /// An argument, and nothing may stand twice. Such a body is one object in JSON, never an array.
+    Names,
+}
+
+/// One argument that a body may have.
+pub(super) struct Argument {
+    pub name: &'static str,
+    pub takes: Takes,
+    pub needed: bool,
+    pub known_to: fn(Flavor) -> bool,
+    /// Who keeps the name for later versions, so that nobody may use it.
+    pub reserved_in: fn(Flavor) -> bool,
+    /// What becomes of it when an override file sets it.
+    pub fate: fn(Flavor) -> Fate,
+}
+
+/// What is known of the value of an argument without any variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Takes {
+    /// It is looked at later, or by somebody else.
+    Anything,
+    /// A constant string.
+    Text,
+    /// A constant bool.
+    Truth,
+    /// One reference, or one bare word.
+    Reference,
+    /// A list of references, or of bare words.
+    References,
+    /// The same, but what is wrong with it is a matter of later steps.
+    UncheckedReferences,
+    /// An expression that is evaluated when more is known.
+    Expression,
+}
+
+/// What becomes of an argument that an override sets.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// It takes the place of the one before.
+    Replaces,
+    /// It does so unless it is null.
+    ReplacesUnlessNull,
+    /// It does so unless it is null, or nothing stands in it.
+    ReplacesUnlessEmpty,
+    /// It does so unless nothing stands in it, or the one before is `all` or true: that stays.
+    Grows,
+    /// It is passed over.
+    Stays,
+}
+
+/// A type of block.
+pub(super) struct BlockType {
+    pub kind: &'static str,
+    /// What its labels are called.
+    pub labels: &'static [&'static str],
+    pub body: &'static Schema,
+    pub known_to: fn(Flavor) -> bool,
+    pub rule: Rule,
+    pub merging: Merging,
+}
+
+/// What is done with a nested block in a body that a provider or a module fills.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rule {
+    /// Any number of them may stand here.
+    Any,
+    /// One may stand here.
+    Once,
+    /// None may: the name is kept for later versions.
+    Reserved,
+    /// None may, under this title.
+    Refused(&'static str),
+}
+
+/// What becomes of the blocks of a type that an override file has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Merging {
+    /// They take the place of all that were there.
+    Replaces,
+    /// They are passed over.
+    Stays,
+    /// The only one is merged.
+    Merges,
+    /// Each is merged with the one that has its labels.
+    MergesByLabels,
+}
+
+impl Argument {
+    /// An argument that may be left out, that every flavor has, and that an override replaces.
+    const fn new(name: &'static str, takes: Takes) -> Self {
+        Self {
+            name,
+            takes,
+            needed: false,
+            known_to: |_| true,
+            reserved_in: |_| false,
+            fate: |_| Fate::Replaces,
+        }
+    }
+
+    const fn needed(self) -> Self {
+        Self {
+            needed: true,
+            ..self
+        }
+    }
+
+    const fn known_to(self, known_to: fn(Flavor) -> bool) -> Self {
+        Self { known_to, ..self }
+    }
+
+    const fn reserved_in(self, reserved_in: fn(Flavor) -> bool) -> Self {
+        Self {
+            reserved_in,
+            ..self
+        }
+    }
+
+    const fn fate(self, fate: fn(Flavor) -> Fate) -> Self {
+        Self { fate, ..self }
+    }
+
+    /// No override has a say in it.
+    const fn kept(self) -> Self {
+        self.fate(|_| Fate::Stays)
+    }
+}
+
+impl BlockType {
+    const fn known_to(self, known_to: fn(Flavor) -> bool) -> Self {
+        Self { known_to, ..self }
+    }
+
+    const fn rule(self, rule: Rule) -> Self {
+        Self { rule, ..self }
+    }
+
+    const fn once(self) -> Self {
+        self.rule(Rule::Once)
+    }
+
+    const fn reserved(self) -> Self {
+        self.rule(Rule::Reserved)
+    }
+
+    const fn merging(self, merging: Merging) -> Self {
+        Self { merging, ..self }
+    }
+
+    const fn kept(self) -> Self {
+        self.merging(Merging::Stays)
+    }
+
+    const fn merged(self) -> Self {
+        self.merging(Merging::Merges)
+    }
+
+    const fn merged_by_labels(self) -> Self {
+        self.merging(Merging::MergesByLabels)
+    }
+}
+
+impl Schema {
+    /// Finds an argument that a flavor knows.
+    pub(super) fn argument(&self, name: &str, flavor: Flavor) -> Option<&'static Argument> {
+        let mut arguments = self.arguments.iter();
+        arguments.find(|known| known.name == name && (known.known_to)(flavor))
+    }
+
+    /// Finds a type of block that a flavor knows.
+    pub(super) fn block(&self, kind: &str, flavor: Flavor) -> Option<&'static BlockType> {
+        let mut blocks = self.blocks.iter();
+        blocks.find(|block| block.kind == kind && (block.known_to)(flavor))
+    }
+
+    /// Lists the arguments that a flavor knows.
+    pub(super) fn arguments_of(&self, flavor: Flavor) -> impl Iterator<Item = &'static Argument> {
+        let arguments = self.arguments.iter();
+        arguments.filter(move |known| (known.known_to)(flavor))
+    }
+
+    /// Lists the types of block that a flavor knows.
+    pub(super) fn blocks_of(&self, flavor: Flavor) -> impl Iterator<Item = &'static BlockType> {
+        let blocks = self.blocks.iter();
+        blocks.filter(move |known| (known.known_to)(flavor))
+    }
+
+    /// Tells whether an argument is the program's own, of whichever flavor.
+    pub(super) fn has_argument(&self, name: &str) -> bool {
+        self.arguments.iter().any(|known| known.name == name)
+    }
+
+    /// Tells whether blocks of a type mean something to a program, of whichever flavor.
+    ///
+    /// Names that are only kept, and blocks that hold what such names stand for, do not.
+    pub(super) fn has_block(&self, kind: &str) -> bool {
+        let is_used = |known: &BlockType| {
+            known.kind != ESCAPE && matches!(known.rule, Rule::Any | Rule::Once)
+        };
+        let mut known = self.blocks.iter();
+        known.any(|known| known.kind == kind && is_used(known))
+    }
+
+    /// Tells whether a name means something to a program here, or is kept for that.
+    pub(super) fn has_name(&self, name: &str) -> bool {
+        let mut blocks = self.blocks.iter();
+        self.has_argument(name) || blocks.any(|known| known.kind == name)
+    }
+
+    /// Returns what becomes of an argument that an override sets; of all that are no program's own
+    /// somebody else decides, if he may have any.
+    pub(super) fn fate(&self, name: &str, flavor: Flavor) -> Fate {
+        let known = self.arguments.iter().find(|known| known.name == name);
+        match (known, self.rest) {
+            (Some(known), _) => (known.fate)(flavor),
+            (None, Rest::Refused | Rest::RefusedLater) => Fate::Stays,
+            (None, Rest::Arguments | Rest::Expressions | Rest::Names) => Fate::Replaces,
+        }
+    }
+}
+
+/// The type of block that holds what means something to a provider or a module although its name
+/// means something to the program.
+pub(super) const ESCAPE: &str = "_";
+
+const fn body(rest: Rest, arguments: &'static [Argument], blocks: &'static [BlockType]) -> Schema {
+    Schema {
+        arguments,
+        blocks,
+        rest,
+    }
+}
+
+const fn strict(arguments: &'static [Argument], blocks: &'static [BlockType]) -> Schema {
+    body(Rest::Refused, arguments, blocks)
+}
+
+const fn strict_later(arguments: &'static [Argument], blocks: &'static [BlockType]) -> Schema {
+    body(Rest::RefusedLater, arguments, blocks)
+}
+
+const fn open(arguments: &'static [Argument], blocks: &'static [BlockType]) -> Schema {
+    body(Rest::Arguments, arguments, blocks)
+}
+
+const fn any(name: &'static str) -> Argument {
+    Argument::new(name, Takes::Anything)
+}
+
+const fn text(name: &'static str) -> Argument {
+    Argument::new(name, Takes::Text)
+}
+
+const fn truth(name: &'static str) -> Argument {
+    Argument::new(name, Takes::Truth)
+}
+
+const fn reference(name: &'static str) -> Argument {
+    Argument::new(name, Takes::Reference)
+}
+
+const fn references(name: &'static str) -> Argument {
+    Argument::new(name, Takes::References)
+}
+
+const fn unchecked(name: &'static str) -> Argument {
+    Argument::new(name, Takes::UncheckedReferences)
+}
+
+const fn expression(name: &'static str) -> Argument {
+    Argument::new(name, Takes::Expression)
+}
+
+const fn block(
+    kind: &'static str,
+    labels: &'static [&'static str],
+    body: &'static Schema,
+) -> BlockType {
+    BlockType {
+        kind,
+        labels,
+        body,
+        known_to: |_| true,
+        rule: Rule::Any,
+        merging: Merging::Replaces,
+    }
+}
+
+fn is_new(flavor: Flavor) -> bool {
+    flavor != Flavor::Terraform1_11
+}
+
+fn is_terraform(flavor: Flavor) -> bool {
+    !flavor.is_opentofu()
+}
+
+fn is_1_16(flavor: Flavor) -> bool {
+    flavor == Flavor::Terraform1_16
+}
+
+/// Whatever stands there is not looked into.
+static ANY: Schema = open(&[], &[]);
+static EXPRESSIONS: Schema = body(Rest::Expressions, &[], &[]);
+static NAMES: Schema = body(Rest::Names, &[], &[]);
+
+/// A condition with a message, whatever the block is called.
+pub(super) static RULE: Schema = strict(
+    &[
+        expression("condition").needed(),
+        expression("error_message").needed(),
+    ],
+    &[],
+);
