@@ -2,9 +2,9 @@
 //!
 //! Only those of the root count, so what is wrong about the others is never told.
 
-use crate::config::decode::contents::{Backend, Contents, Faults};
+use crate::config::decode::contents::{Backend, Contents, Local};
+use crate::config::faults::Faults;
 use crate::config::language;
-use crate::config::tree::state::Local;
 use crate::config::validate::bodies;
 use crate::diag::Diagnostic;
 use crate::expr::{self, Value};

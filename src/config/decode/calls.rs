@@ -1,11 +1,11 @@
 //! `module` blocks: what their source means (rules 5.5).
 
-use crate::config::decode::contents::{
-    Call, CallVersion as Version, Contents, Faults, Role, Source,
-};
+use crate::config::decode::contents::CallVersion as Version;
+use crate::config::decode::contents::{Call, Contents, Source};
 use crate::config::decode::handover;
-use crate::config::syntax;
-use crate::config::syntax::names;
+use crate::config::faults::Faults;
+use crate::config::file::Role;
+use crate::config::syntax::{self, words};
 use crate::config::validate::bodies;
 use crate::expr::{self, Value};
 use crate::flavor::Flavor;
@@ -18,7 +18,7 @@ const COMPUTED: &str = "the source is computed";
 /// Decodes a `module` block; a faulty one is reported and gives no call.
 pub(in crate::config) fn decode(block: &Block, contents: &mut Contents, faults: &mut Faults) {
     let [name] = &*block.labels else { return };
-    if !names::is_identifier(&name.text) {
+    if !words::is_identifier(&name.text) {
         let remark = "a name holds letters, digits, dashes and underscores";
         faults.invalid("Invalid module instance name", name.span, remark);
         return;

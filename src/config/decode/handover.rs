@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use crate::config::decode::contents::{Faults, Place, Reference};
+use crate::config::faults::Faults;
+use crate::config::file::Place;
 use crate::config::language::{self, ESCAPE};
 use crate::config::syntax;
-use crate::config::syntax::names;
+use crate::config::syntax::names::{self, Reference};
 use crate::diag::Span;
 use crate::hcl::tree::{Block, Body, Expr, ExprKind, ObjectKey};
 

@@ -1,10 +1,10 @@
 //! `import` blocks: what they point to (rules 4.9, 12.6).
 
-use crate::config::decode::contents::{Contents, Declaration, Faults, Import, Target};
+use crate::config::decode::contents::{Contents, Declaration, Import, Target};
+use crate::config::faults::Faults;
 use crate::config::language;
-use crate::config::syntax;
 use crate::config::syntax::addresses::{self, Address, Part};
-use crate::config::syntax::names;
+use crate::config::syntax::{self, names};
 use crate::config::validate::bodies;
 use crate::flavor::Flavor;
 use crate::hcl::tree::{Attribute, Block};

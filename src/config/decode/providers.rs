@@ -2,11 +2,13 @@
 
 use crate::addr::ProviderAddr;
 use crate::config::decode::contents::{
-    Contents, Declaration, Faults, ProviderBlock, RequiredProvider, Role, Stated, Written,
+    Contents, Declaration, ProviderBlock, RequiredProvider, Stated, Written,
 };
 use crate::config::decode::{handover, sources};
-use crate::config::syntax::names;
-use crate::config::{syntax, validate};
+use crate::config::faults::Faults;
+use crate::config::file::Role;
+use crate::config::syntax::{self, names, words};
+use crate::config::validate;
 use crate::diag::{Diagnostic, Span};
 use crate::expr::{self, Value};
 use crate::hcl::tree::{Attribute, Block, Body, Expr, ExprKind, ObjectItem, ObjectKey, Step, Word};
@@ -263,7 +265,7 @@ pub(in crate::config) fn alias(body: &Body, title: &str, faults: &mut Faults) ->
     let text = expr::constant(faults.file, &alias.value)
         .ok()
         .and_then(|value| value.to_text())
-        .filter(|text| names::is_identifier(text));
+        .filter(|text| words::is_identifier(text));
     if text.is_none() {
         let remark = "an alias is a literal name";
         faults.invalid(title, alias.value.span, remark);

@@ -2,16 +2,17 @@
 //!
 //! Two things add requirements: modules that runs call and, with OpenTofu, `provider` blocks.
 
+use crate::config::syntax::names::ProviderKey;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::config::decode::contents::{Call, CallVersion, Contents, Faults};
+use crate::config::decode::contents::{Call, CallVersion, Contents};
 use crate::config::decode::handover::Handover;
-use crate::config::decode::{calls, providers, variables};
+use crate::config::decode::{calls, mocks, providers, run_providers, statements, variables};
+use crate::config::faults::Faults;
 use crate::config::language;
-use crate::config::syntax::{names, references};
+use crate::config::syntax::{references, words};
 use crate::config::validate::bodies;
-use crate::config::validate::{mocks, run_types, statements};
 use crate::diag::{Diagnostic, Span};
 use crate::hcl::tree::{Block, Body};
 
@@ -28,7 +29,7 @@ pub(in crate::config) fn decode(body: &Body, faults: &mut Faults) -> Contents {
         match *kind {
             "run" => {
                 seen.run(block, faults);
-                contents.runs.push(run_types::decode(block, faults));
+                contents.runs.push(run_providers::decode(block, faults));
                 contents.calls.extend(run(block, faults));
             }
             "provider" => {
@@ -94,7 +95,7 @@ const TWO_VARIABLES: &str = "Duplicate \"variable\" block names";
 struct Seen {
     runs: BTreeMap<String, Span>,
     variables: BTreeMap<String, Span>,
-    providers: BTreeMap<mocks::ProviderKey, Span>,
+    providers: BTreeMap<ProviderKey, Span>,
 }
 
 impl Seen {
@@ -111,7 +112,7 @@ impl Seen {
     /// Decodes a variable of the test file; one with an error in it does not count.
     fn variable(&mut self, block: &Block, faults: &mut Faults) {
         let before = faults.errors();
-        variables::decode(block, &mut Contents::default(), faults);
+        variables::decode(block, faults);
         let [name] = &*block.labels else { return };
         if faults.errors() > before {
             return;
@@ -141,12 +142,12 @@ impl Seen {
         }
     }
 
-    fn mock(&mut self, block: &Block, key: mocks::ProviderKey, faults: &mut Faults) {
+    fn mock(&mut self, block: &Block, key: ProviderKey, faults: &mut Faults) {
         self.either(block, key, faults);
     }
 
     /// To Terraform a mock is a provider; to OpenTofu only mocks among themselves must differ.
-    fn either(&mut self, block: &Block, key: mocks::ProviderKey, faults: &mut Faults) {
+    fn either(&mut self, block: &Block, key: ProviderKey, faults: &mut Faults) {
         let title = match faults.flavor.is_opentofu() {
             true => "Duplicated `mock_provider` block",
             false => "Duplicate provider block",
@@ -179,7 +180,7 @@ pub(in crate::config) fn branch(path: &Path) -> String {
 /// Decodes a run; returns the call of its module, if it has one without a fault.
 fn run(block: &Block, faults: &mut Faults) -> Option<Call> {
     let [name] = &*block.labels else { return None };
-    if !names::is_identifier(&name.text) {
+    if !words::is_identifier(&name.text) {
         faults.invalid("Invalid run block name", name.span, statements::NAME);
     }
     let blocks = bodies::check(&block.body, &language::RUN, faults);

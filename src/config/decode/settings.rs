@@ -1,11 +1,11 @@
 //! What a configuration says to the program itself: `terraform` and `language` blocks
 //! (rules 3.5, 11).
 
-use crate::config::CoreVersion;
-use crate::config::decode::blocks;
-use crate::config::decode::contents::{Contents, Declaration, Faults};
+use crate::config::decode::contents::{Contents, Declaration};
 use crate::config::decode::{backends, providers};
+use crate::config::faults::Faults;
 use crate::config::language;
+use crate::config::loaded::CoreVersion;
 use crate::config::syntax::{names, references};
 use crate::config::validate::bodies;
 use crate::diag::Span;
@@ -79,7 +79,7 @@ fn provider_meta(block: &Block, contents: &mut Contents, faults: &mut Faults) {
         bodies::constant(&argument.value, faults);
     }
     if names::is_normal(&label.text, faults.flavor) {
-        blocks::declare("provider_meta", block, contents, faults);
+        contents.declare("provider_meta", block, faults);
     } else {
         names::invalid_local_name(block.header, faults);
     }

@@ -5,14 +5,12 @@
 //! that the type gives it, and whether it must be known early. What only we cannot compute changes no
 //! requirement by itself and is no fault.
 
-use crate::config::decode::blocks;
-use crate::config::decode::contents::{Contents, Faults, Place, Role};
-use crate::config::flood;
-use crate::config::language;
-use crate::config::syntax::{names, references};
-use crate::config::tree::files::Syntax;
+use crate::config::decode::statements;
+use crate::config::faults::Faults;
+use crate::config::file::{Place, Role, Syntax};
+use crate::config::syntax::{references, words};
 use crate::config::validate::bodies;
-use crate::config::validate::statements;
+use crate::config::{flood, language};
 use crate::diag::{Diagnostic, Span};
 use crate::expr::{self, Misfit, Type, Typed, Value};
 use crate::flavor::Flavor;
@@ -58,12 +56,13 @@ const BAD_DEFAULT: &str = "Invalid default value for variable";
 const NOT_NULL: &str = "null is no value of this variable";
 
 /// Decodes a `variable` block.
-pub(in crate::config) fn decode(block: &Block, contents: &mut Contents, faults: &mut Faults) {
-    blocks::declare("variable", block, contents, faults);
-    let [name] = &*block.labels else { return };
+pub(in crate::config) fn decode(block: &Block, faults: &mut Faults) -> Option<Variable> {
+    let [name] = &*block.labels else {
+        return None;
+    };
     let validations = bodies::check(&block.body, &language::VARIABLE, faults);
     let is_reserved = language::CALL.has_name(&name.text);
-    if is_reserved || !names::is_identifier(&name.text) {
+    if is_reserved || !words::is_identifier(&name.text) {
         let remark = match is_reserved {
             true => "this name means something else where a module is called",
             false => statements::NAME,
@@ -90,7 +89,7 @@ pub(in crate::config) fn decode(block: &Block, contents: &mut Contents, faults: 
     for (_, validation) in validations {
         self::validation(&name.text, validation, faults);
     }
-    contents.variables.push(variable);
+    Some(variable)
 }
 
 /// Reads an argument that the flavor has.

@@ -1,7 +1,7 @@
 //! Whether an argument that an override sets counts (`config.md` 2.2 to 2.5).
 
 use crate::config::language::{self, Fate, Merging, Schema};
-use crate::config::merge::MergedAttribute;
+use crate::config::merge::merged::MergedAttribute;
 use crate::config::syntax::references;
 use crate::expr::{self, Value};
 use crate::flavor::Flavor;

@@ -7,133 +7,20 @@
 
 mod bodies;
 mod fates;
+pub(super) mod merged;
+mod module;
 pub(super) mod overridden;
 pub(super) mod overrides;
 mod settings;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use crate::config::loaded::ModuleNode;
+use crate::config::syntax;
+use crate::diag::Texts;
+use crate::flavor::Flavor;
 
-use crate::config::ModuleNode;
-use crate::config::decode::contents::{Place, Role};
-use crate::config::tree::files::Syntax;
-use crate::config::tree::reader;
-use crate::diag::{FileId, Texts};
-use crate::flavor::{Flavor, Program};
-use crate::hcl::tree::{Attribute, Body, Word};
-
-/// A file of a module.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ModuleFile {
-    /// The file.
-    pub id: FileId,
-    pub(in crate::config) role: Role,
-    pub(in crate::config) syntax: Syntax,
-    /// The only program that reads it, if not both do.
-    pub(in crate::config) only: Option<Program>,
-}
-
-impl ModuleFile {
-    /// Tells whether it changes what other files declare.
-    #[must_use]
-    pub fn is_override(self) -> bool {
-        self.role == Role::Override
-    }
-}
-
-/// A module as its override files leave it.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct MergedModule {
-    /// What its `terraform` blocks say, each setting on its own.
-    pub settings: MergedSettings,
-    /// Its local values by name, whichever `locals` blocks they stand in.
-    pub locals: BTreeMap<String, MergedAttribute>,
-    /// All other blocks: in the order of the files and of their places there, then what only
-    /// override files have. The first of several that declare the same counts.
-    pub blocks: Vec<MergedBlock>,
-}
-
-/// What the `terraform` blocks of a module say.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct MergedSettings {
-    /// Every `required_version` that counts.
-    pub required_versions: Vec<MergedAttribute>,
-    /// All other arguments; override files have no say in these.
-    pub others: Vec<MergedAttribute>,
-    /// The entries of `required_providers` by local name, each as a whole.
-    pub required_providers: BTreeMap<String, MergedAttribute>,
-    /// The `backend` or `cloud` block.
-    pub backend: Option<MergedBlock>,
-    /// The `encryption` block of OpenTofu.
-    pub encryption: Option<MergedBlock>,
-    /// The `provider_meta` blocks.
-    pub provider_metas: Vec<MergedBlock>,
-}
-
-/// A block with what override files made of it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct MergedBlock {
-    /// The type of block.
-    pub kind: String,
-    /// The labels, which stand in the file of the header.
-    pub labels: Vec<Word>,
-    /// The header of the block that all others override.
-    pub header: Place,
-    /// What stands in it, and in a block `_` unless the program would take that for its own.
-    pub body: MergedBody,
-    /// What stands in a block `_` because the program would take it for its own.
-    pub escaped: MergedBody,
-}
-
-/// What stands in a block.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct MergedBody {
-    /// The arguments by name.
-    pub attributes: BTreeMap<String, MergedAttribute>,
-    /// The nested blocks by type, each list in their order; a `dynamic` block stands among those
-    /// that it makes.
-    pub blocks: BTreeMap<String, Vec<MergedBlock>>,
-}
-
-/// An argument with where it comes from.
-#[derive(Clone, Debug, PartialEq)]
-pub struct MergedAttribute {
-    /// The file that sets it.
-    pub file: FileId,
-    /// The argument as it is written there.
-    pub written: Attribute,
-    /// The names of the arguments that it replaces, those of earlier files first.
-    pub replaces: Vec<Place>,
-}
-
-impl MergedAttribute {
-    /// Returns the place of the name.
-    #[must_use]
-    pub fn name_place(&self) -> Place {
-        Place {
-            file: self.file,
-            span: self.written.name.span,
-        }
-    }
-
-    /// Returns the place of the value.
-    #[must_use]
-    pub fn value_place(&self) -> Place {
-        Place {
-            file: self.file,
-            span: self.written.value.span,
-        }
-    }
-}
-
-impl MergedBody {
-    /// Tells whether nothing stands there.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.attributes.is_empty() && self.blocks.is_empty()
-    }
-}
+use merged::MergedModule;
 
 impl ModuleNode {
     /// Merges the files of the module, by the rules of the flavor that they were loaded with.
@@ -142,12 +29,9 @@ impl ModuleNode {
     #[must_use]
     pub fn merged(&self, texts: &Texts, flavor: Flavor) -> MergedModule {
         let bodies = self.files.iter().map(|file| {
-            let (body, _) = reader::parse(*file, texts.bytes(file.id), flavor);
+            let (body, _) = syntax::parse(*file, texts.bytes(file.id), flavor);
             (*file, body)
         });
-        bodies::merge(bodies, flavor)
+        module::merge(bodies, flavor)
     }
 }
-
-/// A file with what stands in it.
-type ParsedFile = (ModuleFile, Body);

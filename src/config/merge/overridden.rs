@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::config::{Loaded, MergedAttribute, MergedBlock, MergedModule, Place};
+use crate::config::file::Place;
+use crate::config::loaded::Loaded;
+use crate::config::merge::merged::{MergedAttribute, MergedBlock, MergedModule};
 use crate::diag::{FileId, Texts};
 use crate::flavor::Flavor;
 use crate::requirement::Requirement;

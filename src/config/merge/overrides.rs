@@ -7,56 +7,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::config::decode::contents::{
-    Call, CallVersion, Contents, Declaration, Faults, Place, ProviderBlock, RequiredProvider,
-    Resource, Source,
+    Call, CallVersion, Contents, Declaration, ProviderBlock, RequiredProvider, Resource, Source,
 };
+use crate::config::decode::duplicates;
 use crate::config::decode::variables::Variable;
+use crate::config::file::Place;
 use crate::config::flood;
-use crate::config::syntax::references;
-use crate::config::tree::resolve;
 use crate::diag::Diagnostic;
 use crate::flavor::Flavor;
-use crate::hcl::tree::{Block, ExprKind};
-
-/// Reports what may not stand in an override file; returns whether the block counts.
-pub(in crate::config) fn allows(kind: &str, block: &Block, faults: &mut Faults) -> bool {
-    let title = match kind {
-        "moved" => "Cannot override 'moved' blocks",
-        "import" => "Cannot override 'import' blocks",
-        "check" => "Can't override check blocks",
-        "removed" if faults.flavor.is_opentofu() => "Cannot override 'Removed' blocks",
-        "language" => "Language selections in override file",
-        _ => {
-            unsupported(kind, block, faults);
-            return true;
-        }
-    };
-    faults.invalid(
-        title,
-        block.header,
-        "an override file only changes what others declare",
-    );
-    false
-}
-
-/// Reports dependencies, which no override may have; their place is the first of them.
-fn unsupported(kind: &str, block: &Block, faults: &mut Faults) {
-    // Terraform passes over ephemeral resources in override files.
-    let merged = match kind {
-        "resource" | "data" | "output" | "module" => true,
-        "ephemeral" => faults.flavor.is_opentofu(),
-        _ => false,
-    };
-    let argument = block.body.attribute("depends_on").filter(|_| merged);
-    let value = argument.map(|argument| &argument.value.kind);
-    // What is no list, or no reference, is reported as such.
-    if let Some(ExprKind::Tuple(items)) = value
-        && let Some(first) = items.iter().find(|item| references::is_reference(item))
-    {
-        let remark = "depends_on cannot be overridden";
-        faults.invalid("Unsupported override", first.span, remark);
-    }
-}
 
 /// Applies the contents of all override files, in their order.
 pub(in crate::config) fn apply(
@@ -142,7 +100,7 @@ impl<'a> Merge<'a> {
         // A backend and a cloud in one file are no rivals here: the cloud counts.
         for kind in ["backend", "cloud", "encryption"] {
             let settings = declared.iter().filter(|one| one.kind == kind);
-            resolve::duplicates(settings, flavor, self.found);
+            duplicates::duplicates(settings, flavor, self.found);
         }
         for Declaration {
             kind,

@@ -1,8 +1,9 @@
 //! `terraform` blocks: each setting is collected and overridden on its own (rules 3.4 to 3.7).
 
+use crate::config::file::ModuleFile;
 use crate::config::language;
 use crate::config::merge::bodies::{decode, decode_body, merge_block, replace};
-use crate::config::merge::{MergedAttribute, MergedBlock, MergedSettings, ModuleFile};
+use crate::config::merge::merged::{MergedAttribute, MergedBlock, MergedSettings};
 use crate::flavor::{Flavor, Program};
 use crate::hcl::tree::{Block, Item};
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::config::decode::contents::Faults;
+use crate::config::faults::Faults;
 use crate::config::language::{BlockType, Rest, Schema, Takes};
 use crate::config::syntax::text;
 use crate::diag::{Diagnostic, Span};

@@ -1,4 +1,4 @@
-//! JSON syntax: bytes to the same tree as native syntax (rules 2).
+//! Either syntax to one tree, and what expressions in it name (`config.md` 1.6).
 //!
 //! In JSON nothing says whether a member is an argument or a block, so the table of the language
 //! drives the conversion (`convert`). What the programs refuse while they read
@@ -14,19 +14,38 @@ pub(super) mod references;
 #[cfg(test)]
 mod tests;
 mod text;
+pub(super) mod words;
 
-use crate::config::decode::contents::{Faults, Role};
+use crate::config::faults::Faults;
+use crate::config::file::{ModuleFile, Role, Syntax};
 use crate::config::language;
+
 use crate::diag::{Diagnostic, Span};
+use crate::flavor::Flavor;
+use crate::hcl;
 use crate::hcl::tree::Body;
 use crate::json;
 use convert::Convert;
 pub(in crate::config) use text::{as_expression, as_reference, as_template};
 
+/// Reads the text of a file; what is wrong with it is among the faults.
+pub(in crate::config) fn parse(file: ModuleFile, bytes: &[u8], flavor: Flavor) -> (Body, Faults) {
+    let mut faults = Faults::new(file, flavor);
+    let body = match file.syntax {
+        Syntax::Native => {
+            let (body, found) = hcl::parse(file.id, bytes);
+            faults.parsed(found);
+            body
+        }
+        Syntax::Json => parse_json(bytes, &mut faults),
+    };
+    (body, faults)
+}
+
 /// Reads a file; what is wrong with it is reported, and the rest is in the tree.
 ///
 /// A fault of syntax leaves nothing of the file.
-pub(in crate::config) fn parse(bytes: &[u8], faults: &mut Faults) -> Body {
+fn parse_json(bytes: &[u8], faults: &mut Faults) -> Body {
     let value = match json::parse(bytes) {
         Ok(value) => value,
         Err(found) => {

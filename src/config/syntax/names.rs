@@ -1,13 +1,27 @@
 //! Local names of providers, and references to provider configurations (rules 4.6, 4.7).
 
 use crate::addr::ProviderAddr;
-use crate::config::decode::contents::{Faults, Reference};
-use crate::config::syntax;
-use crate::config::syntax::references;
-use crate::config::tree::files::Syntax;
+use crate::config::faults::Faults;
+use crate::config::file::Place;
+use crate::config::file::Syntax;
+use crate::config::syntax::words;
+use crate::config::syntax::{references, text};
 use crate::diag::Span;
 use crate::flavor::Flavor;
 use crate::hcl::tree::{Body, Expr, ExprKind, Step};
+
+/// What makes a provider of a test file one of its kind: local name and alias.
+pub(in crate::config) type ProviderKey = (String, Option<String>);
+
+/// A reference to a provider configuration: `NAME` or `NAME.ALIAS`.
+#[derive(Clone, Debug)]
+pub(in crate::config) struct Reference {
+    pub local_name: String,
+    pub alias: Option<String>,
+    /// It names one of several configurations by a key.
+    pub has_key: bool,
+    pub place: Place,
+}
 
 /// Reads the meta-argument `provider` of a block, if it has one.
 ///
@@ -21,8 +35,8 @@ pub(in crate::config) fn provider_argument(
     };
     // Only OpenTofu says what is wrong with a text that is no expression.
     let read = match faults.flavor.is_opentofu() {
-        true => syntax::as_expression(&argument.value, faults).ok_or(())?,
-        false => syntax::as_reference(&argument.value, faults),
+        true => text::as_expression(&argument.value, faults).ok_or(())?,
+        false => text::as_reference(&argument.value, faults),
     };
     configuration(&read, faults).map(Some)
 }
@@ -93,7 +107,7 @@ fn quoted_reference(text: &str) -> Option<(String, Option<String>)> {
         Some((name, alias)) => (name, Some(alias)),
         None => (text, None),
     };
-    let names = is_identifier(name) && alias.is_none_or(is_identifier);
+    let names = words::is_identifier(name) && alias.is_none_or(words::is_identifier);
     names.then(|| (name.to_owned(), alias.map(str::to_owned)))
 }
 
@@ -123,13 +137,4 @@ pub(in crate::config) fn implied(name: &str, flavor: Flavor) -> Option<ProviderA
 /// Tells whether a local name is as it must be where nothing folds it.
 pub(in crate::config) fn is_normal(name: &str, flavor: Flavor) -> bool {
     fold(name, flavor).is_some_and(|folded| folded == name)
-}
-
-/// Tells whether a text could stand as a bare word.
-///
-/// Characters outside ASCII are not looked at: whether they are letters decides no requirement.
-pub(in crate::config) fn is_identifier(text: &str) -> bool {
-    let inside = |c: char| !c.is_ascii() || c.is_ascii_alphanumeric() || c == '_' || c == '-';
-    let starts = text.starts_with(|c: char| !c.is_ascii() || c.is_ascii_alphabetic() || c == '_');
-    starts && text.chars().all(inside)
 }

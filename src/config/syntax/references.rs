@@ -1,7 +1,7 @@
 //! What expressions name: as a whole, where nothing is computed, and anywhere inside them.
 
-use crate::config::decode::contents::Faults;
-use crate::config::syntax::names;
+use crate::config::faults::Faults;
+use crate::config::syntax::words;
 use crate::flavor::Flavor;
 use crate::hcl::tree::{
     Attribute, Expr, ExprKind, For, ObjectKey, Step, TemplateFor, TemplatePart,
@@ -132,7 +132,7 @@ fn name(text: &str) -> Option<(&str, &str)> {
     let inside = |c: char| !c.is_ascii() || c.is_ascii_alphanumeric() || c == '_' || c == '-';
     let end = text.find(|c| !inside(c)).unwrap_or(text.len());
     let (name, rest) = text.split_at(end);
-    names::is_identifier(name).then_some((name, rest))
+    words::is_identifier(name).then_some((name, rest))
 }
 
 /// Passes over the key of an index.

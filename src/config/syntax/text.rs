@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use crate::config::decode::contents::Faults;
+use crate::config::faults::Faults;
+use crate::config::file::Syntax;
 use crate::config::language::Takes;
-use crate::config::syntax::names;
-use crate::config::tree::files::Syntax;
+use crate::config::syntax::words;
 use crate::diag::{Diagnostic, MAX_PROBLEMS, Span};
 use crate::hcl;
 use crate::hcl::tree::{
@@ -60,7 +60,7 @@ fn named(value: Expr, faults: &Faults, refused: &mut usize) -> Expr {
 /// Reads `NAME.NAME` without the parser, for there may be a great many of them.
 fn dotted(text: &str, at: Span) -> Option<Expr> {
     let mut names = text.split('.');
-    let is_name = |name: &str| name.is_ascii() && names::is_identifier(name);
+    let is_name = |name: &str| name.is_ascii() && words::is_identifier(name);
     let root = names.next().filter(|root| is_name(root))?;
     if ["null", "true", "false"].contains(&root) {
         return None;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use crate::addr::ProviderAddr;
-use crate::config::{Loaded, ModuleNode};
+use crate::config::loaded::{Loaded, ModuleNode};
 use crate::diag::Texts;
 use crate::requirement::{ModulePath, Origin, PathStep, StateSeen};
 use crate::version::Constraints;

@@ -2,6 +2,7 @@
 //!
 //! Names are bytes here, as they are for the programs: no case folding, no decoding.
 
+use crate::config::file::Syntax;
 use std::collections::BTreeSet;
 
 use crate::flavor::{Flavor, Program};
@@ -27,13 +28,6 @@ pub(in crate::config) struct SourceFile {
     pub syntax: Syntax,
     /// The only program that reads it, if not both do.
     pub only: Option<Program>,
-}
-
-/// How a file is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::config) enum Syntax {
-    Native,
-    Json,
 }
 
 /// Whether names that only editors and backups use are left out.

@@ -3,16 +3,16 @@
 use std::io::{self, ErrorKind};
 use std::path::{Component, Path, PathBuf};
 
-use crate::config::decode::contents::{Contents, Faults, Role};
-use crate::config::decode::{blocks, runs};
-use crate::config::merge::{ModuleFile, overrides};
-use crate::config::tree::files::{self, Backups, ModuleFiles, SourceFile, Syntax};
-use crate::config::tree::resolve;
-use crate::config::{MAX_FILE_BYTES, MAX_FILES, MAX_TOTAL_BYTES, flood, syntax};
+use crate::config::decode::contents::Contents;
+use crate::config::decode::{blocks, duplicates, runs};
+use crate::config::file::{ModuleFile, Role};
+use crate::config::flood;
+use crate::config::limits::{MAX_FILE_BYTES, MAX_FILES, MAX_TOTAL_BYTES};
+use crate::config::merge::overrides;
+use crate::config::syntax;
+use crate::config::tree::files::{self, Backups, ModuleFiles, SourceFile};
 use crate::diag::{Diagnostic, FileId, Span, Texts};
 use crate::flavor::Flavor;
-use crate::hcl;
-use crate::hcl::tree::Body;
 use crate::world::{DirEntry, FileKind, Files, ReadSeek, is_outside};
 
 /// Reads what lies below (or beside) one root; directories are given from the root on.
@@ -91,7 +91,7 @@ impl<'a> Reader<'a> {
         let files = chosen.overrides.iter();
         let overrides = files.map(|file| self.decode(dir, file, Role::Override));
         let overrides = overrides.collect();
-        resolve::duplicates(&all.declared, self.flavor, &mut self.found);
+        duplicates::duplicates(&all.declared, self.flavor, &mut self.found);
         overrides::apply(&mut all, overrides, self.flavor, &mut self.found);
         all
     }
@@ -113,7 +113,7 @@ impl<'a> Reader<'a> {
             syntax: file.syntax,
             only: file.only,
         };
-        let (body, mut faults) = parse(file, self.texts.bytes(id), self.flavor);
+        let (body, mut faults) = syntax::parse(file, self.texts.bytes(id), self.flavor);
         let mut contents = match role {
             Role::Primary | Role::Override => blocks::decode(&body, &mut faults),
             Role::Test => runs::decode(&body, &mut faults),
@@ -201,20 +201,6 @@ impl<'a> Reader<'a> {
         let id = self.name_file(path);
         flood::push(&mut self.found, diagnostic.at(id, Span::default(), remark));
     }
-}
-
-/// Reads the text of a file; what is wrong with it is among the faults.
-pub(in crate::config) fn parse(file: ModuleFile, bytes: &[u8], flavor: Flavor) -> (Body, Faults) {
-    let mut faults = Faults::new(file, flavor);
-    let body = match file.syntax {
-        Syntax::Native => {
-            let (body, found) = hcl::parse(file.id, bytes);
-            faults.parsed(found);
-            body
-        }
-        Syntax::Json => syntax::parse(bytes, &mut faults),
-    };
-    (body, faults)
 }
 
 /// Says what to do about a file or directory that cannot be read.

@@ -3,15 +3,17 @@
 //! Only addresses are taken from it. Its attributes may be secrets, so nothing else is kept, and no
 //! message shows a line of it.
 
+use crate::config::decode::contents::Local;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use crate::addr::ProviderAddr;
-use crate::config::Settings;
-use crate::config::decode::contents::{Backend, Place};
-use crate::config::syntax::names;
+use crate::config::decode::contents::Backend;
+use crate::config::file::Place;
+use crate::config::loaded::Settings;
+use crate::config::syntax::words;
 use crate::config::tree::reader::Reader;
 use crate::diag::{Diagnostic, Span};
 use crate::flavor::Flavor;
@@ -197,15 +199,6 @@ fn understood(
     }
 }
 
-/// What the backend `local` says of where the state is.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(in crate::config) struct Local {
-    /// Of the default workspace.
-    pub path: Option<PathBuf>,
-    /// Of the others.
-    pub workspace_dir: Option<PathBuf>,
-}
-
 fn locate(reader: &Reader<'_>, settings: &Settings, local: &Local) -> PathBuf {
     let selected = settings.workspace.clone().or_else(|| {
         let mut text = String::new();
@@ -312,7 +305,7 @@ fn read_provider(text: &str, flavor: Flavor) -> Named {
     };
     if let Some(names) = rest.strip_prefix('.') {
         let mut names = names.splitn(3, '.');
-        return match names.by_ref().take(2).all(names::is_identifier) {
+        return match names.by_ref().take(2).all(words::is_identifier) {
             true if names.next().is_none() => Named::Legacy,
             _ => Named::Nothing,
         };

@@ -1,5 +1,7 @@
 //! The module tree: from the root along every call (rules 5 and 6).
 
+use crate::config::tree::resolve::Module;
+use crate::config::tree::run_types;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 use std::mem;
@@ -8,18 +10,17 @@ use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::config::decode::contents::{Call, Contents, Place, Role, Source};
+use crate::config::decode::contents::{Call, Contents, Source};
 use crate::config::decode::runs;
-use crate::config::merge::ModuleFile;
+use crate::config::file::{Place, Role};
+use crate::config::flood;
+use crate::config::limits::{MAX_DEPTH, MAX_PATH_BYTES, MAX_STEPS};
+use crate::config::loaded::{CoreVersion, Loaded, ModuleNode, Settings};
 use crate::config::tree::files::ModuleFiles;
 use crate::config::tree::manifest::{self, Manifest};
 use crate::config::tree::reader::Reader;
 use crate::config::tree::resolve::{self, Needs, Standing};
-use crate::config::tree::state;
-use crate::config::validate::{passing, run_types};
-use crate::config::{
-    CoreVersion, Loaded, MAX_DEPTH, MAX_PATH_BYTES, MAX_STEPS, ModuleNode, Settings, flood,
-};
+use crate::config::tree::{passing, state};
 use crate::diag::{self, Diagnostic, Texts};
 use crate::requirement::{
     ModulePath, Origin, PathStep, Requirement, Requirements, StateSeen, UnseenCall,
@@ -87,13 +88,6 @@ struct Tree<'a> {
     unseen: Unseen,
     requirements: Requirements,
     core_versions: Vec<CoreVersion>,
-}
-
-/// What one directory requires and declares.
-pub(in crate::config) struct Module {
-    pub needs: Needs,
-    pub files: Arc<[ModuleFile]>,
-    pub contents: Contents,
 }
 
 /// A call on the way: which one, from where, and to where.

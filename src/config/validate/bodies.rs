@@ -1,8 +1,9 @@
 //! What the body of a block may hold: which arguments and blocks, and what is evaluated at once
 //! (rules 11.3, 12).
 
-use crate::config::decode::contents::{Faults, Role};
-use crate::config::language::{Schema, Takes};
+use crate::config::faults::Faults;
+use crate::config::file::Role;
+use crate::config::language::{ESCAPE, Rule, Schema, Takes};
 use crate::config::syntax::references;
 use crate::diag::Diagnostic;
 use crate::expr::{self, Value};
@@ -95,6 +96,43 @@ pub(in crate::config) fn unsupported_argument(
     let remark = format!("{} has no such argument here", faults.flavor.program());
     let known = schema.arguments_of(faults.flavor).map(|known| known.name);
     faults.unknown("Unsupported argument", &argument.name, &remark, known);
+}
+
+/// Looks at the nested blocks that a table knows; returns those that count, in their order.
+pub(super) fn known_blocks<'b>(
+    block: &'b Block,
+    kind: &str,
+    schema: &Schema,
+    faults: &mut Faults,
+) -> Vec<(&'static str, &'b Block)> {
+    let mut counted: Vec<(&'static str, &'b Block)> = Vec::new();
+    for inner in block.body.blocks() {
+        // Everything else is for the provider or the module to judge.
+        let Some(known) = schema.block(&inner.kind.text, faults.flavor) else {
+            continue;
+        };
+        if !labels_fit(inner, known.labels, faults) {
+            continue;
+        }
+        match known.rule {
+            Rule::Reserved => {
+                let title = format!("Reserved block type name in {kind} block");
+                let remark = "this name is kept for later versions";
+                faults.invalid(title, inner.kind.span, remark);
+            }
+            Rule::Refused(title) => faults.invalid(title, inner.header, ""),
+            Rule::Once if counted.iter().any(|(name, _)| *name == known.kind) => {
+                let name = match known.kind {
+                    ESCAPE => "escaping",
+                    name => name,
+                };
+                let title = format!("Duplicate {name} block");
+                faults.invalid(title, inner.header, "only one may stand here");
+            }
+            Rule::Once | Rule::Any => counted.push((known.kind, inner)),
+        }
+    }
+    counted
 }
 
 /// Reports an argument that must be there, unless it may be among what could not be read.

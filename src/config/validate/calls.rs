@@ -1,10 +1,10 @@
 //! `module` blocks.
 
-use crate::config::decode::contents::Faults;
+use crate::config::faults::Faults;
 use crate::config::language;
 use crate::config::syntax::references;
-use crate::config::validate::bodies;
-use crate::config::validate::{known_blocks, repetition};
+use crate::config::validate::bodies::{self, known_blocks};
+use crate::config::validate::repetition;
 use crate::expr::{self, Value};
 use crate::flavor::Flavor;
 use crate::hcl::tree::{Attribute, Block};

@@ -1,11 +1,19 @@
 //! `precondition` and `postcondition`.
 
-use crate::config::decode::contents::{Faults, Role};
+use crate::config::faults::Faults;
+use crate::config::file::Role;
 use crate::config::language;
 use crate::config::syntax::references::{self, Subject};
 use crate::config::validate::bodies;
-use crate::config::validate::resources::Owner;
 use crate::hcl::tree::Block;
+
+/// Which resource it is about.
+#[derive(Clone, Copy)]
+pub(super) struct Owner<'b> {
+    pub kind: &'static str,
+    pub type_name: &'b str,
+    pub name: &'b str,
+}
 
 /// Checks a condition of a resource, which no override file may have.
 pub(super) fn check(owner: Owner<'_>, block: &Block, faults: &mut Faults) {

@@ -1,11 +1,10 @@
 //! `lifecycle` blocks of resources.
 
-use crate::config::decode::contents::Faults;
+use crate::config::faults::Faults;
 use crate::config::language;
 use crate::config::syntax::references::{self, Subject};
-use crate::config::validate::bodies;
-use crate::config::validate::resources::Owner;
-use crate::config::validate::{conditions, triggers};
+use crate::config::validate::conditions::{self, Owner};
+use crate::config::validate::{bodies, triggers};
 use crate::expr::{self, Value};
 use crate::hcl::tree::{Attribute, Block, Expr};
 

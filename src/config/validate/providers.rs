@@ -1,9 +1,9 @@
 //! `provider` blocks.
 
-use crate::config::decode::contents::Faults;
+use crate::config::faults::Faults;
 use crate::config::language;
+use crate::config::validate::bodies::known_blocks;
 
-use crate::config::validate::known_blocks;
 use crate::hcl::tree::Block;
 
 /// Checks a `provider` block, but for its name, alias and version.

@@ -1,9 +1,9 @@
 //! `provisioner` and `connection` blocks.
 
-use crate::config::decode::contents::Faults;
+use crate::config::faults::Faults;
 use crate::config::language;
 use crate::config::syntax::references::{self, Reference};
-use crate::config::validate::known_blocks;
+use crate::config::validate::bodies::known_blocks;
 use crate::hcl::tree::{Attribute, Block};
 
 /// Those that no version has any more.

@@ -1,6 +1,6 @@
 //! Arguments that say how often a block counts: only one of them may be set.
 
-use crate::config::decode::contents::Faults;
+use crate::config::faults::Faults;
 use crate::hcl::tree::{Attribute, Block};
 
 /// Reports a block that says twice how often it counts; `lifecycle` may hold OpenTofu's `enabled`.

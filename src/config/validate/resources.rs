@@ -1,10 +1,11 @@
 //! `resource`, `data`, `ephemeral` and `action` blocks.
 
-use crate::config::decode::contents::Faults;
+use crate::config::faults::Faults;
 use crate::config::language;
-use crate::config::syntax::{names, references};
-use crate::config::validate::bodies;
-use crate::config::validate::{known_blocks, lifecycle, provisioners, repetition};
+use crate::config::syntax::{references, words};
+use crate::config::validate::bodies::{self, known_blocks};
+use crate::config::validate::conditions::Owner;
+use crate::config::validate::{lifecycle, provisioners, repetition};
 use crate::flavor::Flavor;
 use crate::hcl::tree::Block;
 
@@ -14,14 +15,6 @@ pub(in crate::config) enum Inside {
     Module,
     /// A `check` block, which may hold a data source.
     Check,
-}
-
-/// Which resource it is about.
-#[derive(Clone, Copy)]
-pub(super) struct Owner<'b> {
-    pub kind: &'static str,
-    pub type_name: &'b str,
-    pub name: &'b str,
 }
 
 /// Checks a block that some provider manages; returns whether its names can be some.
@@ -37,7 +30,7 @@ pub(in crate::config) fn resource(
     let titles = name_titles(kind, faults.flavor);
     let mut are_names = true;
     for (word, title) in [type_name, name].into_iter().zip(titles) {
-        if !names::is_identifier(&word.text) {
+        if !words::is_identifier(&word.text) {
             are_names = false;
             let remark = "a name holds letters, digits, dashes and underscores";
             faults.invalid(title, word.span, remark);

@@ -4,7 +4,8 @@
 
 use std::path::Path;
 
-use crate::config::{Settings, load};
+use crate::config::load;
+use crate::config::loaded::Settings;
 use crate::diag::{Severity, Texts};
 use crate::flavor::Flavor::{self, *};
 use crate::world::mem::MemFiles;

@@ -1,6 +1,6 @@
 //! `action_trigger` blocks, which the newer versions of Terraform know (rules 11.4).
 
-use crate::config::decode::contents::Faults;
+use crate::config::faults::Faults;
 use crate::config::language;
 use crate::config::syntax::references::{self, Subject};
 use crate::config::validate::bodies;

@@ -10,11 +10,14 @@ use std::ptr;
 use std::rc::Rc;
 
 use crate::addr::ProviderAddr;
-use crate::config::decode::contents::{Call, Contents, Place, Reference, RequiredProvider};
+use crate::config::decode::contents::{Call, Contents, RequiredProvider};
 use crate::config::decode::handover::Passed;
 use crate::config::decode::variables::{Given, Variable};
-use crate::config::tree::walk::Module;
-use crate::config::{ModuleNode, flood};
+use crate::config::file::Place;
+use crate::config::flood;
+use crate::config::loaded::ModuleNode;
+use crate::config::syntax::names::Reference;
+use crate::config::tree::resolve::Module;
 use crate::diag::{self, Diagnostic, MAX_PROBLEMS};
 use crate::flavor::Flavor;
 use crate::requirement::PathStep;

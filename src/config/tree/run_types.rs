@@ -9,65 +9,19 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use crate::addr::ProviderAddr;
-use crate::config::decode::contents::{Contents, Faults, Place};
-use crate::config::validate::mocks::ProviderKey;
+use crate::config::decode::contents::Contents;
+use crate::config::decode::run_providers::TestRun;
+use crate::config::file::Place;
+use crate::config::syntax::names::ProviderKey;
+use crate::config::tree::resolve::Module;
 use crate::diag::Diagnostic;
 use crate::flavor::Flavor;
-use crate::hcl::tree::{Block, Expr, ExprKind, ObjectKey, Step};
-
-/// One run of a test file.
-#[derive(Debug)]
-pub(in crate::config) struct Run {
-    name: String,
-    calls_module: bool,
-    /// What it passes: the name in the module, the block of the test file, and where that stands.
-    passed: Vec<(ProviderKey, ProviderKey, Place)>,
-}
-
-/// Decodes what a run says about providers; what cannot be read says nothing, as to the program.
-pub(in crate::config) fn decode(block: &Block, faults: &Faults) -> Run {
-    let name = block.labels.first();
-    let passed = block.body.attribute("providers");
-    let items = match passed.map(|argument| &argument.value.kind) {
-        Some(ExprKind::Object(items)) => &**items,
-        _ => &[],
-    };
-    let passed = items.iter().filter_map(|item| {
-        let inside = match &item.key {
-            ObjectKey::Name(word) => Some((word.text.clone(), None)),
-            ObjectKey::Expr(key) => key_of(key),
-        };
-        let place = faults.place(item.value.span);
-        Some((inside?, key_of(&item.value)?, place))
-    });
-    Run {
-        name: name.map(|name| name.text.clone()).unwrap_or_default(),
-        calls_module: block
-            .body
-            .blocks()
-            .any(|nested| nested.kind.text == "module"),
-        passed: passed.collect(),
-    }
-}
-
-fn key_of(value: &Expr) -> Option<ProviderKey> {
-    match &value.kind {
-        ExprKind::Variable(name) => Some((name.clone(), None)),
-        ExprKind::Traversal(base, steps) => match (&base.kind, &**steps) {
-            (ExprKind::Variable(name), [Step::Attr(alias)]) => {
-                Some((name.clone(), Some(alias.text.clone())))
-            }
-            _ => None,
-        },
-        _ => None,
-    }
-}
 
 /// Reports runs of the root that take a block for another provider than a run before.
 pub(in crate::config) fn check(
     file: &Contents,
     root: &Contents,
-    called: &BTreeMap<&str, Rc<crate::config::tree::walk::Module>>,
+    called: &BTreeMap<&str, Rc<Module>>,
     flavor: Flavor,
     found: &mut Vec<Diagnostic>,
 ) {
@@ -102,7 +56,7 @@ pub(in crate::config) fn check(
 
 /// Lists what a run uses: its name in the module, the block, and the place to show.
 fn used<'a>(
-    run: &'a Run,
+    run: &'a TestRun,
     blocks: &'a BTreeMap<ProviderKey, Place>,
 ) -> Vec<(&'a ProviderKey, &'a ProviderKey, Place)> {
     let passed = run.passed.iter();

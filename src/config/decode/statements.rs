@@ -1,21 +1,22 @@
 //! Blocks that require nothing, but that the programs refuse where they are wrong: `output`,
 //! `locals`, `check`, `moved` and `removed` (rules 12.5, 12.6).
 
-use crate::config::decode::blocks;
-use crate::config::decode::contents::{Contents, Declaration, Faults, Role};
+use crate::config::decode::contents::{Contents, Declaration};
+use crate::config::decode::resources;
+use crate::config::faults::Faults;
+use crate::config::file::Role;
 use crate::config::language;
 use crate::config::syntax::addresses::{self, Address};
-use crate::config::syntax::{names, references};
-use crate::config::validate::bodies;
-use crate::config::validate::{self, Inside};
+use crate::config::syntax::{references, words};
+use crate::config::validate::{self, Inside, bodies};
 use crate::expr;
 use crate::hcl::tree::{Block, Body, Expr};
 
 /// Decodes an `output` block.
 pub(in crate::config) fn output(block: &Block, contents: &mut Contents, faults: &mut Faults) {
-    blocks::declare("output", block, contents, faults);
+    contents.declare("output", block, faults);
     let [label] = &*block.labels else { return };
-    if !names::is_identifier(&label.text) {
+    if !words::is_identifier(&label.text) {
         faults.invalid("Invalid output name", label.span, NAME);
     }
     for (kind, nested) in bodies::check(&block.body, &language::OUTPUT, faults) {
@@ -65,7 +66,7 @@ pub(in crate::config) fn check_rule(block: &Block, faults: &mut Faults) {
 pub(in crate::config) fn locals(body: &Body, contents: &mut Contents, faults: &mut Faults) {
     bodies::arguments_only(body, faults);
     for value in body.attributes() {
-        if !names::is_identifier(&value.name.text) {
+        if !words::is_identifier(&value.name.text) {
             faults.invalid("Invalid local value name", value.name.span, NAME);
         }
         contents.declared.push(Declaration {
@@ -78,9 +79,9 @@ pub(in crate::config) fn locals(body: &Body, contents: &mut Contents, faults: &m
 
 /// Decodes a `check` block, whose only data source is one of the module.
 pub(in crate::config) fn check(block: &Block, contents: &mut Contents, faults: &mut Faults) {
-    blocks::declare("check", block, contents, faults);
+    contents.declare("check", block, faults);
     let [label] = &*block.labels else { return };
-    if !names::is_identifier(&label.text) {
+    if !words::is_identifier(&label.text) {
         faults.invalid("Invalid check block name", label.span, NAME);
     }
     let nested = bodies::check(&block.body, &language::CHECK, faults);
@@ -101,7 +102,7 @@ pub(in crate::config) fn check(block: &Block, contents: &mut Contents, faults: &
     if let Some(data) = bodies::at_most_one(&nested, "data", title, faults)
         && validate::resource("data", data, Inside::Check, faults)
     {
-        blocks::resource("data", data, contents, faults);
+        resources::decode("data", data, contents, faults);
     }
 }
 

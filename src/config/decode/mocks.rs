@@ -2,21 +2,18 @@
 //!
 //! They require nothing, whatever names they use.
 
+use crate::config::syntax::names::ProviderKey;
 use std::collections::BTreeMap;
 
-use crate::config::decode::contents::Faults;
-use crate::config::decode::providers;
+use crate::config::decode::{providers, statements};
+use crate::config::faults::Faults;
 use crate::config::language;
 use crate::config::syntax::{addresses, names, references};
 use crate::config::validate::bodies;
-use crate::config::validate::statements;
 use crate::diag::{Diagnostic, Span};
 use crate::expr::Value;
 use crate::flavor::Flavor;
 use crate::hcl::tree::{Attribute, Block, Body};
-
-/// What makes a provider of a test file one of its kind: local name and alias.
-pub(in crate::config) type ProviderKey = (String, Option<String>);
 
 fn is_terraform(flavor: Flavor) -> bool {
     !flavor.is_opentofu()

@@ -1,0 +1,54 @@
+//! What a run of a test file says about providers.
+
+use crate::config::faults::Faults;
+use crate::config::file::Place;
+use crate::config::syntax::names::ProviderKey;
+use crate::hcl::tree::{Block, Expr, ExprKind, ObjectKey, Step};
+
+/// One run of a test file.
+#[derive(Debug)]
+pub(in crate::config) struct TestRun {
+    pub name: String,
+    pub calls_module: bool,
+    /// What it passes: the name in the module, the block of the test file, and where that stands.
+    pub passed: Vec<(ProviderKey, ProviderKey, Place)>,
+}
+
+/// Decodes what a run says about providers; what cannot be read says nothing, as to the program.
+pub(in crate::config) fn decode(block: &Block, faults: &Faults) -> TestRun {
+    let name = block.labels.first();
+    let passed = block.body.attribute("providers");
+    let items = match passed.map(|argument| &argument.value.kind) {
+        Some(ExprKind::Object(items)) => &**items,
+        _ => &[],
+    };
+    let passed = items.iter().filter_map(|item| {
+        let inside = match &item.key {
+            ObjectKey::Name(word) => Some((word.text.clone(), None)),
+            ObjectKey::Expr(key) => key_of(key),
+        };
+        let place = faults.place(item.value.span);
+        Some((inside?, key_of(&item.value)?, place))
+    });
+    TestRun {
+        name: name.map(|name| name.text.clone()).unwrap_or_default(),
+        calls_module: block
+            .body
+            .blocks()
+            .any(|nested| nested.kind.text == "module"),
+        passed: passed.collect(),
+    }
+}
+
+fn key_of(value: &Expr) -> Option<ProviderKey> {
+    match &value.kind {
+        ExprKind::Variable(name) => Some((name.clone(), None)),
+        ExprKind::Traversal(base, steps) => match (&base.kind, &**steps) {
+            (ExprKind::Variable(name), [Step::Attr(alias)]) => {
+                Some((name.clone(), Some(alias.text.clone())))
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}

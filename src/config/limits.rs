@@ -1,0 +1,18 @@
+//! How much is read of one root.
+
+/// The largest configuration file that is read, in bytes.
+pub const MAX_FILE_BYTES: u64 = 16 << 20;
+/// The most bytes that the files of one root and its modules may hold together.
+pub const MAX_TOTAL_BYTES: u64 = 256 << 20;
+/// The most configuration files that one root and its modules may have together.
+pub const MAX_FILES: usize = 20_000;
+/// The most requirements and module calls in a tree, counted once for each way that leads there.
+///
+/// A very large root has some 1000 calls of modules that require 5 to 10 providers each: less than
+/// a quarter of this.
+pub const MAX_STEPS: usize = 50_000;
+/// The most calls between the root and a module.
+pub const MAX_DEPTH: usize = 64;
+/// The most bytes that the names of the calls between the root and a module may have together; the
+/// programs fail at some 255, dots included (`config.md` 4).
+pub const MAX_PATH_BYTES: usize = 512;
