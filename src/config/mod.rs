@@ -9,10 +9,12 @@
 //! 4. `merge` applies the override files.
 //! 5. `tree` resolves all names to requirements.
 //!
-//! `language` is the one table of blocks and arguments that all of them look into; `flood` puts in order what there is to tell.
+//! All of them look into `language`, the one table of blocks and arguments, and collect what is wrong
+//! in `faults`; `flood` puts that in order.
 //!
 //! Invariant: what is not read is never passed over in silence. Either it cannot change the
-//! requirements, or [`Requirements::is_complete`](crate::requirement::Requirements::is_complete) is false and a diagnostic says why.
+//! requirements, or [`is_complete`](crate::requirement::Requirements::is_complete) is false and a
+//! diagnostic says why.
 
 mod decode;
 mod faults;

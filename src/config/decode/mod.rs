@@ -1,7 +1,8 @@
 //! From the tree of one file to what it declares, as far as requirements depend on it.
 //!
 //! `blocks` and `runs` begin with a file of a module and a test file; the others know one type of
-//! block each. What they find is put into `contents`.
+//! block each. What they find is put into `contents`. Blocks that require nothing are looked at for
+//! their faults (`statements`, `mocks`).
 
 pub(super) mod backends;
 pub(super) mod blocks;

@@ -3,12 +3,13 @@
 //! Two things add requirements: modules that runs call and, with OpenTofu, `provider` blocks.
 
 use crate::config::syntax::names::ProviderKey;
+use crate::config::validate::conditions;
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::config::decode::contents::{Call, CallVersion, Contents};
 use crate::config::decode::handover::Handover;
-use crate::config::decode::{calls, mocks, providers, run_providers, statements, variables};
+use crate::config::decode::{calls, mocks, providers, run_providers, variables};
 use crate::config::faults::Faults;
 use crate::config::language;
 use crate::config::syntax::{references, words};
@@ -181,7 +182,7 @@ pub(in crate::config) fn branch(path: &Path) -> String {
 fn run(block: &Block, faults: &mut Faults) -> Option<Call> {
     let [name] = &*block.labels else { return None };
     if !words::is_identifier(&name.text) {
-        faults.invalid("Invalid run block name", name.span, statements::NAME);
+        faults.invalid("Invalid run block name", name.span, words::NAME);
     }
     let blocks = bodies::check(&block.body, &language::RUN, faults);
     one_of(block, "command", &["apply", "plan"], faults);
@@ -192,7 +193,7 @@ fn run(block: &Block, faults: &mut Faults) -> Option<Call> {
     }
     for (kind, nested) in &blocks {
         match *kind {
-            "assert" => statements::check_rule(nested, faults),
+            "assert" => conditions::rule(nested, faults),
             "variables" => bodies::arguments_only(&nested.body, faults),
             "backend" => {
                 let remark = "only alpha versions have this block";

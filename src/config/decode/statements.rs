@@ -4,11 +4,10 @@
 use crate::config::decode::contents::{Contents, Declaration};
 use crate::config::decode::resources;
 use crate::config::faults::Faults;
-use crate::config::file::Role;
 use crate::config::language;
 use crate::config::syntax::addresses::{self, Address};
 use crate::config::syntax::{references, words};
-use crate::config::validate::{self, Inside, bodies};
+use crate::config::validate::{self, Inside, bodies, conditions};
 use crate::expr;
 use crate::hcl::tree::{Block, Body, Expr};
 
@@ -17,11 +16,11 @@ pub(in crate::config) fn output(block: &Block, contents: &mut Contents, faults: 
     contents.declare("output", block, faults);
     let [label] = &*block.labels else { return };
     if !words::is_identifier(&label.text) {
-        faults.invalid("Invalid output name", label.span, NAME);
+        faults.invalid("Invalid output name", label.span, words::NAME);
     }
     for (kind, nested) in bodies::check(&block.body, &language::OUTPUT, faults) {
         if kind == "precondition" {
-            check_rule(nested, faults);
+            conditions::rule(nested, faults);
         } else {
             let remark = "an output has preconditions only";
             faults.invalid("Postconditions are not allowed", nested.kind.span, remark);
@@ -42,32 +41,12 @@ pub(in crate::config) fn output(block: &Block, contents: &mut Contents, faults: 
     }
 }
 
-/// What is said of a name that is none.
-pub(in crate::config) const NAME: &str = "a name holds letters, digits, dashes and underscores";
-
-/// Checks a block of a condition and a message, whatever it is called.
-pub(in crate::config) fn check_rule(block: &Block, faults: &mut Faults) {
-    let kind = &block.kind.text;
-    if faults.role == Role::Override {
-        let title = format!("Can't override {kind} blocks");
-        faults.invalid(title, block.header, "");
-        return;
-    }
-    bodies::check(&block.body, &language::RULE, faults);
-    let condition = block.body.attribute("condition");
-    if let Some(condition) = condition.filter(|condition| !references::refers(&condition.value)) {
-        let title = format!("Invalid {kind} expression");
-        let remark = "this is always the same";
-        faults.invalid(title, condition.value.span, remark);
-    }
-}
-
 /// Decodes a `locals` block.
 pub(in crate::config) fn locals(body: &Body, contents: &mut Contents, faults: &mut Faults) {
     bodies::arguments_only(body, faults);
     for value in body.attributes() {
         if !words::is_identifier(&value.name.text) {
-            faults.invalid("Invalid local value name", value.name.span, NAME);
+            faults.invalid("Invalid local value name", value.name.span, words::NAME);
         }
         contents.declared.push(Declaration {
             kind: "local",
@@ -82,14 +61,14 @@ pub(in crate::config) fn check(block: &Block, contents: &mut Contents, faults: &
     contents.declare("check", block, faults);
     let [label] = &*block.labels else { return };
     if !words::is_identifier(&label.text) {
-        faults.invalid("Invalid check block name", label.span, NAME);
+        faults.invalid("Invalid check block name", label.span, words::NAME);
     }
     let nested = bodies::check(&block.body, &language::CHECK, faults);
     let mut asserts = 0;
     for (kind, nested) in &nested {
         let before = faults.errors();
         if *kind == "assert" {
-            check_rule(nested, faults);
+            conditions::rule(nested, faults);
             asserts += usize::from(faults.errors() == before);
         }
     }
@@ -159,7 +138,7 @@ pub(in crate::config) fn reference<'e>(
 
 /// What is said of an address that is none.
 pub(in crate::config) const ADDRESS: &str =
-    "write TYPE.NAME or module.NAME, without computing anything";
+    "write TYPE.words::NAME or module.words::NAME, without computing anything";
 
 /// Decodes a `removed` block.
 pub(in crate::config) fn removed(block: &Block, faults: &mut Faults) {
@@ -192,7 +171,7 @@ fn removed_address<'e>(value: &'e Expr, faults: &mut Faults) -> Option<Address<'
     let address = match addresses::object(&parts, faults.flavor) {
         Ok(address) => address,
         Err((title, place)) => {
-            faults.invalid(title, place, "write TYPE.NAME or module.NAME");
+            faults.invalid(title, place, "write TYPE.words::NAME or module.words::NAME");
             return None;
         }
     };

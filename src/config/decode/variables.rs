@@ -5,11 +5,11 @@
 //! that the type gives it, and whether it must be known early. What only we cannot compute changes no
 //! requirement by itself and is no fault.
 
-use crate::config::decode::statements;
 use crate::config::faults::Faults;
 use crate::config::file::{Place, Role, Syntax};
 use crate::config::syntax::{references, words};
 use crate::config::validate::bodies;
+use crate::config::validate::conditions;
 use crate::config::{flood, language};
 use crate::diag::{Diagnostic, Span};
 use crate::expr::{self, Misfit, Type, Typed, Value};
@@ -65,7 +65,7 @@ pub(in crate::config) fn decode(block: &Block, faults: &mut Faults) -> Option<Va
     if is_reserved || !words::is_identifier(&name.text) {
         let remark = match is_reserved {
             true => "this name means something else where a module is called",
-            false => statements::NAME,
+            false => words::NAME,
         };
         faults.invalid("Invalid variable name", name.span, remark);
     }
@@ -146,7 +146,7 @@ fn deprecated(block: &Block, name: Span, faults: &mut Faults) {
 
 /// Checks a `validation` block, whose condition must look at the value.
 fn validation(name: &str, block: &Block, faults: &mut Faults) {
-    statements::check_rule(block, faults);
+    conditions::rule(block, faults);
     let condition = block.body.attribute("condition");
     let Some(condition) = condition.filter(|_| faults.role != Role::Override) else {
         return;

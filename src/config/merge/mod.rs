@@ -4,6 +4,15 @@
 //! large files costs nothing more until somebody asks. It holds what the programs would go on with,
 //! each argument with the file that it comes from. What they refuse was reported when the module was
 //! read; here it is left out.
+//!
+//! `module` finds which block overrides which, `bodies` and `settings` merge them by what the table of
+//! the language says, `fates` knows when an argument counts.
+//!
+//! Requirements do not come from merged bodies: `overrides` applies the decoded contents of override
+//! files once more. A file must be decoded on its own for its faults, because an override repairs no
+//! fault of its base (`override-repairs-nothing`), and the programs keep values of that step: the
+//! default of a variable has been brought to the type of its own file before an override changes that
+//! type, and OpenTofu checks the `required_version` of each file.
 
 mod bodies;
 mod fates;

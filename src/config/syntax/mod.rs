@@ -1,11 +1,12 @@
 //! Either syntax to one tree, and what expressions in it name (`config.md` 1.6).
 //!
-//! In JSON nothing says whether a member is an argument or a block, so the table of the language
-//! drives the conversion (`convert`). What the programs refuse while they read
-//! by their table is reported here, under their titles; the decoders then see only what fits.
-//! The grammar is that of
-//! room `json`. Strings stay literal text; where a place takes a reference or a
+//! `hcl` reads native syntax. In JSON nothing says whether a member is an argument or a block, so the
+//! table of the language drives the conversion (`convert`). What the programs refuse while they read
+//! by their table is reported here, under their titles; the decoders then see only what fits. The
+//! grammar is that of room `json`. Strings stay literal text; where a place takes a reference or a
 //! template, `text` makes one of it.
+//!
+//! `references`, `addresses`, `names` and `words` read what an expression names.
 
 pub(super) mod addresses;
 mod convert;

@@ -1,5 +1,8 @@
 //! Bare words.
 
+/// What is said of a name that is none.
+pub(in crate::config) const NAME: &str = "a name holds letters, digits, dashes and underscores";
+
 /// Tells whether a text could stand as a bare word.
 ///
 /// Characters outside ASCII are not looked at: whether they are letters decides no requirement.

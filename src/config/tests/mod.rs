@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::config::*;
-use crate::diag::MAX_PROBLEMS;
+use crate::diag::{FileId, MAX_PROBLEMS};
+use crate::flavor::Flavor;
 use crate::requirement::Origin;
 use crate::world::mem::MemFiles;
 use crate::world::{DirEntry, FileKind, ReadSeek};

@@ -1,7 +1,8 @@
 //! What override files may set, and what that does to the answer.
 
 use crate::config::tests::{load_in, told};
-use crate::config::*;
+use crate::diag::Severity;
+use crate::flavor::Flavor;
 
 use Flavor::{OpenTofu1_12, Terraform1_11, Terraform1_15, Terraform1_16};
 

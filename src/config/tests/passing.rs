@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use crate::config::tests::{load_in, told};
-use crate::config::*;
 use crate::diag::MAX_PROBLEMS;
+use crate::flavor::Flavor;
 
 use Flavor::{OpenTofu1_12, Terraform1_11, Terraform1_15, Terraform1_16};
 

@@ -10,6 +10,7 @@ use crate::config::tree::files::ModuleFiles;
 use crate::config::tree::reader::Reader;
 use crate::config::*;
 use crate::expr::{Typed, Value};
+use crate::flavor::Flavor;
 use crate::world::mem::MemFiles;
 
 use Flavor::{OpenTofu1_12, Terraform1_11, Terraform1_15, Terraform1_16};

@@ -2,7 +2,8 @@
 //!
 //! `files` picks the files of a directory, `reader` reads them, `resolve` makes requirements of the
 //! names in one module, and `walk` follows the calls, with the `manifest` of installed modules and
-//! the `state` beside them. `branches` is the tree as others see it, `glance` a look at one
+//! the `state` beside them. Then `passing` and `run_types` compare what calls and test runs hand over
+//! with what modules take. `branches` is the tree as others see it, `glance` a look at one
 //! directory.
 
 pub(super) mod branches;

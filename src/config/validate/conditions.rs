@@ -45,3 +45,20 @@ pub(super) fn check(owner: Owner<'_>, block: &Block, faults: &mut Faults) {
         }
     }
 }
+
+/// Checks a block of a condition and a message, whatever it is called.
+pub(in crate::config) fn rule(block: &Block, faults: &mut Faults) {
+    let kind = &block.kind.text;
+    if faults.role == Role::Override {
+        let title = format!("Can't override {kind} blocks");
+        faults.invalid(title, block.header, "");
+        return;
+    }
+    bodies::check(&block.body, &language::RULE, faults);
+    let condition = block.body.attribute("condition");
+    if let Some(condition) = condition.filter(|condition| !references::refers(&condition.value)) {
+        let title = format!("Invalid {kind} expression");
+        let remark = "this is always the same";
+        faults.invalid(title, condition.value.span, remark);
+    }
+}

@@ -1,13 +1,14 @@
-//! What one file can get wrong in the blocks that providers and modules fill (rules 12.1 to 12.4).
+//! What one file can get wrong (`config.md` 12).
 //!
-//! Providers and modules decide what most of such a block means, so that most of it passes. Only the
-//! words that the programs keep for themselves are looked at here: which of them stand where, in
-//! which flavor, how often, and with which values. None of it changes a requirement; each fault
-//! leaves the module without any.
+//! `bodies` compares any body with the table of the language. The others look at the blocks that
+//! providers and modules fill: these decide what most of such a block means, so that most of it
+//! passes. Only the words that the programs keep for themselves are looked at: which of them stand
+//! where, in which flavor, how often, and with which values. None of it changes a requirement; each
+//! fault leaves the module without any.
 
 pub(super) mod bodies;
 mod calls;
-mod conditions;
+pub(super) mod conditions;
 mod lifecycle;
 pub(super) mod overriding;
 mod providers;

@@ -5,9 +5,11 @@ mod settings;
 
 use std::fmt::Write as _;
 
-use crate::config::merge::*;
+use crate::config::file::Place;
+use crate::config::merge::merged::*;
 use crate::config::tests::load_in;
-use crate::diag::has_errors;
+use crate::diag::{Texts, has_errors};
+use crate::flavor::Flavor;
 
 use Flavor::{OpenTofu1_12, Terraform1_11, Terraform1_15, Terraform1_16};
 
