@@ -58,6 +58,8 @@ pub(super) fn chunks(text: &str, broken: &[usize]) -> Vec<Chunk> {
     for chunk in &mut chunks {
         let Some(name) = chunk.name else { continue };
         if !names.insert(&text[name.start..name.end]) {
+            // The programs drop such an argument without a look inside, so its own faults are
+            // nobody's business.
             chunk.found = Findings::default();
             redefine(&mut chunk.found, name, chunk.span);
         }
@@ -90,6 +92,8 @@ fn redefine(found: &mut Findings, name: Span, item: Span) {
 }
 
 fn cut(text: &str, broken: &[usize], region: Span) -> Vec<Chunk> {
+    // All tokens are cut first: a walk that stops at a fault must be able to look ahead for the end of
+    // the item, which only tokens with their depth can tell.
     let tokens = tokens(text, region);
     let mut chunks = Vec::new();
     let mut walk = Walk {
@@ -127,6 +131,10 @@ fn cut(text: &str, broken: &[usize], region: Span) -> Vec<Chunk> {
 
 /// Cuts a faulty item before every line that can only be the start of a top-level block; none if
 /// there is no such line.
+///
+/// A brace that is missing makes an item run to the end of the file, and everything behind it would
+/// be lost. A keyword at the very start of a line, with a brace on the same line, is hardly ever
+/// inside of a block, so the loss ends there.
 fn pieces(text: &str, item: &[Token], span: Span) -> Vec<Span> {
     let has_brace = |from: usize| text[from..].lines().next().is_some_and(|l| l.contains('{'));
     let starts_block = |token: &&Token| {
@@ -181,7 +189,10 @@ impl Walk<'_> {
 
     /// Goes to the end of an item that cannot be saved, and blanks it.
     fn leave(&mut self, first: Token, depth: usize) {
+        // A fault inside of brackets leaves line ends switched off; what comes next needs them.
         self.lines_count = true;
+        // The walk may have gone into the item or, in a header, past its end, so the end is sought
+        // from the first token on.
         let start = self
             .tokens
             .partition_point(|token| token.start < first.start);

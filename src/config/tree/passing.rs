@@ -35,6 +35,8 @@ pub(in crate::config) fn check(
     if diag::has_errors(found) {
         return;
     }
+    // A module that many calls share is one value behind several `Rc`s; its address is its identity,
+    // so that its own references are looked at once.
     let mut modules = BTreeMap::new();
     let mut checks = Checks {
         flavor,
@@ -67,10 +69,12 @@ pub(in crate::config) fn check(
         };
         let parent = declared(caller);
         let call = parent.and_then(|parent| parent.calls.get(&**name));
+        // A ban reaches all the way down. Callers come first in the list, so theirs is known.
         let own = call.and_then(|call| call.handover.repetition.place());
         let ban = own.or(bans[caller]);
         bans.push(ban);
         if let (Some(child), Some(parent), Some(call)) = (callee, parent, call) {
+            // Where a ban comes from depends on the way, so it is checked for each of them.
             checks.banned(child, ban);
             // What many ways lead to is the same each time.
             if compared.insert((ptr::from_ref::<Call>(call), ptr::from_ref(child))) {
@@ -376,6 +380,7 @@ impl Checks<'_> {
         if wanted == given {
             return;
         }
+        // Writing addresses takes longer than comparing them, and nobody reads that many.
         if self.errors > MAX_PROBLEMS {
             self.errors += 1;
             return;

@@ -111,6 +111,8 @@ impl Tree<'_> {
         self.manifest = manifest::read(&mut self.reader, &self.settings.data_dir);
         let mut contents = self.reader.module(dir, &chosen);
         self.reader.found.append(&mut contents.backend_faults);
+        // A module that calls the root reads it once more, as a child: what is allowed there differs,
+        // so the root is not among the modules that are kept.
         let module = Rc::new(self.put_together(contents, Standing::Root));
         self.nodes.push(ModuleNode {
             path: ModulePath::default(),
@@ -160,9 +162,11 @@ impl Tree<'_> {
             let Reader { flavor, found, .. } = &mut self.reader;
             let needs = resolve::of_test(root, &contents.provider_blocks, *flavor, found);
             self.require(&path, &needs)?;
+            // Runs are compared with what their modules declare only when all of them are read.
             let mut called = BTreeMap::new();
             for call in &contents.calls {
                 self.step(call.place)?;
+                // Should the call lead to a module, that becomes the next in the list.
                 let node = self.instances.len();
                 self.call(Way {
                     call,
@@ -262,6 +266,8 @@ impl Tree<'_> {
                 let here = self.nodes[way.caller].dir.as_deref();
                 let here = here.unwrap_or(Path::new(""));
                 let dir = join(here, source);
+                // A local module is found without its record; one that names another directory
+                // shows that the programs would not see what we see.
                 let key = way.path.manifest_key();
                 let recorded = self.manifest.source(&key, &self.reader);
                 if let Some(other) = recorded.filter(|recorded| join(here, recorded) != dir) {
@@ -285,6 +291,8 @@ impl Tree<'_> {
 
     fn follow(&mut self, way: &Way<'_>, source: &str, dir: PathBuf) -> ControlFlow<()> {
         let place = way.call.place;
+        // The programs walk until the path of the directory is too long for the system. Directories
+        // are compared by their text, so a link can still lead around: the depth ends that.
         if self.is_on_the_way(way.caller, &dir) {
             let remark = "this directory is on the way to this very call";
             self.unreadable(place, "Module calls itself without end", remark);
