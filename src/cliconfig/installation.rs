@@ -154,9 +154,10 @@ impl Reader {
         let known: Vec<&str> = KINDS.iter().map(|(known, _)| *known).collect();
         let known: Vec<&str> = known.into_iter().filter(|one| self.is_known(one)).collect();
         let title = "Unknown provider installation method";
-        let note = match name == "oci_mirror" {
-            true => "only OpenTofu knows this method",
-            false => "neither Terraform nor OpenTofu has such a method",
+        let note = if name == "oci_mirror" {
+            "only OpenTofu knows this method"
+        } else {
+            "neither Terraform nor OpenTofu has such a method"
         };
         let help = did_you_mean(name, &known);
         let help = help.unwrap_or_else(|| "delete the block".to_owned());

@@ -34,9 +34,10 @@ pub(super) enum Habits {
 
 impl Habits {
     /// Those of the machine that this was built for.
-    pub(super) const HERE: Self = match cfg!(windows) {
-        true => Self::Windows,
-        false => Self::Unix,
+    pub(super) const HERE: Self = if cfg!(windows) {
+        Self::Windows
+    } else {
+        Self::Unix
     };
 }
 
@@ -109,9 +110,10 @@ impl Place<'_> {
             Habits::Windows => self.path("APPDATA")?.join("terraform.d"),
         };
         // An empty directory hides the other one too.
-        match flavor.is_opentofu() && !self.exists(&usual) {
-            true => self.xdg("").or(Some(usual)),
-            false => Some(usual),
+        if flavor.is_opentofu() && !self.exists(&usual) {
+            self.xdg("").or(Some(usual))
+        } else {
+            Some(usual)
         }
     }
 

@@ -313,13 +313,14 @@ impl CliConfig {
             format!("packages come from registries here, as with `{program} providers lock`");
         let title = "provider_installation is not followed";
         let direct = self.installations.iter().any(Installation::is_direct);
-        let mut diagnostic = match direct {
-            true => Diagnostic::note(NOT_FOLLOWED, title).at(first.file, first.span, note),
-            false => Diagnostic::warning(NOT_FOLLOWED, title).at(
+        let mut diagnostic = if direct {
+            Diagnostic::note(NOT_FOLLOWED, title).at(first.file, first.span, note)
+        } else {
+            Diagnostic::warning(NOT_FOLLOWED, title).at(
                 first.file,
                 first.span,
                 format!("{note}, though it has no `direct` method"),
-            ),
+            )
         };
         for other in others {
             diagnostic = diagnostic.see(other.file, other.span, "neither is this");

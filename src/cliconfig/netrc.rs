@@ -144,10 +144,7 @@ impl Words<'_> {
         let mut word = String::new();
         let mut chars = self.rest.char_indices().skip(usize::from(quoted));
         while let Some((at, c)) = chars.next() {
-            let ends = match quoted {
-                true => c == '"',
-                false => c.is_whitespace(),
-            };
+            let ends = if quoted { c == '"' } else { c.is_whitespace() };
             if ends {
                 self.rest = &self.rest[at + c.len_utf8()..];
                 return Some(word);

@@ -130,9 +130,10 @@ fn number(text: &str) -> (Kind, usize) {
         Some(hex) => !hex.is_empty() && hex.bytes().all(|byte| byte.is_ascii_hexdigit()),
         None => digits.starts_with(|c: char| c.is_ascii_digit()) && digits.parse::<f64>().is_ok(),
     };
-    match is_number {
-        true => (Kind::Number, len),
-        false => (Kind::Fault("this is no number"), len),
+    if is_number {
+        (Kind::Number, len)
+    } else {
+        (Kind::Fault("this is no number"), len)
     }
 }
 

@@ -151,9 +151,10 @@ fn native(text: &str) -> (Vec<u8>, Result<Vec<Entry>, Vec<Fault>>) {
         Fault::new(span.unwrap_or_default(), problem.title)
     };
     let faults: Vec<Fault> = found.into_iter().map(fault).collect();
-    let tree = match faults.is_empty() {
-        true => Ok(convert.body(&body)),
-        false => Err(faults),
+    let tree = if faults.is_empty() {
+        Ok(convert.body(&body))
+    } else {
+        Err(faults)
     };
     (prepared.shown, tree)
 }

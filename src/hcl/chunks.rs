@@ -49,17 +49,17 @@ pub(super) struct Chunk {
 pub(super) fn chunks(text: &str, broken: &[usize]) -> Vec<Chunk> {
     let mut chunks = Vec::new();
     for chunk in cut(text, broken, Span::new(0, text.len())) {
-        match chunk.pieces.is_empty() {
-            true => chunks.push(chunk),
-            false => chunks.extend(cut_again(text, broken, &chunk)),
+        if chunk.pieces.is_empty() {
+            chunks.push(chunk)
+        } else {
+            chunks.extend(cut_again(text, broken, &chunk))
         }
     }
     let mut names = BTreeSet::new();
     for chunk in &mut chunks {
         let Some(name) = chunk.name else { continue };
         if !names.insert(&text[name.start..name.end]) {
-            // The programs drop such an argument without a look inside, so its own faults are
-            // nobody's business.
+            // All of it is blanked, and patches must not overlap, so those for faults inside go.
             chunk.found = Findings::default();
             redefine(&mut chunk.found, name, chunk.span);
         }
@@ -116,9 +116,10 @@ fn cut(text: &str, broken: &[usize], region: Span) -> Vec<Chunk> {
         let item = &tokens[first..walk.at];
         let span = Span::new(tokens[first].start, item.last().map_or(0, |last| last.end));
         let found = std::mem::take(&mut walk.found);
-        let pieces = match found.faults.is_empty() {
-            true => Vec::new(),
-            false => pieces(text, item, span),
+        let pieces = if found.faults.is_empty() {
+            Vec::new()
+        } else {
+            pieces(text, item, span)
         };
         chunks.push(Chunk {
             span,

@@ -203,9 +203,10 @@ fn refused(file: FileId, around: Span, refusal: &hcl_edit::parser::Error) -> Dia
     let message = refusal.message();
     let is_limit = message.contains("nested levels") || message.contains("chained binary");
     let start = (around.start + refusal.location().offset()).min(around.end);
-    let fault = match is_limit {
-        true => findings::too_deep(Span::new(start, start)),
-        false => findings::fault("Invalid expression", Span::new(start, start)),
+    let fault = if is_limit {
+        findings::too_deep(Span::new(start, start))
+    } else {
+        findings::fault("Invalid expression", Span::new(start, start))
     };
     error(file, &fault)
 }

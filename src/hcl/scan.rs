@@ -276,9 +276,10 @@ impl<'t> Scanner<'t> {
 
     /// Skips a comment; an unclosed one is none, its `/` and `*` are operators.
     fn comment(&mut self) {
-        let close = match self.comments_close {
-            true => self.rest()[2..].find("*/"),
-            false => None,
+        let close = if self.comments_close {
+            self.rest()[2..].find("*/")
+        } else {
+            None
         };
         match close {
             Some(len) => self.at += len + 4,

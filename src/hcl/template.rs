@@ -112,9 +112,10 @@ fn parts(pieces: &mut std::vec::IntoIter<Piece>) -> (Vec<TemplatePart>, bool) {
             }
             Piece::Sequence(Sequence::If(condition), _) => {
                 let (then, has_else) = parts(pieces);
-                let otherwise = match has_else {
-                    true => parts(pieces).0,
-                    false => Vec::new(),
+                let otherwise = if has_else {
+                    parts(pieces).0
+                } else {
+                    Vec::new()
                 };
                 found.push(TemplatePart::If(Box::new(TemplateIf {
                     condition,

@@ -123,9 +123,10 @@ fn evaluate(value: &Expr, faults: &mut Faults) -> Result<Value, Unknown> {
         let value = syntax::as_template(value, faults);
         return expr::constant(faults.file, &value).map_err(|_| Unknown::Computed);
     }
-    expr::constant(faults.file, value).map_err(|error| match error.refused.is_empty() {
-        true => Unknown::Computed,
-        false => {
+    expr::constant(faults.file, value).map_err(|error| {
+        if error.refused.is_empty() {
+            Unknown::Computed
+        } else {
             faults.add(error.refused);
             Unknown::Refused
         }

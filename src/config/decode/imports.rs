@@ -84,9 +84,10 @@ fn address<'e>(
     const REMARK: &str = "write TYPE.NAME";
     let is_opentofu = faults.flavor.is_opentofu();
     let Some(parts) = parts else {
-        let (title, place) = match is_opentofu {
-            true => ("Invalid import address expression", to.value.span),
-            false => (NO_TARGET, to.span),
+        let (title, place) = if is_opentofu {
+            ("Invalid import address expression", to.value.span)
+        } else {
+            (NO_TARGET, to.span)
         };
         faults.invalid(title, place, REMARK);
         return None;
@@ -105,9 +106,10 @@ fn address<'e>(
             }
         },
         Err((title, place)) => {
-            let (title, place) = match is_opentofu {
-                true => (title, place),
-                false => (NO_TARGET, to.span),
+            let (title, place) = if is_opentofu {
+                (title, place)
+            } else {
+                (NO_TARGET, to.span)
             };
             faults.invalid(title, place, REMARK);
             None
@@ -135,9 +137,10 @@ fn declare(
     contents: &mut Contents,
     faults: &Faults,
 ) {
-    let (shown, place) = match faults.flavor.is_opentofu() {
-        true => (address.with_keys(), block.header),
-        false => (address.without_keys(), to.value.span),
+    let (shown, place) = if faults.flavor.is_opentofu() {
+        (address.with_keys(), block.header)
+    } else {
+        (address.without_keys(), to.value.span)
     };
     contents.declared.push(Declaration {
         kind: "import",

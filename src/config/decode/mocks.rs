@@ -27,9 +27,10 @@ pub(in crate::config) fn provider(block: &Block, faults: &mut Faults) -> Option<
         names::invalid_local_name(block.header, faults);
         return None;
     }
-    let title = match faults.flavor.is_opentofu() {
-        true => "Invalid mock provider configuration alias",
-        false => "Invalid provider configuration alias",
+    let title = if faults.flavor.is_opentofu() {
+        "Invalid mock provider configuration alias"
+    } else {
+        "Invalid provider configuration alias"
     };
     let alias = providers::alias(&block.body, title, faults);
     if let Some(argument) = block.body.attribute("for_each").filter(|_| alias.is_none())
@@ -63,9 +64,10 @@ fn mocks(provider: &Block, blocks: &[(&'static str, &Block)], faults: &mut Fault
         }
         match seen.get(&(*kind, &*label.text)) {
             Some(first) => {
-                let (title, place) = match faults.flavor.is_opentofu() {
-                    true => (format!("Duplicated `{kind}` block"), provider.header),
-                    false => (format!("Duplicate {kind} block"), label.span),
+                let (title, place) = if faults.flavor.is_opentofu() {
+                    (format!("Duplicated `{kind}` block"), provider.header)
+                } else {
+                    (format!("Duplicate {kind} block"), label.span)
                 };
                 again(title, place, *first, faults);
             }
@@ -104,9 +106,10 @@ fn values(argument: &Attribute, title: Option<String>, faults: &mut Faults) {
     let Some(value) = bodies::constant(&argument.value, faults) else {
         return;
     };
-    let title = match faults.flavor.is_opentofu() {
-        true => Some("Object expected".to_owned()),
-        false => title,
+    let title = if faults.flavor.is_opentofu() {
+        Some("Object expected".to_owned())
+    } else {
+        title
     };
     if let (false, Some(title)) = (matches!(value, Value::Object(_)), title) {
         faults.invalid(title, argument.name.span, "an object is needed here");
@@ -142,17 +145,19 @@ fn target_address(kind: &str, argument: &Attribute, faults: &mut Faults) {
         return;
     };
     let is_opentofu = faults.flavor.is_opentofu();
-    let read = match is_opentofu {
-        true => addresses::object(&parts, faults.flavor),
-        false => addresses::instance(&parts, faults.flavor),
+    let read = if is_opentofu {
+        addresses::object(&parts, faults.flavor)
+    } else {
+        addresses::instance(&parts, faults.flavor)
     };
     let address = match read {
         Ok(address) => address,
         Err((title, place)) => {
             // OpenTofu expects a module before it looks at what follows.
-            let title = match is_opentofu && kind == "override_module" && title == NO_ADDRESS {
-                true => "Module address expected",
-                false => title,
+            let title = if is_opentofu && kind == "override_module" && title == NO_ADDRESS {
+                "Module address expected"
+            } else {
+                title
             };
             return faults.invalid(title, place, statements::ADDRESS);
         }

@@ -149,9 +149,10 @@ impl Seen {
 
     /// To Terraform a mock is a provider; to OpenTofu only mocks among themselves must differ.
     fn either(&mut self, block: &Block, key: ProviderKey, faults: &mut Faults) {
-        let title = match faults.flavor.is_opentofu() {
-            true => "Duplicated `mock_provider` block",
-            false => "Duplicate provider block",
+        let title = if faults.flavor.is_opentofu() {
+            "Duplicated `mock_provider` block"
+        } else {
+            "Duplicate provider block"
         };
         match self.providers.get(&key) {
             Some(first) => twice(title, block, *first, faults),

@@ -63,9 +63,10 @@ pub(in crate::config) fn decode(block: &Block, faults: &mut Faults) -> Option<Va
     let validations = bodies::check(&block.body, &language::VARIABLE, faults);
     let is_reserved = language::CALL.has_name(&name.text);
     if is_reserved || !words::is_identifier(&name.text) {
-        let remark = match is_reserved {
-            true => "this name means something else where a module is called",
-            false => words::NAME,
+        let remark = if is_reserved {
+            "this name means something else where a module is called"
+        } else {
+            words::NAME
         };
         faults.invalid("Invalid variable name", name.span, remark);
     }

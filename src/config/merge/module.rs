@@ -179,16 +179,18 @@ fn unescape(block: &mut MergedBlock, flavor: Flavor) {
         return;
     };
     for (name, argument) in escape.body.attributes {
-        let body = match schema.has_argument(&name) {
-            true => &mut block.escaped,
-            false => &mut block.body,
+        let body = if schema.has_argument(&name) {
+            &mut block.escaped
+        } else {
+            &mut block.body
         };
         body.attributes.entry(name).or_insert(argument);
     }
     for (kind, mut all) in escape.body.blocks {
-        let body = match schema.has_block(&kind) {
-            true => &mut block.escaped,
-            false => &mut block.body,
+        let body = if schema.has_block(&kind) {
+            &mut block.escaped
+        } else {
+            &mut block.body
         };
         body.blocks.entry(kind).or_default().append(&mut all);
     }

@@ -92,10 +92,11 @@ impl<'a> Merge<'a> {
 
     /// Checks that what one file overrides is there, and what it may set only once.
     fn declarations(&mut self, declared: &[Declaration]) {
-        // Newer versions have new titles for these, but not in override files (rules 3.6).
-        let flavor = match self.flavor.is_opentofu() {
-            true => self.flavor,
-            false => Flavor::Terraform1_11,
+        // Newer versions have new titles for these, but not in override files (`config.md` 2.3).
+        let flavor = if self.flavor.is_opentofu() {
+            self.flavor
+        } else {
+            Flavor::Terraform1_11
         };
         // A backend and a cloud in one file are no rivals here: the cloud counts.
         for kind in ["backend", "cloud", "encryption"] {
@@ -193,10 +194,11 @@ impl<'a> Merge<'a> {
                 }
                 CallVersion::Stated(_) => {}
             }
-            // OpenTofu reads sources after merging; Terraform finds this out when installing.
-            let (title, place) = match self.flavor.is_opentofu() {
-                true => ("Invalid registry module source address", call.place),
-                false => ("Invalid version constraint", call.header),
+            // OpenTofu reads sources after merging [R]; Terraform finds this out when installing.
+            let (title, place) = if self.flavor.is_opentofu() {
+                ("Invalid registry module source address", call.place)
+            } else {
+                ("Invalid version constraint", call.header)
             };
             let remark = "a local module has no versions";
             flood::push(

@@ -224,23 +224,24 @@ impl Grammar {
     }
 
     fn of_objects(flavor: Flavor) -> Self {
-        let (kinds, keys): (&[_], _) = match flavor.is_opentofu() {
-            true => (
+        let (kinds, keys): (&[_], _) = if flavor.is_opentofu() {
+            (
                 &[("data", "data"), ("ephemeral", "ephemeral")],
                 Keys::Refused {
                     of_module: "Module instance address with keys is not allowed",
                     of_resource: "Resource instance address with keys is not allowed",
                     beyond: Some(NO_ADDRESS),
                 },
-            ),
-            false => (
+            )
+        } else {
+            (
                 &[("data", "data")],
                 Keys::Refused {
                     of_module: "Module instance keys not allowed",
                     of_resource: "Resource instance keys not allowed",
                     beyond: None,
                 },
-            ),
+            )
         };
         Self {
             kinds,

@@ -34,9 +34,10 @@ pub(in crate::config) fn provider_argument(
         return Ok(None);
     };
     // Only OpenTofu says what is wrong with a text that is no expression.
-    let read = match faults.flavor.is_opentofu() {
-        true => text::as_expression(&argument.value, faults).ok_or(())?,
-        false => text::as_reference(&argument.value, faults),
+    let read = if faults.flavor.is_opentofu() {
+        text::as_expression(&argument.value, faults).ok_or(())?
+    } else {
+        text::as_reference(&argument.value, faults)
     };
     configuration(&read, faults).map(Some)
 }

@@ -152,9 +152,10 @@ fn key(text: &str) -> Result<&str, &'static str> {
         let inside = |c: char| c.is_ascii_digit() || c == '.';
         return Ok(text.trim_start_matches(inside));
     }
-    Err(match text.starts_with('*') {
-        true => "Attribute name required",
-        false => "Index value required",
+    Err(if text.starts_with('*') {
+        "Attribute name required"
+    } else {
+        "Index value required"
     })
 }
 
@@ -216,9 +217,10 @@ impl<'e> Reference<'e> {
                     Some(Step::Index(_)) => 3,
                     _ => 2,
                 };
-                match self.steps.len() > behind {
-                    true => Ok(Subject::InsideAction),
-                    false => Ok(Subject::Action),
+                if self.steps.len() > behind {
+                    Ok(Subject::InsideAction)
+                } else {
+                    Ok(Subject::Action)
                 }
             }
             "string" | "number" | "bool" | "any" if is_new && self.steps.is_empty() => {

@@ -76,12 +76,13 @@ fn dotted(text: &str, at: Span) -> Option<Expr> {
         })
     });
     let steps: Vec<Step> = steps.collect::<Option<_>>()?;
-    match steps.is_empty() {
-        true => Some(base),
-        false => Some(Expr {
+    if steps.is_empty() {
+        Some(base)
+    } else {
+        Some(Expr {
             kind: ExprKind::Traversal(Box::new(base), steps),
             span: at,
-        }),
+        })
     }
 }
 

@@ -160,9 +160,10 @@ mod tests {
             .split_whitespace()
             .map(|name| DirEntry {
                 name: name.trim_end_matches('/').into(),
-                kind: match name.ends_with('/') {
-                    true => FileKind::Directory,
-                    false => FileKind::File,
+                kind: if name.ends_with('/') {
+                    FileKind::Directory
+                } else {
+                    FileKind::File
                 },
             })
             .collect();

@@ -326,9 +326,10 @@ impl Checks<'_> {
     /// Checks that a module with providers of its own is called without conditions.
     fn banned(&mut self, child: &Declared<'_>, ban: Option<Place>) {
         if let Some(ban) = ban.filter(|_| !child.configured.is_empty()) {
-            let title = match self.flavor.is_opentofu() {
-                true => "Module is incompatible with count, for_each, enabled and depends_on",
-                false => "Module is incompatible with count, for_each, and depends_on",
+            let title = if self.flavor.is_opentofu() {
+                "Module is incompatible with count, for_each, enabled and depends_on"
+            } else {
+                "Module is incompatible with count, for_each, and depends_on"
             };
             let remark = "a module down from here has provider blocks of its own";
             self.error(title, ban, remark);
@@ -372,9 +373,10 @@ impl Checks<'_> {
         };
         if !is_declared && !child.empty.contains_key(&name) {
             let remark = format!("the module does not declare {}", shown(name));
-            match wanted.is_default(self.flavor) {
-                true => self.odd(UNDEFINED, *place, &remark),
-                false => self.error(UNDEFINED, *place, &remark),
+            if wanted.is_default(self.flavor) {
+                self.odd(UNDEFINED, *place, &remark)
+            } else {
+                self.error(UNDEFINED, *place, &remark)
             }
         }
         if wanted == given {

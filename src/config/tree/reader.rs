@@ -62,9 +62,10 @@ impl<'a> Reader<'a> {
         dir: &Path,
         is_named: bool,
     ) -> Vec<SourceFile> {
-        let backups = match self.flavor.reads_backups_of_tests() {
-            true => Backups::Read,
-            false => Backups::LeftOut,
+        let backups = if self.flavor.reads_backups_of_tests() {
+            Backups::Read
+        } else {
+            Backups::LeftOut
         };
         match self.list(dir) {
             Ok(entries) => files::choose(&entries, backups, self.flavor).tests,
@@ -178,13 +179,15 @@ impl<'a> Reader<'a> {
 
     /// Turns a path from the root on into one that can be read; nothing is read otherwise.
     fn path(&self, path: &Path) -> PathBuf {
-        let path = match path.as_os_str().is_empty() {
-            true => self.root.clone(),
-            false => self.root.join(path),
+        let path = if path.as_os_str().is_empty() {
+            self.root.clone()
+        } else {
+            self.root.join(path)
         };
-        match path.as_os_str().is_empty() {
-            true => PathBuf::from("."),
-            false => path,
+        if path.as_os_str().is_empty() {
+            PathBuf::from(".")
+        } else {
+            path
         }
     }
 

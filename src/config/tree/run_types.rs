@@ -61,14 +61,13 @@ fn used<'a>(
 ) -> Vec<(&'a ProviderKey, &'a ProviderKey, Place)> {
     let passed = run.passed.iter();
     let passed = passed.filter(|(_, block, _)| blocks.contains_key(block));
-    match run.passed.is_empty() {
-        true => {
-            let defaults = blocks.iter().filter(|((_, alias), _)| alias.is_none());
-            defaults.map(|(key, place)| (key, key, *place)).collect()
-        }
-        false => passed
+    if run.passed.is_empty() {
+        let defaults = blocks.iter().filter(|((_, alias), _)| alias.is_none());
+        defaults.map(|(key, place)| (key, key, *place)).collect()
+    } else {
+        passed
             .map(|(inside, block, place)| (inside, block, *place))
-            .collect(),
+            .collect()
     }
 }
 

@@ -266,9 +266,10 @@ fn providers(reader: &mut Reader<'_>, path: &Path, document: &Document<'_>) -> O
 }
 
 fn unreadable_title(flavor: Flavor) -> &'static str {
-    match flavor.is_opentofu() {
-        true => "Failed refreshing the state",
-        false => "Error refreshing state",
+    if flavor.is_opentofu() {
+        "Failed refreshing the state"
+    } else {
+        "Error refreshing state"
     }
 }
 

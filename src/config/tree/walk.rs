@@ -111,8 +111,7 @@ impl Tree<'_> {
         self.manifest = manifest::read(&mut self.reader, &self.settings.data_dir);
         let mut contents = self.reader.module(dir, &chosen);
         self.reader.found.append(&mut contents.backend_faults);
-        // A module that calls the root reads it once more, as a child: what is allowed there differs,
-        // so the root is not among the modules that are kept.
+        // It is not kept among the modules: to a call it would be a child, to which other rules apply.
         let module = Rc::new(self.put_together(contents, Standing::Root));
         self.nodes.push(ModuleNode {
             path: ModulePath::default(),
@@ -291,8 +290,8 @@ impl Tree<'_> {
 
     fn follow(&mut self, way: &Way<'_>, source: &str, dir: PathBuf) -> ControlFlow<()> {
         let place = way.call.place;
-        // The programs walk until the path of the directory is too long for the system. Directories
-        // are compared by their text, so a link can still lead around: the depth ends that.
+        // Directories are compared by their text, so a link can still lead around in a circle: the
+        // limit of the depth ends that.
         if self.is_on_the_way(way.caller, &dir) {
             let remark = "this directory is on the way to this very call";
             self.unreadable(place, "Module calls itself without end", remark);

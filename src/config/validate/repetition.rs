@@ -25,9 +25,10 @@ pub(super) fn check(block: &Block, lifecycle: Option<&Block>, faults: &mut Fault
     };
     let mut spans = set.iter().map(|argument| argument.name.span);
     // Terraform shows the one that it reads last, OpenTofu whatever stands first.
-    let at = match faults.flavor.is_opentofu() {
-        true => spans.min_by_key(|span| span.start),
-        false => spans.next_back(),
+    let at = if faults.flavor.is_opentofu() {
+        spans.min_by_key(|span| span.start)
+    } else {
+        spans.next_back()
     };
     if let Some(at) = at {
         let title = format!("Invalid combination of {names}");

@@ -53,9 +53,10 @@ fn name_titles(kind: &str, flavor: Flavor) -> [&'static str; 2] {
     match kind {
         "data" => ["Invalid data source name", "Invalid data resource name"],
         "ephemeral" => {
-            let type_title = match flavor.is_opentofu() {
-                true => "Invalid ephemeral resource type name",
-                false => "Invalid ephemeral resource type",
+            let type_title = if flavor.is_opentofu() {
+                "Invalid ephemeral resource type name"
+            } else {
+                "Invalid ephemeral resource type"
             };
             [type_title, "Invalid ephemeral resource name"]
         }

@@ -48,9 +48,10 @@ pub(super) fn check(block: &Block, faults: &mut Faults) {
 
 /// Checks the events, and counts those that are some.
 fn count_events(value: &Expr, faults: &mut Faults) -> usize {
-    let known = match is_1_16(faults.flavor) {
-        true => &EVENTS[..],
-        false => &EVENTS[..4],
+    let known = if is_1_16(faults.flavor) {
+        &EVENTS[..]
+    } else {
+        &EVENTS[..4]
     };
     let mut seen: Vec<&str> = Vec::new();
     for item in references::list(value, faults) {
