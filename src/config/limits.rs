@@ -14,5 +14,5 @@ pub const MAX_STEPS: usize = 50_000;
 /// The most calls between the root and a module.
 pub const MAX_DEPTH: usize = 64;
 /// The most bytes that the names of the calls between the root and a module may have together; the
-/// programs fail at some 255, dots included (`config.md` 4).
+/// programs fail at some 255, dots included (rules 5.9).
 pub const MAX_PATH_BYTES: usize = 512;

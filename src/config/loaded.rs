@@ -15,7 +15,7 @@ pub struct Settings {
     /// Whose rules apply.
     pub flavor: Flavor,
     /// The directory that holds test files beside those of the root, from the root on, if it is not
-    /// `tests` (`config.md` 5).
+    /// `tests` (rules 6.1).
     pub test_directory: Option<PathBuf>,
     /// The directory of the program's own records, from the root on: `.terraform`, or what
     /// `TF_DATA_DIR` says.
@@ -24,7 +24,7 @@ pub struct Settings {
     pub workspace: Option<String>,
     /// Whether the state is read for providers that only it needs.
     pub reads_state: bool,
-    /// Whether addresses of Terraform's registry in the state mean OpenTofu's (`config.md` 6); says
+    /// Whether addresses of Terraform's registry in the state mean OpenTofu's (rules 7.5); says
     /// nothing to the other program.
     pub moves_state_hosts: bool,
 }

@@ -80,7 +80,7 @@ pub(in crate::config) fn version(block: &Block, faults: &mut Faults) -> Option<V
 }
 
 /// Reads the source of a module that a test run calls: no program computes that, and only OpenTofu
-/// takes more than local paths and registries (`config.md` 5).
+/// takes more than local paths and registries (rules 6.3).
 pub(in crate::config) fn of_run(
     value: &Expr,
     version: &Version,
@@ -200,7 +200,7 @@ fn classify(text: &str) -> Option<Source> {
 }
 
 /// Brings the source of a module that is not local into the form that the manifest records, where
-/// that is known for certain (`config.md` 4).
+/// that is known for certain (rules 5.4).
 pub(in crate::config) fn normal_source(text: &str, flavor: Flavor) -> Option<String> {
     if is_registry_address(text) {
         let (address, below) = match text.split_once("//") {

@@ -8,7 +8,7 @@ use crate::config::flood;
 use crate::diag::Diagnostic;
 use crate::flavor::Flavor;
 
-/// Reports what stands more than once but may not (`config.md` 2.6).
+/// Reports what stands more than once but may not (rules 3.14).
 pub(in crate::config) fn duplicates<'a>(
     declared: impl IntoIterator<Item = &'a Declaration>,
     flavor: Flavor,

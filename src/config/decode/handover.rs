@@ -191,7 +191,7 @@ fn duplicate(at: Span, faults: &mut Faults) {
 }
 
 /// Tells whether a `provider` block holds nothing for the provider, so that it may stand for one that
-/// a caller passes (`config.md` 4).
+/// a caller passes (rules 5.6).
 pub(in crate::config) fn is_empty_provider(body: &Body) -> bool {
     let own = |name: &str| !language::PROVIDER.has_argument(name);
     let escaped = |block: &Block| block.kind.text == ESCAPE && block.body.items.is_empty();

@@ -230,7 +230,7 @@ fn configuration_aliases(name: &Word, item: &ObjectItem, faults: &mut Faults) ->
     names
 }
 
-/// Decodes a `provider` block; its `version` is deprecated, but it counts (`config.md` 3.2).
+/// Decodes a `provider` block; its `version` is deprecated, but it counts (rules 4.8).
 pub(in crate::config) fn provider_block(
     block: &Block,
     contents: &mut Contents,

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Primary and override files (`config.md` 1.5).
+/// Primary and override files (rules 1.8).
 ///
 /// What an override file cannot change is [`Merging::Stays`]; settings and local values are merged
 /// one by one.

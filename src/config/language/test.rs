@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Test files (`config.md` 5).
+/// Test files (rules 6).
 pub(in crate::config) static TEST_FILE: Schema = strict(
     &[],
     &[

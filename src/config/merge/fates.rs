@@ -1,4 +1,4 @@
-//! Whether an argument that an override sets counts (`config.md` 2.2 to 2.5).
+//! Whether an argument that an override sets counts (rules 3.3 to 3.13).
 
 use crate::config::language::{self, Fate, Merging, Schema};
 use crate::config::merge::merged::MergedAttribute;

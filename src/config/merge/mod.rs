@@ -9,10 +9,10 @@
 //! the language says, `fates` knows when an argument counts.
 //!
 //! Requirements do not come from merged bodies: `overrides` applies the decoded contents of override
-//! files once more. A file must be decoded on its own for its faults, because an override repairs no
-//! fault of its base (`override-repairs-nothing`), and the programs keep values of that step: the
-//! default of a variable has been brought to the type of its own file before an override changes that
-//! type, and OpenTofu checks the `required_version` of each file.
+//! files once more. Each file must be decoded on its own for its faults, because an override repairs
+//! no fault of its base (rules 3.2), and the programs keep values of that step: the default of a
+//! variable has been brought to the type of its own file before an override changes that type
+//! (rules 3.13), and OpenTofu checks the `required_version` of each file (rules 3.5).
 
 mod bodies;
 mod fates;

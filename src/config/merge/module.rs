@@ -119,7 +119,7 @@ impl Merge {
         let Some(schema) = fates::schema_of(&block.kind.text, self.flavor) else {
             return;
         };
-        // Terraform passes over these without a word (`config.md` 2.4).
+        // Terraform passes over these without a word (rules 3.9).
         if block.kind.text == "ephemeral" && !self.flavor.is_opentofu() {
             return;
         }

@@ -92,7 +92,7 @@ impl<'a> Merge<'a> {
 
     /// Checks that what one file overrides is there, and what it may set only once.
     fn declarations(&mut self, declared: &[Declaration]) {
-        // Newer versions have new titles for these, but not in override files (`config.md` 2.3).
+        // Newer versions have new titles for these, but not in override files (rules 3.6).
         let flavor = if self.flavor.is_opentofu() {
             self.flavor
         } else {

@@ -1,4 +1,4 @@
-//! Either syntax to one tree, and what expressions in it name (`config.md` 1.6).
+//! Either syntax to one tree, and what expressions in it name (rules 2).
 //!
 //! `hcl` reads native syntax. In JSON nothing says whether a member is an argument or a block, so the
 //! table of the language drives the conversion (`convert`). What the programs refuse while they read
