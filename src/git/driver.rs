@@ -1,10 +1,12 @@
 //! Wiring lockctl into git: settings, and a line of attributes. The only part that writes.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
+use super::attributes::{with_line, without_line};
 use super::error::GitError;
 use super::repository::{MAX_LIST_BYTES, Repository, Scope, path_of};
-use crate::world::{Env, Run};
+use crate::world::{Disk, Env, Replaced, Run};
 
 /// The settings that git needs, by their names.
 ///
@@ -21,14 +23,11 @@ pub const SETTINGS: [(&str, &str); 3] = [
     ("diff.lockctl.textconv", "lockctl git-textconv"),
 ];
 
-/// The line of attributes that names the drivers.
-pub const ATTRIBUTES: &str = ".terraform.lock.hcl merge=lockctl diff=lockctl";
-
 const LOCK_FILE: &str = ".terraform.lock.hcl";
 
-/// A setting or attribute as git sees it.
+/// A setting or attribute, with the value that counts for git.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InForce {
+pub struct EffectiveSetting {
     /// Where git reads it.
     pub kind: SettingKind,
     /// Its name.
@@ -52,6 +51,52 @@ pub enum SettingKind {
     Attribute,
 }
 
+/// Whether git should call lockctl.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WiringGoal {
+    /// It should.
+    Installed,
+    /// It should not, as if it never had.
+    Removed,
+}
+
+/// What has to be written to reach a goal; empty if nothing has to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WiringPlan {
+    /// The file of attributes, if it has to change.
+    pub attributes: Option<AttributesChange>,
+    /// The settings that have to change.
+    pub settings: Vec<SettingChange>,
+}
+
+/// A change of the file of attributes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AttributesChange {
+    /// What it holds; `None` if there is no file.
+    pub old: Option<Vec<u8>>,
+    /// What it should hold; empty if the file should go.
+    pub new: Vec<u8>,
+}
+
+/// A change of a setting.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SettingChange {
+    /// Its name.
+    pub name: &'static str,
+    /// Its value, if it has one.
+    pub old: Option<String>,
+    /// The value that it should have; `None` if the setting should go.
+    pub new: Option<&'static str>,
+}
+
+impl WiringPlan {
+    /// Returns whether nothing has to be written.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.attributes.is_none() && self.settings.is_empty()
+    }
+}
+
 /// The configuration of git in one scope.
 #[derive(Debug)]
 pub struct Wiring<'a> {
@@ -64,8 +109,8 @@ impl<'a> Wiring<'a> {
     /// Finds where the settings and attributes of a scope are.
     ///
     /// # Errors
-    /// If there is no repository, or one without a work tree, for the local scope; if nobody knows
-    /// where the attributes of the person are, for the global one.
+    /// For the local scope, if there is no repository, or one without a work tree; for the global one,
+    /// if the user has no home directory.
     pub fn find(
         run: &'a dyn Run,
         env: &dyn Env,
@@ -98,36 +143,81 @@ impl<'a> Wiring<'a> {
         &self.attributes
     }
 
-    /// Returns the value of a setting in this scope.
+    /// Finds what has to be written to reach a goal; `attributes` is what the file of attributes
+    /// holds now, if it exists.
     ///
     /// # Errors
     /// If git does not answer.
-    pub fn setting(&self, name: &str) -> Result<Option<String>, GitError> {
-        self.repository.setting(Some(self.scope), name)
+    pub fn plan(
+        &self,
+        goal: WiringGoal,
+        attributes: Option<Vec<u8>>,
+    ) -> Result<WiringPlan, GitError> {
+        let text = attributes.as_deref().unwrap_or_default();
+        let new = match goal {
+            WiringGoal::Installed => with_line(text),
+            WiringGoal::Removed => without_line(text),
+        };
+        let mut plan = WiringPlan {
+            attributes: new.map(|new| AttributesChange {
+                old: attributes,
+                new,
+            }),
+            settings: Vec::new(),
+        };
+        for (name, wanted) in SETTINGS {
+            let old = self.repository.setting(Some(self.scope), name)?;
+            let new = match goal {
+                WiringGoal::Installed => Some(wanted),
+                WiringGoal::Removed => None,
+            };
+            if old.as_deref() != new {
+                plan.settings.push(SettingChange { name, old, new });
+            }
+        }
+        Ok(plan)
     }
 
-    /// Gives a setting its value, in place of any other.
+    /// Writes the file of attributes, unless it has been changed since it was read.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn write_attributes(
+        &self,
+        change: &AttributesChange,
+        disk: &dyn Disk,
+    ) -> io::Result<Replaced> {
+        let path = &self.attributes;
+        match &change.old {
+            Some(old) if change.new.is_empty() => disk.remove(path, old),
+            Some(old) => disk.replace(path, Some(old), &change.new),
+            None => {
+                // git does not create the directory for the attributes of the user.
+                if let Some(dir) = path.parent() {
+                    disk.make_directory(dir)?;
+                }
+                disk.replace(path, None, &change.new)
+            }
+        }
+    }
+
+    /// Writes a setting in place of any other value of it, or removes it.
     ///
     /// # Errors
     /// If git cannot write its configuration.
-    pub fn set(&self, name: &str, value: &str) -> Result<(), GitError> {
+    pub fn write_setting(&self, change: &SettingChange) -> Result<(), GitError> {
         let scope = self.scope.option();
-        let args = ["config", scope, "--replace-all", name, value];
-        self.repository.output(&args, &[], MAX_LIST_BYTES).map(drop)
-    }
-
-    /// Removes a setting.
-    ///
-    /// # Errors
-    /// If git cannot write its configuration.
-    pub fn unset(&self, name: &str) -> Result<(), GitError> {
-        let args = ["config", self.scope.option(), "--unset-all", name];
+        let name = change.name;
+        let args = match change.new {
+            Some(value) => vec!["config", scope, "--replace-all", name, value],
+            None => vec!["config", scope, "--unset-all", name],
+        };
         self.repository.output(&args, &[], MAX_LIST_BYTES).map(drop)
     }
 }
 
-impl InForce {
-    /// Tells whether it is as lockctl would set it.
+impl EffectiveSetting {
+    /// Returns whether it is as lockctl would set it.
     #[must_use]
     pub fn is_wanted(&self) -> bool {
         self.found.as_deref() == Some(self.wanted)
@@ -139,12 +229,12 @@ impl InForce {
 ///
 /// # Errors
 /// If there is no repository, or git does not answer.
-pub fn in_force(run: &dyn Run, dir: &Path) -> Result<Vec<InForce>, GitError> {
+pub fn effective_settings(run: &dyn Run, dir: &Path) -> Result<Vec<EffectiveSetting>, GitError> {
     let repository = Repository::find(run, dir)?;
     let mut all = Vec::new();
     for (name, wanted) in SETTINGS {
         let found = repository.setting(None, name)?;
-        all.push(InForce {
+        all.push(EffectiveSetting {
             kind: SettingKind::Config,
             name,
             wanted,
@@ -157,7 +247,7 @@ pub fn in_force(run: &dyn Run, dir: &Path) -> Result<Vec<InForce>, GitError> {
     let fields: Vec<&str> = said.split('\0').collect();
     for (name, fields) in ["merge", "diff"].into_iter().zip(fields.chunks(3)) {
         let value = fields.get(2).filter(|value| **value != "unspecified");
-        all.push(InForce {
+        all.push(EffectiveSetting {
             kind: SettingKind::Attribute,
             name,
             wanted: "lockctl",
@@ -167,7 +257,7 @@ pub fn in_force(run: &dyn Run, dir: &Path) -> Result<Vec<InForce>, GitError> {
     Ok(all)
 }
 
-/// Finds the attributes of a person, as git does (`gitattributes(5)`).
+/// Finds the attributes of the user, as git does (`gitattributes(5)`).
 fn global_attributes(repository: &Repository<'_>, env: &dyn Env) -> Result<PathBuf, GitError> {
     let args = [
         "config",
@@ -186,70 +276,4 @@ fn global_attributes(repository: &Repository<'_>, env: &dyn Env) -> Result<PathB
     let home = home.or_else(|| Some(PathBuf::from(set("HOME")?).join(".config")));
     let home = home.ok_or_else(|| GitError::failed("config", &ended))?;
     Ok(home.join("git").join("attributes"))
-}
-
-/// Adds the line of attributes; `None` if it is there.
-#[must_use]
-pub fn with_line(text: &[u8]) -> Option<Vec<u8>> {
-    if lines(text).any(is_ours) {
-        return None;
-    }
-    let mut out = text.to_vec();
-    // A file that ended without a line end ends so again when the line goes.
-    let is_open = !text.is_empty() && !text.ends_with(b"\n");
-    if is_open {
-        out.push(b'\n');
-    }
-    out.extend_from_slice(ATTRIBUTES.as_bytes());
-    if !is_open {
-        out.push(b'\n');
-    }
-    Some(out)
-}
-
-/// Takes the line of attributes away; `None` if it is not there.
-#[must_use]
-pub fn without_line(text: &[u8]) -> Option<Vec<u8>> {
-    if !lines(text).any(is_ours) {
-        return None;
-    }
-    let mut out: Vec<u8> = lines(text)
-        .filter(|line| !is_ours(line))
-        .flatten()
-        .copied()
-        .collect();
-    if !text.ends_with(b"\n") && lines(text).next_back().is_some_and(is_ours) {
-        let end = out.strip_suffix(b"\n").map_or(out.len(), <[u8]>::len);
-        out.truncate(end);
-    }
-    Some(out)
-}
-
-fn lines(text: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
-    text.split_inclusive(|byte| *byte == b'\n')
-}
-
-fn is_ours(line: &[u8]) -> bool {
-    line.trim_ascii() == ATTRIBUTES.as_bytes()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_line_comes_once_and_goes_without_a_trace() {
-        for text in ["", "* text=auto\n", "* text=auto", "\n\n", "a\r\n"] {
-            let with = with_line(text.as_bytes()).expect("it is not there");
-            assert_eq!(with_line(&with), None, "{text:?}");
-            let without = without_line(&with).expect("it is there");
-            assert_eq!(without, text.as_bytes());
-            assert_eq!(without_line(&without), None);
-        }
-        let moved = format!("{ATTRIBUTES}\r\n*.tf text");
-        assert_eq!(
-            without_line(moved.as_bytes()).as_deref(),
-            Some(&b"*.tf text"[..])
-        );
-    }
 }

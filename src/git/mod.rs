@@ -19,6 +19,7 @@
 //! # }
 //! ```
 
+mod attributes;
 mod changes;
 mod driver;
 mod error;
@@ -31,9 +32,11 @@ mod tests;
 mod textual;
 mod tree;
 
+pub use attributes::ATTRIBUTES;
 pub use changes::{Change, Entry, Status};
 pub use driver::{
-    ATTRIBUTES, InForce, SETTINGS, SettingKind, Wiring, in_force, with_line, without_line,
+    AttributesChange, EffectiveSetting, SETTINGS, SettingChange, SettingKind, Wiring, WiringGoal,
+    WiringPlan, effective_settings,
 };
 pub use error::GitError;
 pub use history::{Commit, CommittedChange, FileCommit, follow};

@@ -31,6 +31,15 @@ pub enum Content {
     Missing,
 }
 
+/// A file that is read at once with others.
+struct WantedBlob<'o> {
+    /// Its place in the answer.
+    at: usize,
+    blob: &'o ObjectId,
+    /// How many bytes it has.
+    bytes: u64,
+}
+
 impl ObjectId {
     /// Reads a name as git prints it; `None` for anything else, and for the name that stands for
     /// nothing.
@@ -75,29 +84,29 @@ impl Repository<'_> {
                 None => Content::Missing,
                 Some(bytes) if bytes > limit => Content::TooLarge { bytes },
                 Some(bytes) => {
-                    wanted.push((at, blob, bytes));
+                    wanted.push(WantedBlob { at, blob, bytes });
                     Content::Bytes(Vec::new())
                 }
             });
         }
         while !wanted.is_empty() {
             let mut bytes = 0;
-            let count = wanted.iter().take_while(|(.., size)| {
-                bytes += size;
+            let count = wanted.iter().take_while(|one| {
+                bytes += one.bytes;
                 bytes <= MAX_BATCH_BYTES
             });
             // A single file may be larger than a batch.
             let count = count.count().max(1);
-            let batch: Vec<_> = wanted.drain(..count).collect();
+            let batch: Vec<WantedBlob<'_>> = wanted.drain(..count).collect();
             let read = self.batch(&batch)?;
-            for ((at, ..), bytes) in batch.iter().zip(read) {
-                contents[*at] = Content::Bytes(bytes);
+            for (one, bytes) in batch.iter().zip(read) {
+                contents[one.at] = Content::Bytes(bytes);
             }
         }
         Ok(contents)
     }
 
-    /// Asks how many bytes files have; nothing for what is no file or is missing.
+    /// Returns how many bytes files have; nothing for what is no file or is missing.
     fn sizes(&self, blobs: &[ObjectId]) -> Result<Vec<Option<u64>>, GitError> {
         const COMMAND: &str = "cat-file";
         if blobs.is_empty() {
@@ -117,15 +126,15 @@ impl Repository<'_> {
     }
 
     /// Reads files whose sizes are known.
-    fn batch(&self, blobs: &[(usize, &ObjectId, u64)]) -> Result<Vec<Vec<u8>>, GitError> {
+    fn batch(&self, blobs: &[WantedBlob<'_>]) -> Result<Vec<Vec<u8>>, GitError> {
         const COMMAND: &str = "cat-file";
-        let limit: u64 = blobs.iter().map(|(.., size)| size + HEADER_BYTES).sum();
-        let stdin = names(blobs.iter().map(|(_, blob, _)| *blob));
+        let limit: u64 = blobs.iter().map(|one| one.bytes + HEADER_BYTES).sum();
+        let stdin = names(blobs.iter().map(|one| one.blob));
         let said = self.output(&[COMMAND, "--batch=%(objectsize)"], &stdin, limit)?;
         let mut rest = &said[..];
         let mut contents = Vec::with_capacity(blobs.len());
-        for (.., size) in blobs {
-            let content = content(&mut rest, *size);
+        for one in blobs {
+            let content = content(&mut rest, one.bytes);
             contents.push(content.ok_or(GitError::Unexpected { command: COMMAND })?);
         }
         Ok(contents)

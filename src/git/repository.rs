@@ -41,7 +41,7 @@ pub(super) const OPTIONS: [&str; 7] = [
 pub enum Scope {
     /// One repository.
     Local,
-    /// All of one person.
+    /// All repositories of the user.
     Global,
 }
 
@@ -102,7 +102,7 @@ impl<'a> Repository<'a> {
         Ok(found)
     }
 
-    /// Stands for a directory that may be in no repository at all.
+    /// Makes a value for a directory that may be in no repository at all.
     pub(super) fn anywhere(run: &'a dyn Run, dir: &Path) -> Self {
         Self {
             run,

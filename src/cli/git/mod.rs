@@ -1,8 +1,9 @@
 //! `lockctl git`, `lockctl git-textconv`: what makes git call lockctl.
 
 pub(super) mod args;
+mod text;
 
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use crate::cli::World;
@@ -14,7 +15,7 @@ use crate::cli::roots::Ran;
 use crate::cli::setup;
 use crate::diag::{Texts, has_errors};
 use crate::flavor::FlavorChoice;
-use crate::git::{self, Scope, SettingKind, Wiring};
+use crate::git::{self, GitError, Scope, SettingKind, Wiring, WiringGoal};
 use crate::lockfile;
 use crate::report::json::{self, Status};
 use crate::report::{Block, Failure, Tone};
@@ -31,8 +32,8 @@ pub(in crate::cli) fn run(common: &Common, args: &Git, world: World<'_>) -> Outp
     let dir = setup::below(common, Path::new("."));
     let mut output = RootOutput::new(dir.display().to_string());
     let done = match &args.command {
-        GitCommand::Install(wire) => change(Change::Install, *wire, &dir, world, &mut output),
-        GitCommand::Uninstall(wire) => change(Change::Uninstall, *wire, &dir, world, &mut output),
+        GitCommand::Install(wire) => change(WiringGoal::Installed, *wire, &dir, world, &mut output),
+        GitCommand::Uninstall(wire) => change(WiringGoal::Removed, *wire, &dir, world, &mut output),
         GitCommand::Status => status(&dir, world, &mut output),
     };
     if let Err(failure) = done {
@@ -76,15 +77,9 @@ fn text_of(choice: FlavorChoice, bytes: &[u8], world: World<'_>) -> Option<Vec<u
     (!has_errors(&diagnostics)).then(|| review::readable(&document.lock).into_bytes())
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Change {
-    Install,
-    Uninstall,
-}
-
-/// Writes, or takes back, what makes git call lockctl, and says what that is.
+/// Writes, or removes, what makes git call lockctl, and reports what that is.
 fn change(
-    change: Change,
+    goal: WiringGoal,
     wire: Wire,
     dir: &Path,
     world: World<'_>,
@@ -95,98 +90,50 @@ fn change(
     } else {
         Scope::Local
     };
-    let wiring = Wiring::find(world.run, world.env, dir, scope)
-        .map_err(|error| advice::git::setup_failure(&error))?;
-    let mut lines = Vec::new();
-    // The attributes name what the settings define: without these they do nothing.
-    lines.extend(change_attributes(change, wire, wiring.attributes(), world)?);
-    for (name, wanted) in git::SETTINGS {
-        let found = wiring
-            .setting(name)
-            .map_err(|error| advice::git::setup_failure(&error))?;
-        let is_there = match change {
-            Change::Install => found.as_deref() != Some(wanted),
-            Change::Uninstall => found.is_some(),
-        };
-        if !is_there {
-            continue;
-        }
-        if !wire.dry_run {
-            match change {
-                Change::Install => wiring.set(name, wanted),
-                Change::Uninstall => wiring.unset(name),
+    let failure = |error: GitError| advice::git::setup_failure(&error);
+    let wiring = Wiring::find(world.run, world.env, dir, scope).map_err(failure)?;
+    let path = wiring.attributes();
+    let attributes = match world.disk.read(path, MAX_ATTRIBUTES_BYTES) {
+        Ok(bytes) => Some(bytes),
+        Err(error) if error.kind() == ErrorKind::NotFound => None,
+        Err(error) => return Err(inaccessible(path, &error)),
+    };
+    let plan = wiring.plan(goal, attributes).map_err(failure)?;
+    if !wire.dry_run {
+        // The attributes name what the settings define: without these they do nothing.
+        if let Some(change) = &plan.attributes {
+            let replaced = wiring.write_attributes(change, world.disk);
+            if replaced.map_err(|error| inaccessible(path, &error))? == Replaced::Changed {
+                return Err(Failure {
+                    title: format!("{} was changed meanwhile", path.display()),
+                    help: Some("run the command again".to_owned()),
+                    ..Failure::default()
+                });
             }
-            .map_err(|error| advice::git::setup_failure(&error))?;
         }
-        lines.extend(found.map(|found| format!("- git config {name} {found:?}")));
-        if change == Change::Install {
-            lines.push(format!("+ git config {name} {wanted:?}"));
+        for change in &plan.settings {
+            wiring.write_setting(change).map_err(failure)?;
         }
     }
-    output.json.changed = Some(!lines.is_empty());
-    let text = match (lines.is_empty(), wire.dry_run, change) {
-        (true, _, Change::Install) => "all of it is there already",
-        (true, _, Change::Uninstall) => "nothing of it is there",
-        (_, true, _) => "nothing was written",
-        (_, _, Change::Install) => "git merges and shows lock files with lockctl now",
-        (_, _, Change::Uninstall) => "git does without lockctl now",
-    };
-    output.report.results.push(Block::Lines(lines));
-    let verdict = Block::Verdict(Tone::Good, text.to_owned());
-    output.report.results.push(verdict);
+    output.json.changed = Some(!plan.is_empty());
+    let results = &mut output.report.results;
+    results.push(Block::Lines(text::lines(goal, &plan, path)));
+    let text = text::verdict(goal, &plan, wire.dry_run);
+    results.push(Block::Verdict(Tone::Good, text.to_owned()));
     Ok(())
 }
 
-/// Adds or removes the line of attributes, and returns the line that says so.
-fn change_attributes(
-    change: Change,
-    wire: Wire,
-    path: &Path,
-    world: World<'_>,
-) -> Result<Option<String>, Failure> {
-    let failed = |error: std::io::Error| Failure {
+fn inaccessible(path: &Path, error: &io::Error) -> Failure {
+    Failure {
         title: format!("{} cannot be read or written", path.display()),
         causes: vec![error.to_string()],
         help: Some("make sure that its directory exists and is writable".to_owned()),
-    };
-    let old = match world.disk.read(path, MAX_ATTRIBUTES_BYTES) {
-        Ok(bytes) => Some(bytes),
-        Err(error) if error.kind() == ErrorKind::NotFound => None,
-        Err(error) => return Err(failed(error)),
-    };
-    let text = old.as_deref().unwrap_or_default();
-    let (sign, new) = match change {
-        Change::Install => ('+', git::with_line(text)),
-        Change::Uninstall => ('-', git::without_line(text)),
-    };
-    let Some(new) = new else { return Ok(None) };
-    if !wire.dry_run {
-        let replaced = match &old {
-            Some(old) if new.is_empty() => world.disk.remove(path, old),
-            Some(old) => world.disk.replace(path, Some(old), &new),
-            // git makes no directory for the attributes of a person before somebody needs it.
-            None => path
-                .parent()
-                .map_or(Ok(()), |dir| world.disk.make_directory(dir))
-                .and_then(|()| world.disk.replace(path, None, &new)),
-        };
-        if replaced.map_err(failed)? == Replaced::Changed {
-            return Err(Failure {
-                title: format!("{} was changed meanwhile", path.display()),
-                help: Some("run the command again".to_owned()),
-                ..Failure::default()
-            });
-        }
     }
-    Ok(Some(format!(
-        "{sign} {}: {}",
-        path.display(),
-        git::ATTRIBUTES
-    )))
 }
 
 fn status(dir: &Path, world: World<'_>, output: &mut RootOutput) -> Result<(), Failure> {
-    let all = git::in_force(world.run, dir).map_err(|error| advice::git::setup_failure(&error))?;
+    let all = git::effective_settings(world.run, dir)
+        .map_err(|error| advice::git::setup_failure(&error))?;
     let rows = all.iter().map(|one| {
         let state = match (&one.found, one.is_wanted()) {
             (_, true) => "in force".to_owned(),
