@@ -1,11 +1,11 @@
-//! Why git could not be asked, or did not answer.
+//! Why git could not be run, or what it printed could not be used.
 
 use std::io;
 use std::path::PathBuf;
 
 use crate::world::Ended;
 
-/// Why git could not be asked, or did not answer.
+/// Why git could not be run, or what it printed could not be used.
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
     /// There is no program `git`.
@@ -43,13 +43,13 @@ pub enum GitError {
     /// A bare repository has neither work tree nor index.
     #[error("the repository has no work tree")]
     Bare,
-    /// git says more than anybody would read.
+    /// git prints more than is read.
     #[error("git lists more than {limit} bytes")]
     TooMuch {
         /// How much is read.
         limit: u64,
     },
-    /// git says that it failed.
+    /// git failed.
     #[error("git {command} failed: {message}")]
     Failed {
         /// Its command.
@@ -57,7 +57,7 @@ pub enum GitError {
         /// The first line that says why.
         message: String,
     },
-    /// git says what nobody understands.
+    /// git printed something unexpected.
     #[error("git {command} says what is not understood")]
     Unexpected {
         /// Its command.

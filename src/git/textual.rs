@@ -11,7 +11,7 @@ use crate::world::Run;
 pub struct Marking<'a> {
     /// How many characters a marker has.
     pub size: usize,
-    /// What stands behind the markers of ours, the base and theirs.
+    /// The labels of the markers of ours, the base and theirs.
     pub labels: [&'a str; 3],
     /// Whether the base is shown.
     pub shows_base: bool,
@@ -52,9 +52,8 @@ pub fn merge_file(
     }
 }
 
-/// Tells whether the configuration of git wants conflicts to show the base.
-///
-/// Nothing is known, and `false` returned, where git cannot be asked.
+/// Returns whether the configuration of git says that conflicts show the base; `false` where git
+/// cannot be run.
 #[must_use]
 pub fn wants_base(run: &dyn Run, dir: &Path) -> bool {
     let asked = Repository::anywhere(run, dir);

@@ -207,7 +207,7 @@ impl fmt::Display for Cause {
 }
 
 impl Cause {
-    /// Says what happened to the hashes; nothing if something else happened.
+    /// Returns what happened to the hashes; nothing if something else happened.
     fn about_hashes(&self) -> String {
         match self {
             Self::HashesCarriedOver(count) => {

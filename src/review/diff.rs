@@ -44,7 +44,7 @@ pub enum Sides {
 /// One side of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProviderSide {
-    /// Under which address the entry stands.
+    /// Its address.
     pub addr: ProviderAddr,
     /// The entry.
     pub lock: ProviderLock,
@@ -128,7 +128,9 @@ pub fn diff(old: &LockFile, new: &LockFile) -> LockDiff {
         match new.providers.get(addr) {
             None => drop(gone.insert(addr, lock)),
             Some(now) if now == lock => found.unchanged += 1,
-            Some(now) => found.providers.push(changed((addr, lock), (addr, now))),
+            Some(now) => found
+                .providers
+                .push(changed(side(addr, lock), side(addr, now))),
         }
     }
     let came = new
@@ -138,15 +140,17 @@ pub fn diff(old: &LockFile, new: &LockFile) -> LockDiff {
     let mut came: BTreeMap<&ProviderAddr, &ProviderLock> = came.collect();
     for (before, now) in switched(&gone, &came) {
         if let (Some(old), Some(new)) = (gone.remove(before), came.remove(now)) {
-            found.providers.push(changed((before, old), (now, new)));
+            found
+                .providers
+                .push(changed(side(before, old), side(now, new)));
         }
     }
-    let removed = gone.into_iter().map(|entry| ProviderChange {
-        sides: Sides::Removed(side(entry)),
+    let removed = gone.into_iter().map(|(addr, lock)| ProviderChange {
+        sides: Sides::Removed(side(addr, lock)),
         kinds: BTreeSet::from([ChangeKind::Removed]),
     });
-    let added = came.into_iter().map(|entry| ProviderChange {
-        sides: Sides::Added(side(entry)),
+    let added = came.into_iter().map(|(addr, lock)| ProviderChange {
+        sides: Sides::Added(side(addr, lock)),
         kinds: BTreeSet::from([ChangeKind::Added]),
     });
     found.providers.extend(removed.chain(added));
@@ -154,7 +158,7 @@ pub fn diff(old: &LockFile, new: &LockFile) -> LockDiff {
     found
 }
 
-/// Finds which of the entries that came stands in for which that went.
+/// Finds which of the new entries replaces which of those that are gone.
 ///
 /// What is closer goes first: another hostname, another namespace, both. Nothing is paired where
 /// there is a choice.
@@ -198,46 +202,36 @@ fn only<T>(mut all: impl Iterator<Item = T>) -> Option<T> {
     all.next().is_none().then_some(first)
 }
 
-fn side((addr, lock): (&ProviderAddr, &ProviderLock)) -> ProviderSide {
+fn side(addr: &ProviderAddr, lock: &ProviderLock) -> ProviderSide {
     ProviderSide {
         addr: addr.clone(),
         lock: lock.clone(),
     }
 }
 
-fn changed(
-    old: (&ProviderAddr, &ProviderLock),
-    new: (&ProviderAddr, &ProviderLock),
-) -> ProviderChange {
+fn changed(old: ProviderSide, new: ProviderSide) -> ProviderChange {
     let mut kinds = BTreeSet::new();
-    if old.0.hostname() != new.0.hostname() {
+    if old.addr.hostname() != new.addr.hostname() {
         kinds.insert(ChangeKind::HostSwitched);
     }
-    if old.0.namespace() != new.0.namespace() {
+    if old.addr.namespace() != new.addr.namespace() {
         kinds.insert(ChangeKind::NamespaceSwitched);
     }
-    kinds.extend(moved(old.1, new.1));
-    if old.1.constraints != new.1.constraints {
-        kinds.insert(ChangeKind::ConstraintsChanged);
-    }
-    // Another source's packages have other hashes.
-    if old.0 == new.0 && old.1.version == new.1.version {
-        kinds.extend(rehashed(&old.1.hashes, &new.1.hashes));
-    }
-    ProviderChange {
-        sides: Sides::Both {
-            old: side(old),
-            new: side(new),
-        },
-        kinds,
-    }
-}
-
-fn moved(old: &ProviderLock, new: &ProviderLock) -> Option<ChangeKind> {
-    match step(&old.version, &new.version) {
+    kinds.extend(match step(&old.lock.version, &new.lock.version) {
         Step::Same => None,
         Step::Down => Some(ChangeKind::Downgraded),
         Step::Up(_) => Some(ChangeKind::Upgraded),
+    });
+    if old.lock.constraints != new.lock.constraints {
+        kinds.insert(ChangeKind::ConstraintsChanged);
+    }
+    // Another source's packages have other hashes.
+    if old.addr == new.addr && old.lock.version == new.lock.version {
+        kinds.extend(rehashed(&old.lock.hashes, &new.lock.hashes));
+    }
+    ProviderChange {
+        sides: Sides::Both { old, new },
+        kinds,
     }
 }
 

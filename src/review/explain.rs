@@ -129,7 +129,7 @@ fn both(change: &ProviderChange, old: &ProviderSide, new: &ProviderSide) -> Vec<
     causes
 }
 
-/// The programs never select such a version; a lock file that somebody edited may hold it.
+/// The programs never select such a version; an edited lock file may hold one.
 fn outside(lock: &ProviderLock) -> Option<Cause> {
     let allowed = lock.constraints.allows(&lock.version);
     (!allowed && !lock.constraints.is_empty()).then_some(Cause::OutsideConstraints)
@@ -199,7 +199,7 @@ fn of_other_packages(old: &Hashes, new: &Hashes) -> Vec<Cause> {
     causes
 }
 
-/// Explains hashes that changed while the version stands.
+/// Explains hashes that changed although the version did not.
 fn of_same_packages(change: &ProviderChange, old: &Hashes, new: &Hashes) -> Vec<Cause> {
     if new.is_empty() && !old.is_empty() {
         return vec![Cause::AllHashesLost];

@@ -25,7 +25,7 @@ pub struct LockSide {
 /// A change of a file, explained.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileReview {
-    /// What is to be said about the file as a whole, what matters most first.
+    /// What changed about the file as a whole, what matters most first.
     pub causes: Vec<FileCause>,
     /// What differs in its entries, what matters most first, then by address.
     pub providers: Vec<ExplainedChange>,
@@ -33,7 +33,7 @@ pub struct FileReview {
     pub unchanged: usize,
 }
 
-/// One thing to say about a file as a whole.
+/// One change of a file as a whole.
 ///
 /// Displayed as a clause: no capital letter, no period.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,9 +42,9 @@ pub enum FileCause {
     Added,
     /// The file is gone.
     Deleted,
-    /// The file stood elsewhere.
+    /// The file had another path.
     Renamed {
-        /// Where.
+        /// Which.
         from: String,
     },
     /// A merge of it is not finished.
@@ -207,13 +207,13 @@ impl FileReview {
         of_entries.chain(of_file).max().unwrap_or_default()
     }
 
-    /// Tells whether there is nothing to say.
+    /// Returns whether nothing changed.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.causes.is_empty() && self.providers.is_empty()
     }
 
-    /// Says that the file stood elsewhere before.
+    /// Adds that the file had another path before.
     #[must_use]
     pub fn renamed(mut self, from: String) -> Self {
         self.causes.retain(|cause| *cause != FileCause::FormatOnly);

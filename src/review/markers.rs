@@ -16,11 +16,11 @@ pub const MARKER_SIZE: usize = 7;
 pub struct Markers {
     /// How many characters a marker has.
     pub size: usize,
-    /// What stands behind the first marker.
+    /// The label of the first marker.
     pub ours: String,
-    /// What stands behind the marker of the base; without one the base is not shown.
+    /// The label of the marker of the base; without one the base is not shown.
     pub base: Option<String>,
-    /// What stands behind the last marker.
+    /// The label of the last marker.
     pub theirs: String,
 }
 
@@ -101,7 +101,7 @@ impl MarkerError {
     }
 }
 
-/// Prints a merge in canonical form, with markers around each block that needs a person.
+/// Prints a merge in canonical form, with markers around each block that needs manual resolution.
 ///
 /// Without conflicts this is what [`lockfile::write`] prints.
 #[must_use]
@@ -315,7 +315,7 @@ impl Reader {
 mod tests {
     use super::*;
 
-    /// Says what a text comes to: its sides without blanks, or what is wrong and in which line.
+    /// Shows how a text is taken apart: its sides without blanks, or what is wrong and in which line.
     fn sides_of(text: &str) -> String {
         let line = |span: Span| text[..span.start].lines().count() + 1;
         let side = |bytes: &[u8]| {

@@ -10,18 +10,18 @@ use crate::hash::Hashes;
 use crate::lockfile::{LockFile, ProviderLock};
 use crate::version::{Constraint, Constraints, Step, Upgrade, step};
 
-/// Who decides where both sides moved a provider to different versions, or one removed what the
+/// Which side is taken where both moved a provider to different versions, or one removed what the
 /// other changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Prefer {
-    /// The newer version, if both sides went up; a person otherwise.
+    /// The newer version, if both sides went up; otherwise the entry needs manual resolution.
     #[default]
     Newest,
     /// Our side.
     Ours,
     /// Their side.
     Theirs,
-    /// Always a person.
+    /// None: the entry needs manual resolution.
     Fail,
 }
 
@@ -30,7 +30,7 @@ pub enum Prefer {
 pub struct Merged {
     /// What could be merged.
     pub lock: LockFile,
-    /// What needs a person; these providers are not in `lock`.
+    /// What needs manual resolution; these providers are not in `lock`.
     pub conflicts: BTreeMap<ProviderAddr, Conflict>,
     /// What was merged and should be looked at by `lockctl lock`.
     pub unfinished: BTreeMap<ProviderAddr, BTreeSet<Unfinished>>,
@@ -161,7 +161,7 @@ pub fn merge(base: &LockFile, ours: &LockFile, theirs: &LockFile, prefer: Prefer
     merged
 }
 
-/// An entry needs a person.
+/// An entry needs manual resolution.
 struct Clash;
 
 fn entry(

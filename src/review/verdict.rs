@@ -1,4 +1,4 @@
-//! The one line at the end: what happened, and whether somebody has to look.
+//! The one line at the end: what happened, and whether a reader has to look closer.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -67,7 +67,7 @@ fn happened(files: &[(&str, &FileReview)]) -> String {
     parts.join(", ")
 }
 
-/// Says what happened where no entry changed.
+/// Returns what happened where no entry changed.
 fn of_files(files: &[(&str, &FileReview)]) -> &'static str {
     let mut causes = files.iter().flat_map(|(_, review)| &review.causes);
     match causes.next() {
@@ -171,7 +171,7 @@ fn upgraded(change: &ProviderChange) -> Group {
     }
 }
 
-/// Names what somebody has to look at, the worst first.
+/// Lists what a reader has to look at, the worst first.
 fn alarming(files: &[(&str, &FileReview)], name: impl Fn(&ProviderAddr) -> String) -> String {
     let several = files.len() > 1;
     let mut text = String::new();

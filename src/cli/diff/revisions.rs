@@ -95,7 +95,7 @@ fn refused(args: &Diff, error: &GitError) -> Failure {
     }
 }
 
-/// Names a state, as it stands before the path of a file.
+/// Names a state, for use before the path of a file.
 fn named(side: &git::Side) -> String {
     match side {
         git::Side::At(revision) => format!("{}:", revision.text),

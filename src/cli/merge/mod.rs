@@ -195,7 +195,7 @@ impl Driver<'_> {
         }
     }
 
-    /// Tells whether conflicts show the base: blocks stay whole, so the styles that do are alike.
+    /// Returns whether conflicts show the base: blocks stay whole, so the styles that do are alike.
     fn shows_base(&self) -> bool {
         match self.args.conflict_style {
             Some(style) => style != Style::Merge,

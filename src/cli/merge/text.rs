@@ -25,7 +25,7 @@ pub(in crate::cli) fn side(
     (!has_errors(&diagnostics)).then_some(document.lock)
 }
 
-/// Says how a merge came out.
+/// Reports how a merge ended.
 pub(in crate::cli) fn outcome(
     place: &str,
     file: &MergedFile,
@@ -70,7 +70,7 @@ pub(in crate::cli) fn outcome(
     output.report.notes.push(Block::Remark(Tone::Warning, text));
 }
 
-/// Says what a person does about conflicts.
+/// Reports how conflicts are resolved.
 pub(in crate::cli) fn advise(output: &mut RootOutput) {
     output.remark(
         "edit the blocks between the markers and delete these, or run `lockctl resolve --prefer newest`, `ours` or `theirs`",
