@@ -57,7 +57,7 @@ const ROOMS: &[(&str, &str)] = &[
     (
         "verify",
         "flavor addr version platform hash diag world package requirement parallel lockfile project \
-         authenticate archive sources resolve coverage",
+         authenticate archive sources resolve coverage locker",
     ),
     (
         "report",
