@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{ArgAction, Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
@@ -19,6 +20,8 @@ use crate::cli::tree::Tree;
 use crate::cli::why::Why;
 use crate::flavor::FlavorChoice;
 use crate::platform::Platform;
+use crate::verify::fix::Extent;
+use crate::verify::{Group, Groups};
 
 /// Resolves, locks, verifies and explains the provider dependencies of Terraform and OpenTofu
 #[derive(Clone, Debug, Parser)]
@@ -191,20 +194,20 @@ pub(super) struct Verify {
     /// unless HOW is all
     #[arg(
         long,
-        value_enum,
+        value_parser = one_of([("safe", Extent::Safe), ("all", Extent::All)]),
         value_name = "HOW",
         num_args = 0..=1,
         require_equals = true,
         default_missing_value = "safe"
     )]
-    pub(super) fix: Option<Fix>,
+    pub(super) fix: Option<Extent>,
     /// Run these groups of checks only (repeat, or separate by commas)
-    #[arg(long, value_enum, value_delimiter = ',', value_name = "GROUP")]
+    #[arg(long, value_parser = one_of(Group::ALL.map(|group| (group.name(), group))), value_delimiter = ',', value_name = "GROUP")]
     pub(super) only: Vec<Group>,
     /// Leave these groups of checks out (repeat, or separate by commas)
     #[arg(
         long,
-        value_enum,
+        value_parser = one_of(Group::ALL.map(|group| (group.name(), group))),
         value_delimiter = ',',
         value_name = "GROUP",
         conflicts_with = "only"
@@ -213,25 +216,6 @@ pub(super) struct Verify {
     /// How many packages are hashed at once [default: the number of cores]
     #[arg(long, value_name = "N", value_parser = jobs)]
     pub(super) jobs: Option<NonZeroUsize>,
-}
-
-/// What `verify --fix` may rewrite.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Fix {
-    // No comments for users: they would make the help of the command three times as long.
-    Safe,
-    All,
-}
-
-/// A group of checks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
-pub(super) enum Group {
-    File,
-    Configuration,
-    Platforms,
-    Packages,
-    Policy,
-    Upstream,
 }
 
 #[derive(Clone, Debug, Args)]
@@ -304,14 +288,19 @@ impl Log {
 }
 
 impl Verify {
-    /// Tells whether a group of checks shall run. Registries are asked only if that is asked for.
-    pub(super) fn wants(&self, group: Group) -> bool {
-        let is_on = match (group, &*self.only) {
-            (Group::Upstream, only) => self.upstream || only.contains(&group),
-            (_, []) => true,
-            (_, only) => only.contains(&group),
+    /// Returns the groups of checks that shall run. Registries are asked only if that is asked for.
+    pub(super) fn groups(&self) -> Groups {
+        let groups = if self.only.is_empty() {
+            Groups::offline()
+        } else {
+            Groups::only(self.only.iter().copied())
         };
-        is_on && !self.skip.contains(&group)
+        let groups = if self.upstream {
+            groups.with(Group::Upstream)
+        } else {
+            groups
+        };
+        groups.without(self.skip.iter().copied())
     }
 }
 
@@ -371,7 +360,9 @@ impl CommandLine {
         let name = named.as_ref().map_or("", |value| value.get_name());
         let text = match (format.commands(&line.command), &line.command) {
             (Err(commands), _) => format!("'--format {name}' is a format of {commands} only"),
-            (_, Command::Verify(args)) if line.common.offline && args.wants(Group::Upstream) => {
+            (_, Command::Verify(args))
+                if line.common.offline && args.groups().wants(Group::Upstream) =>
+            {
                 "'--upstream' asks registries, and '--offline' forbids that".to_owned()
             }
             _ => return Ok(line),
@@ -402,6 +393,20 @@ impl Format {
         };
         if knows { Ok(()) } else { Err(commands) }
     }
+}
+
+/// Makes a parser of words that each stand for a value.
+///
+/// Those of the library need no idea of clap for that, as a derived `ValueEnum` would.
+fn one_of<T, const N: usize>(words: [(&'static str, T); N]) -> impl TypedValueParser<Value = T>
+where
+    T: Copy + Send + Sync + 'static,
+{
+    let known = PossibleValuesParser::new(words.map(|(word, _)| word));
+    known.try_map(move |text| {
+        let meant = words.iter().find(|(word, _)| *word == text);
+        meant.map(|(_, value)| *value).ok_or("not one of the words")
+    })
 }
 
 fn jobs(text: &str) -> Result<NonZeroUsize, String> {

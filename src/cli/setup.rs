@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::addr::ProviderAddr;
 use crate::cli::args::{Common, PlatformArg};
-use crate::cli::root::{LockText, Root};
+use crate::cli::root::Root;
 use crate::diag::Texts;
 use crate::flavor::{Flavor, FlavorChoice, Program};
 use crate::locker::{Wanted, WantedPlatforms};
@@ -153,12 +153,6 @@ impl Typed {
             own: own.collect(),
             every,
         }
-    }
-
-    /// Returns the platforms that a lock file is checked for.
-    pub(super) fn of_lock(&self, root: &Root, lock: &LockText) -> verify::platforms::Wanted {
-        let providers: Vec<&ProviderAddr> = lock.document.lock.providers.keys().collect();
-        self.of_providers(root, &providers)
     }
 
     /// Returns the platforms that each of some providers is checked for.

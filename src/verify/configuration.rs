@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::{Finding, Subject, hosts};
+use super::subject::Subject;
+use super::{Finding, hosts};
 use crate::addr::ProviderAddr;
 use crate::diag::Diagnostic;
 use crate::lockfile::ProviderLock;

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{Finding, Subject};
+use super::Finding;
+use super::subject::Subject;
 use crate::addr::ProviderAddr;
 use crate::diag::{Diagnostic, Severity};
 

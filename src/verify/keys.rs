@@ -1,7 +1,8 @@
 //! Pinned signing keys: the part of a policy that needs to know who signed.
 
+use super::Finding;
+use super::subject::Subject;
 use super::upstream::Answers;
-use super::{Finding, Subject};
 use crate::addr::ProviderAddr;
 use crate::authenticate::Signer;
 use crate::diag::Diagnostic;

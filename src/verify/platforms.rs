@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use super::Finding;
 use super::matrix::Outlook;
-use super::{Finding, Subject};
+use super::subject::Subject;
 use crate::addr::ProviderAddr;
 use crate::coverage::{self, Coverage, Outcome, Prediction};
 use crate::diag::{Diagnostic, Severity};
@@ -26,6 +27,17 @@ pub struct Wanted {
 }
 
 impl Wanted {
+    /// Returns the same platforms for every provider, as somebody named them.
+    #[must_use]
+    pub fn every(mut platforms: Vec<Platform>) -> Self {
+        platforms.sort();
+        Self {
+            every: platforms,
+            own: BTreeMap::new(),
+            are_usual: false,
+        }
+    }
+
     /// Returns the platforms that are wanted for a provider.
     #[must_use]
     pub fn of(&self, provider: &ProviderAddr) -> &[Platform] {

@@ -5,7 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Finding, Subject};
+use super::Finding;
+use super::subject::Subject;
 use crate::addr::{ProviderAddr, ProviderPattern};
 use crate::diag::{Diagnostic, FileId, Span};
 use crate::project::Policy;

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::{Finding, Subject};
+use super::Finding;
+use super::subject::Subject;
 use crate::addr::{Hostname, ProviderAddr};
 use crate::diag::Diagnostic;
 use crate::flavor::Flavor;

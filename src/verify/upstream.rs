@@ -1,39 +1,96 @@
 //! The group *upstream*: the recorded hashes against the lists that registries sign.
 //!
-//! Nobody is asked here: what registries said is an argument, and an entry whose registry gave no
-//! answer that counts is passed over.
+//! [`Registries`] asks, each release once in a run; [`check`] compares. An entry whose registry gave
+//! no answer that counts is passed over.
 
 use std::collections::BTreeMap;
-use std::rc::Rc;
+use std::sync::Arc;
+use std::time::SystemTime;
 
-use super::{Finding, Subject};
+use super::Finding;
+use super::subject::Subject;
 use crate::addr::ProviderAddr;
-use crate::authenticate::Signer;
+use crate::authenticate::{Rules, Signer};
 use crate::diag::Diagnostic;
 use crate::hash::{Hash, Hashes, Scheme};
+use crate::locker::{self, LockError, Release, Vouched};
 use crate::lockfile::ProviderLock;
+use crate::sources::Source;
 use crate::version::{Constraints, Version};
 
-/// What a registry says of a locked version.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Answer {
-    /// Every version of the provider that it offers, sorted.
-    pub versions: Vec<Version>,
-    /// What is signed; `None` if the locked version is not offered.
-    pub signed: Option<Signed>,
-}
-
-/// The checksum list of a release, whose signature is good.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Signed {
-    /// Every hash that it lists.
-    pub hashes: Hashes,
-    /// Who signed it; as a rule one.
-    pub signers: Vec<Signer>,
-}
-
 /// What registries say of the locked version of each provider.
-pub type Answers = BTreeMap<ProviderAddr, Rc<Answer>>;
+pub type Answers = BTreeMap<ProviderAddr, Arc<Vouched>>;
+
+/// What a registry said of a release, or why its answer does not count.
+type Answer = Result<Arc<Vouched>, Vec<Arc<LockError>>>;
+
+/// The registries as the program of one flavor asks them, with what they said so far in a run.
+pub struct Registries<'a> {
+    source: Box<dyn Source + 'a>,
+    rules: Rules,
+    now: SystemTime,
+    answers: BTreeMap<Release, Answer>,
+}
+
+impl<'a> Registries<'a> {
+    /// Starts a run in which a source is asked; `rules` say which signatures count, and `now` is the
+    /// moment for which they must.
+    #[must_use]
+    pub fn new(source: Box<dyn Source + 'a>, rules: Rules, now: SystemTime) -> Self {
+        Self {
+            source,
+            rules,
+            now,
+            answers: BTreeMap::new(),
+        }
+    }
+
+    /// Returns what is said of the releases that a lock file holds, and why some answers are missing;
+    /// only about those that nobody asked about before is a registry asked.
+    pub fn ask(&mut self, subject: Subject<'_>) -> (Answers, Vec<Arc<LockError>>) {
+        let entries = subject.document.lock.providers.iter();
+        // The program brings built-in providers along.
+        let entries = entries.filter(|(provider, _)| !provider.is_builtin(subject.flavor));
+        let releases = entries.map(|(provider, entry)| Release {
+            provider: provider.clone(),
+            version: entry.version.clone(),
+        });
+        let releases: Vec<Release> = releases.collect();
+        self.ask_new(&releases);
+        let (mut answers, mut errors) = (Answers::new(), Vec::new());
+        for release in releases {
+            match &self.answers[&release] {
+                Ok(answer) => {
+                    answers.insert(release.provider, Arc::clone(answer));
+                }
+                Err(several) => errors.extend(several.iter().cloned()),
+            }
+        }
+        (answers, errors)
+    }
+
+    fn ask_new(&mut self, releases: &[Release]) {
+        let new = releases
+            .iter()
+            .filter(|one| !self.answers.contains_key(one));
+        let new: Vec<Release> = new.cloned().collect();
+        let said = locker::releases(&*self.source, &new, &self.rules, self.now);
+        let said = said.into_iter().map(|said| {
+            said.map(Arc::new)
+                .map_err(|errors| errors.into_iter().map(Arc::new).collect())
+        });
+        self.answers.extend(new.into_iter().zip(said));
+    }
+}
+
+impl std::fmt::Debug for Registries<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Registries")
+            .field("rules", &self.rules)
+            .field("answers", &self.answers)
+            .finish_non_exhaustive()
+    }
+}
 
 /// How many hashes of an entry are shown in their places.
 const MAX_SHOWN: usize = 5;

@@ -3,7 +3,6 @@
 mod args;
 mod text;
 
-use crate::addr::ProviderFilter;
 use crate::cli::World;
 use crate::cli::args::Common;
 use crate::cli::root::{self, LockText, Root};
@@ -11,7 +10,7 @@ use crate::cli::roots;
 use crate::parallel;
 use crate::report::json::{Provider, ShownHash, ShownProvider};
 use crate::report::{CommandResult, Failure};
-use crate::verify::packages::{self, Absence, Memo, Origin, Place, Search};
+use crate::verify::packages::{self, Memo, Place, Search};
 use crate::verify::platforms::KnownHashes;
 use crate::world::Replaced;
 pub(in crate::cli) use args::Show;
@@ -57,14 +56,8 @@ fn providers(lock: &LockText, known: &KnownHashes) -> Vec<Provider> {
 
 /// Asks the installed packages which hash belongs to which platform.
 fn known_hashes(root: &Root, lock: &LockText, world: World<'_>) -> Result<KnownHashes, Failure> {
-    let place = Place {
-        origin: Origin::Installed,
-        dir: root.providers_dir(world.env),
-        providers: ProviderFilter::default(),
-        absence: Absence::Fine,
-    };
     let search = Search {
-        places: &[place],
+        places: &[Place::installed(root.providers_dir(world.env))],
         singles: &[],
         wanted: None,
     };

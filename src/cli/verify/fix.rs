@@ -1,143 +1,52 @@
-//! `lockctl verify --fix`: mending what needs no judgement, before all is judged.
+//! `lockctl verify --fix`: repairs are written, and reported before anything that is left.
 
 use std::rc::Rc;
 
-use crate::cli::args::{Fix, Group, Verify};
 use crate::cli::output::{RootOutput, counted};
-use crate::cli::root::{LockText, Root};
-use crate::diag::{Texts, has_errors};
-use crate::lockfile::{self, Document};
+use crate::cli::root::Root;
+use crate::diag::Texts;
+use crate::lockfile;
 use crate::report::{Block, Failure, Tone, json};
-use crate::requirement::Requirements;
-use crate::verify::fix::{Mended, Plan};
-use crate::verify::{Subject, configuration, file, levels};
+use crate::verify::fix::{FixPlan, Refusal};
 use crate::world::{Disk, Replaced};
 
-/// How far mending may go, and on which disk.
-#[derive(Clone, Copy)]
-pub(in crate::cli) struct Fixing<'a> {
-    pub(in crate::cli) how: Fix,
-    /// Which checks are wanted.
-    pub(in crate::cli) args: &'a Verify,
-    pub(in crate::cli) disk: &'a dyn Disk,
-}
-
-/// What mending came to in one root.
-#[derive(Default)]
+/// What repairs came to in one root.
 pub(in crate::cli) struct Fixed {
+    plan: FixPlan,
     /// The root with what was written; `None` if nothing was.
     root: Option<Rc<Root>>,
-    mended: Vec<Mended>,
-    /// Why something was not mended.
-    warnings: Vec<String>,
-    /// What went along.
+    /// What was dropped along the way.
     remark: Option<String>,
 }
 
-impl Fixing<'_> {
-    /// Mends the lock file of a root; `None` if somebody else wrote it meanwhile.
+impl Fixed {
+    /// Writes what is planned; `None` if somebody else wrote the lock file meanwhile.
     ///
     /// # Errors
     /// If it cannot be written.
-    pub(in crate::cli) fn fix(
-        self,
+    pub(in crate::cli) fn write(
+        plan: FixPlan,
         root: &Root,
-        requirements: Option<&Requirements>,
+        disk: &dyn Disk,
         texts: &mut Texts,
-    ) -> Result<Option<Fixed>, Failure> {
-        let mut fixed = Fixed::default();
-        let Some(lock) = &root.lock else {
-            return Ok(Some(fixed));
+    ) -> Result<Option<Self>, Failure> {
+        let (Some(text), Some(lock)) = (&plan.text, &root.lock) else {
+            return Ok(Some(Self {
+                plan,
+                root: None,
+                remark: None,
+            }));
         };
-        let Some(plan) = self.plan(root, lock, requirements) else {
-            return Ok(Some(Fixed::refused("the file cannot be read as it is")));
-        };
-        let left = plan.left.iter();
-        fixed.warnings = left.map(|left| format!("not mended: {left}")).collect();
-        let is_blocked = has_errors(&lock.diagnostics) && !plan.left.is_empty();
-        if plan.mended.is_empty() || is_blocked {
-            return Ok(Some(fixed));
-        }
-        let text = lockfile::write(&plan.lock, root.flavor);
-        if let Some(reason) = self.objection(lock, &text) {
-            fixed.warnings.insert(0, nothing(&reason));
-            return Ok(Some(fixed));
-        }
-        let replaced = self
-            .disk
-            .replace(&root.lock_path, Some(&lock.bytes), text.as_bytes());
+        let replaced = disk.replace(&root.lock_path, Some(&lock.bytes), text.as_bytes());
         if replaced.map_err(|error| root.unwritable(&error))? == Replaced::Changed {
             return Ok(None);
         }
-        fixed.remark = lock.dropped();
-        fixed.mended = plan.mended;
-        fixed.root = Some(Rc::new(root.rewritten(text.into_bytes(), texts)));
-        Ok(Some(fixed))
-    }
-
-    /// Decides what becomes of a lock file; `None` if it has faults that a person must mend.
-    fn plan(
-        self,
-        root: &Root,
-        lock: &LockText,
-        requirements: Option<&Requirements>,
-    ) -> Option<Plan> {
-        let mut plan = Plan::new(&lock.document, &lock.diagnostics)?;
-        if !plan.left.is_empty() {
-            return Some(plan);
-        }
-        let document = Document {
-            lock: plan.lock.clone(),
-            ..Document::default()
-        };
-        let subject = Subject {
-            document: &document,
-            ..root.subject(lock, requirements)
-        };
-        let mut findings = Vec::new();
-        if self.args.wants(Group::File) {
-            findings.extend(file::check(subject, &lock.bytes));
-        }
-        if self.args.wants(Group::Configuration) {
-            findings.extend(configuration::check(subject));
-        }
-        let (told, _) = levels::apply(findings, &[], root.project(), root.flavor);
-        plan.mend(subject, &lock.bytes, &told);
-        Some(plan)
-    }
-
-    /// Says why a text must not be written, if so.
-    fn objection(self, lock: &LockText, text: &str) -> Option<String> {
-        if text.len() as u64 > lockfile::MAX_BYTES {
-            return Some(format!(
-                "the file would have more than {} bytes",
-                lockfile::MAX_BYTES
-            ));
-        }
-        let mut lost = Vec::new();
-        if lock.document.comments > 0 {
-            lost.push(counted(lock.document.comments, "comment"));
-        }
-        if lock.diagnostics.iter().any(|one| one.code == "module-lock") {
-            lost.push("the blocks of modules".to_owned());
-        }
-        let is_safe = lost.is_empty() || self.how == Fix::All;
-        let lost = lost.join(" and ");
-        (!is_safe).then(|| format!("that would drop {lost}; --fix=all does it nevertheless"))
-    }
-}
-
-fn nothing(reason: &str) -> String {
-    format!("nothing was mended: {reason}")
-}
-
-impl Fixed {
-    /// Makes what mending comes to where it cannot begin.
-    pub(in crate::cli) fn refused(reason: &str) -> Self {
-        Self {
-            warnings: vec![nothing(reason)],
-            ..Self::default()
-        }
+        let written = root.rewritten(text.clone().into_bytes(), texts);
+        Ok(Some(Self {
+            remark: lock.dropped(),
+            plan,
+            root: Some(Rc::new(written)),
+        }))
     }
 
     /// Returns the root with what was written, if anything was.
@@ -145,14 +54,22 @@ impl Fixed {
         self.root.as_ref()
     }
 
-    /// Says what was mended, before anything that is left, and what was not.
+    /// Reports what was repaired, and what was not.
     pub(in crate::cli) fn say(self, output: &mut RootOutput) {
-        let lines = self.mended.iter().map(|mended| format!("fixed: {mended}"));
+        let FixPlan {
+            repairs,
+            refusal,
+            left,
+            ..
+        } = self.plan;
+        let lines = repairs.iter().map(|repair| format!("fixed: {repair}"));
         let lines: Vec<String> = lines.collect();
         if !lines.is_empty() {
             output.report.results.push(Block::Lines(lines));
         }
-        for text in self.warnings {
+        let refused = refusal.map(|refusal| format!("nothing was mended: {}", reason(refusal)));
+        let left = left.iter().map(|left| format!("not mended: {left}"));
+        for text in refused.into_iter().chain(left) {
             let remark = Block::Remark(Tone::Warning, text);
             output.report.notes.push(remark);
         }
@@ -160,11 +77,30 @@ impl Fixed {
             output.remark(text);
         }
         output.json.changed = Some(self.root.is_some());
-        let rows = self.mended.iter().map(|mended| json::Fixed {
-            rule: mended.rule(),
-            provider: mended.provider().map(ToString::to_string),
-            text: mended.to_string(),
+        let rows = repairs.iter().map(|repair| json::Fixed {
+            rule: repair.rule(),
+            provider: repair.provider().map(ToString::to_string),
+            text: repair.to_string(),
         });
         output.json.fixed = Some(rows.collect());
+    }
+}
+
+/// Says why nothing is repaired.
+fn reason(refusal: Refusal) -> String {
+    match refusal {
+        Refusal::ConfigurationUnread => "the configuration cannot be read".to_owned(),
+        Refusal::FileUnread => "the file cannot be read as it is".to_owned(),
+        Refusal::TooLarge => format!(
+            "the file would have more than {} bytes",
+            lockfile::MAX_BYTES
+        ),
+        Refusal::Drops { comments, modules } => {
+            let comments = (comments > 0).then(|| counted(comments, "comment"));
+            let modules = modules.then(|| "the blocks of modules".to_owned());
+            let lost: Vec<String> = comments.into_iter().chain(modules).collect();
+            let lost = lost.join(" and ");
+            format!("that would drop {lost}; --fix=all does it nevertheless")
+        }
     }
 }

@@ -1,14 +1,14 @@
 //! What `lockctl verify --matrix` shows: a table that folds equal rows, and rows for programs.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use crate::addr::ProviderAddr;
-use crate::coverage::{Outcome, Prediction, Route};
+use crate::coverage::{Prediction, Route};
 use crate::flavor::Flavor;
 use crate::platform::{self, Platform};
 use crate::report::Block;
 use crate::report::json;
-use crate::verify::matrix::Row;
+use crate::verify::matrix::{self, PlatformGroup, Row};
 
 /// How many platforms are named in one line of the table; more are counted.
 const MAX_NAMED: usize = 2;
@@ -33,14 +33,12 @@ pub(in crate::cli) fn blocks(rows: &[Row], flavor: Flavor, detail: Detail) -> Ve
     let mut table: Vec<Vec<String>> = vec![head.map(str::to_owned).collect()];
     let providers: BTreeSet<&ProviderAddr> = rows.iter().map(|row| &row.provider).collect();
     for provider in &providers {
-        let own = rows.iter().filter(|row| row.provider == **provider);
-        let own = own.map(|row| (&row.platform, row.predictions.clone()));
-        let lines = folded(own.collect(), detail);
+        let lines = lines(matrix::of_provider(rows, provider), detail);
         add(&mut table, &provider.short(flavor), lines, &mut notes);
     }
     if providers.len() > 1 {
         let name = format!("all {} providers", providers.len());
-        let lines = folded(together(rows), detail);
+        let lines = lines(matrix::combine(rows), detail);
         add(&mut table, &name, lines, &mut notes);
     }
     say_platforms_once(&mut table);
@@ -152,53 +150,36 @@ impl Notes {
     }
 }
 
-/// Platforms on which the same happens, and what.
-struct Line {
-    platforms: Vec<Platform>,
-    label: String,
-    predictions: Vec<Prediction>,
+/// Returns a line for each group of platforms, with what the group is called.
+fn lines(groups: Vec<PlatformGroup>, detail: Detail) -> Vec<(String, Vec<Prediction>)> {
+    let groups = match detail {
+        Detail::Folded => matrix::fold(groups),
+        Detail::Full => groups,
+    };
+    let all: usize = groups.iter().map(|group| group.platforms.len()).sum();
+    let last = groups.len().saturating_sub(1);
+    let label = |at: usize, platforms: &[Platform]| match platforms.len() {
+        n if n == all && n > 1 => format!("all {n} platforms"),
+        n if n > MAX_NAMED && at == last => format!("the other {n} platforms"),
+        _ => platform::join(platforms, ", "),
+    };
+    let groups = groups.into_iter().enumerate();
+    groups
+        .map(|(at, group)| (label(at, &group.platforms), group.predictions))
+        .collect()
 }
 
-/// Puts platforms together on which the same happens, the largest group last.
-fn folded(rows: Vec<(&Platform, Vec<Prediction>)>, detail: Detail) -> Vec<Line> {
-    let all = rows.len();
-    let mut lines: Vec<Line> = Vec::new();
-    for (platform, predictions) in rows {
-        let same = lines
-            .iter_mut()
-            .find(|line| line.predictions == predictions);
-        match same {
-            Some(line) if detail == Detail::Folded => line.platforms.push(platform.clone()),
-            _ => lines.push(Line {
-                platforms: vec![platform.clone()],
-                label: String::new(),
-                predictions,
-            }),
-        }
-    }
-    if detail == Detail::Folded {
-        lines.sort_by_key(|line| line.platforms.len());
-    }
-    let last = lines.len().saturating_sub(1);
-    for (at, line) in lines.iter_mut().enumerate() {
-        line.label = match line.platforms.len() {
-            n if n == all && n > 1 => format!("all {n} platforms"),
-            n if n > MAX_NAMED && at == last => format!("the other {n} platforms"),
-            _ => platform::join(&line.platforms, ", "),
-        };
-    }
-    lines
-}
-
-fn add(table: &mut Vec<Vec<String>>, name: &str, lines: Vec<Line>, notes: &mut Notes) {
-    for (at, line) in lines.into_iter().enumerate() {
+fn add(
+    table: &mut Vec<Vec<String>>,
+    name: &str,
+    lines: Vec<(String, Vec<Prediction>)>,
+    notes: &mut Notes,
+) {
+    for (at, (label, predictions)) in lines.into_iter().enumerate() {
         let name = if at == 0 { name } else { "" };
-        let cells = line
-            .predictions
-            .iter()
-            .map(|prediction| notes.cell(prediction));
+        let cells = predictions.iter().map(|prediction| notes.cell(prediction));
         let cells: Vec<String> = cells.collect();
-        let labels = [name.to_owned(), line.label];
+        let labels = [name.to_owned(), label];
         table.push(labels.into_iter().chain(cells).collect());
     }
 }
@@ -216,37 +197,4 @@ fn say_platforms_once(table: &mut [Vec<String>]) {
             line.remove(1);
         }
     }
-}
-
-/// Tells what a run comes to, which looks at all providers: the worst of what they come to.
-fn together(rows: &[Row]) -> Vec<(&Platform, Vec<Prediction>)> {
-    let mut platforms: BTreeMap<&Platform, Vec<&Row>> = BTreeMap::new();
-    for row in rows {
-        platforms.entry(&row.platform).or_default().push(row);
-    }
-    let worst = |rows: Vec<&Row>| -> Vec<Prediction> {
-        let of_route = |at: usize| worst(rows.iter().map(|row| &row.predictions[at]).collect());
-        (0..Route::ALL.len()).filter_map(of_route).collect()
-    };
-    let platforms = platforms.into_iter();
-    platforms
-        .map(|(platform, rows)| (platform, worst(rows)))
-        .collect()
-}
-
-/// What is sure to fail fails, whatever the others do; anything else may be worse where one that is
-/// assumed comes out otherwise.
-fn worst(predictions: Vec<&Prediction>) -> Option<Prediction> {
-    let assumed = predictions.iter().any(|one| one.assumed);
-    let fails = |one: &&&Prediction| one.outcome == Outcome::Fails && !one.assumed;
-    if let Some(sure) = predictions.iter().find(fails) {
-        return Some((*sure).clone());
-    }
-    let outcome = predictions.iter().map(|one| one.outcome).max()?;
-    let first = predictions.iter().find(|one| one.outcome == outcome)?;
-    Some(Prediction {
-        assumed,
-        unchecked: outcome != Outcome::Fails && predictions.iter().any(|one| one.unchecked),
-        ..(*first).clone()
-    })
 }

@@ -1,105 +1,133 @@
 //! What `lockctl verify` says.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use crate::addr::ProviderAddr;
 use crate::cli::output::{RootOutput, counted};
-use crate::cli::root::{LockText, Root};
+use crate::cli::root::LockText;
+use crate::cli::roots::Ran;
+use crate::cli::verify::VerifiedRoot;
 use crate::cli::verify::table;
 use crate::cli::verify::table::Detail;
 use crate::diag::{Severity, Texts, has_errors};
 use crate::hash::Scheme;
 use crate::lockfile::ProviderLock;
 use crate::report::json::{self, CheckedProvider, Provider, Status};
-use crate::report::{Block, Failure, Tone};
-use crate::verify::Finding;
+use crate::report::{Block, Tone};
 use crate::verify::levels::TurnedOff;
-use crate::verify::matrix::Row;
 use crate::verify::packages::Origin;
-use crate::verify::platforms::{KnownHashes, Wanted};
+use crate::verify::{Finding, RootVerdict};
 
-/// What a root came to.
-#[derive(Default)]
-pub(in crate::cli) struct Judged {
-    pub(in crate::cli) findings: Vec<Finding>,
-    pub(in crate::cli) failures: Vec<Failure>,
-    /// The configuration could not be read.
-    pub(in crate::cli) unread: bool,
-    /// How many packages were looked at, by what they are to the program; `None` if nobody looked.
-    pub(in crate::cli) packages: Option<BTreeMap<Origin, usize>>,
-    /// How many signed lists the entries were compared with; `None` if nobody asked for any.
-    pub(in crate::cli) lists: Option<usize>,
-    /// Findings that the project file turned off.
-    pub(in crate::cli) off: Vec<TurnedOff>,
-    /// Which platforms were wanted, if that was checked.
-    pub(in crate::cli) platforms: Option<Wanted>,
-    /// What installed packages tell of hashes.
-    pub(in crate::cli) known: KnownHashes,
-    /// What each provider comes to on each platform, if that was asked.
-    pub(in crate::cli) matrix: Option<Vec<Row>>,
-    /// Notes are shown one by one rather than counted.
-    pub(in crate::cli) verbose: bool,
-}
-
-impl Judged {
-    /// Counts the findings of a rule, whether it is turned off or not.
-    fn count(&self, rule: &str) -> usize {
-        let off = self.off.iter().map(|off| &off.finding);
-        let all = self.findings.iter().chain(off);
-        all.filter(|finding| finding.diagnostic.code == rule)
-            .count()
+/// Fills the output of each root that could be verified.
+pub(in crate::cli) fn say_all(ran: &mut Ran, verified: Vec<VerifiedRoot>, verbose: bool) {
+    let mut outputs = ran.outputs.iter_mut();
+    for mut root in verified {
+        // Roots that could not be verified have an output, too.
+        let output = outputs.find(|output| output.json.path == root.path);
+        let output = output.expect("outputs stand in the order of the roots");
+        if let Some(fixed) = root.fixed.take() {
+            fixed.say(output);
+        }
+        say(output, root, &ran.texts, verbose);
     }
 }
 
+/// How many rules the command that explains them names.
+const MAX_EXPLAINED: usize = 3;
+
+/// Names the command that says more about what is wrong, if anything is; the worst first.
+pub(in crate::cli) fn explained(roots: &[json::Root]) -> Option<String> {
+    let findings = roots.iter().flat_map(|root| &root.findings);
+    let mut worst: BTreeMap<&str, Severity> = BTreeMap::new();
+    for finding in findings.filter(|finding| finding.severity > Severity::Note) {
+        let severity = worst.entry(finding.rule).or_insert(finding.severity);
+        *severity = finding.severity.max(*severity);
+    }
+    let mut names: Vec<&str> = worst.keys().copied().collect();
+    names.sort_by_key(|name| Reverse(worst[name]));
+    match names.as_slice() {
+        [] => None,
+        several if several.len() > MAX_EXPLAINED => Some(
+            "`lockctl explain RULE` says what a finding means and how to mend it; RULE is the name \
+             in brackets"
+                .to_owned(),
+        ),
+        names => Some(format!(
+            "`lockctl explain {}` says what this means and how to mend it",
+            names.join(" ")
+        )),
+    }
+}
+
+/// Counts the findings of a rule, whether it is turned off or not.
+fn count(verdict: &RootVerdict, rule: &str) -> usize {
+    let off = verdict.turned_off.iter().map(|off| &off.finding);
+    let all = verdict.findings.iter().chain(off);
+    all.filter(|finding| finding.diagnostic.code == rule)
+        .count()
+}
+
 /// Fills the output of a root.
-pub(in crate::cli) fn say(output: &mut RootOutput, root: &Root, judged: Judged, texts: &Texts) {
+fn say(output: &mut RootOutput, verified: VerifiedRoot, texts: &Texts, verbose: bool) {
+    let VerifiedRoot {
+        root,
+        verdict,
+        failures,
+        ..
+    } = verified;
     let sound = root
         .lock
         .iter()
         .filter(|lock| !has_errors(&lock.diagnostics));
     output.json.providers = sound.flat_map(locked).collect();
-    let verdict = Verdict::of(&judged);
-    if verdict.errors + verdict.warnings > 0 {
+    let counts = Counts::of(&verdict);
+    if counts.errors + counts.warnings > 0 {
         output.json.status = Status::Findings;
     }
-    if judged.unread {
+    if verdict.is_unread {
         output.json.status = Status::Failed;
     }
-    let looked_at = looked_at(root.lock.as_ref(), &judged);
-    let foretold = foretell(output, root, &judged);
-    for finding in judged.findings {
+    let looked_at = looked_at(root.lock.as_ref(), &verdict);
+    for finding in verdict.findings {
         output.json.findings.push(for_programs(&finding, texts));
-        if finding.diagnostic.severity > Severity::Note || judged.verbose {
+        if finding.diagnostic.severity > Severity::Note || verbose {
             output
                 .report
                 .results
                 .push(Block::Diagnostic(finding.diagnostic));
         }
     }
-    output.report.results.extend(foretold);
-    let failed = judged.unread || !judged.failures.is_empty();
-    for failure in judged.failures {
+    if let Some(rows) = &verdict.matrix {
+        let detail = if verbose {
+            Detail::Full
+        } else {
+            Detail::Folded
+        };
+        output.json.matrix = Some(table::json(rows));
+        let blocks = table::blocks(rows, root.flavor, detail);
+        output.report.results.extend(blocks);
+    }
+    let failed = verdict.is_unread || !failures.is_empty();
+    for failure in failures {
         output.fail(failure);
     }
-    let mut parts = verdict.counts();
-    if parts.is_empty() && !failed {
-        parts.push(format!("ok; {looked_at}"));
-    } else if failed {
+    let mut parts: Vec<String> = counts.wrong().into_iter().collect();
+    if failed {
         parts.push("not everything could be checked".to_owned());
+    } else if parts.is_empty() {
+        parts.push(format!("ok; {looked_at}"));
     }
-    if verdict.notes > 0 {
-        let hint = match judged.verbose {
-            true => "",
-            false => " (-v shows them)",
-        };
-        parts.push(format!("{}{hint}", counted(verdict.notes, "note")));
+    if counts.notes > 0 {
+        let hint = if verbose { "" } else { " (-v shows them)" };
+        parts.push(format!("{}{hint}", counted(counts.notes, "note")));
     }
-    if !judged.off.is_empty() {
-        let off = counted(judged.off.len(), "finding");
+    if !verdict.turned_off.is_empty() {
+        let off = counted(verdict.turned_off.len(), "finding");
         parts.push(format!("{off} turned off"));
     }
-    for TurnedOff { finding, reason } in judged.off {
-        if judged.verbose {
+    for TurnedOff { finding, reason } in verdict.turned_off {
+        if verbose {
             let (code, title) = (finding.diagnostic.code, &finding.diagnostic.title);
             output.remark(format!("{code} is off, because {reason}: {title}"));
         }
@@ -109,7 +137,7 @@ pub(in crate::cli) fn say(output: &mut RootOutput, root: &Root, judged: Judged, 
         });
     }
     let text = format!("{}: {}", root.lock_path.display(), parts.join("; "));
-    let tone = if failed { Tone::Bad } else { verdict.tone() };
+    let tone = if failed { Tone::Bad } else { counts.tone() };
     output.report.results.push(Block::Verdict(tone, text));
 }
 
@@ -122,34 +150,19 @@ fn for_programs(finding: &Finding, texts: &Texts) -> json::Finding {
     }
 }
 
-/// Returns the table of what happens by each route, if it was asked for, and adds its rows for
-/// programs.
-fn foretell(output: &mut RootOutput, root: &Root, judged: &Judged) -> Vec<Block> {
-    let Some(rows) = &judged.matrix else {
-        return Vec::new();
-    };
-    let detail = match judged.verbose {
-        true => Detail::Full,
-        false => Detail::Folded,
-    };
-    output.json.matrix = Some(table::json(rows));
-    table::blocks(rows, root.flavor, detail)
-}
-
 /// How many findings there are of each severity.
-struct Verdict {
+struct Counts {
     errors: usize,
     warnings: usize,
     notes: usize,
 }
 
-impl Verdict {
-    fn of(judged: &Judged) -> Self {
+impl Counts {
+    fn of(verdict: &RootVerdict) -> Self {
         let count = |severity| {
-            judged
-                .findings
-                .iter()
-                .filter(|f| f.diagnostic.severity == severity)
+            let findings = verdict.findings.iter();
+            findings
+                .filter(|finding| finding.diagnostic.severity == severity)
                 .count()
         };
         Self {
@@ -167,35 +180,31 @@ impl Verdict {
         }
     }
 
-    /// Names what is wrong, as in `1 error, 2 warnings`; nothing if nothing is.
-    fn counts(&self) -> Vec<String> {
+    /// Names what is wrong, as in `1 error, 2 warnings`; `None` if nothing is.
+    fn wrong(&self) -> Option<String> {
         let counts = [(self.errors, "error"), (self.warnings, "warning")];
         let some = counts.iter().filter(|(n, _)| *n > 0);
         let texts: Vec<String> = some.map(|(n, word)| counted(*n, word)).collect();
-        if texts.is_empty() {
-            Vec::new()
-        } else {
-            vec![texts.join(", ")]
-        }
+        (!texts.is_empty()).then(|| texts.join(", "))
     }
 }
 
 /// Says what a clean verdict is about.
-fn looked_at(lock: Option<&LockText>, judged: &Judged) -> String {
+fn looked_at(lock: Option<&LockText>, verdict: &RootVerdict) -> String {
     let Some(lock) = lock else {
-        if judged.count("lock-missing") > 0 {
+        if count(verdict, "lock-missing") > 0 {
             return "nothing is locked".to_owned();
         }
         return "no provider is required, and nothing is locked".to_owned();
     };
     let providers = lock.document.lock.providers.len();
     let mut parts = vec![counted(providers, "provider")];
-    if let (Some(wanted), true) = (&judged.platforms, providers > 0) {
-        let complete = match judged.count("platforms-incomplete") {
+    if let (Some(wanted), true) = (&verdict.platforms, providers > 0) {
+        let complete = match count(verdict, "platforms-incomplete") {
             0 => String::new(),
             n => format!(" of {}", providers - n),
         };
-        let how = match judged.count("platforms-unattributed") {
+        let how = match count(verdict, "platforms-unattributed") {
             0 => "",
             _ => ", by count",
         };
@@ -208,14 +217,15 @@ fn looked_at(lock: Option<&LockText>, judged: &Judged) -> String {
         };
         parts.push(format!("h1: hashes{complete} for {platforms}{how}"));
     }
-    parts.extend(judged.packages.as_ref().map(verified));
-    let lists = judged.lists.filter(|_| providers > 0);
+    let packages = verdict.packages.iter();
+    parts.extend(packages.map(|packages| checked_packages(&packages.counts)));
+    let lists = verdict.signed_lists.filter(|_| providers > 0);
     parts.extend(lists.map(|n| format!("{} compared", counted(n, "signed list"))));
     parts.join(", ")
 }
 
 /// Says which packages were verified.
-fn verified(packages: &BTreeMap<Origin, usize>) -> String {
+fn checked_packages(packages: &BTreeMap<Origin, usize>) -> String {
     let kinds = packages.iter().map(|(origin, n)| {
         let kind = match origin {
             Origin::Installed => "installed",

@@ -1,34 +1,152 @@
-//! Mending a lock file: what needs no judgement, and what is left to a person.
+//! Repairs that need no decision, and what is left to one.
 //!
-//! A [`Plan`] is made in two steps. [`Plan::new`] joins blocks that stand there twice, because a
-//! file with such cannot be read; [`Plan::mend`] follows findings of the other checks, so that what
-//! a project file turns off is left as it is. No version moves, and no hash comes or goes.
+//! [`plan`] decides in two steps. First it joins blocks that stand in the file twice, because a file
+//! with such cannot be read; then it follows findings of the other checks, so that what a project
+//! file turns off is left as it is. No version moves, and no hash comes or goes. Only the caller
+//! writes files.
 
-use std::collections::BTreeMap;
+mod draft;
+
 use std::fmt;
 
-use super::{Finding, Subject};
+use self::draft::Draft;
+use super::groups::{Group, Groups};
+use super::inputs::{LockInput, RootInputs};
+use super::subject::Subject;
+use super::{configuration, file, levels};
 use crate::addr::ProviderAddr;
-use crate::diag::{Diagnostic, Severity};
+use crate::diag::has_errors;
 use crate::flavor::{Flavor, Program};
-use crate::hash::{Hash, Hashes, Scheme};
-use crate::lockfile::{self, Document, LockFile, ProviderLock};
+use crate::lockfile::{self, Document};
 use crate::version::{Constraints, Version};
 
-/// What becomes of a lock file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Plan {
-    /// What is to be written, if anything was mended.
-    pub lock: LockFile,
-    /// What was mended, in the order in which it is told.
-    pub mended: Vec<Mended>,
-    /// What was found and needs a person.
-    pub left: Vec<Left>,
+/// What repairs may drop from a lock file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// Nothing that somebody wrote and that the programs ignore.
+    Safe,
+    /// Comments and blocks of modules, too.
+    All,
 }
 
-/// Something that was mended; displayed as a sentence without a period.
+/// What becomes of a lock file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FixPlan {
+    /// The text to be written; `None` if the file stays as it is.
+    pub text: Option<String>,
+    /// What that text repairs, in the order in which it is reported; empty without a text.
+    pub repairs: Vec<Repair>,
+    /// Why nothing can be repaired at all.
+    pub refusal: Option<Refusal>,
+    /// What was found and needs a decision.
+    pub left: Vec<Unrepaired>,
+}
+
+/// Why nothing in a lock file is repaired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The configuration has errors, so nobody knows what is required.
+    ConfigurationUnread,
+    /// The file has faults behind which something would be lost.
+    FileUnread,
+    /// The file would have more than [`lockfile::MAX_BYTES`].
+    TooLarge,
+    /// Something would be dropped that [`Extent::Safe`] keeps.
+    Drops {
+        /// How many comments.
+        comments: usize,
+        /// Whether there are blocks of modules.
+        modules: bool,
+    },
+}
+
+/// Decides what is repaired in the lock file of a root.
+///
+/// Only what the wanted `groups` find is, and nothing where the configuration was read with errors.
+#[must_use]
+pub fn plan(root: &RootInputs<'_>, groups: &Groups, extent: Extent) -> FixPlan {
+    if root.is_unread() {
+        return FixPlan::refused(Refusal::ConfigurationUnread);
+    }
+    let Some(lock) = root.lock else {
+        return FixPlan::default();
+    };
+    let Some(draft) = draft(root, lock, groups) else {
+        return FixPlan::refused(Refusal::FileUnread);
+    };
+    // Blocks that could not be joined stay an error of the file: it is not written half repaired.
+    let is_blocked = has_errors(lock.diagnostics) && !draft.left.is_empty();
+    let left = draft.left;
+    if draft.repairs.is_empty() || is_blocked {
+        return FixPlan {
+            left,
+            ..FixPlan::default()
+        };
+    }
+    let text = lockfile::write(&draft.lock, root.flavor);
+    match refusal(lock, &text, extent) {
+        Some(refusal) => FixPlan {
+            left,
+            ..FixPlan::refused(refusal)
+        },
+        None => FixPlan {
+            text: Some(text),
+            repairs: draft.repairs,
+            refusal: None,
+            left,
+        },
+    }
+}
+
+/// Makes the repaired lock file; `None` if it has faults that need manual repair first.
+fn draft(root: &RootInputs<'_>, lock: LockInput<'_>, groups: &Groups) -> Option<Draft> {
+    let mut draft = Draft::new(lock.document, lock.diagnostics)?;
+    if !draft.left.is_empty() {
+        return Some(draft);
+    }
+    let document = Document {
+        lock: draft.lock.clone(),
+        ..Document::default()
+    };
+    let subject = Subject {
+        document: &document,
+        ..root.subject(lock)
+    };
+    let mut findings = Vec::new();
+    if groups.wants(Group::File) {
+        findings.extend(file::check(subject, lock.bytes));
+    }
+    if groups.wants(Group::Configuration) {
+        findings.extend(configuration::check(subject));
+    }
+    let (kept, _) = levels::apply(findings, &[], root.project, root.flavor);
+    draft.repair(subject, lock.bytes, &kept);
+    Some(draft)
+}
+
+/// Says why a text must not be written, if so.
+fn refusal(lock: LockInput<'_>, text: &str, extent: Extent) -> Option<Refusal> {
+    if text.len() as u64 > lockfile::MAX_BYTES {
+        return Some(Refusal::TooLarge);
+    }
+    let comments = lock.document.comments;
+    let modules = lock.diagnostics.iter().any(|one| one.code == "module-lock");
+    let is_safe = comments == 0 && !modules;
+    (!is_safe && extent == Extent::Safe).then_some(Refusal::Drops { comments, modules })
+}
+
+impl FixPlan {
+    fn refused(refusal: Refusal) -> Self {
+        Self {
+            refusal: Some(refusal),
+            ..Self::default()
+        }
+    }
+}
+
+/// Something that is repaired; displayed as a sentence without a period.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Mended {
+pub enum Repair {
     /// Blocks of one provider became one.
     Joined {
         /// The provider.
@@ -61,9 +179,9 @@ pub enum Mended {
     },
 }
 
-/// Something that a person must decide; displayed as a sentence without a period.
+/// Something that needs a decision; displayed as a sentence without a period.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Left {
+pub enum Unrepaired {
     /// Blocks of one provider lock different versions.
     Versions {
         /// The provider.
@@ -96,150 +214,7 @@ pub enum Left {
     },
 }
 
-impl Plan {
-    /// Starts with what a lock file holds, blocks of one provider joined.
-    ///
-    /// Blocks of the same version become one with the hashes and the constraints of all, as a merge
-    /// of both sides gives it. Lists of `zh:` must not contradict each other for that: each is the
-    /// signed list of the one release. `None` if the file has any other error, since what could not
-    /// be read would be lost.
-    #[must_use]
-    pub fn new(document: &Document, diagnostics: &[Diagnostic]) -> Option<Self> {
-        let errors = diagnostics
-            .iter()
-            .filter(|one| one.severity == Severity::Error);
-        let repeated = errors
-            .clone()
-            .filter(|one| one.code == "duplicate-provider");
-        // A repeated block with a fault of its own is not among those that were understood.
-        let errors = errors.count();
-        if errors != repeated.count() || errors != document.repeated.len() {
-            return None;
-        }
-        let mut plan = Self {
-            lock: document.lock.clone(),
-            mended: Vec::new(),
-            left: Vec::new(),
-        };
-        let mut repeated: BTreeMap<&ProviderAddr, Vec<&ProviderLock>> = BTreeMap::new();
-        for (provider, entry) in &document.repeated {
-            repeated.entry(provider).or_default().push(entry);
-        }
-        for (provider, others) in repeated {
-            plan.join(provider, &others);
-        }
-        Some(plan)
-    }
-
-    fn join(&mut self, provider: &ProviderAddr, others: &[&ProviderLock]) {
-        let Some(entry) = self.lock.providers.get_mut(provider) else {
-            return;
-        };
-        let first = entry.version.clone();
-        if let Some(other) = others.iter().find(|other| other.version != first) {
-            self.left.push(Left::Versions {
-                provider: provider.clone(),
-                first,
-                other: other.version.clone(),
-            });
-            return;
-        }
-        for other in others {
-            if contradict(&entry.hashes, &other.hashes) {
-                self.left.push(Left::Lists {
-                    provider: provider.clone(),
-                    version: first,
-                });
-                return;
-            }
-            let constraints = std::mem::take(&mut entry.constraints);
-            entry.constraints = constraints.union(other.constraints.clone());
-            entry.hashes = entry.hashes.union(&other.hashes);
-        }
-        self.mended.push(Mended::Joined {
-            provider: provider.clone(),
-            version: first,
-            blocks: others.len() + 1,
-        });
-    }
-
-    /// Mends what findings say of the joined lock file, which is the document of `subject`; `bytes`
-    /// are the text as it was read.
-    ///
-    /// Findings that are turned off are best left out. Of the other rules none can be mended without
-    /// judgement. Whatever is mended, the file is written in canonical form, and that is told, too.
-    pub fn mend(&mut self, subject: Subject<'_>, bytes: &[u8], findings: &[Finding]) {
-        let is_joined = !self.mended.is_empty();
-        for finding in findings {
-            match (finding.diagnostic.code, &finding.provider) {
-                ("constraints-stale", Some(provider)) => self.refresh(subject, provider),
-                ("provider-not-required", Some(provider)) => self.drop_entry(subject, provider),
-                _ => {}
-            }
-        }
-        let written = lockfile::write(&subject.document.lock, subject.flavor);
-        let wanted = findings
-            .iter()
-            .any(|finding| finding.diagnostic.code == "file-not-canonical");
-        let is_told = wanted || !self.mended.is_empty();
-        // Nothing with two blocks of one provider can be canonical: that was told.
-        if is_told && !is_joined && written.as_bytes() != bytes {
-            let program = subject.flavor.program();
-            self.mended.push(Mended::Rewritten { program });
-        }
-    }
-
-    fn refresh(&mut self, subject: Subject<'_>, provider: &ProviderAddr) {
-        let entry = self.lock.providers.get_mut(provider);
-        let (Some(requirements), Some(entry)) = (subject.requirements, entry) else {
-            return;
-        };
-        // Locking would stop here, too: which of the two moves is a decision.
-        if !requirements.constraints(provider).allows(&entry.version) {
-            self.left.push(Left::Unmet {
-                provider: provider.clone(),
-                version: entry.version.clone(),
-            });
-            return;
-        }
-        let after = requirements.to_record(provider, &entry.constraints);
-        let before = std::mem::replace(&mut entry.constraints, after.clone());
-        self.mended.push(Mended::Refreshed {
-            provider: provider.clone(),
-            before,
-            after,
-        });
-    }
-
-    fn drop_entry(&mut self, subject: Subject<'_>, provider: &ProviderAddr) {
-        // OpenTofu takes the version of such an entry for its own one (`lockfile` rules 5.2).
-        let waits = |twin: &ProviderAddr| {
-            let required = subject.requirements;
-            required.is_some_and(|all| all.providers.contains_key(twin))
-                && !self.lock.providers.contains_key(twin)
-        };
-        if let Some(twin) = provider.carried_over(subject.flavor).filter(waits) {
-            let provider = provider.clone();
-            self.left.push(Left::CarriedOver { provider, twin });
-            return;
-        }
-        if let Some(entry) = self.lock.providers.remove(provider) {
-            self.mended.push(Mended::Dropped {
-                provider: provider.clone(),
-                version: entry.version,
-            });
-        }
-    }
-}
-
-/// Tells whether both sets list `zh:` and neither list holds all of the other one.
-fn contradict(one: &Hashes, other: &Hashes) -> bool {
-    let lacks = |all: &Hashes, hash: &Hash| !all.contains(hash);
-    one.of(Scheme::Zh).any(|hash| lacks(other, hash))
-        && other.of(Scheme::Zh).any(|hash| lacks(one, hash))
-}
-
-impl Mended {
+impl Repair {
     /// Returns the name of the rule whose finding is gone.
     #[must_use]
     pub fn rule(&self) -> &'static str {
@@ -263,7 +238,7 @@ impl Mended {
     }
 }
 
-impl fmt::Display for Mended {
+impl fmt::Display for Repair {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Joined {
@@ -290,7 +265,7 @@ impl fmt::Display for Mended {
     }
 }
 
-impl fmt::Display for Left {
+impl fmt::Display for Unrepaired {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Versions {
@@ -320,125 +295,9 @@ impl fmt::Display for Left {
 }
 
 fn quoted(constraints: &Constraints) -> String {
-    match constraints.is_empty() {
-        true => "none".to_owned(),
-        false => format!("\"{constraints}\""),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::diag::Texts;
-    use crate::verify::Advice;
-
-    const H1: &str = "h1:vSUZJPJlJhDOkbAT+iqt7AAQArew8uExp71bJtBUdMw=";
-    const OTHER: &str = "h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=";
-
-    fn block(version: &str, more: &str) -> String {
-        format!("provider \"e.com/t/x\" {{\n  version = \"{version}\"\n{more}}}\n")
-    }
-
-    fn hashes(listed: &[&str]) -> String {
-        format!("  hashes = [\"{}\"]\n", listed.join("\", \""))
-    }
-
-    /// Says what becomes of a text by itself, all of whose findings are `codes` about its provider.
-    fn told(text: &str, codes: &[&'static str]) -> Vec<String> {
-        let flavor = Flavor::Terraform1_16;
-        let file = Texts::default().add("lock", text.into());
-        let (document, diagnostics) = lockfile::parse(file, text.as_bytes(), flavor);
-        let Some(mut plan) = Plan::new(&document, &diagnostics) else {
-            return vec!["unreadable".to_owned()];
-        };
-        let provider = ProviderAddr::parse("e.com/t/x", flavor).expect("valid");
-        let findings: Vec<Finding> = codes
-            .iter()
-            .map(|code| Finding::about(&provider, Diagnostic::note(code, "")))
-            .collect();
-        let subject = Subject {
-            document: &Document {
-                lock: plan.lock.clone(),
-                ..Document::default()
-            },
-            file,
-            flavor,
-            requirements: None,
-            advice: &Advice {
-                lock: String::new(),
-                fmt: String::new(),
-                verify: String::new(),
-            },
-        };
-        if plan.left.is_empty() {
-            plan.mend(subject, text.as_bytes(), &findings);
-        }
-        let mended = plan.mended.iter().map(ToString::to_string);
-        mended
-            .chain(plan.left.iter().map(ToString::to_string))
-            .collect()
-    }
-
-    #[track_caller]
-    fn check(text: &str, codes: &[&'static str], wanted: &[&str]) {
-        assert_eq!(told(text, codes), wanted, "{text}");
-    }
-
-    #[test]
-    fn only_findings_are_followed() {
-        let form = "the file is written as `terraform` writes it";
-        let dropped = "e.com/t/x 1.0.0 is dropped: nothing requires it";
-        let loose = block("1.0.0", "");
-        check(&loose, &[], &[]);
-        check(&loose, &["file-not-canonical"], &[form]);
-        check(&loose, &["provider-not-required"], &[dropped, form]);
-        let header = Flavor::Terraform1_16.header();
-        let good = format!("{header}\n{loose}");
-        check(&good, &["provider-not-required"], &[dropped]);
-        // Nothing is refreshed from a configuration that nobody read.
-        check(&good, &["constraints-stale", "hash-not-well-formed"], &[]);
-    }
-
-    #[test]
-    fn blocks_are_joined_where_they_agree() {
-        let one = "2 blocks of e.com/t/x 1.0.0 became one";
-        let pair = |a: &str, b: &str| block("1.0.0", a) + &block("1.0.0", b);
-        let zh = |digits: &[&str]| {
-            let all: Vec<String> = digits
-                .iter()
-                .map(|d| format!("zh:{}", d.repeat(64)))
-                .collect();
-            hashes(&all.iter().map(String::as_str).collect::<Vec<_>>())
-        };
-        check(&pair("", ""), &["file-not-canonical"], &[one]);
-        check(&pair(&hashes(&[H1]), &hashes(&[OTHER])), &[], &[one]);
-        check(&pair(&zh(&["a", "b"]), &zh(&["b"])), &[], &[one]);
-        check(&pair(&zh(&["a", "b"]), &hashes(&[H1])), &[], &[one]);
-        check(
-            &pair(&zh(&["a", "b"]), &zh(&["b", "c"])),
-            &[],
-            &[
-                "e.com/t/x 1.0.0 is locked with two lists of zh: that cannot both be those of the release",
-            ],
-        );
-        check(
-            &(pair("", "") + &block("1.0.1", "")),
-            &[],
-            &["e.com/t/x is locked at 1.0.0 and at 1.0.1, and nothing tells which is meant"],
-        );
-    }
-
-    #[test]
-    fn nothing_is_made_of_what_cannot_be_read() {
-        let good = block("1.0.0", "");
-        for bad in [
-            good.clone() + &block("1.0", ""),
-            block("1.0", "") + &good,
-            good.clone() + &good + &block("1.0.0", "  oops = 1\n"),
-            good.clone() + &good.replace("e.com/t/x", "e.com/t"),
-            good.clone() + &good + "oops {}\n",
-        ] {
-            check(&bad, &["file-not-canonical"], &["unreadable"]);
-        }
+    if constraints.is_empty() {
+        "none".to_owned()
+    } else {
+        format!("\"{constraints}\"")
     }
 }

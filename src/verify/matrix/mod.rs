@@ -1,9 +1,12 @@
-//! What `init`, `plan` and `validate` will do for each provider on each wanted platform, by each route.
+//! What `init`, `plan` and `validate` will do for each provider on each wanted platform, by each
+//! route: [`Outlook`] predicts it, and [`fold`] and [`combine`] sum it up.
+
+mod summary;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Subject;
-use super::platforms::{KnownHashes, Wanted};
+pub use summary::{PlatformGroup, combine, fold, of_provider};
+
 use crate::addr::ProviderAddr;
 use crate::coverage::{self, Entry, Facts, Guess, Held, Need, Prediction, Recorded, coverage};
 use crate::flavor::Flavor;
@@ -11,6 +14,8 @@ use crate::hash::Hash;
 use crate::lockfile::{Document, ProviderLock};
 use crate::platform::Platform;
 use crate::requirement::{Refusal, Requirements};
+use crate::verify::platforms::{KnownHashes, Wanted};
+use crate::verify::subject::Subject;
 
 /// What happens on one platform because of one provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,7 +51,7 @@ pub struct Known<'a> {
     pub zh: &'a KnownHashes,
 }
 
-/// A root whose future is foretold.
+/// A root whose future is predicted.
 #[derive(Clone, Copy, Debug)]
 pub struct Outlook<'a> {
     /// The lock file.
@@ -79,9 +84,9 @@ impl<'a> Outlook<'a> {
         locked.chain(required.cloned()).collect()
     }
 
-    /// Foretells what happens, by provider, then by platform.
+    /// Predicts what happens, by provider, then by platform.
     ///
-    /// A requirement that nothing can meet has no row: a finding tells of it.
+    /// A requirement that nothing can meet has no row: a finding reports it.
     #[must_use]
     pub fn rows(&self, wanted: &Wanted, known: Known<'_>) -> Vec<Row> {
         let providers = self.providers();
@@ -90,8 +95,8 @@ impl<'a> Outlook<'a> {
         rows.collect()
     }
 
-    /// Foretells what an entry comes to on a platform whose `h1:` it lacks.
-    pub(super) fn without_h1(
+    /// Predicts what an entry comes to on a platform whose `h1:` it lacks.
+    pub(in crate::verify) fn without_h1(
         &self,
         provider: &ProviderAddr,
         entry: &ProviderLock,
@@ -136,7 +141,7 @@ impl<'a> Outlook<'a> {
         platforms.into_iter().map(row).collect()
     }
 
-    /// Foretells what an entry of a sound lock file comes to on a platform.
+    /// Predicts what an entry of a sound lock file comes to on a platform.
     fn predict_entry(
         &self,
         provider: &ProviderAddr,
@@ -165,7 +170,7 @@ impl<'a> Outlook<'a> {
         self.flavor.registry_states_h1() && provider.is_default(self.flavor)
     }
 
-    /// Tells why an entry is there; where not everything can be seen, it is taken to be required.
+    /// Returns why an entry is there; where not everything can be seen, it is taken to be required.
     fn need(&self, provider: &ProviderAddr, entry: &ProviderLock) -> Guess<Need> {
         let Some(requirements) = self.requirements else {
             return Guess {

@@ -1,7 +1,7 @@
 //! The group *packages*: every package on this machine against the hashes that the lock file
 //! records.
 //!
-//! `places` finds the packages of locked versions, `memo` hashes each of them once in a run, this
+//! `paths` says what the user names, `places` finds the packages of locked versions, `memo` hashes each of them once in a run, this
 //! file compares them, and `differences` says which files are to blame wherever another copy of the
 //! package, or the recorded hash alone, tells. Facts add findings; none takes one away.
 
@@ -9,14 +9,16 @@ mod differences;
 mod findings;
 mod memo;
 mod named;
+mod paths;
 mod places;
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 pub use memo::Memo;
 pub use named::Single;
+pub use paths::{NamedError, NamedPackages};
 pub use places::{Absence, Origin, Place, Unscanned};
 
 use self::differences::{Differences, strays};
@@ -39,6 +41,15 @@ pub struct Search<'a> {
     pub singles: &'a [Single],
     /// For which platforms the lock file must hold hashes, if anybody cares.
     pub wanted: Option<&'a Wanted>,
+}
+
+/// How many roots a run is about, for packages that the user names without saying for which.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// One: a named package must be one of its lock file.
+    OneRoot,
+    /// Several: a named package must be one of any lock file.
+    OneOfSeveralRoots,
 }
 
 /// What became of the packages.
@@ -372,20 +383,4 @@ impl Origin {
             Self::Installed | Self::Named => false,
         }
     }
-}
-
-/// Lists the single packages that belong to none of several lock files, from what each of them left.
-#[must_use]
-pub fn unplaced_everywhere<'a>(left: &[&'a [(PathBuf, Finding)]]) -> Vec<&'a Path> {
-    let Some((first, others)) = left.split_first() else {
-        return Vec::new();
-    };
-    let others: Vec<BTreeSet<&Path>> = others
-        .iter()
-        .map(|left| left.iter().map(|(path, _)| &**path).collect())
-        .collect();
-    let paths = first.iter().map(|(path, _)| &**path);
-    paths
-        .filter(|path| others.iter().all(|other| other.contains(path)))
-        .collect()
 }

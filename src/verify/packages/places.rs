@@ -11,7 +11,7 @@ use crate::diag::{FileId, Span};
 use crate::lockfile::LockFile;
 use crate::package::{Local, PackageId};
 use crate::sources::SourceError;
-use crate::world::is_outside;
+use crate::world::{FileKind, Files, is_outside};
 
 /// A directory laid out as a mirror, in which packages are looked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,6 +24,62 @@ pub struct Place {
     pub providers: ProviderFilter,
     /// What it means if it is not there.
     pub absence: Absence,
+}
+
+impl Place {
+    /// Returns the directory of the packages that the program runs.
+    #[must_use]
+    pub fn installed(dir: PathBuf) -> Self {
+        Self::new(Origin::Installed, dir, Absence::Fine)
+    }
+
+    /// Returns the plugin cache.
+    #[must_use]
+    pub fn cache(dir: PathBuf) -> Self {
+        Self::new(Origin::Cache, dir, Absence::Fine)
+    }
+
+    /// Returns a mirror that the CLI configuration names in a place, for these providers.
+    #[must_use]
+    pub fn configured_mirror(
+        dir: PathBuf,
+        providers: ProviderFilter,
+        (file, span): (FileId, Span),
+    ) -> Self {
+        Self {
+            providers,
+            ..Self::new(Origin::Mirror, dir, Absence::Fault(file, span))
+        }
+    }
+
+    /// Returns a mirror that the program looks for by itself; `None` where it would pass over what it
+    /// finds, because that is no directory.
+    #[must_use]
+    pub fn implied_mirror(files: &dyn Files, dir: PathBuf) -> Option<Self> {
+        let is_directory = files.kind(&dir).ok() == Some(FileKind::Directory);
+        is_directory.then(|| Self::new(Origin::Mirror, dir, Absence::Fine))
+    }
+
+    /// Returns a mirror that the user names.
+    #[must_use]
+    pub fn named_mirror(dir: PathBuf) -> Self {
+        Self::new(Origin::Mirror, dir, Absence::Failure)
+    }
+
+    /// Returns a directory whose packages the user wants to be checked, laid out as a mirror.
+    #[must_use]
+    pub fn named(dir: PathBuf) -> Self {
+        Self::new(Origin::Named, dir, Absence::Failure)
+    }
+
+    fn new(origin: Origin, dir: PathBuf, absence: Absence) -> Self {
+        Self {
+            origin,
+            dir,
+            providers: ProviderFilter::default(),
+            absence,
+        }
+    }
 }
 
 /// What a directory with packages is to the program.

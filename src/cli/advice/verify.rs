@@ -1,0 +1,67 @@
+//! What to do where `lockctl verify` could not check something.
+
+use std::path::Path;
+
+use crate::cli::advice::lock::{Required, grouped};
+use crate::cli::root::unreadable_packages;
+use crate::flavor::Flavor;
+use crate::locker::LockError;
+use crate::report::Failure;
+use crate::verify::CheckError;
+use crate::verify::packages::NamedError;
+
+/// Turns what could not be checked into failures; releases that share a cause share a failure.
+pub(in crate::cli) fn failures(
+    errors: &[CheckError],
+    flavor: Flavor,
+    required: &Required<'_>,
+) -> Vec<Failure> {
+    let releases: Vec<&LockError> = errors
+        .iter()
+        .filter_map(|error| match error {
+            CheckError::Release(error) => Some(&**error),
+            CheckError::NotAsked | CheckError::Packages(_) => None,
+        })
+        .collect();
+    let mut failures = Vec::new();
+    if errors
+        .iter()
+        .any(|error| matches!(error, CheckError::NotAsked))
+    {
+        failures.push(Failure {
+            title: CheckError::NotAsked.to_string(),
+            causes: vec!["the CLI configuration has errors".to_owned()],
+            help: Some("correct them first".to_owned()),
+        });
+    }
+    failures.extend(grouped(releases, flavor, required));
+    failures.extend(errors.iter().filter_map(|error| match error {
+        CheckError::Packages(unscanned) => Some(unreadable_packages(unscanned)),
+        CheckError::NotAsked | CheckError::Release(_) => None,
+    }));
+    failures
+}
+
+/// What `--package` takes.
+const PACKAGE_HELP: &str = "name a zip, an unpacked package, a directory of zips, or the top of a \
+                            directory laid out as a mirror";
+
+/// Returns the failure of a path that `--package` names.
+pub(in crate::cli) fn no_package(error: &NamedError) -> Failure {
+    let mut failure = Failure::from_error(error).help(PACKAGE_HELP);
+    if let NamedError::NoPackage { .. } = error {
+        failure.causes = vec![
+            "it holds no file terraform-provider-…, and is not laid out as a mirror".to_owned(),
+        ];
+    }
+    failure
+}
+
+/// Returns the failure of a package that `--package` names and that no lock file records.
+pub(in crate::cli) fn unplaced(path: &Path) -> Failure {
+    Failure {
+        title: format!("no lock file records what lies in {}", path.display()),
+        causes: vec!["it was named with --package".to_owned()],
+        help: Some("-v shows what each lock file was looked through for".to_owned()),
+    }
+}

@@ -1,0 +1,278 @@
+//! The lock file that repairs lead to, made step by step.
+
+use std::collections::BTreeMap;
+
+use super::{Repair, Unrepaired};
+use crate::addr::ProviderAddr;
+use crate::diag::{Diagnostic, Severity};
+use crate::hash::{Hash, Hashes, Scheme};
+use crate::lockfile::{self, Document, LockFile, ProviderLock};
+use crate::verify::Finding;
+use crate::verify::subject::Subject;
+
+/// A lock file with what was repaired so far.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Draft {
+    /// What is to be written, if anything was repaired.
+    pub(super) lock: LockFile,
+    /// What was repaired, in the order in which it is reported.
+    pub(super) repairs: Vec<Repair>,
+    /// What was found and needs a decision.
+    pub(super) left: Vec<Unrepaired>,
+}
+
+impl Draft {
+    /// Starts with what a lock file holds, blocks of one provider joined.
+    ///
+    /// Blocks of the same version become one with the hashes and the constraints of all, as a merge
+    /// of both sides gives it. Lists of `zh:` must not contradict each other for that: each is the
+    /// signed list of the one release. `None` if the file has any other error, since what could not
+    /// be read would be lost.
+    pub(super) fn new(document: &Document, diagnostics: &[Diagnostic]) -> Option<Self> {
+        let errors = diagnostics
+            .iter()
+            .filter(|one| one.severity == Severity::Error);
+        let repeated = errors
+            .clone()
+            .filter(|one| one.code == "duplicate-provider");
+        // A repeated block with a fault of its own is not among those that were understood.
+        let errors = errors.count();
+        if errors != repeated.count() || errors != document.repeated.len() {
+            return None;
+        }
+        let mut draft = Self {
+            lock: document.lock.clone(),
+            repairs: Vec::new(),
+            left: Vec::new(),
+        };
+        let mut repeated: BTreeMap<&ProviderAddr, Vec<&ProviderLock>> = BTreeMap::new();
+        for (provider, entry) in &document.repeated {
+            repeated.entry(provider).or_default().push(entry);
+        }
+        for (provider, others) in repeated {
+            draft.join(provider, &others);
+        }
+        Some(draft)
+    }
+
+    fn join(&mut self, provider: &ProviderAddr, others: &[&ProviderLock]) {
+        let Some(entry) = self.lock.providers.get_mut(provider) else {
+            return;
+        };
+        let first = entry.version.clone();
+        if let Some(other) = others.iter().find(|other| other.version != first) {
+            self.left.push(Unrepaired::Versions {
+                provider: provider.clone(),
+                first,
+                other: other.version.clone(),
+            });
+            return;
+        }
+        for other in others {
+            if contradict(&entry.hashes, &other.hashes) {
+                self.left.push(Unrepaired::Lists {
+                    provider: provider.clone(),
+                    version: first,
+                });
+                return;
+            }
+            let constraints = std::mem::take(&mut entry.constraints);
+            entry.constraints = constraints.union(other.constraints.clone());
+            entry.hashes = entry.hashes.union(&other.hashes);
+        }
+        self.repairs.push(Repair::Joined {
+            provider: provider.clone(),
+            version: first,
+            blocks: others.len() + 1,
+        });
+    }
+
+    /// Repairs what findings say of the joined lock file, which is the document of `subject`; `bytes`
+    /// are the text as it was read.
+    ///
+    /// Findings that are turned off are best left out. Those of other rules need a decision. Whatever
+    /// is repaired, the file is written in canonical form, and that is a repair, too.
+    pub(super) fn repair(&mut self, subject: Subject<'_>, bytes: &[u8], findings: &[Finding]) {
+        let is_joined = !self.repairs.is_empty();
+        for finding in findings {
+            match (finding.diagnostic.code, &finding.provider) {
+                ("constraints-stale", Some(provider)) => self.refresh(subject, provider),
+                ("provider-not-required", Some(provider)) => self.drop_entry(subject, provider),
+                _ => {}
+            }
+        }
+        let written = lockfile::write(&subject.document.lock, subject.flavor);
+        let wanted = findings
+            .iter()
+            .any(|finding| finding.diagnostic.code == "file-not-canonical");
+        let is_rewritten = wanted || !self.repairs.is_empty();
+        // Nothing with two blocks of one provider can be canonical: joining them says so already.
+        if is_rewritten && !is_joined && written.as_bytes() != bytes {
+            let program = subject.flavor.program();
+            self.repairs.push(Repair::Rewritten { program });
+        }
+    }
+
+    fn refresh(&mut self, subject: Subject<'_>, provider: &ProviderAddr) {
+        let entry = self.lock.providers.get_mut(provider);
+        let (Some(requirements), Some(entry)) = (subject.requirements, entry) else {
+            return;
+        };
+        // Locking would stop here, too: which of the two moves is a decision.
+        if !requirements.constraints(provider).allows(&entry.version) {
+            self.left.push(Unrepaired::Unmet {
+                provider: provider.clone(),
+                version: entry.version.clone(),
+            });
+            return;
+        }
+        let after = requirements.to_record(provider, &entry.constraints);
+        let before = std::mem::replace(&mut entry.constraints, after.clone());
+        self.repairs.push(Repair::Refreshed {
+            provider: provider.clone(),
+            before,
+            after,
+        });
+    }
+
+    fn drop_entry(&mut self, subject: Subject<'_>, provider: &ProviderAddr) {
+        // OpenTofu takes the version of such an entry for its own one (`lockfile` rules 5.2).
+        let waits = |twin: &ProviderAddr| {
+            let required = subject.requirements;
+            required.is_some_and(|all| all.providers.contains_key(twin))
+                && !self.lock.providers.contains_key(twin)
+        };
+        if let Some(twin) = provider.carried_over(subject.flavor).filter(waits) {
+            let provider = provider.clone();
+            self.left.push(Unrepaired::CarriedOver { provider, twin });
+            return;
+        }
+        if let Some(entry) = self.lock.providers.remove(provider) {
+            self.repairs.push(Repair::Dropped {
+                provider: provider.clone(),
+                version: entry.version,
+            });
+        }
+    }
+}
+
+/// Tells whether both sets list `zh:` and neither list holds all of the other one.
+fn contradict(one: &Hashes, other: &Hashes) -> bool {
+    let lacks = |all: &Hashes, hash: &Hash| !all.contains(hash);
+    one.of(Scheme::Zh).any(|hash| lacks(other, hash))
+        && other.of(Scheme::Zh).any(|hash| lacks(one, hash))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diag::Texts;
+    use crate::flavor::Flavor;
+    use crate::verify::Advice;
+
+    const H1: &str = "h1:vSUZJPJlJhDOkbAT+iqt7AAQArew8uExp71bJtBUdMw=";
+    const OTHER: &str = "h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=";
+
+    fn block(version: &str, more: &str) -> String {
+        format!("provider \"e.com/t/x\" {{\n  version = \"{version}\"\n{more}}}\n")
+    }
+
+    fn hashes(listed: &[&str]) -> String {
+        format!("  hashes = [\"{}\"]\n", listed.join("\", \""))
+    }
+
+    /// Says what becomes of a text by itself, all of whose findings are `codes` about its provider.
+    fn told(text: &str, codes: &[&'static str]) -> Vec<String> {
+        let flavor = Flavor::Terraform1_16;
+        let file = Texts::default().add("lock", text.into());
+        let (document, diagnostics) = lockfile::parse(file, text.as_bytes(), flavor);
+        let Some(mut draft) = Draft::new(&document, &diagnostics) else {
+            return vec!["unreadable".to_owned()];
+        };
+        let provider = ProviderAddr::parse("e.com/t/x", flavor).expect("valid");
+        let findings: Vec<Finding> = codes
+            .iter()
+            .map(|code| Finding::about(&provider, Diagnostic::note(code, "")))
+            .collect();
+        let subject = Subject {
+            document: &Document {
+                lock: draft.lock.clone(),
+                ..Document::default()
+            },
+            file,
+            flavor,
+            requirements: None,
+            advice: &Advice::here(),
+        };
+        if draft.left.is_empty() {
+            draft.repair(subject, text.as_bytes(), &findings);
+        }
+        let repairs = draft.repairs.iter().map(ToString::to_string);
+        repairs
+            .chain(draft.left.iter().map(ToString::to_string))
+            .collect()
+    }
+
+    #[track_caller]
+    fn check(text: &str, codes: &[&'static str], wanted: &[&str]) {
+        assert_eq!(told(text, codes), wanted, "{text}");
+    }
+
+    #[test]
+    fn only_findings_are_followed() {
+        let form = "the file is written as `terraform` writes it";
+        let dropped = "e.com/t/x 1.0.0 is dropped: nothing requires it";
+        let loose = block("1.0.0", "");
+        check(&loose, &[], &[]);
+        check(&loose, &["file-not-canonical"], &[form]);
+        check(&loose, &["provider-not-required"], &[dropped, form]);
+        let header = Flavor::Terraform1_16.header();
+        let good = format!("{header}\n{loose}");
+        check(&good, &["provider-not-required"], &[dropped]);
+        // Nothing is refreshed from a configuration that nobody read.
+        check(&good, &["constraints-stale", "hash-not-well-formed"], &[]);
+    }
+
+    #[test]
+    fn blocks_are_joined_where_they_agree() {
+        let one = "2 blocks of e.com/t/x 1.0.0 became one";
+        let pair = |a: &str, b: &str| block("1.0.0", a) + &block("1.0.0", b);
+        let zh = |digits: &[&str]| {
+            let all: Vec<String> = digits
+                .iter()
+                .map(|d| format!("zh:{}", d.repeat(64)))
+                .collect();
+            hashes(&all.iter().map(String::as_str).collect::<Vec<_>>())
+        };
+        check(&pair("", ""), &["file-not-canonical"], &[one]);
+        check(&pair(&hashes(&[H1]), &hashes(&[OTHER])), &[], &[one]);
+        check(&pair(&zh(&["a", "b"]), &zh(&["b"])), &[], &[one]);
+        check(&pair(&zh(&["a", "b"]), &hashes(&[H1])), &[], &[one]);
+        check(
+            &pair(&zh(&["a", "b"]), &zh(&["b", "c"])),
+            &[],
+            &[
+                "e.com/t/x 1.0.0 is locked with two lists of zh: that cannot both be those of the release",
+            ],
+        );
+        check(
+            &(pair("", "") + &block("1.0.1", "")),
+            &[],
+            &["e.com/t/x is locked at 1.0.0 and at 1.0.1, and nothing tells which is meant"],
+        );
+    }
+
+    #[test]
+    fn nothing_is_made_of_what_cannot_be_read() {
+        let good = block("1.0.0", "");
+        for bad in [
+            good.clone() + &block("1.0", ""),
+            block("1.0", "") + &good,
+            good.clone() + &good + &block("1.0.0", "  oops = 1\n"),
+            good.clone() + &good.replace("e.com/t/x", "e.com/t"),
+            good.clone() + &good + "oops {}\n",
+        ] {
+            check(&bad, &["file-not-canonical"], &["unreadable"]);
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! What the paths hold that the user names: single packages, or directories full of them.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::named::Single;
+use super::places::Place;
+use crate::archive::has_any_executable;
+use crate::flavor::{Flavor, Program};
+use crate::package::Local;
+use crate::platform::Platform;
+use crate::sources::SourceError;
+use crate::sources::filesystem_mirror::FilesystemMirror;
+use crate::version::Version;
+use crate::world::{FileKind, Files, clean};
+
+/// The packages that the user names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NamedPackages {
+    /// Directories laid out as mirrors.
+    pub places: Vec<Place>,
+    /// Single packages.
+    pub singles: Vec<Single>,
+}
+
+/// Why a path that the user names holds no package.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum NamedError {
+    /// It cannot be read.
+    #[error("{} cannot be read", path.display())]
+    Unreadable {
+        /// The path.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        cause: io::Error,
+    },
+    /// A directory cannot be scanned as a mirror.
+    #[error(transparent)]
+    Mirror(SourceError),
+    /// A directory holds neither a package nor a mirror.
+    #[error("there is no package in {}", path.display())]
+    NoPackage {
+        /// The directory.
+        path: PathBuf,
+    },
+}
+
+impl NamedPackages {
+    /// Adds what a path leads to: a zip, an unpacked package, a directory full of zips, or one laid
+    /// out as a mirror. A relative path is one from `current` on.
+    ///
+    /// # Errors
+    /// If it leads to none of these.
+    pub fn add(
+        &mut self,
+        files: &dyn Files,
+        current: &Path,
+        path: &Path,
+    ) -> Result<(), NamedError> {
+        let unreadable = |cause| NamedError::Unreadable {
+            path: path.to_owned(),
+            cause,
+        };
+        let single = |place: Local| {
+            let absolute = clean(&current.join(place.path()));
+            Single { place, absolute }
+        };
+        if files.kind(path).map_err(unreadable)? != FileKind::Directory {
+            self.singles.push(single(Local::Archive(path.to_owned())));
+            return Ok(());
+        }
+        let entries = files.list(path).map_err(unreadable)?;
+        let names: Vec<&str> = entries
+            .iter()
+            .filter_map(|entry| entry.name.to_str())
+            .collect();
+        let is_zip =
+            |name: &&&str| name.starts_with("terraform-provider-") && name.ends_with(".zip");
+        let zips: Vec<&&str> = names.iter().filter(is_zip).collect();
+        let directory = single(Local::Directory(path.to_owned()));
+        // An unpacked package without an executable is still one where a mirror would have it.
+        let is_package = has_any_executable(names.iter().map(|name| name.as_bytes()))
+            || lies_as_in_mirror(&directory.absolute);
+        if !zips.is_empty() {
+            let zips = zips.into_iter().map(|name| path.join(name));
+            self.singles
+                .extend(zips.map(|zip| single(Local::Archive(zip))));
+        } else if is_package {
+            self.singles.push(directory);
+        } else {
+            // Any flavor will do: whether something lies there does not depend on it.
+            let flavor = Flavor::newest(Program::Terraform);
+            let mirror = FilesystemMirror::scan(files, path, flavor).map_err(NamedError::Mirror)?;
+            if mirror.packages().next().is_none() && mirror.unreachable().is_empty() {
+                return Err(NamedError::NoPackage {
+                    path: path.to_owned(),
+                });
+            }
+            self.places.push(Place::named(path.to_owned()));
+        }
+        Ok(())
+    }
+}
+
+/// Tells whether a directory has a version and a platform for its last two names.
+fn lies_as_in_mirror(path: &Path) -> bool {
+    let mut last = path
+        .iter()
+        .rev()
+        .map(|part| part.to_str().unwrap_or_default());
+    let (platform, version) = (last.next(), last.next());
+    platform.is_some_and(|text| text.parse::<Platform>().is_ok())
+        && version.is_some_and(|text| text.parse::<Version>().is_ok())
+}

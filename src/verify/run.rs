@@ -1,0 +1,365 @@
+//! All checks of one root, in the order in which their findings are reported.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::groups::{Group, Groups};
+use super::inputs::{LockInput, RootInputs};
+use super::levels::TurnedOff;
+use super::matrix::{Known, Locked, Outlook, Row};
+use super::packages::{Memo, Origin, Place, Scope, Search, Single, Unscanned};
+use super::platforms::{KnownHashes, Wanted};
+use super::subject::Subject;
+use super::upstream::{Answers, Registries};
+use super::{
+    Finding, configuration, file, keys, levels, missing, packages, platforms, policy, signed,
+    upstream,
+};
+use crate::addr::ProviderAddr;
+use crate::diag::{Diagnostic, Severity, has_errors};
+use crate::locker::LockError;
+use crate::lockfile::Document;
+
+/// Which checks are wanted, and what they need beside the root.
+pub struct Checks<'a, 'm> {
+    /// Which groups are wanted.
+    pub groups: &'a Groups,
+    /// For which platforms each of some providers must have an `h1:`.
+    pub platforms: &'a dyn Fn(&[&ProviderAddr]) -> Wanted,
+    /// What is wrong with the CLI configuration, unless another root of the run reports it.
+    pub installation_faults: &'a [Diagnostic],
+    /// Which packages the group [`Group::Packages`] checks; `None` if there is no disk to look at.
+    pub packages: Option<PackageChecks<'a, 'm>>,
+    /// Whom the group [`Group::Upstream`] asks.
+    pub upstream: Upstream<'a, 'm>,
+    /// Whether the fate of each provider by each route is predicted as well.
+    pub matrix: bool,
+}
+
+/// Which packages are checked.
+pub struct PackageChecks<'a, 'm> {
+    /// What was hashed so far in the run.
+    pub memo: &'a mut Memo<'m>,
+    /// Directories laid out as mirrors, in the order in which the program asks them.
+    pub places: &'a [Place],
+    /// Packages that the user names one by one.
+    pub singles: &'a [Single],
+    /// Whether a package that the user names may belong to another root.
+    pub scope: Scope,
+}
+
+/// Whether registries are asked about what is locked.
+pub enum Upstream<'a, 'm> {
+    /// They are not.
+    NotAsked,
+    /// They should be, but the CLI configuration has errors, so nothing tells how.
+    Blocked,
+    /// They are.
+    Ask(&'a mut Registries<'m>),
+}
+
+/// What all checks of a root come to.
+#[derive(Debug, Default)]
+pub struct RootVerdict {
+    /// What is wrong, as bad as the project file says.
+    pub findings: Vec<Finding>,
+    /// What the project file turned off.
+    pub turned_off: Vec<TurnedOff>,
+    /// What could not be checked.
+    pub failures: Vec<CheckError>,
+    /// Whether errors of the configuration kept it from being checked.
+    pub is_unread: bool,
+    /// For which platforms hashes are wanted; `None` if that was not checked.
+    pub platforms: Option<Wanted>,
+    /// Which packages were checked; `None` if none were looked for.
+    pub packages: Option<PackagesVerdict>,
+    /// With how many signed lists entries were compared; `None` if no registry was to be asked.
+    pub signed_lists: Option<usize>,
+    /// What is predicted for each provider on each platform, if that was wanted.
+    pub matrix: Option<Vec<Row>>,
+}
+
+/// Which packages were checked.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PackagesVerdict {
+    /// How many, by what they are to the program.
+    pub counts: BTreeMap<Origin, usize>,
+    /// Those that the user named and that belong to no entry of this lock file.
+    pub unplaced: Vec<PathBuf>,
+}
+
+/// Why something could not be checked.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CheckError {
+    /// No registry was asked, because the CLI configuration has errors.
+    #[error("the registries were not asked")]
+    NotAsked,
+    /// A registry gave no answer about a locked version, or none that counts.
+    #[error(transparent)]
+    Release(Arc<LockError>),
+    /// A directory with packages could not be read.
+    #[error("the packages in {} could not be read", .0.dir.display())]
+    Packages(Unscanned),
+}
+
+/// Runs all wanted checks of a root.
+///
+/// Findings stand in this order: faults of the configuration, of the CLI configuration and of the
+/// lock file; then what each group found, with `packages` before `platforms`, because packages prove
+/// whose the recorded hashes are, and `upstream` before `policy`, because registries name the keys
+/// that a policy may pin. Behind a fault that keeps the lock file from being read nothing else is
+/// judged. What one check cannot do is a failure in the verdict and keeps no other from running.
+///
+/// Nothing is asked of the network but by `checks.upstream`, and nothing is read from the disk but by
+/// `checks.packages`.
+///
+/// # Examples
+/// ```
+/// use lockctl::diag::Texts;
+/// use lockctl::flavor::Flavor;
+/// use lockctl::platform::Platform;
+/// use lockctl::project::Project;
+/// use lockctl::verify::platforms::Wanted;
+/// use lockctl::verify::{self, Advice, Checks, Groups, LockInput, RootInputs, Upstream};
+///
+/// let text = "provider \"registry.terraform.io/hashicorp/null\" {\n  version = \"3.2.4\"\n}\n";
+/// let flavor = Flavor::Terraform1_16;
+/// let mut texts = Texts::default();
+/// let file = texts.add(".terraform.lock.hcl", text.into());
+/// let (document, diagnostics) = lockctl::lockfile::parse(file, text.as_bytes(), flavor);
+///
+/// let root = RootInputs {
+///     flavor,
+///     lock_path: ".terraform.lock.hcl".as_ref(),
+///     lock: Some(LockInput {
+///         file,
+///         bytes: text.as_bytes(),
+///         document: &document,
+///         diagnostics: &diagnostics,
+///     }),
+///     configuration: None,
+///     project: &Project::default(),
+///     project_file: ".lockctl.hcl",
+///     advice: &Advice::here(),
+/// };
+/// let mut checks = Checks {
+///     groups: &Groups::offline(),
+///     platforms: &|_| Wanted::every(Platform::common()),
+///     installation_faults: &[],
+///     packages: None,
+///     upstream: Upstream::NotAsked,
+///     matrix: false,
+/// };
+/// let verdict = verify::run(&root, &mut checks);
+/// let rules: Vec<&str> = verdict.findings.iter().map(|one| one.diagnostic.code).collect();
+/// assert_eq!(rules, ["file-not-canonical", "platforms-incomplete"]);
+/// ```
+pub fn run(root: &RootInputs<'_>, checks: &mut Checks<'_, '_>) -> RootVerdict {
+    let mut verdict = RootVerdict::default();
+    if let Some(configuration) = root.configuration
+        && checks.groups.wants(Group::Configuration)
+    {
+        verdict.report(configuration.diagnostics);
+        verdict.is_unread = root.is_unread();
+    }
+    verdict.report(checks.installation_faults);
+    let known = match root.lock {
+        Some(lock) => check_lock(root, lock, checks, &mut verdict),
+        None => {
+            verdict.findings.extend(missing::check(root));
+            KnownHashes::new()
+        }
+    };
+    if checks.matrix {
+        verdict.matrix = Some(predict(root, checks, &known));
+    }
+    let configuration = root.configuration.iter().flat_map(|one| one.diagnostics);
+    let lock = root.lock.iter().flat_map(|lock| lock.diagnostics);
+    let faults: Vec<&Diagnostic> = configuration.chain(lock).collect();
+    let found = std::mem::take(&mut verdict.findings);
+    (verdict.findings, verdict.turned_off) =
+        levels::apply(found, &faults, root.project, root.flavor);
+    verdict
+}
+
+/// Checks a lock file, group by group, and returns whose the recorded hashes are, as far as packages
+/// prove it.
+fn check_lock(
+    root: &RootInputs<'_>,
+    lock: LockInput<'_>,
+    checks: &mut Checks<'_, '_>,
+    verdict: &mut RootVerdict,
+) -> KnownHashes {
+    let groups = checks.groups;
+    let is_broken = has_errors(lock.diagnostics);
+    // A file that cannot be read is reported whichever groups are wanted: nothing can be checked.
+    if is_broken || groups.wants(Group::File) {
+        verdict.report(lock.diagnostics);
+    }
+    if is_broken {
+        return KnownHashes::new();
+    }
+    let subject = root.subject(lock);
+    if groups.wants(Group::File) {
+        verdict.findings.extend(file::check(subject, lock.bytes));
+    }
+    if groups.wants(Group::Configuration) {
+        verdict.findings.extend(configuration::check(subject));
+    }
+    let answers = ask(&mut checks.upstream, subject, verdict);
+    let locked: Vec<&ProviderAddr> = lock.document.lock.providers.keys().collect();
+    let wanted = (checks.platforms)(&locked);
+    let known = match &mut checks.packages {
+        Some(own) if groups.wants(Group::Packages) => {
+            check_packages(own, subject, &wanted, verdict)
+        }
+        _ => KnownHashes::new(),
+    };
+    if groups.wants(Group::Platforms) {
+        let found = platforms::check(subject, &wanted, &known);
+        verdict.findings.extend(found);
+        // Where the signed list is at hand, the comparison with it says what is missing.
+        let is_open = |finding: &Finding| {
+            let provider = finding.provider.as_ref();
+            !provider.is_some_and(|provider| answers.contains_key(provider))
+        };
+        let bare = signed::unlisted(subject).into_iter().filter(is_open);
+        verdict.findings.extend(bare);
+        verdict.findings.extend(signed::crowded(subject));
+        verdict.platforms = Some(wanted);
+    }
+    let found = upstream::check(subject, &answers);
+    verdict.findings.extend(found);
+    let found = check_policy(root, checks, subject, &answers);
+    verdict.findings.extend(found);
+    known
+}
+
+/// Asks registries about what is locked, if they are to be asked.
+fn ask(
+    upstream: &mut Upstream<'_, '_>,
+    subject: Subject<'_>,
+    verdict: &mut RootVerdict,
+) -> Answers {
+    let answers = match upstream {
+        Upstream::NotAsked => return Answers::new(),
+        Upstream::Blocked => {
+            verdict.failures.push(CheckError::NotAsked);
+            Answers::new()
+        }
+        Upstream::Ask(registries) => {
+            let (answers, errors) = registries.ask(subject);
+            let errors = errors.into_iter().map(CheckError::Release);
+            verdict.failures.extend(errors);
+            answers
+        }
+    };
+    let lists = answers.values().filter(|answer| answer.signed.is_some());
+    verdict.signed_lists = Some(lists.count());
+    answers
+}
+
+/// Checks packages, and returns which hashes they prove to be whose.
+fn check_packages(
+    own: &mut PackageChecks<'_, '_>,
+    subject: Subject<'_>,
+    wanted: &Wanted,
+    verdict: &mut RootVerdict,
+) -> KnownHashes {
+    let search = Search {
+        places: own.places,
+        singles: own.singles,
+        wanted: Some(wanted),
+    };
+    let checked = packages::check(own.memo, subject, search);
+    verdict.findings.extend(checked.findings);
+    let mut unplaced = Vec::new();
+    for (path, mut finding) in checked.unplaced {
+        if own.scope == Scope::OneOfSeveralRoots {
+            // It may belong to another root; if not, that is reported once for all of them.
+            finding.diagnostic.severity = Severity::Note;
+        }
+        verdict.findings.push(finding);
+        unplaced.push(path);
+    }
+    let failures = checked.failures.into_iter().map(CheckError::Packages);
+    verdict.failures.extend(failures);
+    verdict.packages = Some(PackagesVerdict {
+        counts: checked.counts,
+        unplaced,
+    });
+    checked.known
+}
+
+/// Checks what the project file lets a lock file hold.
+fn check_policy(
+    root: &RootInputs<'_>,
+    checks: &Checks<'_, '_>,
+    subject: Subject<'_>,
+    answers: &Answers,
+) -> Vec<Finding> {
+    let Some(policy) = &root.project.policy else {
+        return Vec::new();
+    };
+    let is_wanted = checks.groups.wants(Group::Policy);
+    let mut findings = Vec::new();
+    if is_wanted {
+        findings.extend(policy::allowed(subject, policy, root.project_file));
+    }
+    match checks.upstream {
+        Upstream::NotAsked if is_wanted => {
+            findings.extend(keys::not_compared(subject, policy, root.project_file));
+        }
+        Upstream::Blocked | Upstream::Ask(_) if checks.groups.compare_keys() => {
+            findings.extend(keys::check(subject, policy, answers, root.project_file));
+        }
+        _ => {}
+    }
+    findings
+}
+
+/// Predicts what the programs will do with the lock file, or without it.
+fn predict(root: &RootInputs<'_>, checks: &Checks<'_, '_>, h1: &KnownHashes) -> Vec<Row> {
+    let nothing = Document::default();
+    let document = root.lock.map_or(&nothing, |lock| lock.document);
+    let diagnostics = root.lock.iter().flat_map(|lock| lock.diagnostics);
+    let errors = diagnostics.filter(|one| one.severity == Severity::Error);
+    let titles: Vec<&str> = errors.map(|one| &*one.title).collect();
+    let outlook = Outlook {
+        locked: if titles.is_empty() {
+            Locked::Sound(document)
+        } else {
+            Locked::Broken {
+                document,
+                titles: &titles,
+            }
+        },
+        flavor: root.flavor,
+        requirements: root.requirements(),
+    };
+    let providers = outlook.providers();
+    let wanted = (checks.platforms)(&providers.iter().collect::<Vec<_>>());
+    // A zip at hand may have been zipped again, so its `zh:` need not be that of the release.
+    let zh = KnownHashes::new();
+    outlook.rows(&wanted, Known { h1, zh: &zh })
+}
+
+impl RootVerdict {
+    /// Adds what was found while files were read.
+    fn report(&mut self, diagnostics: &[Diagnostic]) {
+        let findings = diagnostics.iter().cloned().map(Finding::from);
+        self.findings.extend(findings);
+    }
+}
+
+impl fmt::Debug for Checks<'_, '_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Checks")
+            .field("groups", &self.groups)
+            .field("matrix", &self.matrix)
+            .finish_non_exhaustive()
+    }
+}
