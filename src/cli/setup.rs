@@ -156,14 +156,10 @@ impl Typed {
     }
 
     /// Returns the platforms that each of some providers is checked for.
-    pub(super) fn of_providers(
-        &self,
-        root: &Root,
-        providers: &[&ProviderAddr],
-    ) -> verify::platforms::Wanted {
+    pub(super) fn of_providers(&self, root: &Root, providers: &[&ProviderAddr]) -> verify::Wanted {
         let wanted = known(self.of_root(root, providers));
         let usual = known(Self(None).of_root(root, providers));
-        verify::platforms::Wanted {
+        verify::Wanted {
             are_usual: wanted == usual,
             every: wanted.0,
             own: wanted.1,

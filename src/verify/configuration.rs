@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use super::hosts;
 use super::subject::Subject;
-use super::{Finding, hosts};
 use crate::addr::ProviderAddr;
-use crate::diag::Diagnostic;
+use crate::diag::{Diagnostic, Finding};
 use crate::lockfile::ProviderLock;
 use crate::requirement::{Refusal, Requirement, Requirements, StateSeen};
 use crate::resolve;

@@ -2,9 +2,8 @@
 //!
 //! What makes a lock file unreadable is found by `lockfile::parse`.
 
-use super::Finding;
 use super::subject::Subject;
-use crate::diag::{Diagnostic, Span};
+use crate::diag::{Diagnostic, Finding, Span};
 use crate::hash::Scheme;
 use crate::lockfile;
 

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::Finding;
 use super::subject::Subject;
 use crate::addr::ProviderAddr;
-use crate::diag::{Diagnostic, Severity};
+use crate::diag::{Diagnostic, Finding, Severity};
 
 /// Reports providers that are locked from several hosts under one namespace and type.
 ///
@@ -28,16 +27,17 @@ fn finding(subject: Subject<'_>, own: &[&ProviderAddr]) -> Option<Finding> {
     let both = own.iter().filter(|one| required.contains_key(one)).count() > 1;
     let name = format!("{}/{}", first.namespace(), first.type_name());
     let title = format!("{name} is locked from {} hosts", own.len());
-    let help = match both {
-        true => format!(
+    let help = if both {
+        format!(
             "they are different providers: to use one, give every module the same source address; \
              `lockctl why {last}` shows who requires that one"
-        ),
-        false => format!(
+        )
+    } else {
+        format!(
             "they are different providers: `{} init` keeps those that configuration or state \
              requires, and drops the others",
             subject.flavor.command()
-        ),
+        )
     };
     let from = |provider: &ProviderAddr| format!("from {}", provider.hostname());
     let mut diagnostic = Diagnostic::warning("hosts-mixed", title)

@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use super::Advice;
-use super::subject::Subject;
+use super::subject::{Advice, Subject};
 use crate::diag::{Diagnostic, FileId, Severity};
 use crate::flavor::Flavor;
 use crate::lockfile::Document;

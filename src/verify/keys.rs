@@ -1,11 +1,10 @@
 //! Pinned signing keys: the part of a policy that needs to know who signed.
 
-use super::Finding;
 use super::subject::Subject;
 use super::upstream::Answers;
 use crate::addr::ProviderAddr;
 use crate::authenticate::Signer;
-use crate::diag::Diagnostic;
+use crate::diag::{Diagnostic, Finding};
 use crate::project::{KeyId, Policy};
 
 /// Checks that each release is signed by the key that the project file of that name pins for its
@@ -25,7 +24,7 @@ pub fn check(
         let signed = answers.get(provider).and_then(|one| one.signed.as_ref());
         let signers = signed.iter().flat_map(|signed| &signed.signers);
         let other = signers.filter(|signer| !is_pinned(key, signer));
-        findings.extend(other.map(|signer| refuse(subject, (provider, key), signer, project_file)));
+        findings.extend(other.map(|signer| refuse(subject, provider, key, signer, project_file)));
     }
     findings
 }
@@ -66,7 +65,8 @@ fn is_pinned(key: &KeyId, signer: &Signer) -> bool {
 
 fn refuse(
     subject: Subject<'_>,
-    (provider, pinned): (&ProviderAddr, &KeyId),
+    provider: &ProviderAddr,
+    pinned: &KeyId,
     signer: &Signer,
     project_file: &str,
 ) -> Finding {

@@ -1,24 +1,23 @@
 //! What the project file says about how bad findings are.
 
-use super::Finding;
 pub use crate::diag::TurnedOff;
-use crate::diag::{self, Diagnostic, Level, Severity};
+use crate::diag::{self, Diagnostic, Finding, Level, Severity};
 use crate::flavor::Flavor;
 use crate::project::{Project, RuleSetting};
 
 /// What becomes of a finding.
 #[derive(Debug, PartialEq, Eq)]
 enum Fate {
-    Told(Severity),
+    Reported(Severity),
     /// The project file turned it off, for this reason.
     TurnedOff(String),
     /// Nobody asked for it.
-    Untold,
+    NotAsked,
 }
 
 /// Gives findings the severity that is stated for them, and takes out those that are turned off.
 ///
-/// Those of rules that are off by default are told only if something is stated about them. What
+/// Those of rules that are off by default are reported only if something is stated about them. What
 /// keeps a file from being read stays an error: behind it nothing was judged, and nothing
 /// stated could make that good. `faults` are those diagnostics.
 #[must_use]
@@ -33,20 +32,19 @@ pub fn apply(
         let own = finding.diagnostic.severity;
         let is_fault = own == Severity::Error && faults.contains(&&finding.diagnostic);
         let code = finding.diagnostic.code;
-        let fate = match is_fault {
-            true => Fate::Told(own),
-            false => {
-                let stated = project.rule(code, finding.provider.as_ref(), flavor);
-                fate(own, diag::named(code).level(), stated)
-            }
+        let fate = if is_fault {
+            Fate::Reported(own)
+        } else {
+            let stated = project.rule(code, finding.provider.as_ref(), flavor);
+            fate(own, diag::named(code).level(), stated)
         };
         match fate {
-            Fate::Told(severity) => {
+            Fate::Reported(severity) => {
                 finding.diagnostic.severity = severity;
                 kept.push(finding);
             }
             Fate::TurnedOff(reason) => off.push(TurnedOff { finding, reason }),
-            Fate::Untold => {}
+            Fate::NotAsked => {}
         }
     }
     (kept, off)
@@ -57,11 +55,11 @@ fn fate(own: Severity, default: Level, stated: Option<&RuleSetting>) -> Fate {
     match (stated, default) {
         (Some(stated), _) => match stated.level {
             Level::Off => Fate::TurnedOff(stated.reason.clone().unwrap_or_default()),
-            Level::As(severity) => Fate::Told(severity),
+            Level::As(severity) => Fate::Reported(severity),
         },
-        (None, Level::Off) => Fate::Untold,
+        (None, Level::Off) => Fate::NotAsked,
         // A rule may find what is less bad than usual.
-        (None, Level::As(_)) => Fate::Told(own),
+        (None, Level::As(_)) => Fate::Reported(own),
     }
 }
 
@@ -82,11 +80,11 @@ mod tests {
     #[test]
     fn what_is_off_by_default_waits_for_a_word() {
         let on = Level::As(Warning);
-        assert_eq!(fate(Note, on, None), Fate::Told(Note));
-        assert_eq!(fate(Note, Level::Off, None), Fate::Untold);
+        assert_eq!(fate(Note, on, None), Fate::Reported(Note));
+        assert_eq!(fate(Note, Level::Off, None), Fate::NotAsked);
         for default in [on, Level::Off] {
             let stricter = stated(Level::As(Error));
-            assert_eq!(fate(Note, default, Some(&stricter)), Fate::Told(Error));
+            assert_eq!(fate(Note, default, Some(&stricter)), Fate::Reported(Error));
             let off = fate(Note, default, Some(&stated(Level::Off)));
             assert_eq!(off, Fate::TurnedOff("because".to_owned()));
         }

@@ -1,7 +1,7 @@
 //! A root that requires providers and has no lock file.
 
-use super::{Finding, RootInputs};
-use crate::diag::Diagnostic;
+use super::inputs::RootInputs;
+use crate::diag::{Diagnostic, Finding};
 
 /// How many places that require a provider are shown.
 const MAX_REQUIRED: usize = 20;

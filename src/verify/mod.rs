@@ -24,6 +24,7 @@ mod run;
 pub mod signed;
 mod subject;
 pub mod upstream;
+mod wanted;
 
 pub use crate::diag::Finding;
 pub use groups::{Group, Groups};
@@ -31,3 +32,4 @@ pub use inputs::{ConfigurationInput, LockInput, RootInputs};
 pub use roots::{ComparedRoot, compare_versions, unplaced_everywhere};
 pub use run::{CheckError, Checks, PackageChecks, PackagesVerdict, RootVerdict, Upstream, run};
 pub use subject::{Advice, Subject};
+pub use wanted::{KnownHashes, Wanted};

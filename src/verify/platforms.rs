@@ -2,53 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use super::Finding;
 use super::matrix::Outlook;
 use super::subject::Subject;
+use super::wanted::{KnownHashes, Wanted};
 use crate::addr::ProviderAddr;
 use crate::coverage::{self, Coverage, Outcome, Prediction};
-use crate::diag::{Diagnostic, Severity};
-use crate::hash::Hash;
+use crate::diag::{Diagnostic, Finding, Severity};
 use crate::lockfile::ProviderLock;
 use crate::platform::{self, Platform};
-
-/// The `h1:` of packages at hand, by provider and platform; only of the locked version.
-pub type KnownHashes = BTreeMap<ProviderAddr, BTreeMap<Platform, Hash>>;
-
-/// For which platforms each entry must have an `h1:`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Wanted {
-    /// Of every provider that has none of its own; sorted.
-    pub every: Vec<Platform>,
-    /// Of single providers; sorted.
-    pub own: BTreeMap<ProviderAddr, Vec<Platform>>,
-    /// Whether `lock` wants the same unless somebody tells it otherwise.
-    pub are_usual: bool,
-}
-
-impl Wanted {
-    /// Returns the same platforms for every provider, as somebody named them.
-    #[must_use]
-    pub fn every(mut platforms: Vec<Platform>) -> Self {
-        platforms.sort();
-        Self {
-            every: platforms,
-            own: BTreeMap::new(),
-            are_usual: false,
-        }
-    }
-
-    /// Returns the platforms that are wanted for a provider.
-    #[must_use]
-    pub fn of(&self, provider: &ProviderAddr) -> &[Platform] {
-        self.own.get(provider).unwrap_or(&self.every)
-    }
-}
 
 /// Checks that each entry has as many `h1:` hashes as platforms are wanted, or the right ones
 /// where packages at hand tell.
 ///
-/// What an entry lacks that nothing visible requires is a note: no command here could mend it.
+/// What an entry lacks that nothing visible requires is a note: no command here could repair it.
 #[must_use]
 pub fn check(subject: Subject<'_>, wanted: &Wanted, known: &KnownHashes) -> Vec<Finding> {
     let nothing = BTreeMap::new();
@@ -58,7 +24,7 @@ pub fn check(subject: Subject<'_>, wanted: &Wanted, known: &KnownHashes) -> Vec<
             let known = known.get(provider).unwrap_or(&nothing);
             let coverage = coverage::coverage(&entry.hashes, wanted.of(provider), known);
             if coverage.lacking() > 0 {
-                let finding = incomplete((subject, wanted), provider, entry, &coverage);
+                let finding = incomplete(subject, wanted, provider, entry, &coverage);
                 Some(finding)
             } else if !coverage.unknown.is_empty() {
                 Some(unattributed(subject, provider, &coverage))
@@ -70,7 +36,8 @@ pub fn check(subject: Subject<'_>, wanted: &Wanted, known: &KnownHashes) -> Vec<
 }
 
 fn incomplete(
-    (subject, wanted_by): (Subject<'_>, &Wanted),
+    subject: Subject<'_>,
+    wanted_by: &Wanted,
     provider: &ProviderAddr,
     entry: &ProviderLock,
     coverage: &Coverage,
@@ -92,24 +59,24 @@ fn incomplete(
             ..diagnostic.help(left_over)
         }
     } else {
-        let named = match wanted_by.are_usual {
-            true => String::new(),
-            false => format!(
-                " --platform {}",
-                platform::join(&coverage.perhaps_lacking(), ",")
-            ),
+        let named = if wanted_by.are_usual {
+            String::new()
+        } else {
+            let lacking = platform::join(&coverage.perhaps_lacking(), ",");
+            format!(" --platform {lacking}")
         };
-        diagnostic.help(consequences(subject, (provider, entry), coverage, &named))
+        diagnostic.help(consequences(subject, provider, entry, coverage, &named))
     };
     Finding::about(provider, diagnostic)
 }
 
-/// Says what mends it, and what each route does until then.
+/// Says what repairs it, and what each route does until then.
 ///
-/// `platforms` are those to be named to `lock`, if it has to be told.
+/// `platforms` are those to be named to `lock`, if it does not want them anyway.
 fn consequences(
     subject: Subject<'_>,
-    (provider, entry): (&ProviderAddr, &ProviderLock),
+    provider: &ProviderAddr,
+    entry: &ProviderLock,
     coverage: &Coverage,
     platforms: &str,
 ) -> String {
@@ -144,14 +111,13 @@ fn explanation(coverage: &Coverage) -> String {
             platform::join(&certain, ", ")
         );
     }
-    let told: Vec<&Platform> = coverage.known.keys().collect();
-    if told.is_empty() {
+    let known: Vec<Platform> = coverage.known.keys().cloned().collect();
+    if known.is_empty() {
         format!("{count}, and nothing here tells for which platforms")
     } else {
-        let told: Vec<Platform> = told.into_iter().cloned().collect();
         format!(
             "{count}; installed packages tell only that of {}",
-            platform::join(&told, ", ")
+            platform::join(&known, ", ")
         )
     }
 }
@@ -201,14 +167,12 @@ fn sentences<'a>(
 
 /// Says what happens by a route.
 fn outcome(prediction: &Prediction) -> String {
-    let unchecked = match prediction.unchecked {
-        true => " with nothing to compare",
-        false => "",
+    let unchecked = if prediction.unchecked {
+        " with nothing to compare"
+    } else {
+        ""
     };
-    let assumed = match prediction.assumed {
-        true => "probably ",
-        false => "",
-    };
+    let assumed = if prediction.assumed { "probably " } else { "" };
     let words = match prediction.outcome {
         Outcome::Passes => format!("passes{unchecked}"),
         Outcome::Rewrites => format!("passes{unchecked} and rewrites the lock file"),

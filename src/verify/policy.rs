@@ -5,10 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Finding;
 use super::subject::Subject;
 use crate::addr::{ProviderAddr, ProviderPattern};
-use crate::diag::{Diagnostic, FileId, Span};
+use crate::diag::{Diagnostic, FileId, Finding, Span};
 use crate::project::Policy;
 use crate::version::Version;
 
@@ -149,7 +148,7 @@ mod tests {
             })
             .collect();
         let found = one_version(&entries);
-        let told: Vec<(usize, &str)> = found
+        let titles: Vec<(usize, &str)> = found
             .iter()
             .map(|(root, finding)| (*root, &*finding.diagnostic.title))
             .collect();
@@ -159,7 +158,7 @@ mod tests {
         let wanted = [(0, "1.0.0"), (1, "1.2.0"), (4, "1.10.0-beta")];
         let wanted = wanted.map(|(root, version)| (root, title(version)));
         assert_eq!(
-            told,
+            titles,
             wanted.each_ref().map(|(root, title)| (*root, &**title))
         );
         // The newest is named where it stands first.

@@ -10,15 +10,14 @@ use super::inputs::{LockInput, RootInputs};
 use super::levels::TurnedOff;
 use super::matrix::{Known, Locked, Outlook, Row};
 use super::packages::{Memo, Origin, Place, Scope, Search, Single, Unscanned};
-use super::platforms::{KnownHashes, Wanted};
 use super::subject::Subject;
 use super::upstream::{Answers, Registries};
+use super::wanted::{KnownHashes, Wanted};
 use super::{
-    Finding, configuration, file, keys, levels, missing, packages, platforms, policy, signed,
-    upstream,
+    configuration, file, keys, levels, missing, packages, platforms, policy, signed, upstream,
 };
 use crate::addr::ProviderAddr;
-use crate::diag::{Diagnostic, Severity, has_errors};
+use crate::diag::{Diagnostic, Finding, Severity, has_errors};
 use crate::locker::LockError;
 use crate::lockfile::Document;
 
@@ -122,7 +121,7 @@ pub enum CheckError {
 /// use lockctl::flavor::Flavor;
 /// use lockctl::platform::Platform;
 /// use lockctl::project::Project;
-/// use lockctl::verify::platforms::Wanted;
+/// use lockctl::verify::Wanted;
 /// use lockctl::verify::{self, Advice, Checks, Groups, LockInput, RootInputs, Upstream};
 ///
 /// let text = "provider \"registry.terraform.io/hashicorp/null\" {\n  version = \"3.2.4\"\n}\n";

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::Finding;
 use super::subject::Subject;
 use crate::addr::{Hostname, ProviderAddr};
-use crate::diag::Diagnostic;
+use crate::diag::{Diagnostic, Finding};
 use crate::flavor::Flavor;
 use crate::hash::Scheme;
 use crate::lockfile::ProviderLock;

@@ -7,11 +7,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::Finding;
 use super::subject::Subject;
 use crate::addr::ProviderAddr;
 use crate::authenticate::{Rules, Signer};
-use crate::diag::Diagnostic;
+use crate::diag::{Diagnostic, Finding};
 use crate::hash::{Hash, Hashes, Scheme};
 use crate::locker::{self, LockError, Release, Vouched};
 use crate::lockfile::ProviderLock;
@@ -189,7 +188,7 @@ impl Entry<'_> {
         Finding::about(provider, diagnostic)
     }
 
-    /// Reports hashes that nobody signed beside others that are.
+    /// Reports hashes that are not covered by a valid signature, beside others that are.
     fn unknown(&self, signed: &Hashes) -> Finding {
         let (provider, version) = (self.provider, &self.entry.version);
         let listed = self.subject.places(provider);
@@ -248,7 +247,7 @@ impl Entry<'_> {
     }
 
     /// Reports what is unusual about a key or signature that counts all the same. It is a note:
-    /// nothing about the lock file could mend it.
+    /// no change of the lock file could help.
     fn odd(&self, signer: &Signer) -> Vec<Finding> {
         let (provider, version) = (self.provider, &self.entry.version);
         let remarks = signer.remarks.iter().map(|remark| {
@@ -267,7 +266,7 @@ impl Entry<'_> {
         remarks.collect()
     }
 
-    /// Tells of a newer patch of the locked minor version.
+    /// Reports a newer patch of the locked minor version.
     fn newer(&self, versions: &[Version]) -> Option<Finding> {
         let (provider, version) = (self.provider, &self.entry.version);
         let patches = versions.iter().filter(|other| {

@@ -10,8 +10,8 @@ use crate::cli::roots;
 use crate::parallel;
 use crate::report::json::{Provider, ShownHash, ShownProvider};
 use crate::report::{CommandResult, Failure};
+use crate::verify::KnownHashes;
 use crate::verify::packages::{self, Memo, Place, Search};
-use crate::verify::platforms::KnownHashes;
 use crate::world::Replaced;
 pub(in crate::cli) use args::Show;
 

@@ -79,7 +79,9 @@ impl<'a> Installation<'a> {
         let mirrors = mirrors.filter_map(|mirror| {
             let dir = root.dir.join(&mirror.dir);
             match mirror.named {
-                Some(place) => Some(Place::configured_mirror(dir, mirror.providers, place)),
+                Some((file, span)) => {
+                    Some(Place::configured_mirror(dir, mirror.providers, file, span))
+                }
                 None => Place::implied_mirror(world.disk, dir),
             }
         });

@@ -112,20 +112,13 @@ fn say(output: &mut RootOutput, verified: VerifiedRoot, texts: &Texts, verbose: 
     for failure in failures {
         output.fail(failure);
     }
-    let mut parts: Vec<String> = counts.wrong().into_iter().collect();
-    if failed {
-        parts.push("not everything could be checked".to_owned());
-    } else if parts.is_empty() {
-        parts.push(format!("ok; {looked_at}"));
-    }
-    if counts.notes > 0 {
-        let hint = if verbose { "" } else { " (-v shows them)" };
-        parts.push(format!("{}{hint}", counted(counts.notes, "note")));
-    }
-    if !verdict.turned_off.is_empty() {
-        let off = counted(verdict.turned_off.len(), "finding");
-        parts.push(format!("{off} turned off"));
-    }
+    let how = outcome(
+        &counts,
+        &looked_at,
+        verdict.turned_off.len(),
+        failed,
+        verbose,
+    );
     for TurnedOff { finding, reason } in verdict.turned_off {
         if verbose {
             let (code, title) = (finding.diagnostic.code, &finding.diagnostic.title);
@@ -136,12 +129,37 @@ fn say(output: &mut RootOutput, verified: VerifiedRoot, texts: &Texts, verbose: 
             reason,
         });
     }
-    let text = format!("{}: {}", root.lock_path.display(), parts.join("; "));
+    let text = format!("{}: {how}", root.lock_path.display());
     let tone = if failed { Tone::Bad } else { counts.tone() };
     output.report.results.push(Block::Verdict(tone, text));
 }
 
-/// Makes the finding that programs are told.
+/// Says how a root came out; `looked_at` is what a clean verdict is about.
+fn outcome(
+    counts: &Counts,
+    looked_at: &str,
+    turned_off: usize,
+    failed: bool,
+    verbose: bool,
+) -> String {
+    let mut parts: Vec<String> = counts.wrong().into_iter().collect();
+    if failed {
+        parts.push("not everything could be checked".to_owned());
+    } else if parts.is_empty() {
+        parts.push(format!("ok; {looked_at}"));
+    }
+    if counts.notes > 0 {
+        let hint = if verbose { "" } else { " (-v shows them)" };
+        parts.push(format!("{}{hint}", counted(counts.notes, "note")));
+    }
+    if turned_off > 0 {
+        let off = counted(turned_off, "finding");
+        parts.push(format!("{off} turned off"));
+    }
+    parts.join("; ")
+}
+
+/// Makes the finding of machine formats.
 fn for_programs(finding: &Finding, texts: &Texts) -> json::Finding {
     json::Finding {
         provider: finding.provider.as_ref().map(ToString::to_string),

@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 
 use super::{Repair, Unrepaired};
 use crate::addr::ProviderAddr;
-use crate::diag::{Diagnostic, Severity};
+use crate::diag::{Diagnostic, Finding, Severity};
 use crate::hash::{Hash, Hashes, Scheme};
 use crate::lockfile::{self, Document, LockFile, ProviderLock};
-use crate::verify::Finding;
 use crate::verify::subject::Subject;
 
 /// A lock file with what was repaired so far.
@@ -182,7 +181,7 @@ mod tests {
     }
 
     /// Says what becomes of a text by itself, all of whose findings are `codes` about its provider.
-    fn told(text: &str, codes: &[&'static str]) -> Vec<String> {
+    fn outcome(text: &str, codes: &[&'static str]) -> Vec<String> {
         let flavor = Flavor::Terraform1_16;
         let file = Texts::default().add("lock", text.into());
         let (document, diagnostics) = lockfile::parse(file, text.as_bytes(), flavor);
@@ -215,7 +214,7 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, codes: &[&'static str], wanted: &[&str]) {
-        assert_eq!(told(text, codes), wanted, "{text}");
+        assert_eq!(outcome(text, codes), wanted, "{text}");
     }
 
     #[test]

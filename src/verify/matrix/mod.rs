@@ -14,8 +14,8 @@ use crate::hash::Hash;
 use crate::lockfile::{Document, ProviderLock};
 use crate::platform::Platform;
 use crate::requirement::{Refusal, Requirements};
-use crate::verify::platforms::{KnownHashes, Wanted};
 use crate::verify::subject::Subject;
+use crate::verify::wanted::{KnownHashes, Wanted};
 
 /// What happens on one platform because of one provider.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,20 +4,21 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::differences::named;
-use super::memo::Hashed;
+use super::facts::{Doubt, Fact};
+use super::memo::PackageHashes;
 use super::places::{Candidate, Origin};
-use super::{Doubt, Fact, Finding, Subject};
 use crate::archive::ArchiveError;
-use crate::diag::{self, Diagnostic, FileId, Severity, Span};
+use crate::diag::{self, Diagnostic, FileId, Finding, Severity, Span};
 use crate::hash::{Hashes, Match};
 use crate::package::Local;
+use crate::verify::subject::Subject;
 use crate::world::is_outside;
 
 /// A package that can be hashed, with all that is said about it.
 pub(super) struct About<'a> {
     pub(super) subject: Subject<'a>,
     pub(super) candidate: &'a Candidate,
-    pub(super) hashed: &'a Hashed,
+    pub(super) hashed: &'a PackageHashes,
     /// Where it really lies, if the place is a link.
     pub(super) link: Option<PathBuf>,
 }
@@ -128,14 +129,11 @@ impl About<'_> {
             Some(left_over) => left_over.to_owned(),
             None => self.how_to_verify(matched, fact, doubt),
         };
-        let diagnostic = diagnostic.help(help);
-        self.finding(match is_harmless {
-            true => Diagnostic {
-                severity: Severity::Note,
-                ..diagnostic
-            },
-            false => diagnostic,
-        })
+        let mut diagnostic = diagnostic.help(help);
+        if is_harmless {
+            diagnostic.severity = Severity::Note;
+        }
+        self.finding(diagnostic)
     }
 
     fn how_to_verify(&self, matched: &Match, fact: &Fact, doubt: Doubt) -> String {
@@ -258,11 +256,10 @@ pub(super) fn unreachable(
     let program = subject.flavor.command();
     let title = format!("The {kind} package of {id} is a link that cannot be followed");
     let note = format!("following {place} failed: {error}");
-    let help = match is_outside(error) {
-        true => "name what it leads to with --package, or leave out --confine".to_owned(),
-        false => {
-            format!("run `{program} init` again; until then `{program} plan` finds no package")
-        }
+    let help = if is_outside(error) {
+        "name what it leads to with --package, or leave out --confine".to_owned()
+    } else {
+        format!("run `{program} init` again; until then `{program} plan` finds no package")
     };
     let diagnostic = Diagnostic::error("package-unreadable", title)
         .at(subject.file, subject.header(&id.provider), note)
@@ -294,7 +291,7 @@ pub(super) fn not_locked(subject: Subject<'_>, path: &Path, what: &str) -> Findi
 }
 
 /// Reports a single package that nothing but its hash could tell about, and that does not.
-pub(super) fn not_recorded(subject: Subject<'_>, path: &Path, hashed: &Hashed) -> Finding {
+pub(super) fn not_recorded(subject: Subject<'_>, path: &Path, hashed: &PackageHashes) -> Finding {
     let title = format!("No entry records the package {}", path.display());
     let zh = hashed.zip.iter().map(|zip| zip.zh.to_string());
     let hashes: Vec<String> = zh.chain([hashed.h1.to_string()]).collect();
@@ -309,7 +306,7 @@ pub(super) fn not_recorded(subject: Subject<'_>, path: &Path, hashed: &Hashed) -
 }
 
 /// Reports a mirror that the CLI configuration names and that is not there (`sources` rules 7.6).
-pub(super) fn absent(subject: Subject<'_>, (file, span): (FileId, Span), dir: &Path) -> Finding {
+pub(super) fn absent(subject: Subject<'_>, file: FileId, span: Span, dir: &Path) -> Finding {
     let program = subject.flavor.command();
     let title = format!("There is no mirror in {}", dir.display());
     Diagnostic::error("mirror-missing", title)

@@ -31,11 +31,11 @@ pub struct Memo<'a> {
 type Scan = Result<Arc<FilesystemMirror>, Arc<SourceError>>;
 
 /// The hashes of a package, or why it has none.
-pub(super) type Outcome = Result<Hashed, ArchiveError>;
+pub(super) type Outcome = Result<PackageHashes, ArchiveError>;
 
 /// The hashes of a package.
 #[derive(Debug)]
-pub(super) struct Hashed {
+pub(super) struct PackageHashes {
     /// That of its files.
     pub(super) h1: Hash,
     /// Those that only a zip has.
@@ -62,7 +62,7 @@ pub(super) enum Moment {
     Plan,
 }
 
-impl Hashed {
+impl PackageHashes {
     /// Compares it with what is recorded, as a program does at a moment (`hash` rules 3.5).
     pub(super) fn judge(&self, recorded: &Hashes, moment: Moment) -> Match {
         let h1 = &self.h1;
@@ -173,7 +173,11 @@ impl<'a> Memo<'a> {
 
     /// Returns the files of a package that was hashed, by name; `None` if it cannot be read again,
     /// or is another one by now.
-    pub(super) fn files_of(&self, place: &Local, hashed: &Hashed) -> Option<Vec<FileDigest>> {
+    pub(super) fn files_of(
+        &self,
+        place: &Local,
+        hashed: &PackageHashes,
+    ) -> Option<Vec<FileDigest>> {
         if let Some(files) = &hashed.files {
             return Some(files.clone());
         }
@@ -206,7 +210,7 @@ fn hash_with_files(
     files: &dyn Files,
     place: &Local,
     jobs: NonZeroUsize,
-) -> Result<(Hashed, Vec<FileDigest>), ArchiveError> {
+) -> Result<(PackageHashes, Vec<FileDigest>), ArchiveError> {
     let (h1, zip, list) = match place {
         Local::Directory(path) => {
             let found = dir::hash_directory(files, path, &Limits::PACKAGE, jobs)?;
@@ -225,7 +229,7 @@ fn hash_with_files(
             (found.h1, Some(zip), found.files)
         }
     };
-    let hashed = Hashed {
+    let hashed = PackageHashes {
         h1,
         zip,
         files: None,

@@ -1,11 +1,14 @@
 //! The group *packages*: every package on this machine against the hashes that the lock file
 //! records.
 //!
-//! `paths` says what the user names, `places` finds the packages of locked versions, `memo` hashes each of them once in a run, this
-//! file compares them, and `differences` says which files are to blame wherever another copy of the
-//! package, or the recorded hash alone, tells. Facts add findings; none takes one away.
+//! `paths` and `named` find out what the user names, `places` finds the packages of locked versions,
+//! `memo` hashes each of them once in a run, `comparison` holds each against what is recorded, `differences`
+//! lists the files that are to blame where another copy of the package, or the recorded hash alone,
+//! proves it, and `findings` says so. Facts add findings; none takes one away.
 
+mod comparison;
 mod differences;
+mod facts;
 mod findings;
 mod memo;
 mod named;
@@ -21,16 +24,16 @@ pub use named::Single;
 pub use paths::{NamedError, NamedPackages};
 pub use places::{Absence, Origin, Place, Unscanned};
 
-use self::differences::{Differences, strays};
-use self::memo::{Hashed, Moment, Outcome};
+use self::comparison::{Comparison, recorded};
+use self::memo::{Moment, Outcome};
 use self::named::{Identity, identify};
-use self::places::{Candidate, Gathered, gather};
-use super::platforms::{KnownHashes, Wanted};
-use super::{Finding, Subject};
+use self::places::{Candidate, PackagesAtHand, gather};
+use super::wanted::{KnownHashes, Wanted};
 use crate::addr::ProviderAddr;
-use crate::coverage;
+use crate::diag::Finding;
 use crate::hash::{Hashes, Match};
 use crate::package::{Local, PackageId};
+use crate::verify::subject::Subject;
 
 /// Where to look, and what for.
 #[derive(Clone, Copy, Debug)]
@@ -52,9 +55,9 @@ pub enum Scope {
     OneOfSeveralRoots,
 }
 
-/// What became of the packages.
+/// What packages prove, and what is wrong with them.
 #[derive(Debug, Default)]
-pub struct Checked {
+pub struct PackageFindings {
     /// What is wrong.
     pub findings: Vec<Finding>,
     /// The hashes of those that are right.
@@ -72,24 +75,24 @@ pub struct Checked {
 /// or starts them (`hash` rules 3.5).
 ///
 /// Packages of other versions and providers are left alone, unless they are named one by one.
-pub fn check(memo: &mut Memo<'_>, subject: Subject<'_>, search: Search<'_>) -> Checked {
+pub fn check(memo: &mut Memo<'_>, subject: Subject<'_>, search: Search<'_>) -> PackageFindings {
     let mut gathered = gather(memo, search.places, subject);
-    let mut checked = Checked {
+    let mut checked = PackageFindings {
         failures: std::mem::take(&mut gathered.failures),
-        ..Checked::default()
+        ..PackageFindings::default()
     };
     for (file, span, dir) in &gathered.absent {
-        let finding = findings::absent(subject, (*file, *span), dir);
+        let finding = findings::absent(subject, *file, *span, dir);
         checked.findings.push(finding);
     }
-    let unknown = checked.take_named(memo, subject, (search, &mut gathered));
+    let unknown = checked.take_named(memo, subject, search, &mut gathered);
     let places: Vec<&Local> = gathered.used.iter().map(|one| &one.place).collect();
     let outcomes = memo.hash(&places);
     checked.known = known(subject, &gathered.used, &outcomes);
     for candidate in &gathered.used {
         *checked.counts.entry(candidate.origin).or_default() += 1;
     }
-    let mut judge = Judge {
+    let mut comparison = Comparison {
         subject,
         memo,
         gathered: &gathered,
@@ -99,7 +102,7 @@ pub fn check(memo: &mut Memo<'_>, subject: Subject<'_>, search: Search<'_>) -> C
     };
     let mut found = Vec::new();
     for (candidate, outcome) in gathered.used.iter().zip(&outcomes) {
-        found.extend(judge.judge(candidate, outcome));
+        found.extend(comparison.judge(candidate, outcome));
     }
     for candidate in &gathered.unreachable {
         if let Err(error) = memo.files.kind(candidate.place.path()) {
@@ -110,7 +113,7 @@ pub fn check(memo: &mut Memo<'_>, subject: Subject<'_>, search: Search<'_>) -> C
     found.sort_by_key(|finding| (finding.provider.clone(), finding.platform.clone()));
     checked.findings.append(&mut found);
     for (single, ids) in unknown {
-        checked.guess(memo, subject, (single, ids.as_deref()));
+        checked.guess(memo, subject, single, ids.as_deref());
     }
     checked
 }
@@ -132,19 +135,15 @@ fn known(subject: Subject<'_>, used: &[Candidate], outcomes: &[Arc<Outcome>]) ->
     known
 }
 
-/// Returns the hashes of the entry that a package belongs to.
-fn recorded<'a>(subject: Subject<'a>, id: &PackageId) -> &'a Hashes {
-    &subject.document.lock.providers[&id.provider].hashes
-}
-
-impl Checked {
+impl PackageFindings {
     /// Sorts out what the user named: adds packages that are known to those that were found, and
     /// returns the others, each with what it may be.
     fn take_named<'s>(
         &mut self,
         memo: &Memo<'_>,
         subject: Subject<'_>,
-        (search, gathered): (Search<'s>, &mut Gathered),
+        search: Search<'s>,
+        gathered: &mut PackagesAtHand,
     ) -> Vec<(&'s Single, Option<Vec<PackageId>>)> {
         for place in search.places {
             // Somebody named it for the packages in it.
@@ -181,7 +180,8 @@ impl Checked {
         &mut self,
         memo: &mut Memo<'_>,
         subject: Subject<'_>,
-        (single, ids): (&Single, Option<&[PackageId]>),
+        single: &Single,
+        ids: Option<&[PackageId]>,
     ) {
         let outcome = memo.hash_one(&single.place);
         let path = single.path();
@@ -205,182 +205,6 @@ impl Checked {
         if !entries.any(|(_, entry)| matched(&entry.hashes)) {
             let finding = findings::not_recorded(subject, path, hashed);
             self.unplaced.push((path.to_owned(), finding));
-        }
-    }
-}
-
-/// How sure it is that a package which matches nothing should match something.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Doubt {
-    /// The program refuses it, or the user asked.
-    None,
-    /// Its platform is not wanted: the lock file need not hold its hash.
-    Unwanted,
-    /// The lock file lacks hashes of wanted platforms, and this may be one of them.
-    Incomplete,
-}
-
-/// What other copies, or the recorded hashes alone, tell about a package.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Fact {
-    /// Nothing.
-    None,
-    /// The package in a place is recorded, and has the same content.
-    Same(PathBuf),
-    /// The package in a place is recorded, and differs.
-    Differs(PathBuf, Differences),
-    /// Without these files it would be recorded.
-    Stray(Vec<Box<[u8]>>),
-}
-
-/// Everything that it takes to judge a package.
-struct Judge<'a, 'm> {
-    subject: Subject<'a>,
-    memo: &'a mut Memo<'m>,
-    gathered: &'a Gathered,
-    outcomes: &'a [Arc<Outcome>],
-    known: &'a KnownHashes,
-    wanted: Option<&'a Wanted>,
-}
-
-impl<'a> Judge<'a, '_> {
-    fn judge(&mut self, candidate: &Candidate, outcome: &Outcome) -> Vec<Finding> {
-        let hashed = match outcome {
-            Ok(hashed) => hashed,
-            Err(error) => return vec![findings::unreadable(self.subject, candidate, error)],
-        };
-        let recorded = recorded(self.subject, &candidate.id);
-        let moment = match candidate.origin {
-            Origin::Installed => Moment::Plan,
-            Origin::Cache | Origin::Mirror | Origin::Named => Moment::Install,
-        };
-        let about = findings::About {
-            subject: self.subject,
-            candidate,
-            hashed,
-            link: self.memo.leads_to(candidate.place.path()),
-        };
-        let matched = hashed.judge(recorded, moment);
-        match matched {
-            Match::Matched(_) => about.remarks(recorded),
-            _ if hashed.is_odd() && recorded.contains(&hashed.h1) => vec![about.refused_odd()],
-            Match::Mismatch => {
-                let fact = self.fact(candidate, hashed);
-                match (&fact, self.doubt(candidate, hashed)) {
-                    // The content is right, and only the hash of this form of it is missing.
-                    (Fact::Same(_), _) if hashed.zip.is_none() => {
-                        vec![about.unverifiable(&matched, &fact, Doubt::None)]
-                    }
-                    (Fact::None, doubt @ (Doubt::Unwanted | Doubt::Incomplete)) => {
-                        vec![about.unverifiable(&matched, &fact, doubt)]
-                    }
-                    _ => vec![about.mismatch(&fact)],
-                }
-            }
-            Match::NotComparable | Match::NothingRecorded | Match::Unchecked => {
-                let fact = self.fact(candidate, hashed);
-                match fact {
-                    Fact::Differs(..) | Fact::Stray(_) => vec![about.mismatch(&fact)],
-                    Fact::None | Fact::Same(_) => {
-                        let doubt = self.unwanted(candidate);
-                        vec![about.unverifiable(&matched, &fact, doubt)]
-                    }
-                }
-            }
-        }
-    }
-
-    /// Finds out what tells about a package that matches nothing.
-    fn fact(&mut self, candidate: &Candidate, hashed: &Hashed) -> Fact {
-        let Some((place, twin)) = self.twin(candidate) else {
-            let files = hashed.kept_files();
-            let strays = strays(files, recorded(self.subject, &candidate.id));
-            return match strays.is_empty() {
-                true => Fact::None,
-                false => Fact::Stray(strays),
-            };
-        };
-        let path = place.path().to_owned();
-        let Ok(twin) = &*twin else { return Fact::None };
-        if twin.h1 == hashed.h1 {
-            return Fact::Same(path);
-        }
-        let found = self.memo.files_of(&candidate.place, hashed);
-        let right = self.memo.files_of(place, twin);
-        match (found, right) {
-            (Some(found), Some(right)) => Fact::Differs(path, Differences::between(&found, &right)),
-            _ => Fact::None,
-        }
-    }
-
-    /// Finds another copy of the same package that is recorded. What no program would use is hashed
-    /// only here.
-    fn twin(&mut self, candidate: &Candidate) -> Option<(&'a Local, Arc<Outcome>)> {
-        let recorded = recorded(self.subject, &candidate.id);
-        let is_other =
-            |other: &&Candidate| other.id == candidate.id && other.resolved != candidate.resolved;
-        let is_right = |outcome: &Outcome| {
-            let hashed = outcome.as_ref();
-            hashed.is_ok_and(|hashed| hashed.is_recorded(recorded))
-        };
-        let Gathered { used, spare, .. } = self.gathered;
-        let hashed = used.iter().zip(self.outcomes);
-        let mut hashed = hashed.filter(|(other, outcome)| is_other(other) && is_right(outcome));
-        if let Some((other, outcome)) = hashed.next() {
-            return Some((&other.place, Arc::clone(outcome)));
-        }
-        spare.iter().filter(is_other).find_map(|other| {
-            let outcome = self.memo.hash_one(&other.place);
-            is_right(&outcome).then_some((&other.place, outcome))
-        })
-    }
-
-    /// Tells how far a package that matches nothing proves that something is wrong.
-    ///
-    /// A lock file need not hold the hashes of all that a mirror or a cache has. The signed list of
-    /// a release, however, names the zips of all platforms.
-    fn doubt(&self, candidate: &Candidate, hashed: &Hashed) -> Doubt {
-        let recorded = recorded(self.subject, &candidate.id);
-        if hashed.zip.is_some() && recorded.lists_release() {
-            return Doubt::None;
-        }
-        let PackageId { provider, .. } = &candidate.id;
-        match (self.unwanted(candidate), self.wanted) {
-            (Doubt::None, Some(wanted)) if candidate.origin.is_shared() => {
-                let nothing = BTreeMap::new();
-                let known = self.known.get(provider).unwrap_or(&nothing);
-                let coverage = coverage::coverage(recorded, wanted.of(provider), known);
-                match coverage.lacking() {
-                    0 => Doubt::None,
-                    _ => Doubt::Incomplete,
-                }
-            }
-            (doubt, _) => doubt,
-        }
-    }
-
-    /// Tells whether a package lies ready for a platform that is not wanted.
-    fn unwanted(&self, candidate: &Candidate) -> Doubt {
-        let PackageId {
-            provider, platform, ..
-        } = &candidate.id;
-        match self.wanted {
-            Some(wanted)
-                if candidate.origin.is_shared() && !wanted.of(provider).contains(platform) =>
-            {
-                Doubt::Unwanted
-            }
-            _ => Doubt::None,
-        }
-    }
-}
-
-impl Origin {
-    /// Tells whether packages lie there for whoever needs them.
-    fn is_shared(self) -> bool {
-        match self {
-            Self::Cache | Self::Mirror => true,
-            Self::Installed | Self::Named => false,
         }
     }
 }

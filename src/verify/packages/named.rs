@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use super::Subject;
 use super::places::is_locked;
 use crate::addr::ProviderAddr;
 use crate::package::{Local, PackageId};
 use crate::platform::Platform;
 use crate::sources::filesystem_mirror::packed_name;
+use crate::verify::subject::Subject;
 use crate::version::Version;
 
 /// A zip or an unpacked directory that the user names.
@@ -32,13 +32,14 @@ pub(super) enum Identity {
     Unknown,
 }
 
-/// Tells which package it is: by a path as in a mirror, else by the name of a zip.
+/// Finds out which package it is: by a path as in a mirror, else by the name of a zip.
 pub(super) fn identify(single: &Single, subject: Subject<'_>) -> Identity {
     let lock = &subject.document.lock;
     if let Some(id) = by_path(single, subject) {
-        return match is_locked(lock, &id) {
-            true => Identity::Locked(id),
-            false => Identity::NotLocked(id.to_string()),
+        return if is_locked(lock, &id) {
+            Identity::Locked(id)
+        } else {
+            Identity::NotLocked(id.to_string())
         };
     }
     let Some((type_name, version, platform)) = by_name(&single.place) else {

@@ -11,6 +11,7 @@ use crate::diag::{FileId, Span};
 use crate::lockfile::LockFile;
 use crate::package::{Local, PackageId};
 use crate::sources::SourceError;
+use crate::verify::subject::Subject;
 use crate::world::{FileKind, Files, is_outside};
 
 /// A directory laid out as a mirror, in which packages are looked for.
@@ -44,7 +45,8 @@ impl Place {
     pub fn configured_mirror(
         dir: PathBuf,
         providers: ProviderFilter,
-        (file, span): (FileId, Span),
+        file: FileId,
+        span: Span,
     ) -> Self {
         Self {
             providers,
@@ -95,6 +97,16 @@ pub enum Origin {
     Named,
 }
 
+impl Origin {
+    /// Tells whether packages lie there for whoever needs them.
+    pub(super) fn is_shared(self) -> bool {
+        match self {
+            Self::Cache | Self::Mirror => true,
+            Self::Installed | Self::Named => false,
+        }
+    }
+}
+
 /// What it means that a directory is not there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Absence {
@@ -118,7 +130,7 @@ pub(super) struct Candidate {
 
 /// What the places hold for a lock file.
 #[derive(Debug, Default)]
-pub(super) struct Gathered {
+pub(super) struct PackagesAtHand {
     /// The packages that a program may use, in the order of the places, each once.
     pub(super) used: Vec<Candidate>,
     /// Others of the same versions, which can tell what is wrong with those.
@@ -152,9 +164,9 @@ pub struct Unscanned {
 pub(super) fn gather(
     memo: &mut Memo<'_>,
     places: &[Place],
-    subject: super::Subject<'_>,
-) -> Gathered {
-    let mut gathered = Gathered::default();
+    subject: Subject<'_>,
+) -> PackagesAtHand {
+    let mut gathered = PackagesAtHand::default();
     let mut mirrored = BTreeSet::new();
     for place in places {
         if let Err(error) = memo.files.kind(&place.dir) {
@@ -166,7 +178,7 @@ pub(super) fn gather(
                     gathered.absent.push(absent);
                     continue;
                 }
-                // What is wrong with it is told by the scan.
+                // The scan says what is wrong with it.
                 _ => {}
             }
         }
@@ -187,7 +199,7 @@ pub(super) fn gather(
         for (provider, entry) in allowed {
             for (id, locals) in mirror.of(provider, &entry.version) {
                 gathered.found_in.insert(place.dir.clone());
-                gathered.add(memo, place, (&id, locals), &mut mirrored);
+                gathered.add(memo, place, &id, locals, &mut mirrored);
             }
         }
         if matches!(place.origin, Origin::Installed | Origin::Named) {
@@ -204,13 +216,14 @@ pub(super) fn gather(
     gathered
 }
 
-impl Gathered {
+impl PackagesAtHand {
     /// Adds a package with all its places.
     fn add(
         &mut self,
         memo: &Memo<'_>,
         place: &Place,
-        (id, locals): (&PackageId, &[Local]),
+        id: &PackageId,
+        locals: &[Local],
         mirrored: &mut BTreeSet<PackageId>,
     ) {
         let is_typed = place.absence == Absence::Failure;

@@ -26,7 +26,7 @@ use lockctl::lockfile;
 use lockctl::os::RealDisk;
 use lockctl::platform::Platform;
 use lockctl::verify::matrix::{Known, Locked, Outlook};
-use lockctl::verify::platforms::{KnownHashes, Wanted};
+use lockctl::verify::{KnownHashes, Wanted};
 
 const HERE: &str = "linux_amd64";
 const LOCK: &str = ".terraform.lock.hcl";

@@ -10,7 +10,7 @@ use lockctl::lockfile;
 use lockctl::os::RealDisk;
 use lockctl::platform::Platform;
 use lockctl::verify::matrix::{Known, Locked, Outlook};
-use lockctl::verify::platforms::{KnownHashes, Wanted};
+use lockctl::verify::{KnownHashes, Wanted};
 use serde_json::json;
 
 use super::states::{HASHES, PROVIDER, Packages, SITUATIONS};
