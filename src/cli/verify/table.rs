@@ -61,8 +61,8 @@ pub(in crate::cli) fn json(rows: &[Row]) -> Vec<json::MatrixRow> {
         let rows = predictions.map(|prediction| json::MatrixRow {
             provider: provider.clone(),
             platform: platform.clone(),
-            route: prediction.route.into(),
-            outcome: prediction.outcome.into(),
+            route: prediction.route,
+            outcome: prediction.outcome,
             title: prediction.title.as_deref().map(str::to_owned),
             unchecked: prediction.unchecked,
             assumed: prediction.assumed,
