@@ -15,6 +15,15 @@ pub(super) enum Roots {
     These(Vec<Vec<u8>>),
 }
 
+/// Whose authorities count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Authorities {
+    /// Those that both programs look at on this system.
+    OfThisSystem,
+    /// Those that both programs look at on Linux, where variables can name them.
+    AsOnLinux,
+}
+
 /// Where Linux systems keep the list of their certificates; the first that is there counts.
 const DEFAULT_FILES: [&str; 6] = [
     "/etc/ssl/certs/ca-certificates.crt",
@@ -37,8 +46,9 @@ const DEFAULT_DIRS: [&str; 2] = ["/etc/ssl/certs", "/etc/pki/tls/certs"];
 /// # Errors
 /// In words, if what is named cannot be read: to go on with others would undo what the user pinned.
 /// A directory that does not exist holds nothing.
-pub(super) fn roots(env: &dyn Env) -> Result<Roots, String> {
-    if cfg!(any(windows, target_os = "macos")) {
+pub(super) fn roots(env: &dyn Env, authorities: Authorities) -> Result<Roots, String> {
+    let judges_by_itself = cfg!(any(windows, target_os = "macos"));
+    if judges_by_itself && authorities == Authorities::OfThisSystem {
         return Ok(Roots::System);
     }
     let named = |name| env.var(name).filter(|value| !value.is_empty());

@@ -125,9 +125,9 @@ impl Disk for RealDisk {
             // The name of the temporary file says nothing to anybody.
             .map_err(|error| io::Error::from(error.kind()))?;
         temporary.write_all(new)?;
-        temporary
-            .as_file()
-            .set_permissions(permissions_for(&target)?)?;
+        if let Some(permissions) = permissions_for(&target)? {
+            temporary.as_file().set_permissions(permissions)?;
+        }
         temporary.as_file().sync_all()?;
         if current(&target, old.map_or(0, <[u8]>::len))?.as_deref() != old {
             return Ok(Replaced::Changed);
@@ -273,26 +273,25 @@ fn follow_links(path: &Path) -> io::Result<PathBuf> {
     ))
 }
 
-/// Returns the mode that the new file gets: that of the old one, else 0644.
-fn permissions_for(target: &Path) -> io::Result<fs::Permissions> {
+/// Returns the mode that the new file gets: that of the old one, else 0644 where files have modes.
+fn permissions_for(target: &Path) -> io::Result<Option<fs::Permissions>> {
     match fs::metadata(target) {
-        Ok(metadata) => Ok(metadata.permissions()),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => new_permissions(target),
+        Ok(metadata) => Ok(Some(metadata.permissions())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(new_permissions()),
         Err(error) => Err(error),
     }
 }
 
 #[cfg(unix)]
-fn new_permissions(_target: &Path) -> io::Result<fs::Permissions> {
+fn new_permissions() -> Option<fs::Permissions> {
     use std::os::unix::fs::PermissionsExt;
-    Ok(fs::Permissions::from_mode(0o644))
+    Some(fs::Permissions::from_mode(0o644))
 }
 
+/// Elsewhere a new file is as the system makes it.
 #[cfg(not(unix))]
-fn new_permissions(target: &Path) -> io::Result<fs::Permissions> {
-    // Elsewhere permissions are a read-only flag, which a directory in use does not have.
-    let dir = target.parent().unwrap_or(Path::new("."));
-    Ok(fs::metadata(dir)?.permissions())
+fn new_permissions() -> Option<fs::Permissions> {
+    None
 }
 
 /// Reads the file as far as is needed to compare it with `expected` bytes.

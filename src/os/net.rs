@@ -12,7 +12,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout_at};
 
-use super::certificates::{self, Roots};
+use super::certificates::{self, Authorities, Roots};
 use super::proxy::Proxies;
 use crate::addr::Origin;
 use crate::world::{Credentials, Env, Http, HttpError, HttpRequest, HttpResponse};
@@ -39,6 +39,7 @@ const USER_AGENT: &str = concat!("lockctl/", env!("CARGO_PKG_VERSION"));
 /// The network of this machine, set up when the first request is made.
 pub struct RealHttp<'a> {
     env: &'a dyn Env,
+    authorities: Authorities,
     net: OnceLock<Result<Net, HttpError>>,
 }
 
@@ -61,7 +62,20 @@ impl<'a> RealHttp<'a> {
     pub fn new(env: &'a dyn Env) -> Self {
         Self {
             env,
+            authorities: Authorities::OfThisSystem,
             net: OnceLock::new(),
+        }
+    }
+
+    /// Makes a network that trusts as on Linux: `SSL_CERT_FILE` counts on macOS and Windows, too.
+    ///
+    /// For tests, whose registries have an authority of their own.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn trusting_as_on_linux(env: &'a dyn Env) -> Self {
+        Self {
+            authorities: Authorities::AsOnLinux,
+            ..Self::new(env)
         }
     }
 }
@@ -74,13 +88,15 @@ impl std::fmt::Debug for RealHttp<'_> {
 
 impl Http for RealHttp<'_> {
     fn get(&self, request: &HttpRequest<'_>) -> Result<HttpResponse, HttpError> {
-        let net = self.net.get_or_init(|| Net::set_up(self.env));
+        let net = self
+            .net
+            .get_or_init(|| Net::set_up(self.env, self.authorities));
         net.as_ref().map_err(Clone::clone)?.get(request)
     }
 }
 
 impl Net {
-    fn set_up(env: &dyn Env) -> Result<Self, HttpError> {
+    fn set_up(env: &dyn Env, authorities: Authorities) -> Result<Self, HttpError> {
         let runtime = Builder::new_multi_thread()
             .worker_threads(IO_THREADS)
             .enable_all()
@@ -89,7 +105,8 @@ impl Net {
         // A second installation fails, and then the first one serves as well.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let proxies = Proxies::of(env);
-        let roots = certificates::roots(env).map_err(|reason| HttpError::Environment { reason })?;
+        let roots = certificates::roots(env, authorities)
+            .map_err(|reason| HttpError::Environment { reason })?;
         Ok(Self {
             runtime: Some(runtime),
             documents: client(&proxies, &roots, Compression::Accepted)?,
@@ -345,7 +362,7 @@ mod tests {
     use crate::world::mem::MemEnv;
 
     fn ask(env: &MemEnv, url: &str) -> HttpError {
-        let http = RealHttp::new(env);
+        let http = RealHttp::trusting_as_on_linux(env);
         let url: Url = url.parse().expect("valid");
         let request = HttpRequest {
             url: &url,

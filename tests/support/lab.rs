@@ -130,7 +130,7 @@ impl Lab {
         let mut line: Vec<OsString> = vec!["lockctl".into(), "-C".into(), dir.into()];
         line.extend(args.iter().map(OsString::from));
         let http = Hurried {
-            http: RealHttp::new(&self.env),
+            http: RealHttp::trusting_as_on_linux(&self.env),
             hurry: self.hurry,
         };
         let world = World {
@@ -152,9 +152,17 @@ impl Lab {
         }
     }
 
-    /// Replaces the name of the directory, so that texts are the same on every run.
+    /// Replaces the name of the directory, so that texts are the same on every run, and writes
+    /// paths as on Unix, so that they are the same on every system.
     fn without_dir(&self, text: &str) -> String {
-        let dir = self.dir.path().display().to_string();
+        let mut text = text.to_owned();
+        let mut dir = self.dir.path().display().to_string();
+        if cfg!(windows) {
+            // In JSON a separator is an escaped one; other escapes must stay.
+            let separator = if text.starts_with('{') { "\\\\" } else { "\\" };
+            text = text.replace(separator, "/");
+            dir = dir.replace('\\', "/");
+        }
         text.replace(&format!("{dir}/"), "").replace(&dir, ".")
     }
 }
