@@ -25,7 +25,8 @@ use crate::verify::{Group, Groups};
 
 /// Resolves, locks, verifies and explains the provider dependencies of Terraform and OpenTofu
 #[derive(Clone, Debug, Parser)]
-#[command(name = "lockctl", version)]
+// Without its own name for usage texts, the file name of the program would stand there: lockctl.exe.
+#[command(name = "lockctl", bin_name = "lockctl", version)]
 pub(super) struct CommandLine {
     #[command(flatten)]
     pub(super) common: Common,
