@@ -142,7 +142,7 @@ impl Place<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::world::mem::{MemEnv, MemFiles};
+    use crate::world::mem::{MemEnv, MemFiles, slashed};
 
     const TERRAFORM: Flavor = Flavor::Terraform1_11;
     const TOFU: Flavor = Flavor::OpenTofu1_12;
@@ -170,12 +170,12 @@ mod tests {
         let main = found.main.map_or(String::new(), |(path, missing)| {
             format!(
                 "{}{}",
-                path.display(),
+                slashed(path),
                 if missing == Missing::Remark { "?" } else { "" }
             )
         });
-        let directory = found.directory.unwrap_or_default();
-        assert_eq!((main.as_str(), directory.to_str().expect("text")), want);
+        let directory = slashed(found.directory.unwrap_or_default());
+        assert_eq!((&*main, &*directory), want);
     }
 
     #[test]

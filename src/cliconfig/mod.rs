@@ -125,6 +125,15 @@ pub fn read(
         env,
         habits: Habits::HERE,
     };
+    read_at(place, texts, wanted)
+}
+
+/// Reads the CLI configuration as on a system with the habits of the place.
+fn read_at(
+    place: Place<'_>,
+    texts: &mut Texts,
+    wanted: Wanted<'_>,
+) -> (CliConfig, Vec<Diagnostic>) {
     let located = locate::locate(place, wanted.flavor, wanted.file);
     let mut reader = Reader {
         place,
@@ -145,7 +154,7 @@ pub fn read(
     // The variable beats all files, and nothing in it is expanded (rules 2.1).
     config.cache_dir = place.path("TF_PLUGIN_CACHE_DIR").or(config.cache_dir);
     // Variables beat all files (rules 4.1).
-    let tokens = credentials::from_env(env).into_iter();
+    let tokens = credentials::from_env(place.env).into_iter();
     config
         .tokens
         .extend(tokens.map(|(host, token)| (host, Some(token))));

@@ -22,7 +22,13 @@ pub(super) fn run(flavor: Flavor, vars: &[(&str, &str)], files: &[(&str, &str)])
     }
     let mut texts = Texts::default();
     let wanted = Wanted { flavor, file: None };
-    let (config, found) = read(&MemFiles::with(files), &env, &mut texts, wanted);
+    // What Windows has of its own is tested in `locate`.
+    let place = Place {
+        files: &MemFiles::with(files),
+        env: &env,
+        habits: Habits::Unix,
+    };
+    let (config, found) = read_at(place, &mut texts, wanted);
     Run {
         config,
         found,

@@ -2,6 +2,7 @@
 
 use super::tests::{TERRAFORM, one, run};
 use super::*;
+use crate::world::mem::slashed;
 
 const TOFU: Flavor = Flavor::OpenTofu1_12;
 
@@ -15,8 +16,8 @@ fn mirrors(config: &CliConfig) -> Vec<String> {
         };
         let allowed: Vec<&str> = asked.into_iter().filter(allows).collect();
         match allowed.len() {
-            3 => mirror.dir.display().to_string(),
-            _ => format!("{}: {}", mirror.dir.display(), allowed.join(" ")),
+            3 => slashed(&mirror.dir),
+            _ => format!("{}: {}", slashed(&mirror.dir), allowed.join(" ")),
         }
     };
     config.local_mirrors().into_iter().map(describe).collect()

@@ -295,7 +295,7 @@ pub fn packed_name(name: &str, type_name: &str) -> Option<(Version, Platform)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::world::mem::MemFiles;
+    use crate::world::mem::{MemFiles, slashed};
 
     #[track_caller]
     fn check(files: &[&str], wanted: &[&str]) {
@@ -359,10 +359,7 @@ mod tests {
         let [(_, places)] = found.as_slice() else {
             panic!("one package: {found:?}")
         };
-        let paths: Vec<String> = places
-            .iter()
-            .map(|place| place.path().display().to_string())
-            .collect();
+        let paths: Vec<String> = places.iter().map(|place| slashed(place.path())).collect();
         assert_eq!(
             paths,
             [

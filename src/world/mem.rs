@@ -11,6 +11,16 @@ use super::{Clock, Credentials, Http, HttpError, HttpRequest, HttpResponse};
 use super::{DirEntry, Disk, Env, FileKind, Files, ReadSeek, Replaced, Scratch, Stream, clean};
 use super::{Ended, Invocation, Run};
 
+/// Writes a path with slashes, so that a test expects the same on every system.
+#[must_use]
+pub fn slashed(path: impl AsRef<Path>) -> String {
+    let text = path.as_ref().display().to_string();
+    if cfg!(windows) {
+        return text.replace('\\', "/");
+    }
+    text
+}
+
 /// Files held in memory, by path; directories exist as soon as something lies in them.
 #[derive(Debug, Default)]
 pub struct MemFiles {

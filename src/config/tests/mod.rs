@@ -13,7 +13,7 @@ use crate::config::*;
 use crate::diag::{FileId, MAX_PROBLEMS};
 use crate::flavor::Flavor;
 use crate::requirement::Origin;
-use crate::world::mem::MemFiles;
+use crate::world::mem::{MemFiles, slashed};
 use crate::world::{DirEntry, FileKind, ReadSeek};
 
 const TERRAFORM: Flavor = Flavor::Terraform1_11;
@@ -49,7 +49,7 @@ pub(super) fn told(root: &str, files: &[(&str, &str)], flavor: Flavor) -> String
     for diagnostic in &loaded.diagnostics {
         let place = diagnostic.primary.as_ref().map_or(String::new(), |label| {
             let line = texts.position(label.file, label.span.start).line;
-            format!("{}:{line}", texts.name(label.file))
+            format!("{}:{line}", slashed(texts.name(label.file)))
         });
         writeln!(out, "{place}: {}", diagnostic.title).expect("writing to a string");
     }
@@ -87,7 +87,7 @@ module "a" { source = "./m" }
             let bytes = &texts.bytes(place.file)[place.span.start..place.span.end];
             let bytes = str::from_utf8(bytes).unwrap();
             (
-                texts.name(place.file),
+                slashed(texts.name(place.file)),
                 place.module.manifest_key(),
                 place.origin,
                 bytes,
@@ -98,12 +98,17 @@ module "a" { source = "./m" }
         found,
         [
             (
-                "r/main.tf",
+                "r/main.tf".to_owned(),
                 String::new(),
                 Origin::RequiredProviders,
                 r#"">= 1.0""#
             ),
-            ("r/m/x.tf", "a".to_owned(), Origin::Implied, r#""null_x""#),
+            (
+                "r/m/x.tf".to_owned(),
+                "a".to_owned(),
+                Origin::Implied,
+                r#""null_x""#
+            ),
         ]
     );
     assert!(loaded.found);

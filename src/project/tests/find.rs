@@ -6,7 +6,7 @@ use crate::diag::Texts;
 use crate::flavor::{Flavor, FlavorChoice};
 use crate::project::roots::{Found, MAX_DEPTH, RootsError, Search, find};
 use crate::project::{Place, Projects};
-use crate::world::mem::MemFiles;
+use crate::world::mem::{MemFiles, slashed};
 
 const BACKEND: &str = "terraform {\n  backend \"s3\" {}\n}\n";
 const PLAIN: &str = "locals {}\n";
@@ -30,7 +30,7 @@ fn check(files: &[(&str, &str)], tops: &[&str], wanted: &str) {
     let found = found(&MemFiles::with(files), tops);
     assert!(found.failures.is_empty(), "{:?}", found.failures);
     let list = |dirs: &[std::path::PathBuf]| {
-        let shown: Vec<String> = dirs.iter().map(|dir| dir.display().to_string()).collect();
+        let shown: Vec<String> = dirs.iter().map(slashed).collect();
         shown.join(" ")
     };
     let all = format!("{} | {}", list(&found.roots), list(&found.not_locked));

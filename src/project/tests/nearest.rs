@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::diag::Texts;
 use crate::project::{Place, Projects};
-use crate::world::mem::MemFiles;
+use crate::world::mem::{MemFiles, slashed};
 
 /// Returns the path of the file that governs a directory, as it is shown.
 fn nearest(files: &MemFiles, dir: &str, current: &str) -> Option<String> {
@@ -13,7 +13,7 @@ fn nearest(files: &MemFiles, dir: &str, current: &str) -> Option<String> {
     let file = projects.of(&place, &mut Texts::default());
     let again = projects.of(&place, &mut Texts::default());
     assert_eq!(file.path, again.path);
-    file.path.as_ref().map(|path| path.display().to_string())
+    file.path.as_ref().map(slashed)
 }
 
 #[test]
@@ -47,8 +47,8 @@ fn paths_above_are_shown_as_one_would_type_them() {
     let at = |dir, current| {
         let place = Place::new(Path::new(dir), Path::new(current));
         let parent = place.parent().unwrap();
-        let shown = |place: &Place| place.shown().display().to_string();
-        (shown(&place), shown(&parent), parent.absolute().to_owned())
+        let shown = |place: &Place| slashed(place.shown());
+        (shown(&place), shown(&parent), slashed(parent.absolute()))
     };
     for (dir, shown, parent, absolute) in [
         (".", ".", "..", "/w"),
@@ -58,7 +58,7 @@ fn paths_above_are_shown_as_one_would_type_them() {
         ("../x", "../x", "..", "/w"),
         ("/q/z", "/q/z", "/q", "/q"),
     ] {
-        let wanted = (shown.to_owned(), parent.to_owned(), absolute.into());
+        let wanted = (shown.to_owned(), parent.to_owned(), absolute.to_owned());
         assert_eq!(at(dir, "/w/r"), wanted, "of {dir}");
     }
 }
