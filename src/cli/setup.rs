@@ -255,9 +255,13 @@ pub(super) fn advice(common: &Common, dir: &Path) -> Advice {
 
 /// Quotes a word for a shell, where it needs that.
 fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "_./-:@%+,=".contains(c);
+    // Both shells of Windows take the separator as it is, and know these quotes around spaces.
+    let is_separator = |c| cfg!(windows) && c == '\\';
+    let plain = |c: char| c.is_alphanumeric() || "_./-:@%+,=".contains(c) || is_separator(c);
     if !word.is_empty() && word.chars().all(plain) {
         word.to_owned()
+    } else if cfg!(windows) && word.chars().all(|c| plain(c) || c == ' ') {
+        format!("\"{word}\"")
     } else {
         format!("'{}'", word.replace('\'', "'\\''"))
     }
