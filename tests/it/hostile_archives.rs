@@ -548,6 +548,11 @@ proptest! {
 
     #[test]
     fn a_zip_of_another_hand_and_its_directory_agree(files in files()) {
+        // To the file systems of macOS and Windows names that differ in case only are one.
+        let ignores_case = cfg!(any(windows, target_os = "macos"));
+        let name_of = |name: String| if ignores_case { name.to_lowercase() } else { name };
+        let files: BTreeMap<String, String> =
+            files.into_iter().map(|(name, content)| (name_of(name), content)).collect();
         let temp = tempfile::tempdir().unwrap();
         let mut writer = ::zip::ZipWriter::new(Cursor::new(Vec::new()));
         for (name, content) in &files {

@@ -158,9 +158,10 @@ impl Lab {
         let mut text = text.to_owned();
         let mut dir = self.dir.path().display().to_string();
         if cfg!(windows) {
-            // In JSON a separator is an escaped one; other escapes must stay.
-            let separator = if text.starts_with('{') { "\\\\" } else { "\\" };
-            text = text.replace(separator, "/");
+            // In JSON and in graphs a separator is an escaped one; other escapes must stay.
+            let is_escaped = text.starts_with('{') || text.starts_with("digraph");
+            let separator = if is_escaped { "\\\\" } else { "\\" };
+            text = text.replace(separator, "/").replace("&#92;", "/");
             dir = dir.replace('\\', "/");
         }
         text.replace(&format!("{dir}/"), "").replace(&dir, ".")
@@ -177,10 +178,10 @@ fn split_package(package: &str) -> (&str, &str) {
 pub(crate) fn zip_of(files: &[(&str, &str)]) -> Vec<u8> {
     use std::io::Write as _;
     let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    // The bytes of a zip, and so its hash, say on which system it was made.
+    let options = zip::write::SimpleFileOptions::default().system(zip::System::Unix);
     for (name, content) in files {
-        writer
-            .start_file(*name, zip::write::SimpleFileOptions::default())
-            .unwrap();
+        writer.start_file(*name, options).unwrap();
         writer.write_all(content.as_bytes()).unwrap();
     }
     writer.finish().unwrap().into_inner()

@@ -120,7 +120,7 @@ fn a_cli_configuration_that_cannot_be_read_says_why() {
         str![[r#"
 error[file-unreadable]: Failed to read CLI configuration
 --> nofile:1:1
- = note: No such file or directory (os error 2)
+ = note: [..] (os error 2)
  = help: correct the path
 
 
@@ -153,7 +153,7 @@ fn a_configuration_that_cannot_be_read_says_why() {
         str![[r#"
 error[file-unreadable]: Failed to read file
 --> main.tf:1:1
- = note: No such file or directory (os error 2)
+ = note: [..] (os error 2)
  = help: correct the path; a link may lead nowhere
 
 

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use lockctl::world::mem::slashed;
+
 use super::assert_exit;
 use crate::lab::Lab;
 
@@ -41,20 +43,18 @@ fn the_manual_page_of_a_command_is_printed() {
     let page = |words: &[&str]| {
         let outcome = lab.run(&[&["man"], words].concat());
         assert_exit(&outcome, 0);
-        outcome.stdout
+        // Dashes are escaped, and the lab writes paths with slashes.
+        outcome.stdout.replace(['\\', '/'], "")
     };
     let program = page(&[]);
     assert!(program.contains("\n.TH lockctl 1 "), "{program}");
-    assert!(program.contains("lockctl\\-verify(1)"), "{program}");
-    assert!(!program.contains("lockctl\\-help"), "{program}");
+    assert!(program.contains("lockctl-verify(1)"), "{program}");
+    assert!(!program.contains("lockctl-help"), "{program}");
     let install = page(&["git", "install"]);
     let version = env!("CARGO_PKG_VERSION");
-    let title = format!("\n.TH lockctl\\-git\\-install 1  \"lockctl {version}\"");
-    assert!(
-        install.contains(&title) || install.contains(&title.replace("\\-", "-")),
-        "{install}"
-    );
-    assert!(install.contains("\\-\\-dry\\-run"), "{install}");
+    let title = format!("\n.TH lockctl-git-install 1  \"lockctl {version}\"");
+    assert!(install.contains(&title), "{install}");
+    assert!(install.contains("--dry-run"), "{install}");
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn the_pages_of_all_commands_are_written() {
     lab.write("share/man1/lockctl.1", "old");
     assert_exit(&lab.run(&["man", "--dir", "share/man1"]), 0);
     let page = std::fs::read_to_string(lab.path("share/man1/lockctl.1")).unwrap();
-    assert_eq!(page, lab.run(&["man"]).stdout);
+    assert_eq!(slashed(page), lab.run(&["man"]).stdout);
     let outcome = lab.run(&["man", "--dir", "share/man1/lockctl.1"]);
     assert_exit(&outcome, 2);
     assert!(

@@ -319,7 +319,7 @@ fn a_certificate_of_nobody_is_told_at_once() {
 error: the versions of registry.terraform.io/acme/demo cannot be had
   cause: https://REGISTRY/v1/providers/acme/demo/versions could not be fetched
   cause: its certificate cannot be trusted: UnknownIssuer
-  help: if an authority of your own vouches for the server, name its certificate in SSL_CERT_FILE
+  help: if an authority of your own vouches for the server, [..]
 
 "#]]
     );

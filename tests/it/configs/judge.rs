@@ -9,6 +9,7 @@ use lockctl::diag::{Diagnostic, Severity, Texts};
 use lockctl::flavor::Flavor;
 use lockctl::requirement::{Requirements, StateSeen};
 use lockctl::world::Files;
+use lockctl::world::mem::slashed;
 use serde_json::Value;
 
 use super::txtar::Case;
@@ -102,7 +103,7 @@ impl Said {
         let line = self.texts.position(label.file, label.span.start).line;
         let name = Path::new(self.texts.name(label.file));
         let name = name.strip_prefix(&self.root).unwrap_or(name);
-        Some(format!("{}:{line}", name.display()))
+        Some(format!("{}:{line}", slashed(name)))
     }
 
     /// Returns what nothing could be said about: a file of a kind that is not read, a call that

@@ -116,6 +116,8 @@ fn complete(engine: Engine) -> String {
     format!("provider \"{host}/acme/demo\" {{\n  version = \"1.0.0\"\n  hashes = {all:?}\n}}\n")
 }
 
+// Some scenarios need symbolic links, for which Windows wants a privilege.
+#[cfg(unix)]
 #[test]
 fn recorded_runs_with_a_lock_file_are_foretold() {
     let registry = Registry::start();
