@@ -119,7 +119,9 @@ enum Done<'a> {
 /// A command: what it does, and how its result reads.
 pub(in crate::cli) trait Command {
     /// Returns what people read on standard output.
-    fn text(&self, result: &CommandResult, look: Look) -> Vec<Block>;
+    fn text(&self, _result: &CommandResult, _look: Look) -> Vec<Block> {
+        Vec::new()
+    }
 
     /// Says where the line about several roots stands.
     fn total(&self) -> Total {
@@ -179,6 +181,9 @@ fn print(
         }
         Format::Markdown => markdown::render(out, &command.text(result, look))?,
         Format::Human => {
+            if let Subject::Text(text) = &result.subject {
+                out.write_all(text)?;
+            }
             let colors = output::colors(common.color, env, Stream::Stdout);
             human::render(out, &command.text(result, look), &result.texts, colors)?;
         }
@@ -264,8 +269,8 @@ fn dispatch<'a>(
         Typed::Log(args) => log::run(common, args, world),
         Typed::Git(args) => git::run(common, args, world),
         Typed::GitTextconv(args) => git::textconv(common, args, world),
-        Typed::Completions(args) => generate::completions(args),
-        Typed::Man(args) => generate::man(common, args, world),
+        Typed::Completions(args) => return Done::New(generate::completions(args), args),
+        Typed::Man(args) => return Done::New(generate::man(common, args, world), args),
     })
 }
 

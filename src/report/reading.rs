@@ -105,7 +105,7 @@ pub fn notes(result: &CommandResult, total_at: Total, verbose: bool) -> Vec<Bloc
             };
             packages.iter().flat_map(of_package).collect()
         }
-        Subject::Files(..) | Subject::Rules(_) => Vec::new(),
+        Subject::Files(..) | Subject::Rules(_) | Subject::Text(_) => Vec::new(),
     };
     blocks.extend(result.remarks.iter().map(remark));
     if total_at == Total::Note && result.not_locked.is_some() {

@@ -41,6 +41,8 @@ pub enum Subject {
     Packages(Vec<PackageResult>),
     /// Rules, by topic or in the order given.
     Rules(Vec<Rule>),
+    /// A text, printed as it is to people only.
+    Text(Vec<u8>),
 }
 
 /// What a command found out about one package.
@@ -155,6 +157,15 @@ impl CommandResult {
             root.fail(failure);
         }
         Self::of_roots(command, vec![root], Texts::default())
+    }
+
+    /// Makes the clean result of a command that is about something else than roots.
+    #[must_use]
+    pub fn of(command: &'static str, subject: Subject) -> Self {
+        Self {
+            subject,
+            ..Self::of_roots(command, Vec::new(), Texts::default())
+        }
     }
 
     /// Returns the roots; none if the command is about something else.

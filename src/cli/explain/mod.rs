@@ -3,9 +3,9 @@
 mod args;
 mod text;
 
+use crate::cli::World;
 use crate::cli::args::Common;
-use crate::cli::{CLEAN, World};
-use crate::diag::{RULES, Rule, TOPICS, Texts, named, nearest};
+use crate::diag::{RULES, Rule, TOPICS, named, nearest};
 use crate::report::{CommandResult, Failure, Sentence, Subject, json};
 pub(in crate::cli) use args::Explain;
 
@@ -41,12 +41,8 @@ pub(in crate::cli) fn run(_: &Common, args: &Explain, _: World<'_>) -> CommandRe
         rules.into_iter().map(row_with_page).collect()
     };
     CommandResult {
-        command: "explain",
-        exit: CLEAN,
-        subject: Subject::Rules(rows),
         remarks,
-        not_locked: None,
-        texts: Texts::default(),
+        ..CommandResult::of("explain", Subject::Rules(rows))
     }
 }
 

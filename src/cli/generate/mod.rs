@@ -8,12 +8,10 @@ use clap::{Args, CommandFactory as _};
 use clap_complete::Shell;
 use clap_mangen::Man as ManPage;
 
-use crate::cli::World;
 use crate::cli::args::{CommandLine, Common};
-use crate::cli::output::{Output, counted};
-use crate::cli::roots::Ran;
-use crate::cli::setup;
-use crate::report::{Block, Failure, Tone};
+use crate::cli::{Command, World, setup};
+use crate::diag::counted;
+use crate::report::{CommandResult, Failure, Subject};
 use crate::world::{Disk, Replaced};
 
 /// The name of the program, which its manual pages and its completions are for.
@@ -39,32 +37,38 @@ pub(in crate::cli) struct Man {
     dir: Option<PathBuf>,
 }
 
+impl Command for Completions {}
+impl Command for Man {}
+
 /// Prints the completion script of a shell.
-pub(in crate::cli) fn completions(args: &Completions) -> Output {
-    let mut output = Output::of_roots("completions", Ran::default());
-    let mut command = CommandLine::command();
-    clap_complete::generate(args.shell, &mut command, PROGRAM, &mut output.raw);
-    output
+pub(in crate::cli) fn completions(args: &Completions) -> CommandResult {
+    let mut script = Vec::new();
+    clap_complete::generate(
+        args.shell,
+        &mut CommandLine::command(),
+        PROGRAM,
+        &mut script,
+    );
+    CommandResult::of("completions", Subject::Text(script))
 }
 
 /// Prints the manual page of a command, or writes those of all.
-pub(in crate::cli) fn man(common: &Common, args: &Man, world: World<'_>) -> Output {
+pub(in crate::cli) fn man(common: &Common, args: &Man, world: World<'_>) -> CommandResult {
     let program = built();
-    let mut output = Output::of_roots("man", Ran::default());
-    let done = match &args.dir {
-        None => page_of(&program, &args.command).map(|page| output.raw = page),
+    let text = match &args.dir {
+        None => page_of(&program, &args.command),
         Some(dir) => {
             let dir = setup::below(common, dir);
-            write_all(&program, &dir, world.disk).map(|pages| {
-                let text = format!("wrote {} to {}", counted(pages, "page"), dir.display());
-                let verdict = Block::Verdict(Tone::Good, text);
-                output.report.results.push(verdict);
+            let written = write_all(&program, &dir, world.disk);
+            written.map(|pages| {
+                let pages = counted(pages, "page");
+                format!("wrote {pages} to {}\n", dir.display()).into_bytes()
             })
         }
     };
-    match done {
-        Ok(()) => output,
-        Err(failure) => Output::failed("man", failure),
+    match text {
+        Ok(text) => CommandResult::of("man", Subject::Text(text)),
+        Err(failure) => CommandResult::failed("man", [failure]),
     }
 }
 

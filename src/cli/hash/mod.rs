@@ -9,7 +9,6 @@ use crate::archive::{ArchiveError, FileDigest, Limits, dir, zip};
 use crate::cli::args::Common;
 use crate::cli::oddities::describe;
 use crate::cli::{CLEAN, FAILED, World, setup};
-use crate::diag::Texts;
 use crate::parallel;
 use crate::report::json::{FailedPackage, HashedPackage, Package, PackageFile};
 use crate::report::{CommandResult, Failure, PackageResult, Sentence, Subject};
@@ -29,17 +28,14 @@ pub(in crate::cli) fn run(common: &Common, args: &Hash, world: World<'_>) -> Com
     });
     let packages: Vec<PackageResult> = packages.collect();
     let has_failed = |one: &PackageResult| matches!(one.package, Package::Failed(_));
+    let exit = if packages.iter().any(has_failed) {
+        FAILED
+    } else {
+        CLEAN
+    };
     CommandResult {
-        command: "hash",
-        exit: if packages.iter().any(has_failed) {
-            FAILED
-        } else {
-            CLEAN
-        },
-        subject: Subject::Packages(packages),
-        remarks: Vec::new(),
-        not_locked: None,
-        texts: Texts::default(),
+        exit,
+        ..CommandResult::of("hash", Subject::Packages(packages))
     }
 }
 

@@ -186,7 +186,7 @@ impl Document {
         let (mut packages, mut rules) = (Vec::new(), Vec::new());
         let (mut files, mut verdict) = (None, None);
         match &result.subject {
-            Subject::Roots(_) => {}
+            Subject::Roots(_) | Subject::Text(_) => {}
             Subject::Files(all, judgement) => {
                 (files, verdict) = (Some(all.clone()), Some(judgement.clone()));
             }
