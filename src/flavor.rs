@@ -38,6 +38,17 @@ pub enum FlavorChoice {
     Stated(StatedFlavor),
 }
 
+impl FlavorChoice {
+    /// Returns the choice, or another one if nothing is stated.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        match self {
+            Self::Auto => other,
+            Self::Stated(_) => self,
+        }
+    }
+}
+
 /// A flavor that somebody stated, with the version that was named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StatedFlavor {

@@ -55,6 +55,8 @@ pub mod review;
 pub mod locker;
 pub mod verify;
 
+pub mod workspace;
+
 pub mod report;
 
 pub mod cli;

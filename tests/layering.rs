@@ -64,12 +64,13 @@ const ROOMS: &[(&str, &str)] = &[
         "flavor addr version platform hash diag package requirement config authenticate git coverage \
          review",
     ),
+    ("workspace", "flavor diag world config lockfile project"),
     ("os", "addr world"),
     (
         "cli",
         "flavor addr version platform hash diag world package requirement parallel hcl expr lockfile \
          config project cliconfig authenticate archive git sources resolve coverage review locker verify \
-         report",
+         workspace report",
     ),
 ];
 

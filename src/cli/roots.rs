@@ -1,22 +1,19 @@
 //! All roots of a run: which they are, and what is done with each.
 
 use std::collections::BTreeSet;
-use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use crate::cli::World;
 use crate::cli::args::{Common, Roots};
 use crate::cli::output::RootOutput;
-use crate::cli::root::{self, Root};
+use crate::cli::root::Root;
 use crate::cli::setup;
 use crate::diag::{Diagnostic, Texts, has_errors};
 use crate::flavor::Flavor;
-use crate::lockfile;
-use crate::project::roots::{self, Found, RootsError, Search};
-use crate::project::{self, Place, Projects};
 use crate::report::json::Status;
 use crate::report::{CommandResult, Failure, RootResult};
+use crate::workspace::{self, StatedProject, Workspace, WorkspaceError};
 use crate::world::Replaced;
 
 /// How often a command starts over when the lock file changes under it.
@@ -215,32 +212,38 @@ fn start<'a, T: OfRoot>(
     world: World<'a>,
     ran: &mut Ran<T>,
 ) -> Option<(Opening<'a>, Vec<PathBuf>)> {
-    let current = match world.env.current_dir() {
-        Ok(current) => current,
+    let project = common.config.as_ref().map(|path| StatedProject {
+        path: setup::below(common, path),
+        base: setup::below(common, Path::new(".")),
+    });
+    let (files, texts) = (world.disk, &mut ran.texts);
+    let opened = Workspace::new(files, world.env, common.flavor, project.as_ref(), texts);
+    let mut workspace = match opened {
+        Ok(workspace) => workspace,
         Err(error) => {
-            ran.fail(PathBuf::from("."), nowhere(&error));
+            ran.fail(PathBuf::from("."), error.into());
             return None;
         }
     };
-    let place = |path: &Path| Place::new(&setup::below(common, path), &current);
-    let mut opening = Opening {
-        common,
-        world,
-        projects: match &common.config {
-            None => Projects::nearest(world.disk),
-            Some(path) => {
-                let (path, base) = (setup::below(common, path), place(Path::new(".")));
-                Projects::stated(world.disk, &mut ran.texts, &path, &base)
-            }
-        },
-        current: current.clone(),
-        told: BTreeSet::new(),
-    };
-    let typed: Vec<Place> = roots.paths().iter().map(|path| place(path)).collect();
+    let typed = roots.paths();
+    let typed: Vec<PathBuf> = typed
+        .iter()
+        .map(|path| setup::below(common, path))
+        .collect();
     let dirs = if roots.recursive {
-        opening.find(&typed, ran)
+        let searched = workspace.search(&typed, &mut ran.texts);
+        for (dir, error) in searched.errors {
+            ran.fail(dir, error.into());
+        }
+        ran.not_locked = Some(searched.not_locked);
+        searched.roots
     } else {
-        distinct(&typed)
+        workspace.distinct(&typed)
+    };
+    let opening = Opening {
+        common,
+        workspace,
+        reported: BTreeSet::new(),
     };
     Some((opening, dirs))
 }
@@ -248,69 +251,30 @@ fn start<'a, T: OfRoot>(
 /// What it takes to open a root.
 struct Opening<'a> {
     common: &'a Common,
-    world: World<'a>,
-    projects: Projects<'a>,
-    /// The working directory.
-    current: PathBuf,
-    /// The project files whose problems were told.
-    told: BTreeSet<PathBuf>,
+    workspace: Workspace<'a>,
+    /// The project files whose problems were reported.
+    reported: BTreeSet<PathBuf>,
 }
 
 impl Opening<'_> {
-    /// Finds all roots below; what keeps it from that is put out already.
-    fn find<T: OfRoot>(&mut self, tops: &[Place], ran: &mut Ran<T>) -> Vec<PathBuf> {
-        let files = self.world.disk;
-        let mut good = Vec::new();
-        for top in tops {
-            match root::check(files, top.shown()) {
-                Ok(()) => good.push(top.clone()),
-                Err(failure) => ran.fail(top.shown().to_owned(), failure),
-            }
-        }
-        let typed = self.common.flavor;
-        let flavor = |dir: &Path, stated| {
-            let lock = root::read_lock(files, &dir.join(lockfile::FILE_NAME));
-            let lock = lock.ok().flatten();
-            setup::flavor(setup::choice(typed, stated), files, dir, lock.as_deref())
-        };
-        let search = Search {
-            files,
-            flavor: &flavor,
-            data_dir: &root::data_dir(self.world.env),
-        };
-        let found = roots::find(search, &mut self.projects, &mut ran.texts, &good);
-        let nothing = found.roots.is_empty() && found.failures.is_empty();
-        if let (Some(top), true) = (good.first(), nothing) {
-            ran.fail(top.shown().to_owned(), no_root(&good, &found));
-        }
-        for error in &found.failures {
-            ran.fail(place_of(error), unseen(error));
-        }
-        ran.not_locked = Some(found.not_locked);
-        found.roots
-    }
-
-    /// Opens a root; `None` if its project file is broken, which is told.
+    /// Opens a root; `None` if its project file is broken, which the output says.
     fn open<T: OfRoot>(
         &mut self,
         dir: &Path,
         texts: &mut Texts,
         output: &mut T,
     ) -> Result<Option<Root>, Failure> {
-        root::check(self.world.disk, dir)?;
-        let file = self.projects.of(&Place::new(dir, &self.current), texts);
+        let file = self.workspace.project(dir, texts)?;
         let is_first = file
             .path
             .as_ref()
-            .is_none_or(|path| self.told.insert(path.clone()));
+            .is_none_or(|path| self.reported.insert(path.clone()));
         output.project_faults(&file.diagnostics, is_first, texts);
-        if has_errors(&file.diagnostics) {
+        let Some(root) = self.workspace.open(dir, file, texts)? else {
             return Ok(None);
-        }
-        let choice = setup::choice(self.common.flavor, file.project.flavor);
-        let root = root::open(self.common, self.world.disk, (dir, file), texts)?;
-        output.opened(root.flavor, setup::flavor_remark(choice));
-        Ok(Some(root))
+        };
+        output.opened(root.flavor, setup::flavor_remark(root.choice));
+        Ok(Some(Root::new(root, self.common)))
     }
 }
 
@@ -346,13 +310,6 @@ impl<T: OfRoot> Ran<T> {
     }
 }
 
-/// Lists directories in the order in which they were typed, each once.
-fn distinct(typed: &[Place]) -> Vec<PathBuf> {
-    let mut seen = BTreeSet::new();
-    let first = typed.iter().filter(|place| seen.insert(place.absolute()));
-    first.map(|place| place.shown().to_owned()).collect()
-}
-
 /// Attempts something so many times as long as the lock file changes under it.
 fn with_restarts<T: OfRoot>(
     dir: &Path,
@@ -371,62 +328,7 @@ fn with_restarts<T: OfRoot>(
         }
     }
     let mut output = T::begin(dir.display().to_string());
-    output.failure(overtaken(dir));
+    let path = workspace::lock_path(dir);
+    output.failure(WorkspaceError::KeepsChanging { path }.into());
     output
-}
-
-fn overtaken(dir: &Path) -> Failure {
-    Failure {
-        title: format!(
-            "{} keeps changing",
-            root::shown(dir).join(lockfile::FILE_NAME).display()
-        ),
-        causes: vec!["something else writes it at the same time".to_owned()],
-        help: Some("nothing was written; run the command again".to_owned()),
-    }
-}
-
-fn nowhere(error: &io::Error) -> Failure {
-    Failure {
-        title: "the working directory cannot be told".to_owned(),
-        causes: vec![error.to_string()],
-        help: Some("change to a directory that exists".to_owned()),
-    }
-}
-
-/// Returns the failure of a search that found nothing.
-fn no_root(tops: &[Place], found: &Found) -> Failure {
-    let tops: Vec<String> = tops.iter().map(|top| root::named(top.shown())).collect();
-    let open = match found.not_locked.len() {
-        0 => "no directory there holds configuration".to_owned(),
-        1 => "1 directory holds configuration, but neither a lock file nor a backend".to_owned(),
-        n => format!("{n} directories hold configuration, but neither a lock file nor a backend"),
-    };
-    let file = project::FILE_NAME;
-    Failure {
-        title: format!("no root in {} or below", tops.join(", ")),
-        causes: vec![open],
-        help: Some(format!("name the roots, or state `roots = […]` in {file}")),
-    }
-}
-
-fn unseen(error: &RootsError) -> Failure {
-    let help = match error {
-        RootsError::Unreadable { cause, .. } => match cause.kind() {
-            ErrorKind::FileTooLarge | ErrorKind::InvalidData => "make it smaller",
-            _ => "make it readable",
-        },
-        RootsError::TooDeep { .. } | RootsError::TooMany { .. } => {
-            "name the roots, or start the search further down"
-        }
-    };
-    Failure::from_error(error).help(help)
-}
-
-fn place_of(error: &RootsError) -> PathBuf {
-    match error {
-        RootsError::Unreadable { path, .. }
-        | RootsError::TooDeep { path }
-        | RootsError::TooMany { path } => path.clone(),
-    }
 }

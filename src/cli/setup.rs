@@ -7,16 +7,14 @@ use std::path::{Path, PathBuf};
 use crate::addr::ProviderAddr;
 use crate::cli::args::{Common, PlatformArg};
 use crate::cli::root::Root;
-use crate::diag::Texts;
-use crate::flavor::{Flavor, FlavorChoice, Program};
+use crate::flavor::FlavorChoice;
 use crate::locker::{Wanted, WantedPlatforms};
-use crate::lockfile;
 use crate::parallel;
 use crate::platform::Platform;
 use crate::project::PlatformName;
 use crate::report::Failure;
 use crate::verify::{self, Advice};
-use crate::world::{Env, Files};
+use crate::world::Env;
 
 /// Returns a path as seen from where `--chdir` leads.
 pub(super) fn below(common: &Common, path: &Path) -> PathBuf {
@@ -27,54 +25,7 @@ pub(super) fn below(common: &Common, path: &Path) -> PathBuf {
     }
 }
 
-/// Decides whose rules apply to a root: what was stated, else the header of its lock file, else
-/// the registries in it, else its `.tofu` files, else Terraform (`project` rules 3.1).
-pub(super) fn flavor(
-    choice: FlavorChoice,
-    files: &dyn Files,
-    dir: &Path,
-    lock: Option<&[u8]>,
-) -> Flavor {
-    if let FlavorChoice::Stated(stated) = choice {
-        return stated.flavor;
-    }
-    let by_lock =
-        lock.and_then(|bytes| lockfile::header_of(bytes).or_else(|| by_registries(bytes)));
-    let program = by_lock.unwrap_or_else(|| by_files(files, dir));
-    Flavor::newest(program)
-}
-
-/// Returns the program whose default registry, and only that, a lock file names.
-fn by_registries(bytes: &[u8]) -> Option<Program> {
-    let file = Texts::default().add("", Vec::new());
-    let (document, _) = lockfile::parse(file, bytes, Flavor::newest(Program::Terraform));
-    let names = |program| {
-        let host = Flavor::newest(program).default_host();
-        document
-            .lock
-            .providers
-            .keys()
-            .any(|addr| addr.hostname().unicode() == host)
-    };
-    match (names(Program::Terraform), names(Program::OpenTofu)) {
-        (true, false) => Some(Program::Terraform),
-        (false, true) => Some(Program::OpenTofu),
-        _ => None,
-    }
-}
-
-fn by_files(files: &dyn Files, dir: &Path) -> Program {
-    let entries = files.list(dir).unwrap_or_default();
-    let is_tofu = |name: &str| name.ends_with(".tofu") || name.ends_with(".tofu.json");
-    if entries
-        .iter()
-        .any(|entry| entry.name.to_str().is_some_and(is_tofu))
-    {
-        Program::OpenTofu
-    } else {
-        Program::Terraform
-    }
-}
+pub(super) use crate::workspace::flavor_of as flavor;
 
 /// Returns a remark on a stated version that no rule set was recorded for.
 pub(super) fn flavor_remark(choice: FlavorChoice) -> Option<String> {
@@ -84,14 +35,6 @@ pub(super) fn flavor_remark(choice: FlavorChoice) -> Option<String> {
             stated.flavor
         )),
         _ => None,
-    }
-}
-
-/// Returns what was typed about the flavor, else what the project file states.
-pub(super) fn choice(typed: FlavorChoice, stated: FlavorChoice) -> FlavorChoice {
-    match typed {
-        FlavorChoice::Auto => stated,
-        FlavorChoice::Stated(_) => typed,
     }
 }
 
@@ -275,34 +218,4 @@ pub(super) fn is_true(env: &dyn Env, name: &str) -> bool {
 /// Returns how many packages may be hashed at once.
 pub(super) fn jobs(typed: Option<NonZeroUsize>) -> NonZeroUsize {
     typed.unwrap_or_else(parallel::cores)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::world::mem::MemFiles;
-
-    #[track_caller]
-    fn check(files: &[(&str, &str)], wanted: Program) {
-        let files = MemFiles::with(files);
-        let lock = files.read(Path::new("/r/.terraform.lock.hcl"), 1000).ok();
-        let found = flavor(FlavorChoice::Auto, &files, Path::new("/r"), lock.as_deref());
-        assert_eq!(found, Flavor::newest(wanted));
-    }
-
-    #[test]
-    fn auto_looks_at_header_then_registries_then_files() {
-        let lock = "/r/.terraform.lock.hcl";
-        let tofu_block = "provider \"registry.opentofu.org/a/b\" {\n  version = \"1.0.0\"\n}\n";
-        let terraform_header = Flavor::Terraform1_11.header();
-        check(&[("/r/main.tf", "")], Program::Terraform);
-        check(&[("/r/main.tofu", "")], Program::OpenTofu);
-        check(
-            &[("/r/main.tofu", ""), (lock, terraform_header)],
-            Program::Terraform,
-        );
-        check(&[("/r/main.tf", ""), (lock, tofu_block)], Program::OpenTofu);
-        let both = format!("{terraform_header}{tofu_block}");
-        check(&[("/r/main.tf", ""), (lock, &both)], Program::Terraform);
-    }
 }

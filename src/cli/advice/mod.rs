@@ -4,3 +4,4 @@ pub(super) mod git;
 pub(super) mod lock;
 pub(super) mod network;
 pub(super) mod verify;
+mod workspace;

@@ -5,6 +5,7 @@ mod text;
 
 use crate::cli::World;
 use crate::cli::args::Common;
+use crate::cli::root;
 use crate::cli::roots;
 use crate::lockfile;
 use crate::report::CommandResult;
@@ -30,11 +31,11 @@ pub(in crate::cli) fn run(common: &Common, args: &Fmt, world: World<'_>) -> Comm
             let replaced = world
                 .disk
                 .replace(&root.lock_path, Some(&lock.bytes), bytes);
-            if replaced.map_err(|error| root.unwritable(&error))? == Replaced::Changed {
+            if replaced.map_err(|error| root.unwritable(error))? == Replaced::Changed {
                 return Ok(Replaced::Changed);
             }
         }
-        if let Some(remark) = lock.dropped() {
+        if let Some(remark) = root::dropped(lock) {
             result.remark(format!("{}: {remark}", root.lock_path.display()));
         }
         Ok(Replaced::Done)

@@ -13,7 +13,7 @@ use crate::cli::args::{Common, Lock};
 use crate::cli::network::{self, Told};
 use crate::cli::output::{Output, RootOutput};
 use crate::cli::progress::Progress;
-use crate::cli::root::{LockText, Root};
+use crate::cli::root::{self, Root};
 use crate::cli::roots::{self, Together};
 use crate::cli::setup;
 use crate::cli::setup::Typed;
@@ -311,7 +311,7 @@ impl<'a> LockRun<'a> {
                 .world
                 .disk
                 .replace(&root.lock_path, old, text.as_bytes());
-            if replaced.map_err(|error| root.unwritable(&error))? == Replaced::Changed {
+            if replaced.map_err(|error| root.unwritable(error))? == Replaced::Changed {
                 return Ok(Replaced::Changed);
             }
         }
@@ -324,7 +324,7 @@ impl<'a> LockRun<'a> {
             text::up_to_date(output, locked, root);
             return Ok(Replaced::Done);
         }
-        if let Some(remark) = root.lock.as_ref().and_then(LockText::dropped) {
+        if let Some(remark) = root.lock.as_ref().and_then(root::dropped) {
             output.remark(remark);
         }
         if write {

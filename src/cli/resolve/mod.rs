@@ -9,7 +9,6 @@ use crate::cli::output::{Output, RootOutput, counted};
 use crate::cli::resolve::args::Resolve;
 use crate::cli::root::{LockText, Root};
 use crate::cli::roots;
-use crate::cli::setup;
 use crate::diag::{Texts, has_errors};
 use crate::flavor::{Flavor, FlavorChoice};
 use crate::git;
@@ -102,7 +101,7 @@ impl Run<'_> {
         if changed {
             let disk = self.world.disk;
             let replaced = disk.replace(&root.lock_path, Some(&lock.bytes), new);
-            if replaced.map_err(|error| root.unwritable(&error))? == Replaced::Changed {
+            if replaced.map_err(|error| root.unwritable(error))? == Replaced::Changed {
                 return Ok(Replaced::Changed);
             }
         }
@@ -126,7 +125,7 @@ impl Run<'_> {
 
     /// Decides about the flavor again if the header itself is in conflict: then ours counts.
     fn flavor(&self, root: &Root, lock: &LockText, parted: &Parted) -> Flavor {
-        let choice = setup::choice(self.common.flavor, root.project().flavor);
+        let choice = self.common.flavor.or(root.project().flavor);
         if choice != FlavorChoice::Auto || lockfile::header_of(&lock.bytes).is_some() {
             return root.flavor;
         }

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use crate::cli::output::{RootOutput, counted};
-use crate::cli::root::Root;
+use crate::cli::root::{self, Root};
 use crate::diag::Texts;
 use crate::lockfile;
 use crate::report::{Block, Failure, Tone, json};
@@ -38,12 +38,12 @@ impl Fixed {
             }));
         };
         let replaced = disk.replace(&root.lock_path, Some(&lock.bytes), text.as_bytes());
-        if replaced.map_err(|error| root.unwritable(&error))? == Replaced::Changed {
+        if replaced.map_err(|error| root.unwritable(error))? == Replaced::Changed {
             return Ok(None);
         }
         let written = root.rewritten(text.clone().into_bytes(), texts);
         Ok(Some(Self {
-            remark: lock.dropped(),
+            remark: root::dropped(lock),
             plan,
             root: Some(Rc::new(written)),
         }))

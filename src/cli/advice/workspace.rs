@@ -1,0 +1,89 @@
+//! What to do when a root cannot be opened, read or written.
+
+use std::io::ErrorKind;
+
+use crate::project;
+use crate::project::roots::RootsError;
+use crate::report::Failure;
+use crate::workspace::{LockCause, WorkspaceError};
+
+impl From<WorkspaceError> for Failure {
+    fn from(error: WorkspaceError) -> Self {
+        let mut failure = Self::from_error(&error);
+        failure.help = help(&error);
+        failure.causes.extend(cause(&error));
+        failure
+    }
+}
+
+/// Returns what an error says beside its title, where it has no source that says it.
+fn cause(error: &WorkspaceError) -> Option<String> {
+    match error {
+        WorkspaceError::NoConfiguration { flavor, .. } => Some(format!(
+            "there is no {} file",
+            flavor.native_extensions().join(" or ")
+        )),
+        WorkspaceError::TooLarge { .. } => {
+            Some("a registry lists far more packages than any release has".to_owned())
+        }
+        WorkspaceError::KeepsChanging { .. } => {
+            Some("something else writes it at the same time".to_owned())
+        }
+        WorkspaceError::NoRoot { not_locked, .. } => Some(match not_locked {
+            0 => "no directory there holds configuration".to_owned(),
+            1 => {
+                "1 directory holds configuration, but neither a lock file nor a backend".to_owned()
+            }
+            n => {
+                format!("{n} directories hold configuration, but neither a lock file nor a backend")
+            }
+        }),
+        _ => None,
+    }
+}
+
+fn help(error: &WorkspaceError) -> Option<String> {
+    let help = match error {
+        WorkspaceError::NotADirectory { .. }
+        | WorkspaceError::UnreadableDirectory { .. }
+        | WorkspaceError::NoConfiguration { .. } => "name the directory of a root module",
+        WorkspaceError::DanglingLink { .. } => {
+            "remove the link, or create the file that it leads to"
+        }
+        WorkspaceError::UnreadableLock {
+            cause: LockCause::Io(cause),
+            ..
+        } if cause.kind() == ErrorKind::PermissionDenied => "make it readable",
+        WorkspaceError::UnreadableLock { .. } => {
+            "a lock file is a small regular file; restore it from version control"
+        }
+        // The command depends on what was typed.
+        WorkspaceError::NoLock { .. } => return None,
+        WorkspaceError::Unwritable { cause, .. } => match cause.kind() {
+            ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
+                "nothing was written; make the directory writable"
+            }
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+                "nothing was written; make room on the disk"
+            }
+            _ => "nothing was written",
+        },
+        WorkspaceError::TooLarge { .. } => "nothing was written; tell whoever runs the registry",
+        WorkspaceError::KeepsChanging { .. } => "nothing was written; run the command again",
+        WorkspaceError::NoWorkingDirectory { .. } => "change to a directory that exists",
+        WorkspaceError::NoRoot { .. } => {
+            let file = project::FILE_NAME;
+            return Some(format!("name the roots, or state `roots = […]` in {file}"));
+        }
+        WorkspaceError::Search(error) => match error {
+            RootsError::Unreadable { cause, .. } => match cause.kind() {
+                ErrorKind::FileTooLarge | ErrorKind::InvalidData => "make it smaller",
+                _ => "make it readable",
+            },
+            RootsError::TooDeep { .. } | RootsError::TooMany { .. } => {
+                "name the roots, or start the search further down"
+            }
+        },
+    };
+    Some(help.to_owned())
+}

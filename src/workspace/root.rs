@@ -1,0 +1,224 @@
+//! One root module directory: its lock file, its project file, its configuration.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use super::error::{LockCause, WorkspaceError};
+use crate::config::{self, Loaded, Settings};
+use crate::diag::{Diagnostic, FileId, Texts};
+use crate::flavor::{Flavor, FlavorChoice};
+use crate::lockfile::{self, Document};
+use crate::project::{self, Project, ProjectFile};
+use crate::world::{Env, FileKind, Files};
+
+/// A root with its lock file read.
+#[derive(Clone, Debug)]
+pub struct Root {
+    /// The directory, as it was named.
+    pub dir: PathBuf,
+    /// The path of the lock file, whether it exists or not.
+    pub lock_path: PathBuf,
+    /// Whose rules apply.
+    pub flavor: Flavor,
+    /// What was stated about that.
+    pub choice: FlavorChoice,
+    /// The lock file, if there is one.
+    pub lock: Option<LockText>,
+    /// The project file that governs it, without any error.
+    pub(super) file: Rc<ProjectFile>,
+}
+
+/// A lock file as it was read.
+#[derive(Clone, Debug)]
+pub struct LockText {
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+    /// Its place in the table of texts.
+    pub file: FileId,
+    /// What was understood of it.
+    pub document: Document,
+    /// What is wrong with it.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// How the configuration of a root is read.
+#[derive(Clone, Debug)]
+pub struct Reading {
+    /// The directory of test files, if it is not `tests`.
+    pub test_directory: Option<PathBuf>,
+    /// Whether a module that cannot be seen is an error.
+    pub strict_modules: bool,
+    /// Whether the state is read.
+    pub reads_state: bool,
+}
+
+impl LockText {
+    pub(super) fn new(path: &Path, bytes: Vec<u8>, flavor: Flavor, texts: &mut Texts) -> Self {
+        let file = texts.add(path.display().to_string(), bytes.clone());
+        let (document, diagnostics) = lockfile::parse(file, &bytes, flavor);
+        Self {
+            bytes,
+            file,
+            document,
+            diagnostics,
+        }
+    }
+}
+
+impl Root {
+    /// Returns the root as it is after its lock file was written.
+    #[must_use]
+    pub fn rewritten(&self, bytes: Vec<u8>, texts: &mut Texts) -> Self {
+        let lock = LockText::new(&self.lock_path, bytes, self.flavor, texts);
+        Self {
+            lock: Some(lock),
+            ..self.clone()
+        }
+    }
+
+    /// Returns what the project file states.
+    #[must_use]
+    pub fn project(&self) -> &Project {
+        &self.file.project
+    }
+
+    /// Returns the name of the project file to show, that of a new one if there is none.
+    #[must_use]
+    pub fn project_name(&self) -> String {
+        match &self.file.path {
+            Some(path) => path.display().to_string(),
+            None => project::FILE_NAME.to_owned(),
+        }
+    }
+
+    /// Returns what was understood of the lock file; an empty document if there is none.
+    #[must_use]
+    pub fn document(&self) -> Document {
+        let document = self.lock.as_ref().map(|lock| lock.document.clone());
+        document.unwrap_or_default()
+    }
+
+    /// Returns where installed packages are: in the program's data directory.
+    #[must_use]
+    pub fn providers_dir(&self, env: &dyn Env) -> PathBuf {
+        self.dir.join(data_dir(env)).join("providers")
+    }
+
+    /// Reads the configuration of the root, of its modules and of its state.
+    ///
+    /// `env` says where the program keeps its records and which workspace counts.
+    pub fn load(
+        &self,
+        files: &dyn Files,
+        env: &dyn Env,
+        reading: &Reading,
+        texts: &mut Texts,
+    ) -> Loaded {
+        let mut settings = Settings::new(self.flavor);
+        settings.test_directory = reading.test_directory.clone();
+        settings.data_dir = data_dir(env);
+        settings.workspace = variable(env, "TF_WORKSPACE");
+        settings.reads_state = reading.reads_state;
+        let moves = "OPENTOFU_STATEFILE_PROVIDER_ADDRESS_TRANSLATION";
+        settings.moves_state_hosts = variable(env, moves).is_none_or(|value| value != "0");
+        let mut loaded = config::load(files, texts, &self.dir, &settings);
+        if reading.strict_modules {
+            loaded.require_modules();
+        }
+        loaded
+    }
+
+    /// Returns the error of a root that has no lock file.
+    #[must_use]
+    pub fn no_lock(&self) -> WorkspaceError {
+        WorkspaceError::NoLock {
+            path: self.lock_path.clone(),
+        }
+    }
+
+    /// Returns the error of a root that has no configuration.
+    #[must_use]
+    pub fn no_configuration(&self) -> WorkspaceError {
+        WorkspaceError::NoConfiguration {
+            dir: self.dir.clone(),
+            flavor: self.flavor,
+        }
+    }
+
+    /// Returns the error of a lock file that cannot be written.
+    #[must_use]
+    pub fn unwritable(&self, cause: io::Error) -> WorkspaceError {
+        WorkspaceError::Unwritable {
+            path: self.lock_path.clone(),
+            cause,
+        }
+    }
+
+    /// Returns the error of a lock file that would have too many bytes to be read again.
+    #[must_use]
+    pub fn too_large(&self, bytes: usize) -> WorkspaceError {
+        WorkspaceError::TooLarge {
+            path: self.lock_path.clone(),
+            bytes,
+        }
+    }
+}
+
+/// Returns the path of the lock file of a directory; no dot stands for the working directory.
+#[must_use]
+pub fn lock_path(dir: &Path) -> PathBuf {
+    if dir == Path::new(".") {
+        PathBuf::from(lockfile::FILE_NAME)
+    } else {
+        dir.join(lockfile::FILE_NAME)
+    }
+}
+
+/// Returns the directory of the program's own records, from a root on.
+#[must_use]
+pub fn data_dir(env: &dyn Env) -> PathBuf {
+    let named = env.var("TF_DATA_DIR").filter(|dir| !dir.is_empty());
+    named.unwrap_or_else(|| ".terraform".into()).into()
+}
+
+/// Reads a lock file; returns nothing if there is none.
+///
+/// # Errors
+/// If there is something that cannot be read, or is too large.
+pub fn read_lock(files: &dyn Files, path: &Path) -> Result<Option<Vec<u8>>, WorkspaceError> {
+    let path_owned = || path.to_owned();
+    match files.read(path, lockfile::MAX_BYTES) {
+        Ok(bytes) => Ok(Some(bytes)),
+        // To the system a link that leads nowhere is not there. It was made for something.
+        Err(error) if error.kind() == io::ErrorKind::NotFound && is_link(files, path) => {
+            Err(WorkspaceError::DanglingLink { path: path_owned() })
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(WorkspaceError::UnreadableLock {
+            path: path_owned(),
+            cause: if error.kind() == io::ErrorKind::FileTooLarge {
+                LockCause::TooLarge
+            } else {
+                LockCause::Io(error)
+            },
+        }),
+    }
+}
+
+/// Returns whether a path is a link, wherever it leads.
+fn is_link(files: &dyn Files, path: &Path) -> bool {
+    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());
+    let entries = files.list(dir.unwrap_or(Path::new(".")));
+    let entries = entries.unwrap_or_default();
+    let mut own = entries
+        .iter()
+        .filter(|entry| Some(&*entry.name) == path.file_name());
+    own.any(|entry| entry.kind == FileKind::Symlink)
+}
+
+/// Returns a variable of the environment that is set to a text.
+fn variable(env: &dyn Env, name: &str) -> Option<String> {
+    let value = env.var(name)?.into_string().ok()?;
+    (!value.is_empty()).then_some(value)
+}
