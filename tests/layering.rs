@@ -104,7 +104,6 @@ const HOMES: &[(&str, &str)] = &[
     ("rustls_native_certs", "os"),
     ("semver", "flavor version"),
     ("sha2", "hash"),
-    ("similar", "cli"),
     ("tempfile", "os"),
     ("terminal_size", "os"),
     ("tokio", "os"),

@@ -332,7 +332,7 @@ impl<'a> LockRun<'a> {
             return Ok(Replaced::Done);
         }
         if self.args.dry_run {
-            text::difference(output, root, &text);
+            text::difference(output, root, locked, &text);
         }
         if self.args.check {
             output.json.status = Status::Findings;

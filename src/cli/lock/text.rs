@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use similar::TextDiff;
-
 use crate::addr::ProviderAddr;
 use crate::authenticate::{self, Class};
+use crate::cli::diff;
 use crate::cli::oddities::describe;
 use crate::cli::output::RootOutput;
 use crate::cli::root::Root;
@@ -13,11 +12,12 @@ use crate::diag;
 use crate::flavor::Flavor;
 use crate::hash::{Hash, Match};
 use crate::locker::{Locked, ProviderOutcome};
-use crate::lockfile::LockFile;
+use crate::lockfile::{Document, LockFile};
 use crate::package::Provenance;
 use crate::platform::{self, Platform};
 use crate::report::json::{LockedHash, LockedProvider, Provider, RemovedProvider, Signer};
 use crate::report::{Block, Tone};
+use crate::review::{FileComparison, LockSide};
 use crate::version::{Step, Upgrade, step};
 
 /// Says what was done for each provider.
@@ -404,27 +404,32 @@ pub(in crate::cli) fn would_write(output: &mut RootOutput, root: &Root) {
         .push(Block::Verdict(Tone::Warning, text));
 }
 
-/// Shows the lines that would change.
-pub(in crate::cli) fn difference(output: &mut RootOutput, root: &Root, new: &str) {
-    let old = root
-        .lock
-        .as_ref()
-        .map(|lock| String::from_utf8_lossy(&lock.bytes));
-    let old = old.unwrap_or_default();
-    let name = root.lock_path.display().to_string();
-    if old.contains("\r\n") {
-        output.remark("line ends change from CRLF to LF");
-    }
-    let diff = TextDiff::from_lines(&*old, new);
-    let text = diff
-        .unified_diff()
-        .context_radius(2)
-        .header(&name, &name)
-        .to_string();
-    output
-        .report
-        .results
-        .push(Block::Lines(text.lines().map(str::to_owned).collect()));
+/// Shows what would change, as `diff --verbose` shows what did.
+pub(in crate::cli) fn difference(
+    output: &mut RootOutput,
+    root: &Root,
+    locked: &Locked,
+    text: &str,
+) {
+    let old = root.lock.as_ref().map(|lock| LockSide {
+        bytes: lock.bytes.clone(),
+        document: lock.document.clone(),
+        diagnostics: lock.diagnostics.clone(),
+        flavor: root.flavor,
+    });
+    let new = LockSide {
+        bytes: text.as_bytes().to_vec(),
+        document: Document {
+            lock: locked.lock.clone(),
+            header: Some(root.flavor.program()),
+            ..Document::default()
+        },
+        diagnostics: Vec::new(),
+        flavor: root.flavor,
+    };
+    let comparison = FileComparison::of(root.lock_path.display().to_string(), old, Some(new));
+    let changes = diff::text::changes(&comparison, false, true);
+    output.report.results.push(Block::Changes(changes));
 }
 
 #[cfg(test)]

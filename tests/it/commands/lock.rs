@@ -91,13 +91,42 @@ fn check_and_dry_run_write_nothing() {
     assert_exit(&check, 1);
     let dry = lock(&lab, &[BOTH, &["--dry-run"]].concat());
     assert_exit(&dry, 0);
-    assert!(
-        dry.stdout.contains("+provider \"example.com/t/x\" {"),
-        "{}",
-        dry.stdout
+    assert_data_eq!(
+        dry.stdout,
+        str![[r#"
+example.com/t/x  1.1.0  ~> 1.0  selected  2 platforms  2 hashes added
+routine: the file is new
+notice  example.com/t/x  1.1.0  added  a provider that was not locked before
+    + provider = example.com/t/x
+    + version = 1.1.0
+    + constraints = ~> 1.0
+    + h1:NnL+qI4e2PY7BWBHHIZlJ0CEMhmgX29u+TcOT8Bq5xY=
+    + h1:jXvnnYg8+9yIeXUPsWxg/+iLp8jHR9sC8czWOnQt4Dc=
+.terraform.lock.hcl would be created; nothing was written
+
+"#]]
     );
     assert_exit(&lock(&lab, &[BOTH, &["--dry-run", "--check"]].concat()), 1);
     assert!(!lab.path(LOCK).exists());
+
+    assert_exit(&lock(&lab, &["--platform", "linux_amd64"]), 0);
+    let before = lab.read(LOCK);
+    lab.write("main.tf", ONE_PROVIDER.replace("~> 1.0", ">= 1.0"));
+    let dry = lock(&lab, &[BOTH, &["--dry-run"]].concat());
+    assert_exit(&dry, 0);
+    assert_data_eq!(
+        dry.stdout,
+        str![[r#"
+example.com/t/x  1.1.0  >= 1.0.0  kept  2 platforms  1 hash added
+routine  example.com/t/x  1.1.0  constraints-changed, hashes-added  1 platform was added, so the hashes only grew; the constraints allow more versions (~> 1.0 → >= 1.0.0)
+    - constraints = ~> 1.0
+    + constraints = >= 1.0.0
+    + h1:jXvnnYg8+9yIeXUPsWxg/+iLp8jHR9sC8czWOnQt4Dc=
+.terraform.lock.hcl would change; nothing was written
+
+"#]]
+    );
+    assert_eq!(lab.read(LOCK), before);
 }
 
 #[test]

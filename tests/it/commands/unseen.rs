@@ -52,7 +52,7 @@ fn an_entry_that_nothing_requires_is_dropped() {
     let lab = with_left_over();
     let dry = lock(&lab, &[BOTH, &["--dry-run"]].concat());
     assert!(
-        dry.stdout.contains("-provider \"example.com/t/old\" {"),
+        dry.stdout.contains("- provider = example.com/t/old\n"),
         "{}",
         dry.stdout
     );
