@@ -146,12 +146,12 @@ fn entry(one: &ProviderOutcome, locked: &Locked) -> LockedProvider {
     let entry = &locked.lock.providers[&one.provider];
     let hashes = entry.hashes.iter().map(|hash| LockedHash {
         hash: hash.as_str().to_owned(),
-        provenance: one.provenance(hash).into(),
+        provenance: one.provenance(hash),
         platforms: of.get(hash).cloned().unwrap_or_default(),
         added: one.added.contains(hash),
     });
     let signers = one.signers.iter().map(|signer| Signer {
-        class: signer.class.into(),
+        class: signer.class,
         key_id: signer.key_id.clone(),
     });
     LockedProvider {
