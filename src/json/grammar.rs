@@ -1,6 +1,7 @@
 //! The grammar of JSON, with every fault under the title that the programs give it.
 
 use std::io::{self, BufRead};
+use std::ops::ControlFlow;
 
 use super::build::Build;
 use super::tokens::{Kind, Token, Tokens};
@@ -27,11 +28,6 @@ enum State {
     Comma,
     /// Nothing.
     End,
-}
-
-enum Step {
-    Further,
-    Stop,
 }
 
 /// An object or array that is not closed yet.
@@ -71,7 +67,7 @@ impl<R: BufRead> Grammar<R> {
         loop {
             let token = self.tokens.next()?;
             self.position = self.tokens.position(token.span.start);
-            if let Step::Stop = self.step(token) {
+            if self.step(token).is_break() {
                 break;
             }
         }
@@ -79,10 +75,10 @@ impl<R: BufRead> Grammar<R> {
         Ok(tree.ok_or(self.faults))
     }
 
-    fn step(&mut self, token: Token) -> Step {
+    fn step(&mut self, token: Token) -> ControlFlow<()> {
         match self.state {
             State::End => match token.kind {
-                Kind::End => Step::Stop,
+                Kind::End => ControlFlow::Break(()),
                 _ => self.stop(
                     "Extraneous data after value",
                     token.span,
@@ -107,7 +103,7 @@ impl<R: BufRead> Grammar<R> {
         }
     }
 
-    fn value(&mut self, token: Token) -> Step {
+    fn value(&mut self, token: Token) -> ControlFlow<()> {
         let Token { kind, span } = token;
         match kind {
             Kind::Sign(sign @ (b'{' | b'[')) => {
@@ -127,7 +123,7 @@ impl<R: BufRead> Grammar<R> {
                 } else {
                     State::First
                 };
-                return Step::Further;
+                return ControlFlow::Continue(());
             }
             Kind::String | Kind::Number | Kind::Word if self.open.is_empty() => {
                 let remark = "a file is one object, or an array of objects";
@@ -160,11 +156,11 @@ impl<R: BufRead> Grammar<R> {
             Kind::Sign(_) | Kind::Other | Kind::End => return self.no_value(span),
         }
         self.state = State::Comma;
-        Step::Further
+        ControlFlow::Continue(())
     }
 
     /// Stops at what begins no value.
-    fn no_value(&mut self, at: Span) -> Step {
+    fn no_value(&mut self, at: Span) -> ControlFlow<()> {
         let marks: [(&[u8], &str); 5] = [
             (
                 b"\xEF\xBB\xBF",
@@ -185,7 +181,7 @@ impl<R: BufRead> Grammar<R> {
         )
     }
 
-    fn key(&mut self, token: Token) -> Step {
+    fn key(&mut self, token: Token) -> ControlFlow<()> {
         if token.kind != Kind::String {
             let remark = "a name stands in double quotes";
             return self.stop("Invalid object property name", token.span, remark);
@@ -193,14 +189,14 @@ impl<R: BufRead> Grammar<R> {
         let name = self.string(token.span);
         self.tree.name(name, token.span);
         self.state = State::Colon;
-        Step::Further
+        ControlFlow::Continue(())
     }
 
-    fn colon(&mut self, token: Token) -> Step {
+    fn colon(&mut self, token: Token) -> ControlFlow<()> {
         match token.kind {
             Kind::Sign(b':') => {
                 self.state = State::Value;
-                Step::Further
+                ControlFlow::Continue(())
             }
             Kind::Sign(b'}' | b',') => self.stop("Missing object value", token.span, ""),
             _ => {
@@ -210,13 +206,13 @@ impl<R: BufRead> Grammar<R> {
         }
     }
 
-    fn comma(&mut self, token: Token) -> Step {
+    fn comma(&mut self, token: Token) -> ControlFlow<()> {
         let in_object = self.open.last().is_some_and(|open| open.is_object);
         let title = match (token.kind, in_object) {
             (Kind::Sign(b','), _) => {
                 self.comma = token.span.start;
                 self.state = if in_object { State::Key } else { State::Next };
-                return Step::Further;
+                return ControlFlow::Continue(());
             }
             (Kind::Sign(b'}'), true) | (Kind::Sign(b']'), false) => return self.close(token),
             (Kind::Sign(b']'), true) => "Mismatched braces",
@@ -228,7 +224,7 @@ impl<R: BufRead> Grammar<R> {
         self.stop(title, token.span, "")
     }
 
-    fn close(&mut self, token: Token) -> Step {
+    fn close(&mut self, token: Token) -> ControlFlow<()> {
         self.open.pop();
         self.tree.end(token.span.end);
         self.state = if self.open.is_empty() {
@@ -236,11 +232,11 @@ impl<R: BufRead> Grammar<R> {
         } else {
             State::Comma
         };
-        Step::Further
+        ControlFlow::Continue(())
     }
 
     /// Stops at the end of the text; the programs name the outermost bracket first.
-    fn end(&mut self, at: Span) -> Step {
+    fn end(&mut self, at: Span) -> ControlFlow<()> {
         let (Some(outermost), Some(innermost)) = (self.open.first(), self.open.last()) else {
             return self.stop_unfinished(
                 Unfinished::Value,
@@ -274,7 +270,7 @@ impl<R: BufRead> Grammar<R> {
         title: &'static str,
         span: Span,
         remark: &'static str,
-    ) -> Step {
+    ) -> ControlFlow<()> {
         let step = self.stop(title, span, remark);
         if let Some(fault) = self.faults.last_mut() {
             fault.ends_in = Some(ends_in);
@@ -294,9 +290,9 @@ impl<R: BufRead> Grammar<R> {
         });
     }
 
-    fn stop(&mut self, title: &'static str, span: Span, remark: &'static str) -> Step {
+    fn stop(&mut self, title: &'static str, span: Span, remark: &'static str) -> ControlFlow<()> {
         self.fault(title, span, remark);
-        Step::Stop
+        ControlFlow::Break(())
     }
 
     /// Decodes the string that was read last, from quote to quote; one with a fault says nothing.

@@ -24,9 +24,6 @@ pub(in crate::config) enum Standing {
     Child,
 }
 
-/// The address that is meant, and what states it.
-type Meant<'a> = (&'a ProviderAddr, Option<&'a Written>);
-
 /// What one directory requires and declares.
 pub(in crate::config) struct Module {
     pub needs: Needs,
@@ -48,8 +45,13 @@ pub(in crate::config) fn resolve(
     for entry in &contents.required {
         let origin = Origin::RequiredProviders;
         let source = entry.source.as_ref();
-        let meant = (&entry.addr, source);
-        resolver.require(&entry.local_name, meant, &entry.stated, origin);
+        resolver.require(
+            &entry.local_name,
+            &entry.addr,
+            source,
+            &entry.stated,
+            origin,
+        );
     }
     resolver.require_blocks(&contents.provider_blocks);
     for resource in &contents.resources {
@@ -129,7 +131,7 @@ impl<'a> Resolver<'a> {
         };
         // Names that could be no provider were refused where they stand.
         if let Some(addr) = addr {
-            self.require(local_name, (&addr, None), stated, origin);
+            self.require(local_name, &addr, None, stated, origin);
         }
     }
 
@@ -189,8 +191,16 @@ impl<'a> Resolver<'a> {
     }
 
     /// Adds one requirement; an implied one only where nothing else in the module requires it.
-    fn require(&mut self, local_name: &str, meant: Meant<'_>, stated: &Stated, origin: Origin) {
-        let (addr, source) = meant;
+    ///
+    /// `source` is what states the address, where the name does not imply it.
+    fn require(
+        &mut self,
+        local_name: &str,
+        addr: &ProviderAddr,
+        source: Option<&Written>,
+        stated: &Stated,
+        origin: Origin,
+    ) {
         let known = self.reached_by.get(addr);
         if let Some(other) = known.filter(|other| *other != local_name) {
             let remark = format!("{} is also called {other:?} here", addr.short(self.flavor));
