@@ -161,7 +161,9 @@ impl Lab {
             // In JSON and in graphs a separator is an escaped one; other escapes must stay.
             let is_escaped = text.starts_with('{') || text.starts_with("digraph");
             let separator = if is_escaped { "\\\\" } else { "\\" };
-            text = text.replace(separator, "/").replace("&#92;", "/");
+            text = text.replace(separator, "/");
+            // In Markdown and in Mermaid it is a character reference.
+            text = text.replace("&#92;", "/").replace("#92;", "/");
             dir = dir.replace('\\', "/");
         }
         text.replace(&format!("{dir}/"), "").replace(&dir, ".")
