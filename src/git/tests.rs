@@ -4,7 +4,7 @@ use std::path::Path;
 use super::repository::OPTIONS;
 use super::*;
 use crate::world::Ended;
-use crate::world::mem::MemRun;
+use crate::world::mem::{MemEnv, MemRun};
 
 fn ended(code: i32, stdout: &str, stderr: &str) -> io::Result<Ended> {
     Ok(Ended {
@@ -112,4 +112,34 @@ fn answers_that_make_no_sense_are_refused() {
         repository.read(&[blob], 2).expect("read"),
         [Content::TooLarge { bytes: 3 }]
     );
+}
+
+#[test]
+fn a_plan_names_only_what_differs() {
+    let run = work_tree(|args| match args.last() {
+        Some(&"merge.lockctl.name") => ended(0, &format!("{}\0", SETTINGS[0].1), ""),
+        Some(&"diff.lockctl.textconv") => ended(0, "other\0", ""),
+        _ => ended(1, "", ""),
+    });
+    let wiring = Wiring::find(&run, &MemEnv::default(), Path::new("."), Scope::Local);
+    let wiring = wiring.expect("found");
+    let changed = |plan: &WiringPlan| -> Vec<&str> {
+        plan.settings.iter().map(|change| change.name).collect()
+    };
+    let plan = wiring.plan(WiringGoal::Installed, None).expect("a plan");
+    assert_eq!(
+        changed(&plan),
+        ["merge.lockctl.driver", "diff.lockctl.textconv"]
+    );
+    let attributes = plan.attributes.expect("a new file").new;
+    let plan = wiring.plan(WiringGoal::Installed, Some(attributes.clone()));
+    assert_eq!(plan.expect("a plan").attributes, None);
+    let plan = wiring.plan(WiringGoal::Removed, Some(attributes));
+    let plan = plan.expect("a plan");
+    assert_eq!(
+        changed(&plan),
+        ["merge.lockctl.name", "diff.lockctl.textconv"]
+    );
+    // Nothing else was in the file.
+    assert_eq!(plan.attributes.expect("a change").new, b"");
 }

@@ -8,6 +8,7 @@ use std::path::Path;
 use crate::cli::World;
 use crate::cli::advice;
 use crate::cli::args::{Common, Log};
+use crate::cli::log::text::CommittedProvider;
 use crate::cli::output::{Output, RootOutput};
 use crate::cli::root::Root;
 use crate::cli::roots;
@@ -18,7 +19,7 @@ use crate::git::{
 };
 use crate::lockfile::{self, LockFile};
 use crate::report::{Block, Failure, Tone};
-use crate::review::{self, HistoryChange, HistoryFilter, HistoryStep};
+use crate::review::{self, HistoryFilter, HistoryStep};
 use crate::world::{FileKind, Replaced};
 
 /// How many versions of a lock file are held as text at once.
@@ -27,12 +28,6 @@ const BATCH: usize = 256;
 /// What is said of a clone that has the newest commits only.
 const SHALLOW: &str = "the clone is shallow: its oldest commit seems to add all that it has \
      (`git fetch --unshallow` brings the others)";
-
-/// What one commit changed about one provider.
-pub(in crate::cli) struct CommittedProvider<'h> {
-    pub(in crate::cli) commit: &'h FileCommit<'h>,
-    pub(in crate::cli) change: HistoryChange,
-}
 
 /// Every version of the lock file that could be read.
 type Versions = BTreeMap<ObjectId, LockFile>;
@@ -56,9 +51,14 @@ pub(in crate::cli) fn run(common: &Common, args: &Log, world: World<'_>) -> Outp
         let steps: Vec<_> = commits.iter().filter_map(step).collect();
         let (commits, steps): (Vec<&FileCommit<'_>>, Vec<_>) = steps.into_iter().unzip();
         let changes = review::history(&steps, &versions, &filter);
-        let changes = changes.into_iter().map(|change| CommittedProvider {
-            commit: commits[change.step],
-            change,
+        let changes = changes.into_iter().map(|found| {
+            let FileCommit { commit, change } = commits[found.step];
+            CommittedProvider {
+                commit,
+                path: change.change.path(),
+                change: found.change,
+                explained: found.explained,
+            }
         });
         let changes: Vec<CommittedProvider<'_>> = changes.collect();
         text::history(&changes, common.verbose, root.flavor, output);

@@ -1,15 +1,24 @@
 //! What `lockctl log` says.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use crate::addr::ProviderAddr;
-use crate::cli::log::CommittedProvider;
 use crate::cli::output::{RootOutput, counted};
 use crate::flavor::Flavor;
-use crate::git::FileCommit;
+use crate::git::Commit;
 use crate::report::json::{PastChange, Provider, Side};
 use crate::report::{Block, Tone};
-use crate::review::{HistoryChange, ProviderSide, Risk};
+use crate::review::{Explained, ProviderChange, ProviderSide, Risk};
+
+/// What one commit changed about one provider.
+pub(in crate::cli) struct CommittedProvider<'h> {
+    pub(in crate::cli) commit: &'h Commit,
+    /// Where the lock file was, from the top of the repository on.
+    pub(in crate::cli) path: &'h Path,
+    pub(in crate::cli) change: ProviderChange,
+    pub(in crate::cli) explained: Explained,
+}
 
 /// Says what happened, the newest first.
 pub(in crate::cli) fn history(
@@ -29,24 +38,16 @@ pub(in crate::cli) fn history(
         let rows = all.iter().map(|one| row(one, flavor));
         results.push(Block::Table(std::iter::once(titles).chain(rows).collect()));
     }
-    let is_alarming = |one: &&CommittedProvider<'_>| one.change.explained.risk >= Risk::Warning;
+    let is_alarming = |one: &&CommittedProvider<'_>| one.explained.risk >= Risk::Warning;
     let lines = all.iter().filter(|one| verbose || is_alarming(one));
     let lines = lines.map(|one| {
-        let addr = one.change.change.addr().short(flavor);
-        let (commit, why) = (
-            one.commit.commit.id.short(),
-            one.change.explained.sentence(),
-        );
-        format!(
-            "{:<2}  {commit} {addr}: {why}",
-            mark(one.change.explained.risk)
-        )
+        let addr = one.change.addr().short(flavor);
+        let (commit, why) = (one.commit.id.short(), one.explained.sentence());
+        format!("{:<2}  {commit} {addr}: {why}", mark(one.explained.risk))
     });
     results.push(Block::Lines(lines.collect()));
     let alarms = all.iter().filter(is_alarming).count();
-    let dangers = all
-        .iter()
-        .filter(|one| one.change.explained.risk == Risk::Danger);
+    let dangers = all.iter().filter(|one| one.explained.risk == Risk::Danger);
     let tone = match (alarms, dangers.count()) {
         (0, _) => Tone::Good,
         (_, 0) => Tone::Warning,
@@ -59,9 +60,8 @@ fn verdict(all: &[CommittedProvider<'_>], alarms: usize) -> String {
     if all.is_empty() {
         return "no commit changed what is asked for".to_owned();
     }
-    let providers: BTreeSet<&ProviderAddr> =
-        all.iter().map(|one| one.change.change.addr()).collect();
-    let commits: BTreeSet<_> = all.iter().map(|one| &one.commit.commit.id).collect();
+    let providers: BTreeSet<&ProviderAddr> = all.iter().map(|one| one.change.addr()).collect();
+    let commits: BTreeSet<_> = all.iter().map(|one| &one.commit.id).collect();
     let alarming = match alarms {
         0 => "nothing alarming".to_owned(),
         n => format!("{n} alarming"),
@@ -75,25 +75,23 @@ fn verdict(all: &[CommittedProvider<'_>], alarms: usize) -> String {
 }
 
 fn row(one: &CommittedProvider<'_>, flavor: Flavor) -> Vec<String> {
-    let day = one.commit.commit.date.split('T').next().unwrap_or_default();
+    let kinds: Vec<&str> = one.change.kinds.iter().map(|kind| kind.name()).collect();
+    let day = one.commit.date.split('T').next().unwrap_or_default();
     vec![
-        mark(one.change.explained.risk).to_owned(),
+        mark(one.explained.risk).to_owned(),
         day.to_owned(),
-        one.commit.commit.id.short().to_owned(),
-        one.commit.commit.author.clone(),
-        one.change.change.addr().short(flavor),
+        one.commit.id.short().to_owned(),
+        one.commit.author.clone(),
+        one.change.addr().short(flavor),
         versions(one),
-        kinds(one).join(", "),
+        kinds.join(", "),
     ]
 }
 
 /// Shows the version, or from which to which it moved.
 fn versions(one: &CommittedProvider<'_>) -> String {
     let version = |side: Option<&ProviderSide>| side.map(|side| side.lock.version.to_string());
-    match (
-        version(one.change.change.before()),
-        version(one.change.change.now()),
-    ) {
+    match (version(one.change.before()), version(one.change.now())) {
         (Some(old), Some(new)) if old != new => format!("{old} → {new}"),
         (Some(old), None) => format!("{old} → -"),
         (_, new) => new.unwrap_or_default(),
@@ -101,13 +99,12 @@ fn versions(one: &CommittedProvider<'_>) -> String {
 }
 
 fn past(one: &CommittedProvider<'_>) -> PastChange {
-    let FileCommit {
+    let CommittedProvider {
         commit,
-        change: committed,
-    } = one.commit;
-    let HistoryChange {
-        change, explained, ..
-    } = &one.change;
+        change,
+        explained,
+        ..
+    } = one;
     let side = |side: &ProviderSide| Side {
         provider: side.addr.to_string(),
         version: side.lock.version.to_string(),
@@ -120,7 +117,7 @@ fn past(one: &CommittedProvider<'_>) -> PastChange {
         date: commit.date.clone(),
         author: commit.author.clone(),
         subject: commit.subject.clone(),
-        path: committed.change.path().display().to_string(),
+        path: one.path.display().to_string(),
         kinds: change.kinds.iter().copied().collect(),
         cause: explained.sentence(),
         risk: explained.risk,
@@ -128,15 +125,6 @@ fn past(one: &CommittedProvider<'_>) -> PastChange {
         new: change.now().map(side),
         step: change.upgrade(),
     }
-}
-
-fn kinds(one: &CommittedProvider<'_>) -> Vec<&'static str> {
-    one.change
-        .change
-        .kinds
-        .iter()
-        .map(|kind| kind.name())
-        .collect()
 }
 
 /// Marks what is alarming, without any colour.
