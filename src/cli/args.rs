@@ -13,6 +13,7 @@ use crate::cli::fmt::Fmt;
 use crate::cli::generate::{Completions, Man};
 use crate::cli::git::args::{Git, GitTextconv};
 use crate::cli::hash::Hash;
+use crate::cli::log::Log;
 use crate::cli::merge::args::Merge;
 use crate::cli::resolve::args::Resolve;
 use crate::cli::show::Show;
@@ -244,16 +245,6 @@ pub(super) enum FailOn {
 }
 
 #[derive(Clone, Debug, Args)]
-pub(super) struct Log {
-    /// The provider, as in hashicorp/aws; a type alone stands for every provider of that type, and
-    /// what begins with a dot or a slash is a ROOT [default: all providers]
-    #[arg(value_name = "ADDR")]
-    provider: Option<String>,
-    #[command(flatten)]
-    roots: Roots,
-}
-
-#[derive(Clone, Debug, Args)]
 pub(super) struct Roots {
     /// Root module directories [default: the working directory]
     #[arg(value_name = "ROOT")]
@@ -272,19 +263,12 @@ pub(super) struct Platforms {
     pub(super) platforms: Vec<PlatformArg>,
 }
 
-impl Log {
-    /// Returns the provider, if one was typed, and the roots.
-    ///
-    /// What begins like a path is a root: no address begins with a dot or a slash.
-    pub(super) fn provider_and_roots(&self) -> (Option<&str>, Roots) {
-        let mut roots = self.roots.clone();
-        match self.provider.as_deref() {
-            Some(path) if path.starts_with(['.', '/']) => {
-                roots.roots.insert(0, PathBuf::from(path));
-                (None, roots)
-            }
-            provider => (provider, roots),
-        }
+impl Roots {
+    /// Returns these roots with one more before them.
+    pub(super) fn after(&self, first: &str) -> Self {
+        let mut roots = self.clone();
+        roots.roots.insert(0, PathBuf::from(first));
+        roots
     }
 }
 

@@ -6,7 +6,7 @@ use super::checked::statuses;
 use super::json::{self, Package, Status};
 use super::result::{CommandResult, Entry, RootResult, Sentence, Shown, Subject};
 use super::{Block, Failure, Tone};
-use crate::diag::{Counts, Finding, Severity};
+use crate::diag::{Counts, Diagnostic, Finding, Severity};
 
 /// How the results of a command about roots read.
 #[derive(Clone, Copy)]
@@ -122,6 +122,13 @@ fn of_roots(result: &CommandResult, roots: &[RootResult]) -> Vec<Block> {
     for root in roots {
         for entry in &root.entries {
             match entry {
+                Entry::Finding(finding, Shown::Line) if has_several => {
+                    let Diagnostic {
+                        severity, title, ..
+                    } = &finding.diagnostic;
+                    let text = format!("{}: {title}", root.path);
+                    blocks.push(Block::Remark(tone(*severity), text));
+                }
                 Entry::Finding(finding, shown) => blocks.extend(beside(finding, *shown)),
                 // What stands alone on standard error says which root it is about.
                 Entry::Remark(Sentence { tone, text }) if has_several => {

@@ -142,15 +142,15 @@ fn row_of_change(one: &ExplainedChange) -> json::Change {
     let side = |side: &ProviderSide| {
         let hashes = side.lock.hashes.iter();
         json::Side {
-            provider: side.addr.to_string(),
-            version: side.lock.version.to_string(),
-            constraints: side.lock.constraints.to_string(),
+            provider: side.addr.clone(),
+            version: side.lock.version.clone(),
+            constraints: side.lock.constraints.clone(),
             hashes: Some(hashes.map(|hash| hash.as_str().to_owned()).collect()),
         }
     };
     let change = &one.change;
     json::Change {
-        provider: change.addr().to_string(),
+        provider: change.addr().clone(),
         kinds: change.kinds.iter().copied().collect(),
         cause: one.sentence(),
         follows_from: one.configuration.as_ref().map(ToString::to_string),

@@ -1,5 +1,6 @@
 //! `lockctl log`: the history of providers in a lock file.
 
+mod args;
 mod text;
 
 use std::collections::BTreeMap;
@@ -7,20 +8,20 @@ use std::path::Path;
 
 use crate::cli::World;
 use crate::cli::advice;
-use crate::cli::args::{Common, Log};
-use crate::cli::log::text::CommittedProvider;
-use crate::cli::output::{Output, RootOutput};
+use crate::cli::args::Common;
 use crate::cli::root::Root;
 use crate::cli::roots;
 use crate::cli::setup;
 use crate::diag::{Texts, has_errors};
 use crate::git::{
-    self, CommittedChange, Content, Entry, FileCommit, GitError, ObjectId, Repository,
+    self, Commit, CommittedChange, Content, Entry, FileCommit, GitError, ObjectId, Repository,
 };
 use crate::lockfile::{self, LockFile};
-use crate::report::{Block, Failure, Tone};
-use crate::review::{self, HistoryFilter, HistoryStep};
+use crate::report::json::{PastChange, Provider, Side};
+use crate::report::{CommandResult, Failure, RootResult};
+use crate::review::{self, HistoryChange, HistoryFilter, HistoryStep, ProviderSide};
 use crate::world::{FileKind, Replaced};
+pub(in crate::cli) use args::Log;
 
 /// How many versions of a lock file are held as text at once.
 const BATCH: usize = 256;
@@ -32,9 +33,9 @@ const SHALLOW: &str = "the clone is shallow: its oldest commit seems to add all 
 /// Every version of the lock file that could be read.
 type Versions = BTreeMap<ObjectId, LockFile>;
 
-pub(in crate::cli) fn run(common: &Common, args: &Log, world: World<'_>) -> Output {
+pub(in crate::cli) fn run(common: &Common, args: &Log, world: World<'_>) -> CommandResult {
     let (provider, roots) = args.provider_and_roots();
-    let ran = roots::each(common, &roots, world, |root, texts, output| {
+    let all = roots::each(common, &roots, world, |root, texts, result| {
         let filter = filter(provider, root)?;
         let failure = |error: GitError| advice::git::failure(&error);
         let repository = Repository::find(world.run, &root.dir).map_err(failure)?;
@@ -44,7 +45,7 @@ pub(in crate::cli) fn run(common: &Common, args: &Log, world: World<'_>) -> Outp
         let versions = Reading {
             root,
             texts,
-            output,
+            result,
         }
         .all(&repository, &commits);
         let versions = versions.map_err(failure)?;
@@ -53,29 +54,23 @@ pub(in crate::cli) fn run(common: &Common, args: &Log, world: World<'_>) -> Outp
         let changes = review::history(&steps, &versions, &filter);
         let changes = changes.into_iter().map(|found| {
             let FileCommit { commit, change } = commits[found.step];
-            CommittedProvider {
-                commit,
-                path: change.change.path(),
-                change: found.change,
-                explained: found.explained,
-            }
+            Provider::Changed(Box::new(row(commit, change.change.path(), &found)))
         });
-        let changes: Vec<CommittedProvider<'_>> = changes.collect();
-        text::history(&changes, common.verbose, root.flavor, output);
+        result.providers = changes.collect();
         if repository.is_shallow() {
-            output.remark(SHALLOW);
+            result.remark(SHALLOW);
         }
-        if let (true, Some(typed)) = (changes.is_empty(), provider) {
+        if let (true, Some(typed)) = (result.providers.is_empty(), provider) {
             let path = setup::below(common, Path::new(typed));
             if world.disk.kind(&path).is_ok() {
-                output.remark(format!(
+                result.remark(format!(
                     "{typed} counts as a provider; write ./{typed} for the directory"
                 ));
             }
         }
         Ok(Replaced::Done)
     });
-    Output::of_roots("log", ran)
+    all.into_result("log")
 }
 
 /// Reads which providers were asked for.
@@ -102,11 +97,38 @@ fn step<'c>(commit: &'c FileCommit<'c>) -> Option<(&'c FileCommit<'c>, HistorySt
     is_named.then_some((commit, step))
 }
 
+/// Makes the row of a change.
+fn row(commit: &Commit, path: &Path, found: &HistoryChange) -> PastChange {
+    let HistoryChange {
+        change, explained, ..
+    } = found;
+    let side = |side: &ProviderSide| Side {
+        provider: side.addr.clone(),
+        version: side.lock.version.clone(),
+        constraints: side.lock.constraints.clone(),
+        hashes: None,
+    };
+    PastChange {
+        provider: change.addr().clone(),
+        commit: commit.id.clone(),
+        date: commit.date.clone(),
+        author: commit.author.clone(),
+        subject: commit.subject.clone(),
+        path: path.display().to_string(),
+        kinds: change.kinds.iter().copied().collect(),
+        cause: explained.sentence(),
+        risk: explained.risk,
+        old: change.before().map(side),
+        new: change.now().map(side),
+        step: change.upgrade(),
+    }
+}
+
 /// What it takes to read lock files of the past.
 struct Reading<'r> {
     root: &'r Root,
     texts: &'r mut Texts,
-    output: &'r mut RootOutput,
+    result: &'r mut RootResult,
 }
 
 impl Reading<'_> {
@@ -130,7 +152,7 @@ impl Reading<'_> {
                     // The oldest commit that has it is where it came from.
                     wanted.insert(blob, name);
                 } else {
-                    self.output
+                    self.result
                         .remark(format!("{name} is no file, so it is passed over"));
                 }
             }
@@ -166,15 +188,14 @@ impl Reading<'_> {
                 let title = title.map(|one| one.title.clone()).unwrap_or_default();
                 let file = self.texts.add(name.to_owned(), bytes.clone());
                 let (_, found) = lockfile::parse(file, &bytes, self.root.flavor);
-                self.output.aside(&found, self.texts);
+                self.result.aside(&found);
                 title
             }
             Content::TooLarge { bytes } => format!("it has {bytes} bytes"),
             Content::Missing => "the repository does not hold it".to_owned(),
         };
-        let text = format!("{name} cannot be read and is passed over: {why}");
-        let remark = Block::Remark(Tone::Warning, text);
-        self.output.report.notes.push(remark);
+        self.result
+            .warn(format!("{name} cannot be read and is passed over: {why}"));
         None
     }
 }

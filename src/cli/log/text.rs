@@ -1,129 +1,107 @@
-//! What `lockctl log` says.
+//! How `lockctl log` reads: one change a line, the newest first.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
 use crate::addr::ProviderAddr;
-use crate::cli::output::{RootOutput, counted};
+use crate::cli::output::counted;
+use crate::cli::{Command, Look};
 use crate::flavor::Flavor;
-use crate::git::Commit;
-use crate::report::json::{PastChange, Provider, Side};
-use crate::report::{Block, Tone};
-use crate::review::{Explained, ProviderChange, ProviderSide, Risk};
+use crate::report::json::{PastChange, Provider, Side, Status};
+use crate::report::reading::{self, Heading, RootsText, Total};
+use crate::report::{Block, CommandResult, RootResult, Tone};
+use crate::review::Risk;
 
-/// What one commit changed about one provider.
-pub(in crate::cli) struct CommittedProvider<'h> {
-    pub(in crate::cli) commit: &'h Commit,
-    /// Where the lock file was, from the top of the repository on.
-    pub(in crate::cli) path: &'h Path,
-    pub(in crate::cli) change: ProviderChange,
-    pub(in crate::cli) explained: Explained,
-}
+use super::Log;
 
-/// Says what happened, the newest first.
-pub(in crate::cli) fn history(
-    all: &[CommittedProvider<'_>],
-    verbose: bool,
-    flavor: Flavor,
-    output: &mut RootOutput,
-) {
-    let changes = all.iter().map(|one| Box::new(past(one)));
-    output.json.providers = changes.map(Provider::Changed).collect();
-    let results = &mut output.report.results;
-    if !all.is_empty() {
-        let titles = [
-            "", "DATE", "COMMIT", "AUTHOR", "PROVIDER", "VERSION", "CHANGE",
-        ];
-        let titles = titles.map(str::to_owned).to_vec();
-        let rows = all.iter().map(|one| row(one, flavor));
-        results.push(Block::Table(std::iter::once(titles).chain(rows).collect()));
+/// The heads of the columns.
+const TITLES: [&str; 7] = [
+    "", "DATE", "COMMIT", "AUTHOR", "PROVIDER", "VERSION", "CHANGE",
+];
+
+impl Command for Log {
+    fn text(&self, result: &CommandResult, look: Look) -> Vec<Block> {
+        let text = RootsText {
+            root: &|root| of_root(root, look),
+            heading: Heading::Path,
+            total: Total::Note,
+        };
+        reading::roots(result, text, look.verbose)
     }
-    let is_alarming = |one: &&CommittedProvider<'_>| one.explained.risk >= Risk::Warning;
-    let lines = all.iter().filter(|one| verbose || is_alarming(one));
-    let lines = lines.map(|one| {
-        let addr = one.change.addr().short(flavor);
-        let (commit, why) = (one.commit.id.short(), one.explained.sentence());
-        format!("{:<2}  {commit} {addr}: {why}", mark(one.explained.risk))
-    });
-    results.push(Block::Lines(lines.collect()));
-    let alarms = all.iter().filter(is_alarming).count();
-    let dangers = all.iter().filter(|one| one.explained.risk == Risk::Danger);
-    let tone = match (alarms, dangers.count()) {
-        (0, _) => Tone::Good,
-        (_, 0) => Tone::Warning,
-        _ => Tone::Bad,
-    };
-    results.push(Block::Verdict(tone, verdict(all, alarms)));
 }
 
-fn verdict(all: &[CommittedProvider<'_>], alarms: usize) -> String {
-    if all.is_empty() {
+fn of_root(root: &RootResult, look: Look) -> Vec<Block> {
+    let Some(flavor) = root.flavor.filter(|_| root.status != Status::Failed) else {
+        return Vec::new();
+    };
+    let changes = root.providers.iter().filter_map(|one| match one {
+        Provider::Changed(one) => Some(&**one),
+        _ => None,
+    });
+    let changes: Vec<&PastChange> = changes.collect();
+    let mut blocks = Vec::new();
+    if !changes.is_empty() {
+        let titles = TITLES.map(str::to_owned).to_vec();
+        let rows = changes.iter().map(|one| row(one, flavor));
+        blocks.push(Block::Table(std::iter::once(titles).chain(rows).collect()));
+    }
+    let is_alarming = |one: &&&PastChange| one.risk >= Risk::Warning;
+    let lines = changes
+        .iter()
+        .filter(|one| look.verbose || is_alarming(one));
+    let lines = lines.map(|one| {
+        let (commit, addr) = (one.commit.short(), one.provider.short(flavor));
+        format!("{:<2}  {commit} {addr}: {}", mark(one.risk), one.cause)
+    });
+    blocks.push(Block::Lines(lines.collect()));
+    let alarms = changes.iter().filter(is_alarming).count();
+    let tone = match changes.iter().map(|one| one.risk).max() {
+        Some(Risk::Danger) => Tone::Bad,
+        Some(Risk::Warning) => Tone::Warning,
+        _ => Tone::Good,
+    };
+    blocks.push(Block::Verdict(tone, verdict(&changes, alarms)));
+    blocks
+}
+
+fn verdict(changes: &[&PastChange], alarms: usize) -> String {
+    if changes.is_empty() {
         return "no commit changed what is asked for".to_owned();
     }
-    let providers: BTreeSet<&ProviderAddr> = all.iter().map(|one| one.change.addr()).collect();
-    let commits: BTreeSet<_> = all.iter().map(|one| &one.commit.id).collect();
+    let providers: BTreeSet<&ProviderAddr> = changes.iter().map(|one| &one.provider).collect();
+    let commits: BTreeSet<_> = changes.iter().map(|one| &one.commit).collect();
     let alarming = match alarms {
         0 => "nothing alarming".to_owned(),
         n => format!("{n} alarming"),
     };
     format!(
         "{} of {} in {}, {alarming}",
-        counted(all.len(), "change"),
+        counted(changes.len(), "change"),
         counted(providers.len(), "provider"),
         counted(commits.len(), "commit")
     )
 }
 
-fn row(one: &CommittedProvider<'_>, flavor: Flavor) -> Vec<String> {
-    let kinds: Vec<&str> = one.change.kinds.iter().map(|kind| kind.name()).collect();
-    let day = one.commit.date.split('T').next().unwrap_or_default();
+fn row(one: &PastChange, flavor: Flavor) -> Vec<String> {
+    let day = one.date.split('T').next().unwrap_or_default();
+    let kinds: Vec<&str> = one.kinds.iter().map(|kind| kind.name()).collect();
     vec![
-        mark(one.explained.risk).to_owned(),
+        mark(one.risk).to_owned(),
         day.to_owned(),
-        one.commit.id.short().to_owned(),
-        one.commit.author.clone(),
-        one.change.addr().short(flavor),
+        one.commit.short().to_owned(),
+        one.author.clone(),
+        one.provider.short(flavor),
         versions(one),
         kinds.join(", "),
     ]
 }
 
 /// Shows the version, or from which to which it moved.
-fn versions(one: &CommittedProvider<'_>) -> String {
-    let version = |side: Option<&ProviderSide>| side.map(|side| side.lock.version.to_string());
-    match (version(one.change.before()), version(one.change.now())) {
+fn versions(one: &PastChange) -> String {
+    let version = |side: &Option<Side>| side.as_ref().map(|side| side.version.to_string());
+    match (version(&one.old), version(&one.new)) {
         (Some(old), Some(new)) if old != new => format!("{old} → {new}"),
         (Some(old), None) => format!("{old} → -"),
         (_, new) => new.unwrap_or_default(),
-    }
-}
-
-fn past(one: &CommittedProvider<'_>) -> PastChange {
-    let CommittedProvider {
-        commit,
-        change,
-        explained,
-        ..
-    } = one;
-    let side = |side: &ProviderSide| Side {
-        provider: side.addr.to_string(),
-        version: side.lock.version.to_string(),
-        constraints: side.lock.constraints.to_string(),
-        hashes: None,
-    };
-    PastChange {
-        provider: change.addr().to_string(),
-        commit: commit.id.as_str().to_owned(),
-        date: commit.date.clone(),
-        author: commit.author.clone(),
-        subject: commit.subject.clone(),
-        path: one.path.display().to_string(),
-        kinds: change.kinds.iter().copied().collect(),
-        cause: explained.sentence(),
-        risk: explained.risk,
-        old: change.before().map(side),
-        new: change.now().map(side),
-        step: change.upgrade(),
     }
 }
 

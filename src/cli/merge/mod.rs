@@ -11,14 +11,12 @@ use crate::cli::FINDINGS;
 use crate::cli::World;
 use crate::cli::args::Common;
 use crate::cli::merge::args::{Merge, Style};
-use crate::cli::output::{Output, RootOutput};
-use crate::cli::roots::Ran;
 use crate::cli::setup;
 use crate::diag::Texts;
 use crate::flavor::{Flavor, FlavorChoice};
 use crate::git::{self, Marking};
 use crate::lockfile;
-use crate::report::{Block, Failure, Tone};
+use crate::report::{CommandResult, Failure, RootResult};
 use crate::review::{MARKER_SIZE, Markers, MergeBase, MergeSides};
 use crate::world::Replaced;
 
@@ -28,29 +26,29 @@ pub(in crate::cli) const UNWRITTEN: u8 = 129;
 /// How many bytes git's markers of all conflicts may have.
 const MAX_MARKERS_BYTES: u64 = 4 * 1024 * 1024;
 
-pub(in crate::cli) fn run(common: &Common, args: &Merge, world: World<'_>) -> Output {
+pub(in crate::cli) fn run(common: &Common, args: &Merge, world: World<'_>) -> CommandResult {
     let driver = Driver {
         common,
         args,
         world,
         place: args.path.as_ref().unwrap_or(&args.ours),
     };
-    let mut ran = Ran::default();
-    let mut output = RootOutput::new(driver.place.display().to_string());
+    let mut texts = Texts::default();
+    let mut result = RootResult::new(driver.place.display().to_string());
     let merged = driver.read().and_then(|sides| {
         let [_, ours, _] = &sides;
-        let (text, code) = driver.merge(&sides, &mut ran.texts, &mut output)?;
+        let (text, code) = driver.merge(&sides, &mut texts, &mut result)?;
         driver.write(ours, &text)?;
         Ok(code)
     });
-    let code = merged.unwrap_or_else(|failure| {
-        output.fail(failure);
+    let exit = merged.unwrap_or_else(|failure| {
+        result.fail(failure);
         UNWRITTEN
     });
-    ran.outputs.push(output);
-    let mut output = Output::of_roots("merge", ran);
-    output.exit = code;
-    output
+    CommandResult {
+        exit,
+        ..CommandResult::of_roots("merge", vec![result], texts)
+    }
 }
 
 /// One merge.
@@ -87,22 +85,22 @@ impl Driver<'_> {
         &self,
         [base, ours, theirs]: &[SideFile; 3],
         texts: &mut Texts,
-        output: &mut RootOutput,
+        result: &mut RootResult,
     ) -> Result<(Vec<u8>, u8), Failure> {
         let place = self.place.display().to_string();
         let flavor = self.flavor(&ours.bytes, &theirs.bytes);
-        output.json.flavor = Some(flavor.to_string());
+        result.flavor = Some(flavor);
         let mut side = |side: &SideFile, whose: &str| {
             let file = texts.add(format!("{place} ({whose})"), side.bytes.clone());
-            text::side(file, &side.bytes, flavor, texts, output)
+            text::side(file, &side.bytes, flavor, result)
         };
         let sides = (side(ours, "ours"), side(theirs, "theirs"));
         let (Some(our_lock), Some(their_lock)) = sides else {
-            return self.textual([ours, base, theirs], output);
+            return self.textual([ours, base, theirs], result);
         };
         let base = MergeBase::read(&base.bytes, flavor);
         if !base.is_complete {
-            output.remark(format!(
+            result.remark(format!(
                 "{place}: what both sides started from has faults: what cannot be read of it counts as unknown"
             ));
         }
@@ -116,12 +114,12 @@ impl Driver<'_> {
         let file = sides.merge(texts, prefer, flavor, &self.markers());
         let dir = self.place.parent().unwrap_or(Path::new(""));
         let advice = setup::advice(self.common, dir);
-        text::outcome(&place, &file, &advice.lock, output);
-        output.json.changed = Some(file.text.as_bytes() != ours.bytes);
+        text::outcome(&place, &file, &advice.lock, result);
+        result.changed = Some(file.text.as_bytes() != ours.bytes);
         let code = if file.merged.conflicts.is_empty() {
             CLEAN
         } else {
-            text::advise(output);
+            text::advise(result);
             FINDINGS
         };
         Ok((file.text.into_bytes(), code))
@@ -131,7 +129,7 @@ impl Driver<'_> {
     fn textual(
         &self,
         files: [&SideFile; 3],
-        output: &mut RootOutput,
+        result: &mut RootResult,
     ) -> Result<(Vec<u8>, u8), Failure> {
         let markers = self.markers();
         let marking = Marking {
@@ -149,12 +147,9 @@ impl Driver<'_> {
         let text = git::merge_file(self.world.run, paths, &marking, limit).map_err(|error| {
             Failure::from_error(&error).help("nothing was written; mend the side, and merge again")
         })?;
-        output.report.notes.push(Block::Remark(
-            Tone::Warning,
-            format!(
+        result.warn(format!(
                 "{}: merged line by line, because a side is no sound lock file: mend it, and run `lockctl resolve`",
                 self.place.display()
-            ),
         ));
         Ok((text, FINDINGS))
     }

@@ -1,12 +1,22 @@
 //! What merging lock files comes to, in words.
 
-use crate::cli::output::{RootOutput, counted};
-use crate::diag::{self, Diagnostic, FileId, Texts, has_errors};
+use crate::cli::output::counted;
+use crate::cli::{Command, Look};
+use crate::diag::{self, FileId, Finding, has_errors};
 use crate::flavor::Flavor;
 use crate::lockfile::{self, LockFile};
 use crate::report::json::Status;
-use crate::report::{Block, Tone};
+use crate::report::{Block, CommandResult, RootResult};
 use crate::review::{ChangedBy, MergedFile};
+
+use super::args::Merge;
+
+impl Command for Merge {
+    /// Prints nothing: git reads the file and the exit code.
+    fn text(&self, _: &CommandResult, _: Look) -> Vec<Block> {
+        Vec::new()
+    }
+}
 
 /// Reads a side; `None` if it has faults, which are reported.
 ///
@@ -15,13 +25,13 @@ pub(in crate::cli) fn side(
     file: FileId,
     bytes: &[u8],
     flavor: Flavor,
-    texts: &Texts,
-    output: &mut RootOutput,
+    result: &mut RootResult,
 ) -> Option<LockFile> {
     let (document, diagnostics) = lockfile::parse(file, bytes, flavor);
-    let reported = output.report.notes.clone();
-    let is_new = |one: &&Diagnostic| !reported.contains(&Block::Diagnostic((*one).clone()));
-    output.faults(diagnostics.iter().filter(is_new), texts);
+    let reported: Vec<Finding> = result.findings().cloned().collect();
+    let mut news = diagnostics.clone();
+    news.retain(|one| !reported.iter().any(|known| known.diagnostic == *one));
+    result.faults(&news);
     (!has_errors(&diagnostics)).then_some(document.lock)
 }
 
@@ -30,7 +40,7 @@ pub(in crate::cli) fn outcome(
     place: &str,
     file: &MergedFile,
     lock_command: &str,
-    output: &mut RootOutput,
+    result: &mut RootResult,
 ) {
     let counts = file.changed.iter().map(|(by, addrs)| {
         let by = match by {
@@ -42,37 +52,34 @@ pub(in crate::cli) fn outcome(
     });
     let counts: Vec<String> = counts.collect();
     if !counts.is_empty() {
-        output.remark(format!(
+        result.remark(format!(
             "{place}: merged entry by entry: {}",
             counts.join(", ")
         ));
     }
-    let mut warn = |text: String| {
-        let remark = Block::Remark(Tone::Warning, format!("{place}: {text}"));
-        output.report.notes.push(remark);
-    };
     for (reason, addrs) in file.merged.unfinished_by_reason() {
         let addrs: Vec<String> = addrs.iter().map(ToString::to_string).collect();
         let addrs = addrs.join(", ");
-        warn(format!("{addrs}: {reason}; run `{lock_command}`"));
+        result.warn(format!("{place}: {addrs}: {reason}; run `{lock_command}`"));
     }
     for (addr, conflict) in &file.merged.conflicts {
         let text = format!("{place}: {addr} needs a person: {conflict}");
-        output.ruled(diag::named("conflict-markers"), addr, text);
-        output.json.status = Status::Findings;
+        result.ruled(diag::named("conflict-markers"), addr, text);
+        result.status = Status::Findings;
     }
     let lost = match file.lost_comments {
         0 => return,
         1 => "1 comment was".to_owned(),
         n => format!("{n} comments were"),
     };
-    let text = format!("{place}: {lost} not kept, as the program keeps none");
-    output.report.notes.push(Block::Remark(Tone::Warning, text));
+    result.warn(format!(
+        "{place}: {lost} not kept, as the program keeps none"
+    ));
 }
 
 /// Reports how conflicts are resolved.
-pub(in crate::cli) fn advise(output: &mut RootOutput) {
-    output.remark(
+pub(in crate::cli) fn advise(result: &mut RootResult) {
+    result.remark(
         "edit the blocks between the markers and delete these, or run `lockctl resolve --prefer newest`, `ours` or `theirs`",
     );
 }

@@ -1,32 +1,33 @@
 //! `lockctl resolve`: lock files with conflict markers.
 
 pub(super) mod args;
+mod text;
 
 use crate::cli::World;
 use crate::cli::args::Common;
 use crate::cli::merge;
-use crate::cli::output::{Output, RootOutput, counted};
+use crate::cli::output::counted;
 use crate::cli::resolve::args::Resolve;
 use crate::cli::root::{LockText, Root};
 use crate::cli::roots;
-use crate::diag::{Texts, has_errors};
+use crate::diag::has_errors;
 use crate::flavor::{Flavor, FlavorChoice};
 use crate::git;
 use crate::lockfile::{self, LockFile};
-use crate::report::{Block, Failure, Tone};
+use crate::report::{CommandResult, Failure, RootResult, Sentence, Tone};
 use crate::review::{self, MergeBase, MergeSides, Parted};
 use crate::world::Replaced;
 
-pub(in crate::cli) fn run(common: &Common, args: &Resolve, world: World<'_>) -> Output {
+pub(in crate::cli) fn run(common: &Common, args: &Resolve, world: World<'_>) -> CommandResult {
     let run = Run {
         common,
         args,
         world,
     };
-    let ran = roots::each(common, &args.roots, world, |root, texts, output| {
-        run.root(root, texts, output)
+    let all = roots::each(common, &args.roots, world, |root, _, result| {
+        run.root(root, result)
     });
-    Output::of_roots("resolve", ran)
+    all.into_result("resolve")
 }
 
 /// What all roots of a run share.
@@ -45,12 +46,7 @@ struct Conflicted<'a> {
 }
 
 impl Run<'_> {
-    fn root(
-        &self,
-        root: &Root,
-        texts: &mut Texts,
-        output: &mut RootOutput,
-    ) -> Result<Replaced, Failure> {
+    fn root(&self, root: &Root, result: &mut RootResult) -> Result<Replaced, Failure> {
         let Some(lock) = &root.lock else {
             return Err(root.no_lock());
         };
@@ -62,22 +58,22 @@ impl Run<'_> {
                     parted: &parted,
                     flavor: self.flavor(root, lock, &parted),
                 };
-                match conflict.read(self.world, texts, output) {
-                    Some(sides) => self.resolve(&conflict, &sides, output),
+                match conflict.read(self.world, result) {
+                    Some(sides) => self.resolve(&conflict, &sides, result),
                     None => Ok(Replaced::Done),
                 }
             }
             Ok(None) => {
-                output.faults(&lock.diagnostics, texts);
-                output.json.changed = Some(false);
+                result.faults(&lock.diagnostics);
+                result.changed = Some(false);
                 if !has_errors(&lock.diagnostics) {
                     let place = root.lock_path.display();
-                    output.remark(format!("{place}: there are no conflict markers"));
+                    result.remark(format!("{place}: there are no conflict markers"));
                 }
                 Ok(Replaced::Done)
             }
             Err(error) => {
-                output.faults([&error.diagnostic(lock.file)], texts);
+                result.faults([&error.diagnostic(lock.file)]);
                 Ok(Replaced::Done)
             }
         }
@@ -87,7 +83,7 @@ impl Run<'_> {
         &self,
         conflict: &Conflicted<'_>,
         sides: &MergeSides,
-        output: &mut RootOutput,
+        result: &mut RootResult,
     ) -> Result<Replaced, Failure> {
         let Conflicted {
             root, lock, parted, ..
@@ -105,12 +101,12 @@ impl Run<'_> {
                 return Ok(Replaced::Changed);
             }
         }
-        output.json.changed = Some(changed);
-        merge::text::outcome(&place, &file, &root.advice.lock, output);
+        result.changed = Some(changed);
+        merge::text::outcome(&place, &file, &root.advice.lock, result);
         let (tone, text) = match file.merged.conflicts.len() {
             0 => (Tone::Good, "no conflict is left".to_owned()),
             n => {
-                merge::text::advise(output);
+                merge::text::advise(result);
                 let left = if n == 1 { "needs" } else { "need" };
                 (
                     Tone::Warning,
@@ -118,8 +114,10 @@ impl Run<'_> {
                 )
             }
         };
-        let verdict = Block::Verdict(tone, format!("{place}: {text}"));
-        output.report.results.push(verdict);
+        result.verdict = Some(Sentence {
+            tone,
+            text: format!("{place}: {text}"),
+        });
         Ok(Replaced::Done)
     }
 
@@ -139,24 +137,24 @@ impl Conflicted<'_> {
     }
 
     /// Reads the sides; `None` if one has faults, which are reported.
-    fn read(&self, world: World<'_>, texts: &Texts, output: &mut RootOutput) -> Option<MergeSides> {
+    fn read(&self, world: World<'_>, result: &mut RootResult) -> Option<MergeSides> {
         let Parted { ours, theirs, .. } = self.parted;
-        let mut side = |bytes| merge::text::side(self.lock.file, bytes, self.flavor, texts, output);
+        let mut side = |bytes| merge::text::side(self.lock.file, bytes, self.flavor, result);
         let (ours, theirs) = (side(ours), side(theirs));
         Some(MergeSides {
             ours: ours?,
             theirs: theirs?,
-            base: self.base(world, output),
+            base: self.base(world, result),
         })
     }
 
     /// Returns what both sides started from, as the markers or git's index know it; nothing if
     /// neither does.
-    fn base(&self, world: World<'_>, output: &mut RootOutput) -> LockFile {
+    fn base(&self, world: World<'_>, result: &mut RootResult) -> LockFile {
         let name = lockfile::FILE_NAME;
         let of_index = || git::base_of(world.run, &self.root.dir, name, lockfile::MAX_BYTES);
         let Some(bytes) = of_index().or_else(|| self.parted.base.clone()) else {
-            output.remark(format!(
+            result.remark(format!(
                 "{}: nothing shows what both sides started from: what only one side has is kept",
                 self.place()
             ));

@@ -3,9 +3,11 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Failure, Finding, Status};
+use super::{Failure, Finding, Status, text};
+use crate::addr::ProviderAddr;
+use crate::git::ObjectId;
 use crate::review::{ChangeKind, FileChangeKind, Risk};
-use crate::version::Upgrade;
+use crate::version::{Constraints, Upgrade, Version};
 
 /// A lock file of which two versions were compared.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -38,7 +40,9 @@ pub struct File {
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Change {
     /// The provider, with its registry; of one that switched the new address.
-    pub provider: String,
+    #[serde(serialize_with = "text")]
+    #[schemars(with = "String")]
+    pub provider: ProviderAddr,
     /// In what the entries differ; never empty.
     pub kinds: Vec<ChangeKind>,
     /// What that follows from, in one sentence.
@@ -60,9 +64,13 @@ pub struct Change {
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct PastChange {
     /// The provider, with its registry; of one that switched the new address.
-    pub provider: String,
+    #[serde(serialize_with = "text")]
+    #[schemars(with = "String")]
+    pub provider: ProviderAddr,
     /// The full name of the commit.
-    pub commit: String,
+    #[serde(serialize_with = "text")]
+    #[schemars(with = "String")]
+    pub commit: ObjectId,
     /// When it was made, as its author says (ISO 8601).
     pub date: String,
     /// The name of its author.
@@ -90,11 +98,17 @@ pub struct PastChange {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Side {
     /// The provider, with its registry.
-    pub provider: String,
+    #[serde(serialize_with = "text")]
+    #[schemars(with = "String")]
+    pub provider: ProviderAddr,
     /// The version.
-    pub version: String,
+    #[serde(serialize_with = "text")]
+    #[schemars(with = "String")]
+    pub version: Version,
     /// The constraints that are recorded; empty if there are none.
-    pub constraints: String,
+    #[serde(serialize_with = "text")]
+    #[schemars(with = "String")]
+    pub constraints: Constraints,
     /// The hashes that are recorded, sorted; only of `diff`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hashes: Option<Vec<String>>,

@@ -1,0 +1,24 @@
+//! How `lockctl resolve` reads: one line for each lock file with conflicts.
+
+use crate::cli::{Command, Look};
+use crate::report::reading::{self, Heading, RootsText, Total};
+use crate::report::{Block, CommandResult};
+
+use super::args::Resolve;
+
+impl Command for Resolve {
+    fn text(&self, result: &CommandResult, look: Look) -> Vec<Block> {
+        let text = RootsText {
+            root: &|root| {
+                root.verdict
+                    .clone()
+                    .map(reading::verdict)
+                    .into_iter()
+                    .collect()
+            },
+            heading: Heading::Own,
+            total: Total::Note,
+        };
+        reading::roots(result, text, look.verbose)
+    }
+}
