@@ -13,6 +13,7 @@ use crate::cli::fmt::Fmt;
 use crate::cli::generate::{Completions, Man};
 use crate::cli::git::args::{Git, GitTextconv};
 use crate::cli::hash::Hash;
+use crate::cli::lock::Lock;
 use crate::cli::log::Log;
 use crate::cli::merge::args::Merge;
 use crate::cli::resolve::args::Resolve;
@@ -144,29 +145,6 @@ pub(super) struct Configuration {
     /// named by an option may lie elsewhere
     #[arg(long, value_name = "DIR")]
     pub(super) confine: Option<PathBuf>,
-}
-
-#[derive(Clone, Debug, Args)]
-pub(super) struct Lock {
-    #[command(flatten)]
-    pub(super) roots: Roots,
-    #[command(flatten)]
-    pub(super) configuration: Configuration,
-    #[command(flatten)]
-    pub(super) platforms: Platforms,
-    /// Take packages from this directory, laid out as a filesystem mirror [default: registries]
-    #[arg(long, value_name = "DIR")]
-    pub(super) fs_mirror: Option<PathBuf>,
-    /// Write nothing; exit with 1 if the lock file would change
-    #[arg(long)]
-    pub(super) check: bool,
-    /// Write nothing; show what would change
-    #[arg(long)]
-    pub(super) dry_run: bool,
-    /// How many packages are downloaded or hashed at once [default: 8 downloads, and as many
-    /// packages hashed as there are cores]
-    #[arg(long, value_name = "N", value_parser = jobs)]
-    pub(super) jobs: Option<NonZeroUsize>,
 }
 
 #[derive(Clone, Debug, Args)]
@@ -394,7 +372,7 @@ where
     })
 }
 
-fn jobs(text: &str) -> Result<NonZeroUsize, String> {
+pub(in crate::cli) fn jobs(text: &str) -> Result<NonZeroUsize, String> {
     text.parse()
         .map_err(|_| "write a whole number from 1 up".to_owned())
 }

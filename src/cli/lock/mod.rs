@@ -1,5 +1,6 @@
 //! `lockctl lock`: create or complete the lock file.
 
+mod args;
 mod text;
 
 use std::io::Write;
@@ -9,7 +10,7 @@ use crate::addr::ProviderAddr;
 use crate::cli::World;
 use crate::cli::advice;
 use crate::cli::advice::lock::Required;
-use crate::cli::args::{Common, Lock};
+use crate::cli::args::Common;
 use crate::cli::network::{self, Told};
 use crate::cli::output::{Output, RootOutput};
 use crate::cli::progress::Progress;
@@ -30,6 +31,7 @@ use crate::sources::filesystem_mirror::FilesystemMirror;
 use crate::sources::net::{Event, Net};
 use crate::sources::{Empty, Source, SourceError};
 use crate::world::Replaced;
+pub(in crate::cli) use args::Lock;
 
 /// The lock run of a command line.
 struct LockRun<'a> {

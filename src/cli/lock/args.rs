@@ -1,0 +1,32 @@
+//! What is typed for `lockctl lock`.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::cli::args::{Configuration, Platforms, Roots, jobs};
+
+/// What was typed.
+#[derive(Clone, Debug, Args)]
+pub(in crate::cli) struct Lock {
+    #[command(flatten)]
+    pub(in crate::cli) roots: Roots,
+    #[command(flatten)]
+    pub(in crate::cli) configuration: Configuration,
+    #[command(flatten)]
+    pub(in crate::cli) platforms: Platforms,
+    /// Take packages from this directory, laid out as a filesystem mirror [default: registries]
+    #[arg(long, value_name = "DIR")]
+    pub(in crate::cli) fs_mirror: Option<PathBuf>,
+    /// Write nothing; exit with 1 if the lock file would change
+    #[arg(long)]
+    pub(in crate::cli) check: bool,
+    /// Write nothing; show what would change
+    #[arg(long)]
+    pub(in crate::cli) dry_run: bool,
+    /// How many packages are downloaded or hashed at once [default: 8 downloads, and as many
+    /// packages hashed as there are cores]
+    #[arg(long, value_name = "N", value_parser = jobs)]
+    pub(in crate::cli) jobs: Option<NonZeroUsize>,
+}
