@@ -4,7 +4,6 @@ use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{ArgAction, Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
@@ -19,11 +18,11 @@ use crate::cli::merge::args::Merge;
 use crate::cli::resolve::args::Resolve;
 use crate::cli::show::Show;
 use crate::cli::tree::Tree;
+use crate::cli::verify::Verify;
 use crate::cli::why::Why;
 use crate::flavor::FlavorChoice;
 use crate::platform::Platform;
-use crate::verify::fix::Extent;
-use crate::verify::{Group, Groups};
+use crate::verify::Group;
 
 /// Resolves, locks, verifies and explains the provider dependencies of Terraform and OpenTofu
 #[derive(Clone, Debug, Parser)]
@@ -148,57 +147,6 @@ pub(super) struct Configuration {
 }
 
 #[derive(Clone, Debug, Args)]
-pub(super) struct Verify {
-    #[command(flatten)]
-    pub(super) roots: Roots,
-    #[command(flatten)]
-    pub(super) configuration: Configuration,
-    #[command(flatten)]
-    pub(super) platforms: Platforms,
-    /// Check packages in this directory too, laid out as a filesystem mirror (repeat for several)
-    #[arg(long = "fs-mirror", value_name = "DIR")]
-    pub(super) fs_mirrors: Vec<PathBuf>,
-    /// Check this package too: a zip, an unpacked directory, or a directory full of packages
-    /// (repeat for several)
-    #[arg(long = "package", value_name = "PATH")]
-    pub(super) packages: Vec<PathBuf>,
-    /// Also foretell, for each provider and wanted platform, what init, plan and validate will do
-    #[arg(long)]
-    pub(super) matrix: bool,
-    /// Also ask the registry of each provider: compare the recorded hashes with the signed list of the
-    /// release and its key with the pinned one, and look for newer patches
-    #[arg(long)]
-    pub(super) upstream: bool,
-    /// Mend what needs no judgement, then check what is left: form, order, blocks that stand there
-    /// twice, stale constraints, entries that nothing requires. A file with comments is left alone,
-    /// unless HOW is all
-    #[arg(
-        long,
-        value_parser = one_of([("safe", Extent::Safe), ("all", Extent::All)]),
-        value_name = "HOW",
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "safe"
-    )]
-    pub(super) fix: Option<Extent>,
-    /// Run these groups of checks only (repeat, or separate by commas)
-    #[arg(long, value_parser = one_of(Group::ALL.map(|group| (group.name(), group))), value_delimiter = ',', value_name = "GROUP")]
-    pub(super) only: Vec<Group>,
-    /// Leave these groups of checks out (repeat, or separate by commas)
-    #[arg(
-        long,
-        value_parser = one_of(Group::ALL.map(|group| (group.name(), group))),
-        value_delimiter = ',',
-        value_name = "GROUP",
-        conflicts_with = "only"
-    )]
-    pub(super) skip: Vec<Group>,
-    /// How many packages are hashed at once [default: the number of cores]
-    #[arg(long, value_name = "N", value_parser = jobs)]
-    pub(super) jobs: Option<NonZeroUsize>,
-}
-
-#[derive(Clone, Debug, Args)]
 pub(super) struct Diff {
     /// The lock file before, its directory, or a revision: REV, A..B or A...B of a git repository
     /// [default: HEAD]
@@ -247,23 +195,6 @@ impl Roots {
         let mut roots = self.clone();
         roots.roots.insert(0, PathBuf::from(first));
         roots
-    }
-}
-
-impl Verify {
-    /// Returns the groups of checks that shall run. Registries are asked only if that is asked for.
-    pub(super) fn groups(&self) -> Groups {
-        let groups = if self.only.is_empty() {
-            Groups::offline()
-        } else {
-            Groups::only(self.only.iter().copied())
-        };
-        let groups = if self.upstream {
-            groups.with(Group::Upstream)
-        } else {
-            groups
-        };
-        groups.without(self.skip.iter().copied())
     }
 }
 
@@ -356,20 +287,6 @@ impl Format {
         };
         if knows { Ok(()) } else { Err(commands) }
     }
-}
-
-/// Makes a parser of words that each stand for a value.
-///
-/// Those of the library need no idea of clap for that, as a derived `ValueEnum` would.
-fn one_of<T, const N: usize>(words: [(&'static str, T); N]) -> impl TypedValueParser<Value = T>
-where
-    T: Copy + Send + Sync + 'static,
-{
-    let known = PossibleValuesParser::new(words.map(|(word, _)| word));
-    known.try_map(move |text| {
-        let meant = words.iter().find(|(word, _)| *word == text);
-        meant.map(|(_, value)| *value).ok_or("not one of the words")
-    })
 }
 
 pub(in crate::cli) fn jobs(text: &str) -> Result<NonZeroUsize, String> {

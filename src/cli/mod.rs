@@ -256,7 +256,9 @@ fn dispatch<'a>(
     let common = &line.common;
     Done::Old(match &line.command {
         Typed::Lock(args) => lock::run(common, args, world, stderr),
-        Typed::Verify(args) => verify::run(common, args, world, stderr),
+        Typed::Verify(args) => {
+            return Done::New(verify::run(common, args, world, stderr), args);
+        }
         Typed::Diff(args) => diff::run(common, args, world),
         Typed::Show(args) => return Done::New(show::run(common, args, world), args),
         Typed::Why(args) => return Done::New(why::run(common, args, world), args),

@@ -108,6 +108,11 @@ pub fn notes(result: &CommandResult, total_at: Total, verbose: bool) -> Vec<Bloc
         Subject::Files(..) | Subject::Rules(_) | Subject::Text(_) => Vec::new(),
     };
     blocks.extend(result.remarks.iter().map(remark));
+    if verbose {
+        let names = result.not_locked.iter().flatten();
+        let named = names.map(|dir| Block::Remark(Tone::Note, format!("not locked: {dir}")));
+        blocks.extend(named);
+    }
     if total_at == Total::Note && result.not_locked.is_some() {
         let note = |line: Sentence| Block::Remark(Tone::Note, line.text);
         blocks.extend(total(result, total_at, verbose).map(note));

@@ -2,11 +2,10 @@
 
 use std::rc::Rc;
 
-use crate::cli::output::{RootOutput, counted};
 use crate::cli::root::{self, Root};
-use crate::diag::Texts;
+use crate::diag::{Texts, counted};
 use crate::lockfile;
-use crate::report::{Block, Failure, Tone, json};
+use crate::report::{Failure, RootResult, json};
 use crate::verify::fix::{FixPlan, Refusal};
 use crate::world::{Disk, Replaced};
 
@@ -54,35 +53,30 @@ impl Fixed {
         self.root.as_ref()
     }
 
-    /// Reports what was repaired, and what was not.
-    pub(in crate::cli) fn say(self, output: &mut RootOutput) {
+    /// Adds what was repaired to the result of the root, and what was not.
+    pub(in crate::cli) fn report(self, result: &mut RootResult) {
         let FixPlan {
             repairs,
             refusal,
             left,
             ..
         } = self.plan;
-        let lines = repairs.iter().map(|repair| format!("fixed: {repair}"));
-        let lines: Vec<String> = lines.collect();
-        if !lines.is_empty() {
-            output.report.results.push(Block::Lines(lines));
+        if let Some(refusal) = refusal {
+            result.warn(format!("nothing was mended: {}", reason(refusal)));
         }
-        let refused = refusal.map(|refusal| format!("nothing was mended: {}", reason(refusal)));
-        let left = left.iter().map(|left| format!("not mended: {left}"));
-        for text in refused.into_iter().chain(left) {
-            let remark = Block::Remark(Tone::Warning, text);
-            output.report.notes.push(remark);
+        for left in left {
+            result.warn(format!("not mended: {left}"));
         }
         if let Some(text) = self.remark {
-            output.remark(text);
+            result.remark(text);
         }
-        output.json.changed = Some(self.root.is_some());
+        result.changed = Some(self.root.is_some());
         let rows = repairs.iter().map(|repair| json::Fixed {
             rule: repair.rule(),
             provider: repair.provider().map(ToString::to_string),
             text: repair.to_string(),
         });
-        output.json.fixed = Some(rows.collect());
+        result.fixed = Some(rows.collect());
     }
 }
 

@@ -1,7 +1,9 @@
 //! `lockctl verify`: will this lock file work?
 
+mod args;
 mod fix;
 mod installation;
+mod result;
 mod table;
 mod text;
 
@@ -11,9 +13,8 @@ use std::rc::Rc;
 use crate::cli::World;
 use crate::cli::advice;
 use crate::cli::advice::lock::Required;
-use crate::cli::args::{Common, Format, Verify};
+use crate::cli::args::{Common, Format};
 use crate::cli::network::Told;
-use crate::cli::output::{Output, RootOutput};
 use crate::cli::progress::Progress;
 use crate::cli::root::Root;
 use crate::cli::roots;
@@ -23,7 +24,7 @@ use crate::cli::verify::fix::Fixed;
 use crate::cli::verify::installation::Installations;
 use crate::config::Loaded;
 use crate::diag::Texts;
-use crate::report::{Block, Failure, Tone};
+use crate::report::{CommandResult, Failure, RootResult, Sentence};
 use crate::requirement::Requirements;
 use crate::sources::net::Event;
 use crate::verify::packages::{Memo, NamedPackages, Place, Scope};
@@ -32,6 +33,7 @@ use crate::verify::{
     RootInputs, RootVerdict, Upstream,
 };
 use crate::world::Replaced;
+pub(in crate::cli) use args::Verify;
 
 /// What all roots of a run share.
 struct Verification<'a> {
@@ -50,7 +52,7 @@ struct Verification<'a> {
 
 /// A root with its verdict.
 struct VerifiedRoot {
-    /// The directory, as the output names it.
+    /// The directory, as the result names it.
     path: String,
     /// The root, with its lock file as it is now.
     root: Rc<Root>,
@@ -66,14 +68,14 @@ pub(in crate::cli) fn run(
     args: &Verify,
     world: World<'_>,
     stderr: &mut (dyn Write + Send),
-) -> Output {
+) -> CommandResult {
     let platforms = match setup::checkable(&args.platforms.platforms) {
         Ok(platforms) => platforms,
-        Err(failure) => return Output::failed("verify", failure),
+        Err(failure) => return CommandResult::failed("verify", [failure]),
     };
     let named = match named_packages(common, args, world) {
         Ok(named) => named,
-        Err(failure) => return Output::failed("verify", failure),
+        Err(failure) => return CommandResult::failed("verify", [failure]),
     };
     let groups = args.groups();
     let asks = groups.wants(Group::Upstream);
@@ -101,8 +103,8 @@ pub(in crate::cli) fn run(
         common,
         &args.roots,
         world,
-        |root, texts, output: &mut RootOutput| {
-            let path = output.json.path.clone();
+        |root, texts, result: &mut RootResult| {
+            let path = result.path.clone();
             let Some(root) = verification.root(root, path, texts)? else {
                 return Ok(Replaced::Changed);
             };
@@ -116,29 +118,32 @@ pub(in crate::cli) fn run(
     if verification.groups.wants(Group::Policy) {
         compare_versions(&mut verified);
     }
-    let unplaced = match verification.scope() {
-        Scope::OneRoot => Vec::new(),
-        Scope::OneOfSeveralRoots => {
-            verify::unplaced_everywhere(verified.iter().map(|one| &one.verdict))
-        }
-    };
-    let unplaced: Vec<Failure> = unplaced.into_iter().map(advice::verify::unplaced).collect();
-    text::say_all(&mut ran, verified, common.verbose);
-    if let Some(output) = ran.outputs.first_mut() {
+    let unplaced = unplaced(verification.scope(), &verified);
+    let mut results = ran.outputs.iter_mut();
+    for root in verified {
+        // Roots that could not be verified have a result, too.
+        let own = results.find(|result| result.path == root.path);
+        let own = own.expect("results stand in the order of the roots");
+        result::report(own, root, common.verbose);
+    }
+    // What belongs to no root is reported once, with the first.
+    if let Some(first) = ran.outputs.first_mut() {
         for failure in unplaced {
-            output.fail(failure);
+            first.fail(failure);
         }
     }
-    let mut output = Output::of_roots("verify", ran);
-    output.remarks(setup::platform_remarks(&args.platforms.platforms));
+    let mut result = ran.into_result("verify");
+    let remarks = setup::platform_remarks(&args.platforms.platforms);
+    result
+        .remarks
+        .extend(remarks.into_iter().map(Sentence::warning));
     // Machine formats name the rule of each finding, and need no advice on how to read more.
     if common.format == Format::Human
-        && let Some(text) = text::explained(&output.roots)
+        && let Some(text) = text::explained(result.roots())
     {
-        let remark = Block::Remark(Tone::Note, text);
-        output.report.notes.push(remark);
+        result.remarks.push(Sentence::note(text));
     }
-    output
+    result
 }
 
 /// Looks at what `--package` names.
@@ -155,6 +160,19 @@ fn named_packages(
         added.map_err(|error| advice::verify::no_package(&error))?;
     }
     Ok(named)
+}
+
+/// Lists the packages that are named and belong to none of several roots.
+fn unplaced(scope: Scope, verified: &[VerifiedRoot]) -> Vec<Failure> {
+    match scope {
+        // Of a single root a finding says so.
+        Scope::OneRoot => Vec::new(),
+        Scope::OneOfSeveralRoots => {
+            let verdicts = verified.iter().map(|one| &one.verdict);
+            let unplaced = verify::unplaced_everywhere(verdicts).into_iter();
+            unplaced.map(advice::verify::unplaced).collect()
+        }
+    }
 }
 
 /// Compares the locked versions of all roots.

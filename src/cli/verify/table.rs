@@ -1,5 +1,6 @@
 //! What `lockctl verify --matrix` shows: a table that folds equal rows, and rows for programs.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use crate::addr::ProviderAddr;
@@ -22,8 +23,35 @@ pub(in crate::cli) enum Detail {
     Full,
 }
 
+/// Returns the predictions of each provider and platform, out of what a result holds.
+fn rows(matrix: &[json::MatrixRow]) -> Vec<Row> {
+    let same = |a: &json::MatrixRow, b: &json::MatrixRow| {
+        a.provider == b.provider && a.platform == b.platform
+    };
+    let rows = matrix.chunk_by(same).map(|own| Row {
+        provider: own[0].provider.clone(),
+        platform: own[0].platform.clone(),
+        predictions: own
+            .iter()
+            .map(|one| Prediction {
+                route: one.route,
+                outcome: one.outcome,
+                title: one.title.clone().map(Cow::Owned),
+                unchecked: one.unchecked,
+                assumed: one.assumed,
+            })
+            .collect(),
+    });
+    rows.collect()
+}
+
 /// Turns predictions into a table, with the titles of errors and warnings below it.
-pub(in crate::cli) fn blocks(rows: &[Row], flavor: Flavor, detail: Detail) -> Vec<Block> {
+pub(in crate::cli) fn blocks(
+    matrix: &[json::MatrixRow],
+    flavor: Flavor,
+    detail: Detail,
+) -> Vec<Block> {
+    let rows = &rows(matrix)[..];
     if rows.is_empty() {
         let line = "no provider is required or locked: nothing changes by any route";
         return vec![Block::Lines(vec![line.to_owned()])];
@@ -56,11 +84,10 @@ pub(in crate::cli) fn blocks(rows: &[Row], flavor: Flavor, detail: Detail) -> Ve
 /// Turns predictions into rows for programs.
 pub(in crate::cli) fn json(rows: &[Row]) -> Vec<json::MatrixRow> {
     let of_row = |row: &Row| {
-        let (provider, platform) = (row.provider.to_string(), row.platform.to_string());
         let predictions = row.predictions.iter();
         let rows = predictions.map(|prediction| json::MatrixRow {
-            provider: provider.clone(),
-            platform: platform.clone(),
+            provider: row.provider.clone(),
+            platform: row.platform.clone(),
             route: prediction.route,
             outcome: prediction.outcome,
             title: prediction.title.as_deref().map(str::to_owned),

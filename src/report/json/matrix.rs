@@ -3,17 +3,23 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-pub use crate::coverage::Outcome;
+pub use crate::coverage::{Outcome, Route};
 
-pub use crate::coverage::Route;
+use super::text;
+use crate::addr::ProviderAddr;
+use crate::platform::Platform;
 
 /// What will happen with one provider on one platform, by one route.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct MatrixRow {
     /// The provider, with its registry.
-    pub provider: String,
+    #[serde(serialize_with = "text")]
+    #[schemars(with = "String")]
+    pub provider: ProviderAddr,
     /// The platform, as in `linux_amd64`.
-    pub platform: String,
+    #[serde(serialize_with = "text")]
+    #[schemars(with = "String")]
+    pub platform: Platform,
     /// By which way.
     pub route: Route,
     /// What happens.

@@ -1,0 +1,179 @@
+//! The result of a root, made of its verdict.
+
+use std::collections::BTreeMap;
+
+use super::VerifiedRoot;
+use super::table;
+use crate::addr::ProviderAddr;
+use crate::cli::root::LockText;
+use crate::diag::{Counts, TurnedOff, counted, has_errors};
+use crate::hash::Scheme;
+use crate::lockfile::ProviderLock;
+use crate::report::json::{CheckedProvider, Provider, Status};
+use crate::report::{Entry, RootResult, Sentence, Shown, Tone};
+use crate::verify::RootVerdict;
+use crate::verify::packages::Origin;
+
+/// Adds what was verified to the result of a root.
+pub(super) fn report(result: &mut RootResult, verified: VerifiedRoot, verbose: bool) {
+    let VerifiedRoot {
+        root,
+        fixed,
+        verdict,
+        failures,
+        ..
+    } = verified;
+    if let Some(fixed) = fixed {
+        fixed.report(result);
+    }
+    let sound = root
+        .lock
+        .iter()
+        .filter(|lock| !has_errors(&lock.diagnostics));
+    result.providers = sound.flat_map(locked).collect();
+    let counts = Counts::of(verdict.findings.iter().map(|one| one.diagnostic.severity));
+    if !counts.without_notes().is_empty() {
+        result.status = Status::Findings;
+    }
+    if verdict.is_unread {
+        result.status = Status::Failed;
+    }
+    let looked_at = looked_at(root.lock.as_ref(), &verdict);
+    let found = verdict.findings.into_iter();
+    let found = found.map(|finding| Entry::Finding(finding, Shown::Result));
+    result.entries.extend(found);
+    result.matrix = verdict.matrix.as_deref().map(table::json);
+    let failed = verdict.is_unread || !failures.is_empty();
+    for failure in failures {
+        result.fail(failure);
+    }
+    let how = outcome(
+        counts,
+        &looked_at,
+        verdict.turned_off.len(),
+        failed,
+        verbose,
+    );
+    if verbose {
+        for TurnedOff { finding, reason } in &verdict.turned_off {
+            let (code, title) = (finding.diagnostic.code, &finding.diagnostic.title);
+            result.remark(format!("{code} is off, because {reason}: {title}"));
+        }
+    }
+    result.turned_off = verdict.turned_off;
+    result.verdict = Some(Sentence {
+        tone: match counts {
+            _ if failed => Tone::Bad,
+            Counts { errors: 1.., .. } => Tone::Bad,
+            Counts { warnings: 1.., .. } => Tone::Warning,
+            _ => Tone::Good,
+        },
+        text: format!("{}: {how}", root.lock_path.display()),
+    });
+}
+
+/// Says how a root came out; `looked_at` is what a clean verdict is about.
+fn outcome(
+    counts: Counts,
+    looked_at: &str,
+    turned_off: usize,
+    failed: bool,
+    verbose: bool,
+) -> String {
+    let mut parts = Vec::new();
+    let wrong = counts.without_notes();
+    if !wrong.is_empty() {
+        parts.push(wrong.to_string());
+    }
+    if failed {
+        parts.push("not everything could be checked".to_owned());
+    } else if parts.is_empty() {
+        parts.push(format!("ok; {looked_at}"));
+    }
+    if counts.notes > 0 {
+        let hint = if verbose { "" } else { " (-v shows them)" };
+        parts.push(format!("{}{hint}", counted(counts.notes, "note")));
+    }
+    if turned_off > 0 {
+        let off = counted(turned_off, "finding");
+        parts.push(format!("{off} turned off"));
+    }
+    parts.join("; ")
+}
+
+/// Counts the findings of a rule, whether it is turned off or not.
+fn count(verdict: &RootVerdict, rule: &str) -> usize {
+    let off = verdict.turned_off.iter().map(|off| &off.finding);
+    let all = verdict.findings.iter().chain(off);
+    all.filter(|finding| finding.diagnostic.code == rule)
+        .count()
+}
+
+/// Says what a clean verdict is about.
+fn looked_at(lock: Option<&LockText>, verdict: &RootVerdict) -> String {
+    let Some(lock) = lock else {
+        if count(verdict, "lock-missing") > 0 {
+            return "nothing is locked".to_owned();
+        }
+        return "no provider is required, and nothing is locked".to_owned();
+    };
+    let providers = lock.document.lock.providers.len();
+    let mut parts = vec![counted(providers, "provider")];
+    if let (Some(wanted), true) = (&verdict.platforms, providers > 0) {
+        let complete = match count(verdict, "platforms-incomplete") {
+            0 => String::new(),
+            n => format!(" of {}", providers - n),
+        };
+        let how = match count(verdict, "platforms-unattributed") {
+            0 => "",
+            _ => ", by count",
+        };
+        let counts = lock.document.lock.providers.keys();
+        let counts = counts.map(|provider| wanted.of(provider).len());
+        let least = counts.clone().min().unwrap_or(0);
+        let platforms = match counts.max().unwrap_or(0) {
+            most if least == most => counted(most, "platform"),
+            most => format!("{least} to {most} platforms"),
+        };
+        parts.push(format!("h1: hashes{complete} for {platforms}{how}"));
+    }
+    let packages = verdict.packages.iter();
+    parts.extend(packages.map(|packages| checked_packages(&packages.counts)));
+    let lists = verdict.signed_lists.filter(|_| providers > 0);
+    parts.extend(lists.map(|n| format!("{} compared", counted(n, "signed list"))));
+    parts.join(", ")
+}
+
+/// Says which packages were verified.
+fn checked_packages(packages: &BTreeMap<Origin, usize>) -> String {
+    let kinds = packages.iter().map(|(origin, n)| {
+        let kind = match origin {
+            Origin::Installed => "installed",
+            Origin::Cache => "cached",
+            Origin::Mirror => "mirrored",
+            Origin::Named => "named",
+        };
+        format!("{n} {kind}")
+    });
+    let kinds: Vec<String> = kinds.collect();
+    match packages.values().sum() {
+        0_usize => "no package installed".to_owned(),
+        1 => format!("{} package verified", kinds.join("")),
+        _ => format!("{} packages verified", kinds.join(", ")),
+    }
+}
+
+/// Lists what is locked, for programs.
+fn locked(lock: &LockText) -> Vec<Provider> {
+    let entries = lock.document.lock.providers.iter();
+    let row = |(provider, entry): (&ProviderAddr, &ProviderLock)| {
+        Provider::Checked(CheckedProvider {
+            provider: provider.to_string(),
+            version: entry.version.to_string(),
+            constraints: entry.constraints.to_string(),
+            h1: entry.hashes.of(Scheme::H1).count(),
+            zh: entry.hashes.of(Scheme::Zh).count(),
+        })
+    };
+    entries.map(row).collect()
+}
