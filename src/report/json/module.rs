@@ -38,7 +38,7 @@ impl Module {
         let providers = branch.providers.iter();
         let reason = branch.unseen.filter(|why| !why.is_empty());
         Self {
-            kind: branch.kind.into(),
+            kind: branch.kind,
             path: branch.address(),
             module: branch.address(),
             source: branch.source.clone(),
