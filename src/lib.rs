@@ -16,6 +16,20 @@
 //!                                                       +--> Report --report--> human, json
 //! ```
 //!
+//! # For other programs
+//!
+//! What is named at the top of this crate is what other programs need most; it stays as it is where
+//! the rooms below change:
+//!
+//! - [`LockFile::parse`] and [`write`](lockfile::write()) read and write lock files,
+//! - [`ProviderAddr`], [`Version`], [`Constraints`], [`Platform`] and [`Hash`] are what they are about,
+//! - [`hash_zip`] and [`hash_directory`] compute the hashes of a package,
+//! - [`diff`] and [`merge`] compare lock files,
+//! - [`verify::run`] checks a lock file, [`locker::run`] completes one with packages of any
+//!   [`Source`](sources::Source).
+//!
+//! # Rooms
+//!
 //! The rooms below are in reading order: words, documents, the outside, decisions, flows, report,
 //! shell. Each imports only rooms that stand before it.
 //!
@@ -29,6 +43,7 @@ pub mod addr;
 pub mod diag;
 pub mod hash;
 pub mod package;
+#[doc(hidden)]
 pub mod parallel;
 pub mod platform;
 pub mod requirement;
@@ -59,5 +74,16 @@ pub mod workspace;
 
 pub mod report;
 
+#[doc(hidden)]
 pub mod cli;
 pub mod os;
+
+pub use addr::ProviderAddr;
+pub use archive::dir::hash_directory;
+pub use archive::zip::hash_zip;
+pub use flavor::Flavor;
+pub use hash::{Hash, Hashes};
+pub use lockfile::{LockFile, ProviderLock};
+pub use platform::Platform;
+pub use review::{diff, merge};
+pub use version::{Constraints, Version};

@@ -32,7 +32,22 @@ struct Found {
 /// # Errors
 /// A link to a directory, a link that leads nowhere, anything that is neither file nor directory, a
 /// line feed in a name, what exceeds the limits, what cannot be read. Of several files that cannot
-/// be read, the first by name is told.
+/// be read, the first by name is reported.
+///
+/// # Examples
+/// ```
+/// use std::num::NonZeroUsize;
+/// use std::path::Path;
+///
+/// use lockctl::archive::Limits;
+/// use lockctl::world::mem::MemFiles;
+///
+/// let files = MemFiles::with(&[("/p/terraform-provider-x", "program")]);
+/// let one = NonZeroUsize::MIN;
+/// let hashed = lockctl::hash_directory(&files, Path::new("/p"), &Limits::PACKAGE, one)?;
+/// assert!(hashed.h1.as_str().starts_with("h1:"));
+/// # Ok::<(), lockctl::archive::ArchiveError>(())
+/// ```
 pub fn hash_directory(
     files: &dyn Files,
     dir: &Path,

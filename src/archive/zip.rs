@@ -76,6 +76,16 @@ pub enum Oddity {
 ///
 /// # Errors
 /// The first fault, in the order: list of entries, names, places, contents.
+///
+/// # Examples
+/// ```
+/// use std::io::Cursor;
+///
+/// use lockctl::archive::{ArchiveError, Limits};
+///
+/// let error = lockctl::hash_zip(Cursor::new(b"no zip"), &Limits::PACKAGE);
+/// assert!(matches!(error, Err(ArchiveError::NotAZip { .. })));
+/// ```
 pub fn hash_zip(mut reader: impl Read + Seek, limits: &Limits) -> Result<ZipHashes, ArchiveError> {
     reader.seek(SeekFrom::Start(0))?;
     let zh = hash::zh(&mut reader)?;

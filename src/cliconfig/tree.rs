@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use super::native::{Fault, Origin, prepare};
 use super::veil;
-use crate::diag::{self, Span, Texts};
+use crate::diag::{self, FileId, Span};
 use crate::hcl::{
     self,
     tree::{Attribute, Block, Body, Expr, ExprKind, Item, ObjectItem, ObjectKey, Word},
@@ -143,8 +143,7 @@ fn native(text: &str) -> (Vec<u8>, Result<Vec<Entry>, Vec<Fault>>) {
         origins: prepared.origins,
     };
     // The places in the structure are no places in the file, so it has a table of its own.
-    let structure = Texts::default().add("", Vec::new());
-    let (body, mut found) = hcl::parse(structure, prepared.structure.as_bytes());
+    let (body, mut found) = hcl::parse(FileId::ALONE, prepared.structure.as_bytes());
     found.retain(|problem| problem.severity == diag::Severity::Error);
     let fault = |problem: diag::Diagnostic| {
         let span = problem.primary.map(|label| convert.place(label.span));

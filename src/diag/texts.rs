@@ -42,6 +42,11 @@ struct Checkpoint {
     characters: usize,
 }
 
+impl FileId {
+    /// The id of the only text, for whoever reads just one; in a table that of the first.
+    pub const ALONE: Self = Self(0);
+}
+
 impl Texts {
     /// Adds a text and returns its id.
     ///

@@ -17,7 +17,7 @@ pub mod rules {
 use std::collections::BTreeMap;
 
 use crate::addr::ProviderAddr;
-use crate::diag::Span;
+use crate::diag::{Diagnostic, FileId, Span, has_errors};
 use crate::flavor::{Flavor, Program};
 use crate::hash::{Hash, Hashes};
 use crate::version::{Constraints, Version};
@@ -82,6 +82,30 @@ pub struct Places {
 }
 
 impl LockFile {
+    /// Reads the text of a lock file by the rules of a flavor; it need not be UTF-8, because comments
+    /// may hold anything. [`parse`] also says where each entry stands.
+    ///
+    /// # Errors
+    /// Everything that is wrong, if a program would refuse the file; spans are those of the text.
+    ///
+    /// # Examples
+    /// ```
+    /// use lockctl::{Flavor, LockFile};
+    ///
+    /// let text = "provider \"registry.terraform.io/hashicorp/null\" {\n  version = \"3.2.4\"\n}\n";
+    /// let lock = LockFile::parse(text.as_bytes(), Flavor::Terraform1_16).expect("it is sound");
+    /// let (addr, entry) = lock.providers.first_key_value().expect("one entry");
+    /// assert_eq!(addr.short(Flavor::Terraform1_16), "hashicorp/null");
+    /// assert_eq!(entry.version.to_string(), "3.2.4");
+    /// ```
+    pub fn parse(bytes: &[u8], flavor: Flavor) -> Result<Self, Vec<Diagnostic>> {
+        let (document, diagnostics) = parse(FileId::ALONE, bytes, flavor);
+        if has_errors(&diagnostics) {
+            return Err(diagnostics);
+        }
+        Ok(document.lock)
+    }
+
     /// Adds the entries that OpenTofu reads into a lock file of Terraform, and returns the pairs
     /// (entry that stood there, entry that was added).
     ///

@@ -104,7 +104,7 @@ impl ChangeKind {
 /// namespace, or both of a single provider type differ.
 ///
 /// ```
-/// use lockctl::diag::Texts;
+/// use lockctl::diag::FileId;
 /// use lockctl::flavor::Flavor;
 /// use lockctl::lockfile::{self, LockFile};
 /// use lockctl::review::{ChangeKind, diff, explain};
@@ -112,8 +112,7 @@ impl ChangeKind {
 /// let lock = |version: &str| -> LockFile {
 ///     let address = "registry.terraform.io/hashicorp/null";
 ///     let text = format!("provider {address:?} {{\n  version = {version:?}\n}}\n");
-///     let file = Texts::default().add("", Vec::new());
-///     lockfile::parse(file, text.as_bytes(), Flavor::Terraform1_16).0.lock
+///     lockfile::parse(FileId::ALONE, text.as_bytes(), Flavor::Terraform1_16).0.lock
 /// };
 /// let found = diff(&lock("3.2.4"), &lock("3.2.3"));
 /// let change = &found.providers[0];

@@ -65,14 +65,13 @@ impl HistoryFilter {
 /// ```
 /// use std::collections::BTreeMap;
 ///
-/// use lockctl::diag::Texts;
+/// use lockctl::diag::FileId;
 /// use lockctl::flavor::Flavor;
 /// use lockctl::lockfile;
 /// use lockctl::review::{ChangeKind, HistoryFilter, HistoryStep, history};
 ///
 /// let text = b"provider \"registry.terraform.io/hashicorp/null\" {\n  version = \"3.2.4\"\n}\n";
-/// let file = Texts::default().add("", Vec::new());
-/// let (document, _) = lockfile::parse(file, text, Flavor::Terraform1_16);
+/// let (document, _) = lockfile::parse(FileId::ALONE, text, Flavor::Terraform1_16);
 /// let locks = BTreeMap::from([("first", document.lock)]);
 /// let steps = [HistoryStep {
 ///     old: None,

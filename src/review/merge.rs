@@ -113,7 +113,7 @@ impl fmt::Display for Conflict {
 /// and no hash is ever taken away.
 ///
 /// ```
-/// use lockctl::diag::Texts;
+/// use lockctl::diag::FileId;
 /// use lockctl::flavor::Flavor;
 /// use lockctl::lockfile::{self, LockFile};
 /// use lockctl::review::{Prefer, merge};
@@ -121,8 +121,7 @@ impl fmt::Display for Conflict {
 /// let lock = |version: &str| -> LockFile {
 ///     let address = "registry.terraform.io/hashicorp/null";
 ///     let text = format!("provider {address:?} {{\n  version = {version:?}\n}}\n");
-///     let file = Texts::default().add("", Vec::new());
-///     lockfile::parse(file, text.as_bytes(), Flavor::Terraform1_16).0.lock
+///     lockfile::parse(FileId::ALONE, text.as_bytes(), Flavor::Terraform1_16).0.lock
 /// };
 /// let (base, ours, theirs) = (lock("3.2.2"), lock("3.2.3"), lock("3.2.4"));
 ///

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::markers::{Markers, part, write_merged};
 use super::merge::{Merged, Prefer, merge};
 use crate::addr::ProviderAddr;
-use crate::diag::{Texts, has_errors};
+use crate::diag::{FileId, has_errors};
 use crate::flavor::Flavor;
 use crate::lockfile::{self, LockFile};
 
@@ -61,8 +61,7 @@ impl MergeBase {
     /// unknown, too. An unknown entry is safe: [`merge`] then drops no hash of it.
     #[must_use]
     pub fn read(bytes: &[u8], flavor: Flavor) -> Self {
-        let file = Texts::default().add("", Vec::new());
-        let read = |bytes: &[u8]| lockfile::parse(file, bytes, flavor);
+        let read = |bytes: &[u8]| lockfile::parse(FileId::ALONE, bytes, flavor);
         if let Ok(Some(parted)) = part(bytes) {
             let (mut one, _) = read(&parted.ours);
             let (other, _) = read(&parted.theirs);

@@ -5,7 +5,7 @@
 //! configuration on both sides says.
 //!
 //! ```
-//! use lockctl::diag::Texts;
+//! use lockctl::diag::FileId;
 //! use lockctl::flavor::Flavor;
 //! use lockctl::review::{FileComparison, LockSide, Risk};
 //!

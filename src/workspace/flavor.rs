@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::diag::Texts;
+use crate::diag::FileId;
 use crate::flavor::{Flavor, FlavorChoice, Program};
 use crate::lockfile;
 use crate::world::Files;
@@ -27,8 +27,7 @@ pub fn flavor_of(
 
 /// Returns the program whose default registry, and only that, a lock file names.
 fn by_registries(bytes: &[u8]) -> Option<Program> {
-    let file = Texts::default().add("", Vec::new());
-    let (document, _) = lockfile::parse(file, bytes, Flavor::newest(Program::Terraform));
+    let (document, _) = lockfile::parse(FileId::ALONE, bytes, Flavor::newest(Program::Terraform));
     let names = |program| {
         let host = Flavor::newest(program).default_host();
         let mut addrs = document.lock.providers.keys();

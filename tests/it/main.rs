@@ -20,6 +20,7 @@ mod corpus_syntax;
 mod git;
 mod hostile_archives;
 mod interrupt;
+mod library;
 mod lockfiles;
 mod output_schema;
 mod pages;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use lockctl::diag::Texts;
+use lockctl::diag::FileId;
 use lockctl::flavor::Flavor;
 use lockctl::lockfile;
 use serde_json::Value;
@@ -51,8 +51,7 @@ fn corpus() -> Vec<Real> {
 /// Writes a root that requires exactly what a lock file locks.
 fn root_of(lab: &Lab, real: &Real) {
     lab.write(&format!("{}/{LOCK}", real.name), &real.text);
-    let file = Texts::default().add("", Vec::new());
-    let (document, _) = lockfile::parse(file, &real.text, Flavor::Terraform1_11);
+    let (document, _) = lockfile::parse(FileId::ALONE, &real.text, Flavor::Terraform1_11);
     let required = document.lock.providers.keys().enumerate();
     let required: String = required
         .map(|(at, provider)| format!("    p{at} = {{\n      source = \"{provider}\"\n    }}\n"))

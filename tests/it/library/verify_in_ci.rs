@@ -1,0 +1,51 @@
+//! Checks a lock file in a CI tool of one's own: which rules does it break?
+
+use lockctl::diag::FileId;
+use lockctl::project::Project;
+use lockctl::verify::{self, Advice, Checks, Groups, LockInput, RootInputs, Upstream, Wanted};
+use lockctl::{Flavor, lockfile};
+
+fn broken_rules(text: &str, platforms: &[&str]) -> Vec<&'static str> {
+    let flavor = Flavor::Terraform1_16;
+    let (document, diagnostics) = lockfile::parse(FileId::ALONE, text.as_bytes(), flavor);
+    let root = RootInputs {
+        flavor,
+        lock_path: lockfile::FILE_NAME.as_ref(),
+        lock: Some(LockInput {
+            file: FileId::ALONE,
+            bytes: text.as_bytes(),
+            document: &document,
+            diagnostics: &diagnostics,
+        }),
+        configuration: None,
+        project: &Project::default(),
+        project_file: lockctl::project::FILE_NAME,
+        advice: &Advice::here(),
+    };
+    let mut checks = Checks {
+        groups: &Groups::offline(),
+        platforms: &|_| Wanted::every(platforms.iter().map(|p| p.parse().unwrap()).collect()),
+        installation_faults: &[],
+        packages: None,
+        upstream: Upstream::NotAsked,
+        matrix: false,
+    };
+    let verdict = verify::run(&root, &mut checks);
+    verdict
+        .findings
+        .iter()
+        .map(|one| one.diagnostic.code)
+        .collect()
+}
+
+#[test]
+fn an_entry_without_hashes_is_incomplete() {
+    let text = format!(
+        "{}\nprovider \"example.com/acme/tool\" {{\n  version = \"1.0.0\"\n}}\n",
+        Flavor::Terraform1_16.header().trim_end()
+    );
+    assert_eq!(
+        broken_rules(&text, &["linux_amd64"]),
+        ["platforms-incomplete"]
+    );
+}
