@@ -4,9 +4,13 @@ use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{ArgAction, Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
+use crate::cli::Command;
+
+use crate::cli::diff::Diff;
 use crate::cli::explain::Explain;
 use crate::cli::fmt::Fmt;
 use crate::cli::generate::{Completions, Man};
@@ -22,6 +26,8 @@ use crate::cli::verify::Verify;
 use crate::cli::why::Why;
 use crate::flavor::FlavorChoice;
 use crate::platform::Platform;
+use crate::report::graph::Language;
+use crate::report::{CHECK_FORMATS, CheckFormat};
 use crate::verify::Group;
 
 /// Resolves, locks, verifies and explains the provider dependencies of Terraform and OpenTofu
@@ -32,7 +38,7 @@ pub(super) struct CommandLine {
     #[command(flatten)]
     pub(super) common: Common,
     #[command(subcommand)]
-    pub(super) command: Command,
+    pub(super) command: Typed,
 }
 
 /// What every command takes.
@@ -48,7 +54,7 @@ pub(super) struct Common {
     /// How results are printed: for people, or as one JSON object; by `verify`, `diff` and `explain`
     /// as Markdown; by `verify` as SARIF, as a JUnit report or as annotations of GitHub Actions; by
     /// `tree` as a picture to draw
-    #[arg(long, global = true, value_enum, default_value_t = Format::Human)]
+    #[arg(long, global = true, default_value = "human", value_parser = one_of(Format::all()))]
     pub(super) format: Format,
     /// When colours are used; auto: on a terminal, unless `NO_COLOR` is set
     #[arg(long, global = true, value_enum, default_value_t = When::Auto)]
@@ -71,16 +77,13 @@ pub(super) struct Common {
 }
 
 /// How results are printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Format {
     Human,
     Json,
     Markdown,
-    Sarif,
-    Junit,
-    Github,
-    Mermaid,
-    Dot,
+    Checks(&'static CheckFormat),
+    Graph(Language),
 }
 
 /// When something is done.
@@ -91,41 +94,65 @@ pub(super) enum When {
     Never,
 }
 
-#[derive(Clone, Debug, Subcommand)]
-pub(super) enum Command {
-    /// Create or complete the lock file: versions, constraints, hashes of all wanted platforms
-    Lock(Lock),
-    /// Check the lock file against configuration, platforms and installed packages
-    Verify(Verify),
-    /// Explain what changed between two lock files, or in all of a git repository, and whether it is
-    /// alarming
-    Diff(Diff),
-    /// Show what is locked
-    Show(Show),
-    /// Show every place that requires a provider, and whether any version can satisfy them all
-    Why(Why),
-    /// Show the modules, and what each of them requires by itself
-    Tree(Tree),
-    /// Explain rules: what a finding means, what follows, how to mend it
-    Explain(Explain),
-    /// Print the hashes of packages: zip files or unpacked directories
-    Hash(Hash),
-    /// Rewrite lock files in canonical form
-    Fmt(Fmt),
-    /// Merge three versions of a lock file, entry by entry (a merge driver of git)
-    Merge(Merge),
-    /// Merge lock files in which git left conflict markers, entry by entry
-    Resolve(Resolve),
-    /// Show the history of a provider, or of all, in the lock file of a git repository
-    Log(Log),
-    /// Wire lockctl into git: merge driver, diff driver, attributes
-    Git(Git),
-    /// Print a lock file for people, one fact a line (a diff driver of git)
-    GitTextconv(GitTextconv),
-    /// Print a completion script for a shell
-    Completions(Completions),
-    /// Print the manual page of a command, or write those of all commands
-    Man(Man),
+/// What a command prints beside text for people and JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FormatKind {
+    /// Markdown.
+    Prose,
+    /// What programs of CI read: findings about roots.
+    Checks,
+    /// Languages that draw graphs.
+    Graphs,
+}
+
+/// Defines the commands, one line each: its arguments, its name, which formats it prints beside text
+/// for people and JSON. The doc comment of the arguments is its help.
+macro_rules! commands {
+    ($($name:ident = $typed:literal, [$($kind:ident),*];)*) => {
+        #[derive(Clone, Debug, Subcommand)]
+        pub(super) enum Typed {
+            $($name($name),)*
+        }
+
+        impl Typed {
+            /// Returns the name of the command, as typed.
+            pub(super) fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$name(_) => $typed,)*
+                }
+            }
+
+            /// Returns what it does, and how its result reads.
+            pub(super) fn command(&self) -> &dyn Command {
+                match self {
+                    $(Self::$name(args) => args,)*
+                }
+            }
+        }
+
+        /// Every command with the formats that only some know.
+        const COMMANDS: &[(&str, &[FormatKind])] =
+            &[$(($typed, &[$(FormatKind::$kind),*])),*];
+    };
+}
+
+commands! {
+    Lock = "lock", [];
+    Verify = "verify", [Prose, Checks];
+    Diff = "diff", [Prose];
+    Show = "show", [];
+    Why = "why", [];
+    Tree = "tree", [Graphs];
+    Explain = "explain", [Prose];
+    Hash = "hash", [];
+    Fmt = "fmt", [];
+    Merge = "merge", [];
+    Resolve = "resolve", [];
+    Log = "log", [];
+    Git = "git", [];
+    GitTextconv = "git-textconv", [];
+    Completions = "completions", [];
+    Man = "man", [];
 }
 
 /// How configuration is read.
@@ -144,30 +171,6 @@ pub(super) struct Configuration {
     /// named by an option may lie elsewhere
     #[arg(long, value_name = "DIR")]
     pub(super) confine: Option<PathBuf>,
-}
-
-#[derive(Clone, Debug, Args)]
-pub(super) struct Diff {
-    /// The lock file before, its directory, or a revision: REV, A..B or A...B of a git repository
-    /// [default: HEAD]
-    #[arg(value_name = "OLD")]
-    pub(super) old: Option<PathBuf>,
-    /// The lock file now, its directory, or a revision [default: the work tree]
-    #[arg(value_name = "NEW", conflicts_with = "staged")]
-    pub(super) new: Option<PathBuf>,
-    /// Compare with what the next commit will hold
-    #[arg(long, alias = "cached")]
-    pub(super) staged: bool,
-    /// Exit with 1 if a change is as risky as this, or worse
-    #[arg(long, value_enum, value_name = "RISK")]
-    pub(super) fail_on: Option<FailOn>,
-}
-
-/// From which risk on a change is a bad answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum FailOn {
-    Warning,
-    Danger,
 }
 
 #[derive(Clone, Debug, Args)]
@@ -198,50 +201,6 @@ impl Roots {
     }
 }
 
-impl Command {
-    /// Returns how configuration is read, for commands that do.
-    pub(super) fn configuration(&self) -> Option<&Configuration> {
-        match self {
-            Self::Lock(args) => Some(&args.configuration),
-            Self::Verify(args) => Some(&args.configuration),
-            Self::Why(args) => Some(&args.configuration),
-            Self::Tree(args) => Some(&args.configuration),
-            _ => None,
-        }
-    }
-
-    /// Returns the paths of packages that options name.
-    pub(super) fn packages(&self) -> Vec<PathBuf> {
-        match self {
-            Self::Lock(args) => args.fs_mirror.iter().cloned().collect(),
-            Self::Verify(args) => [&*args.fs_mirrors, &*args.packages].concat(),
-            _ => Vec::new(),
-        }
-    }
-
-    /// Returns the name of the command, as typed.
-    pub(super) fn name(&self) -> &'static str {
-        match self {
-            Self::Lock(_) => "lock",
-            Self::Verify(_) => "verify",
-            Self::Diff(_) => "diff",
-            Self::Show(_) => "show",
-            Self::Why(_) => "why",
-            Self::Tree(_) => "tree",
-            Self::Explain(_) => "explain",
-            Self::Hash(_) => "hash",
-            Self::Fmt(_) => "fmt",
-            Self::Merge(_) => "merge",
-            Self::Resolve(_) => "resolve",
-            Self::Log(_) => "log",
-            Self::Git(_) => "git",
-            Self::GitTextconv(_) => "git-textconv",
-            Self::Completions(_) => "completions",
-            Self::Man(_) => "man",
-        }
-    }
-}
-
 impl CommandLine {
     /// Reads what was typed.
     ///
@@ -250,11 +209,12 @@ impl CommandLine {
     pub(super) fn read(args: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
         let line = Self::try_parse_from(args)?;
         let format = line.common.format;
-        let named = format.to_possible_value();
-        let name = named.as_ref().map_or("", |value| value.get_name());
-        let text = match (format.commands(&line.command), &line.command) {
-            (Err(commands), _) => format!("'--format {name}' is a format of {commands} only"),
-            (_, Command::Verify(args))
+        let text = match (format.check(line.command.name()), &line.command) {
+            (Err(commands), _) => {
+                let name = format.name();
+                format!("'--format {name}' is a format of {commands} only")
+            }
+            (_, Typed::Verify(args))
                 if line.common.offline && args.groups().wants(Group::Upstream) =>
             {
                 "'--upstream' asks registries, and '--offline' forbids that".to_owned()
@@ -266,32 +226,73 @@ impl CommandLine {
 }
 
 impl Format {
+    /// Returns every format with its name, in the order in which help lists them.
+    fn all() -> impl Iterator<Item = (&'static str, Self)> {
+        let checks = CHECK_FORMATS.iter();
+        let checks = checks.map(|format| (format.name, Self::Checks(format)));
+        let prose = [
+            ("human", Self::Human),
+            ("json", Self::Json),
+            ("markdown", Self::Markdown),
+        ];
+        let graphs = [
+            ("mermaid", Self::Graph(Language::Mermaid)),
+            ("dot", Self::Graph(Language::Dot)),
+        ];
+        prose.into_iter().chain(checks).chain(graphs)
+    }
+
+    fn name(self) -> &'static str {
+        let mut all = Self::all();
+        let own = all.find_map(|(name, format)| (format == self).then_some(name));
+        own.expect("every format has a name")
+    }
+
     /// Makes sure that a command knows the format.
     ///
     /// # Errors
     /// With the commands that do.
-    fn commands(self, command: &Command) -> Result<(), &'static str> {
-        let (knows, commands) = match self {
-            Self::Human | Self::Json => (true, "every command"),
-            Self::Markdown => (
-                matches!(
-                    command,
-                    Command::Diff(_) | Command::Explain(_) | Command::Verify(_)
-                ),
-                "`lockctl diff`, `lockctl explain` and `lockctl verify`",
-            ),
-            Self::Sarif | Self::Junit | Self::Github => {
-                (matches!(command, Command::Verify(_)), "`lockctl verify`")
-            }
-            Self::Mermaid | Self::Dot => (matches!(command, Command::Tree(_)), "`lockctl tree`"),
+    fn check(self, command: &str) -> Result<(), String> {
+        let kind = match self {
+            Self::Human | Self::Json => return Ok(()),
+            Self::Markdown => FormatKind::Prose,
+            Self::Checks(_) => FormatKind::Checks,
+            Self::Graph(_) => FormatKind::Graphs,
         };
-        if knows { Ok(()) } else { Err(commands) }
+        let knowing = COMMANDS.iter().filter(|(_, kinds)| kinds.contains(&kind));
+        let mut names: Vec<&str> = knowing.map(|(name, _)| *name).collect();
+        if names.contains(&command) {
+            return Ok(());
+        }
+        names.sort_unstable();
+        let names: Vec<String> = names
+            .iter()
+            .map(|name| format!("`lockctl {name}`"))
+            .collect();
+        Err(match names.split_last() {
+            Some((last, [])) => last.clone(),
+            Some((last, others)) => format!("{} and {last}", others.join(", ")),
+            None => "no command".to_owned(),
+        })
     }
 }
 
 pub(in crate::cli) fn jobs(text: &str) -> Result<NonZeroUsize, String> {
     text.parse()
         .map_err(|_| "write a whole number from 1 up".to_owned())
+}
+
+/// Reads one of a few words, which help lists.
+pub(in crate::cli) fn one_of<T: Clone + Send + Sync + 'static>(
+    words: impl IntoIterator<Item = (&'static str, T)>,
+) -> impl TypedValueParser<Value = T> {
+    let words: Vec<(&'static str, T)> = words.into_iter().collect();
+    let names: Vec<&'static str> = words.iter().map(|(name, _)| *name).collect();
+    PossibleValuesParser::new(names).map(move |word: String| {
+        let mut known = words.iter();
+        let value = known.find_map(|(name, value)| (*name == word).then(|| value.clone()));
+        value.expect("the parser lets no other word through")
+    })
 }
 
 /// One value of `--platform`.
@@ -363,7 +364,7 @@ mod tests {
             "all",
         ];
         let parsed = CommandLine::try_parse_from(line).expect("valid");
-        let Command::Lock(lock) = parsed.command else {
+        let Typed::Lock(lock) = parsed.command else {
             panic!("lock was typed")
         };
         let named = PlatformArg::Named("linux_amd64".parse().expect("valid"));

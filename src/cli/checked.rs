@@ -5,41 +5,9 @@ use std::collections::BTreeMap;
 use std::path::{Component, MAIN_SEPARATOR, Path, PathBuf};
 
 use crate::cli::World;
-use crate::cli::output::Output;
 use crate::project::{self, Place};
-use crate::report::json::Finding;
-use crate::report::{Block, Checked, RootResult};
+use crate::report::RootResult;
 use crate::world::clean;
-
-/// Makes what the formats of CI are rendered from.
-///
-/// Where a command was started differs from job to job, and from one of its roots to the next; what
-/// reads these formats knows files by their path in the repository. The nearest `.git` above a root
-/// marks its top; without any, paths start from the working directory.
-pub(super) fn checked(output: &Output, world: World<'_>) -> Checked {
-    let current = world.env.current_dir().unwrap_or_default();
-    let mut roots = output.roots.clone();
-    for root in &mut roots {
-        let top = project::repository(world.disk, &Place::new(Path::new(&root.path), &current));
-        let top = top.unwrap_or_else(|| current.clone());
-        let off = root.turned_off.iter_mut().map(|off| &mut off.finding);
-        let paths = root.findings.iter_mut().chain(off).flat_map(paths);
-        for path in paths.chain([&mut root.path]) {
-            *path = below(&top, &clean(&current.join(&*path)));
-        }
-    }
-    let remarks = output.report.notes.iter().filter_map(|block| match block {
-        Block::Remark(tone, text) => Some((*tone, text.clone())),
-        _ => None,
-    });
-    Checked {
-        command: output.command,
-        exit: output.exit,
-        remarks: remarks.collect(),
-        not_locked: output.not_locked.as_ref().map_or(0, Vec::len),
-        roots,
-    }
-}
 
 /// Returns how the formats of CI name the paths of a root, which start at the top of its repository.
 pub(super) fn from_the_top(world: World<'_>) -> impl Fn(&RootResult, &str) -> String {
@@ -53,14 +21,6 @@ pub(super) fn from_the_top(world: World<'_>) -> impl Fn(&RootResult, &str) -> St
         });
         below(top, &clean(&current.join(path)))
     }
-}
-
-fn paths(finding: &mut Finding) -> impl Iterator<Item = &mut String> {
-    let related = finding.related.iter_mut();
-    finding
-        .file
-        .iter_mut()
-        .chain(related.map(|place| &mut place.file))
 }
 
 /// Names an absolute path from a directory on; as it is if it does not lie below.

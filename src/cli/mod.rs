@@ -14,7 +14,7 @@ mod log;
 mod merge;
 mod network;
 mod oddities;
-mod output;
+mod print;
 mod progress;
 mod resolve;
 mod root;
@@ -30,15 +30,11 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use crate::report::graph::{self, Graph, Language};
-use crate::report::reading::{self, Total};
-use crate::report::{
-    Block, Checked, CommandResult, Failure, Subject, Tone, github, human, json, junit, markdown,
-    sarif,
-};
-use crate::world::{Clock, Confined, Disk, Env, Http, Run, Stream};
-use args::{Command as Typed, CommandLine, Common, Format};
-use output::Output;
+use crate::report::graph::Graph;
+use crate::report::reading::Total;
+use crate::report::{Block, CommandResult, Failure};
+use crate::world::{Clock, Confined, Disk, Env, Http, Run};
+use args::{CommandLine, Common, Configuration};
 
 /// Done, and clean.
 pub const CLEAN: u8 = 0;
@@ -85,39 +81,40 @@ pub fn run(args: impl IntoIterator<Item = OsString>, world: World<'_>, io: &mut 
         }
         Err(error) => return usage(&error, io),
     };
-    let done = match confined(&line, world) {
-        Ok(None) => dispatch(&line, world, io.stderr),
-        Ok(Some(disk)) => dispatch(
-            &line,
-            World {
+    let (common, command) = (&line.common, line.command.command());
+    let result = match confined(common, command, world) {
+        Ok(None) => command.run(common, world, io.stderr),
+        Ok(Some(disk)) => {
+            let confined = World {
                 disk: &disk,
                 ..world
-            },
-            io.stderr,
-        ),
-        Err(failure) => Done::Old(Output::failed(line.command.name(), failure)),
+            };
+            command.run(common, confined, io.stderr)
+        }
+        Err(failure) => CommandResult::failed(line.command.name(), [failure]),
     };
-    match done {
-        Done::Old(mut output) => {
-            output.sum_up(&line.common);
-            let printed = output.print(&line.common, world, io);
-            exit_code(output.exit, printed, io)
-        }
-        Done::New(result, command) => {
-            let printed = print(&result, command, (&line.common, world), io);
-            exit_code(result.exit, printed, io)
-        }
-    }
+    let printed = print::print(&result, command, common, world, io);
+    exit_code(result.exit, printed, io)
 }
 
-/// What a command came to, with the command that says how it reads.
-enum Done<'a> {
-    Old(Output),
-    New(CommandResult, &'a dyn Command),
-}
+/// Where a command shows what goes on meanwhile. Any thread may write there.
+pub(in crate::cli) type Stderr<'a> = dyn Write + Send + 'a;
 
 /// A command: what it does, and how its result reads.
 pub(in crate::cli) trait Command {
+    /// Does what was typed.
+    fn run(&self, common: &Common, world: World<'_>, stderr: &mut Stderr<'_>) -> CommandResult;
+
+    /// Returns how configuration is read, if the command reads any.
+    fn configuration(&self) -> Option<&Configuration> {
+        None
+    }
+
+    /// Returns the paths of packages that options name.
+    fn packages(&self) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
     /// Returns what people read on standard output.
     fn text(&self, _result: &CommandResult, _look: Look) -> Vec<Block> {
         Vec::new()
@@ -145,80 +142,21 @@ pub(in crate::cli) struct Look {
     pub(in crate::cli) columns: usize,
 }
 
-/// How wide text is where there is no terminal, in columns.
-const USUAL_COLUMNS: usize = 80;
-
-/// Prints a result in the format that was asked for.
-fn print(
-    result: &CommandResult,
-    command: &dyn Command,
-    (common, world): (&Common, World<'_>),
-    io: &mut Io<'_>,
-) -> io::Result<()> {
-    let env = world.env;
-    let look = Look {
-        verbose: common.verbose,
-        markdown: common.format == Format::Markdown,
-        columns: env.columns(Stream::Stdout).unwrap_or(USUAL_COLUMNS),
-    };
-    let out = &mut *io.stdout;
-    let checked = || Checked::of(result, &checked::from_the_top(world));
-    let mut notes = reading::notes(result, command.total(), common.verbose);
-    match common.format {
-        Format::Json => {
-            json::render(out, result)?;
-            return out.flush();
-        }
-        // The runner reads commands from either stream: nothing may stand beside them.
-        Format::Github => {
-            github::render(out, &checked())?;
-            return out.flush();
-        }
-        Format::Sarif => sarif::render(out, &checked())?,
-        Format::Junit => junit::render(out, &checked())?,
-        Format::Markdown if matches!(result.subject, Subject::Roots(_)) => {
-            markdown::checks(out, &checked())?;
-        }
-        Format::Markdown => markdown::render(out, &command.text(result, look))?,
-        Format::Human => {
-            if let Subject::Text(text) = &result.subject {
-                out.write_all(text)?;
-            }
-            let colors = output::colors(common.color, env, Stream::Stdout);
-            human::render(out, &command.text(result, look), &result.texts, colors)?;
-        }
-        Format::Mermaid | Format::Dot => {
-            let language = match common.format {
-                Format::Dot => Language::Dot,
-                _ => Language::Mermaid,
-            };
-            let graph = command.graph(result, look);
-            graph::render(out, &graph, language)?;
-            let too_large = graph.too_large(language);
-            notes.extend(too_large.map(|text| Block::Remark(Tone::Warning, text)));
-        }
-    }
-    out.flush()?;
-    if common.quiet {
-        notes.retain(|block| !block.is_note());
-    }
-    let colors = output::colors(common.color, env, Stream::Stderr);
-    human::render(io.stderr, &notes, &result.texts, colors)?;
-    io.stderr.flush()
-}
-
 /// Returns the files of the directory that nothing may be read outside of, if one was named.
 ///
 /// # Errors
 /// If it is no directory.
-fn confined<'a>(line: &CommandLine, world: World<'a>) -> Result<Option<Confined<'a>>, Failure> {
-    let named = line.command.configuration();
+fn confined<'a>(
+    common: &Common,
+    command: &dyn Command,
+    world: World<'a>,
+) -> Result<Option<Confined<'a>>, Failure> {
+    let named = command.configuration();
     let Some(top) = named.and_then(|named| named.confine.as_deref()) else {
         return Ok(None);
     };
-    let common = &line.common;
     let files = common.config.iter().chain(&common.cli_config);
-    let packages = line.command.packages();
+    let packages = command.packages();
     let beside: Vec<PathBuf> = files
         .chain(&packages)
         .map(|path| setup::below(common, path))
@@ -246,34 +184,6 @@ fn exit_code(code: u8, printed: io::Result<()>, io: &mut Io<'_>) -> u8 {
             FAILED
         }
     }
-}
-
-fn dispatch<'a>(
-    line: &'a CommandLine,
-    world: World<'_>,
-    stderr: &mut (dyn Write + Send),
-) -> Done<'a> {
-    let common = &line.common;
-    Done::Old(match &line.command {
-        Typed::Lock(args) => lock::run(common, args, world, stderr),
-        Typed::Verify(args) => {
-            return Done::New(verify::run(common, args, world, stderr), args);
-        }
-        Typed::Diff(args) => diff::run(common, args, world),
-        Typed::Show(args) => return Done::New(show::run(common, args, world), args),
-        Typed::Why(args) => return Done::New(why::run(common, args, world), args),
-        Typed::Tree(args) => return Done::New(tree::run(common, args, world), args),
-        Typed::Hash(args) => return Done::New(hash::run(common, args, world), args),
-        Typed::Fmt(args) => return Done::New(fmt::run(common, args, world), args),
-        Typed::Merge(args) => return Done::New(merge::run(common, args, world), args),
-        Typed::Resolve(args) => return Done::New(resolve::run(common, args, world), args),
-        Typed::Explain(args) => return Done::New(explain::run(common, args, world), args),
-        Typed::Log(args) => return Done::New(log::run(common, args, world), args),
-        Typed::Git(args) => git::run(common, args, world),
-        Typed::GitTextconv(args) => git::textconv(common, args, world),
-        Typed::Completions(args) => return Done::New(generate::completions(args), args),
-        Typed::Man(args) => return Done::New(generate::man(common, args, world), args),
-    })
 }
 
 /// Prints help, the version, or what is wrong with the arguments.

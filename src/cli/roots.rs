@@ -6,11 +6,9 @@ use std::rc::Rc;
 
 use crate::cli::World;
 use crate::cli::args::{Common, Roots};
-use crate::cli::output::RootOutput;
 use crate::cli::root::Root;
 use crate::cli::setup;
 use crate::diag::{Diagnostic, Texts, has_errors};
-use crate::flavor::Flavor;
 use crate::report::json::Status;
 use crate::report::{CommandResult, Failure, RootResult};
 use crate::workspace::{self, StatedProject, Workspace, WorkspaceError};
@@ -19,70 +17,9 @@ use crate::world::Replaced;
 /// How often a command starts over when the lock file changes under it.
 const RESTARTS: usize = 1;
 
-/// What the result of a root takes while the root is opened.
-pub(super) trait OfRoot {
-    fn begin(path: String) -> Self;
-    fn failure(&mut self, failure: Failure);
-    /// Takes what is wrong with a project file; people see it if it is shown.
-    fn project_faults(&mut self, faults: &[Diagnostic], is_shown: bool, texts: &Texts);
-    fn opened(&mut self, flavor: Flavor, remark: Option<String>);
-}
-
-impl OfRoot for RootOutput {
-    fn begin(path: String) -> Self {
-        Self::new(path)
-    }
-
-    fn failure(&mut self, failure: Failure) {
-        self.fail(failure);
-    }
-
-    fn project_faults(&mut self, faults: &[Diagnostic], is_shown: bool, texts: &Texts) {
-        self.faults(faults, texts);
-        if !is_shown {
-            self.report.notes.clear();
-        }
-    }
-
-    fn opened(&mut self, flavor: Flavor, remark: Option<String>) {
-        self.json.flavor = Some(flavor.to_string());
-        if let Some(remark) = remark {
-            self.remark(remark);
-        }
-    }
-}
-
-impl OfRoot for RootResult {
-    fn begin(path: String) -> Self {
-        Self::new(path)
-    }
-
-    fn failure(&mut self, failure: Failure) {
-        self.fail(failure);
-    }
-
-    fn project_faults(&mut self, faults: &[Diagnostic], is_shown: bool, _: &Texts) {
-        if is_shown {
-            self.faults(faults);
-            return;
-        }
-        self.aside(faults);
-        if has_errors(faults) {
-            self.status = Status::Failed;
-        }
-    }
-
-    fn opened(&mut self, flavor: Flavor, remark: Option<String>) {
-        self.flavor = Some(flavor);
-        if let Some(remark) = remark {
-            self.remark(remark);
-        }
-    }
-}
-
 /// What all roots came to.
-pub(super) struct Ran<T = RootOutput> {
-    pub(super) outputs: Vec<T>,
+pub(super) struct RootResults {
+    pub(super) results: Vec<RootResult>,
     /// Everything that was read.
     pub(super) texts: Texts,
     /// Directories with configuration that no root covers, if roots were looked for.
@@ -93,22 +30,23 @@ pub(super) struct Ran<T = RootOutput> {
 ///
 /// Work that writes a lock file and finds it changed meanwhile starts over; what it said before
 /// does not count. The failure of one root stops no other.
-pub(super) fn each<T: OfRoot>(
+pub(super) fn each(
     common: &Common,
     roots: &Roots,
     world: World<'_>,
-    mut work: impl FnMut(&Rc<Root>, &mut Texts, &mut T) -> Result<Replaced, Failure>,
-) -> Ran<T> {
-    let mut ran = Ran::default();
+    mut work: impl FnMut(&Rc<Root>, &mut Texts, &mut RootResult) -> Result<Replaced, Failure>,
+) -> RootResults {
+    let mut ran = RootResults::default();
     let Some((mut opening, dirs)) = start(common, roots, world, &mut ran) else {
         return ran;
     };
     for dir in dirs {
-        let mut attempt = |output: &mut T| match opening.open(&dir, &mut ran.texts, output)? {
-            Some(root) => work(&Rc::new(root), &mut ran.texts, output),
-            None => Ok(Replaced::Done),
-        };
-        ran.outputs
+        let mut attempt =
+            |output: &mut RootResult| match opening.open(&dir, &mut ran.texts, output)? {
+                Some(root) => work(&Rc::new(root), &mut ran.texts, output),
+                None => Ok(Replaced::Done),
+            };
+        ran.results
             .push(with_restarts(&dir, 1 + RESTARTS, &mut attempt));
     }
     ran
@@ -126,7 +64,7 @@ pub(super) trait Together {
         &mut self,
         root: Root,
         texts: &mut Texts,
-        output: &mut RootOutput,
+        output: &mut RootResult,
     ) -> Result<Option<Self::Opened>, Failure>;
 
     /// Does the work; returns an outcome for each root, in their order.
@@ -138,7 +76,7 @@ pub(super) trait Together {
         root: &Self::Opened,
         outcome: Self::Outcome,
         texts: &Texts,
-        output: &mut RootOutput,
+        output: &mut RootResult,
     ) -> Result<Replaced, Failure>;
 }
 
@@ -152,13 +90,13 @@ pub(super) fn together<T: Together>(
     roots: &Roots,
     world: World<'_>,
     job: &mut T,
-) -> Ran {
-    let mut ran = Ran::default();
+) -> RootResults {
+    let mut ran = RootResults::default();
     let Some((mut opening, dirs)) = start(common, roots, world, &mut ran) else {
         return ran;
     };
     let mut open =
-        |dir: &Path, job: &mut T, texts: &mut Texts, output: &mut RootOutput| match opening
+        |dir: &Path, job: &mut T, texts: &mut Texts, output: &mut RootResult| match opening
             .open(dir, texts, output)?
         {
             Some(root) => job.open(root, texts, output),
@@ -166,7 +104,7 @@ pub(super) fn together<T: Together>(
         };
     let mut all = Vec::new();
     for dir in dirs {
-        let mut output = RootOutput::new(dir.display().to_string());
+        let mut output = RootResult::new(dir.display().to_string());
         let opened = open(&dir, job, &mut ran.texts, &mut output);
         let opened = opened.unwrap_or_else(|failure| {
             output.fail(failure);
@@ -181,7 +119,7 @@ pub(super) fn together<T: Together>(
     let mut outcomes = job.work(&opened).into_iter();
     for (dir, mut output, opened) in all {
         let Some(opened) = opened else {
-            ran.outputs.push(output);
+            ran.results.push(output);
             continue;
         };
         let outcome = outcomes.next().expect("an outcome for each root");
@@ -199,18 +137,18 @@ pub(super) fn together<T: Together>(
                 job.finish(&opened, outcome, &ran.texts, output)
             }),
         };
-        ran.outputs.push(output);
+        ran.results.push(output);
     }
     ran
 }
 
 /// Finds the roots of a run, and what it takes to open them; `None` if there can be none, which is
 /// put out already.
-fn start<'a, T: OfRoot>(
+fn start<'a>(
     common: &'a Common,
     roots: &Roots,
     world: World<'a>,
-    ran: &mut Ran<T>,
+    ran: &mut RootResults,
 ) -> Option<(Opening<'a>, Vec<PathBuf>)> {
     let project = common.config.as_ref().map(|path| StatedProject {
         path: setup::below(common, path),
@@ -258,37 +196,40 @@ struct Opening<'a> {
 
 impl Opening<'_> {
     /// Opens a root; `None` if its project file is broken, which the output says.
-    fn open<T: OfRoot>(
+    fn open(
         &mut self,
         dir: &Path,
         texts: &mut Texts,
-        output: &mut T,
+        output: &mut RootResult,
     ) -> Result<Option<Root>, Failure> {
         let file = self.workspace.project(dir, texts)?;
         let is_first = file
             .path
             .as_ref()
             .is_none_or(|path| self.reported.insert(path.clone()));
-        output.project_faults(&file.diagnostics, is_first, texts);
+        project_faults(output, &file.diagnostics, is_first);
         let Some(root) = self.workspace.open(dir, file, texts)? else {
             return Ok(None);
         };
-        output.opened(root.flavor, setup::flavor_remark(root.choice));
+        output.flavor = Some(root.flavor);
+        if let Some(remark) = setup::flavor_remark(root.choice) {
+            output.remark(remark);
+        }
         Ok(Some(Root::new(root, self.common)))
     }
 }
 
-impl<T> Default for Ran<T> {
+impl Default for RootResults {
     fn default() -> Self {
         Self {
-            outputs: Vec::new(),
+            results: Vec::new(),
             texts: Texts::default(),
             not_locked: None,
         }
     }
 }
 
-impl Ran<RootResult> {
+impl RootResults {
     /// Makes the result of a command out of those of its roots.
     pub(super) fn into_result(self, command: &'static str) -> CommandResult {
         let not_locked = self.not_locked.map(|dirs| {
@@ -297,38 +238,50 @@ impl Ran<RootResult> {
         });
         CommandResult {
             not_locked,
-            ..CommandResult::of_roots(command, self.outputs, self.texts)
+            ..CommandResult::of_roots(command, self.results, self.texts)
         }
     }
 }
 
-impl<T: OfRoot> Ran<T> {
+impl RootResults {
     fn fail(&mut self, dir: PathBuf, failure: Failure) {
-        let mut output = T::begin(dir.display().to_string());
-        output.failure(failure);
-        self.outputs.push(output);
+        let mut output = RootResult::new(dir.display().to_string());
+        output.fail(failure);
+        self.results.push(output);
     }
 }
 
 /// Attempts something so many times as long as the lock file changes under it.
-fn with_restarts<T: OfRoot>(
+fn with_restarts(
     dir: &Path,
     times: usize,
-    attempt: &mut dyn FnMut(&mut T) -> Result<Replaced, Failure>,
-) -> T {
+    attempt: &mut dyn FnMut(&mut RootResult) -> Result<Replaced, Failure>,
+) -> RootResult {
     for _ in 0..times {
-        let mut output = T::begin(dir.display().to_string());
+        let mut output = RootResult::new(dir.display().to_string());
         match attempt(&mut output) {
             Ok(Replaced::Done) => return output,
             Ok(Replaced::Changed) => {}
             Err(failure) => {
-                output.failure(failure);
+                output.fail(failure);
                 return output;
             }
         }
     }
-    let mut output = T::begin(dir.display().to_string());
+    let mut output = RootResult::new(dir.display().to_string());
     let path = workspace::lock_path(dir);
-    output.failure(WorkspaceError::KeepsChanging { path }.into());
+    output.fail(WorkspaceError::KeepsChanging { path }.into());
     output
+}
+
+/// Adds what is wrong with a project file; people see it once, whatever the number of its roots.
+fn project_faults(result: &mut RootResult, faults: &[Diagnostic], is_shown: bool) {
+    if is_shown {
+        result.faults(faults);
+        return;
+    }
+    result.aside(faults);
+    if has_errors(faults) {
+        result.status = Status::Failed;
+    }
 }

@@ -23,8 +23,10 @@ mod tests;
 mod tree;
 
 pub use changes::{Change, Changes, Linked, Remark};
-pub use checked::Checked;
-pub use result::{CommandResult, Entry, PackageResult, RootResult, Sentence, Shown, Subject};
+pub use checked::{CHECK_FORMATS, CheckFormat, Checked};
+pub use result::{
+    CommandResult, Entry, FileResult, Files, PackageResult, RootResult, Sentence, Shown, Subject,
+};
 pub use tree::Tree;
 
 use crate::diag::{self, Diagnostic};

@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use super::checked::statuses;
 use super::json::{self, Package, Status};
-use super::result::{CommandResult, Entry, RootResult, Sentence, Shown, Subject};
+use super::result::{CommandResult, Entry, FileResult, RootResult, Sentence, Shown, Subject};
 use super::{Block, Failure, Tone};
 use crate::diag::{Counts, Diagnostic, Finding, Severity};
+use crate::review::FileComparison;
 
 /// How the results of a command about roots read.
 #[derive(Clone, Copy)]
@@ -105,7 +106,18 @@ pub fn notes(result: &CommandResult, total_at: Total, verbose: bool) -> Vec<Bloc
             };
             packages.iter().flat_map(of_package).collect()
         }
-        Subject::Files(..) | Subject::Rules(_) | Subject::Text(_) => Vec::new(),
+        Subject::Files(all) => {
+            let of_file = |file: &FileResult| {
+                let FileComparison { old, new, .. } = &file.comparison;
+                let sides = old.iter().chain(new);
+                let faults = sides.flat_map(|side| side.diagnostics.iter().cloned());
+                let failures = file.failures.iter().cloned().map(Block::Failure);
+                let faults = faults.map(Block::Diagnostic);
+                faults.chain(failures).collect::<Vec<_>>()
+            };
+            all.files.iter().flat_map(of_file).collect()
+        }
+        Subject::Rules(_) | Subject::Text(_) => Vec::new(),
     };
     blocks.extend(result.remarks.iter().map(remark));
     if verbose {

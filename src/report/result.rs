@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::json::{
-    File, Fixed, GitSetting, MatrixRow, Package, Provider, Rule, Status, Verdict as Judgement,
-};
+use super::json::{Fixed, GitSetting, MatrixRow, Package, Provider, Rule, Status};
 use super::{Failure, Tone};
 use crate::addr::ProviderAddr;
 use crate::config::Branches;
 use crate::diag::{self, Diagnostic, Finding, Severity, Texts, TurnedOff};
 use crate::flavor::Flavor;
+use crate::review::{FileComparison, Verdict};
 
 /// Everything that a command found, in the order in which it found it.
 ///
@@ -35,14 +34,44 @@ pub struct CommandResult {
 pub enum Subject {
     /// Root module directories, in the order given.
     Roots(Vec<RootResult>),
-    /// Lock files that differ, ordered by path, and what to think of all changes.
-    Files(Vec<File>, Judgement),
+    /// Lock files that were compared.
+    Files(Files),
     /// Packages, in the order given.
     Packages(Vec<PackageResult>),
     /// Rules, by topic or in the order given.
     Rules(Vec<Rule>),
     /// A text, printed as it is to people only.
     Text(Vec<u8>),
+}
+
+/// What a command found out about lock files of which two versions were compared.
+#[derive(Clone, Debug)]
+pub struct Files {
+    /// The files, ordered by path.
+    pub files: Vec<FileResult>,
+    /// Whether the name of each file is worth saying: not if two files were named.
+    pub are_named: bool,
+    /// What to think of all changes.
+    pub verdict: Verdict,
+}
+
+/// What a command found out about one lock file.
+#[derive(Clone, Debug)]
+pub struct FileResult {
+    /// Both versions, and what differs.
+    pub comparison: FileComparison,
+    /// Whether it could be compared, and is no worse than is allowed.
+    pub status: Status,
+    /// Why a version could not be read.
+    pub failures: Vec<Failure>,
+}
+
+impl FileResult {
+    /// Returns whether something changed, or could not be compared.
+    #[must_use]
+    pub fn is_worth_a_row(&self) -> bool {
+        !self.comparison.review.is_empty() || self.status == Status::Failed
+    }
 }
 
 /// What a command found out about one package.
@@ -90,6 +119,10 @@ pub struct RootResult {
     pub git_settings: Option<Vec<GitSetting>>,
     /// Whether anything was, or would be, written, if the command ever writes.
     pub changed: Option<bool>,
+    /// What was, or would be, written elsewhere than in the lock file, one line each.
+    pub lines: Vec<String>,
+    /// What would change in the lock file, if that was asked for.
+    pub comparison: Option<Box<FileComparison>>,
 }
 
 /// One thing that a command found about a root.
@@ -212,6 +245,8 @@ impl RootResult {
             branches: None,
             git_settings: None,
             changed: None,
+            lines: Vec::new(),
+            comparison: None,
         }
     }
 

@@ -9,12 +9,12 @@ use super::file::{FileCause, FileReview};
 use crate::addr::ProviderAddr;
 use crate::version::ScopeChange;
 
-/// What to think of all changes together.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What to think of changes.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub struct Verdict {
     /// How much the worst of them matters.
     pub risk: Risk,
-    /// What happened, and where to look; no capital letter, no period.
+    /// What happened, in one sentence.
     pub text: String,
 }
 

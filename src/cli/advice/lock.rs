@@ -3,13 +3,12 @@
 use crate::addr::ProviderAddr;
 use crate::archive::ArchiveError;
 use crate::cli::advice;
-use crate::cli::output::RootOutput;
-use crate::diag::{self, Texts};
+use crate::diag::{self, Diagnostic, Finding, Texts};
 use crate::flavor::Flavor;
 use crate::locker::LockError;
 use crate::package::PackageId;
-use crate::report::Failure;
-use crate::report::json::{Finding, Status};
+use crate::report::json::Status;
+use crate::report::{Entry, Failure, RootResult, Shown};
 use crate::requirement::Requirements;
 use crate::resolve::SelectError;
 use crate::sources::SourceError;
@@ -56,7 +55,7 @@ const MAX_PLACES: usize = 5;
 
 /// Says why there is no lock file; alarms are findings, all else is a failure.
 pub(in crate::cli) fn errors(
-    output: &mut RootOutput,
+    result: &mut RootResult,
     errors: &[LockError],
     flavor: Flavor,
     required: &Required<'_>,
@@ -68,19 +67,24 @@ pub(in crate::cli) fn errors(
             } else {
                 "hashes-contradicted"
             };
-            output.json.findings.push(Finding {
-                provider: Some(alarm.provider.to_string()),
-                platform: alarm.platform.map(ToString::to_string),
+            let diagnostic = Diagnostic {
                 help: advice(error, flavor),
-                ..Finding::without_place(diag::named(rule), error.to_string())
-            });
+                ..diag::named(rule).diagnostic(error.to_string())
+            };
+            let finding = Finding {
+                diagnostic,
+                provider: Some(alarm.provider.clone()),
+                platform: alarm.platform.cloned(),
+            };
+            // The failure below says the same to people.
+            result.entries.push(Entry::Finding(finding, Shown::Hidden));
         }
     }
     for failure in grouped(errors, flavor, required) {
-        output.fail(failure);
+        result.fail(failure);
     }
     if errors.iter().all(|error| error.alarm().is_some()) {
-        output.json.status = Status::Findings;
+        result.status = Status::Findings;
     }
 }
 

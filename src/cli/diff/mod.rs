@@ -1,28 +1,24 @@
 //! `lockctl diff`: what changed between lock files, and whether it is alarming.
 
+mod args;
 mod configuration;
 mod revisions;
 pub(super) mod text;
 
 use std::path::{Path, PathBuf};
 
-use crate::cli::CLEAN;
-use crate::cli::World;
-use crate::cli::args::{Common, Diff, FailOn, Format};
-use crate::cli::diff::configuration::Configured;
-use crate::cli::diff::text::ComparedFile;
-use crate::cli::output::{self, Output};
-use crate::cli::root;
-use crate::cli::roots::Ran;
-use crate::cli::setup;
+use crate::cli::args::Common;
+use crate::cli::{World, root, setup};
 use crate::diag::Texts;
 use crate::lockfile;
-use crate::report::json::{self, Status};
-use crate::report::{Block, Failure, Report};
+use crate::report::json::Status;
+use crate::report::{self, CommandResult, Failure, FileResult, Subject};
 use crate::review::{FileComparison, FileReview, LockSide, Risk, verdict};
 use crate::world::{FileKind, Files};
+pub(in crate::cli) use args::{Diff, FailOn};
+use configuration::Configured;
 
-pub(in crate::cli) fn run(common: &Common, args: &Diff, world: World<'_>) -> Output {
+pub(in crate::cli) fn run(common: &Common, args: &Diff, world: World<'_>) -> CommandResult {
     let mut texts = Texts::default();
     let paths = paths(common, args, world.disk);
     let are_named = paths.is_none();
@@ -34,8 +30,8 @@ pub(in crate::cli) fn run(common: &Common, args: &Diff, world: World<'_>) -> Out
         None => revisions::compare(common, args, world, &mut texts),
     };
     match compared {
-        Ok(all) => finish(common, args, &all, are_named, texts),
-        Err(failure) => Output::failed("diff", failure),
+        Ok(all) => result(args, all, are_named, texts),
+        Err(failure) => CommandResult::failed("diff", [failure]),
     }
 }
 
@@ -54,7 +50,7 @@ fn two_files(
     paths: [&Path; 2],
     world: World<'_>,
     texts: &mut Texts,
-) -> Result<ComparedFile, Failure> {
+) -> Result<FileResult, Failure> {
     let files: &dyn Files = world.disk;
     let [old, new] = paths.map(|path| lock_path(files, path));
     let before = side(common, files, &old, texts)?;
@@ -69,7 +65,8 @@ fn two_files(
     let path = if now.is_some() { &new } else { &old };
     let one = FileComparison::of(path.display().to_string(), before, now);
     let dirs = [old.parent(), new.parent()].map(|dir| dir.map(Configured::Disk));
-    Ok(ComparedFile {
+    Ok(FileResult {
+        status: Status::Clean,
         comparison: configuration::explain(one, dirs, world, texts),
         failures: Vec::new(),
     })
@@ -102,54 +99,34 @@ fn side(
     Ok(Some(LockSide::read(file, bytes, flavor)))
 }
 
-/// Says what all comparisons came to; files are named unless two were.
-fn finish(
-    common: &Common,
-    args: &Diff,
-    all: &[ComparedFile],
-    are_named: bool,
-    texts: Texts,
-) -> Output {
-    let mut output = Output::of_roots("diff", Ran::default());
-    let comparisons = all.iter().map(|file| &file.comparison);
+/// Judges all comparisons; files are named unless two were.
+fn result(args: &Diff, mut files: Vec<FileResult>, are_named: bool, texts: Texts) -> CommandResult {
+    for file in &mut files {
+        file.status = status(file, args.fail_on);
+    }
+    let comparisons = files.iter().map(|file| &file.comparison);
     let reviews: Vec<(&str, &FileReview)> =
         comparisons.map(|one| (&*one.path, &one.review)).collect();
-    let flavor = all.first().map(|file| file.comparison.flavor());
+    let flavor = files.first().map(|file| file.comparison.flavor());
     let verdict = verdict(&reviews, |addr| match flavor {
         Some(flavor) => addr.short(flavor),
         None => addr.to_string(),
     });
-    let with_details = common.verbose || common.format == Format::Markdown;
-    let Report { results, notes, .. } = &mut output.report;
-    for file in all {
-        let one = &file.comparison;
-        results.push(Block::Changes(text::changes(one, are_named, with_details)));
-        for side in one.old.iter().chain(&one.new) {
-            notes.extend(side.diagnostics.iter().cloned().map(Block::Diagnostic));
-        }
-        notes.extend(file.failures.iter().cloned().map(Block::Failure));
+    let worst = files.iter().map(|file| file.status).max();
+    let subject = Subject::Files(report::Files {
+        files,
+        are_named,
+        verdict,
+    });
+    CommandResult {
+        exit: worst.unwrap_or(Status::Clean).exit_code(),
+        texts,
+        ..CommandResult::of("diff", subject)
     }
-    let tone = text::tone(verdict.risk);
-    results.push(Block::Verdict(tone, verdict.text.clone()));
-    let shown = all
-        .iter()
-        .map(|file| (file, status(file, args.fail_on)))
-        .filter(|(file, status)| !file.comparison.review.is_empty() || *status == Status::Failed);
-    let rows = shown.map(|(file, status)| text::row_of_file(file, status, &texts));
-    let rows: Vec<json::File> = rows.collect();
-    let worst = rows.iter().map(|row| row.status).max();
-    output.exit = worst.map_or(CLEAN, output::exit_code);
-    let verdict = json::Verdict {
-        risk: verdict.risk,
-        text: verdict.text,
-    };
-    output.files = Some((rows, verdict));
-    output.texts = texts;
-    output
 }
 
 /// Judges a file: whether it could be compared, and whether it is worse than is allowed.
-fn status(file: &ComparedFile, fail_on: Option<FailOn>) -> Status {
+fn status(file: &FileResult, fail_on: Option<FailOn>) -> Status {
     let limit = match fail_on {
         _ if file.comparison.is_incomplete() || !file.failures.is_empty() => return Status::Failed,
         None => return Status::Clean,

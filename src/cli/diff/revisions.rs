@@ -4,16 +4,16 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::World;
 use crate::cli::advice;
-use crate::cli::args::{Common, Diff};
+use crate::cli::args::Common;
+use crate::cli::diff::Diff;
 use crate::cli::diff::configuration;
 use crate::cli::diff::configuration::Configured;
-use crate::cli::diff::text::ComparedFile;
 use crate::cli::root;
 use crate::cli::setup;
 use crate::diag::Texts;
 use crate::git::{self, Change, Content, Entry, GitError, ObjectId, Repository, Status};
 use crate::lockfile;
-use crate::report::Failure;
+use crate::report::{self, Failure, FileResult};
 use crate::review::{FileCause, FileComparison, LockSide};
 use crate::world::FileKind;
 
@@ -37,7 +37,7 @@ pub(in crate::cli) fn compare(
     args: &Diff,
     world: World<'_>,
     texts: &mut Texts,
-) -> Result<Vec<ComparedFile>, Failure> {
+) -> Result<Vec<FileResult>, Failure> {
     let dir = setup::below(common, Path::new("."));
     let repository = Repository::find(world.run, &dir).map_err(|error| refused(args, &error))?;
     let sides = sides(&repository, args).map_err(|error| refused(args, &error))?;
@@ -105,7 +105,7 @@ fn named(side: &git::Side) -> String {
 }
 
 impl Reading<'_> {
-    fn all(&self, changes: &[Change], texts: &mut Texts) -> Result<Vec<ComparedFile>, Failure> {
+    fn all(&self, changes: &[Change], texts: &mut Texts) -> Result<Vec<FileResult>, Failure> {
         let entries = changes.iter().flat_map(|change| [&change.old, &change.new]);
         let blobs: Vec<ObjectId> = entries
             .flatten()
@@ -135,7 +135,8 @@ impl Reading<'_> {
             let one = compared(change, old, new, failures.is_empty());
             let comparison = self.explain(one, change, texts);
             if !comparison.review.is_empty() || !failures.is_empty() {
-                all.push(ComparedFile {
+                all.push(FileResult {
+                    status: report::json::Status::Clean,
                     comparison,
                     failures,
                 });

@@ -1,19 +1,32 @@
 //! What `lockctl diff` says about a file.
 
-use crate::diag::Texts;
+use super::Diff;
+use crate::cli::args::Common;
+use crate::cli::{Command, Look, Stderr, World};
 use crate::flavor::Flavor;
 use crate::hash::{Hash, Scheme};
-use crate::report::{Change, Changes, Failure, Linked, Remark, Tone, json};
+use crate::report::{Block, Change, Changes, CommandResult, Linked, Remark, Subject, Tone};
 use crate::review::{
-    ChangeKind, ExplainedChange, FileCause, FileComparison, ProviderChange, ProviderSide, Risk,
-    registry_page,
+    ChangeKind, ExplainedChange, FileComparison, ProviderChange, ProviderSide, Risk, registry_page,
 };
 
-/// A file that was compared, and what failed on the way.
-pub(in crate::cli) struct ComparedFile {
-    pub(in crate::cli) comparison: FileComparison,
-    /// Why a side could not be read.
-    pub(in crate::cli) failures: Vec<Failure>,
+impl Command for Diff {
+    fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
+        super::run(common, self, world)
+    }
+
+    fn text(&self, result: &CommandResult, look: Look) -> Vec<Block> {
+        let Subject::Files(all) = &result.subject else {
+            return Vec::new();
+        };
+        let with_details = look.verbose || look.markdown;
+        let files = all.files.iter();
+        let changes = files.map(|file| changes(&file.comparison, all.are_named, with_details));
+        let mut blocks: Vec<Block> = changes.map(Block::Changes).collect();
+        let verdict = &all.verdict;
+        blocks.push(Block::Verdict(tone(verdict.risk), verdict.text.clone()));
+        blocks
+    }
 }
 
 /// Returns the tone for a risk.
@@ -104,59 +117,4 @@ fn details(change: &ProviderChange) -> Vec<String> {
         lines.extend(change.gained(scheme).into_iter().map(line('+')));
     }
     lines
-}
-
-/// Makes the row of a file.
-pub(in crate::cli) fn row_of_file(
-    file: &ComparedFile,
-    status: json::Status,
-    texts: &Texts,
-) -> json::File {
-    let one = &file.comparison;
-    let causes = &one.review.causes;
-    let sides = one.old.iter().chain(&one.new);
-    let findings = sides.flat_map(|side| &side.diagnostics);
-    let renamed = causes.iter().find_map(|cause| match cause {
-        FileCause::Renamed { from } => Some(from.clone()),
-        _ => None,
-    });
-    let clauses: Vec<String> = causes.iter().map(ToString::to_string).collect();
-    json::File {
-        path: one.path.clone(),
-        old_path: renamed,
-        flavor: one.flavor().to_string(),
-        status,
-        kinds: causes.iter().map(FileCause::kind).collect(),
-        cause: clauses.join("; "),
-        risk: one.review.risk(),
-        findings: findings
-            .map(|finding| json::Finding::new(finding, texts))
-            .collect(),
-        failures: file.failures.iter().map(Into::into).collect(),
-        changes: one.review.providers.iter().map(row_of_change).collect(),
-        unchanged: one.review.unchanged,
-    }
-}
-
-fn row_of_change(one: &ExplainedChange) -> json::Change {
-    let side = |side: &ProviderSide| {
-        let hashes = side.lock.hashes.iter();
-        json::Side {
-            provider: side.addr.clone(),
-            version: side.lock.version.clone(),
-            constraints: side.lock.constraints.clone(),
-            hashes: Some(hashes.map(|hash| hash.as_str().to_owned()).collect()),
-        }
-    };
-    let change = &one.change;
-    json::Change {
-        provider: change.addr().clone(),
-        kinds: change.kinds.iter().copied().collect(),
-        cause: one.sentence(),
-        follows_from: one.configuration.as_ref().map(ToString::to_string),
-        risk: one.explained.risk,
-        old: change.before().map(side),
-        new: change.now().map(side),
-        step: change.upgrade(),
-    }
 }

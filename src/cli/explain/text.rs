@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use crate::cli::{Command, Look};
+use crate::cli::args::Common;
+use crate::cli::{Command, Look, Stderr, World};
 use crate::diag::{Level, RULES, Rule, TOPICS, named};
 use crate::report::{Block, CommandResult, Subject, page, reading};
 
@@ -12,6 +13,10 @@ use super::Explain;
 const MIN_MEANING: usize = 20;
 
 impl Command for Explain {
+    fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
+        super::run(common, self, world)
+    }
+
     fn text(&self, result: &CommandResult, look: Look) -> Vec<Block> {
         let Subject::Rules(rows) = &result.subject else {
             return Vec::new();

@@ -4,7 +4,7 @@ use clap::Args;
 
 use crate::cli::args::Roots;
 
-/// What was typed.
+/// Rewrite lock files in canonical form
 #[derive(Clone, Debug, Args)]
 pub(in crate::cli) struct Fmt {
     #[command(flatten)]

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use crate::cli::args::Common;
 use crate::cli::root;
-use crate::cli::{Command, Look};
+use crate::cli::{Command, Look, Stderr, World};
 use crate::lockfile;
 use crate::report::json::Status;
 use crate::report::reading::{self, Heading, RootsText, Total};
@@ -12,6 +13,10 @@ use crate::report::{Block, CommandResult, RootResult};
 use super::Fmt;
 
 impl Command for Fmt {
+    fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
+        super::run(common, self, world)
+    }
+
     fn text(&self, result: &CommandResult, look: Look) -> Vec<Block> {
         let text = RootsText {
             root: &of_root,

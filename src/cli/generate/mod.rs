@@ -9,7 +9,7 @@ use clap_complete::Shell;
 use clap_mangen::Man as ManPage;
 
 use crate::cli::args::{CommandLine, Common};
-use crate::cli::{Command, World, setup};
+use crate::cli::{Command, Stderr, World, setup};
 use crate::diag::counted;
 use crate::report::{CommandResult, Failure, Subject};
 use crate::world::{Disk, Replaced};
@@ -20,6 +20,7 @@ const PROGRAM: &str = "lockctl";
 /// How large a manual page that is replaced may be, in bytes.
 const MAX_PAGE_BYTES: u64 = 1024 * 1024;
 
+/// Print a completion script for a shell
 #[derive(Clone, Debug, Args)]
 pub(in crate::cli) struct Completions {
     /// The shell that reads the script
@@ -27,6 +28,7 @@ pub(in crate::cli) struct Completions {
     shell: Shell,
 }
 
+/// Print the manual page of a command, or write those of all commands
 #[derive(Clone, Debug, Args)]
 pub(in crate::cli) struct Man {
     /// The command that the page is about, as in `lockctl man git install` [default: lockctl itself]
@@ -37,8 +39,16 @@ pub(in crate::cli) struct Man {
     dir: Option<PathBuf>,
 }
 
-impl Command for Completions {}
-impl Command for Man {}
+impl Command for Completions {
+    fn run(&self, _: &Common, _: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
+        completions(self)
+    }
+}
+impl Command for Man {
+    fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
+        man(common, self, world)
+    }
+}
 
 /// Prints the completion script of a shell.
 pub(in crate::cli) fn completions(args: &Completions) -> CommandResult {

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+/// Wire lockctl into git: merge driver, diff driver, attributes
 #[derive(Clone, Debug, Args)]
 pub(in crate::cli) struct Git {
     #[command(subcommand)]
@@ -30,6 +31,7 @@ pub(in crate::cli) struct Wire {
     pub(in crate::cli) dry_run: bool,
 }
 
+/// Print a lock file for people, one fact a line (a diff driver of git)
 #[derive(Clone, Debug, Args)]
 pub(in crate::cli) struct GitTextconv {
     /// A lock file

@@ -10,15 +10,13 @@ use crate::cli::World;
 use crate::cli::advice;
 use crate::cli::args::Common;
 use crate::cli::git::args::{Git, GitCommand, GitTextconv, Wire};
-use crate::cli::output::{Output, RootOutput};
-use crate::cli::roots::Ran;
 use crate::cli::setup;
-use crate::diag::{Texts, has_errors};
+use crate::diag::Texts;
 use crate::flavor::FlavorChoice;
-use crate::git::{self, GitError, Scope, SettingKind, Wiring, WiringGoal};
-use crate::lockfile;
+use crate::git::{self, GitError, Scope, Wiring, WiringGoal};
+use crate::lockfile::{self, LockFile};
 use crate::report::json::{self, Status};
-use crate::report::{Block, Failure, Tone};
+use crate::report::{CommandResult, Failure, RootResult, Sentence, Subject, Tone};
 use crate::review;
 use crate::world::Replaced;
 
@@ -28,43 +26,41 @@ const MAX_ATTRIBUTES_BYTES: u64 = 4 * 1024 * 1024;
 /// How much of a text that is no lock file is passed on, in bytes.
 const MAX_TEXT_BYTES: u64 = 256 * 1024 * 1024;
 
-pub(in crate::cli) fn run(common: &Common, args: &Git, world: World<'_>) -> Output {
+pub(in crate::cli) fn run(common: &Common, args: &Git, world: World<'_>) -> CommandResult {
     let dir = setup::below(common, Path::new("."));
-    let mut output = RootOutput::new(dir.display().to_string());
+    let mut root = RootResult::new(dir.display().to_string());
     let done = match &args.command {
-        GitCommand::Install(wire) => change(WiringGoal::Installed, *wire, &dir, world, &mut output),
-        GitCommand::Uninstall(wire) => change(WiringGoal::Removed, *wire, &dir, world, &mut output),
-        GitCommand::Status => status(&dir, world, &mut output),
+        GitCommand::Install(wire) => change(WiringGoal::Installed, *wire, &dir, world, &mut root),
+        GitCommand::Uninstall(wire) => change(WiringGoal::Removed, *wire, &dir, world, &mut root),
+        GitCommand::Status => status(&dir, world, &mut root),
     };
     if let Err(failure) = done {
-        output.fail(failure);
+        root.fail(failure);
     }
-    let ran = Ran {
-        outputs: vec![output],
-        ..Ran::default()
-    };
-    Output::of_roots("git", ran)
+    CommandResult::of_roots("git", vec![root], Texts::default())
 }
 
 /// Prints what git compares in place of a lock file; one that cannot be read is printed as it is.
-pub(in crate::cli) fn textconv(common: &Common, args: &GitTextconv, world: World<'_>) -> Output {
+pub(in crate::cli) fn textconv(
+    common: &Common,
+    args: &GitTextconv,
+    world: World<'_>,
+) -> CommandResult {
     let path = setup::below(common, &args.file);
-    let bytes = match world.disk.read(&path, MAX_TEXT_BYTES) {
-        Ok(bytes) => bytes,
-        Err(error) => {
-            return Output::failed(
-                "git-textconv",
-                Failure {
-                    title: format!("{} cannot be read", path.display()),
-                    causes: vec![error.to_string()],
-                    help: Some("name a lock file".to_owned()),
-                },
-            );
+    match world.disk.read(&path, MAX_TEXT_BYTES) {
+        Ok(bytes) => {
+            let text = text_of(common.flavor, &bytes, world).unwrap_or(bytes);
+            CommandResult::of("git-textconv", Subject::Text(text))
         }
-    };
-    let mut output = Output::of_roots("git-textconv", Ran::default());
-    output.raw = text_of(common.flavor, &bytes, world).unwrap_or(bytes);
-    output
+        Err(error) => {
+            let failure = Failure {
+                title: format!("{} cannot be read", path.display()),
+                causes: vec![error.to_string()],
+                help: Some("name a lock file".to_owned()),
+            };
+            CommandResult::failed("git-textconv", [failure])
+        }
+    }
 }
 
 fn text_of(choice: FlavorChoice, bytes: &[u8], world: World<'_>) -> Option<Vec<u8>> {
@@ -72,9 +68,8 @@ fn text_of(choice: FlavorChoice, bytes: &[u8], world: World<'_>) -> Option<Vec<u
         return None;
     }
     let flavor = setup::flavor(choice, world.disk, Path::new("."), Some(bytes));
-    let file = Texts::default().add("", Vec::new());
-    let (document, diagnostics) = lockfile::parse(file, bytes, flavor);
-    (!has_errors(&diagnostics)).then(|| review::readable(&document.lock).into_bytes())
+    let lock = LockFile::parse(bytes, flavor).ok()?;
+    Some(review::readable(&lock).into_bytes())
 }
 
 /// Writes, or removes, what makes git call lockctl, and reports what that is.
@@ -83,7 +78,7 @@ fn change(
     wire: Wire,
     dir: &Path,
     world: World<'_>,
-    output: &mut RootOutput,
+    root: &mut RootResult,
 ) -> Result<(), Failure> {
     let scope = if wire.global {
         Scope::Global
@@ -115,11 +110,12 @@ fn change(
             wiring.write_setting(change).map_err(failure)?;
         }
     }
-    output.json.changed = Some(!plan.is_empty());
-    let results = &mut output.report.results;
-    results.push(Block::Lines(text::lines(goal, &plan, path)));
-    let text = text::verdict(goal, &plan, wire.dry_run);
-    results.push(Block::Verdict(Tone::Good, text.to_owned()));
+    root.changed = Some(!plan.is_empty());
+    root.lines = text::lines(goal, &plan, path);
+    root.verdict = Some(Sentence {
+        tone: Tone::Good,
+        text: text::verdict(goal, &plan, wire.dry_run).to_owned(),
+    });
     Ok(())
 }
 
@@ -131,22 +127,9 @@ fn inaccessible(path: &Path, error: &io::Error) -> Failure {
     }
 }
 
-fn status(dir: &Path, world: World<'_>, output: &mut RootOutput) -> Result<(), Failure> {
+fn status(dir: &Path, world: World<'_>, root: &mut RootResult) -> Result<(), Failure> {
     let all = git::effective_settings(world.run, dir)
         .map_err(|error| advice::git::setup_failure(&error))?;
-    let rows = all.iter().map(|one| {
-        let state = match (&one.found, one.is_wanted()) {
-            (_, true) => "in force".to_owned(),
-            (Some(other), false) => format!("other: {other}"),
-            (None, false) => "missing".to_owned(),
-        };
-        let name = match one.kind {
-            SettingKind::Config => one.name.to_owned(),
-            SettingKind::Attribute => format!("attribute {}", one.name),
-        };
-        vec![name, state]
-    });
-    output.report.results.push(Block::Table(rows.collect()));
     let settings = all.iter().map(|one| json::GitSetting {
         kind: one.kind,
         name: one.name.to_owned(),
@@ -154,10 +137,10 @@ fn status(dir: &Path, world: World<'_>, output: &mut RootOutput) -> Result<(), F
         found: one.found.clone(),
         in_force: one.is_wanted(),
     });
-    output.json.git_settings = Some(settings.collect());
+    root.git_settings = Some(settings.collect());
     if all.iter().any(|one| !one.is_wanted()) {
-        output.json.status = Status::Findings;
-        output.remark("run `lockctl git install`");
+        root.status = Status::Findings;
+        root.remark("run `lockctl git install`");
     }
     Ok(())
 }

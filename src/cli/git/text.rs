@@ -2,7 +2,59 @@
 
 use std::path::Path;
 
-use crate::git::{self, WiringGoal, WiringPlan};
+use crate::cli::args::Common;
+use crate::cli::git::args::{Git, GitTextconv};
+use crate::cli::{Command, Look, Stderr, World};
+use crate::git::{self, SettingKind, WiringGoal, WiringPlan};
+use crate::report::json::GitSetting;
+use crate::report::reading::{self, Heading, RootsText, Total};
+use crate::report::{Block, CommandResult, RootResult};
+
+impl Command for GitTextconv {
+    fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
+        super::textconv(common, self, world)
+    }
+}
+
+impl Command for Git {
+    fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
+        super::run(common, self, world)
+    }
+
+    fn text(&self, result: &CommandResult, look: Look) -> Vec<Block> {
+        let text = RootsText {
+            root: &of_root,
+            heading: Heading::Path,
+            total: Total::Note,
+        };
+        reading::roots(result, text, look.verbose)
+    }
+}
+
+fn of_root(root: &RootResult) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    if let Some(settings) = &root.git_settings {
+        blocks.push(Block::Table(settings.iter().map(row).collect()));
+    }
+    if let Some(verdict) = &root.verdict {
+        blocks.push(Block::Lines(root.lines.clone()));
+        blocks.push(reading::verdict(verdict.clone()));
+    }
+    blocks
+}
+
+fn row(setting: &GitSetting) -> Vec<String> {
+    let state = match &setting.found {
+        _ if setting.in_force => "in force".to_owned(),
+        Some(other) => format!("other: {other}"),
+        None => "missing".to_owned(),
+    };
+    let name = match setting.kind {
+        SettingKind::Config => setting.name.clone(),
+        SettingKind::Attribute => format!("attribute {}", setting.name),
+    };
+    vec![name, state]
+}
 
 /// Lists what changes: what comes begins with `+ `, what goes with `- `.
 pub(in crate::cli) fn lines(goal: WiringGoal, plan: &WiringPlan, attributes: &Path) -> Vec<String> {

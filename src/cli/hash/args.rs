@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-/// What was typed.
+/// Print the hashes of packages: zip files or unpacked directories
 #[derive(Clone, Debug, Args)]
 pub(in crate::cli) struct Hash {
     /// Zip files or unpacked directories

@@ -7,7 +7,7 @@ use clap::Args;
 
 use crate::cli::args::{Configuration, Platforms, Roots, jobs};
 
-/// What was typed.
+/// Create or complete the lock file: versions, constraints, hashes of all wanted platforms
 #[derive(Clone, Debug, Args)]
 pub(in crate::cli) struct Lock {
     #[command(flatten)]

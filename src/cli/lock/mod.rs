@@ -1,6 +1,7 @@
 //! `lockctl lock`: create or complete the lock file.
 
 mod args;
+mod result;
 mod text;
 
 use std::io::Write;
@@ -12,7 +13,6 @@ use crate::cli::advice;
 use crate::cli::advice::lock::Required;
 use crate::cli::args::Common;
 use crate::cli::network::{self, Told};
-use crate::cli::output::{Output, RootOutput};
 use crate::cli::progress::Progress;
 use crate::cli::root::{self, Root};
 use crate::cli::roots::{self, Together};
@@ -25,13 +25,14 @@ use crate::locker::{
     self, DOWNLOADS, FlavorSource, LockError, Locked, RootRequest, Settings, WantedPlatforms,
 };
 use crate::lockfile::{self, LockFile};
-use crate::report::Failure;
 use crate::report::json::Status;
+use crate::report::{CommandResult, Failure, RootResult, Sentence};
 use crate::sources::filesystem_mirror::FilesystemMirror;
 use crate::sources::net::{Event, Net};
 use crate::sources::{Empty, Source, SourceError};
 use crate::world::Replaced;
 pub(in crate::cli) use args::Lock;
+use result::Ending;
 
 /// The lock run of a command line.
 struct LockRun<'a> {
@@ -80,10 +81,10 @@ pub(in crate::cli) fn run(
     args: &Lock,
     world: World<'_>,
     stderr: &mut (dyn Write + Send),
-) -> Output {
+) -> CommandResult {
     let platforms = match setup::typed(&args.platforms.platforms) {
         Ok(platforms) => platforms,
-        Err(failure) => return Output::failed("lock", failure),
+        Err(failure) => return CommandResult::failed("lock", [failure]),
     };
     let progress = Progress::new(common, world.env, stderr);
     let told = |event: &Event<'_>| progress.tell(event);
@@ -102,9 +103,12 @@ pub(in crate::cli) fn run(
     };
     let ran = roots::together(common, &args.roots, world, &mut run);
     progress.finish();
-    let mut output = Output::of_roots("lock", ran);
-    output.remarks(setup::platform_remarks(&args.platforms.platforms));
-    output
+    let mut result = ran.into_result("lock");
+    let doubts = setup::platform_remarks(&args.platforms.platforms);
+    result
+        .remarks
+        .extend(doubts.into_iter().map(Sentence::warning));
+    result
 }
 
 impl Together for LockRun<'_> {
@@ -115,19 +119,16 @@ impl Together for LockRun<'_> {
         &mut self,
         root: Root,
         texts: &mut Texts,
-        output: &mut RootOutput,
+        result: &mut RootResult,
     ) -> Result<Option<OpenRoot>, Failure> {
         if let Some(lock) = &root.lock {
-            output.faults(&lock.diagnostics, texts);
+            result.faults(&lock.diagnostics);
         }
         let loaded = root.load(self.world, &self.args.configuration, texts);
         if !loaded.found {
             return Err(root.no_configuration());
         }
-        output.faults(
-            loaded.diagnostics.iter().filter(|one| !is_about_state(one)),
-            texts,
-        );
+        result.faults(loaded.diagnostics.iter().filter(|one| !is_about_state(one)));
         let broken = root
             .lock
             .as_ref()
@@ -138,7 +139,7 @@ impl Together for LockRun<'_> {
         let required: Vec<&ProviderAddr> = loaded.requirements.providers.keys().collect();
         let needs_packages = !required.iter().all(|addr| addr.is_builtin(root.flavor));
         if root.lock.is_none() && !needs_packages {
-            text::nothing_required(output, &root);
+            result::nothing_required(result, &root);
             return Ok(None);
         }
         let source = if needs_packages {
@@ -153,7 +154,7 @@ impl Together for LockRun<'_> {
             ..
         } = &self.sources[source]
         {
-            output.faults(diagnostics, texts);
+            result.faults(diagnostics);
             return Ok(None);
         }
         Ok(Some(OpenRoot {
@@ -190,11 +191,11 @@ impl Together for LockRun<'_> {
         opened: &OpenRoot,
         outcome: Result<Locked, Vec<LockError>>,
         texts: &Texts,
-        output: &mut RootOutput,
+        result: &mut RootResult,
     ) -> Result<Replaced, Failure> {
         let source = &self.sources[opened.source];
         if !source.is_said {
-            output.faults(&source.diagnostics, texts);
+            result.faults(&source.diagnostics);
         }
         let OpenRoot { root, loaded, .. } = opened;
         let done = match outcome {
@@ -202,18 +203,18 @@ impl Together for LockRun<'_> {
                 // That a state cannot be seen is worth a word only where that changes something.
                 let about_state = loaded.diagnostics.iter().filter(|one| is_about_state(one));
                 if self.common.verbose || !locked.unrequired.is_empty() {
-                    output.faults(about_state, texts);
+                    result.faults(about_state);
                 } else {
-                    output.aside(about_state, texts);
+                    result.aside(about_state);
                 }
-                self.write(root, &locked, output)
+                self.write(root, &locked, result)
             }
             Err(errors) => {
                 let required = Required {
                     requirements: &loaded.requirements,
                     texts,
                 };
-                advice::lock::errors(output, &errors, root.flavor, &required);
+                advice::lock::errors(result, &errors, root.flavor, &required);
                 Ok(Replaced::Done)
             }
         };
@@ -299,7 +300,7 @@ impl<'a> LockRun<'a> {
         &self,
         root: &Root,
         locked: &Locked,
-        output: &mut RootOutput,
+        result: &mut RootResult,
     ) -> Result<Replaced, Failure> {
         let text = lockfile::write(&locked.lock, root.flavor);
         if text.len() as u64 > lockfile::MAX_BYTES {
@@ -317,29 +318,29 @@ impl<'a> LockRun<'a> {
                 return Ok(Replaced::Changed);
             }
         }
-        output.json.changed = Some(changed);
-        text::outcome(output, locked, root);
-        if self.common.verbose {
-            text::hashes(output, locked, root.flavor);
-        }
+        result.changed = Some(changed);
+        result::outcome(result, locked, root);
+        let ending = if !changed {
+            Ending::UpToDate
+        } else if write {
+            Ending::Written
+        } else {
+            Ending::WouldWrite
+        };
+        result.verdict = Some(result::verdict(ending, locked, root));
         if !changed {
-            text::up_to_date(output, locked, root);
             return Ok(Replaced::Done);
         }
         if let Some(remark) = root.lock.as_ref().and_then(root::dropped) {
-            output.remark(remark);
+            result.remark(remark);
         }
-        if write {
-            text::written(output, locked, root);
-            return Ok(Replaced::Done);
-        }
-        if self.args.dry_run {
-            text::difference(output, root, locked, &text);
+        if self.args.dry_run && !write {
+            let comparison = result::comparison(root, locked, &text);
+            result.comparison = Some(Box::new(comparison));
         }
         if self.args.check {
-            output.json.status = Status::Findings;
+            result.status = Status::Findings;
         }
-        text::would_write(output, root);
         Ok(Replaced::Done)
     }
 }

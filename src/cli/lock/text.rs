@@ -1,95 +1,85 @@
-//! What `lockctl lock` says of a run that succeeded.
+//! How `lockctl lock` reads.
 
-use std::collections::BTreeMap;
+use super::Lock;
+use std::path::PathBuf;
 
-use crate::addr::ProviderAddr;
-use crate::authenticate::{self, Class};
-use crate::cli::diff;
-use crate::cli::oddities::describe;
-use crate::cli::output::RootOutput;
-use crate::cli::root::Root;
-use crate::diag;
+use crate::cli::args::{Common, Configuration};
+use crate::cli::{Command, Look, Stderr, World, diff};
 use crate::flavor::Flavor;
-use crate::hash::{Hash, Match};
-use crate::locker::{Locked, ProviderOutcome};
-use crate::lockfile::{Document, LockFile};
 use crate::package::Provenance;
-use crate::platform::{self, Platform};
-use crate::report::json::{LockedHash, LockedProvider, Provider, RemovedProvider, Signer};
-use crate::report::{Block, Tone};
-use crate::review::{FileComparison, LockSide};
-use crate::version::{Step, Upgrade, step};
+use crate::report::json::{LockedProvider, Provider};
+use crate::report::reading::{self, Heading, RootsText, Total};
+use crate::report::{Block, CommandResult, RootResult};
 
-/// Says what was done for each provider.
-pub(in crate::cli) fn outcome(output: &mut RootOutput, locked: &Locked, root: &Root) {
-    let flavor = root.flavor;
-    let rows = locked
-        .providers
-        .iter()
-        .map(|one| row(one, locked, flavor))
-        .collect();
-    output.report.results.push(Block::Table(rows));
-    for one in &locked.providers {
-        output
-            .json
-            .providers
-            .push(Provider::Locked(entry(one, locked)));
-        platforms(output, one, root);
-        warnings(output, one, flavor);
-        signers(output, one, flavor);
-        announced(output, one, flavor);
-        newer(output, one, flavor);
-        trust(output, one, flavor);
+impl Command for Lock {
+    fn run(&self, common: &Common, world: World<'_>, stderr: &mut Stderr<'_>) -> CommandResult {
+        super::run(common, self, world, stderr)
     }
-    let names = |addrs: &[ProviderAddr]| {
-        let names: Vec<String> = addrs.iter().map(|addr| addr.short(flavor)).collect();
-        names.join(", ")
+
+    fn configuration(&self) -> Option<&Configuration> {
+        Some(&self.configuration)
+    }
+
+    fn packages(&self) -> Vec<PathBuf> {
+        self.fs_mirror.iter().cloned().collect()
+    }
+
+    fn text(&self, result: &CommandResult, look: Look) -> Vec<Block> {
+        let text = RootsText {
+            root: &|root| of_root(root, look),
+            heading: Heading::Path,
+            total: self.total(),
+        };
+        reading::roots(result, text, look.verbose)
+    }
+
+    fn total(&self) -> Total {
+        Total::Result
+    }
+}
+
+/// Shows the entries, with `--verbose` each hash, what would change, and how it ended.
+fn of_root(root: &RootResult, look: Look) -> Vec<Block> {
+    let (Some(flavor), Some(verdict)) = (root.flavor, &root.verdict) else {
+        return Vec::new();
     };
-    if !locked.unrequired.is_empty() {
-        output.remark(format!(
-            "kept, because what cannot be seen may require it: {}",
-            names(&locked.unrequired)
-        ));
+    let mut blocks = Vec::new();
+    let rows: Vec<Vec<String>> = locked(root).map(|one| row(one, flavor)).collect();
+    if !rows.is_empty() {
+        blocks.push(Block::Table(rows));
     }
-    if !locked.removed.is_empty() {
-        let removed = locked.removed.iter();
-        let removed = removed.map(|addr| RemovedProvider {
-            provider: addr.to_string(),
-            removed: true,
-        });
-        let removed = removed.map(Provider::Removed);
-        output.json.providers.extend(removed);
-        output.remark(format!(
-            "removed, since neither configuration nor state requires it: {}",
-            names(&locked.removed)
-        ));
+    if look.verbose {
+        blocks.extend(locked(root).map(|one| Block::Lines(hashes(one, flavor))));
     }
-    for (old, twin) in &locked.carried_over {
-        let text = format!(
-            "the locked version of {old} was carried over to {twin}, as OpenTofu does; its hashes \
-             were not"
-        );
-        output.ruled(diag::named("entries-carried-over"), twin, text);
+    if let Some(comparison) = &root.comparison {
+        let changes = diff::text::changes(comparison, false, true);
+        blocks.push(Block::Changes(changes));
     }
+    blocks.push(reading::verdict(verdict.clone()));
+    blocks
 }
 
-/// Lists every hash with the platform it belongs to and how it is known.
-pub(in crate::cli) fn hashes(output: &mut RootOutput, locked: &Locked, flavor: Flavor) {
-    for one in &locked.providers {
-        output
-            .report
-            .results
-            .push(Block::Lines(hash_lines(one, locked, flavor)));
-    }
+fn locked(root: &RootResult) -> impl Iterator<Item = &LockedProvider> {
+    root.providers.iter().filter_map(|one| match one {
+        Provider::Locked(one) => Some(one),
+        _ => None,
+    })
 }
 
-fn row(one: &ProviderOutcome, locked: &Locked, flavor: Flavor) -> Vec<String> {
-    let constraints = locked.lock.providers[&one.provider].constraints.to_string();
-    let mut hashes = count(one.added.len(), "hash added", "hashes added");
-    if one.kept > 0 {
-        hashes = format!("{hashes}, {} kept", one.kept);
+fn row(one: &LockedProvider, flavor: Flavor) -> Vec<String> {
+    let count = |n: usize, one: &str, many: &str| {
+        let word = if n == 1 { one } else { many };
+        format!("{n} {word}")
+    };
+    let added = one.hashes.iter().filter(|hash| hash.added).count();
+    let kept = one.hashes.iter().filter(|hash| !hash.added);
+    let kept = kept.filter(|hash| hash.provenance == Provenance::Kept);
+    let mut hashes = count(added, "hash added", "hashes added");
+    let kept = kept.count();
+    if kept > 0 {
+        hashes = format!("{hashes}, {kept} kept");
     }
-    let signers = one.signers.iter().map(signed_by);
+    let constraints = one.constraints.to_string();
     let mut cells = vec![
         one.provider.short(flavor),
         one.version.to_string(),
@@ -99,360 +89,31 @@ fn row(one: &ProviderOutcome, locked: &Locked, flavor: Flavor) -> Vec<String> {
             constraints
         },
         if one.selected { "selected" } else { "kept" }.to_owned(),
-        count(one.computed.len(), "platform", "platforms"),
+        count(one.hashed_platforms, "platform", "platforms"),
         hashes,
     ];
-    cells.extend((!one.signers.is_empty()).then(|| signers.collect::<Vec<_>>().join("; ")));
+    if !one.signers.is_empty() {
+        let signers = one.signers.iter().map(|signer| signer.text.as_str());
+        cells.push(signers.collect::<Vec<_>>().join("; "));
+    }
     cells
 }
 
-/// Says who signed, always with the key: a project file may pin it.
-fn signed_by(signer: &authenticate::Signer) -> String {
-    match signer.class {
-        Class::HashiCorp => format!("{signer}, key ID {}", signer.key_id),
-        Class::Partner | Class::SelfSigned | Class::Signed => signer.to_string(),
-    }
-}
-
-fn hash_lines(one: &ProviderOutcome, locked: &Locked, flavor: Flavor) -> Vec<String> {
-    let of = owners(one);
+/// Lists every hash with how it is known and the platforms that it belongs to.
+fn hashes(one: &LockedProvider, flavor: Flavor) -> Vec<String> {
     let mut lines = vec![format!("{} {}", one.provider.short(flavor), one.version)];
-    for hash in locked.lock.providers[&one.provider].hashes.iter() {
-        let word = match one.provenance(hash) {
+    for hash in &one.hashes {
+        let word = match hash.provenance {
             Provenance::Signed => "signed",
             Provenance::Proven => "proven",
             Provenance::Computed => "computed",
             Provenance::Kept => "kept",
         };
-        lines.push(match of.get(hash) {
-            Some(platforms) => format!("  {hash}  {word}, {}", platforms.join(" and ")),
-            None => format!("  {hash}  {word}"),
-        });
+        let mut line = format!("  {}  {word}", hash.hash);
+        if !hash.platforms.is_empty() {
+            line += &format!(", {}", hash.platforms.join(" and "));
+        }
+        lines.push(line);
     }
     lines
-}
-
-/// Returns which platforms each computed hash belongs to.
-fn owners(one: &ProviderOutcome) -> BTreeMap<&Hash, Vec<String>> {
-    let mut of: BTreeMap<&Hash, Vec<String>> = BTreeMap::new();
-    for (platform, hash) in &one.computed {
-        of.entry(hash).or_default().push(platform.to_string());
-    }
-    of
-}
-
-fn entry(one: &ProviderOutcome, locked: &Locked) -> LockedProvider {
-    let of = owners(one);
-    let entry = &locked.lock.providers[&one.provider];
-    let hashes = entry.hashes.iter().map(|hash| LockedHash {
-        hash: hash.as_str().to_owned(),
-        provenance: one.provenance(hash),
-        platforms: of.get(hash).cloned().unwrap_or_default(),
-        added: one.added.contains(hash),
-    });
-    let signers = one.signers.iter().map(|signer| Signer {
-        class: signer.class,
-        key_id: signer.key_id.clone(),
-    });
-    LockedProvider {
-        provider: one.provider.to_string(),
-        version: one.version.to_string(),
-        selected: one.selected,
-        newest: one.newest.as_ref().map(ToString::to_string),
-        constraints: entry.constraints.to_string(),
-        hashes: hashes.collect(),
-        signers: signers.collect(),
-        skipped_platforms: one.skipped.iter().map(ToString::to_string).collect(),
-    }
-}
-
-/// Says which platforms `verify` will count less of than are wanted, and what keeps it from that.
-fn platforms(output: &mut RootOutput, one: &ProviderOutcome, root: &Root) {
-    let short = one.provider.short(root.flavor);
-    let name = format!("{short} {}", one.version);
-    let distinct = owners(one);
-    let mut said = Vec::new();
-    if !one.skipped.is_empty() {
-        said.push(format!(
-            "has no package for {}: skipped",
-            platform::join(&one.skipped, ", ")
-        ));
-    }
-    if distinct.len() < one.computed.len() {
-        said.push(format!(
-            "has {} for {} platforms",
-            count(distinct.len(), "package", "packages"),
-            one.computed.len(),
-        ));
-    }
-    if said.is_empty() {
-        return;
-    }
-    // One platform for each package: `verify` counts hashes.
-    let mut firsts: Vec<&String> = distinct.values().filter_map(|own| own.first()).collect();
-    firsts.sort();
-    output.remark(format!(
-        "{name} {}; for `verify`, write `provider {short:?} {{ platforms = {firsts:?} }}` to {}",
-        said.join(", and "),
-        root.project_name()
-    ));
-}
-
-/// Says what the registry wants users to know.
-fn warnings(output: &mut RootOutput, one: &ProviderOutcome, flavor: Flavor) {
-    let name = one.provider.short(flavor);
-    for warning in &one.warnings {
-        let text = format!("the registry says of {name}: {warning}");
-        output.ruled(diag::named("registry-warning"), &one.provider, text);
-    }
-}
-
-/// Says where a release is not what its registry announces.
-fn announced(output: &mut RootOutput, one: &ProviderOutcome, flavor: Flavor) {
-    let name = format!("{} {}", one.provider.short(flavor), one.version);
-    if !one.missing.is_empty() {
-        let text = format!(
-            "{name} is announced for {}, but there is no package",
-            platform::join(&one.missing, ", ")
-        );
-        output.ruled(diag::named("package-missing"), &one.provider, text);
-    }
-    for (platform, filename) in &one.misnamed {
-        let text = format!(
-            "the package of {name} for {platform} is signed under the name {filename:?}: nothing \
-             but the registry's word says that it is this version and platform"
-        );
-        output.ruled(diag::named("package-misnamed"), &one.provider, text);
-    }
-}
-
-/// Says what is unusual about keys and signatures that count all the same.
-fn signers(output: &mut RootOutput, one: &ProviderOutcome, flavor: Flavor) {
-    let name = format!("{} {}", one.provider.short(flavor), one.version);
-    for signer in &one.signers {
-        for remark in &signer.remarks {
-            let text = format!("{name} is signed by key {}: {remark}", signer.key_id);
-            output.ruled(diag::named("signature-odd"), &one.provider, text);
-        }
-    }
-}
-
-fn newer(output: &mut RootOutput, one: &ProviderOutcome, flavor: Flavor) {
-    let version = &one.version;
-    let Some(newest) = one.newest.as_ref().filter(|newest| *newest > version) else {
-        return;
-    };
-    let kind = match step(version, newest) {
-        Step::Up(Upgrade::Major) => "a major step",
-        Step::Up(Upgrade::Minor) => "a minor step",
-        _ => "a patch",
-    };
-    let name = one.provider.short(flavor);
-    output.remark(format!("{name} {newest} is out, {kind} above {version}"));
-}
-
-/// Says where hashes were recorded that nothing speaks for, or that something speaks against.
-fn trust(output: &mut RootOutput, one: &ProviderOutcome, flavor: Flavor) {
-    let name = format!("{} {}", one.provider.short(flavor), one.version);
-    let unchecked = |matched: &Match| matches!(matched, Match::NothingRecorded | Match::Unchecked);
-    let platforms: Vec<Platform> = one
-        .matched
-        .iter()
-        .filter(|(_, m)| unchecked(m))
-        .map(|(p, _)| p.clone())
-        .collect();
-    if !one.selected && !platforms.is_empty() && one.signed.is_none() {
-        let text = format!(
-            "nothing recorded could be compared with the package of {name} for {}",
-            platform::join(&platforms, ", ")
-        );
-        output.ruled(diag::named("package-unverifiable"), &one.provider, text);
-    }
-    if one.unexplained > 0 {
-        let text = format!(
-            "{name}: a package of the mirror is none of those recorded, and {} recorded h1: belong \
-             to no package of the mirror: either a package was exchanged, or the lock file was \
-             wrong before",
-            one.unexplained,
-        );
-        output.ruled(diag::named("hashes-unexplained"), &one.provider, text);
-    }
-    let mut oddities: BTreeMap<_, Vec<Platform>> = BTreeMap::new();
-    for (platform, oddity) in &one.oddities {
-        oddities.entry(oddity).or_default().push(platform.clone());
-    }
-    for (oddity, platforms) in oddities {
-        let text = format!(
-            "{name} for {}: {}",
-            platform::join(&platforms, ", "),
-            describe(oddity)
-        );
-        output.ruled(diag::named("package-odd"), &one.provider, text);
-    }
-}
-
-fn count(n: usize, one: &str, many: &str) -> String {
-    format!("{n} {}", if n == 1 { one } else { many })
-}
-
-/// Says that the configuration requires no provider.
-pub(in crate::cli) fn nothing_required(output: &mut RootOutput, root: &Root) {
-    output.json.changed = Some(false);
-    let text = format!(
-        "{}: no provider is required, so there is nothing to lock",
-        root.dir.display()
-    );
-    output.report.results.push(Block::Verdict(Tone::Good, text));
-}
-
-/// Says that the lock file stands as it was.
-pub(in crate::cli) fn up_to_date(output: &mut RootOutput, locked: &Locked, root: &Root) {
-    let text = format!("{} is up to date", root.lock_path.display());
-    output
-        .report
-        .results
-        .push(Block::Verdict(tone(locked), text));
-}
-
-/// Says that the lock file was written, and how far it can be trusted.
-pub(in crate::cli) fn written(output: &mut RootOutput, locked: &Locked, root: &Root) {
-    let verb = if root.lock.is_some() {
-        "updated"
-    } else {
-        "created"
-    };
-    let how = match &root.lock {
-        Some(old) if locked.providers.iter().all(|one| one.added.is_empty()) => {
-            changes(&old.document.lock, locked)
-        }
-        _ => trusted(locked),
-    };
-    let text = format!("{verb} {}{how}", root.lock_path.display());
-    output
-        .report
-        .results
-        .push(Block::Verdict(tone(locked), text));
-}
-
-/// Says what changed where no hash was added.
-fn changes(old: &LockFile, locked: &Locked) -> String {
-    let stale = locked.providers.iter().filter(|one| {
-        let new = &locked.lock.providers[&one.provider];
-        let old = old.providers.get(&one.provider);
-        old.is_some_and(|old| old.constraints != new.constraints)
-    });
-    match stale.count() {
-        0 => "; layout only".to_owned(),
-        1 => "; the constraints of 1 provider".to_owned(),
-        n => format!("; the constraints of {n} providers"),
-    }
-}
-
-/// Says how the added hashes are known.
-fn trusted(locked: &Locked) -> String {
-    let (mut signed, mut proven, mut computed) = (0, 0, 0);
-    for one in &locked.providers {
-        for hash in &one.added {
-            match one.provenance(hash) {
-                Provenance::Signed => signed += 1,
-                Provenance::Proven => proven += 1,
-                Provenance::Computed | Provenance::Kept => computed += 1,
-            }
-        }
-    }
-    let mut parts = Vec::new();
-    if signed + proven > 0 {
-        let counts = [(signed, "signed"), (proven, "proven")].into_iter();
-        let counts = counts.filter(|(n, _)| *n > 0);
-        let counts: Vec<String> = counts.map(|(n, word)| format!("{n} {word}")).collect();
-        let all = count(signed + proven, "hash added", "hashes added");
-        parts.push(format!("{all}: {}", counts.join(", ")));
-    }
-    match computed {
-        0 => {}
-        1 => {
-            parts.push("the added hash was computed from a mirror, which nobody signed".to_owned())
-        }
-        n => parts.push(format!(
-            "the {n} added hashes were computed from a mirror, which nobody signed"
-        )),
-    }
-    let parts = parts.into_iter().map(|part| format!("; {part}"));
-    parts.collect()
-}
-
-/// Returns how good the news is.
-fn tone(locked: &Locked) -> Tone {
-    let suspect = locked.providers.iter().any(|one| one.unexplained > 0);
-    if suspect { Tone::Warning } else { Tone::Good }
-}
-
-/// Says that the lock file would be written.
-pub(in crate::cli) fn would_write(output: &mut RootOutput, root: &Root) {
-    let verb = if root.lock.is_some() {
-        "change"
-    } else {
-        "be created"
-    };
-    let text = format!(
-        "{} would {verb}; nothing was written",
-        root.lock_path.display()
-    );
-    output
-        .report
-        .results
-        .push(Block::Verdict(Tone::Warning, text));
-}
-
-/// Shows what would change, as `diff --verbose` shows what did.
-pub(in crate::cli) fn difference(
-    output: &mut RootOutput,
-    root: &Root,
-    locked: &Locked,
-    text: &str,
-) {
-    let old = root.lock.as_ref().map(|lock| LockSide {
-        bytes: lock.bytes.clone(),
-        document: lock.document.clone(),
-        diagnostics: lock.diagnostics.clone(),
-        flavor: root.flavor,
-    });
-    let new = LockSide {
-        bytes: text.as_bytes().to_vec(),
-        document: Document {
-            lock: locked.lock.clone(),
-            header: Some(root.flavor.program()),
-            ..Document::default()
-        },
-        diagnostics: Vec::new(),
-        flavor: root.flavor,
-    };
-    let comparison = FileComparison::of(root.lock_path.display().to_string(), old, Some(new));
-    let changes = diff::text::changes(&comparison, false, true);
-    output.report.results.push(Block::Changes(changes));
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_signature_names_its_key() {
-        for class in [
-            Class::HashiCorp,
-            Class::Partner,
-            Class::SelfSigned,
-            Class::Signed,
-        ] {
-            let signer = authenticate::Signer {
-                class,
-                key_id: "34365D9472D7468F".to_owned(),
-                fingerprint: String::new(),
-                subkey: None,
-                remarks: Vec::new(),
-            };
-            let text = signed_by(&signer);
-            assert!(text.ends_with(", key ID 34365D9472D7468F"), "{text}");
-        }
-    }
 }

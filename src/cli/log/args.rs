@@ -6,6 +6,7 @@ use clap::Args;
 
 use crate::cli::args::Roots;
 
+/// Show the history of a provider, or of all, in the lock file of a git repository
 #[derive(Clone, Debug, Args)]
 pub(in crate::cli) struct Log {
     /// The provider, as in hashicorp/aws; a type alone stands for every provider of that type, and

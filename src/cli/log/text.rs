@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use crate::addr::ProviderAddr;
-use crate::cli::output::counted;
-use crate::cli::{Command, Look};
+use crate::cli::args::Common;
+use crate::cli::{Command, Look, Stderr, World};
+use crate::diag::counted;
 use crate::flavor::Flavor;
 use crate::report::json::{PastChange, Provider, Side, Status};
 use crate::report::reading::{self, Heading, RootsText, Total};
@@ -19,6 +20,10 @@ const TITLES: [&str; 7] = [
 ];
 
 impl Command for Log {
+    fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
+        super::run(common, self, world)
+    }
+
     fn text(&self, result: &CommandResult, look: Look) -> Vec<Block> {
         let text = RootsText {
             root: &|root| of_root(root, look),

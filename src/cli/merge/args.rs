@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 
 use crate::review::{self, MARKER_SIZE};
 
+/// Merge three versions of a lock file, entry by entry (a merge driver of git)
 #[derive(Clone, Debug, Args)]
 pub(in crate::cli) struct Merge {
     /// The lock file that both sides started from (%O of git)

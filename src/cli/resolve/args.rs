@@ -5,6 +5,7 @@ use clap::Args;
 use crate::cli::args::Roots;
 use crate::cli::merge::args::Policy;
 
+/// Merge lock files in which git left conflict markers, entry by entry
 #[derive(Clone, Debug, Args)]
 pub(in crate::cli) struct Resolve {
     #[command(flatten)]

@@ -4,7 +4,7 @@ use clap::Args;
 
 use crate::cli::args::Roots;
 
-/// What was typed.
+/// Show what is locked
 #[derive(Clone, Debug, Args)]
 pub(in crate::cli) struct Show {
     #[command(flatten)]

@@ -1,6 +1,7 @@
 //! How `lockctl show` reads.
 
-use crate::cli::{Command, Look};
+use crate::cli::args::Common;
+use crate::cli::{Command, Look, Stderr, World};
 use crate::flavor::Flavor;
 use crate::hash::Scheme;
 use crate::platform;
@@ -22,6 +23,10 @@ const TITLES: [&str; 7] = [
 ];
 
 impl Command for Show {
+    fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
+        super::run(common, self, world)
+    }
+
     fn text(&self, result: &CommandResult, look: Look) -> Vec<Block> {
         let text = RootsText {
             root: &|root| of_root(root, look),

@@ -4,7 +4,7 @@ use clap::Args;
 
 use crate::cli::args::{Configuration, Roots};
 
-/// What was typed.
+/// Show the modules, and what each of them requires by itself
 #[derive(Clone, Debug, Args)]
 pub(in crate::cli) struct Tree {
     #[command(flatten)]

@@ -2,8 +2,9 @@
 
 use std::cell::Cell;
 
+use crate::cli::args::{Common, Configuration};
 use crate::cli::unseen::some_of;
-use crate::cli::{Command, Look};
+use crate::cli::{Command, Look, Stderr, World};
 use crate::config::{BelowGroup, Branch, BranchGroup, Branches};
 use crate::diag::counted;
 use crate::flavor::Flavor;
@@ -16,6 +17,14 @@ use super::graph::Drawing;
 use super::shown;
 
 impl Command for Tree {
+    fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
+        super::run(common, self, world)
+    }
+
+    fn configuration(&self) -> Option<&Configuration> {
+        Some(&self.configuration)
+    }
+
     fn text(&self, result: &CommandResult, look: Look) -> Vec<Block> {
         let is_first = Cell::new(true);
         let of_root = |root: &RootResult| match (&root.branches, root.flavor) {

@@ -4,13 +4,12 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-use crate::cli::args::{Configuration, Platforms, Roots, jobs};
+use crate::cli::args::{Configuration, Platforms, Roots, jobs, one_of};
 use crate::verify::fix::Extent;
 use crate::verify::{Group, Groups};
 
-/// What was typed.
+/// Check the lock file against configuration, platforms and installed packages
 #[derive(Clone, Debug, Args)]
 pub(in crate::cli) struct Verify {
     #[command(flatten)]
@@ -77,18 +76,4 @@ impl Verify {
         };
         groups.without(self.skip.iter().copied())
     }
-}
-
-/// Makes a parser of words that each stand for a value.
-///
-/// Those of the library need no idea of clap for that, as a derived `ValueEnum` would.
-fn one_of<T, const N: usize>(words: [(&'static str, T); N]) -> impl TypedValueParser<Value = T>
-where
-    T: Copy + Send + Sync + 'static,
-{
-    let known = PossibleValuesParser::new(words.map(|(word, _)| word));
-    known.try_map(move |text| {
-        let meant = words.iter().find(|(word, _)| *word == text);
-        meant.map(|(_, value)| *value).ok_or("not one of the words")
-    })
 }

@@ -119,7 +119,7 @@ pub(in crate::cli) fn run(
         compare_versions(&mut verified);
     }
     let unplaced = unplaced(verification.scope(), &verified);
-    let mut results = ran.outputs.iter_mut();
+    let mut results = ran.results.iter_mut();
     for root in verified {
         // Roots that could not be verified have a result, too.
         let own = results.find(|result| result.path == root.path);
@@ -127,7 +127,7 @@ pub(in crate::cli) fn run(
         result::report(own, root, common.verbose);
     }
     // What belongs to no root is reported once, with the first.
-    if let Some(first) = ran.outputs.first_mut() {
+    if let Some(first) = ran.results.first_mut() {
         for failure in unplaced {
             first.fail(failure);
         }

@@ -5,12 +5,27 @@ use std::collections::BTreeMap;
 
 use super::args::Verify;
 use super::table::{self, Detail};
-use crate::cli::{Command, Look};
+use std::path::PathBuf;
+
+use crate::cli::args::{Common, Configuration};
+use crate::cli::{Command, Look, Stderr, World};
 use crate::diag::Severity;
 use crate::report::reading::{self, Heading, RootsText, Total};
 use crate::report::{Block, CommandResult, Entry, RootResult, Shown};
 
 impl Command for Verify {
+    fn run(&self, common: &Common, world: World<'_>, stderr: &mut Stderr<'_>) -> CommandResult {
+        super::run(common, self, world, stderr)
+    }
+
+    fn configuration(&self) -> Option<&Configuration> {
+        Some(&self.configuration)
+    }
+
+    fn packages(&self) -> Vec<PathBuf> {
+        [&*self.fs_mirrors, &*self.packages].concat()
+    }
+
     fn text(&self, result: &CommandResult, look: Look) -> Vec<Block> {
         let text = RootsText {
             root: &|root| of_root(root, look),

@@ -4,7 +4,7 @@ use clap::Args;
 
 use crate::cli::args::{Configuration, Roots};
 
-/// What was typed.
+/// Show every place that requires a provider, and whether any version can satisfy them all
 #[derive(Clone, Debug, Args)]
 pub(in crate::cli) struct Why {
     /// The provider, as in hashicorp/aws; a type alone will do if only one provider has it

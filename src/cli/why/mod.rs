@@ -45,8 +45,8 @@ pub(in crate::cli) fn run(common: &Common, args: &Why, world: World<'_>) -> Comm
         }
         Ok(Replaced::Done)
     });
-    let is_required = all.outputs.iter().any(requires);
-    for result in &mut all.outputs {
+    let is_required = all.results.iter().any(requires);
+    for result in &mut all.results {
         if is_required && !requires(result) && result.status == Status::Findings {
             // That a root does not require what another one does is no fault of it.
             result.status = Status::Clean;

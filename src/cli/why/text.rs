@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use crate::cli::args::{Common, Configuration};
 use crate::cli::unseen::some_of;
-use crate::cli::{Command, Look};
+use crate::cli::{Command, Look, Stderr, World};
 use crate::flavor::Flavor;
 use crate::report::json::Status;
 use crate::report::json::{ExplainedProvider, Overridden, PlaceKind, Provider, RequiringPlace};
@@ -13,6 +14,14 @@ use crate::report::{Block, CommandResult, RootResult, Tone};
 use super::Why;
 
 impl Command for Why {
+    fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
+        super::run(common, self, world)
+    }
+
+    fn configuration(&self) -> Option<&Configuration> {
+        Some(&self.configuration)
+    }
+
     fn text(&self, result: &CommandResult, look: Look) -> Vec<Block> {
         let text = RootsText {
             root: &|root| of_root(root, look),

@@ -138,7 +138,7 @@ pub(in crate::config) fn reference<'e>(
 
 /// What is said of an address that is none.
 pub(in crate::config) const ADDRESS: &str =
-    "write TYPE.words::NAME or module.words::NAME, without computing anything";
+    "write TYPE.NAME or module.NAME, without computing anything";
 
 /// Decodes a `removed` block.
 pub(in crate::config) fn removed(block: &Block, faults: &mut Faults) {
@@ -171,7 +171,7 @@ fn removed_address<'e>(value: &'e Expr, faults: &mut Faults) -> Option<Address<'
     let address = match addresses::object(&parts, faults.flavor) {
         Ok(address) => address,
         Err((title, place)) => {
-            faults.invalid(title, place, "write TYPE.words::NAME or module.words::NAME");
+            faults.invalid(title, place, "write TYPE.NAME or module.NAME");
             return None;
         }
     };

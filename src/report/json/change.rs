@@ -5,8 +5,10 @@ use serde::Serialize;
 
 use super::{Failure, Finding, Status, text};
 use crate::addr::ProviderAddr;
+use crate::diag::Texts;
 use crate::git::ObjectId;
-use crate::review::{ChangeKind, FileChangeKind, Risk};
+use crate::report::FileResult;
+use crate::review::{ChangeKind, ExplainedChange, FileCause, FileChangeKind, ProviderSide, Risk};
 use crate::version::{Constraints, Upgrade, Version};
 
 /// A lock file of which two versions were compared.
@@ -114,11 +116,58 @@ pub struct Side {
     pub hashes: Option<Vec<String>>,
 }
 
-/// What to think of changes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Verdict {
-    /// How much the worst of them matters.
-    pub risk: Risk,
-    /// What happened, in one sentence.
-    pub text: String,
+impl File {
+    /// Describes a file that was compared.
+    #[must_use]
+    pub fn of(file: &FileResult, texts: &Texts) -> Self {
+        let one = &file.comparison;
+        let causes = &one.review.causes;
+        let sides = one.old.iter().chain(&one.new);
+        let findings = sides.flat_map(|side| &side.diagnostics);
+        let renamed = causes.iter().find_map(|cause| match cause {
+            FileCause::Renamed { from } => Some(from.clone()),
+            _ => None,
+        });
+        let clauses: Vec<String> = causes.iter().map(ToString::to_string).collect();
+        Self {
+            path: one.path.clone(),
+            old_path: renamed,
+            flavor: one.flavor().to_string(),
+            status: file.status,
+            kinds: causes.iter().map(FileCause::kind).collect(),
+            cause: clauses.join("; "),
+            risk: one.review.risk(),
+            findings: findings
+                .map(|finding| Finding::new(finding, texts))
+                .collect(),
+            failures: file.failures.clone(),
+            changes: one.review.providers.iter().map(Change::of).collect(),
+            unchanged: one.review.unchanged,
+        }
+    }
+}
+
+impl Change {
+    fn of(one: &ExplainedChange) -> Self {
+        let side = |side: &ProviderSide| {
+            let hashes = side.lock.hashes.iter();
+            Side {
+                provider: side.addr.clone(),
+                version: side.lock.version.clone(),
+                constraints: side.lock.constraints.clone(),
+                hashes: Some(hashes.map(|hash| hash.as_str().to_owned()).collect()),
+            }
+        };
+        let change = &one.change;
+        Self {
+            provider: change.addr().clone(),
+            kinds: change.kinds.iter().copied().collect(),
+            cause: one.sentence(),
+            follows_from: one.configuration.as_ref().map(ToString::to_string),
+            risk: one.explained.risk,
+            old: change.before().map(side),
+            new: change.now().map(side),
+            step: change.upgrade(),
+        }
+    }
 }

@@ -15,7 +15,7 @@ mod provider;
 mod rule;
 mod schema;
 
-pub use change::{Change, File, PastChange, Side, Verdict};
+pub use change::{Change, File, PastChange, Side};
 pub use finding::{Finding, Related, TurnedOff};
 pub use fixed::Fixed;
 pub use git::GitSetting;
@@ -39,6 +39,7 @@ use serde::{Serialize, Serializer};
 pub use super::Failure;
 use super::{CommandResult, RootResult, Subject};
 use crate::diag::{Counts, Texts};
+pub use crate::review::Verdict;
 
 /// The version of the format; its major part changes only if a field goes or changes meaning.
 pub const FORMAT_VERSION: &str = "1.0";
@@ -187,8 +188,11 @@ impl Document {
         let (mut files, mut verdict) = (None, None);
         match &result.subject {
             Subject::Roots(_) | Subject::Text(_) => {}
-            Subject::Files(all, judgement) => {
-                (files, verdict) = (Some(all.clone()), Some(judgement.clone()));
+            Subject::Files(all) => {
+                let changed = all.files.iter().filter(|file| file.is_worth_a_row());
+                let rows = changed.map(|file| File::of(file, &result.texts));
+                files = Some(rows.collect::<Vec<_>>());
+                verdict = Some(all.verdict.clone());
             }
             Subject::Packages(all) => {
                 packages = all.iter().map(|one| one.package.clone()).collect();

@@ -12,8 +12,8 @@ use crate::hash::Hash;
 use crate::platform::Platform;
 use crate::version::{Constraints, Version};
 
-use super::text;
 use super::{ExplainedProvider, PastChange, RequiredProvider};
+use super::{optional_text, text};
 
 /// What a command has to say about a provider: other things for each command.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -39,28 +39,41 @@ pub enum Provider {
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct LockedProvider {
     /// The provider, with its registry.
-    pub provider: String,
+    #[serde(serialize_with = "text")]
+    #[schemars(with = "String")]
+    pub provider: ProviderAddr,
     /// The version.
-    pub version: String,
+    #[serde(serialize_with = "text")]
+    #[schemars(with = "String")]
+    pub version: Version,
     /// Whether the version was selected in this run, rather than locked before.
     pub selected: bool,
     /// The newest release that the source offers, whatever the constraints; null where none was asked.
-    pub newest: Option<String>,
+    #[serde(serialize_with = "optional_text")]
+    #[schemars(with = "Option<String>")]
+    pub newest: Option<Version>,
     /// The constraints that are recorded; empty if there are none.
-    pub constraints: String,
+    #[serde(serialize_with = "text")]
+    #[schemars(with = "String")]
+    pub constraints: Constraints,
     /// The hashes that are recorded, in the order of the file.
     pub hashes: Vec<LockedHash>,
     /// Who signed the list of hashes; each once.
     pub signers: Vec<Signer>,
     /// Wanted platforms for which the release has no package.
     pub skipped_platforms: Vec<String>,
+    /// How many platforms' packages were hashed.
+    #[serde(skip)]
+    pub hashed_platforms: usize,
 }
 
 /// A recorded hash, and how it is known.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LockedHash {
     /// The hash, as recorded.
-    pub hash: String,
+    #[serde(serialize_with = "text")]
+    #[schemars(with = "String")]
+    pub hash: Hash,
     /// How it is known.
     pub provenance: Provenance,
     /// The platforms whose package was seen to have it.
@@ -76,6 +89,9 @@ pub struct Signer {
     pub class: SignerClass,
     /// The 64-bit ID of the primary key, 16 upper-case hexadecimal digits.
     pub key_id: String,
+    /// What the program says of it, always with the key: a project file may pin that.
+    #[serde(skip)]
+    pub text: String,
 }
 
 /// An entry that neither configuration nor state needs any more.

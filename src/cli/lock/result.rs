@@ -1,0 +1,389 @@
+//! What `lockctl lock` reports of a root that was locked.
+
+use std::collections::BTreeMap;
+
+use crate::addr::ProviderAddr;
+use crate::authenticate::{self, Class};
+use crate::cli::oddities::describe;
+use crate::cli::root::Root;
+use crate::diag;
+use crate::flavor::Flavor;
+use crate::hash::{Hash, Match};
+use crate::locker::{Locked, ProviderOutcome};
+use crate::lockfile::{Document, LockFile};
+use crate::package::Provenance;
+use crate::platform::{self, Platform};
+use crate::report::json::{LockedHash, LockedProvider, Provider, RemovedProvider, Signer};
+use crate::report::{RootResult, Sentence, Tone};
+use crate::review::{FileComparison, LockSide};
+use crate::version::{Step, Upgrade, step};
+
+/// What became of the lock file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ending {
+    /// It stands as it was.
+    UpToDate,
+    /// It was written.
+    Written,
+    /// It would be written.
+    WouldWrite,
+}
+
+/// Reports what was done for each provider, and what is worth knowing about it.
+pub(super) fn outcome(result: &mut RootResult, locked: &Locked, root: &Root) {
+    let flavor = root.flavor;
+    for one in &locked.providers {
+        let row = Provider::Locked(entry(one, locked));
+        result.providers.push(row);
+        platforms(result, one, root);
+        warnings(result, one, flavor);
+        signers(result, one, flavor);
+        announced(result, one, flavor);
+        newer(result, one, flavor);
+        trust(result, one, flavor);
+    }
+    let names = |addrs: &[ProviderAddr]| {
+        let names: Vec<String> = addrs.iter().map(|addr| addr.short(flavor)).collect();
+        names.join(", ")
+    };
+    if !locked.unrequired.is_empty() {
+        result.remark(format!(
+            "kept, because what cannot be seen may require it: {}",
+            names(&locked.unrequired)
+        ));
+    }
+    if !locked.removed.is_empty() {
+        let removed = locked.removed.iter();
+        let removed = removed.map(|addr| RemovedProvider {
+            provider: addr.to_string(),
+            removed: true,
+        });
+        let removed = removed.map(Provider::Removed);
+        result.providers.extend(removed);
+        result.remark(format!(
+            "removed, since neither configuration nor state requires it: {}",
+            names(&locked.removed)
+        ));
+    }
+    for (old, twin) in &locked.carried_over {
+        let text = format!(
+            "the locked version of {old} was carried over to {twin}, as OpenTofu does; its hashes \
+             were not"
+        );
+        result.ruled(diag::named("entries-carried-over"), twin, text);
+    }
+}
+
+fn entry(one: &ProviderOutcome, locked: &Locked) -> LockedProvider {
+    let of = owners(one);
+    let entry = &locked.lock.providers[&one.provider];
+    let hashes = entry.hashes.iter().map(|hash| LockedHash {
+        hash: hash.clone(),
+        provenance: one.provenance(hash),
+        platforms: of.get(hash).cloned().unwrap_or_default(),
+        added: one.added.contains(hash),
+    });
+    let signers = one.signers.iter().map(|signer| Signer {
+        class: signer.class,
+        key_id: signer.key_id.clone(),
+        text: signed_by(signer),
+    });
+    LockedProvider {
+        provider: one.provider.clone(),
+        version: one.version.clone(),
+        selected: one.selected,
+        newest: one.newest.clone(),
+        constraints: entry.constraints.clone(),
+        hashes: hashes.collect(),
+        signers: signers.collect(),
+        hashed_platforms: one.computed.len(),
+        skipped_platforms: one.skipped.iter().map(ToString::to_string).collect(),
+    }
+}
+
+/// Returns which platforms each computed hash belongs to.
+fn owners(one: &ProviderOutcome) -> BTreeMap<&Hash, Vec<String>> {
+    let mut of: BTreeMap<&Hash, Vec<String>> = BTreeMap::new();
+    for (platform, hash) in &one.computed {
+        of.entry(hash).or_default().push(platform.to_string());
+    }
+    of
+}
+
+/// Says who signed, always with the key: a project file may pin it.
+fn signed_by(signer: &authenticate::Signer) -> String {
+    match signer.class {
+        Class::HashiCorp => format!("{signer}, key ID {}", signer.key_id),
+        Class::Partner | Class::SelfSigned | Class::Signed => signer.to_string(),
+    }
+}
+
+/// Says which platforms `verify` will count less of than are wanted, and what keeps it from that.
+fn platforms(result: &mut RootResult, one: &ProviderOutcome, root: &Root) {
+    let short = one.provider.short(root.flavor);
+    let name = format!("{short} {}", one.version);
+    let distinct = owners(one);
+    let mut said = Vec::new();
+    if !one.skipped.is_empty() {
+        said.push(format!(
+            "has no package for {}: skipped",
+            platform::join(&one.skipped, ", ")
+        ));
+    }
+    if distinct.len() < one.computed.len() {
+        said.push(format!(
+            "has {} for {} platforms",
+            count(distinct.len(), "package", "packages"),
+            one.computed.len(),
+        ));
+    }
+    if said.is_empty() {
+        return;
+    }
+    // One platform for each package: `verify` counts hashes.
+    let mut firsts: Vec<&String> = distinct.values().filter_map(|own| own.first()).collect();
+    firsts.sort();
+    result.remark(format!(
+        "{name} {}; for `verify`, write `provider {short:?} {{ platforms = {firsts:?} }}` to {}",
+        said.join(", and "),
+        root.project_name()
+    ));
+}
+
+/// Says what the registry wants users to know.
+fn warnings(result: &mut RootResult, one: &ProviderOutcome, flavor: Flavor) {
+    let name = one.provider.short(flavor);
+    for warning in &one.warnings {
+        let text = format!("the registry says of {name}: {warning}");
+        result.ruled(diag::named("registry-warning"), &one.provider, text);
+    }
+}
+
+/// Says where a release is not what its registry announces.
+fn announced(result: &mut RootResult, one: &ProviderOutcome, flavor: Flavor) {
+    let name = format!("{} {}", one.provider.short(flavor), one.version);
+    if !one.missing.is_empty() {
+        let text = format!(
+            "{name} is announced for {}, but there is no package",
+            platform::join(&one.missing, ", ")
+        );
+        result.ruled(diag::named("package-missing"), &one.provider, text);
+    }
+    for (platform, filename) in &one.misnamed {
+        let text = format!(
+            "the package of {name} for {platform} is signed under the name {filename:?}: nothing \
+             but the registry's word says that it is this version and platform"
+        );
+        result.ruled(diag::named("package-misnamed"), &one.provider, text);
+    }
+}
+
+/// Says what is unusual about keys and signatures that count all the same.
+fn signers(result: &mut RootResult, one: &ProviderOutcome, flavor: Flavor) {
+    let name = format!("{} {}", one.provider.short(flavor), one.version);
+    for signer in &one.signers {
+        for remark in &signer.remarks {
+            let text = format!("{name} is signed by key {}: {remark}", signer.key_id);
+            result.ruled(diag::named("signature-odd"), &one.provider, text);
+        }
+    }
+}
+
+fn newer(result: &mut RootResult, one: &ProviderOutcome, flavor: Flavor) {
+    let version = &one.version;
+    let Some(newest) = one.newest.as_ref().filter(|newest| *newest > version) else {
+        return;
+    };
+    let kind = match step(version, newest) {
+        Step::Up(Upgrade::Major) => "a major step",
+        Step::Up(Upgrade::Minor) => "a minor step",
+        _ => "a patch",
+    };
+    let name = one.provider.short(flavor);
+    result.remark(format!("{name} {newest} is out, {kind} above {version}"));
+}
+
+/// Says where hashes were recorded that nothing speaks for, or that something speaks against.
+fn trust(result: &mut RootResult, one: &ProviderOutcome, flavor: Flavor) {
+    let name = format!("{} {}", one.provider.short(flavor), one.version);
+    let unchecked = |matched: &Match| matches!(matched, Match::NothingRecorded | Match::Unchecked);
+    let platforms: Vec<Platform> = one
+        .matched
+        .iter()
+        .filter(|(_, m)| unchecked(m))
+        .map(|(p, _)| p.clone())
+        .collect();
+    if !one.selected && !platforms.is_empty() && one.signed.is_none() {
+        let text = format!(
+            "nothing recorded could be compared with the package of {name} for {}",
+            platform::join(&platforms, ", ")
+        );
+        result.ruled(diag::named("package-unverifiable"), &one.provider, text);
+    }
+    if one.unexplained > 0 {
+        let text = format!(
+            "{name}: a package of the mirror is none of those recorded, and {} recorded h1: belong \
+             to no package of the mirror: either a package was exchanged, or the lock file was \
+             wrong before",
+            one.unexplained,
+        );
+        result.ruled(diag::named("hashes-unexplained"), &one.provider, text);
+    }
+    let mut oddities: BTreeMap<_, Vec<Platform>> = BTreeMap::new();
+    for (platform, oddity) in &one.oddities {
+        oddities.entry(oddity).or_default().push(platform.clone());
+    }
+    for (oddity, platforms) in oddities {
+        let text = format!(
+            "{name} for {}: {}",
+            platform::join(&platforms, ", "),
+            describe(oddity)
+        );
+        result.ruled(diag::named("package-odd"), &one.provider, text);
+    }
+}
+
+/// Says how it ended.
+pub(super) fn verdict(ending: Ending, locked: &Locked, root: &Root) -> Sentence {
+    let path = root.lock_path.display();
+    let suspect = locked.providers.iter().any(|one| one.unexplained > 0);
+    let tone = if suspect { Tone::Warning } else { Tone::Good };
+    match (ending, &root.lock) {
+        (Ending::UpToDate, _) => Sentence {
+            tone,
+            text: format!("{path} is up to date"),
+        },
+        (Ending::Written, Some(old)) if locked.providers.iter().all(|one| one.added.is_empty()) => {
+            let what = changes(&old.document.lock, locked);
+            Sentence {
+                tone,
+                text: format!("updated {path}{what}"),
+            }
+        }
+        (Ending::Written, old) => {
+            let verb = if old.is_some() { "updated" } else { "created" };
+            Sentence {
+                tone,
+                text: format!("{verb} {path}{}", trusted(locked)),
+            }
+        }
+        (Ending::WouldWrite, old) => {
+            let verb = if old.is_some() {
+                "change"
+            } else {
+                "be created"
+            };
+            Sentence::warning(format!("{path} would {verb}; nothing was written"))
+        }
+    }
+}
+
+/// Says what changed where no hash was added.
+fn changes(old: &LockFile, locked: &Locked) -> String {
+    let stale = locked.providers.iter().filter(|one| {
+        let new = &locked.lock.providers[&one.provider];
+        let old = old.providers.get(&one.provider);
+        old.is_some_and(|old| old.constraints != new.constraints)
+    });
+    match stale.count() {
+        0 => "; layout only".to_owned(),
+        1 => "; the constraints of 1 provider".to_owned(),
+        n => format!("; the constraints of {n} providers"),
+    }
+}
+
+/// Says how the added hashes are known.
+fn trusted(locked: &Locked) -> String {
+    let (mut signed, mut proven, mut computed) = (0, 0, 0);
+    for one in &locked.providers {
+        for hash in &one.added {
+            match one.provenance(hash) {
+                Provenance::Signed => signed += 1,
+                Provenance::Proven => proven += 1,
+                Provenance::Computed | Provenance::Kept => computed += 1,
+            }
+        }
+    }
+    let mut parts = Vec::new();
+    if signed + proven > 0 {
+        let counts = [(signed, "signed"), (proven, "proven")].into_iter();
+        let counts = counts.filter(|(n, _)| *n > 0);
+        let counts: Vec<String> = counts.map(|(n, word)| format!("{n} {word}")).collect();
+        let all = count(signed + proven, "hash added", "hashes added");
+        parts.push(format!("{all}: {}", counts.join(", ")));
+    }
+    match computed {
+        0 => {}
+        1 => {
+            parts.push("the added hash was computed from a mirror, which nobody signed".to_owned())
+        }
+        n => parts.push(format!(
+            "the {n} added hashes were computed from a mirror, which nobody signed"
+        )),
+    }
+    let parts = parts.into_iter().map(|part| format!("; {part}"));
+    parts.collect()
+}
+
+/// Returns what would change in the lock file.
+pub(super) fn comparison(root: &Root, locked: &Locked, text: &str) -> FileComparison {
+    let old = root.lock.as_ref().map(|lock| LockSide {
+        bytes: lock.bytes.clone(),
+        document: lock.document.clone(),
+        diagnostics: lock.diagnostics.clone(),
+        flavor: root.flavor,
+    });
+    let new = LockSide {
+        bytes: text.as_bytes().to_vec(),
+        document: Document {
+            lock: locked.lock.clone(),
+            header: Some(root.flavor.program()),
+            ..Document::default()
+        },
+        diagnostics: Vec::new(),
+        flavor: root.flavor,
+    };
+    FileComparison::of(root.lock_path.display().to_string(), old, Some(new))
+}
+
+/// Says that the configuration requires no provider.
+pub(super) fn nothing_required(result: &mut RootResult, root: &Root) {
+    result.changed = Some(false);
+    result.verdict = Some(Sentence {
+        tone: Tone::Good,
+        text: format!(
+            "{}: no provider is required, so there is nothing to lock",
+            root.dir.display()
+        ),
+    });
+}
+
+/// Counts things whose plural is irregular.
+fn count(n: usize, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_signature_names_its_key() {
+        for class in [
+            Class::HashiCorp,
+            Class::Partner,
+            Class::SelfSigned,
+            Class::Signed,
+        ] {
+            let signer = authenticate::Signer {
+                class,
+                key_id: "34365D9472D7468F".to_owned(),
+                fingerprint: String::new(),
+                subkey: None,
+                remarks: Vec::new(),
+            };
+            let text = signed_by(&signer);
+            assert!(text.ends_with(", key ID 34365D9472D7468F"), "{text}");
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! A result, printed in the format that was asked for.
+
+use std::io;
+
+use super::args::{Common, Format, When};
+use super::{Command, Io, Look, World, checked};
+use crate::report::human::Colors;
+use crate::report::reading;
+use crate::report::{Block, Checked, CommandResult, Subject, Tone, graph, human, json, markdown};
+use crate::world::{Env, Stream};
+
+/// How wide text is where there is no terminal, in columns.
+const USUAL_COLUMNS: usize = 80;
+
+/// Prints a result: results to standard output, what stands beside them to standard error.
+///
+/// # Errors
+/// What the writers say.
+pub(super) fn print(
+    result: &CommandResult,
+    command: &dyn Command,
+    common: &Common,
+    world: World<'_>,
+    io: &mut Io<'_>,
+) -> io::Result<()> {
+    let env = world.env;
+    let look = Look {
+        verbose: common.verbose,
+        markdown: common.format == Format::Markdown,
+        columns: env.columns(Stream::Stdout).unwrap_or(USUAL_COLUMNS),
+    };
+    let out = &mut *io.stdout;
+    let checked = || Checked::of(result, &checked::from_the_top(world));
+    let mut notes = reading::notes(result, command.total(), common.verbose);
+    match common.format {
+        Format::Json => {
+            json::render(out, result)?;
+            return out.flush();
+        }
+        Format::Checks(format) => {
+            (format.render)(out, &checked())?;
+            if format.stands_alone {
+                return out.flush();
+            }
+        }
+        Format::Markdown if matches!(result.subject, Subject::Roots(_)) => {
+            markdown::checks(out, &checked())?;
+        }
+        Format::Markdown => markdown::render(out, &command.text(result, look))?,
+        Format::Human => {
+            if let Subject::Text(text) = &result.subject {
+                out.write_all(text)?;
+            }
+            let colors = colors(common.color, env, Stream::Stdout);
+            human::render(out, &command.text(result, look), &result.texts, colors)?;
+        }
+        Format::Graph(language) => {
+            let graph = command.graph(result, look);
+            graph::render(out, &graph, language)?;
+            let too_large = graph.too_large(language);
+            notes.extend(too_large.map(|text| Block::Remark(Tone::Warning, text)));
+        }
+    }
+    out.flush()?;
+    if common.quiet {
+        notes.retain(|block| !block.is_note());
+    }
+    let colors = colors(common.color, env, Stream::Stderr);
+    human::render(io.stderr, &notes, &result.texts, colors)?;
+    io.stderr.flush()
+}
+
+/// Decides about colours as <https://no-color.org> says.
+fn colors(when: When, env: &dyn Env, stream: Stream) -> Colors {
+    let set = |name| env.var(name).is_some_and(|value| !value.is_empty());
+    let dumb = env.var("TERM").is_some_and(|term| term == "dumb");
+    let on = match when {
+        When::Always => true,
+        When::Never => false,
+        When::Auto => env.terminal(stream) && !set("NO_COLOR") && !dumb,
+    };
+    if on { Colors::On } else { Colors::Off }
+}
