@@ -18,6 +18,7 @@ use crate::world::Replaced;
 const RESTARTS: usize = 1;
 
 /// What all roots came to.
+#[derive(Default)]
 pub(super) struct RootResults {
     pub(super) results: Vec<RootResult>,
     /// Everything that was read.
@@ -216,16 +217,6 @@ impl Opening<'_> {
             output.remark(remark);
         }
         Ok(Some(Root::new(root, self.common)))
-    }
-}
-
-impl Default for RootResults {
-    fn default() -> Self {
-        Self {
-            results: Vec::new(),
-            texts: Texts::default(),
-            not_locked: None,
-        }
     }
 }
 

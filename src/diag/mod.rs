@@ -6,15 +6,13 @@
 mod counts;
 mod finding;
 mod nearest;
-mod pages;
 mod rules;
 mod texts;
 
 pub use counts::{Counts, counted};
 pub use finding::{Finding, TurnedOff};
 pub use nearest::{did_you_mean, nearest};
-pub use pages::{TOPICS, Topic};
-pub use rules::{Level, RULES, Rule, named};
+pub use rules::{Level, RULES, Rule, Topic, named};
 pub use texts::{FileId, Position, Texts};
 
 /// A range of bytes of one file, end exclusive.

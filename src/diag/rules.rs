@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-use super::{Diagnostic, Severity, pages};
-use Severity::{Error, Note, Warning};
+use super::{Diagnostic, Severity};
 
 /// A kind of fault that lockctl can find.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +15,67 @@ pub struct Rule {
     pub is_off: bool,
     /// What it means, in one sentence.
     pub meaning: &'static str,
+    /// What it is about, with others.
+    pub topic: Topic,
+    /// Its page of documentation: Markdown that begins with its name as a heading. It is of the small
+    /// kind that `report` renders: headings, paragraphs, lists and fenced blocks. A test runs its
+    /// examples.
+    pub page: &'static str,
+}
+
+/// What some rules are about, in the order in which they are listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Topic {
+    /// The lock file by itself.
+    LockFile,
+    /// The lock file against the configuration.
+    Requirements,
+    /// Platforms and hashes.
+    Platforms,
+    /// Packages, registries and mirrors.
+    Packages,
+    /// Configuration and state.
+    Configuration,
+    /// Policy.
+    Policy,
+    /// Files of any kind.
+    Files,
+    /// Project file and CLI configuration.
+    Settings,
+}
+
+impl Topic {
+    /// Every topic, in the order in which they are listed.
+    pub const ALL: [Self; 8] = [
+        Self::LockFile,
+        Self::Requirements,
+        Self::Platforms,
+        Self::Packages,
+        Self::Configuration,
+        Self::Policy,
+        Self::Files,
+        Self::Settings,
+    ];
+
+    /// Returns what its rules are about, as a heading.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::LockFile => "The lock file by itself",
+            Self::Requirements => "The lock file against the configuration",
+            Self::Platforms => "Platforms and hashes",
+            Self::Packages => "Packages, registries and mirrors",
+            Self::Configuration => "Configuration and state",
+            Self::Policy => "Policy",
+            Self::Files => "Files of any kind",
+            Self::Settings => "Project file and CLI configuration",
+        }
+    }
+
+    /// Returns its rules, sorted by name.
+    pub fn rules(self) -> impl Iterator<Item = &'static Rule> {
+        RULES.iter().filter(move |rule| rule.topic == self)
+    }
 }
 
 /// What becomes of the findings of a rule.
@@ -42,15 +102,6 @@ impl Rule {
     pub fn diagnostic(&self, title: impl Into<String>) -> Diagnostic {
         Diagnostic::new(self.name, self.severity, title)
     }
-
-    /// Returns its page of documentation: Markdown that begins with its name as a heading.
-    ///
-    /// # Panics
-    /// If it has none, which a test forbids.
-    #[must_use]
-    pub fn page(&self) -> &'static str {
-        pages::page(self.name).expect("every rule has a page")
-    }
 }
 
 impl fmt::Display for Level {
@@ -65,21 +116,29 @@ impl fmt::Display for Level {
     }
 }
 
-const fn rule(name: &'static str, severity: Severity, meaning: &'static str) -> Rule {
-    Rule {
-        name,
-        severity,
-        is_off: false,
-        meaning,
-    }
+/// Makes the table of rules: name, topic, severity, meaning. The page is the file of that name. `off`
+/// means that nobody follows the rule unless a project file says so.
+macro_rules! rules {
+    ($($name:literal, $topic:ident, $severity:ident $($off:ident)?: $meaning:literal;)*) => {
+        &[$(Rule {
+            name: $name,
+            topic: Topic::$topic,
+            severity: Severity::$severity,
+            is_off: is_off!($($off)?),
+            meaning: $meaning,
+            page: include_str!(concat!("pages/", $name, ".md")),
+        }),*]
+    };
 }
 
-/// A rule that nobody follows unless a project file says so.
-const fn unasked(name: &'static str, severity: Severity, meaning: &'static str) -> Rule {
-    Rule {
-        is_off: true,
-        ..rule(name, severity, meaning)
-    }
+/// Tells whether the word `off` stands there.
+macro_rules! is_off {
+    () => {
+        false
+    };
+    (off) => {
+        true
+    };
 }
 
 /// Finds a rule by its name.
@@ -93,326 +152,141 @@ pub fn named(name: &str) -> &'static Rule {
 }
 
 /// Every rule, sorted by name.
-pub const RULES: &[Rule] = &[
-    rule(
-        "address-malformed",
-        Error,
-        "what is written cannot be the address of a provider",
-    ),
-    rule(
-        "address-not-canonical",
-        Error,
-        "a lock file does not spell a provider address in full and canonical form",
-    ),
-    rule(
-        "cli-configuration-invalid",
-        Error,
-        "a CLI configuration says something that can have no effect",
-    ),
-    rule(
-        "cli-configuration-missing",
-        Warning,
-        "the CLI configuration file that a variable names is not there",
-    ),
-    rule(
-        "cli-configuration-not-followed",
-        Note,
-        "a CLI configuration names mirrors, and lockctl asks registries",
-    ),
-    rule(
-        "cli-configuration-without-effect",
-        Warning,
-        "a CLI configuration has a block that the program ignores",
-    ),
-    rule(
-        "configuration-invalid",
-        Error,
-        "a configuration contains something that the program refuses",
-    ),
-    rule(
-        "configuration-odd",
-        Note,
-        "a configuration contains something that works but often surprises",
-    ),
-    rule(
-        "conflict-markers",
-        Error,
-        "a merge left its conflict markers in the file",
-    ),
-    rule(
-        "constraint-invalid",
-        Error,
-        "a version constraint in the configuration cannot be read",
-    ),
-    rule(
-        "constraints-malformed",
-        Error,
-        "the constraints in a lock file are wrong or not in canonical form",
-    ),
-    rule(
-        "constraints-stale",
-        Note,
-        "the recorded constraints are not those of the configuration",
-    ),
-    rule(
-        "duplicate-key",
-        Note,
-        "an object has a key twice, and the last one counts",
-    ),
-    rule(
-        "duplicate-provider",
-        Error,
-        "a lock file has two blocks for one provider",
-    ),
-    rule(
-        "entries-carried-over",
-        Warning,
-        "OpenTofu reads an entry of Terraform's registry as one of its own",
-    ),
-    rule(
-        "file-not-canonical",
-        Note,
-        "a lock file is not in the form that the program writes",
-    ),
-    rule("file-unreadable", Error, "a file cannot be read"),
-    rule(
-        "hash-not-well-formed",
-        Warning,
-        "a hash can never match, because its value does not fit its scheme",
-    ),
-    rule(
-        "hash-scheme-missing",
-        Error,
-        "a hash in a lock file has no scheme",
-    ),
-    rule(
-        "hash-unknown-upstream",
-        Warning,
-        "a recorded hash is not in the signed list of its release",
-    ),
-    rule(
-        "hashes-contradicted",
-        Error,
-        "a recorded hash cannot come from the signed list of its release",
-    ),
-    rule(
-        "hashes-empty",
-        Error,
-        "a lock file has an empty list of hashes",
-    ),
-    rule(
-        "hashes-unexplained",
-        Warning,
-        "a package of a mirror is new, and recorded h1: hashes are left over",
-    ),
-    rule(
-        "hosts-mixed",
-        Warning,
-        "a lock file has entries of one provider from several hosts",
-    ),
-    rule(
-        "key-not-allowed",
-        Error,
-        "a release is signed by another key than the policy of the project file pins",
-    ),
-    rule(
-        "key-not-compared",
-        Note,
-        "a pinned key is compared with nothing, because registries were not asked",
-    ),
-    rule(
-        "label-wrong",
-        Error,
-        "a block has too few or too many labels",
-    ),
-    rule(
-        "lock-missing",
-        Error,
-        "a root has configuration but no lock file",
-    ),
-    rule(
-        "mirror-missing",
-        Error,
-        "a filesystem mirror that the CLI configuration names is not there",
-    ),
-    rule(
-        "module-lock",
-        Warning,
-        "a lock file has blocks for modules, which no program uses",
-    ),
-    rule(
-        "module-not-visible",
-        Note,
-        "a module cannot be read, so its requirements are unknown",
-    ),
-    rule("module-unreadable", Error, "a local module cannot be read"),
-    rule(
-        "nested-too-deep",
-        Error,
-        "an expression or a JSON text is nested deeper than lockctl follows",
-    ),
-    rule(
-        "newer-patch",
-        Note,
-        "a newer patch of the locked version is out",
-    ),
-    rule(
-        "not-constant",
-        Error,
-        "an expression stands where only a value is of use",
-    ),
-    rule(
-        "object-too-large",
-        Error,
-        "an object has more than 10,000 items",
-    ),
-    rule(
-        "package-mismatch",
-        Error,
-        "a package on disk is not one that the lock file records",
-    ),
-    rule(
-        "package-misnamed",
-        Warning,
-        "a package is signed under another name than that of its version and platform",
-    ),
-    rule(
-        "package-missing",
-        Warning,
-        "a registry announces a package that it does not have",
-    ),
-    rule(
-        "package-not-locked",
-        Error,
-        "a package that was named belongs to no entry of a lock file",
-    ),
-    rule(
-        "package-odd",
-        Warning,
-        "a package is built so unusually that programs disagree about its hash",
-    ),
-    rule(
-        "package-repacked",
-        Note,
-        "a zip holds what the lock file records, and is not the zip that was published",
-    ),
-    rule(
-        "package-stray-file",
-        Error,
-        "files were added to a package that is otherwise what the lock file records",
-    ),
-    rule(
-        "package-unreadable",
-        Error,
-        "a package on disk cannot be hashed",
-    ),
-    rule(
-        "package-unverifiable",
-        Warning,
-        "the lock file holds no hash that could verify a package on disk",
-    ),
-    rule(
-        "platforms-incomplete",
-        Warning,
-        "the lock file lacks hashes for wanted platforms",
-    ),
-    rule(
-        "platforms-unattributed",
-        Note,
-        "nothing tells which recorded hash belongs to which platform",
-    ),
-    rule(
-        "project-invalid",
-        Error,
-        "a project file says something that cannot be meant",
-    ),
-    rule(
-        "project-odd",
-        Note,
-        "a project file names a platform that is rarely released for",
-    ),
-    rule(
-        "provider-not-allowed",
-        Error,
-        "a provider is none of those that the policy of the project file allows",
-    ),
-    rule(
-        "provider-not-locked",
-        Error,
-        "the configuration requires a provider that the lock file lacks",
-    ),
-    rule(
-        "provider-not-required",
-        Warning,
-        "the lock file has an entry that neither configuration nor state requires",
-    ),
-    rule(
-        "registry-warning",
-        Warning,
-        "a registry wants users of a provider to know something",
-    ),
-    rule(
-        "signature-odd",
-        Warning,
-        "a signature counts, though its key has expired or its digest is weak",
-    ),
-    rule(
-        "state-not-visible",
-        Note,
-        "the state cannot be seen, so what only it requires is unknown",
-    ),
-    rule(
-        "state-unreadable",
-        Error,
-        "the state names providers in a form that cannot be read",
-    ),
-    rule("syntax-error", Error, "a file cannot be parsed"),
-    rule(
-        "test-directory-missing",
-        Warning,
-        "the directory that should hold test files is not there",
-    ),
-    rule("type-invalid", Error, "a type expression cannot be read"),
-    rule(
-        "unsupported-item",
-        Error,
-        "a file has an argument or block that does not belong there",
-    ),
-    rule(
-        "version-gone",
-        Error,
-        "the registry does not offer the locked version any more",
-    ),
-    rule(
-        "version-malformed",
-        Error,
-        "the version in a lock file is wrong or not in canonical form",
-    ),
-    rule(
-        "version-missing",
-        Error,
-        "an entry of a lock file has no version",
-    ),
-    rule(
-        "version-outside-constraint",
-        Error,
-        "the locked version does not meet a constraint of the configuration",
-    ),
-    unasked(
-        "versions-differ",
-        Warning,
-        "roots lock different versions of one provider",
-    ),
-    rule(
-        "wrong-type",
-        Error,
-        "a value has a type that does not fit here",
-    ),
-    rule(
-        "zh-missing",
-        Note,
-        "an entry lacks the zh: hashes that its registry signs",
-    ),
+pub const RULES: &[Rule] = rules![
+    "address-malformed", Files, Error:
+        "what is written cannot be the address of a provider";
+    "address-not-canonical", LockFile, Error:
+        "a lock file does not spell a provider address in full and canonical form";
+    "cli-configuration-invalid", Settings, Error:
+        "a CLI configuration says something that can have no effect";
+    "cli-configuration-missing", Settings, Warning:
+        "the CLI configuration file that a variable names is not there";
+    "cli-configuration-not-followed", Settings, Note:
+        "a CLI configuration names mirrors, and lockctl asks registries";
+    "cli-configuration-without-effect", Settings, Warning:
+        "a CLI configuration has a block that the program ignores";
+    "configuration-invalid", Configuration, Error:
+        "a configuration contains something that the program refuses";
+    "configuration-odd", Configuration, Note:
+        "a configuration contains something that works but often surprises";
+    "conflict-markers", Files, Error:
+        "a merge left its conflict markers in the file";
+    "constraint-invalid", Configuration, Error:
+        "a version constraint in the configuration cannot be read";
+    "constraints-malformed", LockFile, Error:
+        "the constraints in a lock file are wrong or not in canonical form";
+    "constraints-stale", Requirements, Note:
+        "the recorded constraints are not those of the configuration";
+    "duplicate-key", Files, Note:
+        "an object has a key twice, and the last one counts";
+    "duplicate-provider", LockFile, Error:
+        "a lock file has two blocks for one provider";
+    "entries-carried-over", Packages, Warning:
+        "OpenTofu reads an entry of Terraform's registry as one of its own";
+    "file-not-canonical", LockFile, Note:
+        "a lock file is not in the form that the program writes";
+    "file-unreadable", Files, Error:
+        "a file cannot be read";
+    "hash-not-well-formed", LockFile, Warning:
+        "a hash can never match, because its value does not fit its scheme";
+    "hash-scheme-missing", LockFile, Error:
+        "a hash in a lock file has no scheme";
+    "hash-unknown-upstream", Packages, Warning:
+        "a recorded hash is not in the signed list of its release";
+    "hashes-contradicted", Packages, Error:
+        "a recorded hash cannot come from the signed list of its release";
+    "hashes-empty", LockFile, Error:
+        "a lock file has an empty list of hashes";
+    "hashes-unexplained", Packages, Warning:
+        "a package of a mirror is new, and recorded h1: hashes are left over";
+    "hosts-mixed", Requirements, Warning:
+        "a lock file has entries of one provider from several hosts";
+    "key-not-allowed", Policy, Error:
+        "a release is signed by another key than the policy of the project file pins";
+    "key-not-compared", Policy, Note:
+        "a pinned key is compared with nothing, because registries were not asked";
+    "label-wrong", Files, Error:
+        "a block has too few or too many labels";
+    "lock-missing", Requirements, Error:
+        "a root has configuration but no lock file";
+    "mirror-missing", Packages, Error:
+        "a filesystem mirror that the CLI configuration names is not there";
+    "module-lock", LockFile, Warning:
+        "a lock file has blocks for modules, which no program uses";
+    "module-not-visible", Configuration, Note:
+        "a module cannot be read, so its requirements are unknown";
+    "module-unreadable", Configuration, Error:
+        "a local module cannot be read";
+    "nested-too-deep", Files, Error:
+        "an expression or a JSON text is nested deeper than lockctl follows";
+    "newer-patch", Packages, Note:
+        "a newer patch of the locked version is out";
+    "not-constant", Files, Error:
+        "an expression stands where only a value is of use";
+    "object-too-large", Files, Error:
+        "an object has more than 10,000 items";
+    "package-mismatch", Packages, Error:
+        "a package on disk is not one that the lock file records";
+    "package-misnamed", Packages, Warning:
+        "a package is signed under another name than that of its version and platform";
+    "package-missing", Packages, Warning:
+        "a registry announces a package that it does not have";
+    "package-not-locked", Packages, Error:
+        "a package that was named belongs to no entry of a lock file";
+    "package-odd", Packages, Warning:
+        "a package is built so unusually that programs disagree about its hash";
+    "package-repacked", Packages, Note:
+        "a zip holds what the lock file records, and is not the zip that was published";
+    "package-stray-file", Packages, Error:
+        "files were added to a package that is otherwise what the lock file records";
+    "package-unreadable", Packages, Error:
+        "a package on disk cannot be hashed";
+    "package-unverifiable", Packages, Warning:
+        "the lock file holds no hash that could verify a package on disk";
+    "platforms-incomplete", Platforms, Warning:
+        "the lock file lacks hashes for wanted platforms";
+    "platforms-unattributed", Platforms, Note:
+        "nothing tells which recorded hash belongs to which platform";
+    "project-invalid", Settings, Error:
+        "a project file says something that cannot be meant";
+    "project-odd", Settings, Note:
+        "a project file names a platform that is rarely released for";
+    "provider-not-allowed", Policy, Error:
+        "a provider is none of those that the policy of the project file allows";
+    "provider-not-locked", Requirements, Error:
+        "the configuration requires a provider that the lock file lacks";
+    "provider-not-required", Requirements, Warning:
+        "the lock file has an entry that neither configuration nor state requires";
+    "registry-warning", Packages, Warning:
+        "a registry wants users of a provider to know something";
+    "signature-odd", Packages, Warning:
+        "a signature counts, though its key has expired or its digest is weak";
+    "state-not-visible", Configuration, Note:
+        "the state cannot be seen, so what only it requires is unknown";
+    "state-unreadable", Configuration, Error:
+        "the state names providers in a form that cannot be read";
+    "syntax-error", Files, Error:
+        "a file cannot be parsed";
+    "test-directory-missing", Configuration, Warning:
+        "the directory that should hold test files is not there";
+    "type-invalid", Configuration, Error:
+        "a type expression cannot be read";
+    "unsupported-item", Files, Error:
+        "a file has an argument or block that does not belong there";
+    "version-gone", Packages, Error:
+        "the registry does not offer the locked version any more";
+    "version-malformed", LockFile, Error:
+        "the version in a lock file is wrong or not in canonical form";
+    "version-missing", LockFile, Error:
+        "an entry of a lock file has no version";
+    "version-outside-constraint", Requirements, Error:
+        "the locked version does not meet a constraint of the configuration";
+    "versions-differ", Policy, Warning off:
+        "roots lock different versions of one provider";
+    "wrong-type", Files, Error:
+        "a value has a type that does not fit here";
+    "zh-missing", Platforms, Note:
+        "an entry lacks the zh: hashes that its registry signs";
 ];
 
 #[cfg(test)]
@@ -421,10 +295,10 @@ mod tests {
 
     #[test]
     fn a_rule_may_be_off_until_somebody_asks() {
-        let on = rule("a", Warning, "");
+        let on = *named("platforms-incomplete");
         let off = Rule { is_off: true, ..on };
         let levels = [on, off].map(|rule| rule.level());
-        assert_eq!(levels, [Level::As(Warning), Level::Off]);
+        assert_eq!(levels, [Level::As(Severity::Warning), Level::Off]);
         assert_eq!(levels.map(|level| level.to_string()), ["warning", "off"]);
     }
 

@@ -247,7 +247,7 @@ fn code_scanning_knows_rules_places_and_what_is_suppressed() {
     ];
     assert_eq!(ids, wanted);
     for (id, rule) in ids.iter().zip(rules) {
-        assert_eq!(rule["help"]["markdown"], diag::named(id).page());
+        assert_eq!(rule["help"]["markdown"], diag::named(id).page);
         for name in ["shortDescription", "fullDescription"] {
             let text = rule[name]["text"].as_str().expect("text");
             assert!(text.ends_with('.') && !text.contains('\n'), "{text}");

@@ -5,7 +5,7 @@ mod text;
 
 use crate::cli::World;
 use crate::cli::args::Common;
-use crate::diag::{RULES, Rule, TOPICS, named, nearest};
+use crate::diag::{RULES, Rule, Topic, nearest};
 use crate::report::{CommandResult, Failure, Sentence, Subject, json};
 pub(in crate::cli) use args::Explain;
 
@@ -29,14 +29,12 @@ pub(in crate::cli) fn run(_: &Common, args: &Explain, _: World<'_>) -> CommandRe
     let rows: Vec<json::Rule> = if rules.is_empty() {
         let text = "`lockctl explain RULE` says what follows from it and how to mend it";
         remarks.push(Sentence::note(text));
-        listed().map(|(topic, rule)| row(topic, rule)).collect()
+        let listed = Topic::ALL.into_iter().flat_map(Topic::rules);
+        listed.map(row).collect()
     } else {
-        let row_with_page = |rule: &Rule| {
-            let topic = listed().find_map(|(topic, own)| (own == rule).then_some(topic));
-            json::Rule {
-                page: Some(rule.page()),
-                ..row(topic.unwrap_or_default(), rule)
-            }
+        let row_with_page = |rule: &'static Rule| json::Rule {
+            page: Some(rule.page),
+            ..row(rule)
         };
         rules.into_iter().map(row_with_page).collect()
     };
@@ -46,17 +44,11 @@ pub(in crate::cli) fn run(_: &Common, args: &Explain, _: World<'_>) -> CommandRe
     }
 }
 
-/// Lists every rule by topic.
-fn listed() -> impl Iterator<Item = (&'static str, &'static Rule)> {
-    let topics = TOPICS.iter();
-    topics.flat_map(|topic| topic.names().map(|name| (topic.title, named(name))))
-}
-
-fn row(topic: &'static str, rule: &Rule) -> json::Rule {
+fn row(rule: &'static Rule) -> json::Rule {
     json::Rule {
         rule: rule.name,
         level: rule.level().into(),
-        topic,
+        topic: rule.topic.title(),
         meaning: rule.meaning,
         page: None,
     }

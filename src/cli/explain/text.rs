@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::cli::args::Common;
 use crate::cli::{Command, Look, Stderr, World};
-use crate::diag::{Level, RULES, Rule, TOPICS, named};
+use crate::diag::{Level, RULES, Rule, Topic, named};
 use crate::report::{Block, CommandResult, Subject, page, reading};
 
 use super::Explain;
@@ -37,7 +37,7 @@ fn pages<'a>(rules: impl Iterator<Item = &'a Rule>, look: Look) -> Vec<Block> {
         let is_first = blocks.is_empty();
         if look.markdown {
             let gap = if is_first { "" } else { "\n" };
-            let page = format!("{gap}{}", rule.page());
+            let page = format!("{gap}{}", rule.page);
             blocks.push(Block::Page(page, look.columns));
             continue;
         }
@@ -56,7 +56,7 @@ fn shown(rule: &Rule, columns: usize) -> [Block; 4] {
         Level::Off => format!("{} (off, unless a project file sets a level)", rule.meaning),
     };
     let tone = reading::tone(rule.severity);
-    let (_, page) = rule.page().split_once("\n\n").unwrap_or_default();
+    let (_, page) = rule.page.split_once("\n\n").unwrap_or_default();
     [
         Block::Heading(rule.name.to_owned()),
         Block::Remark(tone, meaning),
@@ -74,12 +74,12 @@ fn table(columns: usize) -> Vec<Block> {
     let before = names + levels + 6;
     let room = columns.saturating_sub(before).max(MIN_MEANING);
     let mut blocks = Vec::new();
-    for (at, topic) in TOPICS.iter().enumerate() {
+    for (at, topic) in Topic::ALL.into_iter().enumerate() {
         if at > 0 {
             blocks.push(Block::Lines(vec![String::new()]));
         }
-        blocks.push(Block::Heading(topic.title.to_owned()));
-        for rule in topic.names().map(named) {
+        blocks.push(Block::Heading(topic.title().to_owned()));
+        for rule in topic.rules() {
             let words: Vec<&str> = rule.meaning.split_whitespace().collect();
             let level = rule.level().to_string();
             let mut lines = page::wrapped(&words, room).into_iter();
@@ -95,13 +95,13 @@ fn table(columns: usize) -> Vec<Block> {
 /// Lists all rules as Markdown.
 fn markdown() -> String {
     let mut text = "# Rules\n".to_owned();
-    for topic in TOPICS {
+    for topic in Topic::ALL {
         let _ = write!(
             text,
             "\n## {}\n\n| Rule | Level | Meaning |\n|---|---|---|\n",
-            topic.title
+            topic.title()
         );
-        for rule in topic.names().map(named) {
+        for rule in topic.rules() {
             let (name, level, meaning) = (rule.name, rule.level(), rule.meaning);
             let _ = writeln!(text, "| `{name}` | {level} | {meaning} |");
         }

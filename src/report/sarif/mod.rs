@@ -184,8 +184,8 @@ fn rule(name: &str) -> RuleDescriptor {
         },
         full_description: text(described(rule)),
         help: RuleText {
-            markdown: Some(rule.page()),
-            text: rule.page().to_owned(),
+            markdown: Some(rule.page),
+            text: rule.page.to_owned(),
         },
         id: rule.name,
         short_description: text(sentence(rule.meaning)),
@@ -194,7 +194,7 @@ fn rule(name: &str) -> RuleDescriptor {
 
 /// Returns the first paragraph of a page: what the rule means at length.
 fn described(rule: &Rule) -> String {
-    let mut parts = rule.page().split("\n\n");
+    let mut parts = rule.page.split("\n\n");
     let paragraph = parts.find(|part| !part.starts_with('#'));
     paragraph
         .unwrap_or(rule.meaning)

@@ -56,7 +56,7 @@ fn explain_prints_several_pages_as_they_are() {
     let names = ["lock-missing", "conflict-markers", "lock-missing"];
     let outcome = Lab::new().run(&[&["explain", "--format", "markdown"], &names[..]].concat());
     assert_exit(&outcome, 0);
-    let page = |name: &str| lockctl::diag::named(name).page();
+    let page = |name: &str| lockctl::diag::named(name).page;
     let wanted = format!("{}\n{}", page("lock-missing"), page("conflict-markers"));
     assert_eq!(outcome.stdout, wanted);
 }
