@@ -1,6 +1,7 @@
 //! Both hashes of a zip, its files, and what is odd about it.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::io::{Read, Seek, SeekFrom};
 
 use super::central::{Entry, Kind, List, read_list};
@@ -65,6 +66,35 @@ pub enum Oddity {
         /// The name of the entry.
         name: Box<[u8]>,
     },
+}
+
+impl fmt::Display for Oddity {
+    /// Says what it is to somebody who has to decide whether it matters.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, what) = match self {
+            Self::HashesDiffer => {
+                return f.write_str(
+                    "unpacked it hashes differently than as a zip, so the programs record one h1: \
+                    and check another; a lock file without its zh: would refuse it",
+                );
+            }
+            Self::DirectoryEntry { name } => (name, "is an entry for a directory"),
+            Self::UncleanName { name } => (name, "is a name that changes when it is unpacked"),
+            Self::Replaced { name } => (name, "is there again further on, and the last one counts"),
+            Self::Symlink { name } => (
+                name,
+                "is a symbolic link, unpacked as a file with its target's name",
+            ),
+            Self::FlaggedEncrypted { name } => (name, "claims to be encrypted and is not"),
+            Self::HeaderDiffers { name } => {
+                (name, "has a header that contradicts the list of entries")
+            }
+            Self::UncheckedContent { name } => {
+                (name, "has no usable checksum, so damage would go unnoticed")
+            }
+        };
+        write!(f, "{:?} {what}", String::from_utf8_lossy(name))
+    }
 }
 
 /// Hashes a zip without unpacking it to anywhere.

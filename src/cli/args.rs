@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
@@ -25,6 +25,7 @@ use crate::cli::tree::Tree;
 use crate::cli::verify::Verify;
 use crate::cli::why::Why;
 use crate::flavor::FlavorChoice;
+use crate::parallel;
 use crate::platform::Platform;
 use crate::report::graph::Language;
 use crate::report::{CHECK_FORMATS, CheckFormat};
@@ -74,6 +75,17 @@ pub(super) struct Common {
     /// Read this CLI configuration of Terraform or OpenTofu instead of the usual ones
     #[arg(long, global = true, value_name = "FILE")]
     pub(super) cli_config: Option<PathBuf>,
+}
+
+impl Common {
+    /// Returns a path as seen from where `--chdir` leads.
+    pub(super) fn below(&self, path: &Path) -> PathBuf {
+        match &self.chdir {
+            Some(dir) if path == Path::new(".") => dir.clone(),
+            Some(dir) => dir.join(path),
+            None => path.to_owned(),
+        }
+    }
 }
 
 /// How results are printed.
@@ -275,6 +287,11 @@ impl Format {
             None => "no command".to_owned(),
         })
     }
+}
+
+/// Returns how many packages may be hashed at once: what was typed, else the number of cores.
+pub(in crate::cli) fn job_count(typed: Option<NonZeroUsize>) -> NonZeroUsize {
+    typed.unwrap_or_else(parallel::cores)
 }
 
 pub(in crate::cli) fn jobs(text: &str) -> Result<NonZeroUsize, String> {

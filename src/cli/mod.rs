@@ -2,7 +2,6 @@
 
 mod advice;
 mod args;
-mod checked;
 mod diff;
 mod explain;
 mod fmt;
@@ -12,17 +11,11 @@ mod hash;
 mod lock;
 mod log;
 mod merge;
-mod network;
-mod oddities;
-mod print;
 mod progress;
 mod resolve;
-mod root;
-mod roots;
-mod setup;
+mod session;
 mod show;
 mod tree;
-mod unseen;
 mod verify;
 mod why;
 
@@ -93,7 +86,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, world: World<'_>, io: &mut 
         }
         Err(failure) => CommandResult::failed(line.command.name(), [failure]),
     };
-    let printed = print::print(&result, command, common, world, io);
+    let printed = session::print::print(&result, command, common, world, io);
     exit_code(result.exit, printed, io)
 }
 
@@ -159,9 +152,9 @@ fn confined<'a>(
     let packages = command.packages();
     let beside: Vec<PathBuf> = files
         .chain(&packages)
-        .map(|path| setup::below(common, path))
+        .map(|path| common.below(path))
         .collect();
-    let top = setup::below(common, top);
+    let top = common.below(top);
     let made = world
         .env
         .current_dir()

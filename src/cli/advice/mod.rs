@@ -1,7 +1,10 @@
 //! What to do about operations that failed.
 
+mod commands;
 pub(super) mod git;
 pub(super) mod lock;
 pub(super) mod network;
 pub(super) mod verify;
 mod workspace;
+
+pub(super) use commands::commands;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::cli::advice::lock::{Required, grouped};
-use crate::cli::root::unreadable_packages;
+use crate::cli::session::root::unreadable_packages;
 use crate::flavor::Flavor;
 use crate::locker::LockError;
 use crate::report::Failure;

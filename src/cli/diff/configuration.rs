@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::cli::World;
-use crate::cli::root;
+use crate::cli::session::root;
 use crate::config::{self, Settings};
 use crate::diag::Texts;
 use crate::flavor::Flavor;

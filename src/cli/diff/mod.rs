@@ -7,13 +7,15 @@ pub(super) mod text;
 
 use std::path::{Path, PathBuf};
 
+use crate::cli::World;
 use crate::cli::args::Common;
-use crate::cli::{World, root, setup};
+use crate::cli::session::root;
 use crate::diag::Texts;
 use crate::lockfile;
 use crate::report::json::Status;
 use crate::report::{self, CommandResult, Failure, FileResult, Subject};
 use crate::review::{FileComparison, FileReview, LockSide, Risk, verdict};
+use crate::workspace::flavor_of;
 use crate::world::{FileKind, Files};
 pub(in crate::cli) use args::{Diff, FailOn};
 use configuration::Configured;
@@ -38,7 +40,7 @@ pub(in crate::cli) fn run(common: &Common, args: &Diff, world: World<'_>) -> Com
 /// Returns the two paths that were typed, if there is something at both.
 fn paths(common: &Common, args: &Diff, files: &dyn Files) -> Option<(PathBuf, PathBuf)> {
     let existing = |path: &Option<PathBuf>| {
-        let path = setup::below(common, path.as_ref()?);
+        let path = common.below(path.as_ref()?);
         files.kind(&path).is_ok().then_some(path)
     };
     Some((existing(&args.old)?, existing(&args.new)?))
@@ -94,7 +96,7 @@ fn side(
         return Ok(None);
     };
     let dir = path.parent().unwrap_or(Path::new("."));
-    let flavor = setup::flavor(common.flavor, files, dir, Some(&bytes));
+    let flavor = flavor_of(common.flavor, files, dir, Some(&bytes));
     let file = texts.add(path.display().to_string(), bytes.clone());
     Ok(Some(LockSide::read(file, bytes, flavor)))
 }

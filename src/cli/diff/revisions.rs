@@ -8,13 +8,13 @@ use crate::cli::args::Common;
 use crate::cli::diff::Diff;
 use crate::cli::diff::configuration;
 use crate::cli::diff::configuration::Configured;
-use crate::cli::root;
-use crate::cli::setup;
+use crate::cli::session::root;
 use crate::diag::Texts;
 use crate::git::{self, Change, Content, Entry, GitError, ObjectId, Repository, Status};
 use crate::lockfile;
 use crate::report::{self, Failure, FileResult};
 use crate::review::{FileCause, FileComparison, LockSide};
+use crate::workspace::flavor_of;
 use crate::world::FileKind;
 
 /// What is at hand while lock files are read.
@@ -38,7 +38,7 @@ pub(in crate::cli) fn compare(
     world: World<'_>,
     texts: &mut Texts,
 ) -> Result<Vec<FileResult>, Failure> {
-    let dir = setup::below(common, Path::new("."));
+    let dir = common.below(Path::new("."));
     let repository = Repository::find(world.run, &dir).map_err(|error| refused(args, &error))?;
     let sides = sides(&repository, args).map_err(|error| refused(args, &error))?;
     let changes = repository.changes(&sides.0, &sides.1);
@@ -194,7 +194,7 @@ impl Reading<'_> {
         };
         let dir = path.parent().unwrap_or(Path::new("."));
         Ok(bytes.map(|bytes| {
-            let flavor = setup::flavor(self.common.flavor, self.world.disk, dir, Some(&bytes));
+            let flavor = flavor_of(self.common.flavor, self.world.disk, dir, Some(&bytes));
             let file = texts.add(shown, bytes.clone());
             LockSide::read(file, bytes, flavor)
         }))

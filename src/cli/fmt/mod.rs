@@ -5,8 +5,8 @@ mod text;
 
 use crate::cli::World;
 use crate::cli::args::Common;
-use crate::cli::root;
-use crate::cli::roots;
+use crate::cli::session::root;
+use crate::cli::session::roots;
 use crate::lockfile;
 use crate::report::CommandResult;
 use crate::report::json::Status;

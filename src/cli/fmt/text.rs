@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::cli::args::Common;
-use crate::cli::root;
+use crate::cli::session::root;
 use crate::cli::{Command, Look, Stderr, World};
 use crate::lockfile;
 use crate::report::json::Status;

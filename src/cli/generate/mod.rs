@@ -9,7 +9,7 @@ use clap_complete::Shell;
 use clap_mangen::Man as ManPage;
 
 use crate::cli::args::{CommandLine, Common};
-use crate::cli::{Command, Stderr, World, setup};
+use crate::cli::{Command, Stderr, World};
 use crate::diag::counted;
 use crate::report::{CommandResult, Failure, Subject};
 use crate::world::{Disk, Replaced};
@@ -68,7 +68,7 @@ pub(in crate::cli) fn man(common: &Common, args: &Man, world: World<'_>) -> Comm
     let text = match &args.dir {
         None => page_of(&program, &args.command),
         Some(dir) => {
-            let dir = setup::below(common, dir);
+            let dir = common.below(dir);
             let written = write_all(&program, &dir, world.disk);
             written.map(|pages| {
                 let pages = counted(pages, "page");

@@ -10,7 +10,6 @@ use crate::cli::World;
 use crate::cli::advice;
 use crate::cli::args::Common;
 use crate::cli::git::args::{Git, GitCommand, GitTextconv, Wire};
-use crate::cli::setup;
 use crate::diag::Texts;
 use crate::flavor::FlavorChoice;
 use crate::git::{self, GitError, Scope, Wiring, WiringGoal};
@@ -18,6 +17,7 @@ use crate::lockfile::{self, LockFile};
 use crate::report::json::{self, Status};
 use crate::report::{CommandResult, Failure, RootResult, Sentence, Subject, Tone};
 use crate::review;
+use crate::workspace::flavor_of;
 use crate::world::Replaced;
 
 /// How large a file of attributes may be, in bytes.
@@ -27,7 +27,7 @@ const MAX_ATTRIBUTES_BYTES: u64 = 4 * 1024 * 1024;
 const MAX_TEXT_BYTES: u64 = 256 * 1024 * 1024;
 
 pub(in crate::cli) fn run(common: &Common, args: &Git, world: World<'_>) -> CommandResult {
-    let dir = setup::below(common, Path::new("."));
+    let dir = common.below(Path::new("."));
     let mut root = RootResult::new(dir.display().to_string());
     let done = match &args.command {
         GitCommand::Install(wire) => change(WiringGoal::Installed, *wire, &dir, world, &mut root),
@@ -46,7 +46,7 @@ pub(in crate::cli) fn textconv(
     args: &GitTextconv,
     world: World<'_>,
 ) -> CommandResult {
-    let path = setup::below(common, &args.file);
+    let path = common.below(&args.file);
     match world.disk.read(&path, MAX_TEXT_BYTES) {
         Ok(bytes) => {
             let text = text_of(common.flavor, &bytes, world).unwrap_or(bytes);
@@ -67,7 +67,7 @@ fn text_of(choice: FlavorChoice, bytes: &[u8], world: World<'_>) -> Option<Vec<u
     if bytes.len() as u64 > lockfile::MAX_BYTES {
         return None;
     }
-    let flavor = setup::flavor(choice, world.disk, Path::new("."), Some(bytes));
+    let flavor = flavor_of(choice, world.disk, Path::new("."), Some(bytes));
     let lock = LockFile::parse(bytes, flavor).ok()?;
     Some(review::readable(&lock).into_bytes())
 }

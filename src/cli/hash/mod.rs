@@ -7,8 +7,7 @@ use std::path::Path;
 
 use crate::archive::{ArchiveError, FileDigest, Limits, dir, zip};
 use crate::cli::args::Common;
-use crate::cli::oddities::describe;
-use crate::cli::{CLEAN, FAILED, World, setup};
+use crate::cli::{CLEAN, FAILED, World};
 use crate::parallel;
 use crate::report::json::{FailedPackage, HashedPackage, Package, PackageFile};
 use crate::report::{CommandResult, Failure, PackageResult, Sentence, Subject};
@@ -17,7 +16,7 @@ pub(in crate::cli) use args::Hash;
 
 pub(in crate::cli) fn run(common: &Common, args: &Hash, world: World<'_>) -> CommandResult {
     let packages = args.paths.iter().map(|typed| {
-        let path = setup::below(common, typed);
+        let path = common.below(typed);
         match hash_one(world.disk, &path) {
             Ok(hashed) => result(&path, &hashed, args.files),
             Err(failure) => PackageResult {
@@ -98,7 +97,7 @@ fn result(path: &Path, hashed: &Hashed, with_files: bool) -> PackageResult {
         files: with_files.then(|| files.iter().map(file).collect()),
     };
     if let Hashed::Zip(zip) = hashed {
-        let oddities: Vec<String> = zip.oddities.iter().map(describe).collect();
+        let oddities: Vec<String> = zip.oddities.iter().map(ToString::to_string).collect();
         let warnings = oddities.iter().map(|text| format!("{shown}: {text}"));
         remarks.extend(warnings.map(Sentence::warning));
         package.zh = Some(zip.zh.clone());

@@ -12,12 +12,14 @@ use crate::cli::World;
 use crate::cli::advice;
 use crate::cli::advice::lock::Required;
 use crate::cli::args::Common;
-use crate::cli::network::{self, Told};
+use crate::cli::args::job_count;
 use crate::cli::progress::Progress;
-use crate::cli::root::{self, Root};
-use crate::cli::roots::{self, Together};
-use crate::cli::setup;
-use crate::cli::setup::Typed;
+use crate::cli::session;
+use crate::cli::session::network::{self, Told};
+use crate::cli::session::platforms;
+use crate::cli::session::platforms::PlatformChoice;
+use crate::cli::session::root::{self, Root};
+use crate::cli::session::roots::{self, Together};
 use crate::config::Loaded;
 use crate::diag::{Diagnostic, Texts, has_errors};
 use crate::flavor::Flavor;
@@ -39,7 +41,7 @@ struct LockRun<'a> {
     common: &'a Common,
     args: &'a Lock,
     world: World<'a>,
-    platforms: Typed,
+    platforms: PlatformChoice,
     told: Told<'a>,
     settings: Settings,
     /// The sources that the roots so far need.
@@ -82,7 +84,7 @@ pub(in crate::cli) fn run(
     world: World<'_>,
     stderr: &mut (dyn Write + Send),
 ) -> CommandResult {
-    let platforms = match setup::typed(&args.platforms.platforms) {
+    let platforms = match platforms::typed(&args.platforms.platforms) {
         Ok(platforms) => platforms,
         Err(failure) => return CommandResult::failed("lock", [failure]),
     };
@@ -95,16 +97,16 @@ pub(in crate::cli) fn run(
         platforms,
         told: &told,
         settings: Settings {
-            jobs: setup::jobs(args.jobs),
+            jobs: job_count(args.jobs),
             downloads: args.jobs.unwrap_or(DOWNLOADS),
-            enforce_expiration: setup::is_true(world.env, "OPENTOFU_ENFORCE_GPG_EXPIRATION"),
+            enforce_expiration: session::enforces_expiration(world.env),
         },
         sources: Vec::new(),
     };
     let ran = roots::together(common, &args.roots, world, &mut run);
     progress.finish();
     let mut result = ran.into_result("lock");
-    let doubts = setup::platform_remarks(&args.platforms.platforms);
+    let doubts = platforms::remarks(&args.platforms.platforms);
     result
         .remarks
         .extend(doubts.into_iter().map(Sentence::warning));
@@ -256,7 +258,7 @@ impl<'a> LockRun<'a> {
     }
 
     fn mirror(&self, dir: &Path, flavor: Flavor) -> Result<Packages<'a>, Failure> {
-        let dir = setup::below(self.common, dir);
+        let dir = self.common.below(dir);
         let mirror = FilesystemMirror::scan(self.world.disk, &dir, flavor).map_err(|error| {
             let is_top = matches!(&error, SourceError::Unreadable { path, .. } if *path == dir);
             let help = if is_top {

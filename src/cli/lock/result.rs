@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::addr::ProviderAddr;
 use crate::authenticate::{self, Class};
-use crate::cli::oddities::describe;
-use crate::cli::root::Root;
+use crate::cli::session::root::Root;
 use crate::diag;
 use crate::flavor::Flavor;
 use crate::hash::{Hash, Match};
@@ -237,7 +236,7 @@ fn trust(result: &mut RootResult, one: &ProviderOutcome, flavor: Flavor) {
         let text = format!(
             "{name} for {}: {}",
             platform::join(&platforms, ", "),
-            describe(oddity)
+            oddity
         );
         result.ruled(diag::named("package-odd"), &one.provider, text);
     }

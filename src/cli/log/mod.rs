@@ -9,9 +9,8 @@ use std::path::Path;
 use crate::cli::World;
 use crate::cli::advice;
 use crate::cli::args::Common;
-use crate::cli::root::Root;
-use crate::cli::roots;
-use crate::cli::setup;
+use crate::cli::session::root::Root;
+use crate::cli::session::roots;
 use crate::diag::{Texts, has_errors};
 use crate::git::{
     self, Commit, CommittedChange, Content, Entry, FileCommit, GitError, ObjectId, Repository,
@@ -61,7 +60,7 @@ pub(in crate::cli) fn run(common: &Common, args: &Log, world: World<'_>) -> Comm
             result.remark(SHALLOW);
         }
         if let (true, Some(typed)) = (result.providers.is_empty(), provider) {
-            let path = setup::below(common, Path::new(typed));
+            let path = common.below(Path::new(typed));
             if world.disk.kind(&path).is_ok() {
                 result.remark(format!(
                     "{typed} counts as a provider; write ./{typed} for the directory"

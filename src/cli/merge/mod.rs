@@ -9,15 +9,16 @@ use std::path::{Path, PathBuf};
 use crate::cli::CLEAN;
 use crate::cli::FINDINGS;
 use crate::cli::World;
+use crate::cli::advice;
 use crate::cli::args::Common;
 use crate::cli::merge::args::{Merge, Style};
-use crate::cli::setup;
 use crate::diag::Texts;
 use crate::flavor::{Flavor, FlavorChoice};
 use crate::git::{self, Marking};
 use crate::lockfile;
 use crate::report::{CommandResult, Failure, RootResult};
 use crate::review::{MARKER_SIZE, Markers, MergeBase, MergeSides};
+use crate::workspace::flavor_of;
 use crate::world::Replaced;
 
 /// Nothing could be written, in the way in which git wants to be told (`gitattributes(5)`).
@@ -70,7 +71,7 @@ impl Driver<'_> {
     /// Reads base, ours and theirs.
     fn read(&self) -> Result<[SideFile; 3], Failure> {
         let read = |path: &Path| {
-            let path = setup::below(self.common, path);
+            let path = self.common.below(path);
             match self.world.disk.read(&path, lockfile::MAX_BYTES) {
                 Ok(bytes) => Ok(SideFile { path, bytes }),
                 Err(error) => Err(unreadable(&path, &error)),
@@ -113,7 +114,7 @@ impl Driver<'_> {
         let prefer = self.args.policy.prefer();
         let file = sides.merge(texts, prefer, flavor, &self.markers());
         let dir = self.place.parent().unwrap_or(Path::new(""));
-        let advice = setup::advice(self.common, dir);
+        let advice = advice::commands(self.common, dir);
         text::outcome(&place, &file, &advice.lock, result);
         result.changed = Some(file.text.as_bytes() != ours.bytes);
         let code = if file.merged.conflicts.is_empty() {
@@ -185,7 +186,7 @@ impl Driver<'_> {
             (FlavorChoice::Auto, Some(program)) => Flavor::newest(program),
             (choice, _) => {
                 let dir = self.place.parent().unwrap_or(Path::new(""));
-                setup::flavor(choice, self.world.disk, dir, Some(ours))
+                flavor_of(choice, self.world.disk, dir, Some(ours))
             }
         }
     }

@@ -5,8 +5,8 @@ mod text;
 
 use crate::cli::World;
 use crate::cli::args::Common;
-use crate::cli::root::{self, LockText, Root};
-use crate::cli::roots;
+use crate::cli::session::root::{self, LockText, Root};
+use crate::cli::session::roots;
 use crate::parallel;
 use crate::report::json::{Provider, ShownHash, ShownProvider};
 use crate::report::{CommandResult, Failure};

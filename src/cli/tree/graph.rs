@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::text::not_visible;
 use crate::addr::ProviderAddr;
-use crate::cli::unseen::some_of;
+use crate::cli::session::unseen::some_of;
 use crate::config::{BelowGroup, BranchGroup, BranchKind, Branches};
 use crate::flavor::Flavor;
 use crate::report::graph::{Edge, Graph, NodeId, Shape, Stroke};

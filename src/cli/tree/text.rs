@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use crate::cli::args::{Common, Configuration};
-use crate::cli::unseen::some_of;
+use crate::cli::session::unseen::some_of;
 use crate::cli::{Command, Look, Stderr, World};
 use crate::config::{BelowGroup, Branch, BranchGroup, Branches};
 use crate::diag::counted;

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use crate::cli::root::{self, Root};
+use crate::cli::session::root::{self, Root};
 use crate::diag::{Texts, counted};
 use crate::lockfile;
 use crate::report::{Failure, RootResult, json};

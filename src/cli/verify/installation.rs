@@ -3,9 +3,9 @@
 use crate::authenticate::Rules;
 use crate::cli::World;
 use crate::cli::args::Common;
-use crate::cli::network::{self, Told};
-use crate::cli::root::Root;
-use crate::cli::setup;
+use crate::cli::session;
+use crate::cli::session::network::{self, Told};
+use crate::cli::session::root::Root;
 use crate::cliconfig::CliConfig;
 use crate::diag::{Diagnostic, Severity, Texts};
 use crate::flavor::Flavor;
@@ -109,7 +109,7 @@ impl<'a> Installation<'a> {
             let registry = network::registry(&net, flavor, config.clone());
             let rules = Rules {
                 flavor,
-                enforce_expiration: setup::is_true(world.env, "OPENTOFU_ENFORCE_GPG_EXPIRATION"),
+                enforce_expiration: session::enforces_expiration(world.env),
             };
             Registries::new(Box::new(registry), rules, world.clock.now())
         }))

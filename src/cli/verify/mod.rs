@@ -13,13 +13,14 @@ use std::rc::Rc;
 use crate::cli::World;
 use crate::cli::advice;
 use crate::cli::advice::lock::Required;
+use crate::cli::args::job_count;
 use crate::cli::args::{Common, Format};
-use crate::cli::network::Told;
 use crate::cli::progress::Progress;
-use crate::cli::root::Root;
-use crate::cli::roots;
-use crate::cli::setup;
-use crate::cli::setup::Typed;
+use crate::cli::session::network::Told;
+use crate::cli::session::platforms;
+use crate::cli::session::platforms::PlatformChoice;
+use crate::cli::session::root::Root;
+use crate::cli::session::roots;
 use crate::cli::verify::fix::Fixed;
 use crate::cli::verify::installation::Installations;
 use crate::config::Loaded;
@@ -41,7 +42,7 @@ struct Verification<'a> {
     world: World<'a>,
     told: Told<'a>,
     groups: Groups,
-    platforms: Typed,
+    platforms: PlatformChoice,
     /// The packages that `--package` names.
     named: NamedPackages,
     /// The directories that `--fs-mirror` and `--package` name.
@@ -69,7 +70,7 @@ pub(in crate::cli) fn run(
     world: World<'_>,
     stderr: &mut (dyn Write + Send),
 ) -> CommandResult {
-    let platforms = match setup::checkable(&args.platforms.platforms) {
+    let platforms = match platforms::checkable(&args.platforms.platforms) {
         Ok(platforms) => platforms,
         Err(failure) => return CommandResult::failed("verify", [failure]),
     };
@@ -86,7 +87,7 @@ pub(in crate::cli) fn run(
         }
     };
     let fs_mirrors = args.fs_mirrors.iter();
-    let fs_mirrors = fs_mirrors.map(|dir| Place::named_mirror(setup::below(common, dir)));
+    let fs_mirrors = fs_mirrors.map(|dir| Place::named_mirror(common.below(dir)));
     let mut verification = Verification {
         args,
         world,
@@ -95,7 +96,7 @@ pub(in crate::cli) fn run(
         platforms,
         named_places: fs_mirrors.chain(named.places.iter().cloned()).collect(),
         named,
-        memo: Memo::new(world.disk, setup::jobs(args.jobs)),
+        memo: Memo::new(world.disk, job_count(args.jobs)),
         installations: Installations::new(common, world),
     };
     let mut verified: Vec<VerifiedRoot> = Vec::new();
@@ -133,7 +134,7 @@ pub(in crate::cli) fn run(
         }
     }
     let mut result = ran.into_result("verify");
-    let remarks = setup::platform_remarks(&args.platforms.platforms);
+    let remarks = platforms::remarks(&args.platforms.platforms);
     result
         .remarks
         .extend(remarks.into_iter().map(Sentence::warning));
@@ -155,7 +156,7 @@ fn named_packages(
     let current = world.env.current_dir().unwrap_or_default();
     let mut named = NamedPackages::default();
     for path in &args.packages {
-        let path = setup::below(common, path);
+        let path = common.below(path);
         let added = named.add(world.disk, &current, &path);
         added.map_err(|error| advice::verify::no_package(&error))?;
     }

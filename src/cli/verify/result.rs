@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::VerifiedRoot;
 use super::table;
 use crate::addr::ProviderAddr;
-use crate::cli::root::LockText;
+use crate::cli::session::root::LockText;
 use crate::diag::{Counts, TurnedOff, counted, has_errors};
 use crate::hash::Scheme;
 use crate::lockfile::ProviderLock;

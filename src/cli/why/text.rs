@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::cli::args::{Common, Configuration};
-use crate::cli::unseen::some_of;
+use crate::cli::session::unseen::some_of;
 use crate::cli::{Command, Look, Stderr, World};
 use crate::flavor::Flavor;
 use crate::report::json::Status;

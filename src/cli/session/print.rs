@@ -2,8 +2,9 @@
 
 use std::io;
 
-use super::args::{Common, Format, When};
-use super::{Command, Io, Look, World, checked};
+use super::paths;
+use crate::cli::args::{Common, Format, When};
+use crate::cli::{Command, Io, Look, World};
 use crate::report::human::Colors;
 use crate::report::reading;
 use crate::report::{Block, Checked, CommandResult, Subject, Tone, graph, human, json, markdown};
@@ -16,7 +17,7 @@ const USUAL_COLUMNS: usize = 80;
 ///
 /// # Errors
 /// What the writers say.
-pub(super) fn print(
+pub(in crate::cli) fn print(
     result: &CommandResult,
     command: &dyn Command,
     common: &Common,
@@ -30,7 +31,7 @@ pub(super) fn print(
         columns: env.columns(Stream::Stdout).unwrap_or(USUAL_COLUMNS),
     };
     let out = &mut *io.stdout;
-    let checked = || Checked::of(result, &checked::from_the_top(world));
+    let checked = || Checked::of(result, &paths::from_the_top(world));
     let mut notes = reading::notes(result, command.total(), common.verbose);
     match common.format {
         Format::Json => {

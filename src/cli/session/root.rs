@@ -4,9 +4,9 @@ use std::io;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
-use super::World;
-use super::args::{Common, Configuration};
-use super::setup;
+use crate::cli::World;
+use crate::cli::advice;
+use crate::cli::args::{Common, Configuration};
 use crate::config::Loaded;
 use crate::diag::{Texts, has_errors};
 use crate::report::{Failure, RootResult};
@@ -17,13 +17,13 @@ use crate::verify::{Advice, Subject};
 use crate::workspace::{self, Reading};
 use crate::world::Files;
 
-pub(super) use crate::workspace::{LockText, data_dir};
+pub(in crate::cli) use crate::workspace::{LockText, data_dir};
 
 /// A root with the commands that would be typed for it.
-pub(super) struct Root {
+pub(in crate::cli) struct Root {
     root: workspace::Root,
     /// Commands that help.
-    pub(super) advice: Advice,
+    pub(in crate::cli) advice: Advice,
 }
 
 impl Deref for Root {
@@ -34,12 +34,15 @@ impl Deref for Root {
     }
 }
 
-pub(super) fn read_lock(files: &dyn Files, path: &Path) -> Result<Option<Vec<u8>>, Failure> {
+pub(in crate::cli) fn read_lock(
+    files: &dyn Files,
+    path: &Path,
+) -> Result<Option<Vec<u8>>, Failure> {
     Ok(workspace::read_lock(files, path)?)
 }
 
 /// Returns the failure of a directory of packages that cannot be scanned.
-pub(super) fn unreadable_packages(unscanned: &Unscanned) -> Failure {
+pub(in crate::cli) fn unreadable_packages(unscanned: &Unscanned) -> Failure {
     let (path, cause) = match &*unscanned.error {
         SourceError::Unreadable { path, cause } => (path, cause.to_string()),
         other => (&unscanned.dir, other.to_string()),
@@ -63,7 +66,7 @@ pub(super) fn unreadable_packages(unscanned: &Unscanned) -> Failure {
 }
 
 /// Returns the directory without the dot that means the working directory.
-pub(super) fn shown(dir: &Path) -> PathBuf {
+pub(in crate::cli) fn shown(dir: &Path) -> PathBuf {
     if dir == Path::new(".") {
         PathBuf::new()
     } else {
@@ -72,7 +75,7 @@ pub(super) fn shown(dir: &Path) -> PathBuf {
 }
 
 /// Says how many comments a rewrite drops, if any.
-pub(super) fn dropped(lock: &LockText) -> Option<String> {
+pub(in crate::cli) fn dropped(lock: &LockText) -> Option<String> {
     match lock.document.comments {
         0 => None,
         1 => Some("a rewrite drops 1 comment, as that of the program does".to_owned()),
@@ -83,15 +86,15 @@ pub(super) fn dropped(lock: &LockText) -> Option<String> {
 }
 
 impl Root {
-    pub(super) fn new(root: workspace::Root, common: &Common) -> Self {
+    pub(in crate::cli) fn new(root: workspace::Root, common: &Common) -> Self {
         Self {
-            advice: setup::advice(common, &root.dir),
+            advice: advice::commands(common, &root.dir),
             root,
         }
     }
 
     /// Returns the root as it is after its lock file was written.
-    pub(super) fn rewritten(&self, bytes: Vec<u8>, texts: &mut Texts) -> Self {
+    pub(in crate::cli) fn rewritten(&self, bytes: Vec<u8>, texts: &mut Texts) -> Self {
         Self {
             root: self.root.rewritten(bytes, texts),
             advice: self.advice.clone(),
@@ -102,7 +105,10 @@ impl Root {
     ///
     /// # Errors
     /// If there is none.
-    pub(super) fn sound_lock(&self, result: &mut RootResult) -> Result<Option<&LockText>, Failure> {
+    pub(in crate::cli) fn sound_lock(
+        &self,
+        result: &mut RootResult,
+    ) -> Result<Option<&LockText>, Failure> {
         let Some(lock) = &self.lock else {
             return Err(self.no_lock());
         };
@@ -111,27 +117,27 @@ impl Root {
     }
 
     /// Returns the failure of a lock file that is not there.
-    pub(super) fn no_lock(&self) -> Failure {
+    pub(in crate::cli) fn no_lock(&self) -> Failure {
         Failure::from(self.root.no_lock()).help(format!("run `{}` to create it", self.advice.lock))
     }
 
     /// Returns the failure of a lock file that cannot be written.
-    pub(super) fn unwritable(&self, error: io::Error) -> Failure {
+    pub(in crate::cli) fn unwritable(&self, error: io::Error) -> Failure {
         self.root.unwritable(error).into()
     }
 
     /// Returns the failure of a lock file that nobody could read again.
-    pub(super) fn too_large(&self, bytes: usize) -> Failure {
+    pub(in crate::cli) fn too_large(&self, bytes: usize) -> Failure {
         self.root.too_large(bytes).into()
     }
 
     /// Returns the failure of a root without any configuration.
-    pub(super) fn no_configuration(&self) -> Failure {
+    pub(in crate::cli) fn no_configuration(&self) -> Failure {
         self.root.no_configuration().into()
     }
 
     /// Returns what is checked of the lock file.
-    pub(super) fn subject<'a>(
+    pub(in crate::cli) fn subject<'a>(
         &'a self,
         lock: &'a LockText,
         requirements: Option<&'a Requirements>,
@@ -146,7 +152,12 @@ impl Root {
     }
 
     /// Reads the configuration of the root, its modules and its state.
-    pub(super) fn load(&self, world: World<'_>, args: &Configuration, texts: &mut Texts) -> Loaded {
+    pub(in crate::cli) fn load(
+        &self,
+        world: World<'_>,
+        args: &Configuration,
+        texts: &mut Texts,
+    ) -> Loaded {
         let reading = Reading {
             test_directory: args.test_directory.clone(),
             strict_modules: args.strict_modules,

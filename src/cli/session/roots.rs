@@ -6,9 +6,9 @@ use std::rc::Rc;
 
 use crate::cli::World;
 use crate::cli::args::{Common, Roots};
-use crate::cli::root::Root;
-use crate::cli::setup;
+use crate::cli::session::root::Root;
 use crate::diag::{Diagnostic, Texts, has_errors};
+use crate::flavor::FlavorChoice;
 use crate::report::json::Status;
 use crate::report::{CommandResult, Failure, RootResult};
 use crate::workspace::{self, StatedProject, Workspace, WorkspaceError};
@@ -19,19 +19,19 @@ const RESTARTS: usize = 1;
 
 /// What all roots came to.
 #[derive(Default)]
-pub(super) struct RootResults {
-    pub(super) results: Vec<RootResult>,
+pub(in crate::cli) struct RootResults {
+    pub(in crate::cli) results: Vec<RootResult>,
     /// Everything that was read.
-    pub(super) texts: Texts,
+    pub(in crate::cli) texts: Texts,
     /// Directories with configuration that no root covers, if roots were looked for.
-    pub(super) not_locked: Option<Vec<PathBuf>>,
+    pub(in crate::cli) not_locked: Option<Vec<PathBuf>>,
 }
 
 /// Does something with every root that was typed, or that is found below.
 ///
 /// Work that writes a lock file and finds it changed meanwhile starts over; what it said before
 /// does not count. The failure of one root stops no other.
-pub(super) fn each(
+pub(in crate::cli) fn each(
     common: &Common,
     roots: &Roots,
     world: World<'_>,
@@ -54,7 +54,7 @@ pub(super) fn each(
 }
 
 /// Work on all roots of a run together.
-pub(super) trait Together {
+pub(in crate::cli) trait Together {
     /// A root that was opened for the work.
     type Opened;
     /// What the work came to for a root.
@@ -86,7 +86,7 @@ pub(super) trait Together {
 ///
 /// A root whose lock file changed meanwhile starts over, alone; what it said before does not count.
 /// The failure of one root stops no other.
-pub(super) fn together<T: Together>(
+pub(in crate::cli) fn together<T: Together>(
     common: &Common,
     roots: &Roots,
     world: World<'_>,
@@ -152,8 +152,8 @@ fn start<'a>(
     ran: &mut RootResults,
 ) -> Option<(Opening<'a>, Vec<PathBuf>)> {
     let project = common.config.as_ref().map(|path| StatedProject {
-        path: setup::below(common, path),
-        base: setup::below(common, Path::new(".")),
+        path: common.below(path),
+        base: common.below(Path::new(".")),
     });
     let (files, texts) = (world.disk, &mut ran.texts);
     let opened = Workspace::new(files, world.env, common.flavor, project.as_ref(), texts);
@@ -165,10 +165,7 @@ fn start<'a>(
         }
     };
     let typed = roots.paths();
-    let typed: Vec<PathBuf> = typed
-        .iter()
-        .map(|path| setup::below(common, path))
-        .collect();
+    let typed: Vec<PathBuf> = typed.iter().map(|path| common.below(path)).collect();
     let dirs = if roots.recursive {
         let searched = workspace.search(&typed, &mut ran.texts);
         for (dir, error) in searched.errors {
@@ -213,7 +210,7 @@ impl Opening<'_> {
             return Ok(None);
         };
         output.flavor = Some(root.flavor);
-        if let Some(remark) = setup::flavor_remark(root.choice) {
+        if let Some(remark) = flavor_remark(root.choice) {
             output.remark(remark);
         }
         Ok(Some(Root::new(root, self.common)))
@@ -222,7 +219,7 @@ impl Opening<'_> {
 
 impl RootResults {
     /// Makes the result of a command out of those of its roots.
-    pub(super) fn into_result(self, command: &'static str) -> CommandResult {
+    pub(in crate::cli) fn into_result(self, command: &'static str) -> CommandResult {
         let not_locked = self.not_locked.map(|dirs| {
             let shown = dirs.iter().map(|dir| dir.display().to_string());
             shown.collect()
@@ -274,5 +271,16 @@ fn project_faults(result: &mut RootResult, faults: &[Diagnostic], is_shown: bool
     result.aside(faults);
     if has_errors(faults) {
         result.status = Status::Failed;
+    }
+}
+
+/// Returns a remark on a stated version that no rule set was recorded for.
+fn flavor_remark(choice: FlavorChoice) -> Option<String> {
+    match choice {
+        FlavorChoice::Stated(stated) if stated.older_than_known => Some(format!(
+            "the oldest known rules, {}, stand in for the stated version",
+            stated.flavor
+        )),
+        _ => None,
     }
 }

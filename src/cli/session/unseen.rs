@@ -2,7 +2,7 @@
 
 use crate::cli::World;
 use crate::cli::args::{Common, Configuration};
-use crate::cli::root::Root;
+use crate::cli::session::root::Root;
 use crate::config::Loaded;
 use crate::diag::{Diagnostic, Severity, Texts, counted, has_errors};
 use crate::flavor::Flavor;
@@ -13,18 +13,18 @@ use crate::requirement::{ModulePath, StateSeen};
 const NAMES: usize = 3;
 
 /// What a question is about, and what cannot be seen for it.
-pub(super) struct Unseen<'a> {
-    pub(super) loaded: &'a Loaded,
-    pub(super) flavor: Flavor,
+pub(in crate::cli) struct Unseen<'a> {
+    pub(in crate::cli) loaded: &'a Loaded,
+    pub(in crate::cli) flavor: Flavor,
     /// Whether the state was to be read.
-    pub(super) state_wanted: bool,
+    pub(in crate::cli) state_wanted: bool,
     /// Whether every note is shown.
-    pub(super) verbose: bool,
+    pub(in crate::cli) verbose: bool,
 }
 
 /// Whether the calls that cannot be seen are named in a sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Names {
+pub(in crate::cli) enum Names {
     /// They are.
     Listed,
     /// They stand in the results.
@@ -35,7 +35,7 @@ pub(super) enum Names {
 ///
 /// # Errors
 /// If there is none.
-pub(super) fn load(
+pub(in crate::cli) fn load(
     root: &Root,
     configuration: &Configuration,
     common: &Common,
@@ -53,7 +53,7 @@ pub(super) fn load(
 }
 
 impl<'a> Unseen<'a> {
-    pub(super) fn new(
+    pub(in crate::cli) fn new(
         loaded: &'a Loaded,
         root: &Root,
         configuration: &Configuration,
@@ -89,7 +89,7 @@ impl Unseen<'_> {
 
     /// Names in one sentence what cannot be seen and what follows for the question; `None` if
     /// everything can be.
-    pub(super) fn remark(&self, names: Names, consequence: &str) -> Option<String> {
+    pub(in crate::cli) fn remark(&self, names: Names, consequence: &str) -> Option<String> {
         let modules = self.loaded.modules.iter();
         let unseen = modules.filter(|node| node.unseen.is_some());
         let mut calls: Vec<&ModulePath> = unseen.map(|node| &node.path).collect();
@@ -132,7 +132,7 @@ fn is_unseen(diagnostic: &Diagnostic) -> bool {
 }
 
 /// Takes names to be listed; of many only the first ones, the last of which says how many follow.
-pub(super) fn some_of(names: impl ExactSizeIterator<Item = String>) -> Vec<String> {
+pub(in crate::cli) fn some_of(names: impl ExactSizeIterator<Item = String>) -> Vec<String> {
     let all = names.len();
     let shown = if all > NAMES + 1 { NAMES } else { all };
     let mut names: Vec<String> = names.take(shown).collect();

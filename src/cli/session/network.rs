@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use crate::cli::World;
 use crate::cli::args::Common;
-use crate::cli::setup;
 use crate::cliconfig::{self, CliConfig, Netrc, Wanted};
 use crate::diag::{Diagnostic, Texts};
 use crate::flavor::Flavor;
@@ -14,12 +13,12 @@ use crate::sources::retry::Policy;
 use crate::world::Credentials;
 
 /// Who is told what happens on the network.
-pub(super) type Told<'a> = &'a (dyn Fn(&Event<'_>) + Sync);
+pub(in crate::cli) type Told<'a> = &'a (dyn Fn(&Event<'_>) + Sync);
 
 /// Makes the network of a flavor, with what `~/.netrc` holds for packages where that counts.
 ///
 /// A password is sent over encrypted connections only, and none beside one in the URL.
-pub(super) fn net<'a>(world: World<'a>, flavor: Flavor, told: Told<'a>) -> Net<'a> {
+pub(in crate::cli) fn net<'a>(world: World<'a>, flavor: Flavor, told: Told<'a>) -> Net<'a> {
     let netrc = flavor
         .reads_netrc()
         .then(|| Netrc::read(world.disk, world.env));
@@ -38,14 +37,14 @@ pub(super) fn net<'a>(world: World<'a>, flavor: Flavor, told: Told<'a>) -> Net<'
 }
 
 /// Reads the CLI configuration that a flavor has; returns it with all its problems.
-pub(super) fn configuration(
+pub(in crate::cli) fn configuration(
     common: &Common,
     world: World<'_>,
     flavor: Flavor,
     texts: &mut Texts,
 ) -> (CliConfig, Vec<Diagnostic>) {
     let file = common.cli_config.as_ref();
-    let file = file.map(|path| setup::below(common, path));
+    let file = file.map(|path| common.below(path));
     let wanted = Wanted {
         flavor,
         file: file.as_deref(),
@@ -54,7 +53,11 @@ pub(super) fn configuration(
 }
 
 /// Makes the registries of all hosts.
-pub(super) fn registry<'a>(net: &Net<'a>, flavor: Flavor, config: CliConfig) -> Registry<'a> {
+pub(in crate::cli) fn registry<'a>(
+    net: &Net<'a>,
+    flavor: Flavor,
+    config: CliConfig,
+) -> Registry<'a> {
     let hosts = Hosts {
         services: config.hosts.clone(),
         helper: {

@@ -10,7 +10,7 @@ use crate::report::RootResult;
 use crate::world::clean;
 
 /// Returns how the formats of CI name the paths of a root, which start at the top of its repository.
-pub(super) fn from_the_top(world: World<'_>) -> impl Fn(&RootResult, &str) -> String {
+pub(in crate::cli) fn from_the_top(world: World<'_>) -> impl Fn(&RootResult, &str) -> String {
     let current = world.env.current_dir().unwrap_or_default();
     let tops: RefCell<BTreeMap<String, PathBuf>> = RefCell::default();
     move |root, path| {

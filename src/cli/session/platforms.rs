@@ -1,51 +1,24 @@
-//! What was typed, turned into what the program needs.
+//! Wanted platforms: what was typed, what project files state, and the preset.
 
 use std::collections::BTreeMap;
-use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
 
 use crate::addr::ProviderAddr;
-use crate::cli::args::{Common, PlatformArg};
-use crate::cli::root::Root;
-use crate::flavor::FlavorChoice;
+use crate::cli::args::PlatformArg;
+use crate::cli::session::root::Root;
 use crate::locker::{Wanted, WantedPlatforms};
-use crate::parallel;
 use crate::platform::Platform;
 use crate::project::PlatformName;
 use crate::report::Failure;
-use crate::verify::{self, Advice};
-use crate::world::Env;
-
-/// Returns a path as seen from where `--chdir` leads.
-pub(super) fn below(common: &Common, path: &Path) -> PathBuf {
-    match &common.chdir {
-        Some(dir) if path == Path::new(".") => dir.clone(),
-        Some(dir) => dir.join(path),
-        None => path.to_owned(),
-    }
-}
-
-pub(super) use crate::workspace::flavor_of as flavor;
-
-/// Returns a remark on a stated version that no rule set was recorded for.
-pub(super) fn flavor_remark(choice: FlavorChoice) -> Option<String> {
-    match choice {
-        FlavorChoice::Stated(stated) if stated.older_than_known => Some(format!(
-            "the oldest known rules, {}, stand in for the stated version",
-            stated.flavor
-        )),
-        _ => None,
-    }
-}
+use crate::verify;
 
 /// What was typed for `--platform`; `None` if nothing was.
-pub(super) struct Typed(Option<Wanted>);
+pub(in crate::cli) struct PlatformChoice(Option<Wanted>);
 
 /// Reads `--platform`.
 ///
 /// # Errors
 /// If nothing proves which platforms are locked.
-pub(super) fn typed(args: &[PlatformArg]) -> Result<Typed, Failure> {
+pub(in crate::cli) fn typed(args: &[PlatformArg]) -> Result<PlatformChoice, Failure> {
     let mut wanted = Wanted::default();
     for arg in args {
         match arg {
@@ -56,14 +29,14 @@ pub(super) fn typed(args: &[PlatformArg]) -> Result<Typed, Failure> {
             PlatformArg::Locked => return Err(nothing_proves()),
         }
     }
-    Ok(Typed((!args.is_empty()).then_some(wanted)))
+    Ok(PlatformChoice((!args.is_empty()).then_some(wanted)))
 }
 
 /// Reads `--platform` for `verify`.
 ///
 /// # Errors
 /// As [`typed`]; `all` has no meaning here, because nobody is asked what a release offers.
-pub(super) fn checkable(args: &[PlatformArg]) -> Result<Typed, Failure> {
+pub(in crate::cli) fn checkable(args: &[PlatformArg]) -> Result<PlatformChoice, Failure> {
     if args.contains(&PlatformArg::All) {
         return Err(Failure {
             title: "--platform all cannot be verified offline".to_owned(),
@@ -74,10 +47,14 @@ pub(super) fn checkable(args: &[PlatformArg]) -> Result<Typed, Failure> {
     typed(args)
 }
 
-impl Typed {
+impl PlatformChoice {
     /// Returns the platforms that are wanted for the providers of a root: those that were typed,
     /// else those of its project file, else the preset `common`.
-    pub(super) fn of_root(&self, root: &Root, providers: &[&ProviderAddr]) -> WantedPlatforms {
+    pub(in crate::cli) fn of_root(
+        &self,
+        root: &Root,
+        providers: &[&ProviderAddr],
+    ) -> WantedPlatforms {
         let project = root.project();
         let every = self.0.clone().unwrap_or_else(|| match &*project.platforms {
             [] => stated(&[PlatformName::Common]),
@@ -99,7 +76,11 @@ impl Typed {
     }
 
     /// Returns the platforms that each of some providers is checked for.
-    pub(super) fn of_providers(&self, root: &Root, providers: &[&ProviderAddr]) -> verify::Wanted {
+    pub(in crate::cli) fn of_providers(
+        &self,
+        root: &Root,
+        providers: &[&ProviderAddr],
+    ) -> verify::Wanted {
         let wanted = known(self.of_root(root, providers));
         let usual = known(Self(None).of_root(root, providers));
         verify::Wanted {
@@ -154,68 +135,15 @@ fn nothing_proves() -> Failure {
 }
 
 /// Doubts a platform that no provider is commonly released for.
-fn platform_remark(platform: &Platform) -> String {
+fn doubt(platform: &Platform) -> String {
     format!("providers are rarely released for {platform}: is it spelled right?")
 }
 
 /// Returns a remark on each typed platform that no provider is commonly released for.
-pub(super) fn platform_remarks(args: &[PlatformArg]) -> Vec<String> {
+pub(in crate::cli) fn remarks(args: &[PlatformArg]) -> Vec<String> {
     let named = args.iter().filter_map(|arg| match arg {
         PlatformArg::Named(platform) if !platform.is_common() => Some(platform),
         _ => None,
     });
-    named.map(platform_remark).collect()
-}
-
-/// Returns the commands for a root, as they would be typed from here.
-pub(super) fn advice(common: &Common, dir: &Path) -> Advice {
-    // A directory named with a dot at its end, or by `-C .`, is the working directory too.
-    let here = dir
-        .components()
-        .all(|part| part == std::path::Component::CurDir);
-    let root = if here {
-        String::new()
-    } else {
-        format!(" {}", quoted(&dir.display().to_string()))
-    };
-    let flavor = match common.flavor {
-        FlavorChoice::Auto => String::new(),
-        FlavorChoice::Stated(stated) => format!(" --flavor {}", stated.flavor),
-    };
-    let config = match &common.config {
-        None => String::new(),
-        Some(path) => {
-            let path = below(common, path).display().to_string();
-            format!(" --config {}", quoted(&path))
-        }
-    };
-    Advice {
-        lock: format!("lockctl lock{root}{flavor}{config}"),
-        verify: format!("lockctl verify{root}{flavor}{config}"),
-        fmt: format!("lockctl fmt{root}{flavor}{config}"),
-    }
-}
-
-/// Quotes a word for a shell, where it needs that.
-fn quoted(word: &str) -> String {
-    // Both shells of Windows take the separator as it is, and know these quotes around spaces.
-    let is_separator = |c| cfg!(windows) && c == '\\';
-    let plain = |c: char| c.is_alphanumeric() || "_./-:@%+,=".contains(c) || is_separator(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else if cfg!(windows) && word.chars().all(|c| plain(c) || c == ' ') {
-        format!("\"{word}\"")
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
-    }
-}
-
-/// Tells whether a variable is set to exactly `true`, as OpenTofu reads it.
-pub(super) fn is_true(env: &dyn Env, name: &str) -> bool {
-    env.var(name).is_some_and(|value| value == "true")
-}
-
-/// Returns how many packages may be hashed at once.
-pub(super) fn jobs(typed: Option<NonZeroUsize>) -> NonZeroUsize {
-    typed.unwrap_or_else(parallel::cores)
+    named.map(doubt).collect()
 }

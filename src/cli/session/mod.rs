@@ -1,0 +1,18 @@
+//! What commands share: roots opened with advice, the network by the rules of a flavor, wanted platforms,
+//! results printed.
+
+pub(super) mod network;
+mod paths;
+pub(super) mod platforms;
+pub(super) mod print;
+pub(super) mod root;
+pub(super) mod roots;
+pub(super) mod unseen;
+
+use crate::world::Env;
+
+/// Returns whether OpenTofu is told to refuse expired keys.
+pub(super) fn enforces_expiration(env: &dyn Env) -> bool {
+    let value = env.var("OPENTOFU_ENFORCE_GPG_EXPIRATION");
+    value.is_some_and(|value| value == "true")
+}
