@@ -10,7 +10,9 @@ use serde_json::json;
 
 use crate::registry::{Origin, Registry};
 
-const SIGINT: i32 = 2;
+/// To a program without handlers it is the same as Ctrl-C, which programs that a shell starts in the
+/// background are told to pass over, and so is all that they start.
+const SIGTERM: i32 = 15;
 
 fn names(dir: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(dir).unwrap();
@@ -58,11 +60,11 @@ fn an_interrupted_run_leaves_nothing_behind() {
         std::thread::sleep(Duration::from_millis(10));
     }
     let sent = Command::new("kill")
-        .args(["-INT", &run.id().to_string()])
+        .args(["-TERM", &run.id().to_string()])
         .status()
         .unwrap();
     assert!(sent.success());
-    assert_eq!(run.wait().unwrap().signal(), Some(SIGINT));
+    assert_eq!(run.wait().unwrap().signal(), Some(SIGTERM));
     assert_eq!(names(&root), ["main.tf"]);
     assert!(names(&temporary).is_empty(), "{:?}", names(&temporary));
 }
