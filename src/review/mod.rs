@@ -9,11 +9,9 @@
 //! use lockctl::flavor::Flavor;
 //! use lockctl::review::{FileComparison, LockSide, Risk};
 //!
-//! let mut texts = Texts::default();
-//! let mut side = |text: &str| {
+//! let side = |text: &str| {
 //!     let bytes = text.as_bytes().to_vec();
-//!     let file = texts.add(".terraform.lock.hcl", bytes.clone());
-//!     Some(LockSide::read(file, bytes, Flavor::Terraform1_16))
+//!     Some(LockSide::read(FileId::ALONE, bytes, Flavor::Terraform1_16))
 //! };
 //! let old = side("provider \"registry.terraform.io/hashicorp/null\" {\n  version = \"3.2.4\"\n}\n");
 //! let new = side("");

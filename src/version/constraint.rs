@@ -264,12 +264,15 @@ impl Constraints {
         }
         // What refuses one candidate refuses most of its neighbours.
         let mut refusing: Option<&Constraint> = None;
-        candidates.into_iter().find(|candidate| {
+        let found = candidates.into_iter().find(|candidate| {
             let refuses = |term: &&Constraint| !term.is_met_by(candidate);
             refusing = refusing.filter(refuses);
             refusing = refusing.or_else(|| self.terms.iter().rev().find(refuses));
             refusing.is_none() && self.allows(candidate)
-        })
+        });
+        // The programs take 0.0.0 for no version at all, but not with metadata.
+        let marked = || "0.0.0+0".parse().ok().filter(|one| self.allows(one));
+        found.or_else(marked)
     }
 
     /// Maps every version that is excepted to the patch of the next one that is not, if there is one.

@@ -446,3 +446,13 @@ proptest! {
         }
     }
 }
+
+/// The programs take 0.0.0 for no version at all, but not with metadata.
+#[test]
+fn an_example_may_need_metadata() {
+    for text in ["<= 0", "<= 0, != 0.0.0", "< 0.0.1"] {
+        let example = lock(text).example().map(|version| version.to_string());
+        assert_eq!(example.as_deref(), Some("0.0.0+0"), "{text}");
+    }
+    assert_eq!(lock("< 0").example(), None);
+}
