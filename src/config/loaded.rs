@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::config::file::ModuleFile;
+use crate::config::file::{ModuleFile, Place};
 use crate::diag::{Diagnostic, FileId, Severity, Span};
 use crate::flavor::Flavor;
 use crate::requirement::{ModulePath, Requirements};
@@ -87,6 +87,16 @@ pub struct CoreVersion {
     pub file: FileId,
     /// The constraint.
     pub span: Span,
+}
+
+impl CoreVersion {
+    /// Returns the place of the constraint.
+    pub(in crate::config) fn place(&self) -> Place {
+        Place {
+            file: self.file,
+            span: self.span,
+        }
+    }
 }
 
 impl Loaded {

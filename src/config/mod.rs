@@ -6,7 +6,7 @@
 //! 1. `tree` chooses the files of a directory and walks from the root along the calls.
 //! 2. `syntax` brings native and JSON syntax to one tree, and reads what expressions name.
 //! 3. `decode` makes plain contents of each file; `validate` reports what the programs refuse in it.
-//! 4. `merge` applies the override files.
+//! 4. `merge` applies the override files: it merges the trees, which says what of the contents counts.
 //! 5. `tree` resolves all names to requirements.
 //!
 //! All of them look into `language`, the one table of blocks and arguments, and collect what is wrong

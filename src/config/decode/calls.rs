@@ -4,7 +4,7 @@ use crate::config::decode::contents::CallVersion as Version;
 use crate::config::decode::contents::{Call, Contents, Source};
 use crate::config::decode::handover;
 use crate::config::faults::Faults;
-use crate::config::file::Role;
+use crate::config::file::{Place, Role};
 use crate::config::syntax::{self, words};
 use crate::config::validate::bodies;
 use crate::expr::{self, Value};
@@ -49,10 +49,17 @@ pub(in crate::config) fn decode(block: &Block, contents: &mut Contents, faults: 
         name: name.text.clone(),
         source,
         version,
+        version_place: version_place(block, faults),
         place: faults.place(span),
         header: faults.place(block.header),
         handover,
     });
+}
+
+/// Returns the place of the version of a call.
+pub(in crate::config) fn version_place(block: &Block, faults: &Faults) -> Option<Place> {
+    let argument = block.body.attribute("version")?;
+    Some(faults.place_of(&argument.value))
 }
 
 /// Reads the version of a call; one that is no version is reported, and none.

@@ -1,7 +1,7 @@
 //! What one file declares, as far as requirements depend on it.
 //!
-//! Files are decoded one by one and put together afterwards, so that override files can be
-//! decoded by the same code and then change what the primary files declare.
+//! Files are decoded one by one, so that the faults of each are found, and put together afterwards:
+//! `merge` decides which values of override files count.
 
 use crate::config::file::Place;
 use crate::config::syntax::names::Reference;
@@ -33,8 +33,6 @@ pub(in crate::config) struct Contents {
     pub calls: Vec<Call>,
     pub variables: Vec<Variable>,
     pub core_versions: Vec<CoreVersion>,
-    /// A `required_version` stands there, which says nothing if it is null.
-    pub sets_core_version: bool,
     /// Where the state is kept, if a `backend` or `cloud` block says so.
     pub backend: Option<Backend>,
     /// What is wrong about that block, which matters in the root only.
@@ -216,6 +214,8 @@ pub(in crate::config) struct Call {
     /// Only an override may leave it out.
     pub source: Option<Source>,
     pub version: CallVersion,
+    /// The version, if the argument is there.
+    pub version_place: Option<Place>,
     /// The source argument, or the header where there is none.
     pub place: Place,
     pub header: Place,

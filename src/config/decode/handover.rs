@@ -58,25 +58,6 @@ impl Repetition {
     }
 }
 
-impl Handover {
-    /// Takes over what the block of an override file says.
-    ///
-    /// An empty map of providers replaces nothing, and `enabled` is not merged.
-    pub(in crate::config) fn merge(&mut self, other: Self) {
-        if !other.providers.is_empty() {
-            self.providers = other.providers;
-        }
-        self.repetition.count = other.repetition.count.or(self.repetition.count);
-        self.repetition.for_each = other.repetition.for_each.or(self.repetition.for_each);
-        let is_set = |argument: &Argument| {
-            let same = |other: &Argument| !other.is_block && other.name == argument.name;
-            !argument.is_block && other.arguments.iter().any(same)
-        };
-        self.arguments.retain(|argument| !is_set(argument));
-        self.arguments.extend(other.arguments);
-    }
-}
-
 /// Decodes all of a `module` block but its source and version.
 pub(in crate::config) fn decode(block: &Block, faults: &mut Faults) -> Handover {
     let body = &block.body;

@@ -253,6 +253,7 @@ fn call(run: &Block, name: &str, module: &Block, faults: &mut Faults) -> Option<
         name: name.to_owned(),
         source,
         version,
+        version_place: calls::version_place(module, faults),
         place: faults.place_of(&argument.value),
         header: faults.place(run.header),
         handover: Handover::default(),

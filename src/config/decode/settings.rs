@@ -20,7 +20,6 @@ pub(in crate::config) fn terraform(body: &Body, contents: &mut Contents, faults:
     // OpenTofu takes one part of these only from files that are its own, the others from nowhere.
     let is_foreign = faults.flavor.is_opentofu() && faults.only != Some(Program::OpenTofu);
     if let Some(argument) = body.attribute("required_version").filter(|_| !is_foreign) {
-        contents.sets_core_version = true;
         contents
             .core_versions
             .extend(core_version(argument, faults));

@@ -32,16 +32,23 @@ pub(super) fn merge_block(
         let merging = known.map_or(Merging::Replaces, |known| known.merging);
         match (merging, known) {
             (Merging::Merges, Some(known)) => {
-                let base = base.body.blocks.entry(kind).or_default();
+                let mut merged = base.body.blocks.remove(&kind).unwrap_or_default();
                 for one in all.into_iter().take(1) {
-                    merge_nested(base, |_| true, one, known.body, flavor);
+                    merge_nested(&mut merged, |_| true, one, known.body, flavor);
+                }
+                if !merged.is_empty() {
+                    base.body.blocks.insert(kind, merged);
                 }
             }
             (Merging::MergesByLabels, Some(known)) => {
-                let base = base.body.blocks.entry(kind).or_default();
+                let mut merged = base.body.blocks.remove(&kind).unwrap_or_default();
                 for one in all {
                     let labels = texts(&one);
-                    merge_nested(base, |base| texts(base) == labels, one, known.body, flavor);
+                    let is_like = |base: &MergedBlock| texts(base) == labels;
+                    merge_nested(&mut merged, is_like, one, known.body, flavor);
+                }
+                if !merged.is_empty() {
+                    base.body.blocks.insert(kind, merged);
                 }
             }
             (Merging::Stays, _) => {}
@@ -53,7 +60,6 @@ pub(super) fn merge_block(
             }
         }
     }
-    base.body.blocks.retain(|_, all| !all.is_empty());
     for (name, argument) in given.escaped.attributes {
         set(&mut base.escaped, name, argument);
     }

@@ -1,26 +1,34 @@
 //! What stands in a module once its override files were applied (rules 3).
 //!
-//! The merged module is built on demand, from the texts that loading kept: a tree of modules with
-//! large files costs nothing more until somebody asks. It holds what the programs would go on with,
-//! each argument with the file that it comes from. What they refuse was reported when the module was
-//! read; here it is left out.
+//! Bodies are merged, not what was decoded from them, and only here: `module` finds which block
+//! overrides which, `bodies` and `settings` merge them by what the table of the language says, `fates`
+//! knows when an argument counts. Two readers ask for the result:
 //!
-//! `module` finds which block overrides which, `bodies` and `settings` merge them by what the table of
-//! the language says, `fates` knows when an argument counts.
+//! - [`ModuleNode::merged`] returns the merged module, each argument with the file that it comes from.
+//!   It is built on demand, from the texts that loading kept: a tree of modules with large files costs
+//!   nothing more until somebody asks.
+//! - Requirements come from values that were decoded already. `standing` holds the places of all
+//!   arguments of the merged module, and `overrides` moves a decoded value to the block that it
+//!   overrides if its argument stands there.
 //!
-//! Requirements do not come from merged bodies: `overrides` applies the decoded contents of override
-//! files once more. Each file must be decoded on its own for its faults, because an override repairs
-//! no fault of its base (rules 3.2), and the programs keep values of that step: the default of a
-//! variable has been brought to the type of its own file before an override changes that type
-//! (rules 3.13), and OpenTofu checks the `required_version` of each file (rules 3.5).
+//! So each value is decoded once, but before bodies are merged: an override repairs no fault of its
+//! base, so that the faults of every file must be found (rules 3.2, case `override-repairs-nothing`).
+//! In a module with faults, a value that was refused leaves the one of the base as it is.
+//!
+//! Variables alone are overridden as decoded values, one file after the other. The default has been
+//! brought to the type of its own file before an override changes that type, and a default that does not
+//! fit in between is refused even if a later file repairs it (rules 3.13, cases
+//! `override-variable-*`); a merged body has lost these steps.
 
+mod arguments;
 mod bodies;
 mod fates;
 pub(super) mod merged;
-mod module;
+pub(super) mod module;
 pub(super) mod overridden;
 pub(super) mod overrides;
 mod settings;
+mod standing;
 #[cfg(test)]
 mod tests;
 

@@ -8,6 +8,7 @@ use crate::config::merge::bodies::{decode, decode_body, merge_block, replace};
 use crate::config::merge::fates;
 use crate::config::merge::merged::{MergedAttribute, MergedBlock, MergedModule};
 use crate::config::merge::settings::Settings;
+use crate::config::merge::standing::Standing;
 use crate::diag::FileId;
 use crate::expr;
 use crate::flavor::Flavor;
@@ -18,21 +19,24 @@ pub(super) fn merge(
     files: impl IntoIterator<Item = (ModuleFile, Body)>,
     flavor: Flavor,
 ) -> MergedModule {
-    let mut merge = Merge {
-        flavor,
-        settings: Settings::default(),
-        locals: BTreeMap::new(),
-        blocks: Vec::new(),
-        known: BTreeMap::new(),
-    };
-    for (file, body) in files {
-        merge.file(file, body);
-    }
+    let merge = Merge::of(files, flavor);
     MergedModule {
-        settings: merge.settings.merged,
+        settings: merge.settings.into_merged(flavor),
         locals: merge.locals,
         blocks: merge.blocks,
     }
+}
+
+/// Merges files like [`merge`], and only says which of their arguments and blocks are left.
+///
+/// What override files say of `encryption` is left out: no requirement depends on it, and merging it
+/// takes quadratic time.
+pub(in crate::config) fn standing(
+    files: impl IntoIterator<Item = (ModuleFile, Body)>,
+    flavor: Flavor,
+) -> Standing {
+    let merge = Merge::of(files, flavor);
+    Standing::of(merge.settings.merged(), &merge.blocks)
 }
 
 struct Merge {
@@ -56,6 +60,20 @@ enum At {
 }
 
 impl Merge {
+    fn of(files: impl IntoIterator<Item = (ModuleFile, Body)>, flavor: Flavor) -> Self {
+        let mut merge = Self {
+            flavor,
+            settings: Settings::default(),
+            locals: BTreeMap::new(),
+            blocks: Vec::new(),
+            known: BTreeMap::new(),
+        };
+        for (file, body) in files {
+            merge.file(file, body);
+        }
+        merge
+    }
+
     fn file(&mut self, file: ModuleFile, body: Body) {
         self.settings.start(file, self.flavor);
         for item in body.items {

@@ -1,9 +1,10 @@
 //! What requirements in override files take the place of.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use crate::config::file::Place;
 use crate::config::loaded::Loaded;
+use crate::config::merge::arguments::ByArgument;
 use crate::config::merge::merged::{MergedAttribute, MergedBlock, MergedModule};
 use crate::diag::{FileId, Texts};
 use crate::flavor::Flavor;
@@ -12,8 +13,7 @@ use crate::requirement::Requirement;
 /// The arguments of override files that require something, each with what it overrides.
 #[derive(Clone, Debug, Default)]
 pub struct OverriddenPlaces {
-    /// Where an argument ends and what it overrides, by file and start.
-    arguments: BTreeMap<(FileId, usize), (usize, Vec<Place>)>,
+    arguments: ByArgument<Vec<Place>>,
 }
 
 impl OverriddenPlaces {
@@ -74,9 +74,7 @@ impl OverriddenPlaces {
 
     fn add(&mut self, argument: &MergedAttribute, replaces: Vec<Place>) {
         if !replaces.is_empty() {
-            let span = argument.written.span;
-            let key = (argument.file, span.start);
-            self.arguments.insert(key, (span.end, replaces));
+            self.arguments.insert(argument, replaces);
         }
     }
 
@@ -84,10 +82,7 @@ impl OverriddenPlaces {
     #[must_use]
     pub fn by(&self, requirement: &Requirement) -> &[Place] {
         let Requirement { file, span, .. } = *requirement;
-        let mut before = self.arguments.range(..=(file, span.start));
-        match before.next_back() {
-            Some(((of, _), (end, replaces))) if *of == file && span.end <= *end => replaces,
-            _ => &[],
-        }
+        let replaces = self.arguments.around(Place { file, span });
+        replaces.map_or(&[], Vec::as_slice)
     }
 }

@@ -1,8 +1,8 @@
-//! Override files: they change what the primary files declare (rules 3).
+//! From what each file declares to what a module declares (rules 3).
 //!
-//! They are applied in byte order of their names, block by block, before any local name is
-//! resolved. An argument that an override sets replaces the one of the base; an entry of
-//! `required_providers` is replaced as a whole, so that one with only a version loses its source.
+//! Which argument counts is known by then (`standing`). Here its decoded value moves to the block that
+//! it overrides, before any local name is resolved; and what only shows when files come together is
+//! reported: an override without a base, a version for a local module.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,9 +10,12 @@ use crate::config::decode::contents::{
     Call, CallVersion, Contents, Declaration, ProviderBlock, RequiredProvider, Resource, Source,
 };
 use crate::config::decode::duplicates;
+use crate::config::decode::handover::{Argument, Handover};
 use crate::config::decode::variables::Variable;
 use crate::config::file::Place;
 use crate::config::flood;
+use crate::config::loaded::CoreVersion;
+use crate::config::merge::standing::Standing;
 use crate::diag::Diagnostic;
 use crate::flavor::Flavor;
 
@@ -20,43 +23,25 @@ use crate::flavor::Flavor;
 pub(in crate::config) fn apply(
     base: &mut Contents,
     overrides: Vec<Contents>,
+    standing: &Standing,
     flavor: Flavor,
     found: &mut Vec<Diagnostic>,
 ) {
-    let mut merge = Merge::of(base, flavor, found);
-    for mut contents in overrides {
-        merge.base.files.append(&mut contents.files);
-        merge.declarations(&contents.declared);
-        for entry in contents.required {
-            merge.required(entry);
+    if !overrides.is_empty() {
+        let mut merge = Merge::of(base, standing, flavor, found);
+        for contents in overrides {
+            merge.file(contents);
         }
-        for block in contents.provider_blocks {
-            merge.provider_block(block);
-        }
-        for resource in contents.resources {
-            merge.resource(resource);
-        }
-        for call in contents.calls {
-            merge.call(call);
-        }
-        for variable in contents.variables {
-            merge.variable(variable);
-        }
-        // OpenTofu checks each file on its own (rules 11.1).
-        if contents.sets_core_version && !flavor.is_opentofu() {
-            merge.base.core_versions.clear();
-        }
-        merge.base.core_versions.extend(contents.core_versions);
-        // One of them replaces whichever the base has.
-        let (backend, faults) = (contents.backend, contents.backend_faults);
-        merge.base.set_backend(backend, faults);
+        let has_version = |version: &CoreVersion| standing.has(version.place());
+        base.core_versions.retain(has_version);
     }
-    merge.versions_of_local_modules();
+    versions_of_local_modules(base, flavor, found);
 }
 
 /// The contents that are changed, with the place of everything that can be.
 struct Merge<'a> {
     base: &'a mut Contents,
+    standing: &'a Standing,
     flavor: Flavor,
     found: &'a mut Vec<Diagnostic>,
     declared: BTreeSet<(&'static str, Vec<String>)>,
@@ -68,7 +53,12 @@ struct Merge<'a> {
 }
 
 impl<'a> Merge<'a> {
-    fn of(base: &'a mut Contents, flavor: Flavor, found: &'a mut Vec<Diagnostic>) -> Self {
+    fn of(
+        base: &'a mut Contents,
+        standing: &'a Standing,
+        flavor: Flavor,
+        found: &'a mut Vec<Diagnostic>,
+    ) -> Self {
         let declared = base.declared.iter();
         let required = base.required.iter().enumerate();
         let provider_blocks = base.provider_blocks.iter().enumerate();
@@ -85,9 +75,36 @@ impl<'a> Merge<'a> {
             calls: calls.map(|(at, one)| (one.name.clone(), at)).collect(),
             variables: variables.map(|(at, one)| (one.name.clone(), at)).collect(),
             base,
+            standing,
             flavor,
             found,
         }
+    }
+
+    fn file(&mut self, mut contents: Contents) {
+        self.declarations(&contents.declared);
+        for entry in contents.required {
+            self.required(entry);
+        }
+        for block in contents.provider_blocks {
+            self.provider_block(block);
+        }
+        for resource in contents.resources {
+            self.resource(resource);
+        }
+        for call in contents.calls {
+            self.call(call);
+        }
+        for variable in contents.variables {
+            self.variable(variable);
+        }
+        self.base.core_versions.append(&mut contents.core_versions);
+        let mut files = contents.files.iter();
+        if files.any(|file| self.standing.has_backend_of(file.id)) {
+            self.base
+                .set_backend(contents.backend, contents.backend_faults);
+        }
+        self.base.files.append(&mut contents.files);
     }
 
     /// Checks that what one file overrides is there, and what it may set only once.
@@ -119,6 +136,9 @@ impl<'a> Merge<'a> {
     }
 
     fn required(&mut self, entry: RequiredProvider) {
+        if !self.standing.has(entry.stated.place) {
+            return;
+        }
         match self.required.get(&entry.local_name) {
             Some(at) => self.base.required[*at] = entry,
             None => {
@@ -129,13 +149,15 @@ impl<'a> Merge<'a> {
         }
     }
 
-    /// Merges a `provider` block; the default one needs no base to count.
     fn provider_block(&mut self, block: ProviderBlock) {
         if let Some(at) = self.provider_blocks.get(&block.key()) {
             let base = &mut self.base.provider_blocks[*at];
-            base.version = block.version.or(base.version.take());
+            let version = block.version;
+            if let Some(version) = version.filter(|one| self.standing.has(one.place)) {
+                base.version = Some(version);
+            }
             base.is_empty &= block.is_empty;
-        } else if block.alias.is_none() {
+        } else if self.standing.has_block(block.place) {
             let at = self.base.provider_blocks.len();
             self.provider_blocks.insert(block.key(), at);
             self.base.provider_blocks.push(block);
@@ -143,17 +165,14 @@ impl<'a> Merge<'a> {
     }
 
     fn resource(&mut self, resource: Resource) {
-        // Terraform passes over these without a word, OpenTofu does not (rules 3.9).
-        if resource.kind == "ephemeral" && !self.flavor.is_opentofu() {
-            return;
-        }
         let Some(at) = self.resources.get(&resource.key()) else {
             return;
         };
-        if resource.provider.is_some() {
+        let provider = resource.provider;
+        if let Some(provider) = provider.filter(|one| self.standing.has(one.place)) {
             let base = &mut self.base.resources[*at];
-            base.provider = resource.provider;
-            base.place = resource.place;
+            base.place = provider.place;
+            base.provider = Some(provider);
         }
     }
 
@@ -162,50 +181,20 @@ impl<'a> Merge<'a> {
             return;
         };
         let base = &mut self.base.calls[*at];
-        if let Some(source) = call.source {
-            base.source = Some(source);
+        if call.source.is_some() && self.standing.has(call.place) {
+            base.source = call.source;
             base.place = call.place;
         }
-        match call.version {
-            CallVersion::Absent => {}
-            CallVersion::Null if self.flavor == Flavor::Terraform1_11 => {}
-            version => base.version = version,
+        let version_place = call.version_place;
+        if version_place.is_some_and(|place| self.standing.has(place)) {
+            base.version = call.version;
         }
-        base.handover.merge(call.handover);
+        hand_over(&mut base.handover, call.handover, self.standing);
     }
 
     fn variable(&mut self, variable: Variable) {
         if let Some(at) = self.variables.get(&variable.name) {
             self.base.variables[*at].merge(variable, self.found);
-        }
-    }
-
-    /// Checks what only now came together: the source of one file, the version of another.
-    fn versions_of_local_modules(&mut self) {
-        for call in &mut self.base.calls {
-            let Some(Source::Local(source)) = &call.source else {
-                continue;
-            };
-            match &call.version {
-                CallVersion::Absent | CallVersion::Null => continue,
-                CallVersion::Computed => {
-                    call.source = Some(Source::Computed(source.clone()));
-                    continue;
-                }
-                CallVersion::Stated(_) => {}
-            }
-            // OpenTofu reads sources after merging [R]; Terraform finds this out when installing.
-            let (title, place) = if self.flavor.is_opentofu() {
-                ("Invalid registry module source address", call.place)
-            } else {
-                ("Invalid version constraint", call.header)
-            };
-            let remark = "a local module has no versions";
-            flood::push(
-                self.found,
-                Diagnostic::error("configuration-invalid", title)
-                    .at(place.file, place.span, remark),
-            );
         }
     }
 
@@ -217,6 +206,55 @@ impl<'a> Merge<'a> {
                 place.span,
                 "there is nothing to override",
             ),
+        );
+    }
+}
+
+/// Moves what the `module` block of an override file hands over.
+fn hand_over(base: &mut Handover, over: Handover, standing: &Standing) {
+    let first = over.providers.first();
+    if first.is_some_and(|passed| standing.has(passed.parent.place)) {
+        base.providers = over.providers;
+    }
+    let (known, given) = (&mut base.repetition, over.repetition);
+    for (base, over) in [
+        (&mut known.count, given.count),
+        (&mut known.for_each, given.for_each),
+        (&mut known.enabled, given.enabled),
+        (&mut known.depends_on, given.depends_on),
+    ] {
+        *base = over.filter(|place| standing.has(*place)).or(*base);
+    }
+    base.arguments.extend(over.arguments);
+    // Blocks that a module cannot take are reported wherever they stand.
+    let counts = |one: &Argument| one.is_block || standing.has(one.place);
+    base.arguments.retain(counts);
+}
+
+/// Checks what only now came together: the source of one file, the version of another.
+fn versions_of_local_modules(base: &mut Contents, flavor: Flavor, found: &mut Vec<Diagnostic>) {
+    for call in &mut base.calls {
+        let Some(Source::Local(source)) = &call.source else {
+            continue;
+        };
+        match &call.version {
+            CallVersion::Absent | CallVersion::Null => continue,
+            CallVersion::Computed => {
+                call.source = Some(Source::Computed(source.clone()));
+                continue;
+            }
+            CallVersion::Stated(_) => {}
+        }
+        // OpenTofu reads sources after merging; Terraform finds this out when installing.
+        let (title, place) = if flavor.is_opentofu() {
+            ("Invalid registry module source address", call.place)
+        } else {
+            ("Invalid version constraint", call.header)
+        };
+        let remark = "a local module has no versions";
+        flood::push(
+            found,
+            Diagnostic::error("configuration-invalid", title).at(place.file, place.span, remark),
         );
     }
 }

@@ -10,7 +10,9 @@ use crate::hcl::tree::{Block, Item};
 /// The settings of a module while its files are read, one after the other.
 #[derive(Default)]
 pub(super) struct Settings {
-    pub merged: MergedSettings,
+    merged: MergedSettings,
+    /// What override files say of `encryption`.
+    encryption: Vec<MergedBlock>,
     file: Option<(ModuleFile, Flavor)>,
     /// What the file at hand says about it, which only counts when all of it is known.
     required_versions: Vec<MergedAttribute>,
@@ -66,9 +68,7 @@ impl Settings {
             "encryption" if flavor.is_opentofu() => {
                 let block = decode(file.id, block);
                 match &mut self.merged.encryption {
-                    Some(base) if file.is_override() => {
-                        merge_block(base, block, &language::ENCRYPTION, flavor);
-                    }
+                    Some(_) if file.is_override() => self.encryption.push(block),
                     base => drop(base.get_or_insert(block)),
                 }
             }
@@ -108,5 +108,20 @@ impl Settings {
             (base, Some(backend)) => drop(base.get_or_insert(backend)),
             (_, None) => {}
         }
+    }
+
+    /// Returns what is known so far, of `encryption` without what override files say of it.
+    pub(super) fn merged(&self) -> &MergedSettings {
+        &self.merged
+    }
+
+    /// Returns what all files come to.
+    pub(super) fn into_merged(mut self, flavor: Flavor) -> MergedSettings {
+        if let Some(base) = &mut self.merged.encryption {
+            for block in self.encryption {
+                merge_block(base, block, &language::ENCRYPTION, flavor);
+            }
+        }
+        self.merged
     }
 }

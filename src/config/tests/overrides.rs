@@ -72,3 +72,18 @@ fn null_overrides_a_required_version() {
         assert_eq!(loaded.core_versions.len(), 1, "{flavor}");
     }
 }
+
+#[test]
+fn a_value_that_is_refused_leaves_the_one_of_the_base() {
+    let main = "terraform {\n  required_providers {\n    a = {\n      source = \"acme/a\"\n    }\n  }\n}\n\
+                resource \"b_x\" \"y\" {\n  provider = a\n}\n";
+    let over = "terraform {\n  required_providers {\n    a = {\n      source = \"not/an/address/\"\n    }\n  }\n}\n\
+                resource \"b_x\" \"y\" {\n  provider = 1\n}\n";
+    let told = told(
+        "",
+        &[("main.tf", main), ("override.tf", over)],
+        Terraform1_11,
+    );
+    let required = told.lines().filter(|line| line.starts_with(':'));
+    assert_eq!(required.collect::<Vec<_>>(), [": acme/a"], "{told}");
+}

@@ -8,11 +8,12 @@ use crate::config::decode::{blocks, duplicates, runs};
 use crate::config::file::{ModuleFile, Role};
 use crate::config::flood;
 use crate::config::limits::{MAX_FILE_BYTES, MAX_FILES, MAX_TOTAL_BYTES};
-use crate::config::merge::overrides;
+use crate::config::merge::{self, overrides};
 use crate::config::syntax;
 use crate::config::tree::files::{self, Backups, ModuleFiles, SourceFile};
 use crate::diag::{Diagnostic, FileId, Span, Texts};
 use crate::flavor::Flavor;
+use crate::hcl::tree::Body;
 use crate::world::{DirEntry, FileKind, Files, ReadSeek, is_outside};
 
 /// Reads what lies below (or beside) one root; directories are given from the root on.
@@ -26,6 +27,13 @@ pub(in crate::config) struct Reader<'a> {
     files_left: usize,
     /// Everything that was found to be wrong so far.
     pub found: Vec<Diagnostic>,
+}
+
+/// One file, as it is written and as what it declares.
+struct DecodedFile {
+    file: ModuleFile,
+    body: Body,
+    contents: Contents,
 }
 
 impl<'a> Reader<'a> {
@@ -86,28 +94,39 @@ impl<'a> Reader<'a> {
     /// Decodes the files of a module and applies its override files.
     pub(in crate::config) fn module(&mut self, dir: &Path, chosen: &ModuleFiles) -> Contents {
         let mut all = Contents::default();
+        let mut overrides = Vec::new();
+        let mut bodies = Vec::new();
         for file in &chosen.primary {
-            all.append(self.decode(dir, file, Role::Primary));
+            let Some(decoded) = self.decode(dir, file, Role::Primary) else {
+                continue;
+            };
+            // Most modules have no override files, and then nothing is merged.
+            if !chosen.overrides.is_empty() {
+                bodies.push((decoded.file, decoded.body));
+            }
+            all.append(decoded.contents);
         }
-        let files = chosen.overrides.iter();
-        let overrides = files.map(|file| self.decode(dir, file, Role::Override));
-        let overrides = overrides.collect();
+        for file in &chosen.overrides {
+            if let Some(decoded) = self.decode(dir, file, Role::Override) {
+                bodies.push((decoded.file, decoded.body));
+                overrides.push(decoded.contents);
+            }
+        }
         duplicates::duplicates(&all.declared, self.flavor, &mut self.found);
-        overrides::apply(&mut all, overrides, self.flavor, &mut self.found);
+        let standing = merge::module::standing(bodies, self.flavor);
+        overrides::apply(&mut all, overrides, &standing, self.flavor, &mut self.found);
         all
     }
 
-    /// Decodes one file; one that cannot be read has no contents.
-    pub(in crate::config) fn decode(
-        &mut self,
-        dir: &Path,
-        file: &SourceFile,
-        role: Role,
-    ) -> Contents {
-        let path = dir.join(&file.name);
-        let Some(id) = self.read(&path) else {
-            return Contents::default();
-        };
+    /// Decodes a test file; one that cannot be read has no contents.
+    pub(in crate::config) fn test_file(&mut self, dir: &Path, file: &SourceFile) -> Contents {
+        let decoded = self.decode(dir, file, Role::Test);
+        decoded.map_or_else(Contents::default, |decoded| decoded.contents)
+    }
+
+    /// Decodes one file; `None` if it cannot be read.
+    fn decode(&mut self, dir: &Path, file: &SourceFile, role: Role) -> Option<DecodedFile> {
+        let id = self.read(&dir.join(&file.name))?;
         let file = ModuleFile {
             id,
             role,
@@ -122,7 +141,11 @@ impl<'a> Reader<'a> {
         contents.files.push(file);
         self.found.append(&mut faults.into_found());
         flood::relieve(&mut self.found);
-        contents
+        Some(DecodedFile {
+            file,
+            body,
+            contents,
+        })
     }
 
     /// Reads a file into the table of texts; what keeps it from that is reported.

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use crate::config::decode::contents::{Call, Contents, Source};
 use crate::config::decode::runs;
-use crate::config::file::{Place, Role};
+use crate::config::file::Place;
 use crate::config::flood;
 use crate::config::limits::{MAX_DEPTH, MAX_PATH_BYTES, MAX_STEPS};
 use crate::config::loaded::{CoreVersion, Loaded, ModuleNode, Settings};
@@ -155,7 +155,7 @@ impl Tree<'_> {
         let own = chosen.tests.iter().map(|file| (Path::new(""), file));
         let all = own.chain(separate.iter().map(|file| (&*dir, file)));
         for (dir, file) in all {
-            let contents = self.reader.decode(dir, file, Role::Test);
+            let contents = self.reader.test_file(dir, file);
             let step = PathStep::Test(runs::branch(&dir.join(&file.name)));
             let path = ModulePath::default().join(step);
             let Reader { flavor, found, .. } = &mut self.reader;
