@@ -209,8 +209,8 @@ impl Walk<'_> {
 
     fn value(&mut self, token: &Token) -> Result<(), &'static str> {
         match token.kind {
-            Kind::OpenBrace => return self.open(token, (Frame::Object, "{\n")),
-            Kind::OpenBracket => return self.open(token, (Frame::List, "[")),
+            Kind::OpenBrace => return self.open(token, Frame::Object, "{\n"),
+            Kind::OpenBracket => return self.open(token, Frame::List, "["),
             Kind::Quoted | Kind::Heredoc => {
                 self.origin(token, Some(Secret::new(token.text(self.text))));
                 self.out.structure.push_str("\"\"");
@@ -269,24 +269,24 @@ impl Walk<'_> {
                 self.write(token, " = ");
                 self.top().state = State::Value;
             }
-            (Kind::OpenBrace, Frame::Body) => return self.open(token, (Frame::Body, " {\n")),
-            (Kind::OpenBrace, _) => return self.open(token, (Frame::Object, " = {\n")),
+            (Kind::OpenBrace, Frame::Body) => return self.open(token, Frame::Body, " {\n"),
+            (Kind::OpenBrace, _) => return self.open(token, Frame::Object, " = {\n"),
             _ => return Err("`=`, `{` or a label must stand here"),
         }
         Ok(())
     }
 
-    fn open(&mut self, token: &Token, inner: (Frame, &str)) -> Result<(), &'static str> {
+    fn open(&mut self, token: &Token, frame: Frame, text: &str) -> Result<(), &'static str> {
         if self.frames.len() > MAX_DEPTH {
             return Err("nested too deep");
         }
-        if inner.0 != Frame::Body {
+        if frame != Frame::Body {
             self.origin(token, None);
         }
-        self.write(token, inner.1);
+        self.write(token, text);
         let from = self.top().item.unwrap_or(token.span());
         let from = Span::new(from.start, token.end);
-        self.frames.push(Open::new(inner.0, from));
+        self.frames.push(Open::new(frame, from));
         Ok(())
     }
 

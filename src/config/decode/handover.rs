@@ -17,7 +17,7 @@ pub(in crate::config) struct Handover {
     pub providers: Vec<Passed>,
     pub repetition: Repetition,
     /// Values for variables, and blocks that are none of the call's own.
-    pub arguments: Vec<Argument>,
+    pub arguments: Vec<PassedArgument>,
 }
 
 /// An entry of `providers`: a configuration of the caller that the module gets, and under which
@@ -39,7 +39,7 @@ pub(in crate::config) struct Repetition {
 
 /// Something that only the module can know.
 #[derive(Clone, Debug)]
-pub(in crate::config) struct Argument {
+pub(in crate::config) struct PassedArgument {
     pub name: String,
     pub is_block: bool,
     pub place: Place,
@@ -89,7 +89,7 @@ pub(in crate::config) fn decode(block: &Block, faults: &mut Faults) -> Handover 
 
 impl Handover {
     fn add(&mut self, name: &str, is_block: bool, place: Place) {
-        self.arguments.push(Argument {
+        self.arguments.push(PassedArgument {
             name: name.to_owned(),
             is_block,
             place,

@@ -10,8 +10,19 @@ use crate::hcl::tree::{Block, Expr, ExprKind, ObjectKey, Step};
 pub(in crate::config) struct TestRun {
     pub name: String,
     pub calls_module: bool,
-    /// What it passes: the name in the module, the block of the test file, and where that stands.
-    pub passed: Vec<(ProviderKey, ProviderKey, Place)>,
+    /// The entries of its `providers`.
+    pub passed: Vec<UsedProvider<ProviderKey>>,
+}
+
+/// A configuration of a test file that a run uses.
+#[derive(Debug)]
+pub(in crate::config) struct UsedProvider<K> {
+    /// Its name in the module.
+    pub inside: K,
+    /// The block of the test file.
+    pub block: K,
+    /// The place to show for it.
+    pub place: Place,
 }
 
 /// Decodes what a run says about providers; what cannot be read says nothing, as to the program.
@@ -27,8 +38,11 @@ pub(in crate::config) fn decode(block: &Block, faults: &Faults) -> TestRun {
             ObjectKey::Name(word) => Some((word.text.clone(), None)),
             ObjectKey::Expr(key) => key_of(key),
         };
-        let place = faults.place(item.value.span);
-        Some((inside?, key_of(&item.value)?, place))
+        Some(UsedProvider {
+            inside: inside?,
+            block: key_of(&item.value)?,
+            place: faults.place_of(&item.value),
+        })
     });
     TestRun {
         name: name.map(|name| name.text.clone()).unwrap_or_default(),

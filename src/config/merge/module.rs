@@ -7,7 +7,7 @@ use crate::config::language::{self, ESCAPE};
 use crate::config::merge::bodies::{decode, decode_body, merge_block, replace};
 use crate::config::merge::fates;
 use crate::config::merge::merged::{MergedAttribute, MergedBlock, MergedModule};
-use crate::config::merge::settings::Settings;
+use crate::config::merge::settings::SettingsMerge;
 use crate::config::merge::standing::Standing;
 use crate::diag::FileId;
 use crate::expr;
@@ -41,7 +41,7 @@ pub(in crate::config) fn standing(
 
 struct Merge {
     flavor: Flavor,
-    settings: Settings,
+    settings: SettingsMerge,
     locals: BTreeMap<String, MergedAttribute>,
     blocks: Vec<MergedBlock>,
     /// Where each declared thing stands.
@@ -63,7 +63,7 @@ impl Merge {
     fn of(files: impl IntoIterator<Item = (ModuleFile, Body)>, flavor: Flavor) -> Self {
         let mut merge = Self {
             flavor,
-            settings: Settings::default(),
+            settings: SettingsMerge::default(),
             locals: BTreeMap::new(),
             blocks: Vec::new(),
             known: BTreeMap::new(),

@@ -10,7 +10,7 @@ use crate::config::decode::contents::{
     Call, CallVersion, Contents, Declaration, ProviderBlock, RequiredProvider, Resource, Source,
 };
 use crate::config::decode::duplicates;
-use crate::config::decode::handover::{Argument, Handover};
+use crate::config::decode::handover::{Handover, PassedArgument};
 use crate::config::decode::variables::Variable;
 use crate::config::file::Place;
 use crate::config::flood;
@@ -227,7 +227,7 @@ fn hand_over(base: &mut Handover, over: Handover, standing: &Standing) {
     }
     base.arguments.extend(over.arguments);
     // Blocks that a module cannot take are reported wherever they stand.
-    let counts = |one: &Argument| one.is_block || standing.has(one.place);
+    let counts = |one: &PassedArgument| one.is_block || standing.has(one.place);
     base.arguments.retain(counts);
 }
 

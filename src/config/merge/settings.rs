@@ -9,7 +9,7 @@ use crate::hcl::tree::{Block, Item};
 
 /// The settings of a module while its files are read, one after the other.
 #[derive(Default)]
-pub(super) struct Settings {
+pub(super) struct SettingsMerge {
     merged: MergedSettings,
     /// What override files say of `encryption`.
     encryption: Vec<MergedBlock>,
@@ -19,7 +19,7 @@ pub(super) struct Settings {
     backend: Option<MergedBlock>,
 }
 
-impl Settings {
+impl SettingsMerge {
     /// Begins with a file.
     pub(super) fn start(&mut self, file: ModuleFile, flavor: Flavor) {
         self.file = Some((file, flavor));

@@ -10,7 +10,7 @@ use std::rc::Rc;
 
 use crate::addr::ProviderAddr;
 use crate::config::decode::contents::Contents;
-use crate::config::decode::run_providers::TestRun;
+use crate::config::decode::run_providers::{TestRun, UsedProvider};
 use crate::config::file::Place;
 use crate::config::syntax::names::ProviderKey;
 use crate::config::tree::resolve::Module;
@@ -32,13 +32,13 @@ pub(in crate::config) fn check(
             None if run.calls_module => continue,
             None => root,
         };
-        for (inside, block, place) in used(run, &file.test_providers) {
+        for used in used(run, &file.test_providers) {
             let declared = module
                 .required
                 .iter()
-                .find(|one| one.local_name == inside.0);
+                .find(|one| one.local_name == used.inside.0);
             let Some(declared) = declared else { continue };
-            let first = *fixed.entry(block).or_insert(&declared.addr);
+            let first = *fixed.entry(used.block).or_insert(&declared.addr);
             if *first != declared.addr && !run.calls_module {
                 let remark = format!(
                     "a run before takes this for {}, the root module for {}",
@@ -47,28 +47,39 @@ pub(in crate::config) fn check(
                 );
                 let error = Diagnostic::error("configuration-invalid", "Provider type mismatch");
                 let help = "give the two providers different names in the test file";
-                found.push(error.at(place.file, place.span, remark).help(help));
+                found.push(
+                    error
+                        .at(used.place.file, used.place.span, remark)
+                        .help(help),
+                );
                 return;
             }
         }
     }
 }
 
-/// Lists what a run uses: its name in the module, the block, and the place to show.
+/// Lists what a run uses: what it passes, else all blocks without alias.
 fn used<'a>(
     run: &'a TestRun,
     blocks: &'a BTreeMap<ProviderKey, Place>,
-) -> Vec<(&'a ProviderKey, &'a ProviderKey, Place)> {
-    let passed = run.passed.iter();
-    let passed = passed.filter(|(_, block, _)| blocks.contains_key(block));
+) -> Vec<UsedProvider<&'a ProviderKey>> {
     if run.passed.is_empty() {
         let defaults = blocks.iter().filter(|((_, alias), _)| alias.is_none());
-        defaults.map(|(key, place)| (key, key, *place)).collect()
-    } else {
-        passed
-            .map(|(inside, block, place)| (inside, block, *place))
-            .collect()
+        let used = defaults.map(|(key, place)| UsedProvider {
+            inside: key,
+            block: key,
+            place: *place,
+        });
+        return used.collect();
     }
+    let passed = run.passed.iter();
+    let passed = passed.filter(|one| blocks.contains_key(&one.block));
+    let used = passed.map(|one| UsedProvider {
+        inside: &one.inside,
+        block: &one.block,
+        place: one.place,
+    });
+    used.collect()
 }
 
 #[cfg(test)]
