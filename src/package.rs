@@ -1,5 +1,7 @@
 //! What a source offers: packages, where they lie, and how far their hashes can be trusted.
 
+use std::collections::BTreeMap;
+
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -125,5 +127,81 @@ impl fmt::Display for PackageId {
             "{} {} for {}",
             self.provider, self.version, self.platform
         )
+    }
+}
+
+/// For which platforms hashes are wanted: all of these together.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WantedSet {
+    /// Each must exist.
+    pub named: Vec<Platform>,
+    /// Each that a release offers.
+    pub preset: Vec<Platform>,
+    /// Whatever a release offers.
+    pub all: bool,
+}
+
+/// For which platforms the hashes of each provider are wanted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WantedPlatforms {
+    /// Of every provider that has none of its own.
+    pub every: WantedSet,
+    /// Of single providers.
+    pub own: BTreeMap<ProviderAddr, WantedSet>,
+    /// Whether `lock` wants the same unless somebody tells it otherwise.
+    pub are_usual: bool,
+}
+
+impl WantedPlatforms {
+    /// Wants the same platforms for every provider, each of which must exist.
+    #[must_use]
+    pub fn every(platforms: Vec<Platform>) -> Self {
+        Self {
+            every: WantedSet {
+                named: platforms,
+                ..WantedSet::default()
+            },
+            ..Self::default()
+        }
+    }
+
+    /// Returns whether the same platforms are wanted whatever a release offers.
+    #[must_use]
+    pub fn is_like(&self, other: &Self) -> bool {
+        let known = |wanted: &Self| -> BTreeMap<ProviderAddr, Vec<Platform>> {
+            let own = wanted.own.iter();
+            own.map(|(provider, set)| (provider.clone(), set.known()))
+                .collect()
+        };
+        self.every.known() == other.every.known() && known(self) == known(other)
+    }
+
+    /// Returns the platforms that are wanted for a provider whatever its release offers, sorted.
+    #[must_use]
+    pub fn known(&self, provider: &ProviderAddr) -> Vec<Platform> {
+        self.of(provider).known()
+    }
+
+    /// Returns the platforms that are wanted for a provider.
+    #[must_use]
+    pub fn of(&self, provider: &ProviderAddr) -> &WantedSet {
+        self.own.get(provider).unwrap_or(&self.every)
+    }
+}
+
+impl WantedSet {
+    /// Tells whether a platform is wanted by name or as part of a preset.
+    #[must_use]
+    pub fn has(&self, platform: &Platform) -> bool {
+        self.named.contains(platform) || self.preset.contains(platform)
+    }
+
+    /// Returns all platforms but those that only a release tells, sorted.
+    #[must_use]
+    pub fn known(&self) -> Vec<Platform> {
+        let mut platforms = [&*self.named, &*self.preset].concat();
+        platforms.sort();
+        platforms.dedup();
+        platforms
     }
 }

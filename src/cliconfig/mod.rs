@@ -60,7 +60,7 @@ const ABSENT: [ErrorKind; 2] = [ErrorKind::NotFound, ErrorKind::NotADirectory];
 
 /// Whose configuration is read.
 #[derive(Clone, Copy, Debug)]
-pub struct Wanted<'a> {
+pub struct ConfigChoice<'a> {
     /// Whose files and blocks count.
     pub flavor: Flavor,
     /// The one file that the user names, which must be there; `None` for those that the program
@@ -99,13 +99,13 @@ pub struct CliConfig {
 /// the file, or that it says something that they ignore without a word, which rules 1.6 forbid us.
 ///
 /// ```
-/// use lockctl::cliconfig::{Wanted, read};
+/// use lockctl::cliconfig::{ConfigChoice, read};
 /// use lockctl::diag::Texts;
 /// use lockctl::flavor::Flavor;
 /// use lockctl::world::mem::{MemEnv, MemFiles};
 ///
 /// let files = MemFiles::with(&[("rc", "credentials \"a.example\" { token = \"t\" }")]);
-/// let wanted = Wanted {
+/// let wanted = ConfigChoice {
 ///     flavor: Flavor::Terraform1_11,
 ///     file: Some("rc".as_ref()),
 /// };
@@ -118,7 +118,7 @@ pub fn read(
     files: &dyn Files,
     env: &dyn Env,
     texts: &mut Texts,
-    wanted: Wanted<'_>,
+    wanted: ConfigChoice<'_>,
 ) -> (CliConfig, Vec<Diagnostic>) {
     let place = Place {
         files,
@@ -132,7 +132,7 @@ pub fn read(
 fn read_at(
     place: Place<'_>,
     texts: &mut Texts,
-    wanted: Wanted<'_>,
+    wanted: ConfigChoice<'_>,
 ) -> (CliConfig, Vec<Diagnostic>) {
     let located = locate::locate(place, wanted.flavor, wanted.file);
     let mut reader = Reader {

@@ -21,7 +21,7 @@ pub(super) fn run(flavor: Flavor, vars: &[(&str, &str)], files: &[(&str, &str)])
         env.vars.insert((*name).to_owned(), value.into());
     }
     let mut texts = Texts::default();
-    let wanted = Wanted { flavor, file: None };
+    let wanted = ConfigChoice { flavor, file: None };
     // What Windows has of its own is tested in `locate`.
     let place = Place {
         files: &MemFiles::with(files),
@@ -534,7 +534,7 @@ fn a_missing_file_is_told_by_how_it_was_named() {
     // cfg-missing-file
     let run = run(TERRAFORM, &[("TF_CLI_CONFIG_FILE", "nowhere")], &[]);
     assert_eq!(run.problems(""), ["warning cli-configuration-missing @"]);
-    let wanted = Wanted {
+    let wanted = ConfigChoice {
         flavor: TERRAFORM,
         file: Some(Path::new("nowhere")),
     };

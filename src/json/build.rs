@@ -2,13 +2,13 @@
 
 use std::mem;
 
-use super::{Member, Value, ValueKind, Wanted};
+use super::{Member, Members, Value, ValueKind};
 use crate::diag::Span;
 
 /// The tree as far as it was read.
 pub(super) struct Build {
     /// What is wanted of the whole.
-    wanted: &'static Wanted,
+    wanted: &'static Members,
     /// What is open and wanted, each inside the one before.
     open: Vec<Open>,
     /// How many brackets are open in what is left out; the name or bracket that began it counts.
@@ -19,7 +19,7 @@ pub(super) struct Build {
 /// An object or array that is not complete.
 struct Open {
     start: usize,
-    wanted: &'static Wanted,
+    wanted: &'static Members,
     content: Content,
 }
 
@@ -35,14 +35,14 @@ enum Next {
     Named {
         name: String,
         span: Span,
-        wanted: &'static Wanted,
+        wanted: &'static Members,
     },
     /// Its value is left out.
     Unwanted,
 }
 
 impl Build {
-    pub(super) fn new(wanted: &'static Wanted) -> Self {
+    pub(super) fn new(wanted: &'static Members) -> Self {
         Self {
             wanted,
             open: Vec::new(),
@@ -96,9 +96,9 @@ impl Build {
         else {
             return;
         };
-        let wanted: Option<&'static Wanted> = match wanted {
-            Wanted::All => Some(&Wanted::All),
-            Wanted::Only(names) => names
+        let wanted: Option<&'static Members> = match wanted {
+            Members::All => Some(&Members::All),
+            Members::Only(names) => names
                 .iter()
                 .find(|(known, _)| *known == name)
                 .map(|(_, wanted)| wanted),

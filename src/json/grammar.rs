@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use super::build::Build;
 use super::tokens::{Kind, Token, Tokens};
 use super::{
-    Fault, MAX_NESTING, MAX_SKIPPED_NESTING, TOO_DEEP, Unfinished, Value, ValueKind, Wanted,
+    Fault, MAX_NESTING, MAX_SKIPPED_NESTING, Members, TOO_DEEP, Unfinished, Value, ValueKind,
 };
 use crate::diag::Span;
 
@@ -51,7 +51,7 @@ pub(super) struct Grammar<R> {
 }
 
 impl<R: BufRead> Grammar<R> {
-    pub(super) fn new(input: R, wanted: &'static Wanted) -> Self {
+    pub(super) fn new(input: R, wanted: &'static Members) -> Self {
         Self {
             tokens: Tokens::new(input),
             open: Vec::new(),

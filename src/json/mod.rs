@@ -138,7 +138,7 @@ impl fmt::Display for Fault {
 
 /// Which members of objects are wanted. All others are checked, but not kept.
 #[derive(Debug)]
-pub enum Wanted {
+pub enum Members {
     /// Everything.
     All,
     /// The members of these names, and what is wanted of each; in an array, of each element.
@@ -165,7 +165,7 @@ pub enum Wanted {
 /// All faults up to the first that leaves open how the text goes on.
 pub fn parse(bytes: &[u8]) -> Result<Value, Vec<Fault>> {
     // Reading from memory does not fail.
-    read(bytes, &Wanted::All).unwrap_or_else(|_| Err(Vec::new()))
+    read(bytes, &Members::All).unwrap_or_else(|_| Err(Vec::new()))
 }
 
 /// Parses a text while it is read, and keeps only what is wanted of it.
@@ -175,6 +175,9 @@ pub fn parse(bytes: &[u8]) -> Result<Value, Vec<Fault>> {
 ///
 /// # Errors
 /// The first error from reading; inside it, as [`parse`].
-pub fn read(input: impl BufRead, wanted: &'static Wanted) -> io::Result<Result<Value, Vec<Fault>>> {
+pub fn read(
+    input: impl BufRead,
+    wanted: &'static Members,
+) -> io::Result<Result<Value, Vec<Fault>>> {
     Grammar::new(input, wanted).run()
 }

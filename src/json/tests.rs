@@ -33,7 +33,7 @@ fn check(text: &[u8], expected: &str) {
     assert_eq!(written(&value), expected);
     // Read byte for byte it is the same.
     let slow = BufReader::with_capacity(1, text);
-    let read = read(slow, &Wanted::All).expect("memory");
+    let read = read(slow, &Members::All).expect("memory");
     assert_eq!(read, Ok(value));
 }
 
@@ -43,7 +43,7 @@ fn check_faults(text: &[u8], expected: &[&str]) {
     let told: Vec<String> = faults.iter().map(ToString::to_string).collect();
     assert_eq!(told, expected, "{}", String::from_utf8_lossy(text));
     let slow = BufReader::with_capacity(1, text);
-    let read = read(slow, &Wanted::All)
+    let read = read(slow, &Members::All)
         .expect("memory")
         .expect_err("faults");
     let told: Vec<String> = read.iter().map(ToString::to_string).collect();
@@ -105,9 +105,9 @@ fn what_is_unfinished_is_known() {
 
 #[test]
 fn only_what_is_wanted_is_kept_but_all_is_checked() {
-    static WANTED: Wanted = Wanted::Only(&[
-        ("v", Wanted::All),
-        ("list", Wanted::Only(&[("name", Wanted::All)])),
+    static WANTED: Members = Members::Only(&[
+        ("v", Members::All),
+        ("list", Members::Only(&[("name", Members::All)])),
     ]);
     let text = br#"{"x": {"v": [1, {"y": {}}]}, "v": 4, "list": [
         {"name": "a", "secret": "s", "deep": [{"name": "no"}]}, {"name": {"b": 1}}], "z": 1}"#;
@@ -139,7 +139,7 @@ fn nesting_has_a_limit() {
     assert!(parse(nested(MAX_NESTING).as_bytes()).is_ok());
     let faults = parse(nested(MAX_NESTING + 1).as_bytes()).expect_err("too deep");
     assert_eq!(faults[0].title, TOO_DEEP);
-    static NOTHING: Wanted = Wanted::Only(&[]);
+    static NOTHING: Members = Members::Only(&[]);
     let read_nested = |levels| {
         let text = format!("{{\"a\": {}}}", nested(levels));
         read(text.as_bytes(), &NOTHING).expect("memory").is_ok()

@@ -15,7 +15,6 @@ mod prove;
 mod query;
 mod release;
 mod request;
-mod wanted;
 mod work;
 
 pub mod rules {
@@ -32,7 +31,6 @@ pub use self::fetch::DOWNLOADS;
 pub use self::outcome::{Locked, ProviderOutcome};
 pub use self::release::{Release, SignedList, Vouched, releases};
 pub use self::request::{FlavorSource, RootRequest, Settings};
-pub use self::wanted::{Wanted, WantedPlatforms};
 
 /// Locks what is required: keeps locked versions, selects new ones, and adds the hashes of all
 /// wanted platforms. Returns what each root came to, in the order of the requests.

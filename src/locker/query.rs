@@ -4,8 +4,9 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use super::work::{Question, RootWork, answers, distinct};
-use super::{FlavorSource, LockError, Release, Wanted};
+use super::{FlavorSource, LockError, Release};
 use crate::addr::ProviderAddr;
+use crate::package::WantedSet;
 use crate::package::{PackageId, PackageMeta};
 use crate::platform::Platform;
 use crate::resolve::{self, Query};
@@ -37,7 +38,7 @@ pub(super) struct Offered {
     pub(super) metas: Vec<Arc<PackageMeta>>,
     /// Every platform that the release is known to offer, sorted.
     pub(super) platforms: Vec<Platform>,
-    /// Wanted platforms that the release does not offer.
+    /// WantedSet platforms that the release does not offer.
     pub(super) skipped: Vec<Platform>,
 }
 
@@ -232,7 +233,7 @@ fn sort_out<'m>(
 }
 
 /// Decides which platforms of a release are asked for, sorted.
-fn choose(wanted: &Wanted, offered: &[Platform]) -> Vec<(Platform, Need)> {
+fn choose(wanted: &WantedSet, offered: &[Platform]) -> Vec<(Platform, Need)> {
     let all: &[Platform] = if wanted.all { offered } else { &[] };
     let need = |platform: &Platform| {
         if wanted.named.contains(platform) {

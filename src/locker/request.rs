@@ -3,9 +3,9 @@
 use std::fmt;
 use std::num::NonZeroUsize;
 
-use super::WantedPlatforms;
 use crate::flavor::Flavor;
 use crate::lockfile::LockFile;
+use crate::package::WantedPlatforms;
 use crate::requirement::Requirements;
 use crate::sources::Source;
 use crate::sources::net::Net;

@@ -10,14 +10,14 @@ use crate::diag::{Counts, counted};
 
 /// What a check of roots came to.
 #[derive(Clone, Debug)]
-pub struct Checked {
+pub struct Checked<'a> {
     /// The command, as typed.
     pub command: &'static str,
     /// The exit code of the program.
     pub exit: u8,
     /// The roots, in the order given. Paths of roots and files have `/` between their parts; they are
     /// relative to the top of the repository inside of it, and absolute elsewhere.
-    pub roots: Vec<Root>,
+    pub roots: Vec<Root<'a>>,
     /// What else is worth knowing; failures stand in their roots.
     pub remarks: Vec<(Tone, String)>,
     /// How many directories with configuration no root covers.
@@ -30,7 +30,7 @@ pub struct CheckFormat {
     /// Its name, as typed.
     pub name: &'static str,
     /// Writes it.
-    pub render: fn(&mut dyn Write, &Checked) -> io::Result<()>,
+    pub render: fn(&mut dyn Write, &Checked<'_>) -> io::Result<()>,
     /// Whether nothing else may be printed, not even to standard error.
     pub stands_alone: bool,
 }
@@ -63,10 +63,10 @@ pub const CHECK_FORMATS: &[CheckFormat] = &[
     },
 ];
 
-impl Checked {
+impl<'a> Checked<'a> {
     /// Resolves the places of all findings, in files that `naming` names.
     #[must_use]
-    pub fn of(result: &CommandResult, naming: Naming<'_>) -> Self {
+    pub fn of(result: &'a CommandResult, naming: Naming<'_>) -> Self {
         let roots = result.roots().iter();
         let remarks = roots.clone().flat_map(|root| &root.entries);
         let remarks = remarks.filter_map(|entry| match entry {
@@ -123,7 +123,7 @@ impl Checked {
 
     /// Returns the findings of all roots with the first root of each, each once: roots share modules
     /// and project files.
-    pub(super) fn findings(&self) -> Vec<(&Root, &Finding)> {
+    pub(super) fn findings(&self) -> Vec<(&Root<'a>, &Finding)> {
         let mut seen = BTreeSet::new();
         let roots = self.roots.iter();
         let all = roots.flat_map(|root| root.findings.iter().map(move |finding| (root, finding)));
@@ -131,7 +131,7 @@ impl Checked {
     }
 
     /// Returns what is turned off, likewise.
-    pub(super) fn turned_off(&self) -> Vec<(&Root, &TurnedOff)> {
+    pub(super) fn turned_off(&self) -> Vec<(&Root<'a>, &TurnedOff)> {
         let mut seen = BTreeSet::new();
         let roots = self.roots.iter();
         let all = roots.flat_map(|root| root.turned_off.iter().map(move |off| (root, off)));

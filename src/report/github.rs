@@ -18,7 +18,7 @@ use crate::diag::Severity;
 ///
 /// # Errors
 /// What the writer says.
-pub fn render(out: &mut dyn Write, checked: &Checked) -> io::Result<()> {
+pub fn render(out: &mut dyn Write, checked: &Checked<'_>) -> io::Result<()> {
     let title = [("title", format!("lockctl {}", checked.command))];
     for (failure, roots) in checked.failures() {
         let named = checked.roots.len() > 1;

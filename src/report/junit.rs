@@ -11,7 +11,7 @@ use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite, X
 
 use super::Checked;
 use super::human::harmless_lines;
-use super::json::{Failure, Finding, Provider, Root, Status};
+use super::json::{Finding, Provider, Root, Status};
 use crate::diag::Severity;
 
 /// The test that fails if a root cannot be checked.
@@ -24,7 +24,7 @@ const WHOLE: &str = "lock file and configuration";
 ///
 /// # Errors
 /// What the writer says.
-pub fn render(out: &mut dyn Write, checked: &Checked) -> io::Result<()> {
+pub fn render(out: &mut dyn Write, checked: &Checked<'_>) -> io::Result<()> {
     let mut report = Report::new(format!("lockctl {}", checked.command));
     for root in &checked.roots {
         report.add_test_suite(suite(root));
@@ -33,7 +33,7 @@ pub fn render(out: &mut dyn Write, checked: &Checked) -> io::Result<()> {
     out.write_all(text.as_bytes())
 }
 
-fn suite(root: &Root) -> TestSuite {
+fn suite(root: &Root<'_>) -> TestSuite {
     let mut suite = TestSuite::new(xml(&root.path));
     if let Some(flavor) = &root.flavor {
         suite.add_property(("flavor", flavor.as_str()));
@@ -63,10 +63,10 @@ struct About<'a> {
 
 /// Puts what there is to say where it belongs: with what is about no single provider, or with one
 /// of those that are locked or that something is said about.
-fn by_provider(root: &Root) -> BTreeMap<Option<&str>, About<'_>> {
+fn by_provider<'a>(root: &'a Root<'_>) -> BTreeMap<Option<&'a str>, About<'a>> {
     let mut all: BTreeMap<Option<&str>, About<'_>> = BTreeMap::new();
     all.entry(None).or_default();
-    for provider in &root.providers {
+    for provider in root.providers {
         if let Provider::Checked(provider) = provider {
             all.entry(Some(&provider.provider)).or_default();
         }
@@ -91,7 +91,7 @@ fn by_provider(root: &Root) -> BTreeMap<Option<&str>, About<'_>> {
     all
 }
 
-fn case(root: &Root, name: &str, status: TestCaseStatus) -> TestCase {
+fn case(root: &Root<'_>, name: &str, status: TestCaseStatus) -> TestCase {
     let mut case = TestCase::new(xml(name), status);
     case.set_classname(xml(&root.path));
     case
@@ -115,12 +115,12 @@ fn status(findings: &[&Finding]) -> TestCaseStatus {
     status
 }
 
-fn possible(root: &Root) -> TestCaseStatus {
+fn possible(root: &Root<'_>) -> TestCaseStatus {
     if root.status != Status::Failed {
         return TestCaseStatus::success();
     }
     let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
-    let texts: Vec<String> = root.failures.iter().map(Failure::told).collect();
+    let texts: Vec<String> = root.failures.iter().map(|one| one.told()).collect();
     match root.failures.first() {
         Some(first) => status
             .set_message(xml(&first.title))

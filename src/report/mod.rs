@@ -1,9 +1,11 @@
-//! What a command has to say, as values, and its renderings.
+//! What a command found, as one value, and its renderings.
 //!
-//! This room knows no command: a command fills a [`Report`]; [`human`], [`json`], [`markdown`] and
-//! [`graph`] render it. What programs of CI read is rendered from a [`Checked`]: [`sarif`],
-//! [`github`] and [`junit`]. Everything that came from outside is made harmless for a terminal here,
-//! and only here.
+//! A command makes a [`CommandResult`], in which every fact stands once, and this room knows no command.
+//! [`json`] renders it for programs. What programs of CI read ([`CHECK_FORMATS`]) and the Markdown of
+//! checks are rendered from [`Checked`], the same with places resolved. People read [`Block`]s, which
+//! each command computes from its result: [`reading`] puts those of several roots together, [`human`]
+//! and [`markdown`] print them, [`graph`] draws. Everything that came from outside is made harmless for
+//! a terminal here, and only here.
 
 mod changes;
 mod checked;
@@ -30,17 +32,6 @@ pub use result::{
 pub use tree::Tree;
 
 use crate::diag::{self, Diagnostic};
-
-/// Everything a command says to people.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Report {
-    /// Results, for standard output.
-    pub results: Vec<Block>,
-    /// What went wrong and what is worth knowing, for standard error.
-    pub notes: Vec<Block>,
-    /// What can be drawn; empty, unless the command has a picture to show.
-    pub graph: graph::Graph,
-}
 
 /// One piece of a report.
 #[derive(Clone, Debug, PartialEq)]

@@ -6,7 +6,7 @@ use super::json::{CheckedProvider, Failure, Finding, Provider, Related, Root, St
 use super::{Checked, Tone, github, junit, markdown, sarif};
 use crate::diag;
 
-fn root(path: &str, status: Status) -> Root {
+fn root(path: &str, status: Status) -> Root<'static> {
     Root {
         path: path.to_owned(),
         flavor: None,
@@ -15,7 +15,7 @@ fn root(path: &str, status: Status) -> Root {
         turned_off: Vec::new(),
         fixed: None,
         failures: Vec::new(),
-        providers: Vec::new(),
+        providers: &[],
         matrix: None,
         git_settings: None,
         modules: None,
@@ -36,16 +36,21 @@ fn finding(rule: &str, file: &str, title: &str) -> Finding {
     }
 }
 
+/// Lends values for as long as the tests run.
+fn kept<T, const N: usize>(values: [T; N]) -> &'static [T] {
+    Box::leak(Box::new(values))
+}
+
 /// A root with findings, one that fails, and one that is clean.
-fn three_roots() -> Checked {
+fn three_roots() -> Checked<'static> {
     let mut bad = root("live/a", Status::Findings);
-    bad.providers = vec![Provider::Checked(CheckedProvider {
+    bad.providers = kept([Provider::Checked(CheckedProvider {
         provider: "example.com/t/y".to_owned(),
         version: "1.0.0".to_owned(),
         constraints: String::new(),
         h1: 1,
         zh: 0,
-    })];
+    })]);
     let mut incomplete = finding(
         "platforms-incomplete",
         "live/a/.terraform.lock.hcl",
@@ -68,11 +73,13 @@ fn three_roots() -> Checked {
     }];
     let mut failed = root("live/b", Status::Failed);
     failed.findings = vec![outside];
-    failed.failures = vec![Failure {
+    failed.failures = kept([Failure {
         title: "no configuration in live/b".to_owned(),
         causes: vec!["there is no .tf file".to_owned()],
         help: Some("name the directory of a root module".to_owned()),
-    }];
+    }])
+    .iter()
+    .collect();
     let mut clean = root("live/c", Status::Clean);
     let mut note = Finding::without_place(diag::named("state-not-visible"), "No state".to_owned());
     note.help = Some("nothing".to_owned());
@@ -87,7 +94,7 @@ fn three_roots() -> Checked {
 }
 
 /// A root whose only finding is full of text that would like to be something else.
-fn hostile(text: &str) -> Checked {
+fn hostile(text: &str) -> Checked<'static> {
     let mut bad = root(text, Status::Findings);
     let mut finding = finding("syntax-error", text, text);
     finding.detail = Some(text.to_owned());
@@ -98,11 +105,13 @@ fn hostile(text: &str) -> Checked {
         finding,
         reason: text.to_owned(),
     }];
-    bad.failures = vec![Failure {
+    bad.failures = kept([Failure {
         title: text.to_owned(),
         causes: vec![text.to_owned()],
         help: Some(text.to_owned()),
-    }];
+    }])
+    .iter()
+    .collect();
     let clean = root(text, Status::Clean);
     Checked {
         roots: vec![bad, clean],
@@ -111,9 +120,9 @@ fn hostile(text: &str) -> Checked {
     }
 }
 
-type Render = fn(&mut dyn std::io::Write, &Checked) -> std::io::Result<()>;
+type Render = fn(&mut dyn std::io::Write, &Checked<'_>) -> std::io::Result<()>;
 
-fn rendered(render: Render, checked: &Checked) -> String {
+fn rendered(render: Render, checked: &Checked<'_>) -> String {
     let mut out = Vec::new();
     render(&mut out, checked).expect("memory");
     String::from_utf8(out).expect("text")
@@ -260,7 +269,7 @@ fn code_scanning_knows_rules_places_and_what_is_suppressed() {
     );
 }
 
-fn log(checked: &Checked) -> serde_json::Value {
+fn log(checked: &Checked<'_>) -> serde_json::Value {
     serde_json::from_str(&rendered(sarif::render, checked)).expect("JSON")
 }
 
@@ -362,7 +371,7 @@ fn xml_holds_no_character_that_it_forbids() {
 
 #[test]
 fn fingerprints_stay_when_lines_move_and_tell_findings_apart() {
-    let fingerprints = |checked: &Checked| -> Vec<String> {
+    let fingerprints = |checked: &Checked<'_>| -> Vec<String> {
         let log = log(checked);
         let results = log["runs"][0]["results"].as_array().expect("results");
         let one = |result: &serde_json::Value| {

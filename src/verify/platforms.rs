@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use super::known::KnownHashes;
 use super::matrix::Outlook;
 use super::subject::Subject;
-use super::wanted::{KnownHashes, Wanted};
 use crate::addr::ProviderAddr;
 use crate::coverage::{self, Coverage, Outcome, Prediction};
 use crate::diag::{Diagnostic, Finding, Severity};
 use crate::lockfile::ProviderLock;
+use crate::package::WantedPlatforms;
 use crate::platform::{self, Platform};
 
 /// Checks that each entry has as many `h1:` hashes as platforms are wanted, or the right ones
@@ -16,13 +17,13 @@ use crate::platform::{self, Platform};
 ///
 /// What an entry lacks that nothing visible requires is a note: no command here could repair it.
 #[must_use]
-pub fn check(subject: Subject<'_>, wanted: &Wanted, known: &KnownHashes) -> Vec<Finding> {
+pub fn check(subject: Subject<'_>, wanted: &WantedPlatforms, known: &KnownHashes) -> Vec<Finding> {
     let nothing = BTreeMap::new();
     let entries = subject.document.lock.providers.iter();
     entries
         .filter_map(|(provider, entry)| {
             let known = known.get(provider).unwrap_or(&nothing);
-            let coverage = coverage::coverage(&entry.hashes, wanted.of(provider), known);
+            let coverage = coverage::coverage(&entry.hashes, &wanted.known(provider), known);
             if coverage.lacking() > 0 {
                 let finding = incomplete(subject, wanted, provider, entry, &coverage);
                 Some(finding)
@@ -37,7 +38,7 @@ pub fn check(subject: Subject<'_>, wanted: &Wanted, known: &KnownHashes) -> Vec<
 
 fn incomplete(
     subject: Subject<'_>,
-    wanted_by: &Wanted,
+    wanted_by: &WantedPlatforms,
     provider: &ProviderAddr,
     entry: &ProviderLock,
     coverage: &Coverage,

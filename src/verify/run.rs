@@ -7,12 +7,12 @@ use std::sync::Arc;
 
 use super::groups::{Group, Groups};
 use super::inputs::{LockInput, RootInputs};
+use super::known::KnownHashes;
 use super::levels::TurnedOff;
 use super::matrix::{Known, Locked, Outlook, Row};
 use super::packages::{Memo, Origin, Place, Scope, Search, Single, Unscanned};
 use super::subject::Subject;
 use super::upstream::{Answers, Registries};
-use super::wanted::{KnownHashes, Wanted};
 use super::{
     configuration, file, keys, levels, missing, packages, platforms, policy, signed, upstream,
 };
@@ -20,13 +20,14 @@ use crate::addr::ProviderAddr;
 use crate::diag::{Diagnostic, Finding, Severity, has_errors};
 use crate::locker::LockError;
 use crate::lockfile::Document;
+use crate::package::WantedPlatforms;
 
 /// Which checks are wanted, and what they need beside the root.
 pub struct Checks<'a, 'm> {
     /// Which groups are wanted.
     pub groups: &'a Groups,
     /// For which platforms each of some providers must have an `h1:`.
-    pub platforms: &'a dyn Fn(&[&ProviderAddr]) -> Wanted,
+    pub platforms: &'a dyn Fn(&[&ProviderAddr]) -> WantedPlatforms,
     /// What is wrong with the CLI configuration, unless another root of the run reports it.
     pub installation_faults: &'a [Diagnostic],
     /// Which packages the group [`Group::Packages`] checks; `None` if there is no disk to look at.
@@ -71,7 +72,7 @@ pub struct RootVerdict {
     /// Whether errors of the configuration kept it from being checked.
     pub is_unread: bool,
     /// For which platforms hashes are wanted; `None` if that was not checked.
-    pub platforms: Option<Wanted>,
+    pub platforms: Option<WantedPlatforms>,
     /// Which packages were checked; `None` if none were looked for.
     pub packages: Option<PackagesVerdict>,
     /// With how many signed lists entries were compared; `None` if no registry was to be asked.
@@ -146,7 +147,7 @@ pub enum CheckError {
 /// };
 /// let mut checks = Checks {
 ///     groups: &Groups::offline(),
-///     platforms: &|_| Wanted::every(Platform::common()),
+///     platforms: &|_| WantedPlatforms::every(Platform::common()),
 ///     installation_faults: &[],
 ///     packages: None,
 ///     upstream: Upstream::NotAsked,
@@ -265,7 +266,7 @@ fn ask(
 fn check_packages(
     own: &mut PackageChecks<'_, '_>,
     subject: Subject<'_>,
-    wanted: &Wanted,
+    wanted: &WantedPlatforms,
     verdict: &mut RootVerdict,
 ) -> KnownHashes {
     let search = Search {

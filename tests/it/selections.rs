@@ -8,10 +8,9 @@ use std::sync::Arc;
 use lockctl::config;
 use lockctl::diag::{Texts, has_errors};
 use lockctl::flavor::Flavor;
-use lockctl::locker::{
-    self, FlavorSource, LockError, RootRequest, Settings, Wanted, WantedPlatforms,
-};
+use lockctl::locker::{self, FlavorSource, LockError, RootRequest, Settings};
 use lockctl::lockfile::LockFile;
+use lockctl::package::{WantedPlatforms, WantedSet};
 use lockctl::sources::SourceError;
 use lockctl::sources::filesystem_mirror::FilesystemMirror;
 use lockctl::sources::net::Net;
@@ -105,9 +104,9 @@ fn run(files: &MemFiles, flavor: Flavor) -> Result<(String, String), Vec<String>
         net: &net,
     };
     let wanted = WantedPlatforms {
-        every: Wanted {
+        every: WantedSet {
             named: vec!["linux_amd64".parse().unwrap()],
-            ..Wanted::default()
+            ..WantedSet::default()
         },
         ..WantedPlatforms::default()
     };

@@ -23,10 +23,9 @@ use crate::cli::session::roots::{self, Together};
 use crate::config::Loaded;
 use crate::diag::{Diagnostic, Texts, has_errors};
 use crate::flavor::Flavor;
-use crate::locker::{
-    self, DOWNLOADS, FlavorSource, LockError, Locked, RootRequest, Settings, WantedPlatforms,
-};
+use crate::locker::{self, DOWNLOADS, FlavorSource, LockError, Locked, RootRequest, Settings};
 use crate::lockfile::{self, LockFile};
+use crate::package::WantedPlatforms;
 use crate::report::json::Status;
 use crate::report::{CommandResult, Failure, RootResult, Sentence};
 use crate::sources::filesystem_mirror::FilesystemMirror;

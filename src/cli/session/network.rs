@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::cli::World;
 use crate::cli::args::Common;
-use crate::cliconfig::{self, CliConfig, Netrc, Wanted};
+use crate::cliconfig::{self, CliConfig, ConfigChoice, Netrc};
 use crate::diag::{Diagnostic, Texts};
 use crate::flavor::Flavor;
 use crate::sources::net::{Event, Net, PackageCredentials};
@@ -45,7 +45,7 @@ pub(in crate::cli) fn configuration(
 ) -> (CliConfig, Vec<Diagnostic>) {
     let file = common.cli_config.as_ref();
     let file = file.map(|path| common.below(path));
-    let wanted = Wanted {
+    let wanted = ConfigChoice {
         flavor,
         file: file.as_deref(),
     };

@@ -1,25 +1,22 @@
-//! Wanted platforms: what was typed, what project files state, and the preset.
-
-use std::collections::BTreeMap;
+//! WantedSet platforms: what was typed, what project files state, and the preset.
 
 use crate::addr::ProviderAddr;
 use crate::cli::args::PlatformArg;
 use crate::cli::session::root::Root;
-use crate::locker::{Wanted, WantedPlatforms};
+use crate::package::{WantedPlatforms, WantedSet};
 use crate::platform::Platform;
 use crate::project::PlatformName;
 use crate::report::Failure;
-use crate::verify;
 
 /// What was typed for `--platform`; `None` if nothing was.
-pub(in crate::cli) struct PlatformChoice(Option<Wanted>);
+pub(in crate::cli) struct PlatformChoice(Option<WantedSet>);
 
 /// Reads `--platform`.
 ///
 /// # Errors
 /// If nothing proves which platforms are locked.
 pub(in crate::cli) fn typed(args: &[PlatformArg]) -> Result<PlatformChoice, Failure> {
-    let mut wanted = Wanted::default();
+    let mut wanted = WantedSet::default();
     for arg in args {
         match arg {
             PlatformArg::Named(platform) => wanted.named.push(platform.clone()),
@@ -69,38 +66,21 @@ impl PlatformChoice {
             };
             Some(((*provider).clone(), own))
         });
-        WantedPlatforms {
+        let wanted = WantedPlatforms {
             own: own.collect(),
             every,
+            are_usual: true,
+        };
+        WantedPlatforms {
+            are_usual: self.0.is_none() || wanted.is_like(&Self(None).of_root(root, providers)),
+            ..wanted
         }
     }
-
-    /// Returns the platforms that each of some providers is checked for.
-    pub(in crate::cli) fn of_providers(
-        &self,
-        root: &Root,
-        providers: &[&ProviderAddr],
-    ) -> verify::Wanted {
-        let wanted = known(self.of_root(root, providers));
-        let usual = known(Self(None).of_root(root, providers));
-        verify::Wanted {
-            are_usual: wanted == usual,
-            every: wanted.0,
-            own: wanted.1,
-        }
-    }
-}
-
-/// Lists the platforms of each provider that are known without asking.
-fn known(wanted: WantedPlatforms) -> (Vec<Platform>, BTreeMap<ProviderAddr, Vec<Platform>>) {
-    let own = wanted.own.into_iter();
-    let own = own.map(|(provider, wanted)| (provider, wanted.known()));
-    (wanted.every.known(), own.collect())
 }
 
 /// Turns a list of the project file into what is wanted.
-fn stated(names: &[PlatformName]) -> Wanted {
-    let mut wanted = Wanted::default();
+fn stated(names: &[PlatformName]) -> WantedSet {
+    let mut wanted = WantedSet::default();
     for name in names {
         match name {
             PlatformName::Named(platform) => wanted.named.push(platform.clone()),
@@ -112,12 +92,12 @@ fn stated(names: &[PlatformName]) -> Wanted {
 
 /// Returns those of the typed platforms that a provider is wanted for; all that it is wanted for
 /// where nothing would be left, since an entry needs some platform.
-fn narrowed(typed: &Wanted, own: Wanted) -> Wanted {
+fn narrowed(typed: &WantedSet, own: WantedSet) -> WantedSet {
     let keep = |platforms: &[Platform]| -> Vec<Platform> {
         let kept = platforms.iter().filter(|p| own.has(p));
         kept.cloned().collect()
     };
-    let left = Wanted {
+    let left = WantedSet {
         named: keep(&typed.named),
         preset: keep(&typed.preset),
         all: false,

@@ -292,7 +292,7 @@ impl Verification<'_> {
             root_inputs,
             &mut Checks {
                 groups: &self.groups,
-                platforms: &|providers| self.platforms.of_providers(root, providers),
+                platforms: &|providers| self.platforms.of_root(root, providers),
                 installation_faults: &installation_faults,
                 packages: Some(PackageChecks {
                     memo: &mut self.memo,

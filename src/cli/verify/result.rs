@@ -129,7 +129,7 @@ fn looked_at(lock: Option<&LockText>, verdict: &RootVerdict) -> String {
             _ => ", by count",
         };
         let counts = lock.document.lock.providers.keys();
-        let counts = counts.map(|provider| wanted.of(provider).len());
+        let counts = counts.map(|provider| wanted.known(provider).len());
         let least = counts.clone().min().unwrap_or(0);
         let platforms = match counts.max().unwrap_or(0) {
             most if least == most => counted(most, "platform"),

@@ -17,7 +17,7 @@ use crate::config::syntax::words;
 use crate::config::tree::reader::Reader;
 use crate::diag::{Diagnostic, Span};
 use crate::flavor::Flavor;
-use crate::json::{self, Value, ValueKind, Wanted};
+use crate::json::{self, Members, Value, ValueKind};
 use crate::requirement::{Origin, Requirements};
 use crate::world::is_outside;
 
@@ -36,13 +36,13 @@ pub(in crate::config) struct State {
 }
 
 /// What is kept of the file, which may be large and full of secrets.
-static WANTED: Wanted = Wanted::Only(&[
-    ("version", Wanted::All),
+static WANTED: Members = Members::Only(&[
+    ("version", Members::All),
     (
         "resources",
-        Wanted::Only(&[
-            ("provider", Wanted::All),
-            ("instances", Wanted::Only(&[("provider", Wanted::All)])),
+        Members::Only(&[
+            ("provider", Members::All),
+            ("instances", Members::Only(&[("provider", Members::All)])),
         ]),
     ),
 ]);

@@ -50,7 +50,7 @@ pub const FORMAT_VERSION: &str = "1.0";
 /// over those that you do not know.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(title = "Output of lockctl")]
-pub struct Document {
+pub struct Document<'a> {
     /// The version of this format, as in `1.0`.
     #[schemars(extend("pattern" = r"^1\.[0-9]+$"))]
     pub format_version: &'static str,
@@ -61,29 +61,29 @@ pub struct Document {
     pub exit: u8,
     /// One for each root, in the order given; empty for `diff`, `hash` and `explain`, which are not
     /// about roots.
-    pub roots: Vec<Root>,
+    pub roots: Vec<Root<'a>>,
     /// One for each package, in the order given; only of `hash`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub packages: Vec<Package>,
+    pub packages: Vec<&'a Package>,
     /// One for each lock file that differs, ordered by path; only of `diff`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub files: Option<Vec<File>>,
     /// What to think of all changes; only of `diff`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub verdict: Option<Verdict>,
+    pub verdict: Option<&'a Verdict>,
     /// Rules: all of them by topic, or those that were named, in that order; only of `explain`.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub rules: Vec<Rule>,
+    #[serde(skip_serializing_if = "<[Rule]>::is_empty")]
+    pub rules: &'a [Rule],
     /// Directories with configuration that no root covers, where roots were looked for.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub not_locked: Vec<String>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    pub not_locked: &'a [String],
     /// Figures over everything above.
     pub summary: Summary,
 }
 
 /// How one root came out: a directory that holds, or would hold, a lock file.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct Root {
+pub struct Root<'a> {
     /// The directory, as typed; of `merge` the lock file.
     pub path: String,
     /// Whose rules applied, as in `terraform@1.11`; null where that was not found out.
@@ -97,21 +97,21 @@ pub struct Root {
     pub turned_off: Vec<TurnedOff>,
     /// What was mended, before the findings were made; only of `verify --fix`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub fixed: Option<Vec<Fixed>>,
+    pub fixed: Option<&'a [Fixed]>,
     /// Operations that failed.
-    pub failures: Vec<Failure>,
+    pub failures: Vec<&'a Failure>,
     /// What the command has to say about each provider.
-    pub providers: Vec<Provider>,
+    pub providers: &'a [Provider],
     /// What the programs will do with each provider on each wanted platform, by each route; only of
     /// `verify --matrix`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub matrix: Option<Vec<MatrixRow>>,
+    pub matrix: Option<&'a [MatrixRow]>,
     /// Every module, each before those that it calls; only of `tree`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub modules: Option<Vec<Module>>,
     /// What makes git call lockctl where the root is; only of `git status`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub git_settings: Option<Vec<GitSetting>>,
+    pub git_settings: Option<&'a [GitSetting]>,
     /// Whether anything was, or would be, written; absent where a command never writes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub changed: Option<bool>,
@@ -153,12 +153,6 @@ pub struct Summary {
     pub not_locked: Option<usize>,
 }
 
-impl From<&Self> for Failure {
-    fn from(failure: &Self) -> Self {
-        failure.clone()
-    }
-}
-
 impl Status {
     /// Returns the exit code that it stands for.
     #[must_use]
@@ -174,17 +168,17 @@ impl Status {
 /// Names a path of a root, or in one, as the readers of a format know it.
 pub type Naming<'a> = &'a dyn Fn(&RootResult, &str) -> String;
 
-impl Document {
+impl<'a> Document<'a> {
     /// Makes the object for a result, with paths as they were typed.
     #[must_use]
-    pub fn of(result: &CommandResult) -> Self {
+    pub fn of(result: &'a CommandResult) -> Self {
         let as_typed = |_: &RootResult, path: &str| path.to_owned();
-        let roots: Vec<Root> = result
+        let roots: Vec<Root<'a>> = result
             .roots()
             .iter()
             .map(|root| Root::of(root, &result.texts, &as_typed))
             .collect();
-        let (mut packages, mut rules) = (Vec::new(), Vec::new());
+        let (mut packages, mut rules): (Vec<&Package>, &[Rule]) = (Vec::new(), &[]);
         let (mut files, mut verdict) = (None, None);
         match &result.subject {
             Subject::Roots(_) | Subject::Text(_) => {}
@@ -192,12 +186,12 @@ impl Document {
                 let changed = all.files.iter().filter(|file| file.is_worth_a_row());
                 let rows = changed.map(|file| File::of(file, &result.texts));
                 files = Some(rows.collect::<Vec<_>>());
-                verdict = Some(all.verdict.clone());
+                verdict = Some(&all.verdict);
             }
             Subject::Packages(all) => {
-                packages = all.iter().map(|one| one.package.clone()).collect();
+                packages = all.iter().map(|one| &one.package).collect();
             }
-            Subject::Rules(all) => rules = all.clone(),
+            Subject::Rules(all) => rules = all,
         }
         Self {
             format_version: FORMAT_VERSION,
@@ -212,7 +206,7 @@ impl Document {
             files,
             verdict,
             rules,
-            not_locked: result.not_locked.clone().unwrap_or_default(),
+            not_locked: result.not_locked.as_deref().unwrap_or_default(),
         }
     }
 }
@@ -226,10 +220,10 @@ pub fn render(out: &mut dyn Write, result: &CommandResult) -> io::Result<()> {
     writeln!(out)
 }
 
-impl Root {
+impl<'a> Root<'a> {
     /// Resolves the places of a root's findings.
     #[must_use]
-    pub fn of(root: &RootResult, texts: &Texts, naming: Naming<'_>) -> Self {
+    pub fn of(root: &'a RootResult, texts: &Texts, naming: Naming<'_>) -> Self {
         let name = |path: &str| naming(root, path);
         let findings = root.findings();
         let turned_off = root.turned_off.iter();
@@ -245,12 +239,12 @@ impl Root {
                     reason: off.reason.clone(),
                 })
                 .collect(),
-            fixed: root.fixed.clone(),
-            failures: root.failures().cloned().collect(),
-            providers: root.providers.clone(),
-            matrix: root.matrix.clone(),
+            fixed: root.fixed.as_deref(),
+            failures: root.failures().collect(),
+            providers: &root.providers,
+            matrix: root.matrix.as_deref(),
             modules: branches.map(|all| all.in_order().map(Module::of).collect()),
-            git_settings: root.git_settings.clone(),
+            git_settings: root.git_settings.as_deref(),
             changed: root.changed,
         }
     }
@@ -259,7 +253,7 @@ impl Root {
 impl Summary {
     /// Counts what everything came to.
     #[must_use]
-    pub fn of(roots: &[Root], packages: &[Package], files: Option<&[File]>) -> Self {
+    pub fn of(roots: &[Root<'_>], packages: &[&Package], files: Option<&[File]>) -> Self {
         let mut summary = Self {
             roots: roots.len(),
             packages: Some(packages.len()).filter(|count| *count > 0),
@@ -275,7 +269,7 @@ impl Summary {
         let statuses = roots.iter().map(|root| root.status);
         let statuses = statuses.chain(files.iter().map(|file| file.status));
         summary.failed = statuses.filter(|status| *status == Status::Failed).count();
-        let refused = |package: &&Package| matches!(package, Package::Failed(_));
+        let refused = |package: &&&Package| matches!(package, Package::Failed(_));
         summary.failed += packages.iter().filter(refused).count();
         summary
     }

@@ -30,7 +30,7 @@ const MAX_NAMES: usize = 20;
 ///
 /// # Errors
 /// What the writer says.
-pub fn checks(out: &mut dyn Write, checked: &Checked) -> io::Result<()> {
+pub fn checks(out: &mut dyn Write, checked: &Checked<'_>) -> io::Result<()> {
     let verdict = format!("lockctl {}: {}", checked.command, checked.verdict());
     let verdict = match checked.exit {
         0 => format!("{verdict}\n"),
@@ -74,7 +74,7 @@ impl<'a> Page<'a> {
 
     /// Names a root and shows what failed, and its errors and warnings, the worst first; nothing of
     /// a clean root. Returns these findings, too.
-    fn table(&mut self, root: &'a Root) -> (String, Vec<&'a Finding>) {
+    fn table(&mut self, root: &'a Root<'_>) -> (String, Vec<&'a Finding>) {
         let findings = root.findings.iter();
         let counts = Counts::of(findings.map(|finding| finding.severity)).to_string();
         let counts = match (root.status, counts.as_str()) {
@@ -146,7 +146,7 @@ impl<'a> Page<'a> {
     }
 
     /// Shows the notes on all roots, folded.
-    fn notes(&mut self, roots: &'a [Root]) -> String {
+    fn notes(&mut self, roots: &'a [Root<'_>]) -> String {
         let mut notes = Vec::new();
         for root in roots {
             notes.extend(self.unseen(root, |severity| severity == Severity::Note));
@@ -170,7 +170,7 @@ impl<'a> Page<'a> {
     }
 
     /// Returns the findings of a root of some severity that no earlier root had.
-    fn unseen(&mut self, root: &'a Root, wanted: fn(Severity) -> bool) -> Vec<&'a Finding> {
+    fn unseen(&mut self, root: &'a Root<'_>, wanted: fn(Severity) -> bool) -> Vec<&'a Finding> {
         let own = root.findings.iter();
         let own = own.filter(|finding| wanted(finding.severity));
         own.filter(|finding| self.seen.insert(*finding)).collect()
@@ -242,7 +242,7 @@ fn names(findings: &[&Finding]) -> String {
 }
 
 /// Says which of several roots are clean, folded.
-fn clean(roots: &[Root]) -> String {
+fn clean(roots: &[Root<'_>]) -> String {
     let clean = roots.iter().filter(|root| root.status == Status::Clean);
     let names: Vec<&str> = clean.map(|root| root.path.as_str()).collect();
     match (roots.len(), names.len()) {

@@ -47,7 +47,7 @@ const FINGERPRINT_BYTES: usize = 16;
 ///
 /// # Errors
 /// What the writer says.
-pub fn render(out: &mut dyn Write, checked: &Checked) -> io::Result<()> {
+pub fn render(out: &mut dyn Write, checked: &Checked<'_>) -> io::Result<()> {
     let (results, left_out) = results(checked);
     let mut failures = failures(checked);
     if left_out > 0 {
@@ -97,7 +97,7 @@ struct Results {
 }
 
 /// Makes the results, as many as may be, and counts those that are left out.
-fn results(checked: &Checked) -> (Results, usize) {
+fn results(checked: &Checked<'_>) -> (Results, usize) {
     let mut results = Results::default();
     let mut left_out = 0;
     let found = checked.findings().into_iter();
@@ -115,7 +115,7 @@ fn results(checked: &Checked) -> (Results, usize) {
 }
 
 impl Results {
-    fn add(&mut self, root: &Root, finding: &Finding, reason: Option<&str>) {
+    fn add(&mut self, root: &Root<'_>, finding: &Finding, reason: Option<&str>) {
         let known = self.rules.iter().position(|name| *name == finding.rule);
         let index = known.unwrap_or_else(|| {
             self.rules.push(finding.rule);
@@ -211,7 +211,7 @@ fn sentence(meaning: &str) -> String {
 
 /// Returns where a finding is; the directory of its root if it has no place in a file, since a
 /// result without any place is refused by GitHub.
-fn location(root: &Root, finding: &Finding) -> Location {
+fn location(root: &Root<'_>, finding: &Finding) -> Location {
     let physical_location = match (&finding.file, finding.line, finding.column) {
         (Some(file), Some(line), Some(column)) => {
             let end_line = finding.end_line.unwrap_or(line);
@@ -299,7 +299,7 @@ fn message(text: &str) -> Message {
     }
 }
 
-fn failures(checked: &Checked) -> Vec<Notification> {
+fn failures(checked: &Checked<'_>) -> Vec<Notification> {
     let several = checked.roots.len() > 1;
     let failures = checked.failures().into_iter();
     let texts = failures.map(|(failure, roots)| match several {

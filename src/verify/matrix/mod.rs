@@ -12,10 +12,11 @@ use crate::coverage::{self, Entry, Facts, Guess, Held, Need, Prediction, Recorde
 use crate::flavor::Flavor;
 use crate::hash::Hash;
 use crate::lockfile::{Document, ProviderLock};
+use crate::package::WantedPlatforms;
 use crate::platform::Platform;
 use crate::requirement::{Refusal, Requirements};
+use crate::verify::known::KnownHashes;
 use crate::verify::subject::Subject;
-use crate::verify::wanted::{KnownHashes, Wanted};
 
 /// What happens on one platform because of one provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,10 +89,10 @@ impl<'a> Outlook<'a> {
     ///
     /// A requirement that nothing can meet has no row: a finding reports it.
     #[must_use]
-    pub fn rows(&self, wanted: &Wanted, known: Known<'_>) -> Vec<Row> {
+    pub fn rows(&self, wanted: &WantedPlatforms, known: Known<'_>) -> Vec<Row> {
         let providers = self.providers();
         let rows = providers.iter();
-        let rows = rows.flat_map(|provider| self.rows_of(provider, wanted.of(provider), known));
+        let rows = rows.flat_map(|provider| self.rows_of(provider, &wanted.known(provider), known));
         rows.collect()
     }
 

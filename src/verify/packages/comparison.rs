@@ -11,9 +11,10 @@ use super::places::{Candidate, Origin, PackagesAtHand};
 use crate::coverage;
 use crate::diag::Finding;
 use crate::hash::{Hashes, Match};
+use crate::package::WantedPlatforms;
 use crate::package::{Local, PackageId};
+use crate::verify::known::KnownHashes;
 use crate::verify::subject::Subject;
-use crate::verify::wanted::{KnownHashes, Wanted};
 
 /// Returns the hashes of the entry that a package belongs to.
 pub(super) fn recorded<'a>(subject: Subject<'a>, id: &PackageId) -> &'a Hashes {
@@ -27,7 +28,7 @@ pub(super) struct Comparison<'a, 'm> {
     pub(super) gathered: &'a PackagesAtHand,
     pub(super) outcomes: &'a [Arc<Outcome>],
     pub(super) known: &'a KnownHashes,
-    pub(super) wanted: Option<&'a Wanted>,
+    pub(super) wanted: Option<&'a WantedPlatforms>,
 }
 
 impl<'a> Comparison<'a, '_> {
@@ -138,7 +139,7 @@ impl<'a> Comparison<'a, '_> {
             (Doubt::None, Some(wanted)) if candidate.origin.is_shared() => {
                 let nothing = BTreeMap::new();
                 let known = self.known.get(provider).unwrap_or(&nothing);
-                let coverage = coverage::coverage(recorded, wanted.of(provider), known);
+                let coverage = coverage::coverage(recorded, &wanted.known(provider), known);
                 match coverage.lacking() {
                     0 => Doubt::None,
                     _ => Doubt::Incomplete,
@@ -154,9 +155,7 @@ impl<'a> Comparison<'a, '_> {
             provider, platform, ..
         } = &candidate.id;
         match self.wanted {
-            Some(wanted)
-                if candidate.origin.is_shared() && !wanted.of(provider).contains(platform) =>
-            {
+            Some(wanted) if candidate.origin.is_shared() && !wanted.of(provider).has(platform) => {
                 Doubt::Unwanted
             }
             _ => Doubt::None,

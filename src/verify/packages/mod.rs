@@ -28,10 +28,11 @@ use self::comparison::{Comparison, recorded};
 use self::memo::{Moment, Outcome};
 use self::named::{Identity, identify};
 use self::places::{Candidate, PackagesAtHand, gather};
-use super::wanted::{KnownHashes, Wanted};
+use super::known::KnownHashes;
 use crate::addr::ProviderAddr;
 use crate::diag::Finding;
 use crate::hash::{Hashes, Match};
+use crate::package::WantedPlatforms;
 use crate::package::{Local, PackageId};
 use crate::verify::subject::Subject;
 
@@ -43,7 +44,7 @@ pub struct Search<'a> {
     /// Packages that the user names one by one.
     pub singles: &'a [Single],
     /// For which platforms the lock file must hold hashes, if anybody cares.
-    pub wanted: Option<&'a Wanted>,
+    pub wanted: Option<&'a WantedPlatforms>,
 }
 
 /// How many roots a run is about, for packages that the user names without saying for which.

@@ -1,8 +1,9 @@
 //! Checks a lock file in a CI tool of one's own: which rules does it break?
 
 use lockctl::diag::FileId;
+use lockctl::package::WantedPlatforms;
 use lockctl::project::Project;
-use lockctl::verify::{self, Advice, Checks, Groups, LockInput, RootInputs, Upstream, Wanted};
+use lockctl::verify::{self, Advice, Checks, Groups, LockInput, RootInputs, Upstream};
 use lockctl::{Flavor, lockfile};
 
 fn broken_rules(text: &str, platforms: &[&str]) -> Vec<&'static str> {
@@ -24,7 +25,9 @@ fn broken_rules(text: &str, platforms: &[&str]) -> Vec<&'static str> {
     };
     let mut checks = Checks {
         groups: &Groups::offline(),
-        platforms: &|_| Wanted::every(platforms.iter().map(|p| p.parse().unwrap()).collect()),
+        platforms: &|_| {
+            WantedPlatforms::every(platforms.iter().map(|p| p.parse().unwrap()).collect())
+        },
         installation_faults: &[],
         packages: None,
         upstream: Upstream::NotAsked,

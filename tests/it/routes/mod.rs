@@ -24,9 +24,10 @@ use lockctl::flavor::Flavor;
 use lockctl::hash::Hash;
 use lockctl::lockfile;
 use lockctl::os::RealDisk;
+use lockctl::package::WantedPlatforms;
 use lockctl::platform::Platform;
+use lockctl::verify::KnownHashes;
 use lockctl::verify::matrix::{Known, Locked, Outlook};
-use lockctl::verify::{KnownHashes, Wanted};
 
 const HERE: &str = "linux_amd64";
 const LOCK: &str = ".terraform.lock.hcl";
@@ -87,10 +88,7 @@ fn foretell(
         flavor,
         requirements: Some(&loaded.requirements),
     };
-    let wanted = Wanted {
-        every: vec![platform],
-        ..Wanted::default()
-    };
+    let wanted = WantedPlatforms::every(vec![platform]);
     let rows = outlook.rows(&wanted, Known { h1: &h1, zh: &zh });
     let of_route = rows.into_iter().map(|row| {
         let mut predictions = row.predictions.into_iter();

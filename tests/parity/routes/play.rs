@@ -8,9 +8,10 @@ use lockctl::diag::{Severity, Texts, has_errors};
 use lockctl::hash::Hash;
 use lockctl::lockfile;
 use lockctl::os::RealDisk;
+use lockctl::package::WantedPlatforms;
 use lockctl::platform::Platform;
+use lockctl::verify::KnownHashes;
 use lockctl::verify::matrix::{Known, Locked, Outlook};
-use lockctl::verify::{KnownHashes, Wanted};
 use serde_json::json;
 
 use super::states::{HASHES, PROVIDER, Packages, SITUATIONS};
@@ -208,10 +209,7 @@ impl Stage {
             requirements: Some(&loaded.requirements),
         };
         let platform: Platform = HERE.parse().unwrap();
-        let wanted = Wanted {
-            every: vec![platform.clone()],
-            ..Wanted::default()
-        };
+        let wanted = WantedPlatforms::every(vec![platform.clone()]);
         let known = |hash: &str| -> KnownHashes {
             let hash: Hash = hash.parse().unwrap();
             let of_provider = BTreeMap::from([(platform.clone(), hash)]);

@@ -1,0 +1,10 @@
+//! Which hashes are known to belong to which platform.
+
+use std::collections::BTreeMap;
+
+use crate::addr::ProviderAddr;
+use crate::hash::Hash;
+use crate::platform::Platform;
+
+/// The `h1:` of packages at hand, by provider and platform; only of the locked version.
+pub type KnownHashes = BTreeMap<ProviderAddr, BTreeMap<Platform, Hash>>;
