@@ -22,9 +22,9 @@
 //! the rooms below change:
 //!
 //! - [`LockFile::parse`] and [`write`](lockfile::write()) read and write lock files,
-//! - [`ProviderAddr`], [`Version`], [`Constraints`], [`Platform`] and [`Hash`] are what they are about,
+//! - [`ProviderAddr`], [`Version`], [`Constraints`], [`Platform`] and [`Hash`](struct@Hash) are what they are about,
 //! - [`hash_zip`] and [`hash_directory`] compute the hashes of a package,
-//! - [`diff`] and [`merge`] compare lock files,
+//! - [`diff()`] and [`merge()`] compare lock files,
 //! - [`verify::run`] checks a lock file, [`locker::run`] completes one with packages of any
 //!   [`Source`](sources::Source).
 //!
