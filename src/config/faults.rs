@@ -2,7 +2,7 @@
 
 use std::mem;
 
-use crate::config::file::{ModuleFile, Place, Role, Syntax};
+use crate::config::file::{ModuleFile, Role, SourcePlace, Syntax};
 use crate::config::flood;
 use crate::diag::{Diagnostic, FileId, Severity, Span, nearest};
 use crate::flavor::{Flavor, Program};
@@ -146,14 +146,14 @@ impl Faults {
         starting_in(&self.overruled, object).to_owned()
     }
 
-    pub(in crate::config) fn place(&self, span: Span) -> Place {
-        Place {
+    pub(in crate::config) fn place(&self, span: Span) -> SourcePlace {
+        SourcePlace {
             file: self.file,
             span,
         }
     }
 
-    pub(in crate::config) fn place_of(&self, expr: &Expr) -> Place {
+    pub(in crate::config) fn place_of(&self, expr: &Expr) -> SourcePlace {
         self.place(expr.span)
     }
 }

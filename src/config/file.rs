@@ -39,7 +39,7 @@ pub(in crate::config) enum Syntax {
 
 /// Where something stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct SourcePlace {
     /// The file.
     pub file: FileId,
     /// The bytes.

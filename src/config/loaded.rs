@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::config::file::{ModuleFile, Place};
+use crate::config::file::{ModuleFile, SourcePlace};
 use crate::diag::{Diagnostic, FileId, Severity, Span};
 use crate::flavor::Flavor;
 use crate::requirement::{ModulePath, Requirements};
@@ -91,8 +91,8 @@ pub struct CoreVersion {
 
 impl CoreVersion {
     /// Returns the place of the constraint.
-    pub(in crate::config) fn place(&self) -> Place {
-        Place {
+    pub(in crate::config) fn place(&self) -> SourcePlace {
+        SourcePlace {
             file: self.file,
             span: self.span,
         }

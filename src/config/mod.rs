@@ -37,7 +37,7 @@ use std::path::Path;
 use crate::diag::Texts;
 use crate::world::Files;
 
-pub use file::{ModuleFile, Place};
+pub use file::{ModuleFile, SourcePlace};
 pub use limits::{
     MAX_DEPTH, MAX_FILE_BYTES, MAX_FILES, MAX_PATH_BYTES, MAX_STEPS, MAX_TOTAL_BYTES,
 };

@@ -16,12 +16,12 @@ pub enum Held {
         other_stays: bool,
     },
     /// There is an entry.
-    Entry(Entry),
+    HeldEntry(HeldEntry),
 }
 
 /// An entry of a lock file, as one platform sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct HeldEntry {
     /// Why it is there.
     pub need: Need,
     /// The hashes.

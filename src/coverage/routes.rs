@@ -247,7 +247,7 @@ impl Verdict {
 /// A package is linked from the cache only if its `h1:` is recorded (`cliconfig` rules 6.1).
 fn through_cache(held: &Held) -> Source {
     match held {
-        Held::Entry(entry) if entry.hashes.own_h1 => Source::Cache,
+        Held::HeldEntry(entry) if entry.hashes.own_h1 => Source::Cache,
         _ => Source::Signed,
     }
 }
@@ -261,7 +261,7 @@ fn init(held: &Held, source: Source, flavor: Flavor) -> Verdict {
             Verdict::new(Outcome::Rewrites, CARRIED_OVER).unchecked(true)
         }
         Held::Version { fits: false, .. } => Verdict::fails(flavor.no_version_title()),
-        Held::Entry(entry) => match entry.need {
+        Held::HeldEntry(entry) => match entry.need {
             Need::NotRequired => {
                 let title = entry.has_twin.then_some(CARRIED_OVER);
                 Verdict::new(Outcome::Rewrites, title)
@@ -316,13 +316,13 @@ fn readonly(held: &Held, flavor: Flavor) -> Verdict {
             return Verdict::fails(ENTRIES_CHANGE);
         }
         Held::Version { fits: false, .. } => return Verdict::fails(flavor.no_version_title()),
-        Held::Entry(entry) => match entry.need {
+        Held::HeldEntry(entry) => match entry.need {
             Need::NotRequired => return Verdict::fails(ENTRIES_CHANGE),
             Need::Outside => return Verdict::fails(flavor.no_version_title()),
             Need::Fits => install(&entry.hashes, Source::Signed),
         },
     };
-    let has_twin = matches!(held, Held::Entry(entry) if entry.has_twin);
+    let has_twin = matches!(held, Held::HeldEntry(entry) if entry.has_twin);
     match changed {
         Install::Refused => Verdict::fails(NOT_INSTALLED),
         // The verdict on the file comes last.
@@ -355,7 +355,7 @@ fn plan_mismatch(flavor: Flavor) -> &'static str {
 }
 
 fn plan(held: &Held, flavor: Flavor) -> Verdict {
-    let Held::Entry(entry) = held else {
+    let Held::HeldEntry(entry) = held else {
         return Verdict::fails(INCONSISTENT);
     };
     let outside = Verdict::fails(INCONSISTENT);
@@ -370,7 +370,7 @@ fn plan(held: &Held, flavor: Flavor) -> Verdict {
 }
 
 fn validate(held: &Held, flavor: Flavor) -> Verdict {
-    let Held::Entry(entry) = held else {
+    let Held::HeldEntry(entry) = held else {
         return Verdict::fails(NO_ENTRY);
     };
     let package = installed(&entry.hashes, MISMATCH);
@@ -400,7 +400,7 @@ fn plan_after_init(held: &Held, flavor: Flavor) -> Verdict {
         } => Verdict::fails(INCONSISTENT),
         // The entry that the version was taken from is not installed.
         Held::Version { .. } => Verdict::fails(NOT_THERE),
-        Held::Entry(entry) => match (entry.need, install(&entry.hashes, Source::Signed)) {
+        Held::HeldEntry(entry) => match (entry.need, install(&entry.hashes, Source::Signed)) {
             (Need::Fits, Install::Accepted { .. }) => {
                 installed(&entry.hashes, plan_mismatch(flavor))
             }

@@ -95,7 +95,7 @@ fn check(flavor: Flavor, listed: &[&str], wanted: [&str; 8]) {
 }
 
 fn held(need: Need, hashes: Recorded) -> Held {
-    Held::Entry(Entry {
+    Held::HeldEntry(HeldEntry {
         need,
         hashes,
         has_twin: false,
@@ -346,13 +346,13 @@ fn an_entry_is_added_removed_or_stands_in_the_way() {
 fn an_entry_of_the_other_registry_is_read_twice_by_opentofu() {
     let twins = "rewrites + Dependency lock file entries automatically updated";
     let tofu = Flavor::OpenTofu1_12;
-    let complete = Entry {
+    let complete = HeldEntry {
         need: Need::Fits,
         hashes: COMPLETE,
         has_twin: true,
     };
     check_held(
-        Held::Entry(complete),
+        Held::HeldEntry(complete),
         tofu,
         [
             twins, twins, twins, twins, CHANGES, "passes", "passes", "passes",

@@ -15,9 +15,9 @@ pub struct Change {
     /// How it differs.
     pub status: Status,
     /// The file before, unless it was added.
-    pub old: Option<Entry>,
+    pub old: Option<TreeEntry>,
     /// The file now, unless it was deleted.
-    pub new: Option<Entry>,
+    pub new: Option<TreeEntry>,
 }
 
 /// How a file differs.
@@ -37,7 +37,7 @@ pub enum Status {
 
 /// One side of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct TreeEntry {
     /// Where it lies, from the top of the repository on.
     pub path: PathBuf,
     /// What it is; the content of a link is where it leads.
@@ -101,7 +101,7 @@ impl Repository<'_> {
         let added = paths.into_iter().map(|path| Change {
             status: Status::Added,
             old: None,
-            new: Some(Entry {
+            new: Some(TreeEntry {
                 path,
                 kind: FileKind::File,
                 blob: None,
@@ -160,7 +160,7 @@ pub(super) fn change<'b>(
         Status::Renamed => path_of(fields.next()?),
         _ => path.clone(),
     };
-    let entry = |path, mode, id| Entry {
+    let entry = |path, mode, id| TreeEntry {
         path,
         kind: kind_of(mode),
         blob: ObjectId::read(id),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use super::changes::{Change, Entry, Status, change};
+use super::changes::{Change, Status, TreeEntry, change};
 use super::error::GitError;
 use super::objects::ObjectId;
 use super::repository::{LOCK_FILES, MAX_LIST_BYTES, Repository, kind_of, path_of};
@@ -137,7 +137,7 @@ fn merged<'b>(
     let path = path_of(fields.next()?);
     let entry = |at: usize| {
         let is_there = modes[at].bytes().any(|byte| byte != b'0');
-        is_there.then(|| Entry {
+        is_there.then(|| TreeEntry {
             path: path.clone(),
             kind: kind_of(modes[at]),
             blob: ObjectId::read(ids[at]),

@@ -33,7 +33,7 @@ mod textual;
 mod tree;
 
 pub use attributes::ATTRIBUTES;
-pub use changes::{Change, Entry, Status};
+pub use changes::{Change, Status, TreeEntry};
 pub use driver::{
     AttributesChange, EffectiveSetting, SETTINGS, SettingChange, SettingKind, Wiring, WiringGoal,
     WiringPlan, effective_settings,

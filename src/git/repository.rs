@@ -115,7 +115,7 @@ impl<'a> Repository<'a> {
 
     /// Returns the top of the work tree; nothing in a bare repository.
     ///
-    /// It begins as the directory did that the repository was found from: paths of [`Entry`](super::Entry) joined
+    /// It begins as the directory did that the repository was found from: paths of [`TreeEntry`](super::TreeEntry) joined
     /// to it can be read.
     #[must_use]
     pub fn top(&self) -> Option<&Path> {

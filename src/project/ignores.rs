@@ -9,7 +9,7 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use crate::world::{Files, is_outside};
 
-use super::locate::{Place, REPOSITORY};
+use super::locate::{ProjectPlace, REPOSITORY};
 use super::patterns::MAX_PATTERN_BYTES;
 
 /// The name of the files.
@@ -27,7 +27,7 @@ pub(super) struct Ignores {
 
 impl Ignores {
     /// Reads the files above a directory, as far as its repository goes; nothing outside of one.
-    pub(super) fn above(files: &dyn Files, place: &Place) -> io::Result<Self> {
+    pub(super) fn above(files: &dyn Files, place: &ProjectPlace) -> io::Result<Self> {
         let mut above = Vec::new();
         let mut at = place.clone();
         while files.kind(&at.file(REPOSITORY)).is_err() {
@@ -45,7 +45,7 @@ impl Ignores {
     }
 
     /// Adds the file of a directory; tells whether there is one.
-    pub(super) fn enter(&mut self, files: &dyn Files, place: &Place) -> io::Result<bool> {
+    pub(super) fn enter(&mut self, files: &dyn Files, place: &ProjectPlace) -> io::Result<bool> {
         let bytes = match files.read(&place.file(FILE_NAME), MAX_FILE_BYTES) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == ErrorKind::NotFound || is_outside(&error) => {

@@ -23,7 +23,7 @@ const ABSENT: [ErrorKind; 2] = [ErrorKind::NotFound, ErrorKind::NotADirectory];
 ///
 /// Both are resolved by text alone: a directory reached through a link lies where the link does.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct ProjectPlace {
     absolute: PathBuf, // Invariant: without `.` and `..`.
     shown: PathBuf,
 }
@@ -49,7 +49,7 @@ pub struct Projects<'a> {
     known: BTreeMap<PathBuf, Rc<ProjectFile>>,
 }
 
-impl Place {
+impl ProjectPlace {
     /// Makes a place of a directory; `current` is the working directory.
     #[must_use]
     pub fn new(dir: &Path, current: &Path) -> Self {
@@ -125,7 +125,12 @@ impl<'a> Projects<'a> {
 
     /// Takes one file instead of all others, which must be there; its paths start from `base`.
     #[must_use]
-    pub fn stated(files: &'a dyn Files, texts: &mut Texts, path: &Path, base: &Place) -> Self {
+    pub fn stated(
+        files: &'a dyn Files,
+        texts: &mut Texts,
+        path: &Path,
+        base: &ProjectPlace,
+    ) -> Self {
         let mut own = Self::nearest(files);
         // The usual way to have none; it is no file that `Files` reads.
         let file = match path == Path::new("/dev/null") {
@@ -140,7 +145,7 @@ impl<'a> Projects<'a> {
     }
 
     /// Returns the file that governs a directory.
-    pub fn of(&mut self, place: &Place, texts: &mut Texts) -> Rc<ProjectFile> {
+    pub fn of(&mut self, place: &ProjectPlace, texts: &mut Texts) -> Rc<ProjectFile> {
         if let Some(stated) = &self.stated {
             return Rc::clone(stated);
         }
@@ -169,7 +174,7 @@ impl<'a> Projects<'a> {
     }
 
     /// Reads the file of one directory, if there is one.
-    fn look(&self, place: &Place, texts: &mut Texts) -> Option<ProjectFile> {
+    fn look(&self, place: &ProjectPlace, texts: &mut Texts) -> Option<ProjectFile> {
         let path = place.file(FILE_NAME);
         match self.files.read(&path, MAX_FILE_BYTES) {
             Ok(bytes) => Some(understood(texts, &path, place, bytes)),
@@ -182,8 +187,8 @@ impl<'a> Projects<'a> {
 /// Finds the top of the repository that a directory lies in: the nearest one above it, or itself,
 /// that holds a `.git`.
 #[must_use]
-pub fn repository(files: &dyn Files, place: &Place) -> Option<PathBuf> {
-    let above = std::iter::successors(Some(place.clone()), Place::parent);
+pub fn repository(files: &dyn Files, place: &ProjectPlace) -> Option<PathBuf> {
+    let above = std::iter::successors(Some(place.clone()), ProjectPlace::parent);
     let mut above = above.take(MAX_LEVELS);
     let top = above.find(|here| files.kind(&here.file(REPOSITORY)).is_ok())?;
     Some(top.absolute)
@@ -195,7 +200,7 @@ impl std::fmt::Debug for Projects<'_> {
     }
 }
 
-fn understood(texts: &mut Texts, path: &Path, base: &Place, bytes: Vec<u8>) -> ProjectFile {
+fn understood(texts: &mut Texts, path: &Path, base: &ProjectPlace, bytes: Vec<u8>) -> ProjectFile {
     let file = texts.add(path.display().to_string(), bytes);
     let (project, diagnostics) = read::read(file, texts.bytes(file));
     ProjectFile {
@@ -206,7 +211,12 @@ fn understood(texts: &mut Texts, path: &Path, base: &Place, bytes: Vec<u8>) -> P
     }
 }
 
-fn unreadable(texts: &mut Texts, path: &Path, base: &Place, error: &io::Error) -> ProjectFile {
+fn unreadable(
+    texts: &mut Texts,
+    path: &Path,
+    base: &ProjectPlace,
+    error: &io::Error,
+) -> ProjectFile {
     let file = texts.add(path.display().to_string(), Vec::new());
     let help = match error.kind() {
         kind if ABSENT.contains(&kind) => "correct the path",

@@ -25,7 +25,7 @@ use crate::diag::{Diagnostic, FileId, Level};
 use crate::flavor::{Flavor, FlavorChoice};
 use crate::platform::Platform;
 
-pub use locate::{Place, ProjectFile, Projects, repository};
+pub use locate::{ProjectFile, ProjectPlace, Projects, repository};
 pub use patterns::RootPatterns;
 
 /// The name of the file, in the directory of a root or in one above.

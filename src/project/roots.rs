@@ -14,7 +14,7 @@ use crate::flavor::{Flavor, FlavorChoice};
 use crate::world::{DirEntry, FileKind, Files, clean};
 
 use super::ignores::{self, Ignores};
-use super::locate::{Place, Projects, REPOSITORY};
+use super::locate::{ProjectPlace, Projects, REPOSITORY};
 
 /// How deep directories may lie below the one where the search begins.
 pub const MAX_DEPTH: usize = 64;
@@ -41,7 +41,7 @@ pub struct Search<'a> {
 
 /// What was found; paths are as the user would write them, and in byte order by their names.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct FoundRoots {
     /// The roots, and every directory with a project file that is broken: it may say which others
     /// are.
     pub roots: Vec<PathBuf>,
@@ -84,8 +84,8 @@ pub fn find(
     search: Search<'_>,
     projects: &mut Projects<'_>,
     texts: &mut Texts,
-    tops: &[Place],
-) -> Found {
+    tops: &[ProjectPlace],
+) -> FoundRoots {
     let mut walk = Walk {
         search,
         projects,
@@ -147,7 +147,7 @@ struct Walk<'s, 'p> {
 
 impl Walk<'_, '_> {
     /// Looks at a directory and at those in it.
-    fn directory(&mut self, place: &Place, depth: usize) {
+    fn directory(&mut self, place: &ProjectPlace, depth: usize) {
         let path = place.shown().to_owned();
         if self.seen == MAX_DIRECTORIES {
             let told = self.failures.iter();
@@ -190,7 +190,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    fn below(&mut self, place: &Place, depth: usize, entries: &[DirEntry]) {
+    fn below(&mut self, place: &ProjectPlace, depth: usize, entries: &[DirEntry]) {
         for entry in entries {
             let child = place.child(&entry.name);
             let is_skipped = SKIPPED.iter().any(|name| entry.name == *name)
@@ -203,7 +203,7 @@ impl Walk<'_, '_> {
     }
 
     /// Notes what a directory is by itself.
-    fn look(&mut self, place: &Place, depth: usize, entries: &[DirEntry]) {
+    fn look(&mut self, place: &ProjectPlace, depth: usize, entries: &[DirEntry]) {
         let file = self.projects.of(place, self.texts);
         let base = &*file.base;
         let dir = self.glance(place.shown(), file.project.flavor, entries);
@@ -261,7 +261,7 @@ impl Walk<'_, '_> {
     }
 
     /// Decides among all candidates.
-    fn judge(mut self) -> Found {
+    fn judge(mut self) -> FoundRoots {
         let candidates = self
             .dirs
             .iter()
@@ -297,7 +297,7 @@ impl Walk<'_, '_> {
             let kept = self.dirs.iter().filter(|(path, dir)| keep(path, dir));
             kept.map(|(path, _)| shown(path)).collect()
         };
-        Found {
+        FoundRoots {
             roots: list(&is_root),
             not_locked: list(&is_open),
             failures: std::mem::take(&mut self.failures),

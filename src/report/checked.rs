@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use super::Tone;
 use super::json::{Failure, Finding, Naming, Root, Status, TurnedOff};
-use super::{CommandResult, Entry, github, junit, sarif};
+use super::{CommandResult, RootEntry, github, junit, sarif};
 use crate::diag::{Counts, counted};
 
 /// What a check of roots came to.
@@ -70,7 +70,7 @@ impl<'a> Checked<'a> {
         let roots = result.roots().iter();
         let remarks = roots.clone().flat_map(|root| &root.entries);
         let remarks = remarks.filter_map(|entry| match entry {
-            Entry::Remark(remark) => Some(remark),
+            RootEntry::Remark(remark) => Some(remark),
             _ => None,
         });
         let remarks = remarks.chain(&result.remarks);

@@ -27,7 +27,8 @@ mod tree;
 pub use changes::{Change, Changes, Linked, Remark};
 pub use checked::{CHECK_FORMATS, CheckFormat, Checked};
 pub use result::{
-    CommandResult, Entry, FileResult, Files, PackageResult, RootResult, Sentence, Shown, Subject,
+    CommandResult, FileResult, Files, PackageResult, RootEntry, RootResult, Sentence, Shown,
+    Subject,
 };
 pub use tree::Tree;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::checked::statuses;
 use super::json::{self, Package, Status};
-use super::result::{CommandResult, Entry, FileResult, RootResult, Sentence, Shown, Subject};
+use super::result::{CommandResult, FileResult, RootEntry, RootResult, Sentence, Shown, Subject};
 use super::{Block, Failure, Tone};
 use crate::diag::{Counts, Diagnostic, Finding, Severity};
 use crate::review::FileComparison;
@@ -139,20 +139,20 @@ fn of_roots(result: &CommandResult, roots: &[RootResult]) -> Vec<Block> {
     for root in roots {
         for entry in &root.entries {
             match entry {
-                Entry::Finding(finding, Shown::Line) if has_several => {
+                RootEntry::Finding(finding, Shown::Line) if has_several => {
                     let Diagnostic {
                         severity, title, ..
                     } = &finding.diagnostic;
                     let text = format!("{}: {title}", root.path);
                     blocks.push(Block::Remark(tone(*severity), text));
                 }
-                Entry::Finding(finding, shown) => blocks.extend(beside(finding, *shown)),
+                RootEntry::Finding(finding, shown) => blocks.extend(beside(finding, *shown)),
                 // What stands alone on standard error says which root it is about.
-                Entry::Remark(Sentence { tone, text }) if has_several => {
+                RootEntry::Remark(Sentence { tone, text }) if has_several => {
                     blocks.push(Block::Remark(*tone, format!("{}: {text}", root.path)));
                 }
-                Entry::Remark(own) => blocks.push(remark(own)),
-                Entry::Failure(failure) if has_several => {
+                RootEntry::Remark(own) => blocks.push(remark(own)),
+                RootEntry::Failure(failure) if has_several => {
                     let first = shared.iter().position(|(one, _)| *one == failure);
                     if let Some((failure, paths)) = first.map(|at| shared.remove(at)) {
                         let title = format!("{}: {}", paths.join(", "), failure.title);
@@ -162,7 +162,7 @@ fn of_roots(result: &CommandResult, roots: &[RootResult]) -> Vec<Block> {
                         }));
                     }
                 }
-                Entry::Failure(failure) => blocks.push(Block::Failure(failure.clone())),
+                RootEntry::Failure(failure) => blocks.push(Block::Failure(failure.clone())),
             }
         }
     }

@@ -102,7 +102,7 @@ pub struct RootResult {
     /// Whether it is in order.
     pub status: Status,
     /// What was found, what failed, and what else is worth knowing.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<RootEntry>,
     /// Findings that the project file turned off.
     pub turned_off: Vec<TurnedOff>,
     /// How it came out, in one sentence.
@@ -127,7 +127,7 @@ pub struct RootResult {
 
 /// One thing that a command found about a root.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Entry {
+pub enum RootEntry {
     /// A fault, or something that a rule has a name for.
     Finding(Finding, Shown),
     /// An operation that failed.
@@ -253,7 +253,7 @@ impl RootResult {
     /// Returns what was found, in the order in which it was found.
     pub fn findings(&self) -> impl Iterator<Item = &Finding> {
         self.entries.iter().filter_map(|entry| match entry {
-            Entry::Finding(finding, _) => Some(finding),
+            RootEntry::Finding(finding, _) => Some(finding),
             _ => None,
         })
     }
@@ -261,39 +261,41 @@ impl RootResult {
     /// Returns the operations that failed.
     pub fn failures(&self) -> impl Iterator<Item = &Failure> {
         self.entries.iter().filter_map(|entry| match entry {
-            Entry::Failure(failure) => Some(failure),
+            RootEntry::Failure(failure) => Some(failure),
             _ => None,
         })
     }
 
     /// Adds an operation that failed: the job could not be done.
     pub fn fail(&mut self, failure: Failure) {
-        self.entries.push(Entry::Failure(failure));
+        self.entries.push(RootEntry::Failure(failure));
         self.status = Status::Failed;
     }
 
     /// Adds a sentence that is worth knowing.
     pub fn remark(&mut self, text: impl Into<String>) {
-        self.entries.push(Entry::Remark(Sentence::note(text)));
+        self.entries.push(RootEntry::Remark(Sentence::note(text)));
     }
 
     /// Adds a sentence about what is likely to cause a failure.
     pub fn warn(&mut self, text: impl Into<String>) {
-        self.entries.push(Entry::Remark(Sentence::warning(text)));
+        self.entries
+            .push(RootEntry::Remark(Sentence::warning(text)));
     }
 
     /// Adds something that has a rule but no place in a file.
     pub fn ruled(&mut self, rule: &'static diag::Rule, provider: &ProviderAddr, text: String) {
         let diagnostic = rule.diagnostic(text);
         let finding = Finding::about(provider, diagnostic);
-        self.entries.push(Entry::Finding(finding, Shown::Line));
+        self.entries.push(RootEntry::Finding(finding, Shown::Line));
     }
 
     /// Adds findings that only machine formats carry, since they change nothing here.
     pub fn aside<'d>(&mut self, diagnostics: impl IntoIterator<Item = &'d Diagnostic>) {
         for diagnostic in diagnostics {
             let finding = Finding::from(diagnostic.clone());
-            self.entries.push(Entry::Finding(finding, Shown::Hidden));
+            self.entries
+                .push(RootEntry::Finding(finding, Shown::Hidden));
         }
     }
 
@@ -301,7 +303,7 @@ impl RootResult {
     pub fn faults<'d>(&mut self, diagnostics: impl IntoIterator<Item = &'d Diagnostic>) {
         for diagnostic in diagnostics {
             let finding = Finding::from(diagnostic.clone());
-            self.entries.push(Entry::Finding(finding, Shown::Note));
+            self.entries.push(RootEntry::Finding(finding, Shown::Note));
             if diagnostic.severity == Severity::Error {
                 self.status = Status::Failed;
             }

@@ -10,7 +10,7 @@ use super::inputs::{LockInput, RootInputs};
 use super::known::KnownHashes;
 use super::levels::TurnedOff;
 use super::matrix::{Known, Locked, Outlook, Row};
-use super::packages::{Memo, Origin, Place, Scope, Search, Single, Unscanned};
+use super::packages::{Memo, Origin, PackagePlace, Scope, Search, Single, Unscanned};
 use super::subject::Subject;
 use super::upstream::{Answers, Registries};
 use super::{
@@ -43,7 +43,7 @@ pub struct PackageChecks<'a, 'm> {
     /// What was hashed so far in the run.
     pub memo: &'a mut Memo<'m>,
     /// Directories laid out as mirrors, in the order in which the program asks them.
-    pub places: &'a [Place],
+    pub places: &'a [PackagePlace],
     /// Packages that the user names one by one.
     pub singles: &'a [Single],
     /// Whether a package that the user names may belong to another root.

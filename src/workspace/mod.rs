@@ -20,7 +20,7 @@ use crate::diag::{Texts, has_errors};
 use crate::flavor::FlavorChoice;
 use crate::lockfile;
 use crate::project::roots::{self, RootsError, Search};
-use crate::project::{Place, ProjectFile, Projects};
+use crate::project::{ProjectFile, ProjectPlace, Projects};
 use crate::world::{Env, FileKind, Files};
 
 pub use error::{LockCause, WorkspaceError};
@@ -71,7 +71,7 @@ impl<'a> Workspace<'a> {
         let projects = match project {
             None => Projects::nearest(files),
             Some(StatedProject { path, base }) => {
-                Projects::stated(files, texts, path, &Place::new(base, &current))
+                Projects::stated(files, texts, path, &ProjectPlace::new(base, &current))
             }
         };
         Ok(Self {
@@ -88,7 +88,7 @@ impl<'a> Workspace<'a> {
     pub fn distinct(&self, dirs: &[PathBuf]) -> Vec<PathBuf> {
         let mut seen = BTreeSet::new();
         let is_new = |dir: &&PathBuf| {
-            let place = Place::new(dir, &self.current);
+            let place = ProjectPlace::new(dir, &self.current);
             seen.insert(place.absolute().to_owned())
         };
         dirs.iter().filter(is_new).cloned().collect()
@@ -101,7 +101,7 @@ impl<'a> Workspace<'a> {
         let mut good = Vec::new();
         for top in tops {
             match check(self.files, top) {
-                Ok(()) => good.push(Place::new(top, &self.current)),
+                Ok(()) => good.push(ProjectPlace::new(top, &self.current)),
                 Err(error) => searched.errors.push((top.clone(), error)),
             }
         }
@@ -146,7 +146,9 @@ impl<'a> Workspace<'a> {
         texts: &mut Texts,
     ) -> Result<Rc<ProjectFile>, WorkspaceError> {
         check(self.files, dir)?;
-        Ok(self.projects.of(&Place::new(dir, &self.current), texts))
+        Ok(self
+            .projects
+            .of(&ProjectPlace::new(dir, &self.current), texts))
     }
 
     /// Opens a root that a project file governs: reads the lock file, decides whose rules apply.

@@ -19,13 +19,13 @@ const MAX_LINKS: usize = 40;
 pub struct Confined<'a> {
     disk: &'a dyn Disk,
     current: PathBuf,
-    places: Vec<Place>,
+    places: Vec<AllowedPlace>,
     /// The directory, as it was named.
     named: PathBuf,
 }
 
 /// A directory or file that may be touched.
-struct Place {
+struct AllowedPlace {
     /// As it was named, but absolute.
     named: PathBuf,
     /// Without links.
@@ -76,9 +76,9 @@ impl<'a> Confined<'a> {
             named: top.to_owned(),
         };
         let all = std::iter::once(top).chain(beside.iter().map(PathBuf::as_path));
-        let places: io::Result<Vec<Place>> = all
+        let places: io::Result<Vec<AllowedPlace>> = all
             .map(|path| {
-                Ok(Place {
+                Ok(AllowedPlace {
                     named: confined.current.join(path),
                     real: confined.follow(path, |_| Step::Look)?,
                 })

@@ -8,7 +8,7 @@ use crate::flavor::Flavor;
 use crate::locker::LockError;
 use crate::package::PackageId;
 use crate::report::json::Status;
-use crate::report::{Entry, Failure, RootResult, Shown};
+use crate::report::{Failure, RootEntry, RootResult, Shown};
 use crate::requirement::Requirements;
 use crate::resolve::SelectError;
 use crate::sources::SourceError;
@@ -77,7 +77,9 @@ pub(in crate::cli) fn errors(
                 platform: alarm.platform.cloned(),
             };
             // The failure below says the same to people.
-            result.entries.push(Entry::Finding(finding, Shown::Hidden));
+            result
+                .entries
+                .push(RootEntry::Finding(finding, Shown::Hidden));
         }
     }
     for failure in grouped(errors, flavor, required) {

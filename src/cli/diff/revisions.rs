@@ -10,7 +10,7 @@ use crate::cli::diff::configuration;
 use crate::cli::diff::configuration::Configured;
 use crate::cli::session::root;
 use crate::diag::Texts;
-use crate::git::{self, Change, Content, Entry, GitError, ObjectId, Repository, Status};
+use crate::git::{self, Change, Content, GitError, ObjectId, Repository, Status, TreeEntry};
 use crate::lockfile;
 use crate::report::{self, Failure, FileResult};
 use crate::review::{FileCause, FileComparison, LockSide};
@@ -118,7 +118,7 @@ impl Reading<'_> {
         let mut all = Vec::new();
         for change in changes {
             let mut failures = Vec::new();
-            let mut side = |entry: &Option<Entry>, name: &str| {
+            let mut side = |entry: &Option<TreeEntry>, name: &str| {
                 let entry = entry.as_ref()?;
                 let content = entry.blob.as_ref().and_then(|_| contents.next());
                 if change.status == Status::Unmerged {
@@ -148,7 +148,7 @@ impl Reading<'_> {
     /// Adds what the configuration of both states says; that of the index is not read.
     fn explain(&self, one: FileComparison, change: &Change, texts: &mut Texts) -> FileComparison {
         let [old_tree, new_tree] = &self.trees;
-        let path = |entry: &Option<Entry>| match entry {
+        let path = |entry: &Option<TreeEntry>| match entry {
             Some(entry) => entry.path.clone(),
             None => change.path().to_owned(),
         };
@@ -167,7 +167,7 @@ impl Reading<'_> {
     /// Reads one side of a change; nothing if there is none.
     fn side(
         &self,
-        entry: &Entry,
+        entry: &TreeEntry,
         content: Option<Content>,
         name: &str,
         texts: &mut Texts,

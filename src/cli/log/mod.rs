@@ -13,7 +13,7 @@ use crate::cli::session::root::Root;
 use crate::cli::session::roots;
 use crate::diag::{Texts, has_errors};
 use crate::git::{
-    self, Commit, CommittedChange, Content, Entry, FileCommit, GitError, ObjectId, Repository,
+    self, Commit, CommittedChange, Content, FileCommit, GitError, ObjectId, Repository, TreeEntry,
 };
 use crate::lockfile::{self, LockFile};
 use crate::report::json::{PastChange, Provider, Side};
@@ -85,7 +85,7 @@ fn filter(typed: Option<&str>, root: &Root) -> Result<HistoryFilter, Failure> {
 /// Takes the versions out of what a commit did; nothing if git does not name what it left.
 fn step<'c>(commit: &'c FileCommit<'c>) -> Option<(&'c FileCommit<'c>, HistoryStep<ObjectId>)> {
     let CommittedChange { change, others } = commit.change;
-    let blob = |entry: &Option<Entry>| entry.as_ref()?.blob.clone();
+    let blob = |entry: &Option<TreeEntry>| entry.as_ref()?.blob.clone();
     let new = blob(&change.new);
     let is_named = new.is_some() || change.new.is_none();
     let step = HistoryStep {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Component, MAIN_SEPARATOR, Path, PathBuf};
 
 use crate::cli::World;
-use crate::project::{self, Place};
+use crate::project::{self, ProjectPlace};
 use crate::report::RootResult;
 use crate::world::clean;
 
@@ -16,7 +16,7 @@ pub(in crate::cli) fn from_the_top(world: World<'_>) -> impl Fn(&RootResult, &st
     move |root, path| {
         let mut tops = tops.borrow_mut();
         let top = tops.entry(root.path.clone()).or_insert_with(|| {
-            let place = Place::new(Path::new(&root.path), &current);
+            let place = ProjectPlace::new(Path::new(&root.path), &current);
             project::repository(world.disk, &place).unwrap_or_else(|| current.clone())
         });
         below(top, &clean(&current.join(path)))

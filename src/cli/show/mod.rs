@@ -11,7 +11,7 @@ use crate::parallel;
 use crate::report::json::{Provider, ShownHash, ShownProvider};
 use crate::report::{CommandResult, Failure};
 use crate::verify::KnownHashes;
-use crate::verify::packages::{self, Memo, Place, Search};
+use crate::verify::packages::{self, Memo, PackagePlace, Search};
 use crate::world::Replaced;
 pub(in crate::cli) use args::Show;
 
@@ -57,7 +57,7 @@ fn providers(lock: &LockText, known: &KnownHashes) -> Vec<Provider> {
 /// Asks the installed packages which hash belongs to which platform.
 fn known_hashes(root: &Root, lock: &LockText, world: World<'_>) -> Result<KnownHashes, Failure> {
     let search = Search {
-        places: &[Place::installed(root.providers_dir(world.env))],
+        places: &[PackagePlace::installed(root.providers_dir(world.env))],
         singles: &[],
         wanted: None,
     };

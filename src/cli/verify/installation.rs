@@ -9,7 +9,7 @@ use crate::cli::session::root::Root;
 use crate::cliconfig::CliConfig;
 use crate::diag::{Diagnostic, Severity, Texts};
 use crate::flavor::Flavor;
-use crate::verify::packages::Place;
+use crate::verify::packages::PackagePlace;
 use crate::verify::upstream::Registries;
 
 /// The installation methods of every flavor that came up in a run.
@@ -72,22 +72,25 @@ impl<'a> Installation<'a> {
         &self,
         root: &Root,
         world: World<'_>,
-        named: &[Place],
-    ) -> Vec<Place> {
+        named: &[PackagePlace],
+    ) -> Vec<PackagePlace> {
         let cache = self.config.cache_dir.iter();
         let mirrors = self.config.local_mirrors().into_iter();
         let mirrors = mirrors.filter_map(|mirror| {
             let dir = root.dir.join(&mirror.dir);
             match mirror.named {
-                Some((file, span)) => {
-                    Some(Place::configured_mirror(dir, mirror.providers, file, span))
-                }
-                None => Place::implied_mirror(world.disk, dir),
+                Some((file, span)) => Some(PackagePlace::configured_mirror(
+                    dir,
+                    mirror.providers,
+                    file,
+                    span,
+                )),
+                None => PackagePlace::implied_mirror(world.disk, dir),
             }
         });
-        let installed = std::iter::once(Place::installed(root.providers_dir(world.env)));
+        let installed = std::iter::once(PackagePlace::installed(root.providers_dir(world.env)));
         installed
-            .chain(cache.map(|dir| Place::cache(root.dir.join(dir))))
+            .chain(cache.map(|dir| PackagePlace::cache(root.dir.join(dir))))
             .chain(mirrors)
             .chain(named.iter().cloned())
             .collect()

@@ -28,7 +28,7 @@ use crate::diag::Texts;
 use crate::report::{CommandResult, Failure, RootResult, Sentence};
 use crate::requirement::Requirements;
 use crate::sources::net::Event;
-use crate::verify::packages::{Memo, NamedPackages, Place, Scope};
+use crate::verify::packages::{Memo, NamedPackages, PackagePlace, Scope};
 use crate::verify::{
     self, Checks, ComparedRoot, ConfigurationInput, Group, Groups, LockInput, PackageChecks,
     RootInputs, RootVerdict, Upstream,
@@ -46,7 +46,7 @@ struct Verification<'a> {
     /// The packages that `--package` names.
     named: NamedPackages,
     /// The directories that `--fs-mirror` and `--package` name.
-    named_places: Vec<Place>,
+    named_places: Vec<PackagePlace>,
     memo: Memo<'a>,
     installations: Installations<'a>,
 }
@@ -87,7 +87,7 @@ pub(in crate::cli) fn run(
         }
     };
     let fs_mirrors = args.fs_mirrors.iter();
-    let fs_mirrors = fs_mirrors.map(|dir| Place::named_mirror(common.below(dir)));
+    let fs_mirrors = fs_mirrors.map(|dir| PackagePlace::named_mirror(common.below(dir)));
     let mut verification = Verification {
         args,
         world,

@@ -10,7 +10,7 @@ use crate::diag::{Counts, TurnedOff, counted, has_errors};
 use crate::hash::Scheme;
 use crate::lockfile::ProviderLock;
 use crate::report::json::{CheckedProvider, Provider, Status};
-use crate::report::{Entry, RootResult, Sentence, Shown, Tone};
+use crate::report::{RootEntry, RootResult, Sentence, Shown, Tone};
 use crate::verify::RootVerdict;
 use crate::verify::packages::Origin;
 
@@ -40,7 +40,7 @@ pub(super) fn report(result: &mut RootResult, verified: VerifiedRoot, verbose: b
     }
     let looked_at = looked_at(root.lock.as_ref(), &verdict);
     let found = verdict.findings.into_iter();
-    let found = found.map(|finding| Entry::Finding(finding, Shown::Result));
+    let found = found.map(|finding| RootEntry::Finding(finding, Shown::Result));
     result.entries.extend(found);
     result.matrix = verdict.matrix.as_deref().map(table::json);
     let failed = verdict.is_unread || !failures.is_empty();

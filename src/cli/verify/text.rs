@@ -11,7 +11,7 @@ use crate::cli::args::{Common, Configuration};
 use crate::cli::{Command, Look, Stderr, World};
 use crate::diag::Severity;
 use crate::report::reading::{self, Heading, RootsText, Total};
-use crate::report::{Block, CommandResult, Entry, RootResult, Shown};
+use crate::report::{Block, CommandResult, RootEntry, RootResult, Shown};
 
 impl Command for Verify {
     fn run(&self, common: &Common, world: World<'_>, stderr: &mut Stderr<'_>) -> CommandResult {
@@ -49,7 +49,7 @@ fn of_root(root: &RootResult, look: Look) -> Vec<Block> {
         blocks.push(Block::Lines(fixed));
     }
     for entry in &root.entries {
-        if let Entry::Finding(finding, Shown::Result) = entry
+        if let RootEntry::Finding(finding, Shown::Result) = entry
             && (look.verbose || finding.diagnostic.severity > Severity::Note)
         {
             blocks.push(Block::Diagnostic(finding.diagnostic.clone()));

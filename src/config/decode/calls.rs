@@ -4,7 +4,7 @@ use crate::config::decode::contents::CallVersion as Version;
 use crate::config::decode::contents::{Call, Contents, Source};
 use crate::config::decode::handover;
 use crate::config::faults::Faults;
-use crate::config::file::{Place, Role};
+use crate::config::file::{Role, SourcePlace};
 use crate::config::syntax::{self, words};
 use crate::config::validate::bodies;
 use crate::expr::{self, Value};
@@ -57,7 +57,7 @@ pub(in crate::config) fn decode(block: &Block, contents: &mut Contents, faults: 
 }
 
 /// Returns the place of the version of a call.
-pub(in crate::config) fn version_place(block: &Block, faults: &Faults) -> Option<Place> {
+pub(in crate::config) fn version_place(block: &Block, faults: &Faults) -> Option<SourcePlace> {
     let argument = block.body.attribute("version")?;
     Some(faults.place_of(&argument.value))
 }

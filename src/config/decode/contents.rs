@@ -3,7 +3,7 @@
 //! Files are decoded one by one, so that the faults of each are found, and put together afterwards:
 //! `merge` decides which values of override files count.
 
-use crate::config::file::Place;
+use crate::config::file::SourcePlace;
 use crate::config::syntax::names::Reference;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -42,7 +42,7 @@ pub(in crate::config) struct Contents {
     /// Of a test file: its runs, in order.
     pub runs: Vec<TestRun>,
     /// Of a test file: its `provider` and `mock_provider` blocks, by local name and alias.
-    pub test_providers: BTreeMap<ProviderKey, Place>,
+    pub test_providers: BTreeMap<ProviderKey, SourcePlace>,
 }
 
 impl Contents {
@@ -110,7 +110,7 @@ pub(in crate::config) enum Backend {
         /// What keeps it, in words.
         kind: String,
         /// What says so.
-        place: Place,
+        place: SourcePlace,
     },
 }
 
@@ -130,14 +130,14 @@ pub(in crate::config) struct RequiredProvider {
 #[derive(Clone, Debug)]
 pub(in crate::config) struct Written {
     pub text: String,
-    pub place: Place,
+    pub place: SourcePlace,
 }
 
 /// Conditions, and the place to show for them.
 #[derive(Clone, Debug)]
 pub(in crate::config) struct Stated {
     pub constraints: Constraints,
-    pub place: Place,
+    pub place: SourcePlace,
 }
 
 /// A `provider` block.
@@ -150,7 +150,7 @@ pub(in crate::config) struct ProviderBlock {
     pub is_empty: bool,
     /// It stands for several configurations, each with a key (rules 10.2).
     pub has_keys: bool,
-    pub place: Place,
+    pub place: SourcePlace,
 }
 
 impl ProviderBlock {
@@ -168,7 +168,7 @@ pub(in crate::config) struct Resource {
     pub type_name: String,
     pub name: String,
     pub provider: Option<Reference>,
-    pub place: Place,
+    pub place: SourcePlace,
 }
 
 impl Resource {
@@ -184,9 +184,9 @@ pub(in crate::config) struct Import {
     pub target: Target,
     pub provider: Option<Reference>,
     /// The target.
-    pub place: Place,
+    pub place: SourcePlace,
     /// The header of the block.
-    pub block: Place,
+    pub block: SourcePlace,
 }
 
 /// What an `import` block points to.
@@ -215,10 +215,10 @@ pub(in crate::config) struct Call {
     pub source: Option<Source>,
     pub version: CallVersion,
     /// The version, if the argument is there.
-    pub version_place: Option<Place>,
+    pub version_place: Option<SourcePlace>,
     /// The source argument, or the header where there is none.
-    pub place: Place,
-    pub header: Place,
+    pub place: SourcePlace,
+    pub header: SourcePlace,
     pub handover: Handover,
 }
 
@@ -249,5 +249,5 @@ pub(in crate::config) enum Source {
 pub(in crate::config) struct Declaration {
     pub kind: &'static str,
     pub labels: Vec<String>,
-    pub place: Place,
+    pub place: SourcePlace,
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::config::decode::contents::Declaration;
-use crate::config::file::Place;
+use crate::config::file::SourcePlace;
 use crate::config::flood;
 use crate::diag::Diagnostic;
 use crate::flavor::Flavor;
@@ -14,10 +14,10 @@ pub(in crate::config) fn duplicates<'a>(
     flavor: Flavor,
     found: &mut Vec<Diagnostic>,
 ) {
-    let mut first: BTreeMap<(&str, &[String]), Place> = BTreeMap::new();
+    let mut first: BTreeMap<(&str, &[String]), SourcePlace> = BTreeMap::new();
     for declaration in declared {
         let key = (declaration.kind, &*declaration.labels);
-        let Place { file, span } = declaration.place;
+        let SourcePlace { file, span } = declaration.place;
         if let Some(other) = first.get(&key) {
             let title = duplicate_title(declaration, flavor);
             flood::push(

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::config::faults::Faults;
-use crate::config::file::Place;
+use crate::config::file::SourcePlace;
 use crate::config::language::{self, ESCAPE};
 use crate::config::syntax;
 use crate::config::syntax::names::{self, Reference};
@@ -31,10 +31,10 @@ pub(in crate::config) struct Passed {
 /// The expressions that forbid a module to configure providers itself.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::config) struct Repetition {
-    pub count: Option<Place>,
-    pub for_each: Option<Place>,
-    pub enabled: Option<Place>,
-    pub depends_on: Option<Place>,
+    pub count: Option<SourcePlace>,
+    pub for_each: Option<SourcePlace>,
+    pub enabled: Option<SourcePlace>,
+    pub depends_on: Option<SourcePlace>,
 }
 
 /// Something that only the module can know.
@@ -42,12 +42,12 @@ pub(in crate::config) struct Repetition {
 pub(in crate::config) struct PassedArgument {
     pub name: String,
     pub is_block: bool,
-    pub place: Place,
+    pub place: SourcePlace,
 }
 
 impl Repetition {
     /// Returns the place to show for a module that must not configure providers itself.
-    pub(in crate::config) fn place(&self) -> Option<Place> {
+    pub(in crate::config) fn place(&self) -> Option<SourcePlace> {
         let Self {
             count,
             for_each,
@@ -88,7 +88,7 @@ pub(in crate::config) fn decode(block: &Block, faults: &mut Faults) -> Handover 
 }
 
 impl Handover {
-    fn add(&mut self, name: &str, is_block: bool, place: Place) {
+    fn add(&mut self, name: &str, is_block: bool, place: SourcePlace) {
         self.arguments.push(PassedArgument {
             name: name.to_owned(),
             is_block,

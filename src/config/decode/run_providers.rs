@@ -1,7 +1,7 @@
 //! What a run of a test file says about providers.
 
 use crate::config::faults::Faults;
-use crate::config::file::Place;
+use crate::config::file::SourcePlace;
 use crate::config::syntax::names::ProviderKey;
 use crate::hcl::tree::{Block, Expr, ExprKind, ObjectKey, Step};
 
@@ -22,7 +22,7 @@ pub(in crate::config) struct UsedProvider<K> {
     /// The block of the test file.
     pub block: K,
     /// The place to show for it.
-    pub place: Place,
+    pub place: SourcePlace,
 }
 
 /// Decodes what a run says about providers; what cannot be read says nothing, as to the program.

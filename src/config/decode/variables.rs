@@ -6,7 +6,7 @@
 //! requirement by itself and is no fault.
 
 use crate::config::faults::Faults;
-use crate::config::file::{Place, Role, Syntax};
+use crate::config::file::{Role, SourcePlace, Syntax};
 use crate::config::syntax::{references, words};
 use crate::config::validate::bodies;
 use crate::config::validate::conditions;
@@ -21,7 +21,7 @@ use crate::hcl::tree::{Block, Expr, ExprKind};
 pub(in crate::config) struct Variable {
     pub name: String,
     /// The header of its block.
-    pub place: Place,
+    pub place: SourcePlace,
     /// The type that values are converted to.
     pub ty: Option<Given<Type>>,
     /// The type whose defaults of optional attributes are filled in before that. Overrides do not
@@ -42,7 +42,7 @@ pub(in crate::config) struct Given<T> {
     /// Nothing where it cannot be told.
     pub value: Option<T>,
     /// The value as it is written.
-    pub place: Place,
+    pub place: SourcePlace,
 }
 
 impl Given<bool> {
@@ -258,7 +258,12 @@ impl Variable {
 
     /// Reports a default that does not go together with another argument, at the override that
     /// brought the two together.
-    fn misfit(&self, over: Place, reason: &str, other: Option<(Place, &str)>) -> Diagnostic {
+    fn misfit(
+        &self,
+        over: SourcePlace,
+        reason: &str,
+        other: Option<(SourcePlace, &str)>,
+    ) -> Diagnostic {
         let default = self.default.as_ref();
         let default = default.map(|default| (default.place, "the default"));
         let error = Diagnostic::error("wrong-type", BAD_DEFAULT).at(over.file, over.span, reason);

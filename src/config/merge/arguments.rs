@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::config::file::Place;
+use crate::config::file::SourcePlace;
 use crate::config::merge::merged::MergedAttribute;
 use crate::diag::FileId;
 
@@ -23,8 +23,8 @@ impl<T> ByArgument<T> {
     }
 
     /// Returns what is said of the argument in which something stands.
-    pub(super) fn around(&self, place: Place) -> Option<&T> {
-        let Place { file, span } = place;
+    pub(super) fn around(&self, place: SourcePlace) -> Option<&T> {
+        let SourcePlace { file, span } = place;
         let mut before = self.arguments.range(..=(file, span.start));
         let ((of, _), (end, value)) = before.next_back()?;
         (*of == file && span.end <= *end).then_some(value)

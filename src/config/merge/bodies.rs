@@ -2,7 +2,7 @@
 
 use std::mem;
 
-use crate::config::file::Place;
+use crate::config::file::SourcePlace;
 use crate::config::language::{Merging, Schema};
 use crate::config::merge::fates;
 use crate::config::merge::merged::{MergedAttribute, MergedBlock, MergedBody};
@@ -119,7 +119,7 @@ pub(super) fn decode(file: FileId, block: Block) -> MergedBlock {
     MergedBlock {
         kind: block.kind.text,
         labels: block.labels,
-        header: Place {
+        header: SourcePlace {
             file,
             span: block.header,
         },

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::config::file::Place;
+use crate::config::file::SourcePlace;
 use crate::diag::FileId;
 use crate::hcl::tree::{Attribute, Word};
 
@@ -43,7 +43,7 @@ pub struct MergedBlock {
     /// The labels, which stand in the file of the header.
     pub labels: Vec<Word>,
     /// The header of the block that all others override.
-    pub header: Place,
+    pub header: SourcePlace,
     /// What stands in it, and in a block `_` unless the program would take that for its own.
     pub body: MergedBody,
     /// What stands in a block `_` because the program would take it for its own.
@@ -68,14 +68,14 @@ pub struct MergedAttribute {
     /// The argument as it is written there.
     pub written: Attribute,
     /// The names of the arguments that it replaces, those of earlier files first.
-    pub replaces: Vec<Place>,
+    pub replaces: Vec<SourcePlace>,
 }
 
 impl MergedAttribute {
     /// Returns the place of the name.
     #[must_use]
-    pub fn name_place(&self) -> Place {
-        Place {
+    pub fn name_place(&self) -> SourcePlace {
+        SourcePlace {
             file: self.file,
             span: self.written.name.span,
         }
@@ -83,8 +83,8 @@ impl MergedAttribute {
 
     /// Returns the place of the value.
     #[must_use]
-    pub fn value_place(&self) -> Place {
-        Place {
+    pub fn value_place(&self) -> SourcePlace {
+        SourcePlace {
             file: self.file,
             span: self.written.value.span,
         }

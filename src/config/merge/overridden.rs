@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::config::file::Place;
+use crate::config::file::SourcePlace;
 use crate::config::loaded::Loaded;
 use crate::config::merge::arguments::ByArgument;
 use crate::config::merge::merged::{MergedAttribute, MergedBlock, MergedModule};
@@ -13,7 +13,7 @@ use crate::requirement::Requirement;
 /// The arguments of override files that require something, each with what it overrides.
 #[derive(Clone, Debug, Default)]
 pub struct OverriddenPlaces {
-    arguments: ByArgument<Vec<Place>>,
+    arguments: ByArgument<Vec<SourcePlace>>,
 }
 
 impl OverriddenPlaces {
@@ -72,7 +72,7 @@ impl OverriddenPlaces {
         }
     }
 
-    fn add(&mut self, argument: &MergedAttribute, replaces: Vec<Place>) {
+    fn add(&mut self, argument: &MergedAttribute, replaces: Vec<SourcePlace>) {
         if !replaces.is_empty() {
             self.arguments.insert(argument, replaces);
         }
@@ -80,9 +80,9 @@ impl OverriddenPlaces {
 
     /// Returns what a requirement overrides, the earliest place first.
     #[must_use]
-    pub fn by(&self, requirement: &Requirement) -> &[Place] {
+    pub fn by(&self, requirement: &Requirement) -> &[SourcePlace] {
         let Requirement { file, span, .. } = *requirement;
-        let replaces = self.arguments.around(Place { file, span });
+        let replaces = self.arguments.around(SourcePlace { file, span });
         replaces.map_or(&[], Vec::as_slice)
     }
 }

@@ -12,7 +12,7 @@ use crate::config::decode::contents::{
 use crate::config::decode::duplicates;
 use crate::config::decode::handover::{Handover, PassedArgument};
 use crate::config::decode::variables::Variable;
-use crate::config::file::Place;
+use crate::config::file::SourcePlace;
 use crate::config::flood;
 use crate::config::loaded::CoreVersion;
 use crate::config::merge::standing::Standing;
@@ -198,7 +198,7 @@ impl<'a> Merge<'a> {
         }
     }
 
-    fn missing(&mut self, title: &str, place: Place) {
+    fn missing(&mut self, title: &str, place: SourcePlace) {
         flood::push(
             self.found,
             Diagnostic::error("configuration-invalid", title).at(

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::config::file::Place;
+use crate::config::file::SourcePlace;
 use crate::config::merge::arguments::ByArgument;
 use crate::config::merge::merged::{MergedBlock, MergedBody, MergedSettings};
 use crate::diag::FileId;
@@ -13,7 +13,7 @@ use crate::diag::FileId;
 #[derive(Debug, Default)]
 pub(in crate::config) struct Standing {
     arguments: ByArgument<()>,
-    headers: BTreeSet<Place>,
+    headers: BTreeSet<SourcePlace>,
     backend: Option<FileId>,
 }
 
@@ -49,12 +49,12 @@ impl Standing {
     }
 
     /// Tells whether a place lies in an argument that counts.
-    pub(super) fn has(&self, place: Place) -> bool {
+    pub(super) fn has(&self, place: SourcePlace) -> bool {
         self.arguments.around(place).is_some()
     }
 
     /// Tells whether a block with this header stands there itself, instead of overriding another one.
-    pub(super) fn has_block(&self, header: Place) -> bool {
+    pub(super) fn has_block(&self, header: SourcePlace) -> bool {
         self.headers.contains(&header)
     }
 

@@ -2,7 +2,7 @@
 
 use crate::addr::ProviderAddr;
 use crate::config::faults::Faults;
-use crate::config::file::Place;
+use crate::config::file::SourcePlace;
 use crate::config::file::Syntax;
 use crate::config::syntax::words;
 use crate::config::syntax::{references, text};
@@ -20,7 +20,7 @@ pub(in crate::config) struct Reference {
     pub alias: Option<String>,
     /// It names one of several configurations by a key.
     pub has_key: bool,
-    pub place: Place,
+    pub place: SourcePlace,
 }
 
 /// Reads the meta-argument `provider` of a block, if it has one.

@@ -13,7 +13,7 @@ use crate::addr::ProviderAddr;
 use crate::config::decode::contents::{Call, Contents, RequiredProvider};
 use crate::config::decode::handover::Passed;
 use crate::config::decode::variables::{Given, Variable};
-use crate::config::file::Place;
+use crate::config::file::SourcePlace;
 use crate::config::flood;
 use crate::config::loaded::ModuleNode;
 use crate::config::syntax::names::Reference;
@@ -52,7 +52,7 @@ pub(in crate::config) fn check(
     }
     let declared = |at: usize| modules.get(&Rc::as_ptr(instances.get(at)?.as_ref()?));
     // What keeps each module, and those below, from configuring providers.
-    let mut bans: Vec<Option<Place>> = Vec::with_capacity(nodes.len());
+    let mut bans: Vec<Option<SourcePlace>> = Vec::with_capacity(nodes.len());
     let (mut met, mut compared) = (BTreeSet::new(), BTreeSet::new());
     for (at, node) in nodes.iter().enumerate() {
         let callee = declared(at);
@@ -117,7 +117,7 @@ struct Declared<'a> {
     /// What it configures itself.
     configured: BTreeSet<Name<'a>>,
     /// Blocks without content, which once stood for what a caller passes.
-    empty: BTreeMap<Name<'a>, Place>,
+    empty: BTreeMap<Name<'a>, SourcePlace>,
     /// Blocks that stand for several configurations.
     keyed: BTreeSet<Name<'a>>,
 }
@@ -196,7 +196,7 @@ struct Checks<'f> {
 }
 
 impl Checks<'_> {
-    fn error(&mut self, title: impl Into<String>, at: Place, remark: &str) {
+    fn error(&mut self, title: impl Into<String>, at: SourcePlace, remark: &str) {
         let error = Diagnostic::error("configuration-invalid", title);
         self.push(error.at(at.file, at.span, remark));
     }
@@ -208,7 +208,7 @@ impl Checks<'_> {
         }
     }
 
-    fn odd(&mut self, title: &str, at: Place, remark: &str) {
+    fn odd(&mut self, title: &str, at: SourcePlace, remark: &str) {
         let note = Diagnostic::note("configuration-odd", title);
         self.found.push(note.at(at.file, at.span, remark));
     }
@@ -324,7 +324,7 @@ impl Checks<'_> {
     }
 
     /// Checks that a module with providers of its own is called without conditions.
-    fn banned(&mut self, child: &Declared<'_>, ban: Option<Place>) {
+    fn banned(&mut self, child: &Declared<'_>, ban: Option<SourcePlace>) {
         if let Some(ban) = ban.filter(|_| !child.configured.is_empty()) {
             let title = if self.flavor.is_opentofu() {
                 "Module is incompatible with count, for_each, enabled and depends_on"
@@ -398,7 +398,7 @@ impl Checks<'_> {
                 error.at(place.file, place.span, remark).help(help)
             }
             None => {
-                let Place { file, span } = passed.parent.place;
+                let SourcePlace { file, span } = passed.parent.place;
                 let given = given.short(self.flavor);
                 let remark = format!("this is {given}, but the module takes {wanted} here");
                 error.at(file, span, remark)

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::addr::ProviderAddr;
 use crate::config::decode::contents::{Contents, Import, ProviderBlock, Resource, Stated, Written};
 use crate::config::decode::sources;
-use crate::config::file::Place;
+use crate::config::file::SourcePlace;
 use crate::config::flood;
 use crate::config::syntax::names::{self, Reference};
 use crate::diag::Diagnostic;
@@ -136,7 +136,12 @@ impl<'a> Resolver<'a> {
     }
 
     /// Requires what a block's `provider` argument names, else what its type implies.
-    fn require_implied(&mut self, provider: Option<&Reference>, type_name: &str, place: Place) {
+    fn require_implied(
+        &mut self,
+        provider: Option<&Reference>,
+        type_name: &str,
+        place: SourcePlace,
+    ) {
         let stated = Stated {
             constraints: Constraints::default(),
             place,
@@ -230,7 +235,12 @@ impl<'a> Resolver<'a> {
     }
 
     /// Refuses addresses that can be written but never installed; returns the place to show.
-    fn check(&mut self, addr: &ProviderAddr, source: Option<&Written>, stated: &Stated) -> Place {
+    fn check(
+        &mut self,
+        addr: &ProviderAddr,
+        source: Option<&Written>,
+        stated: &Stated,
+    ) -> SourcePlace {
         let Some(refusal) = Refusal::of(addr, &stated.constraints, self.flavor) else {
             return stated.place;
         };
@@ -256,7 +266,7 @@ impl<'a> Resolver<'a> {
         place
     }
 
-    fn invalid(&mut self, title: &str, place: Place, remark: &str) {
+    fn invalid(&mut self, title: &str, place: SourcePlace, remark: &str) {
         flood::push(
             self.found,
             Diagnostic::error("configuration-invalid", title).at(place.file, place.span, remark),

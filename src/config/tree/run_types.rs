@@ -11,7 +11,7 @@ use std::rc::Rc;
 use crate::addr::ProviderAddr;
 use crate::config::decode::contents::Contents;
 use crate::config::decode::run_providers::{TestRun, UsedProvider};
-use crate::config::file::Place;
+use crate::config::file::SourcePlace;
 use crate::config::syntax::names::ProviderKey;
 use crate::config::tree::resolve::Module;
 use crate::diag::Diagnostic;
@@ -61,7 +61,7 @@ pub(in crate::config) fn check(
 /// Lists what a run uses: what it passes, else all blocks without alias.
 fn used<'a>(
     run: &'a TestRun,
-    blocks: &'a BTreeMap<ProviderKey, Place>,
+    blocks: &'a BTreeMap<ProviderKey, SourcePlace>,
 ) -> Vec<UsedProvider<&'a ProviderKey>> {
     if run.passed.is_empty() {
         let defaults = blocks.iter().filter(|((_, alias), _)| alias.is_none());

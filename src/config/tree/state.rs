@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use crate::addr::ProviderAddr;
 use crate::config::decode::contents::Backend;
-use crate::config::file::Place;
+use crate::config::file::SourcePlace;
 use crate::config::loaded::Settings;
 use crate::config::syntax::words;
 use crate::config::tree::reader::Reader;
@@ -32,7 +32,7 @@ const FORMAT: u64 = 4;
 #[derive(Debug, Default)]
 pub(in crate::config) struct State {
     /// Each provider, with the file.
-    pub providers: BTreeMap<ProviderAddr, Place>,
+    pub providers: BTreeMap<ProviderAddr, SourcePlace>,
 }
 
 /// What is kept of the file, which may be large and full of secrets.
@@ -256,7 +256,7 @@ fn providers(reader: &mut Reader<'_>, path: &Path, document: &Document<'_>) -> O
         return None;
     }
     let file = reader.name_file(path);
-    let place = Place {
+    let place = SourcePlace {
         file,
         span: Span::default(),
     };

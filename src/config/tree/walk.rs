@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use crate::config::decode::contents::{Call, Contents, Source};
 use crate::config::decode::runs;
-use crate::config::file::Place;
+use crate::config::file::SourcePlace;
 use crate::config::flood;
 use crate::config::limits::{MAX_DEPTH, MAX_PATH_BYTES, MAX_STEPS};
 use crate::config::loaded::{CoreVersion, Loaded, ModuleNode, Settings};
@@ -84,7 +84,7 @@ struct Tree<'a> {
     /// How many more requirements and calls may be met.
     steps_left: usize,
     /// The calls that were reported already, with the title: many ways may lead to one.
-    unreadable: BTreeSet<(Place, &'static str)>,
+    unreadable: BTreeSet<(SourcePlace, &'static str)>,
     unseen: Unseen,
     requirements: Requirements,
     core_versions: Vec<CoreVersion>,
@@ -212,7 +212,7 @@ impl Tree<'_> {
     fn require(&mut self, path: &ModulePath, needs: &Needs) -> ControlFlow<()> {
         for (addr, requirement) in needs {
             let Requirement { file, span, .. } = *requirement;
-            self.step(Place { file, span })?;
+            self.step(SourcePlace { file, span })?;
             let requirement = Requirement {
                 module: path.clone(),
                 ..requirement.clone()
@@ -244,7 +244,7 @@ impl Tree<'_> {
     }
 
     /// Counts one more requirement or call.
-    fn step(&mut self, place: Place) -> ControlFlow<()> {
+    fn step(&mut self, place: SourcePlace) -> ControlFlow<()> {
         match self.steps_left.checked_sub(1) {
             Some(left) => {
                 self.steps_left = left;
@@ -368,9 +368,9 @@ impl Tree<'_> {
         Ok(Rc::new(self.put_together(contents, Standing::Child)))
     }
 
-    fn unreadable(&mut self, place: Place, title: &'static str, remark: &str) {
+    fn unreadable(&mut self, place: SourcePlace, title: &'static str, remark: &str) {
         if self.unreadable.insert((place, title)) {
-            let Place { file, span } = place;
+            let SourcePlace { file, span } = place;
             let error = Diagnostic::error("module-unreadable", title);
             flood::push(&mut self.reader.found, error.at(file, span, remark));
         }
@@ -395,7 +395,7 @@ struct Unseen {
     calls: Vec<UnseenCall>,
     notes: Vec<Diagnostic>,
     /// Where in these lists the call of each place is.
-    known: BTreeMap<Place, usize>,
+    known: BTreeMap<SourcePlace, usize>,
 }
 
 impl Unseen {
@@ -424,7 +424,7 @@ impl Unseen {
 }
 
 /// Returns the place that the program shows under a title.
-fn place_of(call: &Call, title: &str) -> Place {
+fn place_of(call: &Call, title: &str) -> SourcePlace {
     match title {
         manifest::NOT_INSTALLED => call.header,
         _ => call.place,
@@ -432,7 +432,7 @@ fn place_of(call: &Call, title: &str) -> Place {
 }
 
 /// Says that a call is not visible, with its path if there is only one.
-fn not_visible(call: &UnseenCall, title: &str, place: Place) -> Diagnostic {
+fn not_visible(call: &UnseenCall, title: &str, place: SourcePlace) -> Diagnostic {
     let remark = match call.ways {
         1 => format!("what {} requires is unknown", call.module),
         ways => format!("what this module requires is unknown; {ways} ways lead to this call"),
@@ -442,7 +442,7 @@ fn not_visible(call: &UnseenCall, title: &str, place: Place) -> Diagnostic {
 
 /// Says that the record of a local module is of another directory, where the programs stop; nothing
 /// hangs on it here.
-fn installed_from(source: &str, place: Place) -> Diagnostic {
+fn installed_from(source: &str, place: SourcePlace) -> Diagnostic {
     let remark = format!("it was installed from {source:?}");
     Diagnostic::note("configuration-odd", manifest::SOURCE_CHANGED)
         .at(place.file, place.span, remark)

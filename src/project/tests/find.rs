@@ -4,22 +4,22 @@ use std::path::Path;
 
 use crate::diag::Texts;
 use crate::flavor::{Flavor, FlavorChoice};
-use crate::project::roots::{Found, MAX_DEPTH, RootsError, Search, find};
-use crate::project::{Place, Projects};
+use crate::project::roots::{FoundRoots, MAX_DEPTH, RootsError, Search, find};
+use crate::project::{ProjectPlace, Projects};
 use crate::world::mem::{MemFiles, slashed};
 
 const BACKEND: &str = "terraform {\n  backend \"s3\" {}\n}\n";
 const PLAIN: &str = "locals {}\n";
 
-fn found(files: &MemFiles, tops: &[&str]) -> Found {
+fn found(files: &MemFiles, tops: &[&str]) -> FoundRoots {
     let flavor = |_: &Path, _: FlavorChoice| Flavor::Terraform1_11;
     let search = Search {
         files,
         flavor: &flavor,
         data_dir: Path::new(".data"),
     };
-    let place = |top: &&str| Place::new(Path::new(top), Path::new("/"));
-    let tops: Vec<Place> = tops.iter().map(place).collect();
+    let place = |top: &&str| ProjectPlace::new(Path::new(top), Path::new("/"));
+    let tops: Vec<ProjectPlace> = tops.iter().map(place).collect();
     let mut projects = Projects::nearest(files);
     find(search, &mut projects, &mut Texts::default(), &tops)
 }

@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use crate::diag::Texts;
-use crate::project::{Place, Projects};
+use crate::project::{ProjectPlace, Projects};
 use crate::world::mem::{MemFiles, slashed};
 
 /// Returns the path of the file that governs a directory, as it is shown.
 fn nearest(files: &MemFiles, dir: &str, current: &str) -> Option<String> {
     let mut projects = Projects::nearest(files);
-    let place = Place::new(Path::new(dir), Path::new(current));
+    let place = ProjectPlace::new(Path::new(dir), Path::new(current));
     let file = projects.of(&place, &mut Texts::default());
     let again = projects.of(&place, &mut Texts::default());
     assert_eq!(file.path, again.path);
@@ -45,9 +45,9 @@ fn the_nearest_file_counts_up_to_the_top_of_the_repository() {
 #[test]
 fn paths_above_are_shown_as_one_would_type_them() {
     let at = |dir, current| {
-        let place = Place::new(Path::new(dir), Path::new(current));
+        let place = ProjectPlace::new(Path::new(dir), Path::new(current));
         let parent = place.parent().unwrap();
-        let shown = |place: &Place| slashed(place.shown());
+        let shown = |place: &ProjectPlace| slashed(place.shown());
         (shown(&place), shown(&parent), slashed(parent.absolute()))
     };
     for (dir, shown, parent, absolute) in [
@@ -70,7 +70,7 @@ fn a_stated_file_counts_instead_of_every_other() {
         ("/w/ci.hcl", "roots = [\"a\"]\n"),
     ]);
     let mut texts = Texts::default();
-    let here = Place::new(Path::new("/w"), Path::new("/"));
+    let here = ProjectPlace::new(Path::new("/w"), Path::new("/"));
     let mut stated = |path: &str| {
         let mut projects = Projects::stated(&files, &mut texts, Path::new(path), &here);
         let file = projects.of(&here, &mut texts);
@@ -91,7 +91,7 @@ fn a_file_that_is_too_large_is_an_error() {
     let large = "#".repeat(300_000);
     let files = MemFiles::with(&[("/w/.lockctl.hcl", &large), ("/w/.git/HEAD", "")]);
     let mut projects = Projects::nearest(&files);
-    let here = Place::new(Path::new("/w"), Path::new("/"));
+    let here = ProjectPlace::new(Path::new("/w"), Path::new("/"));
     let file = projects.of(&here, &mut Texts::default());
     assert_eq!(file.diagnostics[0].title, "Failed to read project file");
 }

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub use summary::{PlatformGroup, combine, fold, of_provider};
 
 use crate::addr::ProviderAddr;
-use crate::coverage::{self, Entry, Facts, Guess, Held, Need, Prediction, Recorded, coverage};
+use crate::coverage::{self, Facts, Guess, Held, HeldEntry, Need, Prediction, Recorded, coverage};
 use crate::flavor::Flavor;
 use crate::hash::Hash;
 use crate::lockfile::{Document, ProviderLock};
@@ -157,7 +157,7 @@ impl<'a> Outlook<'a> {
         let has_twin = self.has_twin(provider);
         let guess = self.need(provider, entry).each(|need| {
             Recorded::of(hashes.iter().copied(), facts).each(|hashes| {
-                Guess::known(Held::Entry(Entry {
+                Guess::known(Held::HeldEntry(HeldEntry {
                     need,
                     hashes,
                     has_twin,

@@ -22,7 +22,7 @@ use std::sync::Arc;
 pub use memo::Memo;
 pub use named::Single;
 pub use paths::{NamedError, NamedPackages};
-pub use places::{Absence, Origin, Place, Unscanned};
+pub use places::{Absence, Origin, PackagePlace, Unscanned};
 
 use self::comparison::{Comparison, recorded};
 use self::memo::{Moment, Outcome};
@@ -40,7 +40,7 @@ use crate::verify::subject::Subject;
 #[derive(Clone, Copy, Debug)]
 pub struct Search<'a> {
     /// Directories laid out as mirrors, in the order in which the program asks them.
-    pub places: &'a [Place],
+    pub places: &'a [PackagePlace],
     /// Packages that the user names one by one.
     pub singles: &'a [Single],
     /// For which platforms the lock file must hold hashes, if anybody cares.

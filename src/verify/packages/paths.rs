@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::named::Single;
-use super::places::Place;
+use super::places::PackagePlace;
 use crate::archive::has_any_executable;
 use crate::flavor::{Flavor, Program};
 use crate::package::Local;
@@ -18,7 +18,7 @@ use crate::world::{FileKind, Files, clean};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NamedPackages {
     /// Directories laid out as mirrors.
-    pub places: Vec<Place>,
+    pub places: Vec<PackagePlace>,
     /// Single packages.
     pub singles: Vec<Single>,
 }
@@ -98,7 +98,7 @@ impl NamedPackages {
                     path: path.to_owned(),
                 });
             }
-            self.places.push(Place::named(path.to_owned()));
+            self.places.push(PackagePlace::named(path.to_owned()));
         }
         Ok(())
     }

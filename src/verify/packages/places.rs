@@ -16,7 +16,7 @@ use crate::world::{FileKind, Files, is_outside};
 
 /// A directory laid out as a mirror, in which packages are looked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct PackagePlace {
     /// What it is to the program.
     pub origin: Origin,
     /// The directory.
@@ -27,7 +27,7 @@ pub struct Place {
     pub absence: Absence,
 }
 
-impl Place {
+impl PackagePlace {
     /// Returns the directory of the packages that the program runs.
     #[must_use]
     pub fn installed(dir: PathBuf) -> Self {
@@ -163,7 +163,7 @@ pub struct Unscanned {
 /// mirrors have for one platform the first counts, as in `init`.
 pub(super) fn gather(
     memo: &mut Memo<'_>,
-    places: &[Place],
+    places: &[PackagePlace],
     subject: Subject<'_>,
 ) -> PackagesAtHand {
     let mut gathered = PackagesAtHand::default();
@@ -221,7 +221,7 @@ impl PackagesAtHand {
     fn add(
         &mut self,
         memo: &Memo<'_>,
-        place: &Place,
+        place: &PackagePlace,
         id: &PackageId,
         locals: &[Local],
         mirrored: &mut BTreeSet<PackageId>,

@@ -1,6 +1,6 @@
 //! Merged modules against requirements: both come from the same files, each on its own way.
 
-use lockctl::config::{MergedAttribute, MergedBlock, MergedModule, Place};
+use lockctl::config::{MergedAttribute, MergedBlock, MergedModule, SourcePlace};
 use lockctl::expr;
 use lockctl::flavor::Flavor;
 use lockctl::hcl::tree::{ExprKind, ObjectKey};
@@ -30,7 +30,7 @@ fn requirements_stand_where_merged_modules_have_them() {
             for (module, places) in modules(&said, flavor) {
                 for requirement in places {
                     compared += 1;
-                    let at = Place {
+                    let at = SourcePlace {
                         file: requirement.file,
                         span: requirement.span,
                     };
@@ -70,7 +70,7 @@ fn modules(said: &Said, flavor: Flavor) -> Vec<(MergedModule, Vec<&Requirement>)
 }
 
 /// Returns every place that may require a provider in some way.
-fn sites(module: &MergedModule, origin: Origin) -> Vec<Place> {
+fn sites(module: &MergedModule, origin: Origin) -> Vec<SourcePlace> {
     let mut found = Vec::new();
     match origin {
         Origin::RequiredProviders => {
@@ -102,7 +102,7 @@ fn sites(module: &MergedModule, origin: Origin) -> Vec<Place> {
 }
 
 /// Finds the version in an entry: the value itself, a part of it, or just the name.
-fn version_of_entry(entry: &MergedAttribute) -> Place {
+fn version_of_entry(entry: &MergedAttribute) -> SourcePlace {
     let ExprKind::Object(items) = &entry.written.value.kind else {
         return entry.value_place();
     };
@@ -112,7 +112,7 @@ fn version_of_entry(entry: &MergedAttribute) -> Place {
             .is_ok_and(|key| key.to_text().as_deref() == Some("version")),
     });
     match versions.next_back() {
-        Some(version) => Place {
+        Some(version) => SourcePlace {
             file: entry.file,
             span: version.value.span,
         },
@@ -121,7 +121,7 @@ fn version_of_entry(entry: &MergedAttribute) -> Place {
 }
 
 /// Finds what says which provider manages a block: an argument, or its type.
-fn implied(block: &MergedBlock) -> Place {
+fn implied(block: &MergedBlock) -> SourcePlace {
     let arguments = &block.body.attributes;
     let says = match &*block.kind {
         "import" => arguments.get("to"),
@@ -129,7 +129,7 @@ fn implied(block: &MergedBlock) -> Place {
     };
     match (says, block.labels.first()) {
         (Some(argument), _) => argument.value_place(),
-        (None, Some(label)) => Place {
+        (None, Some(label)) => SourcePlace {
             file: block.header.file,
             span: label.span,
         },

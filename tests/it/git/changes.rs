@@ -23,7 +23,7 @@ fn text(mark: &str) -> String {
 fn listed(repository: &Repository<'_>, sides: &(Side, Side)) -> Vec<String> {
     let changes = repository.changes(&sides.0, &sides.1).unwrap();
     let shown = changes.iter().map(|change| {
-        let path = |entry: &lockctl::git::Entry| entry.path.display().to_string();
+        let path = |entry: &lockctl::git::TreeEntry| entry.path.display().to_string();
         let old = change.old.as_ref().map(path).unwrap_or_default();
         let new = change.new.as_ref().map(path).unwrap_or_default();
         format!("{:?} {old} > {new}", change.status)

@@ -5,7 +5,7 @@ mod settings;
 
 use std::fmt::Write as _;
 
-use crate::config::file::Place;
+use crate::config::file::SourcePlace;
 use crate::config::merge::merged::*;
 use crate::config::tests::load_in;
 use crate::diag::{Texts, has_errors};
@@ -75,7 +75,7 @@ impl<'a> Writer<'a> {
         writer.out
     }
 
-    fn place(&self, place: Place) -> String {
+    fn place(&self, place: SourcePlace) -> String {
         let line = self.texts.position(place.file, place.span.start).line;
         format!("{}:{line}", self.texts.name(place.file))
     }
