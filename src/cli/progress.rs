@@ -15,7 +15,7 @@ use crate::world::{Env, Stream};
 /// How often the bar is drawn, in times per second.
 const FRAMES: u8 = 10;
 
-/// Says what goes on. Any thread may tell it something.
+/// Says what goes on. Any thread may tell of what happens.
 pub(super) struct Progress<'a> {
     shown: Shown<'a>,
 }
@@ -55,7 +55,7 @@ impl<'a> Progress<'a> {
     }
 
     /// Takes note of something that happened.
-    pub(super) fn tell(&self, event: &Event<'_>) {
+    pub(super) fn observe(&self, event: &Event<'_>) {
         match &self.shown {
             Shown::Nothing => {}
             Shown::Requests(stderr) => {
@@ -65,7 +65,7 @@ impl<'a> Progress<'a> {
                     let _ = writeln!(stderr, "{line}");
                 }
             }
-            Shown::Bar(bar) => bar.tell(event),
+            Shown::Bar(bar) => bar.observe(event),
         }
     }
 
@@ -87,7 +87,7 @@ impl Bar {
         }
     }
 
-    fn tell(&self, event: &Event<'_>) {
+    fn observe(&self, event: &Event<'_>) {
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         match event {
             Event::Asking { url } if counts.begun.is_empty() => {

@@ -93,7 +93,7 @@ pub fn download(
                     continue;
                 }
                 let bytes = partial.bytes;
-                (net.told)(&Event::Finished { url, bytes });
+                (net.observer)(&Event::Finished { url, bytes });
                 let file = partial.file;
                 return Ok(Downloaded { file, digest });
             }
@@ -126,7 +126,7 @@ fn attempt(net: &Net<'_>, disk: &dyn Disk, url: &Url, partial: &mut Partial) -> 
     let (server, response) = ask(net, url, partial).map_err(alone)?;
     let length = response.header("content-length");
     let length: Option<u64> = length.and_then(|length| length.parse().ok());
-    (net.told)(&Event::Answered {
+    (net.observer)(&Event::Answered {
         url: &server,
         status: response.status,
         bytes: length,
@@ -161,7 +161,7 @@ fn attempt(net: &Net<'_>, disk: &dyn Disk, url: &Url, partial: &mut Partial) -> 
         return Err(alone(too_large(&server)));
     }
     let from = partial.bytes;
-    (net.told)(&Event::Started { url, from, total });
+    (net.observer)(&Event::Started { url, from, total });
     receive(net, (url, &server), response, partial).map_err(alone)
 }
 
@@ -209,7 +209,7 @@ fn receive(
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error) => {
                 let cause = http_error(&error);
-                (net.told)(&Event::Failed {
+                (net.observer)(&Event::Failed {
                     url: server,
                     cause: &cause,
                 });
@@ -226,7 +226,7 @@ fn receive(
         partial.sha.update(&buffer[..length]);
         let written = partial.file.write_all(&buffer[..length]);
         written.map_err(|error| unkept(url, &error))?;
-        (net.told)(&Event::Received { url, bytes });
+        (net.observer)(&Event::Received { url, bytes });
         window.1 += bytes;
         let now = net.clock.now();
         if is_over(window.0, now) {

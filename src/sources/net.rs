@@ -28,7 +28,7 @@ pub struct Net<'a> {
     /// The credentials for packages, by host (rules 5.4: Terraform sends what `~/.netrc` holds).
     pub package_credentials: PackageCredentials<'a>,
     /// Is informed of progress, and cannot influence it.
-    pub told: &'a (dyn Fn(&Event<'_>) + Sync),
+    pub observer: &'a (dyn Fn(&Event<'_>) + Sync),
 }
 
 /// Something that happened on the network.
@@ -191,7 +191,7 @@ impl Net<'_> {
 
     /// Waits before a repetition.
     pub(super) fn wait(&self, url: &Url, wait: Duration) {
-        (self.told)(&Event::Repeating { url, wait });
+        (self.observer)(&Event::Repeating { url, wait });
         self.clock.sleep(wait);
     }
 
@@ -226,7 +226,7 @@ impl Net<'_> {
         let read = (&mut response.body).take(ask.limit + 1);
         if let Err(error) = { read }.read_to_end(&mut body) {
             let cause = within(http_error(&error), Some(ask.timeout));
-            (self.told)(&Event::Failed {
+            (self.observer)(&Event::Failed {
                 url: &url,
                 cause: &cause,
             });
@@ -236,7 +236,7 @@ impl Net<'_> {
             let limit = ask.limit;
             return Err(FetchError::TooLarge { url, limit });
         }
-        (self.told)(&Event::Answered {
+        (self.observer)(&Event::Answered {
             url: &url,
             status: response.status,
             bytes: Some(body.len() as u64),
@@ -276,9 +276,9 @@ impl Net<'_> {
                 credentials: request.credentials.filter(|_| at_home),
                 ..request.clone()
             };
-            (self.told)(&Event::Asking { url: &url });
+            (self.observer)(&Event::Asking { url: &url });
             let response = self.http.get(&sent).map_err(|cause| {
-                (self.told)(&Event::Failed {
+                (self.observer)(&Event::Failed {
                     url: &url,
                     cause: &cause,
                 });
@@ -300,7 +300,7 @@ impl Net<'_> {
                 url: url.clone(),
                 cause,
             })?;
-            (self.told)(&Event::Redirected {
+            (self.observer)(&Event::Redirected {
                 url: &url,
                 status: response.status,
                 to: &next,

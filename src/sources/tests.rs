@@ -66,7 +66,7 @@ fn net<'a>(http: &'a MemHttp<'_>, clock: &'a MemClock) -> Net<'a> {
         clock,
         policy: Policy::of(&MemEnv::default(), Flavor::Terraform1_11),
         package_credentials: Arc::new(|_| None),
-        told: &|_| {},
+        observer: &|_| {},
     }
 }
 

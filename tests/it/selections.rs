@@ -96,7 +96,7 @@ fn run(files: &MemFiles, flavor: Flavor) -> Result<(String, String), Vec<String>
         clock: &clock,
         policy: Policy::of(&MemEnv::default(), flavor),
         package_credentials: Arc::new(|_| None),
-        told: &|_| {},
+        observer: &|_| {},
     };
     let source = FlavorSource {
         flavor,

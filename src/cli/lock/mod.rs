@@ -15,7 +15,7 @@ use crate::cli::args::Common;
 use crate::cli::args::job_count;
 use crate::cli::progress::Progress;
 use crate::cli::session;
-use crate::cli::session::network::{self, Told};
+use crate::cli::session::network::{self, NetworkObserver};
 use crate::cli::session::platforms;
 use crate::cli::session::platforms::PlatformChoice;
 use crate::cli::session::root::{self, Root};
@@ -41,7 +41,7 @@ struct LockRun<'a> {
     args: &'a Lock,
     world: World<'a>,
     platforms: PlatformChoice,
-    told: Told<'a>,
+    observer: NetworkObserver<'a>,
     settings: Settings,
     /// The sources that the roots so far need.
     sources: Vec<SourceSetup<'a>>,
@@ -88,13 +88,13 @@ pub(in crate::cli) fn run(
         Err(failure) => return CommandResult::failed("lock", [failure]),
     };
     let progress = Progress::new(common, world.env, stderr);
-    let told = |event: &Event<'_>| progress.tell(event);
+    let observer = |event: &Event<'_>| progress.observe(event);
     let mut run = LockRun {
         common,
         args,
         world,
         platforms,
-        told: &told,
+        observer: &observer,
         settings: Settings {
             jobs: job_count(args.jobs),
             downloads: args.jobs.unwrap_or(DOWNLOADS),
@@ -248,7 +248,7 @@ impl<'a> LockRun<'a> {
     ) -> usize {
         self.sources.push(SourceSetup {
             flavor,
-            net: network::net(self.world, flavor, self.told),
+            net: network::net(self.world, flavor, self.observer),
             packages,
             diagnostics,
             is_said: false,
@@ -290,7 +290,7 @@ impl<'a> LockRun<'a> {
         let packages = if has_errors(&diagnostics) {
             Packages::Unknown
         } else {
-            let net = network::net(self.world, flavor, self.told);
+            let net = network::net(self.world, flavor, self.observer);
             Packages::Of(Box::new(network::registry(&net, flavor, config)))
         };
         Ok((packages, diagnostics))

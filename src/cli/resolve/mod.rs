@@ -19,7 +19,7 @@ use crate::review::{self, MergeBase, MergeSides, Parted};
 use crate::world::Replaced;
 
 pub(in crate::cli) fn run(common: &Common, args: &Resolve, world: World<'_>) -> CommandResult {
-    let run = Run {
+    let run = Resolution {
         common,
         args,
         world,
@@ -31,7 +31,7 @@ pub(in crate::cli) fn run(common: &Common, args: &Resolve, world: World<'_>) -> 
 }
 
 /// What all roots of a run share.
-struct Run<'a> {
+struct Resolution<'a> {
     common: &'a Common,
     args: &'a Resolve,
     world: World<'a>,
@@ -45,7 +45,7 @@ struct Conflicted<'a> {
     flavor: Flavor,
 }
 
-impl Run<'_> {
+impl Resolution<'_> {
     fn root(&self, root: &Root, result: &mut RootResult) -> Result<Replaced, Failure> {
         let Some(lock) = &root.lock else {
             return Err(root.no_lock());

@@ -12,13 +12,17 @@ use crate::sources::registry::{Hosts, Registry};
 use crate::sources::retry::Policy;
 use crate::world::Credentials;
 
-/// Who is told what happens on the network.
-pub(in crate::cli) type Told<'a> = &'a (dyn Fn(&Event<'_>) + Sync);
+/// Who is informed of what happens on the network.
+pub(in crate::cli) type NetworkObserver<'a> = &'a (dyn Fn(&Event<'_>) + Sync);
 
 /// Makes the network of a flavor, with what `~/.netrc` holds for packages where that counts.
 ///
 /// A password is sent over encrypted connections only, and none beside one in the URL.
-pub(in crate::cli) fn net<'a>(world: World<'a>, flavor: Flavor, told: Told<'a>) -> Net<'a> {
+pub(in crate::cli) fn net<'a>(
+    world: World<'a>,
+    flavor: Flavor,
+    observer: NetworkObserver<'a>,
+) -> Net<'a> {
     let netrc = flavor
         .reads_netrc()
         .then(|| Netrc::read(world.disk, world.env));
@@ -32,7 +36,7 @@ pub(in crate::cli) fn net<'a>(world: World<'a>, flavor: Flavor, told: Told<'a>) 
         clock: world.clock,
         policy: Policy::of(world.env, flavor),
         package_credentials: credentials,
-        told,
+        observer,
     }
 }
 

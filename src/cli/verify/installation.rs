@@ -4,7 +4,7 @@ use crate::authenticate::Rules;
 use crate::cli::World;
 use crate::cli::args::Common;
 use crate::cli::session;
-use crate::cli::session::network::{self, Told};
+use crate::cli::session::network::{self, NetworkObserver};
 use crate::cli::session::root::Root;
 use crate::cliconfig::CliConfig;
 use crate::diag::{Diagnostic, Severity, Texts};
@@ -100,7 +100,7 @@ impl<'a> Installation<'a> {
     pub(in crate::cli) fn registries(
         &mut self,
         world: World<'a>,
-        told: Told<'a>,
+        observer: NetworkObserver<'a>,
     ) -> Option<&mut Registries<'a>> {
         if !self.is_sound {
             return None;
@@ -108,7 +108,7 @@ impl<'a> Installation<'a> {
         let flavor = self.flavor;
         let config = &self.config;
         Some(self.registries.get_or_insert_with(|| {
-            let net = network::net(world, flavor, told);
+            let net = network::net(world, flavor, observer);
             let registry = network::registry(&net, flavor, config.clone());
             let rules = Rules {
                 flavor,

@@ -16,7 +16,7 @@ use crate::cli::advice::lock::Required;
 use crate::cli::args::job_count;
 use crate::cli::args::{Common, Format};
 use crate::cli::progress::Progress;
-use crate::cli::session::network::Told;
+use crate::cli::session::network::NetworkObserver;
 use crate::cli::session::platforms;
 use crate::cli::session::platforms::PlatformChoice;
 use crate::cli::session::root::Root;
@@ -40,7 +40,7 @@ pub(in crate::cli) use args::Verify;
 struct Verification<'a> {
     args: &'a Verify,
     world: World<'a>,
-    told: Told<'a>,
+    observer: NetworkObserver<'a>,
     groups: Groups,
     platforms: PlatformChoice,
     /// The packages that `--package` names.
@@ -81,9 +81,9 @@ pub(in crate::cli) fn run(
     let groups = args.groups();
     let asks = groups.wants(Group::Upstream);
     let progress = asks.then(|| Progress::new(common, world.env, stderr));
-    let told = |event: &Event<'_>| {
+    let observer = |event: &Event<'_>| {
         if let Some(progress) = &progress {
-            progress.tell(event);
+            progress.observe(event);
         }
     };
     let fs_mirrors = args.fs_mirrors.iter();
@@ -91,7 +91,7 @@ pub(in crate::cli) fn run(
     let mut verification = Verification {
         args,
         world,
-        told: &told,
+        observer: &observer,
         groups,
         platforms,
         named_places: fs_mirrors.chain(named.places.iter().cloned()).collect(),
@@ -281,7 +281,7 @@ impl Verification<'_> {
         });
         let upstream = match &mut installation {
             Some(installation) if self.groups.wants(Group::Upstream) => {
-                match installation.registries(self.world, self.told) {
+                match installation.registries(self.world, self.observer) {
                     Some(registries) => Upstream::Ask(registries),
                     None => Upstream::Blocked,
                 }
