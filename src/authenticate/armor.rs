@@ -5,10 +5,7 @@ use std::io::Read as _;
 use pgp::armor::{BlockType, Dearmor, DearmorOptions};
 
 use super::error::{KeyFault, SignatureFault};
-
-/// The longest armored text that is read, in bytes. Keys with a picture and a thousand signatures
-/// of other people fit.
-pub(super) const MAX_ARMOR_BYTES: usize = 1024 * 1024;
+use super::limits::MAX_ARMOR_BYTES;
 
 /// Returns the content of the first block of a text, which must be a public key.
 pub(super) fn public_key(text: &str) -> Result<Vec<u8>, KeyFault> {

@@ -18,7 +18,7 @@ pub enum AuthError {
     /// The checksum document has more lines than any release has files.
     #[error(
         "the checksum document lists more than {} files",
-        super::sums::MAX_FILES
+        super::limits::MAX_FILES
     )]
     TooManyFiles,
     /// The checksum document has no line for the file.
@@ -116,7 +116,7 @@ pub enum LineFault {
     #[error("it does not begin with a SHA-256 in hexadecimal")]
     NoHash,
     /// The line is longer than any name can make it.
-    #[error("it is longer than {} KiB", super::sums::MAX_LINE_BYTES / 1024)]
+    #[error("it is longer than {} KiB", super::limits::MAX_LINE_BYTES / 1024)]
     TooLong,
 }
 
@@ -130,15 +130,15 @@ pub enum KeyFault {
     #[error("its armor holds no public key")]
     NotPublicKey,
     /// The armored text is too long.
-    #[error("it is longer than {} KiB", super::armor::MAX_ARMOR_BYTES / 1024)]
+    #[error("it is longer than {} KiB", super::limits::MAX_ARMOR_BYTES / 1024)]
     TooLong,
     /// There are too many packets.
-    #[error("it has more than {} packets", super::keyring::MAX_PACKETS)]
+    #[error("it has more than {} packets", super::limits::MAX_PACKETS)]
     TooManyPackets,
     /// The key has signed itself too often.
     #[error(
         "it has more than {} signatures over itself",
-        super::keyring::MAX_SELF_SIGNATURES
+        super::limits::MAX_SELF_SIGNATURES
     )]
     TooManySignatures,
     /// A packet ends early, or what follows it is no packet.
@@ -162,10 +162,10 @@ pub enum SignatureFault {
     #[error("it is no text with ASCII armor")]
     NotArmored,
     /// The file is too long.
-    #[error("it is longer than {} KiB", super::openpgp::MAX_SIGNATURE_BYTES / 1024)]
+    #[error("it is longer than {} KiB", super::limits::MAX_SIGNATURE_BYTES / 1024)]
     TooLong,
     /// There are too many signatures.
-    #[error("it has more than {} packets", super::openpgp::MAX_SIGNATURE_PACKETS)]
+    #[error("it has more than {} packets", super::limits::MAX_SIGNATURE_PACKETS)]
     TooManyPackets,
     /// It is not made of OpenPGP packets, or they are damaged.
     #[error("it is no OpenPGP signature, or a damaged one")]

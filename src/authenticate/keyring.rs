@@ -6,14 +6,9 @@ use pgp::types::{KeyDetails, KeyVersion, Tag};
 
 use super::error::KeyFault;
 use super::facts::{Facts, KeyId, Unread, can_sign, id_of, spell};
+use super::limits::{MAX_PACKETS, MAX_SELF_SIGNATURES};
 use super::low_s::low_s;
 use super::packets::{Trouble, packets};
-
-/// How many packets of a key block are read. A signature of somebody else on a key is a packet.
-pub(super) const MAX_PACKETS: usize = 8192;
-
-/// How many signatures of a key over itself are checked; each costs up to some milliseconds.
-pub(super) const MAX_SELF_SIGNATURES: usize = 128;
 
 /// The keys of one block. May be empty, as the programs have it.
 #[derive(Debug)]

@@ -27,6 +27,7 @@ mod error;
 mod facts;
 mod keyring;
 mod known;
+mod limits;
 mod low_s;
 mod openpgp;
 mod packets;

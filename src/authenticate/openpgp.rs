@@ -8,15 +8,10 @@ use pgp::types::KeyDetails as _;
 use super::error::{AuthError, SignatureFault};
 use super::facts::{Facts, Unread, spell, spell_fingerprint};
 use super::keyring::{Candidate, Keyring};
+use super::limits::{MAX_SIGNATURE_BYTES, MAX_SIGNATURE_PACKETS};
 use super::low_s::low_s;
 use super::packets::{Trouble, packets};
 use super::{KeyRemark, moment};
-
-/// The longest signature file that is read, in bytes; an ordinary one has a few hundred.
-pub(super) const MAX_SIGNATURE_BYTES: usize = 64 * 1024;
-
-/// How many packets of a signature file are read.
-pub(super) const MAX_SIGNATURE_PACKETS: usize = 64;
 
 /// A detached signature with the document that it is about, at one moment.
 pub(super) struct Detached<'a> {
@@ -262,7 +257,7 @@ mod tests {
     use super::*;
     use crate::authenticate::armor;
     use crate::authenticate::error::KeyFault;
-    use crate::authenticate::keyring::{MAX_PACKETS, MAX_SELF_SIGNATURES};
+    use crate::authenticate::limits::{MAX_PACKETS, MAX_SELF_SIGNATURES};
 
     const NOW: u64 = 1_704_067_200;
     const SUMS: &[u8] = include_bytes!("../../fixtures/keys/kinds/SHA256SUMS");

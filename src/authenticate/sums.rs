@@ -5,13 +5,7 @@ use std::collections::BTreeMap;
 use crate::hash::{Digest, Hashes, digest_of_hex, zh_of_digest};
 
 use super::error::{AuthError, LineFault};
-
-/// The longest line that is read, in bytes: the programs stop there without a word.
-pub(super) const MAX_LINE_BYTES: usize = 64 * 1024;
-
-/// How many files a release may have: real ones have some twenty, and each becomes a line of the lock
-/// file.
-pub(super) const MAX_FILES: usize = 1000;
+use super::limits::{MAX_FILES, MAX_LINE_BYTES};
 
 /// What a checksum document says.
 #[derive(Debug)]

@@ -3,46 +3,13 @@
 use std::collections::BTreeMap;
 
 use super::installation::{self, Installation};
-use super::tree::{Entry, Node};
+use super::language::{MAX_NAMED, TOPS, Top, unknown_argument};
+use super::node::{Entry, Node};
 use crate::addr::{Hostname, Url, UrlError};
 use crate::diag::{Diagnostic, FileId, Span, did_you_mean};
 use crate::flavor::Flavor;
 use crate::hcl::tree::Word;
 use crate::world::Secret;
-
-/// What stands at the top of a file.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Top {
-    Host,
-    Credentials,
-    Helper,
-    Installation,
-    CacheDir,
-    /// Known and not read yet, or of no concern here.
-    Unread,
-    /// The same, and Terraform has no such block.
-    OpenTofu,
-}
-
-/// Every name that one of the programs knows (rules 2 to 5).
-pub(super) const TOPS: [(&str, Top); 13] = [
-    ("credentials", Top::Credentials),
-    ("credentials_helper", Top::Helper),
-    ("disable_checkpoint", Top::Unread),
-    ("disable_checkpoint_signature", Top::Unread),
-    ("host", Top::Host),
-    ("oci_credentials", Top::OpenTofu),
-    ("oci_default_credentials", Top::OpenTofu),
-    ("plugin_cache_dir", Top::CacheDir),
-    ("plugin_cache_may_break_dependency_lock_file", Top::Unread),
-    ("provider_installation", Top::Installation),
-    ("providers", Top::Unread),
-    ("provisioners", Top::Unread),
-    ("registry_protocols", Top::OpenTofu),
-];
-
-/// How long a wrong name may be to be repeated in a message, in bytes.
-pub(super) const MAX_NAMED: usize = 256;
 
 /// Services whose value is always a URL.
 const VERSIONED: [&str; 2] = ["providers.v1", "modules.v1"];
@@ -241,15 +208,6 @@ impl Contents {
         self.found
             .push(warning.at(self.file, name.span, "only OpenTofu knows this block"));
     }
-}
-
-/// Reports an argument that the programs ignore without a word.
-pub(super) fn unknown_argument(file: FileId, name: &Word, known: &[&str]) -> Diagnostic {
-    let warning = Diagnostic::warning("unsupported-item", "Unsupported argument");
-    let note = "neither Terraform nor OpenTofu has such an argument; they ignore it without a word";
-    let help = did_you_mean(&name.text, known);
-    let help = help.unwrap_or_else(|| "delete the argument".to_owned());
-    warning.at(file, name.span, note).help(help)
 }
 
 /// Checks what a service says, which is resolved as a link on the discovery document would be.

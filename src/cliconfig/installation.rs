@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use super::blocks::{MAX_NAMED, unknown_argument};
-use super::tree::{Entry, Node};
+use super::language::{MAX_NAMED, unknown_argument};
+use super::node::{Entry, Node};
 use crate::addr::{ProviderFilter, ProviderPattern};
 use crate::diag::{Diagnostic, FileId, Span, did_you_mean};
 use crate::flavor::Flavor;

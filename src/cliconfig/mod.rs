@@ -13,10 +13,12 @@
 mod blocks;
 mod credentials;
 mod installation;
+mod language;
 mod local;
 mod locate;
 mod native;
 mod netrc;
+mod node;
 #[cfg(test)]
 mod secrecy_tests;
 #[cfg(test)]

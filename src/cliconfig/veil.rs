@@ -1,7 +1,7 @@
 //! What of a file people may see: its outline and its names, never a value.
 
-use super::blocks::TOPS;
-use super::tree::{Entry, Node};
+use super::language::TOPS;
+use super::node::{Entry, Node};
 
 /// Names inside blocks that hide nothing, also in a file that cannot be parsed.
 const INNER: [&str; 6] = [

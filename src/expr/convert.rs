@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::eval::Failure;
+use super::failure::Failure;
 use super::operators::{to_bool, to_number};
 use super::sets::as_set;
 use super::types::{AttributeType, Presence, Type};

@@ -5,6 +5,7 @@ use std::iter::Chain;
 use std::vec::IntoIter;
 
 use super::Number;
+use super::failure::Failure;
 use super::operators::{Misfit, binary, to_bool, unary, unify};
 use super::value::{Value, normalised};
 use crate::diag::{Diagnostic, FileId, Span};
@@ -75,17 +76,6 @@ impl IntoIterator for NotConstant {
     fn into_iter(self) -> Self::IntoIter {
         self.refused.into_iter().chain(self.uncertain)
     }
-}
-
-/// Why something has no value.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Failure {
-    /// Something that is never known here, under the program's title.
-    Unknown(&'static str),
-    /// A fault of types or values, under the program's title.
-    Type(&'static str),
-    /// What we cannot tell for certain, with the reason.
-    Uncertain(&'static str),
 }
 
 pub(super) type Outcome<T = Value> = Result<T, NotConstant>;

@@ -2,9 +2,13 @@
 //!
 //! The rule of this room is that an answer is either exactly the program's or a diagnostic: what
 //! cannot be computed for certain is never guessed.
+//!
+//! `types` and `convert`, with `sets` and `unify` below them, import each other: a type holds the defaults
+//! of its attributes, which are converted to it while it is read, and conversion goes by types.
 
 mod convert;
 mod eval;
+mod failure;
 mod number;
 mod operators;
 mod sets;

@@ -1,7 +1,7 @@
 //! Operators and the conversions around them.
 
 use super::value::Value;
-use super::{Number, eval::Failure};
+use super::{Number, failure::Failure};
 use crate::hcl::tree::{BinaryOp, UnaryOp};
 
 type Outcome<T = Value> = Result<T, Failure>;

@@ -1,6 +1,7 @@
 //! Steps into values: attributes, indexes, splats.
 
-use super::eval::{Eval, Failure, NotConstant, Outcome, joined};
+use super::eval::{Eval, NotConstant, Outcome, joined};
+use super::failure::Failure;
 use super::operators::to_number;
 use super::value::{Value, normalised};
 use crate::diag::Span;

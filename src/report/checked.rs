@@ -1,11 +1,10 @@
 //! What a check of roots came to, as the formats need it that are read by programs of CI.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{self, Write};
 
 use super::Tone;
 use super::json::{Failure, Finding, Naming, Root, Status, TurnedOff};
-use super::{CommandResult, RootEntry, github, junit, sarif};
+use super::{CommandResult, RootEntry};
 use crate::diag::{Counts, counted};
 
 /// What a check of roots came to.
@@ -23,45 +22,6 @@ pub struct Checked<'a> {
     /// How many directories with configuration no root covers.
     pub not_locked: usize,
 }
-
-/// A format that programs of CI read.
-#[derive(Clone, Copy, Debug)]
-pub struct CheckFormat {
-    /// Its name, as typed.
-    pub name: &'static str,
-    /// Writes it.
-    pub render: fn(&mut dyn Write, &Checked<'_>) -> io::Result<()>,
-    /// Whether nothing else may be printed, not even to standard error.
-    pub stands_alone: bool,
-}
-
-impl PartialEq for CheckFormat {
-    fn eq(&self, other: &Self) -> bool {
-        self.name == other.name
-    }
-}
-
-impl Eq for CheckFormat {}
-
-/// Every format that programs of CI read, in the order in which help lists them.
-pub const CHECK_FORMATS: &[CheckFormat] = &[
-    CheckFormat {
-        name: "sarif",
-        render: sarif::render,
-        stands_alone: false,
-    },
-    CheckFormat {
-        name: "junit",
-        render: junit::render,
-        stands_alone: false,
-    },
-    // The runner reads commands from either stream.
-    CheckFormat {
-        name: "github",
-        render: github::render,
-        stands_alone: true,
-    },
-];
 
 impl<'a> Checked<'a> {
     /// Resolves the places of all findings, in files that `naming` names.

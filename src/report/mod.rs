@@ -9,6 +9,7 @@
 
 mod changes;
 mod checked;
+mod formats;
 pub mod github;
 pub mod graph;
 pub mod human;
@@ -25,7 +26,8 @@ mod tests;
 mod tree;
 
 pub use changes::{Change, Changes, Linked, Remark};
-pub use checked::{CHECK_FORMATS, CheckFormat, Checked};
+pub use checked::Checked;
+pub use formats::{CHECK_FORMATS, CheckFormat};
 pub use result::{
     CommandResult, FileResult, Files, PackageResult, RootEntry, RootResult, Sentence, Shown,
     Subject,

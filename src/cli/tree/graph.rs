@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::text::not_visible;
+use super::not_visible;
 use crate::addr::ProviderAddr;
 use crate::cli::session::unseen::some_of;
 use crate::config::{BelowGroup, BranchGroup, BranchKind, Branches};

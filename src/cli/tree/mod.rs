@@ -62,3 +62,11 @@ fn shown(branches: &Branches, verbose: bool) -> BranchGroup {
         Repeats::Full
     })
 }
+
+/// Says that a branch cannot be seen, and why, where a program has a title for that.
+fn not_visible(why: &str) -> String {
+    match why {
+        "" => "not visible".to_owned(),
+        why => format!("not visible: {why}"),
+    }
+}

@@ -14,7 +14,7 @@ use crate::report::{self, Block, CommandResult, RootResult, Tone};
 
 use super::Tree;
 use super::graph::Drawing;
-use super::shown;
+use super::{not_visible, shown};
 
 impl Command for Tree {
     fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
@@ -120,13 +120,5 @@ impl Shape<'_> {
             let name = provider.short(self.flavor);
             report::Tree::leaf(format!("{name}  {conditions}"))
         })
-    }
-}
-
-/// Says that a branch cannot be seen, and why, where a program has a title for that.
-pub(super) fn not_visible(why: &str) -> String {
-    match why {
-        "" => "not visible".to_owned(),
-        why => format!("not visible: {why}"),
     }
 }

@@ -1,0 +1,44 @@
+//! The tree of a CLI configuration, in either syntax.
+
+use crate::hcl::tree::Word;
+use crate::world::Secret;
+
+/// A key with its value.
+pub(super) struct Entry {
+    pub(super) key: Word,
+    pub(super) value: Node,
+}
+
+/// A value.
+pub(super) enum Node {
+    Text(Secret),
+    /// A number, a truth value, `null`, or a bare word.
+    Scalar,
+    List(Vec<Self>),
+    Object(Vec<Entry>),
+}
+
+impl Node {
+    /// Lists the entries of an object, or of a list of objects, which means the same.
+    pub(super) fn entries(&self) -> Vec<&Entry> {
+        let mut found = Vec::new();
+        let mut open = vec![self];
+        while let Some(node) = open.pop() {
+            match node {
+                Self::Object(entries) => found.extend(entries),
+                Self::List(nodes) => open.extend(nodes.iter().rev()),
+                Self::Text(_) | Self::Scalar => {}
+            }
+        }
+        found
+    }
+
+    /// Tells whether a block could be written in its place.
+    pub(super) fn is_block(&self) -> bool {
+        match self {
+            Self::Object(_) => true,
+            Self::List(nodes) => nodes.iter().any(|node| matches!(node, Self::Object(_))),
+            Self::Text(_) | Self::Scalar => false,
+        }
+    }
+}

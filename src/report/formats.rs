@@ -1,0 +1,44 @@
+//! The formats that programs of CI read.
+
+use std::io::{self, Write};
+
+use super::{Checked, github, junit, sarif};
+
+/// A format that programs of CI read.
+#[derive(Clone, Copy, Debug)]
+pub struct CheckFormat {
+    /// Its name, as typed.
+    pub name: &'static str,
+    /// Writes it.
+    pub render: fn(&mut dyn Write, &Checked<'_>) -> io::Result<()>,
+    /// Whether nothing else may be printed, not even to standard error.
+    pub stands_alone: bool,
+}
+
+impl PartialEq for CheckFormat {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for CheckFormat {}
+
+/// Every format that programs of CI read, in the order in which help lists them.
+pub const CHECK_FORMATS: &[CheckFormat] = &[
+    CheckFormat {
+        name: "sarif",
+        render: sarif::render,
+        stands_alone: false,
+    },
+    CheckFormat {
+        name: "junit",
+        render: junit::render,
+        stands_alone: false,
+    },
+    // The runner reads commands from either stream.
+    CheckFormat {
+        name: "github",
+        render: github::render,
+        stands_alone: true,
+    },
+];
