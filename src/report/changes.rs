@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::Tone;
-use super::human::{self, BOLD, Colors, aligned, harmless, styled};
+use super::style::{self, BOLD, Colors, aligned, harmless, styled};
 
 /// What changed in one file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -66,7 +66,7 @@ pub(super) fn render(out: &mut dyn Write, all: &Changes, colors: Colors) -> io::
     if let Some(file) = &all.file {
         writeln!(out, "{}", styled(colors, BOLD, &harmless(file)))?;
     }
-    let graded = |tone, grade: &str| styled(colors, human::style(tone), grade);
+    let graded = |tone, grade: &str| styled(colors, style::style(tone), grade);
     for Remark { tone, grade, text } in &all.remarks {
         writeln!(out, "{}: {}", graded(*tone, grade), harmless(text))?;
     }
@@ -93,7 +93,7 @@ pub(super) fn render(out: &mut dyn Write, all: &Changes, colors: Colors) -> io::
                 _ => None,
             };
             let detail = match tone {
-                Some(tone) => styled(colors, human::plain(tone), &detail),
+                Some(tone) => styled(colors, style::plain(tone), &detail),
                 None => detail,
             };
             writeln!(out, "    {detail}")?;

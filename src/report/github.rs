@@ -6,8 +6,8 @@
 use std::cmp::Reverse;
 use std::io::{self, Write};
 
-use super::human::{harmless, harmless_lines};
 use super::json::Finding;
+use super::style::{harmless, harmless_lines};
 use super::{Checked, Tone};
 use crate::diag::Severity;
 

@@ -7,7 +7,7 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use super::human::harmless;
+use super::style::harmless;
 
 /// Nodes with arrows between them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

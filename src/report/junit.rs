@@ -10,8 +10,8 @@ use std::io::{self, Write};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite, XmlString};
 
 use super::Checked;
-use super::human::harmless_lines;
 use super::json::{Finding, Provider, Root, Status};
+use super::style::harmless_lines;
 use crate::diag::Severity;
 
 /// The test that fails if a root cannot be checked.

@@ -21,6 +21,7 @@ pub mod reading;
 mod result;
 pub mod sarif;
 mod snippet;
+mod style;
 #[cfg(test)]
 mod tests;
 mod tree;

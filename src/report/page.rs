@@ -5,7 +5,7 @@
 
 use std::io::{self, Write};
 
-use super::human::{BOLD, Colors, styled};
+use super::style::{BOLD, Colors, styled};
 
 /// How wide text gets at most, in columns: longer lines are hard to read.
 const MAX_COLUMNS: usize = 100;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
-use super::human::{Colors, harmless, harmless_lines};
+use super::style::{Colors, harmless, harmless_lines};
 use crate::diag::{Diagnostic, FileId, Label, Severity, Texts};
 
 /// How wide a line may get before its ends are cut off, in columns.

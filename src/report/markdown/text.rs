@@ -1,6 +1,6 @@
 //! Foreign text that means nothing to Markdown, HTML or GitHub.
 
-use crate::report::human::harmless;
+use crate::report::style::harmless;
 
 /// Returns a code span, in which nothing but a pipe of a table would mean anything.
 pub(super) fn code(text: &str) -> String {

@@ -9,8 +9,8 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use super::Checked;
-use super::human::harmless_lines;
 use super::json::{Finding, Related, Root};
+use super::style::harmless_lines;
 use crate::diag::{self, Rule, Severity};
 use crate::hash::Sha256Stream;
 

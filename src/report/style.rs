@@ -1,0 +1,96 @@
+//! How text looks on a terminal, and what keeps foreign text from steering it.
+
+use anstyle::{AnsiColor, Style};
+use comfy_table::Table;
+
+use super::Tone;
+
+/// Whether colours may be used; they alone never carry meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Colors {
+    /// Plain text.
+    Off,
+    /// ANSI escape sequences.
+    On,
+}
+
+pub(super) const BOLD: Style = Style::new().bold();
+
+pub(super) fn style(tone: Tone) -> Style {
+    plain(tone).bold()
+}
+
+/// Returns the style of a tone without weight.
+pub(super) fn plain(tone: Tone) -> Style {
+    let color = match tone {
+        Tone::Good => AnsiColor::Green,
+        Tone::Note => AnsiColor::Cyan,
+        Tone::Warning => AnsiColor::Yellow,
+        Tone::Bad => AnsiColor::Red,
+    };
+    Style::new().fg_color(Some(color.into()))
+}
+
+pub(super) fn styled(colors: Colors, style: Style, text: &str) -> String {
+    match colors {
+        Colors::Off => text.to_owned(),
+        Colors::On => format!("{style}{text}{style:#}"),
+    }
+}
+
+/// Replaces what could steer a terminal, begin a line of its own or hide text: control characters
+/// but the tab, other line ends, and marks that have no width or turn the direction of writing.
+pub(super) fn harmless(text: &str) -> String {
+    let steers = |c: char| {
+        (c.is_control() && c != '\t')
+            || matches!(
+                c,
+                '\u{61c}'
+                    | '\u{200b}'..='\u{200f}'
+                    | '\u{2028}'..='\u{202e}'
+                    | '\u{2060}'..='\u{206f}'
+                    | '\u{feff}'
+            )
+    };
+    if !text.chars().any(steers) {
+        return text.to_owned();
+    }
+    text.chars()
+        .map(|c| if steers(c) { '\u{fffd}' } else { c })
+        .collect()
+}
+
+/// As [`harmless`], for our own text of several lines.
+pub(super) fn harmless_lines(text: &str) -> String {
+    text.split('\n')
+        .map(harmless)
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+/// Puts cells into columns: one line for each row, made harmless, without trailing space.
+pub(super) fn aligned(rows: &[Vec<String>]) -> Vec<String> {
+    let mut table = Table::new();
+    table.load_style(comfy_table::presets::NOTHING);
+    for row in rows {
+        table.add_row(row.iter().map(|cell| harmless(cell)));
+    }
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 2));
+    }
+    let lines = table.lines();
+    lines.map(|line| line.trim_end().to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_foreign_steers_the_terminal() {
+        assert_eq!(
+            harmless("a\u{1b}[31mb\u{202e}c\td\n::error::"),
+            "a\u{fffd}[31mb\u{fffd}c\td\u{fffd}::error::"
+        );
+    }
+}
