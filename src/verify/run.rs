@@ -122,7 +122,7 @@ pub enum CheckError {
 /// use lockctl::flavor::Flavor;
 /// use lockctl::platform::Platform;
 /// use lockctl::project::Project;
-/// use lockctl::verify::Wanted;
+/// use lockctl::package::WantedPlatforms;
 /// use lockctl::verify::{self, Advice, Checks, Groups, LockInput, RootInputs, Upstream};
 ///
 /// let text = "provider \"registry.terraform.io/hashicorp/null\" {\n  version = \"3.2.4\"\n}\n";
