@@ -9,6 +9,7 @@ use std::fmt;
 ///
 /// Ordered by program, then by age.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Flavor {
     /// Terraform up to and including 1.14, as observed on 1.11.4.
     Terraform1_11,

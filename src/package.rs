@@ -90,6 +90,7 @@ pub struct SigningKey {
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Provenance {
     /// It stands in a list of checksums with a good signature.
     Signed,

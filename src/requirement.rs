@@ -128,6 +128,7 @@ pub enum Origin {
 
 /// Why a requirement can be written but never be met, whatever a source offers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Refusal {
     /// The address is one of Terraform 0.12.
     #[error("addresses of Terraform 0.12 mean nothing any more")]
@@ -227,9 +228,10 @@ impl Requirements {
     #[must_use]
     pub fn to_record(&self, provider: &ProviderAddr, recorded: &Constraints) -> Constraints {
         let visible = self.constraints(provider);
-        match self.unseen_calls.is_empty() {
-            true => visible,
-            false => visible.union(recorded.clone()),
+        if self.unseen_calls.is_empty() {
+            visible
+        } else {
+            visible.union(recorded.clone())
         }
     }
 
@@ -244,9 +246,10 @@ impl Requirements {
         let distinct = places.iter();
         let distinct = distinct.filter(|place| known.insert(place.constraints.to_string()));
         let distinct: Vec<&Requirement> = distinct.collect();
-        match is_met(&distinct) {
-            true => Vec::new(),
-            false => needed(&[], &distinct, &[]),
+        if is_met(&distinct) {
+            Vec::new()
+        } else {
+            needed(&[], &distinct, &[])
         }
     }
 

@@ -51,6 +51,7 @@ impl ProviderFilter {
 
 /// A text that is no pattern of provider addresses.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum PatternError {
     /// It has not two or three parts.
     #[error("{text:?} is no pattern: write NAMESPACE/TYPE or HOST/NAMESPACE/TYPE")]

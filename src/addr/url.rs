@@ -14,6 +14,7 @@ pub struct Url {
 
 /// A text that is no such URL.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum UrlError {
     /// It cannot be read.
     #[error("{text:?} is no URL: {reason}")]

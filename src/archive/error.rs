@@ -9,6 +9,7 @@ use crate::hash::LineFeedInName;
 ///
 /// Names are those inside the package, raw.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ArchiveError {
     /// The zip cannot be read from where it is.
     #[error("reading the zip failed")]
@@ -137,6 +138,7 @@ pub enum ArchiveError {
 
 /// What is wrong with the content of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Damage {
     /// Its own header is not where the list says.
     #[error("its header is missing")]

@@ -27,6 +27,7 @@ pub struct ZipHashes {
 
 /// Something unusual about a zip, which the programs accept without a word.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Oddity {
     /// The two `h1` differ: once a program has recorded the one, it refuses the zip by the other,
     /// unless the lock holds the `zh` as well. Always the first oddity.

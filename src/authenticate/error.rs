@@ -6,6 +6,7 @@ use super::KeyRemark;
 
 /// Why the evidence does not vouch for a package.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum AuthError {
     /// A line of the checksum document is no checksum.
     #[error("line {line} of the checksum document is not readable: {fault}")]
@@ -108,6 +109,7 @@ pub enum AuthError {
 
 /// Why a line of a checksum document is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum LineFault {
     /// There is one word only.
     #[error("it has no file name")]
@@ -122,6 +124,7 @@ pub enum LineFault {
 
 /// Why a key is refused before anything is checked with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum KeyFault {
     /// There is no armor, or it is damaged.
     #[error("it is no text with ASCII armor")]
@@ -151,6 +154,7 @@ pub enum KeyFault {
 
 /// Why a signature file is refused before anything is checked with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum SignatureFault {
     /// The file has no content.
     #[error("it is empty")]

@@ -93,6 +93,7 @@ pub enum Class {
 
 /// What is odd about a good signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
+#[non_exhaustive]
 pub enum KeyRemark {
     /// The key, or the subkey that signed, has expired.
     #[error("the key has expired")]

@@ -14,6 +14,7 @@ use crate::flavor::Flavor;
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Route {
     /// `init`, downloading from a registry that signs its checksums.
     Registry,
@@ -348,9 +349,10 @@ fn installed(hashes: &Recorded, mismatch: &'static str) -> Verdict {
 
 /// Returns the title of a package that `plan` finds changed.
 fn plan_mismatch(flavor: Flavor) -> &'static str {
-    match flavor.is_opentofu() {
-        true => NO_SCHEMA,
-        false => NOT_THERE,
+    if flavor.is_opentofu() {
+        NO_SCHEMA
+    } else {
+        NOT_THERE
     }
 }
 
@@ -383,9 +385,10 @@ fn validate(held: &Held, flavor: Flavor) -> Verdict {
 
 /// What comes of an entry that nothing uses: Terraform compares its package, too.
 fn unused(package: Verdict, flavor: Flavor) -> Verdict {
-    match flavor.is_opentofu() {
-        true => Verdict::new(Outcome::Passes, None).unchecked(true),
-        false => package,
+    if flavor.is_opentofu() {
+        Verdict::new(Outcome::Passes, None).unchecked(true)
+    } else {
+        package
     }
 }
 

@@ -123,9 +123,10 @@ const MISMATCH: &str =
 
 /// Returns the title of a package that `plan` finds changed, where the programs differ.
 fn changed(flavor: Flavor) -> &'static str {
-    match flavor.is_opentofu() {
-        true => "failed to read provider configuration schema",
-        false => NOT_THERE,
+    if flavor.is_opentofu() {
+        "failed to read provider configuration schema"
+    } else {
+        NOT_THERE
     }
 }
 

@@ -25,6 +25,7 @@ pub struct Rule {
 
 /// What some rules are about, in the order in which they are listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Topic {
     /// The lock file by itself.
     LockFile,
@@ -91,9 +92,10 @@ impl Rule {
     /// Returns what becomes of its findings where nobody states a level.
     #[must_use]
     pub const fn level(&self) -> Level {
-        match self.is_off {
-            true => Level::Off,
-            false => Level::As(self.severity),
+        if self.is_off {
+            Level::Off
+        } else {
+            Level::As(self.severity)
         }
     }
 

@@ -84,9 +84,10 @@ impl Texts {
         let line = starts.partition_point(|start| *start <= offset.min(bytes.len()));
         let start = starts[line - 1];
         let end = starts.get(line).map_or(bytes.len(), |next| next - 1);
-        match bytes[start..end].ends_with(b"\r") {
-            true => start..end - 1,
-            false => start..end,
+        if bytes[start..end].ends_with(b"\r") {
+            start..end - 1
+        } else {
+            start..end
         }
     }
 

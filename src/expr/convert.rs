@@ -223,9 +223,10 @@ fn common<'t>(
     ty: &Type,
 ) -> Fit<Type> {
     if let Type::List(from_item) | Type::Set(from_item) | Type::Map(from_item) = from {
-        return match possible(from_item, item)? {
-            true => Ok(item.clone()),
-            false => Err(mismatch(from, ty)),
+        return if possible(from_item, item)? {
+            Ok(item.clone())
+        } else {
+            Err(mismatch(from, ty))
         };
     }
     if *item != Type::Any {

@@ -62,9 +62,10 @@ impl NotConstant {
 
     /// Returns the value if nothing stands in the way.
     pub(super) fn or_value<T>(self, value: T) -> Outcome<T> {
-        match self.refused.is_empty() && self.uncertain.is_empty() {
-            true => Ok(value),
-            false => Err(self),
+        if self.refused.is_empty() && self.uncertain.is_empty() {
+            Ok(value)
+        } else {
+            Err(self)
         }
     }
 }
@@ -260,9 +261,10 @@ impl<'e> Eval<'e> {
             Value::Null => return self.wrong(condition.span, "Null condition"),
             value => self.check(condition.span, to_bool(&value, "Incorrect condition type"))?,
         };
-        let (chosen, other) = match is_true {
-            true => (&conditional.then, &conditional.otherwise),
-            false => (&conditional.otherwise, &conditional.then),
+        let (chosen, other) = if is_true {
+            (&conditional.then, &conditional.otherwise)
+        } else {
+            (&conditional.otherwise, &conditional.then)
         };
         let chosen = self.expr(chosen)?;
         match self.expr(other) {

@@ -85,8 +85,9 @@ impl Value {
 
 /// Brings text into Unicode NFC.
 pub(super) fn normalised(text: String) -> String {
-    match is_nfc(&text) {
-        true => text,
-        false => text.nfc().collect(),
+    if is_nfc(&text) {
+        text
+    } else {
+        text.nfc().collect()
     }
 }

@@ -7,6 +7,7 @@ use crate::world::Ended;
 
 /// Why git could not be run, or what it printed could not be used.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum GitError {
     /// There is no program `git`.
     #[error("git is not installed, or not in PATH")]

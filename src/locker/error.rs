@@ -14,6 +14,7 @@ use crate::version::Version;
 
 /// Why a run gives no lock file.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum LockError {
     /// No version can be chosen.
     #[error(transparent)]

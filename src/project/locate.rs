@@ -56,9 +56,10 @@ impl ProjectPlace {
         let shown: PathBuf = dir.components().collect();
         Self {
             absolute: clean(&current.join(dir)),
-            shown: match shown.as_os_str().is_empty() {
-                true => PathBuf::from("."),
-                false => shown,
+            shown: if shown.as_os_str().is_empty() {
+                PathBuf::from(".")
+            } else {
+                shown
             },
         }
     }
@@ -77,9 +78,10 @@ impl ProjectPlace {
 
     /// Returns the path of a file in the directory, to read and to show.
     pub(super) fn file(&self, name: &str) -> PathBuf {
-        match self.shown == Path::new(".") {
-            true => PathBuf::from(name),
-            false => self.shown.join(name),
+        if self.shown == Path::new(".") {
+            PathBuf::from(name)
+        } else {
+            self.shown.join(name)
         }
     }
 

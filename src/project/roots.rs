@@ -53,6 +53,7 @@ pub struct FoundRoots {
 
 /// Why directories were not looked at.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum RootsError {
     /// A directory or file cannot be read.
     #[error("{} cannot be read", path.display())]
@@ -171,9 +172,10 @@ impl Walk<'_, '_> {
         // Another repository has rules of its own.
         let outer =
             { holds(&entries, REPOSITORY) && depth > 0 }.then(|| std::mem::take(&mut self.ignores));
-        let own_rules = match holds(&entries, ignores::FILE_NAME) {
-            true => self.ignores.enter(self.search.files, place),
-            false => Ok(false),
+        let own_rules = if holds(&entries, ignores::FILE_NAME) {
+            self.ignores.enter(self.search.files, place)
+        } else {
+            Ok(false)
         };
         match own_rules {
             Ok(entered) => {
@@ -248,9 +250,10 @@ impl Walk<'_, '_> {
                 .iter()
                 .any(|end| name.ends_with(end))
         };
-        let glance = match entries.iter().any(may_be) {
-            true => config::glance(self.search.files, dir, flavor)?,
-            false => Glance::default(),
+        let glance = if entries.iter().any(may_be) {
+            config::glance(self.search.files, dir, flavor)?
+        } else {
+            Glance::default()
         };
         Ok((flavor, glance))
     }

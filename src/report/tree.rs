@@ -31,9 +31,10 @@ pub(super) fn lines(tree: &Tree) -> Vec<(String, &Tree)> {
 
 fn draw<'a>(branches: &'a [Tree], before: &str, lines: &mut Vec<(String, &'a Tree)>) {
     for (at, branch) in branches.iter().enumerate() {
-        let (own, below) = match at + 1 == branches.len() {
-            true => ("└─ ", "   "),
-            false => ("├─ ", "│  "),
+        let (own, below) = if at + 1 == branches.len() {
+            ("└─ ", "   ")
+        } else {
+            ("├─ ", "│  ")
         };
         lines.push((format!("{before}{own}"), branch));
         draw(&branch.branches, &format!("{before}{below}"), lines);

@@ -26,6 +26,7 @@ pub struct Query {
 
 /// Why a provider gets no version.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum SelectError {
     /// The locked version is not allowed by the configuration any more.
     #[error(

@@ -19,6 +19,7 @@ use crate::version::{ScopeChange, Step, Upgrade};
     schemars::JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Risk {
     /// This happens every day.
     #[default]
@@ -48,6 +49,7 @@ impl Risk {
 ///
 /// Displayed as a clause: no capital letter, no period.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Cause {
     /// The provider is new in the lock file.
     NewProvider,

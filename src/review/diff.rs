@@ -56,6 +56,7 @@ pub struct ProviderSide {
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum ChangeKind {
     /// The provider had no entry before.
     Added,

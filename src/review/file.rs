@@ -37,6 +37,7 @@ pub struct FileReview {
 ///
 /// Displayed as a clause: no capital letter, no period.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum FileCause {
     /// The file is new.
     Added,
@@ -73,6 +74,7 @@ pub enum FileCause {
 )]
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "FileKind")]
+#[non_exhaustive]
 pub enum FileChangeKind {
     /// It is new.
     Added,

@@ -56,6 +56,7 @@ pub struct MarkerError {
 
 /// What is wrong with a marker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum MarkerFault {
     /// A conflict begins inside of another.
     #[error("a conflict begins inside of another")]

@@ -22,6 +22,7 @@ const MAX_DISCOVERY_BYTES: u64 = 1024 * 1024;
 
 /// Why a host has no provider registry.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum DiscoveryError {
     /// The host's name fits into no URL.
     #[error(transparent)]

@@ -162,7 +162,7 @@ fn attempt(net: &Net<'_>, disk: &dyn Disk, url: &Url, partial: &mut Partial) -> 
     }
     let from = partial.bytes;
     (net.observer)(&Event::Started { url, from, total });
-    receive(net, (url, &server), response, partial).map_err(alone)
+    receive(net, url, &server, response, partial).map_err(alone)
 }
 
 /// Requests what is missing, or everything where it is unknown whether the rest belongs to the same
@@ -196,7 +196,8 @@ fn ask(net: &Net<'_>, url: &Url, partial: &Partial) -> Result<(Url, HttpResponse
 /// Adds a body as it comes; it was asked for at the first URL, and is served at the second.
 fn receive(
     net: &Net<'_>,
-    (url, server): (&Url, &Url),
+    url: &Url,
+    server: &Url,
     mut response: HttpResponse,
     partial: &mut Partial,
 ) -> Result<(), FetchError> {

@@ -8,6 +8,7 @@ use crate::world::HttpError;
 
 /// Why a document or a package could not be fetched.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum FetchError {
     /// No answer, or a part of one.
     #[error("{url} could not be fetched{}", times(*attempts))]

@@ -244,9 +244,10 @@ impl Scan<'_> {
         let places = platforms.entry(platform).or_default();
         let is_directory = |place: &Local| matches!(place, Local::Directory(_));
         // Directories come first, else it is the order of the names.
-        let at = match is_directory(&place) {
-            true => places.partition_point(is_directory),
-            false => places.len(),
+        let at = if is_directory(&place) {
+            places.partition_point(is_directory)
+        } else {
+            places.len()
         };
         places.insert(at, place);
     }

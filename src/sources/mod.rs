@@ -83,6 +83,7 @@ pub struct Offer {
 
 /// Why a source gave no answer. Whoever asks the same gets a copy, so causes are shared.
 #[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum SourceError {
     /// A registry gave none. Shared, because many packages may fail for one reason.
     #[error(transparent)]

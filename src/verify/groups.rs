@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 /// A group of checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Group {
     /// The form of the lock file.
     File,

@@ -80,9 +80,10 @@ impl Scope {
             .iter()
             .filter(|term| term.operator() == Operator::Exact);
         if let Some(term) = exact.find(|term| named(term.version())) {
-            return match constraints.allows(term.version()) {
-                true => Self::Named(term.version().clone()),
-                false => Self::Nothing,
+            return if constraints.allows(term.version()) {
+                Self::Named(term.version().clone())
+            } else {
+                Self::Nothing
             };
         }
         let mut range = Range {
@@ -95,9 +96,10 @@ impl Scope {
             .iter()
             .all(|term| range.cut(term.operator(), term.version()).is_some());
         let range = range.trimmed();
-        match fits && !range.is_empty() {
-            true => Self::Releases(range),
-            false => Self::Nothing,
+        if fits && !range.is_empty() {
+            Self::Releases(range)
+        } else {
+            Self::Nothing
         }
     }
 
@@ -138,9 +140,10 @@ impl Range {
     fn cut(&mut self, operator: Operator, version: &Version) -> Option<()> {
         let at = (version.major, version.minor, version.patch);
         // Behind a release; its own pre-releases come before it.
-        let behind = match version.is_prerelease() {
-            true => Some(at),
-            false => next_patch(at),
+        let behind = if version.is_prerelease() {
+            Some(at)
+        } else {
+            next_patch(at)
         };
         match operator {
             Operator::GreaterOrEqual => self.low = self.low.max(at),

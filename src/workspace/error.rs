@@ -100,6 +100,7 @@ pub enum WorkspaceError {
 
 /// Why a lock file cannot be read.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum LockCause {
     /// It has more bytes than are read.
     #[error("it has more than {} bytes", lockfile::MAX_BYTES)]

@@ -107,9 +107,10 @@ impl<'a> Confined<'a> {
                 Step::Refuse
             }
         })?;
-        match reals().any(|real| found.starts_with(real)) {
-            true => Ok(found),
-            false => Err(self.outside()),
+        if reals().any(|real| found.starts_with(real)) {
+            Ok(found)
+        } else {
+            Err(self.outside())
         }
     }
 

@@ -55,6 +55,7 @@ pub struct HttpResponse {
 
 /// Why there is no answer, or only a part of one.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum HttpError {
     /// Nobody answers there.
     #[error("no connection{}: {reason}", through(proxy.as_deref()))]

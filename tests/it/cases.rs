@@ -94,6 +94,7 @@ fn key(program: Flavor) -> Option<&'static str> {
         Flavor::Terraform1_15 => Some("terraform_1_15_9"),
         Flavor::Terraform1_16 => Some("terraform_1_16_0_rc2"),
         Flavor::OpenTofu1_12 => Some("opentofu_1_12_6"),
+        other => panic!("no recorded answers of {other}"),
     }
 }
 

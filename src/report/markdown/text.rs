@@ -6,9 +6,10 @@ use crate::report::style::harmless;
 pub(super) fn code(text: &str) -> String {
     let text = harmless(text).replace('|', "\\|");
     let marks = "`".repeat(longest_run(&text) + 1);
-    let space = match text.starts_with('`') || text.ends_with('`') || text.trim().is_empty() {
-        true => " ",
-        false => "",
+    let space = if text.starts_with('`') || text.ends_with('`') || text.trim().is_empty() {
+        " "
+    } else {
+        ""
     };
     format!("{marks}{space}{text}{space}{marks}")
 }

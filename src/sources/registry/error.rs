@@ -77,6 +77,7 @@ impl fmt::Display for Sent {
 
 /// Why a registry gave no answer that can be used.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum RegistryError {
     /// The host has no registry, or it cannot be found.
     #[error("the provider registry of {host} cannot be found")]

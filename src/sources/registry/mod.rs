@@ -119,7 +119,7 @@ impl<'a> Registry<'a> {
             && matches!(status, 401 | 403)
         {
             let asked = Url::discovery(host).map(|asked| asked.origin());
-            return self.unauthorized(host, (url, *status), asked.ok().as_ref());
+            return self.unauthorized(host, url, *status, asked.ok().as_ref());
         }
         let host = host.clone();
         RegistryError::Discovery { host, by, cause }
@@ -129,7 +129,8 @@ impl<'a> Registry<'a> {
     fn unauthorized(
         &self,
         host: &Hostname,
-        (url, status): (&Url, u16),
+        url: &Url,
+        status: u16,
         home: Option<&Origin>,
     ) -> RegistryError {
         let sent = match (self.hosts.credentials)(host) {
@@ -170,14 +171,12 @@ impl<'a> Registry<'a> {
         let answer = answer.map_err(RegistryError::from)?;
         match answer.status {
             200 | 404 => Ok(answer),
-            status @ (401 | 403) => {
-                let said = (&answer.url, status);
-                Err(Arc::new(self.unauthorized(
-                    host,
-                    said,
-                    Some(&base.origin()),
-                )))
-            }
+            status @ (401 | 403) => Err(Arc::new(self.unauthorized(
+                host,
+                &answer.url,
+                status,
+                Some(&base.origin()),
+            ))),
             status => Err(Arc::new(RegistryError::Fetch(FetchError::refusal(
                 answer.url, status,
             )))),

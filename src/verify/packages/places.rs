@@ -86,6 +86,7 @@ impl PackagePlace {
 
 /// What a directory with packages is to the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Origin {
     /// The packages that it runs.
     Installed,

@@ -142,6 +142,7 @@ impl Case {
             Flavor::Terraform1_15 => "expected.terraform-1.15.json",
             Flavor::Terraform1_16 => "expected.terraform-1.16.json",
             Flavor::OpenTofu1_12 => "expected.opentofu.json",
+            other => panic!("no recorded answers of {other}"),
         };
         if let Some(own) = self.expected.get(own) {
             return Some(own.clone());

@@ -50,6 +50,7 @@ fn words(found: &LockDiff) -> BTreeSet<&'static str> {
                 ChangeKind::HashesAdded => "hash-add",
                 ChangeKind::HashesRemoved => "hash-remove",
                 ChangeKind::HashesReplaced => "hash-replace",
+                other => panic!("the table has no word for {other:?}"),
             });
         }
     }
