@@ -54,7 +54,7 @@ pub struct ProviderOutcome {
     /// How many recorded `h1:` are left over when every platform that the source offers has one;
     /// 0 unless a package matched nothing that was recorded.
     pub unexplained: usize,
-    /// WantedSet platforms that the release does not offer.
+    /// Wanted platforms that the release does not offer.
     pub skipped: Vec<Platform>,
     /// Those of the skipped platforms that the source announces all the same.
     pub missing: Vec<Platform>,

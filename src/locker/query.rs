@@ -38,7 +38,7 @@ pub(super) struct Offered {
     pub(super) metas: Vec<Arc<PackageMeta>>,
     /// Every platform that the release is known to offer, sorted.
     pub(super) platforms: Vec<Platform>,
-    /// WantedSet platforms that the release does not offer.
+    /// Wanted platforms that the release does not offer.
     pub(super) skipped: Vec<Platform>,
 }
 

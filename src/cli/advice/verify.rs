@@ -60,7 +60,7 @@ pub(in crate::cli) fn no_package(error: &NamedError) -> Failure {
 /// Returns the failure of a package that `--package` names and that no lock file records.
 pub(in crate::cli) fn unplaced(path: &Path) -> Failure {
     Failure {
-        title: format!("no lock file records what lies in {}", path.display()),
+        title: format!("no lock file records the package {}", path.display()),
         causes: vec!["it was named with --package".to_owned()],
         help: Some("-v shows what each lock file was looked through for".to_owned()),
     }

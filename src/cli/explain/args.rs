@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-/// Explain rules: what a finding means, what follows, how to mend it
+/// Explain rules: what a finding means, what follows, how to fix it
 #[derive(Clone, Debug, Args)]
 pub(in crate::cli) struct Explain {
     /// Names of rules, as they stand in brackets in findings [default: a list of all]

@@ -27,7 +27,7 @@ pub(in crate::cli) fn run(_: &Common, args: &Explain, _: World<'_>) -> CommandRe
     }
     let mut remarks = Vec::new();
     let rows: Vec<json::Rule> = if rules.is_empty() {
-        let text = "`lockctl explain RULE` says what follows from it and how to mend it";
+        let text = "`lockctl explain RULE` says what follows from it and how to fix it";
         remarks.push(Sentence::note(text));
         let listed = Topic::ALL.into_iter().flat_map(Topic::rules);
         listed.map(row).collect()

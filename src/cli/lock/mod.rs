@@ -277,9 +277,9 @@ impl<'a> LockRun<'a> {
     ) -> Result<(Packages<'a>, Vec<Diagnostic>), Failure> {
         if self.common.offline {
             return Err(Failure {
-                title: "there is nobody to ask".to_owned(),
+                title: "packages cannot be fetched".to_owned(),
                 causes: vec![
-                    "packages come from registries, and --offline forbids that".to_owned(),
+                    "they come from registries, and --offline forbids network requests".to_owned(),
                 ],
                 help: Some("leave out --offline, or name a mirror with --fs-mirror DIR".to_owned()),
             });
@@ -346,7 +346,7 @@ impl<'a> LockRun<'a> {
     }
 }
 
-/// Tells whether a note says that the state cannot be seen.
+/// Returns whether a note says that the state cannot be seen.
 fn is_about_state(diagnostic: &Diagnostic) -> bool {
     diagnostic.code == "state-not-visible"
 }

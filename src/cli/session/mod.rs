@@ -11,7 +11,7 @@ pub(super) mod unseen;
 
 use crate::world::Env;
 
-/// Returns whether OpenTofu is told to refuse expired keys.
+/// Returns whether the environment makes OpenTofu refuse expired keys.
 pub(super) fn enforces_expiration(env: &dyn Env) -> bool {
     let value = env.var("OPENTOFU_ENFORCE_GPG_EXPIRATION");
     value.is_some_and(|value| value == "true")

@@ -1,4 +1,4 @@
-//! WantedSet platforms: what was typed, what project files state, and the preset.
+//! Wanted platforms: what was typed, what project files state, and the preset.
 
 use crate::addr::ProviderAddr;
 use crate::cli::args::PlatformArg;
@@ -32,12 +32,12 @@ pub(in crate::cli) fn typed(args: &[PlatformArg]) -> Result<PlatformChoice, Fail
 /// Reads `--platform` for `verify`.
 ///
 /// # Errors
-/// As [`typed`]; `all` has no meaning here, because nobody is asked what a release offers.
+/// As [`typed`]; `all` has no meaning here, because no source is asked what a release offers.
 pub(in crate::cli) fn checkable(args: &[PlatformArg]) -> Result<PlatformChoice, Failure> {
     if args.contains(&PlatformArg::All) {
         return Err(Failure {
             title: "--platform all cannot be verified offline".to_owned(),
-            causes: vec!["nothing here tells which platforms a release offers".to_owned()],
+            causes: vec!["only a registry or a mirror knows which platforms a release offers".to_owned()],
             help: Some("name the platforms, or use common".to_owned()),
         });
     }
@@ -108,7 +108,7 @@ fn narrowed(typed: &WantedSet, own: WantedSet) -> WantedSet {
 
 fn nothing_proves() -> Failure {
     Failure {
-        title: "--platform locked cannot be told".to_owned(),
+        title: "the platforms of --platform locked could not be determined".to_owned(),
         causes: vec!["nothing proves which platforms the recorded hashes belong to".to_owned()],
         help: Some("name the platforms".to_owned()),
     }

@@ -126,7 +126,7 @@ impl Root {
         self.root.unwritable(error).into()
     }
 
-    /// Returns the failure of a lock file that nobody could read again.
+    /// Returns the failure of a lock file that would be too large to be read again.
     pub(in crate::cli) fn too_large(&self, bytes: usize) -> Failure {
         self.root.too_large(bytes).into()
     }

@@ -84,12 +84,12 @@ pub(super) fn explained(roots: &[RootResult]) -> Option<String> {
     match names.as_slice() {
         [] => None,
         several if several.len() > MAX_EXPLAINED => Some(
-            "`lockctl explain RULE` says what a finding means and how to mend it; RULE is the name \
+            "`lockctl explain RULE` says what a finding means and how to fix it; RULE is the name \
              in brackets"
                 .to_owned(),
         ),
         names => Some(format!(
-            "`lockctl explain {}` says what this means and how to mend it",
+            "`lockctl explain {}` says what this means and how to fix it",
             names.join(" ")
         )),
     }

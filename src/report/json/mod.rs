@@ -1,7 +1,7 @@
 //! The one JSON object that a command prints: a contract, to which fields are only ever added.
 //!
-//! The schema in the repository is made of these types: comments on them are for its readers, and
-//! `cli` turns the values of other rooms into them.
+//! [`Document`] borrows what a `CommandResult` holds and resolves the places of findings. The schema in the
+//! repository is made of these types: comments on them are for its readers.
 
 mod change;
 mod finding;
