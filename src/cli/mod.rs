@@ -27,8 +27,8 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use crate::report::graph::Graph;
-use crate::report::reading::Total;
-use crate::report::{Block, CommandResult, Failure};
+use crate::report::reading::{self, Heading, RootsText, Total};
+use crate::report::{Block, CommandResult, Failure, RootResult};
 use crate::world::{Clock, Confined, Disk, Env, Http, Run};
 use args::{CommandLine, Common, Configuration};
 
@@ -111,14 +111,29 @@ pub(in crate::cli) trait Command {
         Vec::new()
     }
 
-    /// Returns what people read on standard output.
-    fn text(&self, _result: &CommandResult, _look: Look) -> Vec<Block> {
+    /// Returns what people read of one root on standard output.
+    fn root_text(&self, _root: &RootResult, _look: Look) -> Vec<Block> {
         Vec::new()
+    }
+
+    /// Says how the results of several roots are told apart.
+    fn heading(&self) -> Heading {
+        Heading::Path
     }
 
     /// Says where the line about several roots stands.
     fn total(&self) -> Total {
         Total::Note
+    }
+
+    /// Returns what people read on standard output; a command about roots says it root by root.
+    fn text(&self, result: &CommandResult, look: Look) -> Vec<Block> {
+        let text = RootsText {
+            root: &|root| self.root_text(root, look),
+            heading: self.heading(),
+            total: self.total(),
+        };
+        reading::roots(result, text, look.verbose)
     }
 
     /// Draws the result, for commands that have a picture to show.

@@ -30,6 +30,8 @@ pub enum Heading {
     PathApart,
     /// The results name their root.
     Own,
+    /// As [`Heading::Own`], with an empty line between roots.
+    OwnApart,
 }
 
 /// Where the line about all roots stands.
@@ -66,17 +68,19 @@ pub fn roots(result: &CommandResult, text: RootsText<'_>, verbose: bool) -> Vec<
 
 /// Adds the results of one of several roots.
 fn add_named(blocks: &mut Vec<Block>, heading: Heading, path: &str, own: Vec<Block>) {
-    let is_lone = || matches!(own[..], [Block::Verdict(..)]);
+    let gap = || Block::Lines(vec![String::new()]);
     let is_named = match heading {
-        Heading::Own => true,
+        Heading::Own | Heading::OwnApart => true,
         Heading::Path => false,
-        Heading::PathApart => is_lone(),
+        Heading::PathApart => matches!(own[..], [Block::Verdict(..)]),
     };
     if is_named || own.is_empty() {
+        if heading == Heading::OwnApart && !blocks.is_empty() && !own.is_empty() {
+            blocks.push(gap());
+        }
         blocks.extend(own);
         return;
     }
-    let gap = || Block::Lines(vec![String::new()]);
     let is_apart = heading == Heading::PathApart;
     if is_apart && blocks.last().is_some_and(|last| *last != gap()) {
         blocks.push(gap());

@@ -68,7 +68,9 @@ fn help(error: &WorkspaceError) -> Option<String> {
             }
             _ => "nothing was written",
         },
-        WorkspaceError::TooLarge { .. } => "nothing was written; report it to the operator of the registry",
+        WorkspaceError::TooLarge { .. } => {
+            "nothing was written; report it to the operator of the registry"
+        }
         WorkspaceError::KeepsChanging { .. } => "nothing was written; run the command again",
         WorkspaceError::NoWorkingDirectory { .. } => "change to a directory that exists",
         WorkspaceError::NoRoot { .. } => {

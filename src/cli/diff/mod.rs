@@ -7,20 +7,30 @@ pub(super) mod text;
 
 use std::path::{Path, PathBuf};
 
-use crate::cli::World;
 use crate::cli::args::Common;
 use crate::cli::session::root;
+use crate::cli::{Command, Look, Stderr, World};
 use crate::diag::Texts;
 use crate::lockfile;
 use crate::report::json::Status;
-use crate::report::{self, CommandResult, Failure, FileResult, Subject};
+use crate::report::{self, Block, CommandResult, Failure, FileResult, Subject};
 use crate::review::{FileComparison, FileReview, LockSide, Risk, verdict};
 use crate::workspace::flavor_of;
 use crate::world::{FileKind, Files};
 pub(in crate::cli) use args::{Diff, FailOn};
 use configuration::Configured;
 
-pub(in crate::cli) fn run(common: &Common, args: &Diff, world: World<'_>) -> CommandResult {
+impl Command for Diff {
+    fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
+        run(common, self, world)
+    }
+
+    fn text(&self, result: &CommandResult, look: Look) -> Vec<Block> {
+        text::blocks(result, look)
+    }
+}
+
+fn run(common: &Common, args: &Diff, world: World<'_>) -> CommandResult {
     let mut texts = Texts::default();
     let paths = paths(common, args, world.disk);
     let are_named = paths.is_none();

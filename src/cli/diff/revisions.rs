@@ -2,13 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::cli::World;
-use crate::cli::advice;
 use crate::cli::args::Common;
 use crate::cli::diff::Diff;
 use crate::cli::diff::configuration;
 use crate::cli::diff::configuration::Configured;
 use crate::cli::session::root;
+use crate::cli::{World, advice};
 use crate::diag::Texts;
 use crate::git::{self, Change, Content, GitError, ObjectId, Repository, Status, TreeEntry};
 use crate::lockfile;

@@ -1,8 +1,6 @@
 //! What `lockctl diff` says about a file.
 
-use super::Diff;
-use crate::cli::args::Common;
-use crate::cli::{Command, Look, Stderr, World};
+use crate::cli::Look;
 use crate::flavor::Flavor;
 use crate::hash::{Hash, Scheme};
 use crate::report::{Block, Change, Changes, CommandResult, Linked, Remark, Subject, Tone};
@@ -10,23 +8,18 @@ use crate::review::{
     ChangeKind, ExplainedChange, FileComparison, ProviderChange, ProviderSide, Risk, registry_page,
 };
 
-impl Command for Diff {
-    fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
-        super::run(common, self, world)
-    }
-
-    fn text(&self, result: &CommandResult, look: Look) -> Vec<Block> {
-        let Subject::Files(all) = &result.subject else {
-            return Vec::new();
-        };
-        let with_details = look.verbose || look.markdown;
-        let files = all.files.iter();
-        let changes = files.map(|file| changes(&file.comparison, all.are_named, with_details));
-        let mut blocks: Vec<Block> = changes.map(Block::Changes).collect();
-        let verdict = &all.verdict;
-        blocks.push(Block::Verdict(tone(verdict.risk), verdict.text.clone()));
-        blocks
-    }
+/// Returns what people read of a result.
+pub(super) fn blocks(result: &CommandResult, look: Look) -> Vec<Block> {
+    let Subject::Files(all) = &result.subject else {
+        return Vec::new();
+    };
+    let with_details = look.verbose || look.markdown;
+    let files = all.files.iter();
+    let changes = files.map(|file| changes(&file.comparison, all.are_named, with_details));
+    let mut blocks: Vec<Block> = changes.map(Block::Changes).collect();
+    let verdict = &all.verdict;
+    blocks.push(Block::Verdict(tone(verdict.risk), verdict.text.clone()));
+    blocks
 }
 
 /// Returns the tone for a risk.

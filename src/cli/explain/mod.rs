@@ -3,16 +3,26 @@
 mod args;
 mod text;
 
-use crate::cli::World;
 use crate::cli::args::Common;
+use crate::cli::{Command, Look, Stderr, World};
 use crate::diag::{RULES, Rule, Topic, nearest};
-use crate::report::{CommandResult, Failure, Sentence, Subject, json};
+use crate::report::{Block, CommandResult, Failure, Sentence, Subject, json};
 pub(in crate::cli) use args::Explain;
 
 /// How many names are offered for one that is unknown.
 const MAX_OFFERED: usize = 6;
 
-pub(in crate::cli) fn run(_: &Common, args: &Explain, _: World<'_>) -> CommandResult {
+impl Command for Explain {
+    fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
+        run(common, self, world)
+    }
+
+    fn text(&self, result: &CommandResult, look: Look) -> Vec<Block> {
+        text::blocks(result, look)
+    }
+}
+
+fn run(_: &Common, args: &Explain, _: World<'_>) -> CommandResult {
     let mut rules: Vec<&'static Rule> = Vec::new();
     let mut failures = Vec::new();
     for name in &args.rules {

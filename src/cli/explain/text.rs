@@ -2,31 +2,23 @@
 
 use std::fmt::Write as _;
 
-use crate::cli::args::Common;
-use crate::cli::{Command, Look, Stderr, World};
+use crate::cli::Look;
 use crate::diag::{Level, RULES, Rule, Topic, named};
 use crate::report::{Block, CommandResult, Subject, page, reading};
-
-use super::Explain;
 
 /// How narrow the column of meanings gets at most.
 const MIN_MEANING: usize = 20;
 
-impl Command for Explain {
-    fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
-        super::run(common, self, world)
-    }
-
-    fn text(&self, result: &CommandResult, look: Look) -> Vec<Block> {
-        let Subject::Rules(rows) = &result.subject else {
-            return Vec::new();
-        };
-        let has_pages = rows.iter().any(|row| row.page.is_some());
-        match (has_pages, look.markdown) {
-            (false, true) => vec![Block::Page(markdown(), look.columns)],
-            (false, false) => table(look.columns),
-            (true, _) => pages(rows.iter().map(|row| named(row.rule)), look),
-        }
+/// Returns what people read of a result.
+pub(super) fn blocks(result: &CommandResult, look: Look) -> Vec<Block> {
+    let Subject::Rules(rows) = &result.subject else {
+        return Vec::new();
+    };
+    let has_pages = rows.iter().any(|row| row.page.is_some());
+    match (has_pages, look.markdown) {
+        (false, true) => vec![Block::Page(markdown(), look.columns)],
+        (false, false) => table(look.columns),
+        (true, _) => pages(rows.iter().map(|row| named(row.rule)), look),
     }
 }
 

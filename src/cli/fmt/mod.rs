@@ -3,17 +3,32 @@
 mod args;
 mod text;
 
-use crate::cli::World;
 use crate::cli::args::Common;
 use crate::cli::session::root;
 use crate::cli::session::roots;
+use crate::cli::{Command, Look, Stderr, World};
 use crate::lockfile;
-use crate::report::CommandResult;
 use crate::report::json::Status;
+use crate::report::reading::Heading;
+use crate::report::{Block, CommandResult, RootResult};
 use crate::world::Replaced;
 pub(in crate::cli) use args::Fmt;
 
-pub(in crate::cli) fn run(common: &Common, args: &Fmt, world: World<'_>) -> CommandResult {
+impl Command for Fmt {
+    fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
+        run(common, self, world)
+    }
+
+    fn root_text(&self, root: &RootResult, _: Look) -> Vec<Block> {
+        text::of_root(root)
+    }
+
+    fn heading(&self) -> Heading {
+        Heading::Own
+    }
+}
+
+fn run(common: &Common, args: &Fmt, world: World<'_>) -> CommandResult {
     let all = roots::each(common, &args.roots, world, |root, _, result| {
         let Some(lock) = root.sound_lock(result)? else {
             return Ok(Replaced::Done);

@@ -6,16 +6,15 @@ mod text;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-use crate::cli::World;
-use crate::cli::advice;
 use crate::cli::args::Common;
 use crate::cli::git::args::{Git, GitCommand, GitTextconv, Wire};
+use crate::cli::{Command, Look, Stderr, World, advice};
 use crate::diag::Texts;
 use crate::flavor::FlavorChoice;
 use crate::git::{self, GitError, Scope, Wiring, WiringGoal};
 use crate::lockfile::{self, LockFile};
 use crate::report::json::{self, Status};
-use crate::report::{CommandResult, Failure, RootResult, Sentence, Subject, Tone};
+use crate::report::{Block, CommandResult, Failure, RootResult, Sentence, Subject, Tone};
 use crate::review;
 use crate::workspace::flavor_of;
 use crate::world::Replaced;
@@ -26,7 +25,23 @@ const MAX_ATTRIBUTES_BYTES: u64 = 4 * 1024 * 1024;
 /// How much of a text that is no lock file is passed on, in bytes.
 const MAX_TEXT_BYTES: u64 = 256 * 1024 * 1024;
 
-pub(in crate::cli) fn run(common: &Common, args: &Git, world: World<'_>) -> CommandResult {
+impl Command for Git {
+    fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
+        run(common, self, world)
+    }
+
+    fn root_text(&self, root: &RootResult, _: Look) -> Vec<Block> {
+        text::of_root(root)
+    }
+}
+
+impl Command for GitTextconv {
+    fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
+        textconv(common, self, world)
+    }
+}
+
+fn run(common: &Common, args: &Git, world: World<'_>) -> CommandResult {
     let dir = common.below(Path::new("."));
     let mut root = RootResult::new(dir.display().to_string());
     let done = match &args.command {
@@ -41,11 +56,7 @@ pub(in crate::cli) fn run(common: &Common, args: &Git, world: World<'_>) -> Comm
 }
 
 /// Prints what git compares in place of a lock file; one that cannot be read is printed as it is.
-pub(in crate::cli) fn textconv(
-    common: &Common,
-    args: &GitTextconv,
-    world: World<'_>,
-) -> CommandResult {
+fn textconv(common: &Common, args: &GitTextconv, world: World<'_>) -> CommandResult {
     let path = common.below(&args.file);
     match world.disk.read(&path, MAX_TEXT_BYTES) {
         Ok(bytes) => {

@@ -2,36 +2,12 @@
 
 use std::path::Path;
 
-use crate::cli::args::Common;
-use crate::cli::git::args::{Git, GitTextconv};
-use crate::cli::{Command, Look, Stderr, World};
 use crate::git::{self, SettingKind, WiringGoal, WiringPlan};
 use crate::report::json::GitSetting;
-use crate::report::reading::{self, Heading, RootsText, Total};
-use crate::report::{Block, CommandResult, RootResult};
+use crate::report::reading::{self};
+use crate::report::{Block, RootResult};
 
-impl Command for GitTextconv {
-    fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
-        super::textconv(common, self, world)
-    }
-}
-
-impl Command for Git {
-    fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
-        super::run(common, self, world)
-    }
-
-    fn text(&self, result: &CommandResult, look: Look) -> Vec<Block> {
-        let text = RootsText {
-            root: &of_root,
-            heading: Heading::Path,
-            total: Total::Note,
-        };
-        reading::roots(result, text, look.verbose)
-    }
-}
-
-fn of_root(root: &RootResult) -> Vec<Block> {
+pub(super) fn of_root(root: &RootResult) -> Vec<Block> {
     let mut blocks = Vec::new();
     if let Some(settings) = &root.git_settings {
         blocks.push(Block::Table(settings.iter().map(row).collect()));

@@ -7,14 +7,24 @@ use std::path::Path;
 
 use crate::archive::{ArchiveError, FileDigest, Limits, dir, zip};
 use crate::cli::args::Common;
-use crate::cli::{CLEAN, FAILED, World};
+use crate::cli::{CLEAN, Command, FAILED, Look, Stderr, World};
 use crate::parallel;
 use crate::report::json::{FailedPackage, HashedPackage, Package, PackageFile};
-use crate::report::{CommandResult, Failure, PackageResult, Sentence, Subject};
+use crate::report::{Block, CommandResult, Failure, PackageResult, Sentence, Subject};
 use crate::world::{FileKind, Files};
 pub(in crate::cli) use args::Hash;
 
-pub(in crate::cli) fn run(common: &Common, args: &Hash, world: World<'_>) -> CommandResult {
+impl Command for Hash {
+    fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
+        run(common, self, world)
+    }
+
+    fn text(&self, result: &CommandResult, _look: Look) -> Vec<Block> {
+        text::blocks(result)
+    }
+}
+
+fn run(common: &Common, args: &Hash, world: World<'_>) -> CommandResult {
     let packages = args.paths.iter().map(|typed| {
         let path = common.below(typed);
         match hash_one(world.disk, &path) {

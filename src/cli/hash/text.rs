@@ -1,27 +1,18 @@
 //! How `lockctl hash` reads: one hash a line, as `sha256sum` prints it.
 
-use crate::cli::args::Common;
-use crate::cli::{Command, Look, Stderr, World};
 use crate::report::json::{HashedPackage, Package};
 use crate::report::{Block, CommandResult, Subject};
 
-use super::Hash;
-
-impl Command for Hash {
-    fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
-        super::run(common, self, world)
-    }
-
-    fn text(&self, result: &CommandResult, _look: Look) -> Vec<Block> {
-        let Subject::Packages(packages) = &result.subject else {
-            return Vec::new();
-        };
-        let hashed = packages.iter().filter_map(|one| match &one.package {
-            Package::Hashed(package) => Some(Block::Lines(lines(package))),
-            Package::Failed(_) => None,
-        });
-        hashed.collect()
-    }
+/// Returns what people read of a result.
+pub(super) fn blocks(result: &CommandResult) -> Vec<Block> {
+    let Subject::Packages(packages) = &result.subject else {
+        return Vec::new();
+    };
+    let hashed = packages.iter().filter_map(|one| match &one.package {
+        Package::Hashed(package) => Some(Block::Lines(lines(package))),
+        Package::Failed(_) => None,
+    });
+    hashed.collect()
 }
 
 fn lines(package: &HashedPackage) -> Vec<String> {

@@ -5,21 +5,18 @@ mod result;
 mod text;
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::addr::ProviderAddr;
-use crate::cli::World;
-use crate::cli::advice;
 use crate::cli::advice::lock::Required;
-use crate::cli::args::Common;
-use crate::cli::args::job_count;
+use crate::cli::args::{Common, Configuration, job_count};
 use crate::cli::progress::Progress;
-use crate::cli::session;
 use crate::cli::session::network::{self, NetworkObserver};
 use crate::cli::session::platforms;
 use crate::cli::session::platforms::PlatformChoice;
 use crate::cli::session::root::{self, Root};
 use crate::cli::session::roots::{self, Together};
+use crate::cli::{Command, Look, Stderr, World, advice, session};
 use crate::config::Loaded;
 use crate::diag::{Diagnostic, Texts, has_errors};
 use crate::flavor::Flavor;
@@ -27,7 +24,8 @@ use crate::locker::{self, DOWNLOADS, FlavorSource, LockError, Locked, RootReques
 use crate::lockfile::{self, LockFile};
 use crate::package::WantedPlatforms;
 use crate::report::json::Status;
-use crate::report::{CommandResult, Failure, RootResult, Sentence};
+use crate::report::reading::Total;
+use crate::report::{Block, CommandResult, Failure, RootResult, Sentence};
 use crate::sources::filesystem_mirror::FilesystemMirror;
 use crate::sources::net::{Event, Net};
 use crate::sources::{Empty, Source, SourceError};
@@ -77,7 +75,29 @@ struct OpenRoot {
     source: usize,
 }
 
-pub(in crate::cli) fn run(
+impl Command for Lock {
+    fn run(&self, common: &Common, world: World<'_>, stderr: &mut Stderr<'_>) -> CommandResult {
+        run(common, self, world, stderr)
+    }
+
+    fn configuration(&self) -> Option<&Configuration> {
+        Some(&self.configuration)
+    }
+
+    fn packages(&self) -> Vec<PathBuf> {
+        self.fs_mirror.iter().cloned().collect()
+    }
+
+    fn root_text(&self, root: &RootResult, look: Look) -> Vec<Block> {
+        text::of_root(root, look)
+    }
+
+    fn total(&self) -> Total {
+        Total::Result
+    }
+}
+
+fn run(
     common: &Common,
     args: &Lock,
     world: World<'_>,

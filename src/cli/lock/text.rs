@@ -1,45 +1,14 @@
 //! How `lockctl lock` reads.
 
-use super::Lock;
-use std::path::PathBuf;
-
-use crate::cli::args::{Common, Configuration};
-use crate::cli::{Command, Look, Stderr, World, diff};
+use crate::cli::{Look, diff};
 use crate::flavor::Flavor;
 use crate::package::Provenance;
 use crate::report::json::{LockedProvider, Provider};
-use crate::report::reading::{self, Heading, RootsText, Total};
-use crate::report::{Block, CommandResult, RootResult};
-
-impl Command for Lock {
-    fn run(&self, common: &Common, world: World<'_>, stderr: &mut Stderr<'_>) -> CommandResult {
-        super::run(common, self, world, stderr)
-    }
-
-    fn configuration(&self) -> Option<&Configuration> {
-        Some(&self.configuration)
-    }
-
-    fn packages(&self) -> Vec<PathBuf> {
-        self.fs_mirror.iter().cloned().collect()
-    }
-
-    fn text(&self, result: &CommandResult, look: Look) -> Vec<Block> {
-        let text = RootsText {
-            root: &|root| of_root(root, look),
-            heading: Heading::Path,
-            total: self.total(),
-        };
-        reading::roots(result, text, look.verbose)
-    }
-
-    fn total(&self) -> Total {
-        Total::Result
-    }
-}
+use crate::report::reading::{self};
+use crate::report::{Block, RootResult};
 
 /// Shows the entries, with `--verbose` each hash, what would change, and how it ended.
-fn of_root(root: &RootResult, look: Look) -> Vec<Block> {
+pub(super) fn of_root(root: &RootResult, look: Look) -> Vec<Block> {
     let (Some(flavor), Some(verdict)) = (root.flavor, &root.verdict) else {
         return Vec::new();
     };

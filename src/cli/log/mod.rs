@@ -6,18 +6,17 @@ mod text;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::cli::World;
-use crate::cli::advice;
 use crate::cli::args::Common;
 use crate::cli::session::root::Root;
 use crate::cli::session::roots;
+use crate::cli::{Command, Look, Stderr, World, advice};
 use crate::diag::{Texts, has_errors};
 use crate::git::{
     self, Commit, CommittedChange, Content, FileCommit, GitError, ObjectId, Repository, TreeEntry,
 };
 use crate::lockfile::{self, LockFile};
 use crate::report::json::{PastChange, Provider, Side};
-use crate::report::{CommandResult, Failure, RootResult};
+use crate::report::{Block, CommandResult, Failure, RootResult};
 use crate::review::{self, HistoryChange, HistoryFilter, HistoryStep, ProviderSide};
 use crate::world::{FileKind, Replaced};
 pub(in crate::cli) use args::Log;
@@ -32,7 +31,17 @@ const SHALLOW: &str = "the clone is shallow: its oldest commit seems to add all 
 /// Every version of the lock file that could be read.
 type Versions = BTreeMap<ObjectId, LockFile>;
 
-pub(in crate::cli) fn run(common: &Common, args: &Log, world: World<'_>) -> CommandResult {
+impl Command for Log {
+    fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
+        run(common, self, world)
+    }
+
+    fn root_text(&self, root: &RootResult, look: Look) -> Vec<Block> {
+        text::of_root(root, look)
+    }
+}
+
+fn run(common: &Common, args: &Log, world: World<'_>) -> CommandResult {
     let (provider, roots) = args.provider_and_roots();
     let all = roots::each(common, &roots, world, |root, texts, result| {
         let filter = filter(provider, root)?;

@@ -3,38 +3,19 @@
 use std::collections::BTreeSet;
 
 use crate::addr::ProviderAddr;
-use crate::cli::args::Common;
-use crate::cli::{Command, Look, Stderr, World};
+use crate::cli::Look;
 use crate::diag::counted;
 use crate::flavor::Flavor;
 use crate::report::json::{PastChange, Provider, Side, Status};
-use crate::report::reading::{self, Heading, RootsText, Total};
-use crate::report::{Block, CommandResult, RootResult, Tone};
+use crate::report::{Block, RootResult, Tone};
 use crate::review::Risk;
-
-use super::Log;
 
 /// The heads of the columns.
 const TITLES: [&str; 7] = [
     "", "DATE", "COMMIT", "AUTHOR", "PROVIDER", "VERSION", "CHANGE",
 ];
 
-impl Command for Log {
-    fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
-        super::run(common, self, world)
-    }
-
-    fn text(&self, result: &CommandResult, look: Look) -> Vec<Block> {
-        let text = RootsText {
-            root: &|root| of_root(root, look),
-            heading: Heading::Path,
-            total: Total::Note,
-        };
-        reading::roots(result, text, look.verbose)
-    }
-}
-
-fn of_root(root: &RootResult, look: Look) -> Vec<Block> {
+pub(super) fn of_root(root: &RootResult, look: Look) -> Vec<Block> {
     let Some(flavor) = root.flavor.filter(|_| root.status != Status::Failed) else {
         return Vec::new();
     };

@@ -6,12 +6,9 @@ pub(super) mod text;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::cli::CLEAN;
-use crate::cli::FINDINGS;
-use crate::cli::World;
-use crate::cli::advice;
 use crate::cli::args::Common;
 use crate::cli::merge::args::{Merge, Style};
+use crate::cli::{CLEAN, Command, FINDINGS, Stderr, World, advice};
 use crate::diag::Texts;
 use crate::flavor::{Flavor, FlavorChoice};
 use crate::git::{self, Marking};
@@ -27,7 +24,13 @@ pub(in crate::cli) const UNWRITTEN: u8 = 129;
 /// How many bytes git's markers of all conflicts may have.
 const MAX_MARKERS_BYTES: u64 = 4 * 1024 * 1024;
 
-pub(in crate::cli) fn run(common: &Common, args: &Merge, world: World<'_>) -> CommandResult {
+impl Command for Merge {
+    fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
+        run(common, self, world)
+    }
+}
+
+fn run(common: &Common, args: &Merge, world: World<'_>) -> CommandResult {
     let driver = Driver {
         common,
         args,

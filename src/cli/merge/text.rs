@@ -1,27 +1,12 @@
 //! What merging lock files comes to, in words.
 
-use crate::cli::args::Common;
-use crate::cli::{Command, Look, Stderr, World};
 use crate::diag::counted;
 use crate::diag::{self, FileId, Finding, has_errors};
 use crate::flavor::Flavor;
 use crate::lockfile::{self, LockFile};
+use crate::report::RootResult;
 use crate::report::json::Status;
-use crate::report::{Block, CommandResult, RootResult};
 use crate::review::{ChangedBy, MergedFile};
-
-use super::args::Merge;
-
-impl Command for Merge {
-    fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
-        super::run(common, self, world)
-    }
-
-    /// Prints nothing: git reads the file and the exit code.
-    fn text(&self, _: &CommandResult, _: Look) -> Vec<Block> {
-        Vec::new()
-    }
-}
 
 /// Reads a side; `None` if it has faults, which are reported.
 ///

@@ -3,22 +3,36 @@
 pub(super) mod args;
 mod text;
 
-use crate::cli::World;
 use crate::cli::args::Common;
-use crate::cli::merge;
 use crate::cli::resolve::args::Resolve;
 use crate::cli::session::root::{LockText, Root};
 use crate::cli::session::roots;
+use crate::cli::{Command, Look, Stderr, World, merge};
 use crate::diag::counted;
 use crate::diag::has_errors;
 use crate::flavor::{Flavor, FlavorChoice};
 use crate::git;
 use crate::lockfile::{self, LockFile};
-use crate::report::{CommandResult, Failure, RootResult, Sentence, Tone};
+use crate::report::reading::Heading;
+use crate::report::{Block, CommandResult, Failure, RootResult, Sentence, Tone};
 use crate::review::{self, MergeBase, MergeSides, Parted};
 use crate::world::Replaced;
 
-pub(in crate::cli) fn run(common: &Common, args: &Resolve, world: World<'_>) -> CommandResult {
+impl Command for Resolve {
+    fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
+        run(common, self, world)
+    }
+
+    fn root_text(&self, root: &RootResult, _: Look) -> Vec<Block> {
+        text::of_root(root)
+    }
+
+    fn heading(&self) -> Heading {
+        Heading::Own
+    }
+}
+
+fn run(common: &Common, args: &Resolve, world: World<'_>) -> CommandResult {
     let run = Resolution {
         common,
         args,

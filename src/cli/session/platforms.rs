@@ -37,7 +37,9 @@ pub(in crate::cli) fn checkable(args: &[PlatformArg]) -> Result<PlatformChoice, 
     if args.contains(&PlatformArg::All) {
         return Err(Failure {
             title: "--platform all cannot be verified offline".to_owned(),
-            causes: vec!["only a registry or a mirror knows which platforms a release offers".to_owned()],
+            causes: vec![
+                "only a registry or a mirror knows which platforms a release offers".to_owned(),
+            ],
             help: Some("name the platforms, or use common".to_owned()),
         });
     }

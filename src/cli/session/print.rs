@@ -6,8 +6,9 @@ use super::paths;
 use crate::cli::args::{Common, Format, When};
 use crate::cli::{Command, Io, Look, World};
 use crate::report::human::Colors;
-use crate::report::reading;
-use crate::report::{Block, Checked, CommandResult, Subject, Tone, graph, human, json, markdown};
+use crate::report::{
+    Block, Checked, CommandResult, Subject, Tone, graph, human, json, markdown, reading,
+};
 use crate::world::{Env, Stream};
 
 /// How wide text is where there is no terminal, in columns.

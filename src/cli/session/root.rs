@@ -4,9 +4,8 @@ use std::io;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
-use crate::cli::World;
-use crate::cli::advice;
 use crate::cli::args::{Common, Configuration};
+use crate::cli::{World, advice};
 use crate::config::Loaded;
 use crate::diag::{Texts, has_errors};
 use crate::report::{Failure, RootResult};

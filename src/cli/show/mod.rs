@@ -3,19 +3,29 @@
 mod args;
 mod text;
 
-use crate::cli::World;
 use crate::cli::args::Common;
 use crate::cli::session::root::{self, LockText, Root};
 use crate::cli::session::roots;
+use crate::cli::{Command, Look, Stderr, World};
 use crate::parallel;
 use crate::report::json::{Provider, ShownHash, ShownProvider};
-use crate::report::{CommandResult, Failure};
+use crate::report::{Block, CommandResult, Failure, RootResult};
 use crate::verify::KnownHashes;
 use crate::verify::packages::{self, Memo, PackagePlace, Search};
 use crate::world::Replaced;
 pub(in crate::cli) use args::Show;
 
-pub(in crate::cli) fn run(common: &Common, args: &Show, world: World<'_>) -> CommandResult {
+impl Command for Show {
+    fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
+        run(common, self, world)
+    }
+
+    fn root_text(&self, root: &RootResult, look: Look) -> Vec<Block> {
+        text::of_root(root, look)
+    }
+}
+
+fn run(common: &Common, args: &Show, world: World<'_>) -> CommandResult {
     let all = roots::each(common, &args.roots, world, |root, _, result| {
         let Some(lock) = root.sound_lock(result)? else {
             return Ok(Replaced::Done);

@@ -1,15 +1,11 @@
 //! How `lockctl show` reads.
 
-use crate::cli::args::Common;
-use crate::cli::{Command, Look, Stderr, World};
+use crate::cli::Look;
 use crate::flavor::Flavor;
 use crate::hash::Scheme;
 use crate::platform;
 use crate::report::json::{Provider, ShownProvider, Status};
-use crate::report::reading::{self, Heading, RootsText, Total};
-use crate::report::{Block, CommandResult, RootResult};
-
-use super::Show;
+use crate::report::{Block, RootResult};
 
 /// The heads of the columns.
 const TITLES: [&str; 7] = [
@@ -22,22 +18,7 @@ const TITLES: [&str; 7] = [
     "KNOWN PLATFORMS",
 ];
 
-impl Command for Show {
-    fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
-        super::run(common, self, world)
-    }
-
-    fn text(&self, result: &CommandResult, look: Look) -> Vec<Block> {
-        let text = RootsText {
-            root: &|root| of_root(root, look),
-            heading: Heading::Path,
-            total: Total::Note,
-        };
-        reading::roots(result, text, look.verbose)
-    }
-}
-
-fn of_root(root: &RootResult, look: Look) -> Vec<Block> {
+pub(super) fn of_root(root: &RootResult, look: Look) -> Vec<Block> {
     let Some(flavor) = root.flavor.filter(|_| root.status != Status::Failed) else {
         return Vec::new();
     };

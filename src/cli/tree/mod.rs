@@ -5,13 +5,15 @@ mod graph;
 mod text;
 
 use crate::addr::ProviderAddr;
-use crate::cli::World;
-use crate::cli::args::Common;
+use crate::cli::args::{Common, Configuration};
 use crate::cli::session::roots;
 use crate::cli::session::unseen::{self, Names, Unseen};
+use crate::cli::{Command, Look, Stderr, World};
 use crate::config::{BranchGroup, Branches, Repeats};
-use crate::report::CommandResult;
+use crate::report::graph::Graph;
 use crate::report::json::{Provider, RequiredProvider};
+use crate::report::reading::Heading;
+use crate::report::{Block, CommandResult, RootResult};
 use crate::requirement::Requirements;
 use crate::world::Replaced;
 pub(in crate::cli) use args::Tree;
@@ -19,7 +21,29 @@ pub(in crate::cli) use args::Tree;
 /// How many lines a tree may have before what repeats itself is folded.
 const MAX_FULL_LINES: usize = 100;
 
-pub(in crate::cli) fn run(common: &Common, args: &Tree, world: World<'_>) -> CommandResult {
+impl Command for Tree {
+    fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
+        run(common, self, world)
+    }
+
+    fn configuration(&self) -> Option<&Configuration> {
+        Some(&self.configuration)
+    }
+
+    fn graph(&self, result: &CommandResult, look: Look) -> Graph {
+        text::graph(result, look)
+    }
+
+    fn root_text(&self, root: &RootResult, look: Look) -> Vec<Block> {
+        text::of_root(root, look)
+    }
+
+    fn heading(&self) -> Heading {
+        Heading::OwnApart
+    }
+}
+
+fn run(common: &Common, args: &Tree, world: World<'_>) -> CommandResult {
     let all = roots::each(common, &args.roots, world, |root, texts, result| {
         let configuration = &args.configuration;
         let loaded = unseen::load(root, configuration, common, world, texts, result)?;

@@ -1,71 +1,28 @@
 //! How `lockctl tree` reads, and what it draws.
 
-use std::cell::Cell;
-
-use crate::cli::args::{Common, Configuration};
+use crate::cli::Look;
 use crate::cli::session::unseen::some_of;
-use crate::cli::{Command, Look, Stderr, World};
 use crate::config::{BelowGroup, Branch, BranchGroup, Branches};
 use crate::diag::counted;
 use crate::flavor::Flavor;
 use crate::report::graph::Graph;
-use crate::report::reading::{self, Heading, RootsText, Total};
 use crate::report::{self, Block, CommandResult, RootResult, Tone};
 
-use super::Tree;
 use super::graph::Drawing;
 use super::{not_visible, shown};
 
-impl Command for Tree {
-    fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
-        super::run(common, self, world)
-    }
-
-    fn configuration(&self) -> Option<&Configuration> {
-        Some(&self.configuration)
-    }
-
-    fn text(&self, result: &CommandResult, look: Look) -> Vec<Block> {
-        let is_first = Cell::new(true);
-        let of_root = |root: &RootResult| match (&root.branches, root.flavor) {
-            (Some(branches), Some(flavor)) => {
-                let mut blocks = Vec::new();
-                if !is_first.replace(false) {
-                    blocks.push(Block::Lines(vec![String::new()]));
-                }
-                blocks.extend(of_root(root, branches, flavor, look));
-                blocks
-            }
-            _ => Vec::new(),
-        };
-        let text = RootsText {
-            root: &of_root,
-            heading: Heading::Own,
-            total: Total::Note,
-        };
-        reading::roots(result, text, look.verbose)
-    }
-
-    fn graph(&self, result: &CommandResult, look: Look) -> Graph {
-        let mut drawing = Drawing::default();
-        for root in result.roots() {
-            if let (Some(branches), Some(flavor)) = (&root.branches, root.flavor) {
-                let shown = shown(branches, look.verbose);
-                drawing.add(root.path.clone(), flavor, branches, &shown);
-            }
-        }
-        drawing.finish()
-    }
-}
-
-fn of_root(root: &RootResult, branches: &Branches, flavor: Flavor, look: Look) -> [Block; 2] {
+/// Shows the tree of a root, and counts what is in it.
+pub(super) fn of_root(root: &RootResult, look: Look) -> Vec<Block> {
+    let (Some(branches), Some(flavor)) = (&root.branches, root.flavor) else {
+        return Vec::new();
+    };
     let shape = Shape { branches, flavor };
     let tree = report::Tree {
         line: root.path.clone(),
         ..shape.tree(&shown(branches, look.verbose))
     };
     let verdict = verdict(branches, root.providers.len());
-    [Block::Tree(tree), Block::Verdict(Tone::Good, verdict)]
+    vec![Block::Tree(tree), Block::Verdict(Tone::Good, verdict)]
 }
 
 /// Counts modules and providers.
@@ -121,4 +78,16 @@ impl Shape<'_> {
             report::Tree::leaf(format!("{name}  {conditions}"))
         })
     }
+}
+
+/// Draws all roots.
+pub(super) fn graph(result: &CommandResult, look: Look) -> Graph {
+    let mut drawing = Drawing::default();
+    for root in result.roots() {
+        if let (Some(branches), Some(flavor)) = (&root.branches, root.flavor) {
+            let shown = shown(branches, look.verbose);
+            drawing.add(root.path.clone(), flavor, branches, &shown);
+        }
+    }
+    drawing.finish()
 }

@@ -1,11 +1,10 @@
 //! Where the program of a root takes packages from: its CLI configuration, read once for each flavor.
 
 use crate::authenticate::Rules;
-use crate::cli::World;
 use crate::cli::args::Common;
-use crate::cli::session;
 use crate::cli::session::network::{self, NetworkObserver};
 use crate::cli::session::root::Root;
+use crate::cli::{World, session};
 use crate::cliconfig::CliConfig;
 use crate::diag::{Diagnostic, Severity, Texts};
 use crate::flavor::Flavor;

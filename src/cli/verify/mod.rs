@@ -8,13 +8,11 @@ mod table;
 mod text;
 
 use std::io::Write;
+use std::path::PathBuf;
 use std::rc::Rc;
 
-use crate::cli::World;
-use crate::cli::advice;
 use crate::cli::advice::lock::Required;
-use crate::cli::args::job_count;
-use crate::cli::args::{Common, Format};
+use crate::cli::args::{Common, Configuration, Format, job_count};
 use crate::cli::progress::Progress;
 use crate::cli::session::network::NetworkObserver;
 use crate::cli::session::platforms;
@@ -23,9 +21,11 @@ use crate::cli::session::root::Root;
 use crate::cli::session::roots;
 use crate::cli::verify::fix::Fixed;
 use crate::cli::verify::installation::Installations;
+use crate::cli::{Command, Look, Stderr, World, advice};
 use crate::config::Loaded;
 use crate::diag::Texts;
-use crate::report::{CommandResult, Failure, RootResult, Sentence};
+use crate::report::reading::{Heading, Total};
+use crate::report::{Block, CommandResult, Failure, RootResult, Sentence};
 use crate::requirement::Requirements;
 use crate::sources::net::Event;
 use crate::verify::packages::{Memo, NamedPackages, PackagePlace, Scope};
@@ -64,7 +64,33 @@ struct VerifiedRoot {
     failures: Vec<Failure>,
 }
 
-pub(in crate::cli) fn run(
+impl Command for Verify {
+    fn run(&self, common: &Common, world: World<'_>, stderr: &mut Stderr<'_>) -> CommandResult {
+        run(common, self, world, stderr)
+    }
+
+    fn configuration(&self) -> Option<&Configuration> {
+        Some(&self.configuration)
+    }
+
+    fn packages(&self) -> Vec<PathBuf> {
+        [&*self.fs_mirrors, &*self.packages].concat()
+    }
+
+    fn root_text(&self, root: &RootResult, look: Look) -> Vec<Block> {
+        text::of_root(root, look)
+    }
+
+    fn heading(&self) -> Heading {
+        Heading::PathApart
+    }
+
+    fn total(&self) -> Total {
+        Total::ResultWithCounts
+    }
+}
+
+fn run(
     common: &Common,
     args: &Verify,
     world: World<'_>,

@@ -7,8 +7,7 @@ use crate::addr::ProviderAddr;
 use crate::coverage::{Prediction, Route};
 use crate::flavor::Flavor;
 use crate::platform::{self, Platform};
-use crate::report::Block;
-use crate::report::json;
+use crate::report::{Block, json};
 use crate::verify::matrix::{self, PlatformGroup, Row};
 
 /// How many platforms are named in one line of the table; more are counted.

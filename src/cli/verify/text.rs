@@ -3,45 +3,15 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::args::Verify;
 use super::table::{self, Detail};
-use std::path::PathBuf;
 
-use crate::cli::args::{Common, Configuration};
-use crate::cli::{Command, Look, Stderr, World};
+use crate::cli::Look;
 use crate::diag::Severity;
-use crate::report::reading::{self, Heading, RootsText, Total};
-use crate::report::{Block, CommandResult, RootEntry, RootResult, Shown};
-
-impl Command for Verify {
-    fn run(&self, common: &Common, world: World<'_>, stderr: &mut Stderr<'_>) -> CommandResult {
-        super::run(common, self, world, stderr)
-    }
-
-    fn configuration(&self) -> Option<&Configuration> {
-        Some(&self.configuration)
-    }
-
-    fn packages(&self) -> Vec<PathBuf> {
-        [&*self.fs_mirrors, &*self.packages].concat()
-    }
-
-    fn text(&self, result: &CommandResult, look: Look) -> Vec<Block> {
-        let text = RootsText {
-            root: &|root| of_root(root, look),
-            heading: Heading::PathApart,
-            total: self.total(),
-        };
-        reading::roots(result, text, look.verbose)
-    }
-
-    fn total(&self) -> Total {
-        Total::ResultWithCounts
-    }
-}
+use crate::report::reading::{self};
+use crate::report::{Block, RootEntry, RootResult, Shown};
 
 /// What was repaired stands before all that is left; then come findings, the matrix and the verdict.
-fn of_root(root: &RootResult, look: Look) -> Vec<Block> {
+pub(super) fn of_root(root: &RootResult, look: Look) -> Vec<Block> {
     let mut blocks = Vec::new();
     let fixed = root.fixed.iter().flatten();
     let fixed: Vec<String> = fixed.map(|one| format!("fixed: {}", one.text)).collect();

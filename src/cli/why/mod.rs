@@ -6,20 +6,34 @@ mod text;
 use std::collections::BTreeMap;
 
 use crate::addr::ProviderAddr;
-use crate::cli::World;
-use crate::cli::args::Common;
+use crate::cli::args::{Common, Configuration};
 use crate::cli::session::root::Root;
 use crate::cli::session::roots;
 use crate::cli::session::unseen::{self, Names, Unseen};
+use crate::cli::{Command, Look, Stderr, World};
 use crate::config::{Loaded, OverriddenPlaces};
 use crate::diag::{FileId, Span, Texts, nearest};
 use crate::report::json::{ExplainedProvider, Overridden, Provider, RequiringPlace, Status};
-use crate::report::{CommandResult, Failure, RootResult};
+use crate::report::{Block, CommandResult, Failure, RootResult};
 use crate::requirement::{Origin, PathStep, Requirement, Requirements};
 use crate::world::Replaced;
 pub(in crate::cli) use args::Why;
 
-pub(in crate::cli) fn run(common: &Common, args: &Why, world: World<'_>) -> CommandResult {
+impl Command for Why {
+    fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
+        run(common, self, world)
+    }
+
+    fn configuration(&self) -> Option<&Configuration> {
+        Some(&self.configuration)
+    }
+
+    fn root_text(&self, root: &RootResult, look: Look) -> Vec<Block> {
+        text::of_root(root, look)
+    }
+}
+
+fn run(common: &Common, args: &Why, world: World<'_>) -> CommandResult {
     // What else may be meant matters only where no root requires the provider.
     let mut meant = BTreeMap::new();
     let mut all = roots::each(common, &args.roots, world, |root, texts, result| {

@@ -2,37 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use crate::cli::args::{Common, Configuration};
+use crate::cli::Look;
 use crate::cli::session::unseen::some_of;
-use crate::cli::{Command, Look, Stderr, World};
 use crate::flavor::Flavor;
 use crate::report::json::Status;
 use crate::report::json::{ExplainedProvider, Overridden, PlaceKind, Provider, RequiringPlace};
-use crate::report::reading::{self, Heading, RootsText, Total};
-use crate::report::{Block, CommandResult, RootResult, Tone};
+use crate::report::{Block, RootResult, Tone};
 
-use super::Why;
-
-impl Command for Why {
-    fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
-        super::run(common, self, world)
-    }
-
-    fn configuration(&self) -> Option<&Configuration> {
-        Some(&self.configuration)
-    }
-
-    fn text(&self, result: &CommandResult, look: Look) -> Vec<Block> {
-        let text = RootsText {
-            root: &|root| of_root(root, look),
-            heading: Heading::Path,
-            total: Total::Note,
-        };
-        reading::roots(result, text, look.verbose)
-    }
-}
-
-fn of_root(root: &RootResult, look: Look) -> Vec<Block> {
+pub(super) fn of_root(root: &RootResult, look: Look) -> Vec<Block> {
     let (Some(flavor), Some(Provider::Explained(one))) = (root.flavor, root.providers.first())
     else {
         return Vec::new();

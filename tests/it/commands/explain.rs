@@ -138,7 +138,7 @@ fn verify_names_the_command_once() {
     let outcome = lab.run(&["verify"]);
     assert_eq!(
         outcome.stderr,
-        "note: `lockctl explain lock-missing` says what this means and how to mend it\n"
+        "note: `lockctl explain lock-missing` says what this means and how to fix it\n"
     );
     assert_eq!(lab.run(&["verify", "-q"]).stderr, "");
 
@@ -159,7 +159,7 @@ fn verify_names_the_command_once() {
     lab.write("b/.terraform.lock.hcl", format!("{faulty}x = 1\n"));
     assert_eq!(
         stderr(&["a", "b"]),
-        "note: `lockctl explain RULE` says what a finding means and how to mend it; RULE is the name \
+        "note: `lockctl explain RULE` says what a finding means and how to fix it; RULE is the name \
          in brackets\n"
     );
     // What is only worth knowing needs no second word.

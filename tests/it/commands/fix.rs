@@ -127,7 +127,7 @@ fn what_is_left_decides_about_the_exit_code() {
         outcome.stderr,
         str![[r#"
 warning: not mended: the constraints of example.com/t/x stay as recorded, since the locked version 2.0.0 does not meet those of the configuration
-note: `lockctl explain version-outside-constraint` says what this means and how to mend it
+note: `lockctl explain version-outside-constraint` says what this means and how to fix it
 
 "#]]
     );

@@ -539,10 +539,10 @@ fn a_named_package_need_belong_to_one_of_several_roots_only() {
     assert_exit(&verify(&lab, &[".", "b", "--package", right]), 0);
     let outcome = verify(&lab, &[".", "b", "--package", right, "--package", wrong]);
     assert_exit(&outcome, 2);
-    let said = format!("no lock file records what lies in {wrong}");
+    let said = format!("no lock file records the package {wrong}");
     assert!(outcome.stderr.contains(&said), "{outcome:#?}");
     assert!(
-        !outcome.stderr.contains(&format!("in {right}")),
+        !outcome.stderr.contains(&format!("package {right}")),
         "{outcome:#?}"
     );
 }

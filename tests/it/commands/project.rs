@@ -162,7 +162,7 @@ error[unsupported-item]: Unsupported argument
   |
   = help: did you mean platforms?
 
-note: `lockctl explain unsupported-item` says what this means and how to mend it
+note: `lockctl explain unsupported-item` says what this means and how to fix it
 
 "#]]
     );

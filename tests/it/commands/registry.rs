@@ -477,8 +477,8 @@ fn offline_asks_nobody() {
     assert_data_eq!(
         outcome.stderr,
         str![[r#"
-error: there is nobody to ask
-  cause: packages come from registries, and --offline forbids that
+error: packages cannot be fetched
+  cause: they come from registries, and --offline forbids network requests
   help: leave out --offline, or name a mirror with --fs-mirror DIR
 
 "#]]

@@ -373,7 +373,7 @@ fn one_failure_stops_no_other_provider() {
         str![[r#"
 error: the registry of registry.terraform.io has no provider registry.terraform.io/acme/demo
   help: check the source address; a provider without one in required_providers is taken for one of the namespace hashicorp
-note: `lockctl explain hash-unknown-upstream` says what this means and how to mend it
+note: `lockctl explain hash-unknown-upstream` says what this means and how to fix it
 
 "#]]
     );
@@ -478,7 +478,7 @@ fn a_broken_cli_configuration_keeps_registries_from_being_asked() {
 error: the registries were not asked
   cause: the CLI configuration has errors
   help: correct them first
-note: `lockctl explain syntax-error` says what this means and how to mend it
+note: `lockctl explain syntax-error` says what this means and how to fix it
 
 "#]]
     );
