@@ -153,7 +153,7 @@ fn verify_names_the_command_once() {
     };
     assert_eq!(
         stderr(&["b"]),
-        "note: `lockctl explain address-malformed module-lock` says what this means and how to mend \
+        "note: `lockctl explain address-malformed module-lock` says what this means and how to fix \
          it\n"
     );
     lab.write("b/.terraform.lock.hcl", format!("{faulty}x = 1\n"));
