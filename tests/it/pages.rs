@@ -17,7 +17,7 @@ const SECTIONS: [&str; 5] = [
     "What it means",
     "If you leave it",
     "Example",
-    "How to mend it",
+    "How to fix it",
     "When to switch it off",
 ];
 
