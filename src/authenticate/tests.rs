@@ -1,6 +1,6 @@
 //! Evidence of every kind, and what becomes of it. What is expected was compared with the library of
 //! the programs itself, in the releases of Terraform 1.11 and `OpenTofu` 1.12; where it differs on
-//! purpose, the README says so.
+//! purpose, `lockctl explain differences` says so.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 

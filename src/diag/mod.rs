@@ -8,12 +8,14 @@ mod finding;
 mod nearest;
 mod rules;
 mod texts;
+pub mod topics;
 
 pub use counts::{Counts, counted};
 pub use finding::{Finding, TurnedOff};
 pub use nearest::{did_you_mean, nearest};
-pub use rules::{Level, RULES, Rule, Topic, named};
+pub use rules::{Area, Level, RULES, Rule, named};
 pub use texts::{FileId, Position, Texts};
+pub use topics::{TOPICS, Topic};
 
 /// A range of bytes of one file, end exclusive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

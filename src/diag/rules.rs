@@ -16,7 +16,7 @@ pub struct Rule {
     /// What it means, in one sentence.
     pub meaning: &'static str,
     /// What it is about, with others.
-    pub topic: Topic,
+    pub area: Area,
     /// Its page of documentation: Markdown that begins with its name as a heading. It is of the small
     /// kind that `report` renders: headings, paragraphs, lists and fenced blocks. A test runs its
     /// examples.
@@ -26,7 +26,7 @@ pub struct Rule {
 /// What some rules are about, in the order in which they are listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Topic {
+pub enum Area {
     /// The lock file by itself.
     LockFile,
     /// The lock file against the configuration.
@@ -45,8 +45,8 @@ pub enum Topic {
     Settings,
 }
 
-impl Topic {
-    /// Every topic, in the order in which they are listed.
+impl Area {
+    /// Every area, in the order in which they are listed.
     pub const ALL: [Self; 8] = [
         Self::LockFile,
         Self::Requirements,
@@ -75,7 +75,7 @@ impl Topic {
 
     /// Returns its rules, sorted by name.
     pub fn rules(self) -> impl Iterator<Item = &'static Rule> {
-        RULES.iter().filter(move |rule| rule.topic == self)
+        RULES.iter().filter(move |rule| rule.area == self)
     }
 }
 
@@ -118,13 +118,13 @@ impl fmt::Display for Level {
     }
 }
 
-/// Makes the table of rules: name, topic, severity, meaning. The page is the file of that name. `off`
+/// Makes the table of rules: name, area, severity, meaning. The page is the file of that name. `off`
 /// means that nobody follows the rule unless a project file says so.
 macro_rules! rules {
-    ($($name:literal, $topic:ident, $severity:ident $($off:ident)?: $meaning:literal;)*) => {
+    ($($name:literal, $area:ident, $severity:ident $($off:ident)?: $meaning:literal;)*) => {
         &[$(Rule {
             name: $name,
-            topic: Topic::$topic,
+            area: Area::$area,
             severity: Severity::$severity,
             is_off: is_off!($($off)?),
             meaning: $meaning,

@@ -121,7 +121,7 @@ pub fn notes(result: &CommandResult, total_at: Total, verbose: bool) -> Vec<Bloc
             };
             all.files.iter().flat_map(of_file).collect()
         }
-        Subject::Rules(_) | Subject::Text(_) => Vec::new(),
+        Subject::Pages(..) | Subject::Text(_) => Vec::new(),
     };
     blocks.extend(result.remarks.iter().map(remark));
     if verbose {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::json::{Fixed, GitSetting, MatrixRow, Package, Provider, Rule, Status};
+use super::json::{Fixed, GitSetting, MatrixRow, Package, Provider, Rule, Status, Topic};
 use super::{Failure, Tone};
 use crate::addr::ProviderAddr;
 use crate::config::Branches;
@@ -38,8 +38,8 @@ pub enum Subject {
     Files(Files),
     /// Packages, in the order given.
     Packages(Vec<PackageResult>),
-    /// Rules, by topic or in the order given.
-    Rules(Vec<Rule>),
+    /// Topics and rules: all of them, or those that were named.
+    Pages(Vec<Topic>, Vec<Rule>),
     /// A text, printed as it is to people only.
     Text(Vec<u8>),
 }

@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::{cases, corpus};
 
 /// Further titles that follow from the first one about the same text. A program prints them too;
-/// lockctl says each problem once (README, *Deliberate differences*).
+/// lockctl says each problem once (`lockctl explain differences`).
 const FOLLOW_UPS: [(&str, &str); 8] = [
     ("parse/not_utf8_string", "Unterminated template string"),
     ("parse/version_expr_func", "Unsuitable value type"),

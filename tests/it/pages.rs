@@ -1,4 +1,4 @@
-//! The pages of `lockctl explain`: complete, well-formed, and true.
+//! The pages of `lockctl explain` on rules and topics: complete, well-formed, and true.
 //!
 //! A fenced block whose first line names a file (`hcl main.tf`) is that file, and a block `console`
 //! holds commands with what they print, where a line `...` stands for any lines. They are run in
@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use lockctl::diag::{RULES, Rule, Texts, Topic};
+use lockctl::diag::{Area, RULES, Rule, TOPICS, Texts};
 use lockctl::report::page::{Part, parts};
 
 use crate::lab::Lab;
@@ -38,17 +38,30 @@ fn pages() -> impl Iterator<Item = (&'static Rule, &'static str)> {
 #[test]
 fn every_rule_has_one_page_and_no_page_is_left_over() {
     let rules: Vec<&str> = RULES.iter().map(|rule| rule.name).collect();
-    let listed = Topic::ALL.into_iter().flat_map(Topic::rules);
+    let listed = Area::ALL.into_iter().flat_map(Area::rules);
     let mut listed: Vec<&str> = listed.map(|rule| rule.name).collect();
     listed.sort_unstable();
-    assert_eq!(listed, rules, "every topic is listed");
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/diag/pages");
+    assert_eq!(listed, rules, "every area is listed");
+    assert_eq!(names_in("pages"), rules);
+}
+
+#[test]
+fn every_topic_has_one_page_and_no_page_is_left_over() {
+    let topics: Vec<&str> = TOPICS.iter().map(|topic| topic.name).collect();
+    assert_eq!(names_in("topics"), topics);
+}
+
+/// The names of the pages in a directory, sorted.
+fn names_in(dir: &str) -> Vec<String> {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("src/diag")
+        .join(dir);
     let files = std::fs::read_dir(dir).unwrap().map(|entry| {
         let name = entry.unwrap().file_name().into_string().unwrap();
         name.strip_suffix(".md").unwrap().to_owned()
     });
     let files: BTreeSet<String> = files.collect();
-    assert!(files.iter().eq(&rules), "{files:?}");
+    files.into_iter().collect()
 }
 
 #[test]
@@ -61,7 +74,6 @@ fn pages_are_well_formed() {
 fn check_form(rule: &Rule, page: &str) {
     let name = rule.name;
     assert!(page.starts_with(&format!("# {name}\n\n## ")), "{name}");
-    assert!(page.ends_with('\n') && !page.ends_with("\n\n"), "{name}");
     let parts = parts(page);
     let headings = parts.iter().filter_map(|part| match part {
         Part::Heading(text) => Some(*text),
@@ -80,6 +92,26 @@ fn check_form(rule: &Rule, page: &str) {
             assert!(lines.len() <= CODE_LINES, "{name}: {lines:?}");
         }
     }
+    let text = check_lines(name, page);
+    assert!(TEXT_LINES.contains(&text), "{name} has {text} lines");
+}
+
+#[test]
+fn pages_of_topics_are_well_formed() {
+    for topic in TOPICS {
+        let (name, page) = (topic.name, topic.page);
+        assert!(page.starts_with("# "), "{name}");
+        // What a terminal shows has neither tables nor links.
+        assert!(!page.contains("\n|") && !page.contains("]("), "{name}");
+        let width = topic.summary.chars().count();
+        assert!(width <= 50 && !topic.summary.ends_with('.'), "{name}");
+        check_lines(name, page);
+    }
+}
+
+/// Holds the lines of a page to its form, and returns how many of text there are.
+fn check_lines(name: &str, page: &str) -> usize {
+    assert!(page.ends_with('\n') && !page.ends_with("\n\n"), "{name}");
     let (mut text, mut in_code) = (0, false);
     for line in page.lines() {
         assert_eq!(line, line.trim_end(), "{name}");
@@ -92,10 +124,10 @@ fn check_form(rule: &Rule, page: &str) {
         in_code ^= is_fence;
     }
     assert!(!in_code, "{name}: a fence is not closed");
-    assert!(TEXT_LINES.contains(&text), "{name} has {text} lines");
+    text
 }
 
-/// What stands in a page to switch the rule off does that, and nothing else is wrong with it.
+/// The block of a page that switches the rule off does that, and nothing else is wrong with it.
 #[test]
 fn pages_say_truly_how_to_switch_a_rule_off() {
     let mut checked = 0;
@@ -124,23 +156,60 @@ fn pages_say_truly_how_to_switch_a_rule_off() {
     assert!(checked > 0);
 }
 
+/// Nothing is wrong with a project file that the page of a topic shows.
 #[test]
-fn examples_are_true() {
-    let (mut run, mut told, mut untrue) = (0, Vec::new(), Vec::new());
-    for (rule, page) in pages() {
-        match check_examples(rule.name, page, &mut untrue) {
-            0 => told.push(rule.name),
-            commands => run += commands,
+fn project_files_of_topics_are_sound() {
+    let mut checked = 0;
+    for topic in TOPICS {
+        for part in parts(topic.page) {
+            let Part::Code {
+                file: Some(lockctl::project::FILE_NAME),
+                lines,
+                ..
+            } = part
+            else {
+                continue;
+            };
+            let mut texts = Texts::default();
+            let file = texts.add(lockctl::project::FILE_NAME, lines.join("\n").into());
+            let (_, problems) = lockctl::project::parse(file, texts.bytes(file));
+            assert!(problems.is_empty(), "{}: {problems:?}", topic.name);
+            checked += 1;
         }
     }
-    let told_names = told.join(", ");
-    println!("{run} commands of pages were run; without any: {told_names}");
-    assert!(untrue.is_empty(), "{}", untrue.join("\n"));
-    assert!(told.len() * 4 < pages().count(), "most examples are run");
+    assert!(checked > 0);
 }
 
-/// Runs the commands of a page, and returns how many there are; what is not as shown is added.
-fn check_examples(name: &str, page: &str, untrue: &mut Vec<String>) -> usize {
+#[test]
+fn examples_are_true() {
+    let (mut run, mut without, mut untrue) = (0, Vec::new(), Vec::new());
+    for (rule, page) in pages() {
+        let Examples { commands, finds } = check_examples(rule.name, page, &mut untrue);
+        run += commands;
+        if commands == 0 {
+            without.push(rule.name);
+        } else if !finds {
+            untrue.push(format!("{}: no command finds it", rule.name));
+        }
+    }
+    for topic in TOPICS {
+        run += check_examples(topic.name, topic.page, &mut untrue).commands;
+    }
+    let names = without.join(", ");
+    println!("{run} commands of pages were run; rules without any: {names}");
+    assert!(untrue.is_empty(), "{}", untrue.join("\n"));
+    assert!(without.len() * 4 < pages().count(), "most examples are run");
+}
+
+/// What the commands of a page came to.
+struct Examples {
+    commands: usize,
+    /// Whether one of them found what the rule of the page is about.
+    finds: bool,
+}
+
+/// Runs the commands of a page; what is not as shown is added.
+fn check_examples(name: &str, page: &str, untrue: &mut Vec<String>) -> Examples {
     let lab = Lab::new();
     let mut commands = 0;
     let mut finds = false;
@@ -163,12 +232,14 @@ fn check_examples(name: &str, page: &str, untrue: &mut Vec<String>) -> usize {
                 assert_eq!(words.next(), Some("lockctl"), "{name}: {command}");
                 let words: Vec<&str> = words.collect();
                 let outcome = lab.run(&words);
-                // What stands on either stream is shown, as a terminal would. The directory was
+                // What either stream holds is shown, as a terminal would. The directory was
                 // named by `-C`, so commands in advice name it.
                 let printed = outcome.stdout + &outcome.stderr;
                 let printed = printed.replace(" .`", "`").replace(" . --", " --");
-                let json = lab.run(&[&words[..], &["--format", "json"]].concat());
-                finds |= json.stdout.contains(&format!("\"rule\": \"{name}\""));
+                if !words.contains(&"--format") {
+                    let json = lab.run(&[&words[..], &["--format", "json"]].concat());
+                    finds |= json.stdout.contains(&format!("\"rule\": \"{name}\""));
+                }
                 let same = snapbox::Assert::new().try_eq(
                     Some(&name),
                     printed.trim_end().into(),
@@ -179,10 +250,7 @@ fn check_examples(name: &str, page: &str, untrue: &mut Vec<String>) -> usize {
             }
         }
     }
-    if commands > 0 && !finds {
-        untrue.push(format!("{name}: no command finds it"));
-    }
-    commands
+    Examples { commands, finds }
 }
 
 /// Splits the lines of a console into commands and what each prints.

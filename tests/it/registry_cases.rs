@@ -17,7 +17,7 @@ use crate::scenarios::lock_hashes;
 
 const PLATFORMS: [&str; 3] = ["darwin_arm64", "linux_amd64", "windows_386"];
 
-/// What lockctl does otherwise, and the sentence of the README that says why.
+/// What lockctl does otherwise, and the sentence of the page on differences that says why.
 const DIFFERENCES: &[(&str, u8, &str)] = &[
     (
         "registry/signed_init_foreign_h1_only",
@@ -250,10 +250,10 @@ fn cases_of_signed_registries() {
 }
 
 #[test]
-fn every_difference_is_in_the_readme() {
-    let readme = include_str!("../../README.md");
-    let readme = readme.split_whitespace().collect::<Vec<_>>().join(" ");
+fn every_difference_is_on_its_page() {
+    let page = include_str!("../../src/diag/topics/differences.md");
+    let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
     for (id, _, sentence) in DIFFERENCES {
-        assert!(readme.contains(sentence), "{id}: {sentence}");
+        assert!(page.contains(sentence), "{id}: {sentence}");
     }
 }

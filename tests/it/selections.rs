@@ -21,7 +21,7 @@ use serde_json::Value;
 use crate::cases;
 
 /// The program crashes on a mirror directory named with a number above 64 bits; lockctl passes
-/// it over and selects the other version (README, *Deliberate differences*).
+/// it over and selects the other version (`lockctl explain differences`).
 const CRASH: (&str, &str) = ("selection/61", "1.0.0");
 
 /// Titles that programs print beside the one that counts: warnings, and a summary of errors.
@@ -236,7 +236,7 @@ fn sources_in_configuration_are_judged_as_recorded() {
     }
 }
 
-/// Sources that the programs accept and then cannot lock (README, *Deliberate differences*).
+/// Sources that the programs accept and then cannot lock (`lockctl explain differences`).
 fn refused_on_purpose(id: &str) -> Option<&'static str> {
     match id {
         // terraform-x in one part, and a namespace with the full stop of another script.

@@ -2,10 +2,10 @@
 
 use clap::Args;
 
-/// Explain rules: what a finding means, what follows, how to fix it
+/// Explain findings by rule, and topics such as exit codes
 #[derive(Clone, Debug, Args)]
 pub(in crate::cli) struct Explain {
-    /// Names of rules, as they stand in brackets in findings [default: a list of all]
-    #[arg(value_name = "RULE")]
-    pub(in crate::cli) rules: Vec<String>,
+    /// Rules, as named in brackets in findings, or topics [default: list all of them]
+    #[arg(value_name = "NAME")]
+    pub(in crate::cli) names: Vec<String>,
 }

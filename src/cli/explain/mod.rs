@@ -1,11 +1,11 @@
-//! `lockctl explain`: what rules mean.
+//! `lockctl explain`: what rules mean, and pages about lockctl as a whole.
 
 mod args;
 mod text;
 
 use crate::cli::args::Common;
 use crate::cli::{Command, Look, Stderr, World};
-use crate::diag::{RULES, Rule, Topic, nearest};
+use crate::diag::{Area, RULES, Rule, TOPICS, Topic, nearest};
 use crate::report::{Block, CommandResult, Failure, Sentence, Subject, json};
 pub(in crate::cli) use args::Explain;
 
@@ -23,42 +23,59 @@ impl Command for Explain {
 }
 
 fn run(_: &Common, args: &Explain, _: World<'_>) -> CommandResult {
-    let mut rules: Vec<&'static Rule> = Vec::new();
+    if args.names.is_empty() {
+        let rules = Area::ALL.into_iter().flat_map(Area::rules).map(rule_row);
+        let all = Subject::Pages(TOPICS.iter().map(topic_row).collect(), rules.collect());
+        let text = "`lockctl explain NAME` shows the page of a topic or rule";
+        return CommandResult {
+            remarks: vec![Sentence::note(text)],
+            ..CommandResult::of("explain", all)
+        };
+    }
+    let mut topics: Vec<json::Topic> = Vec::new();
+    let mut rules: Vec<json::Rule> = Vec::new();
     let mut failures = Vec::new();
-    for name in &args.rules {
-        match RULES.iter().find(|rule| rule.name == name) {
-            Some(rule) if rules.contains(&rule) => {}
-            Some(rule) => rules.push(rule),
-            None => failures.push(unknown(name)),
+    for name in &args.names {
+        if let Some(topic) = TOPICS.iter().find(|topic| topic.name == name) {
+            if !topics.iter().any(|row| row.topic == name) {
+                let page = Some(topic.page);
+                topics.push(json::Topic {
+                    page,
+                    ..topic_row(topic)
+                });
+            }
+        } else if let Some(rule) = RULES.iter().find(|rule| rule.name == name) {
+            if !rules.iter().any(|row| row.rule == name) {
+                let page = Some(rule.page);
+                rules.push(json::Rule {
+                    page,
+                    ..rule_row(rule)
+                });
+            }
+        } else {
+            failures.push(unknown(name));
         }
     }
-    if !failures.is_empty() {
-        return CommandResult::failed("explain", failures);
-    }
-    let mut remarks = Vec::new();
-    let rows: Vec<json::Rule> = if rules.is_empty() {
-        let text = "`lockctl explain RULE` says what follows from it and how to fix it";
-        remarks.push(Sentence::note(text));
-        let listed = Topic::ALL.into_iter().flat_map(Topic::rules);
-        listed.map(row).collect()
+    if failures.is_empty() {
+        CommandResult::of("explain", Subject::Pages(topics, rules))
     } else {
-        let row_with_page = |rule: &'static Rule| json::Rule {
-            page: Some(rule.page),
-            ..row(rule)
-        };
-        rules.into_iter().map(row_with_page).collect()
-    };
-    CommandResult {
-        remarks,
-        ..CommandResult::of("explain", Subject::Rules(rows))
+        CommandResult::failed("explain", failures)
     }
 }
 
-fn row(rule: &'static Rule) -> json::Rule {
+fn topic_row(topic: &'static Topic) -> json::Topic {
+    json::Topic {
+        topic: topic.name,
+        summary: topic.summary,
+        page: None,
+    }
+}
+
+fn rule_row(rule: &'static Rule) -> json::Rule {
     json::Rule {
         rule: rule.name,
         level: rule.level().into(),
-        topic: rule.topic.title(),
+        topic: rule.area.title(),
         meaning: rule.meaning,
         page: None,
     }
@@ -67,12 +84,12 @@ fn row(rule: &'static Rule) -> json::Rule {
 fn unknown(name: &str) -> Failure {
     let offered = meant(name);
     let help = match offered.as_slice() {
-        [] => "`lockctl explain` lists all rules".to_owned(),
+        [] => "`lockctl explain` lists all topics and rules".to_owned(),
         [one] => format!("did you mean {one}?"),
         several => format!("did you mean one of {}?", several.join(", ")),
     };
     Failure {
-        title: format!("there is no rule {name:?}"),
+        title: format!("there is no rule or topic {name:?}"),
         help: Some(help),
         ..Failure::default()
     }
@@ -81,7 +98,10 @@ fn unknown(name: &str) -> Failure {
 /// Returns the names that may be meant by one that is unknown: the nearest, else those that have the
 /// most words in common with it.
 fn meant(name: &str) -> Vec<&'static str> {
-    let all = || RULES.iter().map(|rule| rule.name);
+    let all = || {
+        let topics = TOPICS.iter().map(|topic| topic.name);
+        topics.chain(RULES.iter().map(|rule| rule.name))
+    };
     let name = name.to_lowercase();
     if let Some(one) = nearest(&name, all()) {
         return vec![one];
@@ -102,6 +122,11 @@ mod tests {
         assert_eq!(meant("provider-not-lockd"), ["provider-not-locked"]);
         assert_eq!(meant("Provider-Not-Locked"), ["provider-not-locked"]);
         assert_eq!(meant("locked provider"), ["provider-not-locked"]);
+        assert_eq!(meant("exit-code"), ["exit-codes"]);
+        assert_eq!(
+            meant("project"),
+            ["project-file", "project-invalid", "project-odd"]
+        );
         assert_eq!(
             meant("platforms"),
             ["platforms-incomplete", "platforms-unattributed"]

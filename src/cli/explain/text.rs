@@ -1,9 +1,9 @@
-//! How `lockctl explain` reads: a table of all rules, or their pages.
+//! How `lockctl explain` reads: a table of all topics and rules, or their pages.
 
 use std::fmt::Write as _;
 
 use crate::cli::Look;
-use crate::diag::{Level, RULES, Rule, Topic, named};
+use crate::diag::{Area, Level, RULES, Rule, TOPICS, Topic, named};
 use crate::report::{Block, CommandResult, Subject, page, reading};
 
 /// How narrow the column of meanings gets at most.
@@ -11,45 +11,34 @@ const MIN_MEANING: usize = 20;
 
 /// Returns what people read of a result.
 pub(super) fn blocks(result: &CommandResult, look: Look) -> Vec<Block> {
-    let Subject::Rules(rows) = &result.subject else {
+    let Subject::Pages(topics, rules) = &result.subject else {
         return Vec::new();
     };
-    let has_pages = rows.iter().any(|row| row.page.is_some());
-    match (has_pages, look.markdown) {
-        (false, true) => vec![Block::Page(markdown(), look.columns)],
-        (false, false) => table(look.columns),
-        (true, _) => pages(rows.iter().map(|row| named(row.rule)), look),
+    let page = |page: &'static str| vec![Block::Page(page.to_owned(), look.columns)];
+    let of_topics = topics.iter().filter_map(|row| row.page).map(page);
+    let of_rules = rules.iter().filter(|row| row.page.is_some());
+    let of_rules = of_rules.map(|row| match named(row.rule) {
+        rule if look.markdown => page(rule.page),
+        rule => shown(rule, look.columns),
+    });
+    let pages: Vec<Vec<Block>> = of_topics.chain(of_rules).collect();
+    match (pages.is_empty(), look.markdown) {
+        (false, true) => pages.join(&Block::Page("\n".to_owned(), look.columns)),
+        (false, false) => pages.join(&Block::Lines(vec![String::new()])),
+        (true, true) => vec![Block::Page(markdown(), look.columns)],
+        (true, false) => table(look.columns),
     }
-}
-
-/// Shows pages, with an empty line between them.
-fn pages<'a>(rules: impl Iterator<Item = &'a Rule>, look: Look) -> Vec<Block> {
-    let mut blocks = Vec::new();
-    for rule in rules {
-        let is_first = blocks.is_empty();
-        if look.markdown {
-            let gap = if is_first { "" } else { "\n" };
-            let page = format!("{gap}{}", rule.page);
-            blocks.push(Block::Page(page, look.columns));
-            continue;
-        }
-        if !is_first {
-            blocks.push(Block::Lines(vec![String::new()]));
-        }
-        blocks.extend(shown(rule, look.columns));
-    }
-    blocks
 }
 
 /// Shows a page below the line that findings of the rule have.
-fn shown(rule: &Rule, columns: usize) -> [Block; 4] {
+fn shown(rule: &Rule, columns: usize) -> Vec<Block> {
     let meaning = match rule.level() {
         Level::As(_) => rule.meaning.to_owned(),
         Level::Off => format!("{} (off, unless a project file sets a level)", rule.meaning),
     };
     let tone = reading::tone(rule.severity);
     let (_, page) = rule.page.split_once("\n\n").unwrap_or_default();
-    [
+    vec![
         Block::Heading(rule.name.to_owned()),
         Block::Remark(tone, meaning),
         Block::Lines(vec![String::new()]),
@@ -57,21 +46,23 @@ fn shown(rule: &Rule, columns: usize) -> [Block; 4] {
     ]
 }
 
-/// Lists all rules for a terminal, below their topics.
+/// Lists all topics and rules for a terminal.
 fn table(columns: usize) -> Vec<Block> {
     let names = RULES.iter().map(|rule| rule.name.len());
     let names = names.max().unwrap_or_default();
+    let topic_names = TOPICS.iter().map(|topic| topic.name.len());
+    let topic_names = topic_names.max().unwrap_or_default();
+    let topic_line = |topic: &Topic| format!("  {:topic_names$}  {}", topic.name, topic.summary);
+    let topics = TOPICS.iter().map(topic_line).collect();
+    let mut blocks = vec![Block::Heading("Topics".to_owned()), Block::Lines(topics)];
     let levels = RULES.iter().map(|rule| rule.level().to_string().len());
     let levels = levels.max().unwrap_or_default();
     let before = names + levels + 6;
     let room = columns.saturating_sub(before).max(MIN_MEANING);
-    let mut blocks = Vec::new();
-    for (at, topic) in Topic::ALL.into_iter().enumerate() {
-        if at > 0 {
-            blocks.push(Block::Lines(vec![String::new()]));
-        }
-        blocks.push(Block::Heading(topic.title().to_owned()));
-        for rule in topic.rules() {
+    for area in Area::ALL {
+        blocks.push(Block::Lines(vec![String::new()]));
+        blocks.push(Block::Heading(area.title().to_owned()));
+        for rule in area.rules() {
             let words: Vec<&str> = rule.meaning.split_whitespace().collect();
             let level = rule.level().to_string();
             let mut lines = page::wrapped(&words, room).into_iter();
@@ -84,16 +75,20 @@ fn table(columns: usize) -> Vec<Block> {
     blocks
 }
 
-/// Lists all rules as Markdown.
+/// Lists all topics and rules as Markdown.
 fn markdown() -> String {
-    let mut text = "# Rules\n".to_owned();
-    for topic in Topic::ALL {
+    let mut text = "# Topics\n\n| Topic | About |\n|---|---|\n".to_owned();
+    for topic in TOPICS {
+        let _ = writeln!(text, "| `{}` | {} |", topic.name, topic.summary);
+    }
+    text.push_str("\n# Rules\n");
+    for area in Area::ALL {
         let _ = write!(
             text,
             "\n## {}\n\n| Rule | Level | Meaning |\n|---|---|---|\n",
-            topic.title()
+            area.title()
         );
-        for rule in topic.rules() {
+        for rule in area.rules() {
             let (name, level, meaning) = (rule.name, rule.level(), rule.meaning);
             let _ = writeln!(text, "| `{name}` | {level} | {meaning} |");
         }

@@ -27,7 +27,7 @@ pub use provider::{
     CheckedProvider, LockedHash, LockedProvider, Provenance, Provider, RemovedProvider, ShownHash,
     ShownProvider, Signer, SignerClass,
 };
-pub use rule::{Level, Rule};
+pub use rule::{Level, Rule, Topic};
 pub use schema::schema;
 
 use std::fmt::Display;
@@ -46,8 +46,8 @@ pub const FORMAT_VERSION: &str = "1.0";
 
 /// What every command of lockctl prints with `--format json`: one object.
 ///
-/// Fields and words are only ever added as long as the major part of the version stands, so pass
-/// over those that you do not know.
+/// Fields and words are only ever added as long as the major part of the version is the same, so
+/// ignore those that you do not know.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(title = "Output of lockctl")]
 pub struct Document<'a> {
@@ -71,7 +71,10 @@ pub struct Document<'a> {
     /// What to think of all changes; only of `diff`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<&'a Verdict>,
-    /// Rules: all of them by topic, or those that were named, in that order; only of `explain`.
+    /// Topics: all of them, or those that were named, in that order; only of `explain`.
+    #[serde(skip_serializing_if = "<[Topic]>::is_empty")]
+    pub topics: &'a [Topic],
+    /// Rules: all of them by heading, or those that were named, in that order; only of `explain`.
     #[serde(skip_serializing_if = "<[Rule]>::is_empty")]
     pub rules: &'a [Rule],
     /// Directories with configuration that no root covers, where roots were looked for.
@@ -178,7 +181,8 @@ impl<'a> Document<'a> {
             .iter()
             .map(|root| Root::of(root, &result.texts, &as_typed))
             .collect();
-        let (mut packages, mut rules): (Vec<&Package>, &[Rule]) = (Vec::new(), &[]);
+        let mut packages: Vec<&Package> = Vec::new();
+        let (mut topics, mut rules): (&[Topic], &[Rule]) = (&[], &[]);
         let (mut files, mut verdict) = (None, None);
         match &result.subject {
             Subject::Roots(_) | Subject::Text(_) => {}
@@ -191,7 +195,7 @@ impl<'a> Document<'a> {
             Subject::Packages(all) => {
                 packages = all.iter().map(|one| &one.package).collect();
             }
-            Subject::Rules(all) => rules = all,
+            Subject::Pages(of_topics, of_rules) => (topics, rules) = (of_topics, of_rules),
         }
         Self {
             format_version: FORMAT_VERSION,
@@ -205,6 +209,7 @@ impl<'a> Document<'a> {
             packages,
             files,
             verdict,
+            topics,
             rules,
             not_locked: result.not_locked.as_deref().unwrap_or_default(),
         }

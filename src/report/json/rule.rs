@@ -1,4 +1,4 @@
-//! Rules: the kinds of fault that have a name.
+//! Rules, the kinds of fault that have a name, and topics.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -10,9 +10,9 @@ use crate::diag::{self, Severity};
 pub struct Rule {
     /// Its name, as in the field of that name of findings.
     pub rule: &'static str,
-    /// What becomes of its findings unless a project file says otherwise.
+    /// The level of its findings unless a project file says otherwise.
     pub level: Level,
-    /// What it is about, with others: a heading.
+    /// The heading under which it is listed.
     pub topic: &'static str,
     /// What it means, in one sentence without a period.
     pub meaning: &'static str,
@@ -21,11 +21,23 @@ pub struct Rule {
     pub page: Option<&'static str>,
 }
 
-/// What becomes of the findings of a rule.
+/// A topic: a page about lockctl as a whole.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Topic {
+    /// Its name, as typed.
+    pub topic: &'static str,
+    /// What it is about, without a period.
+    pub summary: &'static str,
+    /// Its page of documentation, in Markdown; only if the topic was named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub page: Option<&'static str>,
+}
+
+/// The level of the findings of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Level {
-    /// They are not told.
+    /// They are not reported.
     Off,
     /// They are notes, which change no exit code.
     Note,

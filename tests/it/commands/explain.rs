@@ -1,6 +1,6 @@
-//! `explain`: pages, the list of rules, and names that are unknown.
+//! `explain`: pages, the list of topics and rules, and names that are unknown.
 
-use lockctl::diag::RULES;
+use lockctl::diag::{RULES, TOPICS};
 use snapbox::{assert_data_eq, str};
 
 use super::{assert_exit, simple};
@@ -34,6 +34,35 @@ Example
 }
 
 #[test]
+fn explain_shows_topics_before_rules() {
+    let outcome = Lab::new().run(&["explain", "lock-missing", "exit-codes", "git"]);
+    assert_exit(&outcome, 0);
+    let headings = outcome.stdout.lines();
+    let headings =
+        headings.filter(|line| ["Exit codes", "Lock files in git", "lock-missing"].contains(line));
+    let headings: Vec<&str> = headings.collect();
+    assert_eq!(
+        headings,
+        ["Exit codes", "Lock files in git", "lock-missing"]
+    );
+    assert!(
+        outcome.stdout.contains("\n  - `0`: done"),
+        "{}",
+        outcome.stdout
+    );
+
+    let outcome = Lab::new().run(&["explain", "git", "trust", "--format", "markdown"]);
+    let page = |name: &str| {
+        let found = TOPICS.iter().find(|topic| topic.name == name);
+        found.unwrap().page
+    };
+    assert_eq!(
+        outcome.stdout,
+        format!("{}\n{}", page("git"), page("trust"))
+    );
+}
+
+#[test]
 fn explain_wraps_pages_as_the_terminal_is_wide() {
     let mut lab = Lab::new();
     lab.env.terminal = true;
@@ -62,7 +91,7 @@ fn explain_prints_several_pages_as_they_are() {
 }
 
 #[test]
-fn explain_lists_every_rule_once() {
+fn explain_lists_every_topic_and_rule_once() {
     let lab = Lab::new();
     let outcome = lab.run(&["explain"]);
     assert_exit(&outcome, 0);
@@ -72,8 +101,10 @@ fn explain_lists_every_rule_once() {
     });
     let mut names: Vec<&str> = names.collect();
     names.sort_unstable();
-    let rules: Vec<&str> = RULES.iter().map(|rule| rule.name).collect();
-    assert_eq!(names, rules);
+    let topics = TOPICS.iter().map(|topic| topic.name);
+    let mut all: Vec<&str> = topics.chain(RULES.iter().map(|rule| rule.name)).collect();
+    all.sort_unstable();
+    assert_eq!(names, all);
     assert!(
         outcome
             .stdout
@@ -83,11 +114,15 @@ fn explain_lists_every_rule_once() {
     assert!(lab.run(&["explain", "-q"]).stderr.is_empty());
 
     let outcome = lab.run(&["explain", "--format", "markdown"]);
-    let row = "| `lock-missing` | error | a root has configuration but no lock file |";
-    assert!(
-        outcome.stdout.lines().any(|line| line == row),
-        "{outcome:#?}"
-    );
+    for row in [
+        "| `lock-missing` | error | a root has configuration but no lock file |",
+        "| `exit-codes` | what 0, 1 and 2 mean |",
+    ] {
+        assert!(
+            outcome.stdout.lines().any(|line| line == row),
+            "{outcome:#?}"
+        );
+    }
 }
 
 #[test]
@@ -101,6 +136,14 @@ fn explain_gives_programs_the_same() {
     let all = read(&[]);
     assert_eq!(all["rules"].as_array().unwrap().len(), RULES.len());
     assert!(all["rules"][0].get("page").is_none());
+    assert_eq!(all["topics"].as_array().unwrap().len(), TOPICS.len());
+    assert!(all["topics"][0].get("page").is_none());
+    let both = read(&["trust", "lock-missing"]);
+    assert_eq!(both["rules"].as_array().unwrap().len(), 1);
+    assert_eq!(both["topics"].as_array().unwrap().len(), 1);
+    assert_eq!(both["topics"][0]["topic"], "trust");
+    let page = both["topics"][0]["page"].as_str().unwrap();
+    assert!(page.starts_with("# Which hashes are trusted\n"));
     let one = &read(&["platforms-incomplete"])["rules"][0];
     assert_eq!(one["rule"], "platforms-incomplete");
     assert_eq!(one["level"], "warning");
@@ -110,18 +153,20 @@ fn explain_gives_programs_the_same() {
 
 #[test]
 fn explain_offers_names_for_those_that_are_unknown() {
-    let outcome = Lab::new().run(&["explain", "lock-mising", "platforms", "lock-missing", "x"]);
+    let outcome = Lab::new().run(&["explain", "lock-mising", "platforms", "exit-code", "x"]);
     assert_exit(&outcome, 2);
     assert_eq!(outcome.stdout, "");
     assert_data_eq!(
         outcome.stderr,
         str![[r#"
-error: there is no rule "lock-mising"
+error: there is no rule or topic "lock-mising"
   help: did you mean lock-missing?
-error: there is no rule "platforms"
+error: there is no rule or topic "platforms"
   help: did you mean one of platforms-incomplete, platforms-unattributed?
-error: there is no rule "x"
-  help: `lockctl explain` lists all rules
+error: there is no rule or topic "exit-code"
+  help: did you mean exit-codes?
+error: there is no rule or topic "x"
+  help: `lockctl explain` lists all topics and rules
 
 "#]]
     );
@@ -129,7 +174,7 @@ error: there is no rule "x"
     assert_exit(&outcome, 2);
     let document: serde_json::Value = serde_json::from_str(&outcome.stdout).unwrap();
     let title = &document["roots"][0]["failures"][0]["title"];
-    assert_eq!(title, "there is no rule \"x\"");
+    assert_eq!(title, "there is no rule or topic \"x\"");
 }
 
 #[test]

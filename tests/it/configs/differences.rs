@@ -28,7 +28,7 @@ pub(super) struct Differences {
 
 #[derive(Serialize, Deserialize)]
 struct Deliberate {
-    /// Why; the README says the same.
+    /// Why; the page on differences says the same.
     reason: String,
     /// What a comparison finds: `missed`, `other-error` or `wrong`.
     verdict: String,
@@ -201,15 +201,15 @@ fn few_other_cases_wait_for_values() {
 }
 
 #[test]
-fn every_deliberate_difference_is_in_the_readme() {
+fn every_deliberate_difference_is_on_its_page() {
     let differences = Differences::read();
     if !differences.pending.is_empty() {
         println!("skipped: {} cases are pending", differences.pending.len());
         return;
     }
-    let readme = include_str!("../../../README.md");
-    let readme = readme.split_whitespace().collect::<Vec<_>>().join(" ");
+    let page = include_str!("../../../src/diag/topics/differences.md");
+    let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
     for Deliberate { reason, .. } in &differences.deliberate {
-        assert!(readme.contains(reason), "{reason:?}");
+        assert!(page.contains(reason), "{reason:?}");
     }
 }

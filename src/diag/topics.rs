@@ -1,0 +1,59 @@
+//! The pages of `lockctl explain` that are about lockctl as a whole, beside those of the rules.
+
+/// A page about lockctl as a whole, as the exit codes are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Topic {
+    /// Its name, as typed.
+    pub name: &'static str,
+    /// What it is about, without a period.
+    pub summary: &'static str,
+    /// The page: Markdown that begins with a heading, of the same kind as the page of a rule.
+    pub page: &'static str,
+}
+
+/// Makes the table of topics: name, module that shows the page in the documentation, summary. The
+/// page is the file of that name.
+macro_rules! topics {
+    ($($name:literal, $module:ident: $summary:literal;)*) => {
+        /// Every topic, sorted by name.
+        pub const TOPICS: &[Topic] = &[$(Topic {
+            name: $name,
+            summary: $summary,
+            page: include_str!(concat!("topics/", $name, ".md")),
+        }),*];
+
+        $(
+            pub mod $module {
+                #![doc = include_str!(concat!("topics/", $name, ".md"))]
+            }
+        )*
+    };
+}
+
+topics! {
+    "ci", ci: "GitHub Actions, GitLab, pre-commit";
+    "configuration", configuration: "what is read of a configuration and its modules";
+    "differences", differences: "where lockctl acts otherwise than the programs";
+    "exit-codes", exit_codes: "what 0, 1 and 2 mean";
+    "flavors", flavors: "whose rules apply: Terraform or OpenTofu";
+    "formats", formats: "JSON, Markdown, SARIF, JUnit and other output";
+    "git", git: "merge driver, readable diffs, review of a branch";
+    "limits", limits: "how large input may be, how slow a server";
+    "matrix", matrix: "how init, plan and validate are predicted";
+    "network", network: "registries, mirrors, credentials, proxies";
+    "project-file", project_file: ".lockctl.hcl: platforms, rules, policy";
+    "roots", roots: "which directories -r finds";
+    "trust", trust: "which hashes are recorded, and why";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_sorted_and_none_is_a_rule() {
+        assert!(TOPICS.is_sorted_by(|a, b| a.name < b.name));
+        let is_rule = |name| crate::diag::RULES.iter().any(|rule| rule.name == name);
+        assert!(!TOPICS.iter().any(|topic| is_rule(topic.name)));
+    }
+}
