@@ -9,9 +9,9 @@ use super::{Diagnostic, Severity};
 pub struct Rule {
     /// The name: in output, in JSON, in the project file.
     pub name: &'static str,
-    /// How bad its findings are unless somebody says otherwise, as far as they are told.
+    /// How bad its findings are by default, if they are reported.
     pub severity: Severity,
-    /// Whether its findings are told only where a project file states a level for them.
+    /// Whether its findings are reported only if a project file states a level for them.
     pub is_off: bool,
     /// What it means, in one sentence.
     pub meaning: &'static str,
@@ -79,7 +79,7 @@ impl Area {
     }
 }
 
-/// What becomes of the findings of a rule.
+/// The level of the findings of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
     /// They are not shown, and change no exit code.
@@ -89,7 +89,7 @@ pub enum Level {
 }
 
 impl Rule {
-    /// Returns what becomes of its findings where nobody states a level.
+    /// Returns the level of its findings unless a project file states one.
     #[must_use]
     pub const fn level(&self) -> Level {
         if self.is_off {
@@ -119,7 +119,7 @@ impl fmt::Display for Level {
 }
 
 /// Makes the table of rules: name, area, severity, meaning. The page is the file of that name. `off`
-/// means that nobody follows the rule unless a project file says so.
+/// means that the rule is off unless a project file states a level.
 macro_rules! rules {
     ($($name:literal, $area:ident, $severity:ident $($off:ident)?: $meaning:literal;)*) => {
         &[$(Rule {
@@ -133,7 +133,7 @@ macro_rules! rules {
     };
 }
 
-/// Tells whether the word `off` stands there.
+/// Returns whether the word `off` is given.
 macro_rules! is_off {
     () => {
         false
@@ -150,21 +150,21 @@ macro_rules! is_off {
 #[must_use]
 pub fn named(name: &str) -> &'static Rule {
     let found = RULES.iter().find(|rule| rule.name == name);
-    found.expect("every name in the program stands in the table")
+    found.expect("every name in the program is in the table")
 }
 
 /// Every rule, sorted by name.
 pub const RULES: &[Rule] = rules![
     "address-malformed", Files, Error:
-        "what is written cannot be the address of a provider";
+        "a provider address is malformed";
     "address-not-canonical", LockFile, Error:
         "a lock file does not spell a provider address in full and canonical form";
     "cli-configuration-invalid", Settings, Error:
-        "a CLI configuration says something that can have no effect";
+        "a CLI configuration has a setting that can have no effect";
     "cli-configuration-missing", Settings, Warning:
-        "the CLI configuration file that a variable names is not there";
+        "the CLI configuration file that a variable names does not exist";
     "cli-configuration-not-followed", Settings, Note:
-        "a CLI configuration names mirrors, and lockctl asks registries";
+        "a CLI configuration names mirrors, and lock uses registries";
     "cli-configuration-without-effect", Settings, Warning:
         "a CLI configuration has a block that the program ignores";
     "configuration-invalid", Configuration, Error:
@@ -172,7 +172,7 @@ pub const RULES: &[Rule] = rules![
     "configuration-odd", Configuration, Note:
         "a configuration contains something that works but often surprises";
     "conflict-markers", Files, Error:
-        "a merge left its conflict markers in the file";
+        "a file has conflict markers of a merge";
     "constraint-invalid", Configuration, Error:
         "a version constraint in the configuration cannot be read";
     "constraints-malformed", LockFile, Error:
@@ -206,13 +206,13 @@ pub const RULES: &[Rule] = rules![
     "key-not-allowed", Policy, Error:
         "a release is signed by another key than the policy of the project file pins";
     "key-not-compared", Policy, Note:
-        "a pinned key is compared with nothing, because registries were not asked";
+        "a pinned key was not compared, because --upstream was not given";
     "label-wrong", Files, Error:
         "a block has too few or too many labels";
     "lock-missing", Requirements, Error:
         "a root has configuration but no lock file";
     "mirror-missing", Packages, Error:
-        "a filesystem mirror that the CLI configuration names is not there";
+        "a filesystem mirror of the CLI configuration does not exist";
     "module-lock", LockFile, Warning:
         "a lock file has blocks for modules, which no program uses";
     "module-not-visible", Configuration, Note:
@@ -224,21 +224,21 @@ pub const RULES: &[Rule] = rules![
     "newer-patch", Packages, Note:
         "a newer patch of the locked version is out";
     "not-constant", Files, Error:
-        "an expression stands where only a value is of use";
+        "an expression is used where only a constant value is allowed";
     "object-too-large", Files, Error:
         "an object has more than 10,000 items";
     "package-mismatch", Packages, Error:
         "a package on disk is not one that the lock file records";
     "package-misnamed", Packages, Warning:
-        "a package is signed under another name than that of its version and platform";
+        "a package is signed under the name of another version or platform";
     "package-missing", Packages, Warning:
-        "a registry announces a package that it does not have";
+        "a registry lists a package that it does not have";
     "package-not-locked", Packages, Error:
-        "a package that was named belongs to no entry of a lock file";
+        "a package given with --package belongs to no entry of a lock file";
     "package-odd", Packages, Warning:
-        "a package is built so unusually that programs disagree about its hash";
+        "programs disagree about the hash of a package";
     "package-repacked", Packages, Note:
-        "a zip holds what the lock file records, and is not the zip that was published";
+        "a zip has the recorded content, but is not the published zip";
     "package-stray-file", Packages, Error:
         "files were added to a package that is otherwise what the lock file records";
     "package-unreadable", Packages, Error:
@@ -248,35 +248,35 @@ pub const RULES: &[Rule] = rules![
     "platforms-incomplete", Platforms, Warning:
         "the lock file lacks hashes for wanted platforms";
     "platforms-unattributed", Platforms, Note:
-        "nothing tells which recorded hash belongs to which platform";
+        "the recorded hashes are not attributed to platforms";
     "project-invalid", Settings, Error:
-        "a project file says something that cannot be meant";
+        "a project file has an invalid setting";
     "project-odd", Settings, Note:
         "a project file names a platform that is rarely released for";
     "provider-not-allowed", Policy, Error:
-        "a provider is none of those that the policy of the project file allows";
+        "a provider is not allowed by the policy of the project file";
     "provider-not-locked", Requirements, Error:
         "the configuration requires a provider that the lock file lacks";
     "provider-not-required", Requirements, Warning:
         "the lock file has an entry that neither configuration nor state requires";
     "registry-warning", Packages, Warning:
-        "a registry wants users of a provider to know something";
+        "a registry sends a warning about a provider";
     "signature-odd", Packages, Warning:
-        "a signature counts, though its key has expired or its digest is weak";
+        "a signature is valid, but its key has expired or its digest is weak";
     "state-not-visible", Configuration, Note:
-        "the state cannot be seen, so what only it requires is unknown";
+        "the state is not visible, so what only it requires is unknown";
     "state-unreadable", Configuration, Error:
-        "the state names providers in a form that cannot be read";
+        "the providers of the state cannot be read";
     "syntax-error", Files, Error:
         "a file cannot be parsed";
     "test-directory-missing", Configuration, Warning:
-        "the directory that should hold test files is not there";
+        "the directory of test files does not exist";
     "type-invalid", Configuration, Error:
         "a type expression cannot be read";
     "unsupported-item", Files, Error:
-        "a file has an argument or block that does not belong there";
+        "a file has an argument or block that is not allowed there";
     "version-gone", Packages, Error:
-        "the registry does not offer the locked version any more";
+        "the registry does not list the locked version any more";
     "version-malformed", LockFile, Error:
         "the version in a lock file is wrong or not in canonical form";
     "version-missing", LockFile, Error:
@@ -286,7 +286,7 @@ pub const RULES: &[Rule] = rules![
     "versions-differ", Policy, Warning off:
         "roots lock different versions of one provider";
     "wrong-type", Files, Error:
-        "a value has a type that does not fit here";
+        "a value has the wrong type";
     "zh-missing", Platforms, Note:
         "an entry lacks the zh: hashes that its registry signs";
 ];
@@ -296,7 +296,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_rule_may_be_off_until_somebody_asks() {
+    fn a_rule_may_be_off_by_default() {
         let on = *named("platforms-incomplete");
         let off = Rule { is_off: true, ..on };
         let levels = [on, off].map(|rule| rule.level());

@@ -14,12 +14,12 @@ fn explain_shows_a_page_for_a_terminal() {
         outcome.stdout,
         str![[r#"
 conflict-markers
-error: a merge left its conflict markers in the file
+error: a file has conflict markers of a merge
 
 What it means
-  Lines that begin with `<<<<<<<`, `=======` or `>>>>>>>` stand in the file: a
-  merge or rebase stopped in conflict, and the result was committed or is not
-  settled yet. Marks inside of comments and strings do not count.
+  Lines that begin with `<<<<<<<`, `=======` or `>>>>>>>` are in the file: a
+  merge or rebase stopped with a conflict that is not resolved. Markers in
+  comments and strings do not count.
 
 If you leave it
 ...
