@@ -17,8 +17,9 @@ use std::path::{Component, Path, PathBuf};
 use rustix::fs::{self, AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::{RealDisk, TEMPORARY_PREFIX, refuse_other};
-use crate::world::{DirEntry, Disk, FileKind, Files, ReadSeek, Replaced, Scratch};
+use super::exclusive::{self, TEMPORARY_LETTERS, TEMPORARY_PREFIX};
+use super::{RealDisk, refuse_other, written_or_changed};
+use crate::world::{DirEntry, Disk, Exclusive, FileKind, Files, ReadSeek, Replaced, Scratch};
 
 /// The files of this machine, by absolute paths without links and without `..`.
 ///
@@ -84,6 +85,13 @@ impl<'p> Named<'p> {
         let file = File::from(self.open(SAFE.union(OFlags::NONBLOCK))?);
         refuse_other(&file.metadata()?)?;
         Ok(file)
+    }
+
+    /// Waits for the right to write in the directory.
+    fn exclusive(&self) -> io::Result<Exclusive> {
+        // What is locked has to be open for reading.
+        let dir = fs::openat(&self.dir, ".", DIRECTORY, Mode::empty());
+        exclusive::of_handle(dir.map(File::from).map_err(io::Error::from))
     }
 
     /// Reads the file as far as is needed to compare it with `expected` bytes.
@@ -168,8 +176,21 @@ impl Disk for LinkFreeDisk {
         }
     }
 
-    fn replace(&self, path: &Path, old: Option<&[u8]>, new: &[u8]) -> io::Result<Replaced> {
+    fn exclusive(&self, path: &Path) -> io::Result<Exclusive> {
+        Named::find(path)?.exclusive()
+    }
+
+    fn replace_held(
+        &self,
+        held: &Exclusive,
+        path: &Path,
+        old: Option<&[u8]>,
+        new: &[u8],
+    ) -> io::Result<Replaced> {
         let target = Named::find(path)?;
+        if held.is_held() {
+            remove_orphans(&target.dir);
+        }
         let mode = match target.stat() {
             Ok(stat) => Mode::from_raw_mode(stat.st_mode),
             Err(error) if error.kind() == io::ErrorKind::NotFound => NEW_MODE,
@@ -189,7 +210,8 @@ impl Disk for LinkFreeDisk {
             None => rename_to_new(&target.dir, from, to),
         };
         match renamed {
-            Ok(()) => Ok(Replaced::Done),
+            Ok(()) if held.is_held() => Ok(Replaced::Done),
+            Ok(()) => Ok(written_or_changed(target.current(new.len())?, new)),
             Err(Errno::EXIST) => Ok(Replaced::Changed),
             Err(error) => Err(error.into()),
         }
@@ -197,6 +219,7 @@ impl Disk for LinkFreeDisk {
 
     fn remove(&self, path: &Path, old: &[u8]) -> io::Result<Replaced> {
         let target = Named::find(path)?;
+        let _held = target.exclusive()?;
         if target.current(old.len())?.as_deref() != Some(old) {
             return Ok(Replaced::Changed);
         }
@@ -224,6 +247,26 @@ impl Disk for LinkFreeDisk {
     }
 }
 
+/// Removes temporary files of processes that have ended; what cannot be removed does no harm.
+fn remove_orphans(dir: &OwnedFd) {
+    // A directory on the way is perhaps open in a way in which it cannot be listed.
+    let readable = fs::openat(dir, ".", DIRECTORY, Mode::empty());
+    let entries = readable.and_then(fs::Dir::read_from);
+    for entry in entries.into_iter().flatten().flatten() {
+        let name = OsStr::from_bytes(entry.file_name().to_bytes());
+        if !exclusive::is_temporary(name) {
+            continue;
+        }
+        let file = fs::openat(dir, name, SAFE.union(OFlags::NONBLOCK), Mode::empty());
+        if let Ok(file) = file.map(File::from)
+            && file.metadata().is_ok_and(|found| found.is_file())
+            && exclusive::is_orphan(&file)
+        {
+            fs::unlinkat(dir, name, AtFlags::empty()).ok();
+        }
+    }
+}
+
 /// A file beside the one that it shall replace; removed unless it got that one's name.
 struct Temporary<'d> {
     dir: &'d OwnedFd,
@@ -237,16 +280,19 @@ impl<'d> Temporary<'d> {
         let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | SAFE;
         let made = tempfile::Builder::new()
             .prefix(TEMPORARY_PREFIX)
+            .rand_bytes(TEMPORARY_LETTERS)
             .disable_cleanup(true)
             .make_in(path, |path| {
                 let name = path.file_name().unwrap_or_default().to_owned();
                 let file = fs::openat(dir, &name, flags, Mode::from_raw_mode(0o600))?;
                 Ok((name, file))
             });
-        // The name of the temporary file says nothing to anybody.
+        // The name of the temporary file is of no use in a message.
         let made = made.map_err(|error| io::Error::from(error.kind()))?;
         let ((name, file), _) = made.into_parts();
         let file = File::from(file);
+        // Where that fails nobody removes it, either.
+        file.try_lock().ok();
         Ok(Self { dir, name, file })
     }
 }

@@ -6,6 +6,7 @@
 )]
 
 mod certificates;
+mod exclusive;
 #[cfg(unix)]
 mod link_free;
 mod net;
@@ -20,11 +21,12 @@ use std::time::{Duration, SystemTime};
 
 use terminal_size::terminal_size_of;
 
+use exclusive::{TEMPORARY_LETTERS, TEMPORARY_PREFIX};
 pub use net::RealHttp;
 pub use run::RealRun;
 
 use crate::world::{
-    Clock, DirEntry, Disk, Env, FileKind, Files, ReadSeek, Replaced, Scratch, Stream,
+    Clock, DirEntry, Disk, Env, Exclusive, FileKind, Files, ReadSeek, Replaced, Scratch, Stream,
 };
 
 /// The files of this machine.
@@ -46,9 +48,6 @@ pub fn args() -> impl Iterator<Item = OsString> {
 
 /// How many links in a row are followed to the file that is replaced; Linux has the same limit.
 const MAX_LINKS: usize = 40;
-
-/// What the names of temporary files begin with.
-const TEMPORARY_PREFIX: &str = ".lockctl-";
 
 impl Files for RealDisk {
     fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
@@ -113,17 +112,30 @@ impl Disk for RealDisk {
         }
     }
 
-    fn replace(&self, path: &Path, old: Option<&[u8]>, new: &[u8]) -> io::Result<Replaced> {
+    fn exclusive(&self, path: &Path) -> io::Result<Exclusive> {
+        exclusive::of_directory(directory_of(&follow_links(path)?))
+    }
+
+    fn replace_held(
+        &self,
+        held: &Exclusive,
+        path: &Path,
+        old: Option<&[u8]>,
+        new: &[u8],
+    ) -> io::Result<Replaced> {
         let target = follow_links(path)?;
-        let dir = match target.parent() {
-            Some(dir) if !dir.as_os_str().is_empty() => dir,
-            _ => Path::new("."),
-        };
+        let dir = directory_of(&target);
+        if held.is_held() {
+            remove_orphans(dir);
+        }
         let mut temporary = tempfile::Builder::new()
             .prefix(TEMPORARY_PREFIX)
+            .rand_bytes(TEMPORARY_LETTERS)
             .tempfile_in(dir)
-            // The name of the temporary file says nothing to anybody.
+            // The name of the temporary file is of no use in a message.
             .map_err(|error| io::Error::from(error.kind()))?;
+        // Where that fails nobody removes it, either.
+        temporary.as_file().try_lock().ok();
         temporary.write_all(new)?;
         if let Some(permissions) = permissions_for(&target)? {
             temporary.as_file().set_permissions(permissions)?;
@@ -132,12 +144,15 @@ impl Disk for RealDisk {
         if current(&target, old.map_or(0, <[u8]>::len))?.as_deref() != old {
             return Ok(Replaced::Changed);
         }
+        // On Windows nobody could read the file as long as it is locked.
+        temporary.as_file().unlock().ok();
         let renamed = match old {
             Some(_) => temporary.persist(&target),
             None => temporary.persist_noclobber(&target),
         };
         match renamed {
-            Ok(_) => Ok(Replaced::Done),
+            Ok(_) if held.is_held() => Ok(Replaced::Done),
+            Ok(_) => Ok(written_or_changed(current(&target, new.len())?, new)),
             Err(failed) if failed.error.kind() == io::ErrorKind::AlreadyExists => {
                 Ok(Replaced::Changed)
             }
@@ -146,6 +161,7 @@ impl Disk for RealDisk {
     }
 
     fn remove(&self, path: &Path, old: &[u8]) -> io::Result<Replaced> {
+        let _held = exclusive::of_directory(directory_of(path))?;
         if current(path, old.len())?.as_deref() != Some(old) {
             return Ok(Replaced::Changed);
         }
@@ -211,6 +227,37 @@ impl Clock for RealClock {
 
     fn sleep(&self, duration: Duration) {
         std::thread::sleep(duration);
+    }
+}
+
+/// Returns the directory that a file lies in.
+fn directory_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(dir) if !dir.as_os_str().is_empty() => dir,
+        _ => Path::new("."),
+    }
+}
+
+/// Removes temporary files of processes that have ended; what cannot be removed does no harm.
+fn remove_orphans(dir: &Path) {
+    let entries = RealDisk.list(dir).unwrap_or_default().into_iter();
+    let entries = entries.filter(|entry| entry.kind == FileKind::File);
+    for entry in entries.filter(|entry| exclusive::is_temporary(&entry.name)) {
+        let path = dir.join(entry.name);
+        if let Ok(file) = open_regular(&path)
+            && exclusive::is_orphan(&file)
+        {
+            fs::remove_file(&path).ok();
+        }
+    }
+}
+
+/// Finds out whether a file still holds what was written, where nothing keeps other processes out.
+fn written_or_changed(found: Option<Vec<u8>>, written: &[u8]) -> Replaced {
+    if found.as_deref() == Some(written) {
+        Replaced::Done
+    } else {
+        Replaced::Changed
     }
 }
 
@@ -329,6 +376,71 @@ mod tests {
         assert_eq!(fs::read(&path).expect("there"), b"two");
         let names = RealDisk.list(dir.path()).expect("listed");
         assert_eq!(names.len(), 1, "no temporary file is left: {names:?}");
+    }
+
+    #[test]
+    fn of_two_that_replace_at_once_none_loses_what_it_wrote() {
+        const WRITERS: usize = 4;
+        const TIMES: usize = 50;
+        let dir = dir();
+        let path = dir.path().join("lock");
+        fs::write(&path, b"").expect("written");
+        let append = |disk: &dyn Disk| {
+            loop {
+                let old = disk.read(&path, 1 << 20).expect("there");
+                let new = [&*old, b"."].concat();
+                let replaced = disk.replace(&path, Some(&old), &new).expect("works");
+                if replaced == Replaced::Done {
+                    break;
+                }
+            }
+        };
+        std::thread::scope(|scope| {
+            for writer in 0..WRITERS {
+                scope.spawn(move || {
+                    let disk: &dyn Disk = match writer % 2 {
+                        0 => &RealDisk,
+                        _ => RealDisk.without_links(),
+                    };
+                    for _ in 0..TIMES {
+                        append(disk);
+                    }
+                });
+            }
+        });
+        assert_eq!(fs::read(&path).expect("there").len(), WRITERS * TIMES);
+    }
+
+    #[test]
+    fn temporary_files_of_processes_that_ended_are_removed() {
+        let dir = dir();
+        let path = dir.path().join("lock");
+        let disks: [&dyn Disk; 2] = [&RealDisk, RealDisk.without_links()];
+        for disk in disks {
+            fs::write(dir.path().join(".lockctl-Ended1"), b"half").expect("written");
+            let owned = File::create(dir.path().join(".lockctl-Owned1")).expect("made");
+            owned.try_lock().expect("free");
+            fs::write(dir.path().join(".lockctl-other"), b"").expect("written");
+            let old = disk.read(&path, 100).ok();
+            let replaced = disk.replace(&path, old.as_deref(), b"new");
+            assert_eq!(replaced.expect("works"), Replaced::Done);
+            let names = RealDisk.list(dir.path()).expect("listed");
+            let names: Vec<_> = names.iter().map(|entry| &*entry.name).collect();
+            assert_eq!(names, [".lockctl-Owned1", ".lockctl-other", "lock"]);
+        }
+    }
+
+    #[test]
+    fn without_a_lock_a_file_is_looked_at_after_the_step() {
+        let dir = dir();
+        let path = dir.path().join("lock");
+        let held = Exclusive::unsupported();
+        let replaced = RealDisk.replace_held(&held, &path, None, b"one");
+        assert_eq!(replaced.expect("works"), Replaced::Done);
+        let found = |bytes: &[u8]| written_or_changed(Some(bytes.to_vec()), b"one");
+        assert_eq!(found(b"one"), Replaced::Done);
+        assert_eq!(found(b"two"), Replaced::Changed);
+        assert_eq!(written_or_changed(None, b"one"), Replaced::Changed);
     }
 
     #[test]

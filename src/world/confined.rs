@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use super::{DirEntry, Disk, FileKind, Files, ReadSeek, Replaced, Scratch};
+use super::{DirEntry, Disk, Exclusive, FileKind, Files, ReadSeek, Replaced, Scratch};
 
 /// How many links in a row are followed; Linux has the same limit.
 const MAX_LINKS: usize = 40;
@@ -232,9 +232,20 @@ impl Disk for Confined<'_> {
         }
     }
 
-    fn replace(&self, path: &Path, old: Option<&[u8]>, new: &[u8]) -> io::Result<Replaced> {
+    fn exclusive(&self, path: &Path) -> io::Result<Exclusive> {
         let path = self.inside(path)?;
-        self.disk.without_links().replace(&path, old, new)
+        self.disk.without_links().exclusive(&path)
+    }
+
+    fn replace_held(
+        &self,
+        held: &Exclusive,
+        path: &Path,
+        old: Option<&[u8]>,
+        new: &[u8],
+    ) -> io::Result<Replaced> {
+        let (disk, path) = (self.disk.without_links(), self.inside(path)?);
+        disk.replace_held(held, &path, old, new)
     }
 
     /// A link is an error: what it leads to could become something else before it is removed.

@@ -8,7 +8,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use super::{Clock, Credentials, Http, HttpError, HttpRequest, HttpResponse};
-use super::{DirEntry, Disk, Env, FileKind, Files, ReadSeek, Replaced, Scratch, Stream, clean};
+use super::{
+    DirEntry, Disk, Env, Exclusive, FileKind, Files, ReadSeek, Replaced, Scratch, Stream, clean,
+};
 use super::{Ended, Invocation, Run};
 
 /// Writes a path with slashes, so that a test expects the same on every system.
@@ -155,7 +157,18 @@ impl Disk for MemFiles {
         Ok(None)
     }
 
-    fn replace(&self, path: &Path, old: Option<&[u8]>, new: &[u8]) -> io::Result<Replaced> {
+    /// Nothing is kept out: each step is atomic, since the map is locked.
+    fn exclusive(&self, _path: &Path) -> io::Result<Exclusive> {
+        Ok(Exclusive::held_by(()))
+    }
+
+    fn replace_held(
+        &self,
+        _held: &Exclusive,
+        path: &Path,
+        old: Option<&[u8]>,
+        new: &[u8],
+    ) -> io::Result<Replaced> {
         let mut files = self.lock();
         if files.get(&clean(path)).map(Vec::as_slice) != old {
             return Ok(Replaced::Changed);

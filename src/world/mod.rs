@@ -3,6 +3,7 @@
 //! Rooms that need something from outside take one of these as their first parameter. The real
 //! ones live in `os`, the in-memory doubles for tests in [`mem`].
 
+use std::any::Any;
 use std::ffi::OsString;
 use std::io::{self, Read, Seek, Write};
 use std::path::{Component, Path, PathBuf};
@@ -87,6 +88,41 @@ pub enum Replaced {
     Changed,
 }
 
+/// The right to replace files of one directory, which no other process has meanwhile.
+pub struct Exclusive {
+    /// What ends it when it is dropped; `None` where the system can give no such right.
+    guard: Option<Box<dyn Any + Send>>,
+}
+
+impl Exclusive {
+    /// Makes a right that ends when the value is dropped.
+    #[must_use]
+    pub fn held_by(guard: impl Any + Send) -> Self {
+        Self {
+            guard: Some(Box::new(guard)),
+        }
+    }
+
+    /// Stands in where the system can give no such right: other processes may write at any time.
+    #[must_use]
+    pub fn unsupported() -> Self {
+        Self { guard: None }
+    }
+
+    /// Returns whether other processes are kept out.
+    #[must_use]
+    pub fn is_held(&self) -> bool {
+        self.guard.is_some()
+    }
+}
+
+impl std::fmt::Debug for Exclusive {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut shown = f.debug_struct("Exclusive");
+        shown.field("is_held", &self.is_held()).finish()
+    }
+}
+
 /// A nameless file for as long as it is open.
 pub trait Scratch: Read + Write + Seek + Send {}
 
@@ -106,23 +142,49 @@ pub trait Disk: Files {
     /// What the system says.
     fn link(&self, path: &Path) -> io::Result<Option<PathBuf>>;
 
+    /// Waits until this process alone may replace files in the directory of a path, for as long as
+    /// the value lives.
+    ///
+    /// That holds among processes which ask for it, and the system ends it with the process.
+    /// Another thread that asks waits as well, so who has the right must not ask for it again.
+    ///
+    /// # Errors
+    /// `TimedOut` if another process keeps the right for too long; else what the system says. Where
+    /// the system can give no such right, the value says so.
+    fn exclusive(&self, path: &Path) -> io::Result<Exclusive>;
+
     /// Puts `new` in the place of `old`, in one atomic step or not at all.
     ///
     /// `old` is what was read before, `None` for no file. It is compared again just before the
-    /// step. A link is followed: its target is replaced, and must exist. An existing file keeps its
-    /// mode, a new one gets 0644 on Unix.
+    /// step, and [`Disk::exclusive`] is held from before the comparison until after the step. A link
+    /// is followed: its target is replaced, and must exist. An existing file keeps its mode, a new
+    /// one gets 0644 on Unix. Temporary files that an ended process left there are removed.
     ///
     /// # Errors
-    /// What the system says; then the old file stands as it was.
-    fn replace(&self, path: &Path, old: Option<&[u8]>, new: &[u8]) -> io::Result<Replaced>;
+    /// What the system says; then the old file is as it was.
+    fn replace(&self, path: &Path, old: Option<&[u8]>, new: &[u8]) -> io::Result<Replaced> {
+        self.replace_held(&self.exclusive(path)?, path, old, new)
+    }
+
+    /// Does what [`Disk::replace`] does, for a caller that has the right to write in this directory.
+    ///
+    /// # Errors
+    /// As [`Disk::replace`].
+    fn replace_held(
+        &self,
+        held: &Exclusive,
+        path: &Path,
+        old: Option<&[u8]>,
+        new: &[u8],
+    ) -> io::Result<Replaced>;
 
     /// Removes a file that holds `old`, the bytes that were read before.
     ///
-    /// Between the comparison and the removal nobody else must write it. A link is removed, not
-    /// what it leads to.
+    /// [`Disk::exclusive`] is held from before the comparison until after the removal. A link is
+    /// removed, not what it leads to.
     ///
     /// # Errors
-    /// What the system says; then the file stands as it was.
+    /// What the system says; then the file is as it was.
     fn remove(&self, path: &Path, old: &[u8]) -> io::Result<Replaced>;
 
     /// Makes a directory, and those above it that are missing; one that is there is left alone.

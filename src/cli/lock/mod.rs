@@ -29,7 +29,7 @@ use crate::report::{Block, CommandResult, Failure, RootResult, Sentence};
 use crate::sources::filesystem_mirror::FilesystemMirror;
 use crate::sources::net::{Event, Net};
 use crate::sources::{Empty, Source, SourceError};
-use crate::world::Replaced;
+use crate::world::{Exclusive, Replaced};
 pub(in crate::cli) use args::Lock;
 use result::Ending;
 
@@ -211,6 +211,7 @@ impl Together for LockRun<'_> {
         &mut self,
         opened: &OpenRoot,
         outcome: Result<Locked, Vec<LockError>>,
+        held: Option<&Exclusive>,
         texts: &Texts,
         result: &mut RootResult,
     ) -> Result<Replaced, Failure> {
@@ -228,7 +229,7 @@ impl Together for LockRun<'_> {
                 } else {
                     result.aside(about_state);
                 }
-                self.write(root, &locked, result)
+                self.write(root, &locked, held, result)
             }
             Err(errors) => {
                 let required = Required {
@@ -321,6 +322,7 @@ impl<'a> LockRun<'a> {
         &self,
         root: &Root,
         locked: &Locked,
+        held: Option<&Exclusive>,
         result: &mut RootResult,
     ) -> Result<Replaced, Failure> {
         let text = lockfile::write(&locked.lock, root.flavor);
@@ -331,10 +333,11 @@ impl<'a> LockRun<'a> {
         let changed = old != Some(text.as_bytes());
         let write = changed && !self.args.check && !self.args.dry_run;
         if write {
-            let replaced = self
-                .world
-                .disk
-                .replace(&root.lock_path, old, text.as_bytes());
+            let (disk, path, new) = (self.world.disk, &root.lock_path, text.as_bytes());
+            let replaced = match held {
+                Some(held) => disk.replace_held(held, path, old, new),
+                None => disk.replace(path, old, new),
+            };
             if replaced.map_err(|error| root.unwritable(error))? == Replaced::Changed {
                 return Ok(Replaced::Changed);
             }

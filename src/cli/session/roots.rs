@@ -12,7 +12,7 @@ use crate::flavor::FlavorChoice;
 use crate::report::json::Status;
 use crate::report::{CommandResult, Failure, RootResult};
 use crate::workspace::{self, StatedProject, Workspace, WorkspaceError};
-use crate::world::Replaced;
+use crate::world::{Exclusive, Replaced};
 
 /// How often a command starts over when the lock file changes under it.
 const RESTARTS: usize = 1;
@@ -71,11 +71,12 @@ pub(in crate::cli) trait Together {
     /// Does the work; returns an outcome for each root, in their order.
     fn work(&mut self, roots: &[&Self::Opened]) -> Vec<Self::Outcome>;
 
-    /// Writes what came of a root.
+    /// Writes what came of a root; `held` is the right to write in its directory, if the run has it.
     fn finish(
         &mut self,
         root: &Self::Opened,
         outcome: Self::Outcome,
+        held: Option<&Exclusive>,
         texts: &Texts,
         output: &mut RootResult,
     ) -> Result<Replaced, Failure>;
@@ -85,7 +86,8 @@ pub(in crate::cli) trait Together {
 /// then finishes each.
 ///
 /// A root whose lock file changed meanwhile starts over, alone; what it said before does not count.
-/// The failure of one root stops no other.
+/// Several processes that lock one root at once would all find it changed again, so who starts over
+/// keeps the others waiting until it is done. The failure of one root stops no other.
 pub(in crate::cli) fn together<T: Together>(
     common: &Common,
     roots: &Roots,
@@ -124,18 +126,21 @@ pub(in crate::cli) fn together<T: Together>(
             continue;
         };
         let outcome = outcomes.next().expect("an outcome for each root");
-        let output = match job.finish(&opened, outcome, &ran.texts, &mut output) {
+        let output = match job.finish(&opened, outcome, None, &ran.texts, &mut output) {
             Ok(Replaced::Done) => output,
             Err(failure) => {
                 output.fail(failure);
                 output
             }
             Ok(Replaced::Changed) => with_restarts(&dir, RESTARTS, &mut |output| {
+                let path = workspace::lock_path(&dir);
+                let held = world.disk.exclusive(&path);
+                let held = held.map_err(|cause| WorkspaceError::Unwritable { path, cause })?;
                 let Some(opened) = open(&dir, job, &mut ran.texts, output)? else {
                     return Ok(Replaced::Done);
                 };
                 let outcome = job.work(&[&opened]).remove(0);
-                job.finish(&opened, outcome, &ran.texts, output)
+                job.finish(&opened, outcome, Some(&held), &ran.texts, output)
             }),
         };
         ran.results.push(output);

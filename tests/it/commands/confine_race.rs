@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use lockctl::os::RealDisk;
-use lockctl::world::{Confined, DirEntry, Disk, FileKind, Files, ReadSeek, Replaced, Scratch};
+use lockctl::world::{
+    Confined, DirEntry, Disk, Exclusive, FileKind, Files, ReadSeek, Replaced, Scratch,
+};
 
 use crate::lab::Lab;
 
@@ -29,8 +31,17 @@ impl Disk for Swapping {
     fn without_links(&self) -> &dyn Disk {
         RealDisk.without_links()
     }
-    fn replace(&self, path: &Path, old: Option<&[u8]>, new: &[u8]) -> io::Result<Replaced> {
-        RealDisk.replace(path, old, new)
+    fn exclusive(&self, path: &Path) -> io::Result<Exclusive> {
+        RealDisk.exclusive(path)
+    }
+    fn replace_held(
+        &self,
+        held: &Exclusive,
+        path: &Path,
+        old: Option<&[u8]>,
+        new: &[u8],
+    ) -> io::Result<Replaced> {
+        RealDisk.replace_held(held, path, old, new)
     }
     fn remove(&self, path: &Path, old: &[u8]) -> io::Result<Replaced> {
         RealDisk.remove(path, old)

@@ -2,11 +2,12 @@
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use lockctl::cli::{self, Io, World};
 use lockctl::os::{RealDisk, RealHttp, RealRun};
-use lockctl::world::{DirEntry, Disk, FileKind, Files, ReadSeek, Replaced, Scratch};
+use lockctl::world::{DirEntry, Disk, Exclusive, FileKind, Files, ReadSeek, Replaced, Scratch};
 use snapbox::{assert_data_eq, str};
 
 use super::{BOTH, LOCK, assert_exit, lock, simple};
@@ -253,13 +254,22 @@ impl Disk for Busy {
     fn link(&self, path: &Path) -> io::Result<Option<PathBuf>> {
         RealDisk.link(path)
     }
-    fn replace(&self, path: &Path, old: Option<&[u8]>, new: &[u8]) -> io::Result<Replaced> {
+    fn exclusive(&self, path: &Path) -> io::Result<Exclusive> {
+        RealDisk.exclusive(path)
+    }
+    fn replace_held(
+        &self,
+        held: &Exclusive,
+        path: &Path,
+        old: Option<&[u8]>,
+        new: &[u8],
+    ) -> io::Result<Replaced> {
         let left = self.left.load(Ordering::Relaxed);
         if left > 0 {
             self.left.store(left - 1, Ordering::Relaxed);
             std::fs::write(&self.path, format!("# written by somebody else, {left}\n")).unwrap();
         }
-        RealDisk.replace(path, old, new)
+        RealDisk.replace_held(held, path, old, new)
     }
     fn remove(&self, path: &Path, old: &[u8]) -> io::Result<Replaced> {
         RealDisk.remove(path, old)
@@ -270,6 +280,112 @@ impl Disk for Busy {
     fn scratch(&self) -> io::Result<Box<dyn Scratch>> {
         RealDisk.scratch()
     }
+}
+
+/// A disk on which another run of this program writes the lock file of the root whenever it may: after
+/// each reading of the file, unless this run keeps it out.
+struct Rival {
+    path: std::path::PathBuf,
+    /// How often it wrote.
+    written: AtomicUsize,
+    /// Whether this run keeps it out.
+    is_out: Arc<AtomicBool>,
+}
+
+/// Lets the rival in again when it is dropped.
+struct KeptOut {
+    is_out: Arc<AtomicBool>,
+    _held: Exclusive,
+}
+
+impl Drop for KeptOut {
+    fn drop(&mut self) {
+        self.is_out.store(false, Ordering::Relaxed);
+    }
+}
+
+impl Files for Rival {
+    fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+        let read = RealDisk.read(path, limit)?;
+        if path.ends_with(LOCK) && !self.is_out.load(Ordering::Relaxed) {
+            let times = self.written.fetch_add(1, Ordering::Relaxed);
+            let hash = format!("    \"h1:{}=\",\n  ]", format!("{times:x}").repeat(43));
+            let theirs = String::from_utf8(read.clone()).unwrap();
+            std::fs::write(&self.path, theirs.replace("  ]", &hash)).unwrap();
+        }
+        Ok(read)
+    }
+    fn open(&self, path: &Path) -> io::Result<Box<dyn ReadSeek>> {
+        RealDisk.open(path)
+    }
+    fn list(&self, dir: &Path) -> io::Result<Vec<DirEntry>> {
+        RealDisk.list(dir)
+    }
+    fn kind(&self, path: &Path) -> io::Result<FileKind> {
+        RealDisk.kind(path)
+    }
+    fn resolve(&self, path: &Path) -> io::Result<std::path::PathBuf> {
+        RealDisk.resolve(path)
+    }
+}
+
+impl Disk for Rival {
+    fn without_links(&self) -> &dyn Disk {
+        self
+    }
+    fn link(&self, path: &Path) -> io::Result<Option<PathBuf>> {
+        RealDisk.link(path)
+    }
+    fn exclusive(&self, path: &Path) -> io::Result<Exclusive> {
+        let held = RealDisk.exclusive(path)?;
+        self.is_out.store(true, Ordering::Relaxed);
+        Ok(Exclusive::held_by(KeptOut {
+            is_out: Arc::clone(&self.is_out),
+            _held: held,
+        }))
+    }
+    fn replace_held(
+        &self,
+        held: &Exclusive,
+        path: &Path,
+        old: Option<&[u8]>,
+        new: &[u8],
+    ) -> io::Result<Replaced> {
+        assert!(self.is_out.load(Ordering::Relaxed));
+        RealDisk.replace_held(held, path, old, new)
+    }
+    fn remove(&self, path: &Path, old: &[u8]) -> io::Result<Replaced> {
+        RealDisk.remove(path, old)
+    }
+    fn make_directory(&self, path: &Path) -> io::Result<()> {
+        RealDisk.make_directory(path)
+    }
+    fn scratch(&self) -> io::Result<Box<dyn Scratch>> {
+        RealDisk.scratch()
+    }
+}
+
+#[test]
+fn a_run_that_starts_over_keeps_other_runs_out_and_loses_nothing_of_theirs() {
+    let lab = simple();
+    assert_exit(&lock(&lab, &["--platform", "linux_amd64"]), 0);
+    let rival = Rival {
+        path: lab.path(LOCK),
+        written: AtomicUsize::new(0),
+        is_out: Arc::default(),
+    };
+    let args = [
+        "lock",
+        "--fs-mirror",
+        "mirror",
+        "--platform",
+        "darwin_arm64",
+    ];
+    assert_exit(&lab.run_on(&rival, &args), 0);
+    let (written, now) = (rival.written.into_inner(), lab.read(LOCK));
+    assert_eq!(written, 1, "the second attempt is not disturbed");
+    assert_eq!(now.matches("h1:").count(), 3, "{now}");
+    assert!(now.contains(&"0".repeat(43)), "{now}");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 
 use lockctl::flavor::Flavor;
 use lockctl::os::RealDisk;
-use lockctl::world::{DirEntry, Disk, FileKind, Files, ReadSeek, Replaced, Scratch};
+use lockctl::world::{DirEntry, Disk, Exclusive, FileKind, Files, ReadSeek, Replaced, Scratch};
 
 use super::{BOTH, LOCK, ONE_PROVIDER, assert_exit, lock, simple};
 use crate::cases;
@@ -306,8 +306,17 @@ impl Disk for Counting {
     fn link(&self, path: &Path) -> io::Result<Option<PathBuf>> {
         RealDisk.link(path)
     }
-    fn replace(&self, path: &Path, old: Option<&[u8]>, new: &[u8]) -> io::Result<Replaced> {
-        RealDisk.replace(path, old, new)
+    fn exclusive(&self, path: &Path) -> io::Result<Exclusive> {
+        RealDisk.exclusive(path)
+    }
+    fn replace_held(
+        &self,
+        held: &Exclusive,
+        path: &Path,
+        old: Option<&[u8]>,
+        new: &[u8],
+    ) -> io::Result<Replaced> {
+        RealDisk.replace_held(held, path, old, new)
     }
     fn remove(&self, path: &Path, old: &[u8]) -> io::Result<Replaced> {
         RealDisk.remove(path, old)

@@ -1,0 +1,141 @@
+//! Which process may replace the files of a directory: an advisory lock, which the system releases
+//! when the process ends, however it ends.
+//!
+//! No file is made in the directory for that. Unix locks the directory itself. Windows locks no
+//! directories, so there an empty file in the user's directory for temporary files is locked, whose
+//! name is derived from the directory; two users of one directory do not keep each other out.
+//!
+//! Some network file systems have no such locks (NFS on Linux has none for directories). There
+//! the comparison before the step is all that is left, and a look at the file after it: of two
+//! processes that do both at the same moment one may still lose what it wrote.
+
+use std::ffi::OsStr;
+use std::fs::{File, TryLockError};
+use std::io;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use crate::world::Exclusive;
+
+/// How long another process may keep the right: one that starts over keeps it while it works.
+const MAX_WAIT: Duration = Duration::from_secs(300);
+
+/// How long to wait between two attempts.
+const POLL: Duration = Duration::from_millis(10);
+
+/// What the names of temporary files begin with.
+pub(super) const TEMPORARY_PREFIX: &str = ".lockctl-";
+
+/// How many letters and digits follow; `tempfile` chooses them.
+pub(super) const TEMPORARY_LETTERS: usize = 6;
+
+/// Waits for the right to write in a directory.
+///
+/// # Errors
+/// If the directory is missing, or another process keeps the right.
+pub(super) fn of_directory(dir: &Path) -> io::Result<Exclusive> {
+    of_handle(handle(dir))
+}
+
+/// Waits for the lock of an open directory, or of what stands in for it.
+pub(super) fn of_handle(handle: io::Result<File>) -> io::Result<Exclusive> {
+    match handle {
+        Ok(handle) => wait(handle, MAX_WAIT),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(error),
+        // A directory in which files can be made need not be readable.
+        Err(_) => Ok(Exclusive::unsupported()),
+    }
+}
+
+fn wait(handle: File, limit: Duration) -> io::Result<Exclusive> {
+    let start = Instant::now();
+    loop {
+        match handle.try_lock() {
+            Ok(()) => return Ok(Exclusive::held_by(handle)),
+            Err(TryLockError::Error(_)) => return Ok(Exclusive::unsupported()),
+            Err(TryLockError::WouldBlock) if start.elapsed() < limit => std::thread::sleep(POLL),
+            Err(TryLockError::WouldBlock) => {
+                let text = format!(
+                    "another process has been writing in this directory for more than {} s",
+                    limit.as_secs()
+                );
+                return Err(io::Error::new(io::ErrorKind::TimedOut, text));
+            }
+        }
+    }
+}
+
+#[cfg(unix)]
+fn handle(dir: &Path) -> io::Result<File> {
+    File::open(dir)
+}
+
+#[cfg(not(unix))]
+fn handle(dir: &Path) -> io::Result<File> {
+    let dir = std::fs::canonicalize(dir)?;
+    let name = format!(
+        "lockctl-{:016x}.lock",
+        fnv1a(dir.as_os_str().as_encoded_bytes())
+    );
+    let mut options = File::options();
+    options.create(true).truncate(false).write(true);
+    options.open(std::env::temp_dir().join(name))
+}
+
+/// Hashes a path; two that share a hash only wait for each other without need.
+#[cfg(not(unix))]
+fn fnv1a(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+/// Returns whether a file is a temporary one of a process that has ended: each keeps its own locked.
+///
+/// Only for who has the right to write in its directory; without it the file may be so new that it is
+/// not locked yet.
+pub(super) fn is_orphan(file: &File) -> bool {
+    file.try_lock().is_ok()
+}
+
+/// Returns whether a name is that of a temporary file.
+pub(super) fn is_temporary(name: &OsStr) -> bool {
+    let name = name.to_str();
+    let letters = name.and_then(|name| name.strip_prefix(TEMPORARY_PREFIX));
+    letters.is_some_and(|letters| {
+        letters.len() == TEMPORARY_LETTERS && letters.bytes().all(|b| b.is_ascii_alphanumeric())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_waits_too_long_is_refused() {
+        let dir = tempfile::tempdir().expect("made");
+        let held = of_directory(dir.path()).expect("free");
+        assert!(held.is_held(), "the file system of the tests has locks");
+        let again = || wait(handle(dir.path()).expect("there"), Duration::ZERO);
+        let error = again().expect_err("somebody has it");
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+        drop(held);
+        assert!(again().expect("free").is_held());
+        let names = std::fs::read_dir(dir.path()).expect("listed");
+        assert_eq!(names.count(), 0, "nothing is left in the directory");
+    }
+
+    #[test]
+    fn only_names_that_this_program_chooses_are_temporary() {
+        for (name, expected) in [
+            (".lockctl-a1B2c3", true),
+            (".lockctl-a1B2c", false),
+            (".lockctl-a1B2c3d", false),
+            (".lockctl-a1B2c.", false),
+            (".lockctl.hcl", false),
+            ("lockctl-a1B2c3", false),
+        ] {
+            assert_eq!(is_temporary(OsStr::new(name)), expected, "{name}");
+        }
+    }
+}
