@@ -28,7 +28,7 @@ pub(super) fn assemble(root: RootWork<'_, Hashed>) -> Result<Locked, Vec<LockErr
         return Err(errors);
     }
     let requirements = root.request.requirements;
-    let is_required = |addr: &ProviderAddr| requirements.providers.contains_key(addr);
+    let is_required = |addr: &ProviderAddr| root.request.requires(addr);
     let unrequired = lock.providers.keys().filter(|addr| !is_required(addr));
     let mut unrequired: Vec<ProviderAddr> = unrequired.cloned().collect();
     let mut removed = Vec::new();
@@ -42,6 +42,7 @@ pub(super) fn assemble(root: RootWork<'_, Hashed>) -> Result<Locked, Vec<LockErr
         providers,
         unrequired,
         removed,
+        unavailable: root.unavailable,
         carried_over: root.carried_over,
     })
 }
@@ -76,6 +77,8 @@ fn entry(
         errors.extend(unvouched(one, proof, &recorded));
     }
     let constraints = match old {
+        // What states them was not seen.
+        Some(entry) if !request.requires(&selected.provider) => entry.constraints.clone(),
         Some(entry) => request
             .requirements
             .to_record(&selected.provider, &entry.constraints),

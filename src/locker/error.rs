@@ -9,6 +9,7 @@ use crate::hash::Hash;
 use crate::package::PackageId;
 use crate::platform::Platform;
 use crate::resolve::SelectError;
+use crate::sources::registry::RegistryError;
 use crate::sources::{FetchError, SourceError};
 use crate::version::Version;
 
@@ -174,6 +175,24 @@ impl LockError {
             provider: Box::new(id.provider.clone()),
             package: Some(Box::new(id.clone())),
             cause,
+        }
+    }
+
+    /// Returns the provider if the source answered that it does not have what was asked for.
+    pub(super) fn absent(&self) -> Option<&ProviderAddr> {
+        match self {
+            Self::NoPlatform { provider, .. } => Some(provider),
+            Self::Select(error) => match &**error {
+                SelectError::LockedGone { provider, .. } => Some(provider),
+                _ => None,
+            },
+            Self::Source(SourceError::UnknownProvider { provider, .. }) => Some(provider),
+            Self::Source(SourceError::Registry(error)) => match &**error {
+                RegistryError::UnknownProvider { provider, .. }
+                | RegistryError::NoVersions { provider } => Some(provider),
+                _ => None,
+            },
+            _ => None,
         }
     }
 

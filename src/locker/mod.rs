@@ -38,8 +38,8 @@ pub use self::request::{FlavorSource, RootRequest, Settings};
 /// Roots that share a source ask it each question once, and each package is downloaded and hashed
 /// once. What comes out for a root is the same as if it were alone.
 ///
-/// Entries that nothing requires are dropped; where not everything that may require them could be
-/// seen, they are kept as they are. Of the entries that OpenTofu reads as its own only required ones are
+/// Entries that nothing requires are dropped. Where not everything that may require them could be
+/// seen, they are kept with their version, and their hashes are completed if the source has them. Of the entries that OpenTofu reads as its own only required ones are
 /// added: an entry without hashes would be trusted on first use (`lockfile` rules 5.2).
 ///
 /// # Errors
@@ -54,6 +54,7 @@ pub fn run(
     let roots = roots.iter().map(|root| work::start(root, &sources));
     let roots = query::select(&sources, roots.collect());
     let roots = query::packages(&sources, roots);
+    let roots = roots.into_iter().map(work::pass_over_unavailable).collect();
     let roots = prove::prove(&sources, settings, roots);
     let roots = roots.into_iter().map(without_vain_downloads).collect();
     let roots = fetch::hash(disk, &sources, settings, roots);

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::LockError;
 use crate::addr::ProviderAddr;
 use crate::archive::zip::Oddity;
 use crate::authenticate::Signer;
@@ -12,15 +13,17 @@ use crate::platform::Platform;
 use crate::version::Version;
 
 /// What a run came to.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug)]
 pub struct Locked {
     /// The lock file to write.
     pub lock: LockFile,
-    /// What was done for each required provider, sorted.
+    /// What was done for each provider that is required, or may be, sorted.
     pub providers: Vec<ProviderOutcome>,
     /// Entries that nothing visible requires, and that stay because not everything could be seen.
     pub unrequired: Vec<ProviderAddr>,
-    /// Entries that nothing requires, and that are gone.
+    /// Why the hashes of some of these could not be completed.
+    pub unavailable: Vec<LockError>,
+    /// Entries that nothing requires, and that were removed.
     pub removed: Vec<ProviderAddr>,
     /// Entries of Terraform's registry and the OpenTofu ones that stand for them.
     pub carried_over: Vec<(ProviderAddr, ProviderAddr)>,

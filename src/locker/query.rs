@@ -187,11 +187,18 @@ fn plan<'a>(
         sources[one.source].source.platforms(provider, version)
     });
     let plan = |root: RootWork<'a, Selected>| {
-        let (source, wanted) = (root.source, root.request.platforms);
+        let (source, request) = (root.source, root.request);
+        let wanted = request.platforms;
         root.advance(|selected, _| {
             let offered = platforms[&release_of(source, &selected)].clone();
+            // Of what nothing visible requires as many platforms are locked as there are.
+            let need = if request.requires(&selected.provider) {
+                Need::Must
+            } else {
+                Need::May
+            };
             Some(Planned {
-                wanted: choose(wanted.of(&selected.provider), &offered),
+                wanted: choose(wanted.of(&selected.provider), &offered, need),
                 offered,
                 selected,
             })
@@ -232,12 +239,13 @@ fn sort_out<'m>(
     (metas, skipped)
 }
 
-/// Decides which platforms of a release are asked for, sorted.
-fn choose(wanted: &WantedSet, offered: &[Platform]) -> Vec<(Platform, Need)> {
+/// Decides which platforms of a release are asked for, sorted; `named` is how much those are needed
+/// that are wanted by name.
+fn choose(wanted: &WantedSet, offered: &[Platform], named: Need) -> Vec<(Platform, Need)> {
     let all: &[Platform] = if wanted.all { offered } else { &[] };
     let need = |platform: &Platform| {
         if wanted.named.contains(platform) {
-            Need::Must
+            named
         } else {
             Need::May
         }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::num::NonZeroUsize;
 
+use crate::addr::ProviderAddr;
 use crate::flavor::Flavor;
 use crate::lockfile::LockFile;
 use crate::package::WantedPlatforms;
@@ -34,6 +35,14 @@ pub struct RootRequest<'a> {
     pub lock: &'a LockFile,
     /// For which platforms.
     pub platforms: &'a WantedPlatforms,
+}
+
+impl RootRequest<'_> {
+    /// Returns whether something that was seen requires a provider.
+    #[must_use]
+    pub fn requires(&self, provider: &ProviderAddr) -> bool {
+        self.requirements.providers.contains_key(provider)
+    }
 }
 
 /// How a run does its work, whatever the root.

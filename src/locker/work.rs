@@ -7,7 +7,9 @@ use super::{FlavorSource, LockError, RootRequest};
 use crate::addr::ProviderAddr;
 use crate::lockfile::LockFile;
 use crate::parallel;
+use crate::requirement::Refusal;
 use crate::resolve::{self, Query, SelectError};
+use crate::version::Constraints;
 
 /// A root on its way; `T` is what is known of each of its providers so far.
 pub(super) struct RootWork<'a, T> {
@@ -18,8 +20,10 @@ pub(super) struct RootWork<'a, T> {
     pub(super) before: LockFile,
     /// Entries of Terraform's registry and the OpenTofu ones that stand for them.
     pub(super) carried_over: Vec<(ProviderAddr, ProviderAddr)>,
-    /// Required providers that have come this far, sorted.
+    /// Providers to lock that have come this far, sorted.
     pub(super) providers: Vec<T>,
+    /// Why entries that nothing visible requires are kept as they are.
+    pub(super) unavailable: Vec<LockError>,
     /// What went wrong so far.
     pub(super) errors: Vec<LockError>,
 }
@@ -49,9 +53,10 @@ pub(super) fn start<'a>(
         .expect("the sources are those of all roots");
     let flavor = request.source.flavor;
     let mut before = request.lock.clone();
-    let required = |addr: &ProviderAddr| request.requirements.providers.contains_key(addr);
-    let carried_over = before.carry_over(flavor, required);
-    let (queries, refused) = resolve::to_query(request.requirements, &before, flavor);
+    let carried_over = before.carry_over(flavor, |addr| request.requires(addr));
+    let (mut queries, refused) = resolve::to_query(request.requirements, &before, flavor);
+    queries.extend(kept(request, &before, &carried_over));
+    queries.sort_by(|a, b| a.provider.cmp(&b.provider));
     let refused = refused.into_iter().map(|(provider, refusal)| {
         LockError::from(Box::new(SelectError::Refused { provider, refusal }))
     });
@@ -61,8 +66,49 @@ pub(super) fn start<'a>(
         before,
         carried_over,
         providers: queries,
+        unavailable: Vec::new(),
         errors: refused.collect(),
     }
+}
+
+/// Returns the entries that stay only because something that was not seen may require them.
+///
+/// Their version is known, so their hashes are completed like those of others: else `verify` would
+/// recommend a run that changes nothing. What a visible one stands in for needs nothing more.
+fn kept(
+    request: &RootRequest<'_>,
+    before: &LockFile,
+    carried_over: &[(ProviderAddr, ProviderAddr)],
+) -> Vec<Query> {
+    if request.requirements.is_complete() {
+        return Vec::new();
+    }
+    let (flavor, anything) = (request.source.flavor, Constraints::default());
+    let entries = before.providers.iter().filter(|(provider, _)| {
+        let is_replaced = carried_over.iter().any(|(old, _)| old == *provider);
+        let is_usable =
+            !provider.is_builtin(flavor) && Refusal::of(provider, &anything, flavor).is_none();
+        !request.requires(provider) && !is_replaced && is_usable
+    });
+    let queries = entries.map(|(provider, entry)| Query {
+        provider: provider.clone(),
+        constraints: anything.clone(),
+        locked: Some(entry.version.clone()),
+    });
+    queries.collect()
+}
+
+/// Keeps an entry that nothing visible requires as it is if its source does not have it: this
+/// must not keep a root from being locked, because nothing could be done about it.
+pub(super) fn pass_over_unavailable<T>(mut root: RootWork<'_, T>) -> RootWork<'_, T> {
+    let request = root.request;
+    let (unavailable, errors) = root.errors.into_iter().partition(|error| {
+        let absent = error.absent();
+        absent.is_some_and(|provider| !request.requires(provider))
+    });
+    root.errors = errors;
+    root.unavailable = unavailable;
+    root
 }
 
 impl<'a, T> RootWork<'a, T> {
@@ -78,6 +124,7 @@ impl<'a, T> RootWork<'a, T> {
         RootWork {
             providers: providers.collect(),
             errors,
+            unavailable: self.unavailable,
             request: self.request,
             source: self.source,
             before: self.before,

@@ -16,6 +16,7 @@ use crate::cli::session::platforms;
 use crate::cli::session::platforms::PlatformChoice;
 use crate::cli::session::root::{self, Root};
 use crate::cli::session::roots::{self, Together};
+use crate::cli::session::unseen::Unseen;
 use crate::cli::{Command, Look, Stderr, World, advice, session};
 use crate::config::Loaded;
 use crate::diag::{Diagnostic, Texts, has_errors};
@@ -157,10 +158,16 @@ impl Together for LockRun<'_> {
         if broken || has_errors(&loaded.diagnostics) {
             return Ok(None);
         }
-        let required: Vec<&ProviderAddr> = loaded.requirements.providers.keys().collect();
-        let needs_packages = !required.iter().all(|addr| addr.is_builtin(root.flavor));
+        let lock = root.document().lock;
+        let mut needed: Vec<&ProviderAddr> = loaded.requirements.providers.keys().collect();
+        if !loaded.requirements.is_complete() {
+            // What was not seen may require the other entries.
+            needed.extend(lock.providers.keys());
+        }
+        let needs_packages = !needed.iter().all(|addr| addr.is_builtin(root.flavor));
         if root.lock.is_none() && !needs_packages {
-            result::nothing_required(result, &root);
+            let unseen = Unseen::new(&loaded, &root, &self.args.configuration, self.common);
+            result::nothing_required(result, &root, &unseen);
             return Ok(None);
         }
         let source = if needs_packages {
@@ -179,8 +186,8 @@ impl Together for LockRun<'_> {
             return Ok(None);
         }
         Ok(Some(OpenRoot {
-            platforms: self.platforms.of_root(&root, &required),
-            lock: root.document().lock,
+            platforms: self.platforms.of_root(&root, &needed),
+            lock,
             root,
             loaded,
             source,

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::addr::ProviderAddr;
 use crate::authenticate::{self, Class};
 use crate::cli::session::root::Root;
+use crate::cli::session::unseen::{Names, Unseen};
 use crate::diag;
 use crate::flavor::Flavor;
 use crate::hash::{Hash, Match};
@@ -50,6 +51,9 @@ pub(super) fn outcome(result: &mut RootResult, locked: &Locked, root: &Root) {
             "kept, because what cannot be seen may require it: {}",
             names(&locked.unrequired)
         ));
+    }
+    for error in &locked.unavailable {
+        result.warn(format!("the entry was kept as it is: {error}"));
     }
     if !locked.removed.is_empty() {
         let removed = locked.removed.iter();
@@ -345,15 +349,20 @@ pub(super) fn comparison(root: &Root, locked: &Locked, text: &str) -> FileCompar
     FileComparison::of(root.lock_path.display().to_string(), old, Some(new))
 }
 
-/// Says that the configuration requires no provider.
-pub(super) fn nothing_required(result: &mut RootResult, root: &Root) {
+/// Says that nothing visible in the configuration requires a provider.
+pub(super) fn nothing_required(result: &mut RootResult, root: &Root, unseen: &Unseen<'_>) {
+    let dir = root.dir.display();
+    let has_calls = !unseen.loaded.requirements.unseen_calls.is_empty();
+    let unseen = unseen.remark(Names::Listed, "and may require providers");
     result.changed = Some(false);
-    result.verdict = Some(Sentence {
-        tone: Tone::Good,
-        text: format!(
-            "{}: no provider is required, so there is nothing to lock",
-            root.dir.display()
-        ),
+    result.verdict = Some(match unseen.filter(|_| has_calls) {
+        None => Sentence {
+            tone: Tone::Good,
+            text: format!("{dir}: no provider is required, so there is nothing to lock"),
+        },
+        Some(unseen) => Sentence::warning(format!(
+            "{dir}: no visible module requires a provider, so nothing was locked; {unseen}"
+        )),
     });
 }
 

@@ -152,6 +152,7 @@ note[state-not-visible]: State not visible
 2 |   backend "s3" {}
   |   ^^^^^^^^^^^^ the state is kept by the backend "s3"; what only it needs is unknown
 
+warning: nothing recorded could be compared with the package of example.com/t/old 1.0.0 for darwin_arm64, linux_amd64
 note: example.com/t/x 2.0.0 is out, a major step above 1.1.0
 note: kept, because what cannot be seen may require it: example.com/t/old
 
@@ -251,4 +252,81 @@ fn verify_says_what_becomes_of_an_entry_that_nothing_requires() {
     lab.write("backend.tf", "")
         .write("terraform.tfstate", STATE);
     assert!(help(&lab).is_empty(), "{:?}", help(&lab));
+}
+
+const UNSEEN_CALLS: &str = "\
+module \"net\" {
+  source = \"acme/net/aws\"
+}
+
+module \"dns\" {
+  source = \"acme/dns/aws\"
+}
+";
+
+#[test]
+fn lock_says_what_it_could_not_see_where_nothing_visible_requires_a_provider() {
+    let lab = Lab::new();
+    lab.write("main.tf", UNSEEN_CALLS)
+        .write("mirror/README", "");
+    let outcome = lock(&lab, &[]);
+    assert_exit(&outcome, 0);
+    assert_data_eq!(
+        outcome.stdout,
+        str![[r#"
+.: no visible module requires a provider, so nothing was locked; 2 module calls (module.dns, module.net) cannot be seen, and may require providers (`terraform get` installs modules, -v shows why)
+
+"#]]
+    );
+    assert!(!lab.path(LOCK).exists());
+}
+
+#[test]
+fn the_hashes_of_every_entry_are_completed_while_a_module_is_unseen() {
+    let lab = with_left_over();
+    assert_exit(&lock(&lab, &["--no-state", "--platform", "linux_amd64"]), 0);
+    lab.write("main.tf", format!("{ONE_PROVIDER}{UNSEEN_CALLS}"));
+    lab.write(LOCK, LEFT_OVER);
+    assert_exit(&lock(&lab, &["--platform", "linux_amd64"]), 0);
+    let one = lab.read(LOCK);
+    assert_exit(&lock(&lab, &[BOTH, &["--check"]].concat()), 1);
+    assert_exit(&lock(&lab, BOTH), 0);
+    let both = lab.read(LOCK);
+    assert_eq!(
+        (one.matches("h1:").count(), both.matches("h1:").count()),
+        (2, 4),
+        "{both}"
+    );
+    assert!(
+        both.contains("constraints = \"~> 1.0\"\n  hashes"),
+        "{both}"
+    );
+    let verified = lab.run(&[&["verify", "--only", "platforms"], BOTH].concat());
+    assert_exit(&verified, 0);
+
+    // Nothing but the entry is left that could be locked.
+    lab.write("main.tf", UNSEEN_CALLS);
+    lab.write(LOCK, LEFT_OVER);
+    assert_exit(&lock(&lab, BOTH), 0);
+    assert_eq!(lab.read(LOCK).matches("h1:").count(), 2);
+}
+
+#[test]
+fn an_entry_of_an_unseen_module_that_the_source_lacks_stays_as_it_is() {
+    let lab = with_left_over();
+    lab.write("call.tf", UNSEEN_CALLS);
+    for (from, to) in [("1.0.0", "0.9.0"), ("t/old", "t/other")] {
+        let entry = LEFT_OVER.replace(from, to).replace("~> 1.0", ">= 0.1.0");
+        lab.write(LOCK, &entry);
+        let outcome = lock(&lab, BOTH);
+        assert_exit(&outcome, 0);
+        let kept = entry.split_once("provider").expect("an entry").1;
+        assert!(lab.read(LOCK).contains(kept), "{}", lab.read(LOCK));
+        assert!(
+            outcome
+                .stderr
+                .contains("warning: the entry was kept as it is: "),
+            "{outcome:#?}"
+        );
+    }
 }
