@@ -63,6 +63,15 @@ impl Platform {
         RELEASED.contains(&self.to_string().as_str())
     }
 
+    /// Returns every platform that providers are commonly released for.
+    #[must_use]
+    pub fn released() -> Vec<Self> {
+        RELEASED
+            .iter()
+            .map(|text| text.parse().expect("the table is well-formed"))
+            .collect()
+    }
+
     /// Returns the operating system, as in `linux`.
     #[must_use]
     pub fn os(&self) -> &str {

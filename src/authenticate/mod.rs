@@ -162,6 +162,11 @@ pub fn disagreement(one: &[u8], other: &[u8]) -> Option<String> {
     sums::disagreement(one, other)
 }
 
+/// Returns the names of the files that a checksum document lists; whether it is genuine is not checked.
+pub fn listed_names(document: &[u8]) -> impl Iterator<Item = &str> {
+    sums::names(document)
+}
+
 /// A key of the registry that made the signature.
 struct Found<'a> {
     key: &'a SigningKey,

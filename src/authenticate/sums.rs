@@ -69,6 +69,12 @@ pub(super) fn disagreement(one: &[u8], other: &[u8]) -> Option<String> {
         .map(|(_, name)| String::from_utf8_lossy(name).into_owned())
 }
 
+/// Returns the names of the listed files that are texts; lines that cannot be read are passed over.
+pub(super) fn names(document: &[u8]) -> impl Iterator<Item = &str> {
+    let names = entries(document).filter_map(|(_, name)| std::str::from_utf8(name).ok());
+    names.map(|name| name.strip_prefix('*').unwrap_or(name))
+}
+
 /// Returns the lines that can be read.
 fn entries(document: &[u8]) -> impl Iterator<Item = (Digest, &[u8])> {
     let lines = document.split(|byte| *byte == b'\n');

@@ -1,21 +1,26 @@
 //! Asking the sources: a version for every provider, then its packages.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use super::work::{Question, RootWork, answers, distinct};
 use super::{FlavorSource, LockError, Release};
 use crate::addr::ProviderAddr;
-use crate::package::WantedSet;
-use crate::package::{PackageId, PackageMeta};
+use crate::authenticate;
+use crate::package::{PackageId, PackageMeta, WantedSet};
 use crate::platform::Platform;
 use crate::resolve::{self, Query};
+use crate::sources::filesystem_mirror::packed_name;
 use crate::sources::{Offer, SourceError};
 use crate::version::{Constraints, Version};
 
 /// How many questions are under way at once. An answer is mostly a wait for the network, so this
 /// has nothing to do with the number of cores; how many go to one host is limited elsewhere.
 pub(super) const QUESTIONS: NonZeroUsize = NonZeroUsize::new(32).expect("positive");
+
+/// How many platforms one checksum list is read for; the most that any release has are some thirty.
+const MAX_PLATFORMS: usize = 200;
 
 /// A provider with its version.
 pub(super) struct Selected {
@@ -104,12 +109,14 @@ fn select_one(
 }
 
 /// Whether a release must have a platform.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Need {
     /// It was named.
     Must,
     /// It is part of a preset.
     May,
+    /// It is asked for only to find out whether the release has it.
+    Probe,
 }
 
 /// A selected provider with the platforms that its packages are wanted for.
@@ -132,26 +139,21 @@ impl Planned {
     }
 }
 
+/// What a source answered about packages.
+type Metas = BTreeMap<Question<PackageId>, Result<Arc<PackageMeta>, SourceError>>;
+
 /// Finds the packages of every selection for the wanted platforms.
 pub(super) fn packages<'a>(
     sources: &[&FlavorSource<'_>],
     roots: Vec<RootWork<'a, Selected>>,
 ) -> Vec<RootWork<'a, Offered>> {
-    let roots = plan(sources, roots);
-    let question = |source, one: &Planned, platform: &Platform| Question {
-        source,
-        about: one.package(platform),
-    };
-    let questions = roots.iter().flat_map(|root| {
-        root.providers.iter().flat_map(|one| {
-            let platforms = one.wanted.iter();
-            platforms.map(|(platform, _)| question(root.source, one, platform))
-        })
-    });
-    let metas = answers(QUESTIONS, distinct(questions), |one| {
-        let meta = sources[one.source].source.package(&one.about);
-        meta.map(Arc::new)
-    });
+    let mut roots = plan(sources, roots);
+    let mut metas = Metas::new();
+    ask(sources, &roots, &mut metas);
+    for root in &mut roots {
+        add_unlisted(root, &metas);
+    }
+    ask(sources, &roots, &mut metas);
     let offered = |root: RootWork<'a, Planned>| {
         let source = root.source;
         root.advance(|one, errors| {
@@ -166,6 +168,69 @@ pub(super) fn packages<'a>(
         })
     };
     roots.into_iter().map(offered).collect()
+}
+
+fn question(source: usize, one: &Planned, platform: &Platform) -> Question<PackageId> {
+    Question {
+        source,
+        about: one.package(platform),
+    }
+}
+
+/// Asks for the packages for wanted platforms that were not asked for before.
+fn ask(sources: &[&FlavorSource<'_>], roots: &[RootWork<'_, Planned>], metas: &mut Metas) {
+    let questions = roots.iter().flat_map(|root| {
+        root.providers.iter().flat_map(|one| {
+            let platforms = one.wanted.iter();
+            platforms.map(|(platform, _)| question(root.source, one, platform))
+        })
+    });
+    let new = questions.filter(|one| !metas.contains_key(one));
+    let mut answered = answers(QUESTIONS, distinct(new), |one| {
+        let meta = sources[one.source].source.package(&one.about);
+        meta.map(Arc::new)
+    });
+    metas.append(&mut answered);
+}
+
+/// Adds the platforms that a release may have beside those that its registry lists, where all are
+/// wanted.
+///
+/// The programs never read the platforms of a list of versions, so some registries leave them out, or
+/// state only some: the document of a package decides whether there is one. Which ones to ask for is
+/// read from the checksum list of the release, which names the zips of all platforms; without one the
+/// usual platforms are asked for.
+fn add_unlisted(root: &mut RootWork<'_, Planned>, metas: &Metas) {
+    for one in &mut root.providers {
+        if !root.request.platforms.of(&one.selected.provider).all {
+            continue;
+        }
+        let (provider, version) = (&one.selected.provider, &one.selected.version);
+        let known = one.wanted.iter();
+        let known =
+            known.filter_map(|(platform, _)| metas.get(&question(root.source, one, platform)));
+        let found: Vec<&PackageMeta> = known.flatten().map(|meta| &**meta).collect();
+        let mut platforms = BTreeSet::new();
+        for sums in found
+            .iter()
+            .filter_map(|meta| Some(&meta.evidence.as_ref()?.sums))
+        {
+            let names = authenticate::listed_names(sums);
+            let zips = names.filter_map(|name| packed_name(name, provider.type_name()));
+            let own = zips.filter(|(of, _)| of == version);
+            platforms.extend(own.map(|(_, platform)| platform).take(MAX_PLATFORMS));
+        }
+        // Some registries have a checksum list for each platform, which names no other.
+        if one.offered.is_empty() && platforms.len() < 2 {
+            platforms.extend(Platform::released());
+        }
+        platforms.retain(|platform| one.wanted.iter().all(|(known, _)| known != platform));
+        let probes = platforms
+            .into_iter()
+            .map(|platform| (platform, Need::Probe));
+        one.wanted.extend(probes);
+        one.wanted.sort();
+    }
 }
 
 /// Decides which platforms of each selection are asked for.
@@ -221,6 +286,7 @@ fn sort_out<'m>(
             Err(error) if *need == Need::May && error.lacks_platform() => {
                 skipped.push(platform.clone());
             }
+            Err(error) if *need == Need::Probe && error.lacks_platform() => {}
             Err(error) => {
                 failed = true;
                 let id = one.package(platform);
@@ -243,9 +309,16 @@ fn sort_out<'m>(
 /// that are wanted by name.
 fn choose(wanted: &WantedSet, offered: &[Platform], named: Need) -> Vec<(Platform, Need)> {
     let all: &[Platform] = if wanted.all { offered } else { &[] };
+    let unlisted = if wanted.all && offered.is_empty() {
+        Platform::common()
+    } else {
+        Vec::new()
+    };
     let need = |platform: &Platform| {
         if wanted.named.contains(platform) {
             named
+        } else if unlisted.contains(platform) && !wanted.preset.contains(platform) {
+            Need::Probe
         } else {
             Need::May
         }
@@ -255,6 +328,7 @@ fn choose(wanted: &WantedSet, offered: &[Platform], named: Need) -> Vec<(Platfor
         .iter()
         .chain(&wanted.preset)
         .chain(all)
+        .chain(&unlisted)
         .collect();
     platforms.sort();
     platforms.dedup();

@@ -106,6 +106,34 @@ note: acme/demo 1.2.0 is out, a minor step above 1.0.0
 }
 
 #[test]
+fn all_platforms_are_those_that_have_a_package_whatever_the_list_of_versions_states() {
+    let (registry, lab) = with_registry(DEMO);
+    let locked = || {
+        std::fs::remove_file(lab.path(LOCK)).ok();
+        let outcome = lock(&lab, &["--platform", "all"]);
+        assert_exit(&outcome, 0);
+        assert!(!outcome.stderr.contains("skipped"), "{outcome:#?}");
+        lab.read(LOCK)
+    };
+    let all = locked();
+    assert!(all.matches("h1:").count() >= 3, "{all}");
+    let listed = |platforms: Value| {
+        let version = json!({"version": "1.0.0", "protocols": ["5.0"], "platforms": platforms});
+        json!({"rules": [
+            {"kind": "versions", "action": "patch", "times": -1, "set": {"versions": [version]}},
+        ]})
+    };
+    for platforms in [
+        json!(null),
+        json!([]),
+        json!([{"os": "linux", "arch": "amd64"}]),
+    ] {
+        registry.reset(&listed(platforms.clone()));
+        assert_eq!(locked(), all, "{platforms}");
+    }
+}
+
+#[test]
 fn json_of_lock_names_keys_and_provenances() {
     let (registry, lab) = with_registry(DEMO);
     let outcome = lock(&lab, &["--platform", "linux_amd64", "--format", "json"]);
