@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::groups::{Group, Groups};
 use super::inputs::{LockInput, RootInputs};
-use super::known::KnownHashes;
+use super::known::{KnownHashes, PackageFacts};
 use super::levels::TurnedOff;
 use super::matrix::{Known, Locked, Outlook, Row};
 use super::packages::{Memo, Origin, PackagePlace, Scope, Search, Single, Unscanned};
@@ -166,15 +166,15 @@ pub fn run(root: &RootInputs<'_>, checks: &mut Checks<'_, '_>) -> RootVerdict {
         verdict.is_unread = root.is_unread();
     }
     verdict.report(checks.installation_faults);
-    let known = match root.lock {
+    let facts = match root.lock {
         Some(lock) => check_lock(root, lock, checks, &mut verdict),
         None => {
             verdict.findings.extend(missing::check(root));
-            KnownHashes::new()
+            PackageFacts::default()
         }
     };
     if checks.matrix {
-        verdict.matrix = Some(predict(root, checks, &known));
+        verdict.matrix = Some(predict(root, checks, &facts));
     }
     let configuration = root.configuration.iter().flat_map(|one| one.diagnostics);
     let lock = root.lock.iter().flat_map(|lock| lock.diagnostics);
@@ -185,14 +185,13 @@ pub fn run(root: &RootInputs<'_>, checks: &mut Checks<'_, '_>) -> RootVerdict {
     verdict
 }
 
-/// Checks a lock file, group by group, and returns whose the recorded hashes are, as far as packages
-/// prove it.
+/// Checks a lock file, group by group, and returns what packages prove about its hashes.
 fn check_lock(
     root: &RootInputs<'_>,
     lock: LockInput<'_>,
     checks: &mut Checks<'_, '_>,
     verdict: &mut RootVerdict,
-) -> KnownHashes {
+) -> PackageFacts {
     let groups = checks.groups;
     let is_broken = has_errors(lock.diagnostics);
     // A file that cannot be read is reported whichever groups are wanted: nothing can be checked.
@@ -200,7 +199,7 @@ fn check_lock(
         verdict.report(lock.diagnostics);
     }
     if is_broken {
-        return KnownHashes::new();
+        return PackageFacts::default();
     }
     let subject = root.subject(lock);
     if groups.wants(Group::File) {
@@ -212,14 +211,14 @@ fn check_lock(
     let answers = ask(&mut checks.upstream, subject, verdict);
     let locked: Vec<&ProviderAddr> = lock.document.lock.providers.keys().collect();
     let wanted = (checks.platforms)(&locked);
-    let known = match &mut checks.packages {
+    let facts = match &mut checks.packages {
         Some(own) if groups.wants(Group::Packages) => {
             check_packages(own, subject, &wanted, verdict)
         }
-        _ => KnownHashes::new(),
+        _ => PackageFacts::default(),
     };
     if groups.wants(Group::Platforms) {
-        let found = platforms::check(subject, &wanted, &known);
+        let found = platforms::check(subject, &wanted, &facts.known);
         verdict.findings.extend(found);
         // Where the signed list is at hand, the comparison with it says what is missing.
         let is_open = |finding: &Finding| {
@@ -235,7 +234,7 @@ fn check_lock(
     verdict.findings.extend(found);
     let found = check_policy(root, checks, subject, &answers);
     verdict.findings.extend(found);
-    known
+    facts
 }
 
 /// Asks registries about what is locked, if they are to be asked.
@@ -262,13 +261,13 @@ fn ask(
     answers
 }
 
-/// Checks packages, and returns which hashes they prove to be whose.
+/// Checks packages, and returns what they prove about the recorded hashes.
 fn check_packages(
     own: &mut PackageChecks<'_, '_>,
     subject: Subject<'_>,
     wanted: &WantedPlatforms,
     verdict: &mut RootVerdict,
-) -> KnownHashes {
+) -> PackageFacts {
     let search = Search {
         places: own.places,
         singles: own.singles,
@@ -291,7 +290,10 @@ fn check_packages(
         counts: checked.counts,
         unplaced,
     });
-    checked.known
+    PackageFacts {
+        known: checked.known,
+        installed: checked.installed,
+    }
 }
 
 /// Checks what the project file lets a lock file hold.
@@ -322,7 +324,7 @@ fn check_policy(
 }
 
 /// Predicts what the programs will do with the lock file, or without it.
-fn predict(root: &RootInputs<'_>, checks: &Checks<'_, '_>, h1: &KnownHashes) -> Vec<Row> {
+fn predict(root: &RootInputs<'_>, checks: &Checks<'_, '_>, facts: &PackageFacts) -> Vec<Row> {
     let nothing = Document::default();
     let document = root.lock.map_or(&nothing, |lock| lock.document);
     let diagnostics = root.lock.iter().flat_map(|lock| lock.diagnostics);
@@ -344,7 +346,12 @@ fn predict(root: &RootInputs<'_>, checks: &Checks<'_, '_>, h1: &KnownHashes) -> 
     let wanted = (checks.platforms)(&providers.iter().collect::<Vec<_>>());
     // A zip at hand may have been zipped again, so its `zh:` need not be that of the release.
     let zh = KnownHashes::new();
-    outlook.rows(&wanted, Known { h1, zh: &zh })
+    let known = Known {
+        h1: &facts.known,
+        zh: &zh,
+        installed: &facts.installed,
+    };
+    outlook.rows(&wanted, known)
 }
 
 impl RootVerdict {

@@ -8,7 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 pub use summary::{PlatformGroup, combine, fold, of_provider};
 
 use crate::addr::ProviderAddr;
-use crate::coverage::{self, Facts, Guess, Held, HeldEntry, Need, Prediction, Recorded, coverage};
+use crate::coverage::{
+    self, Facts, Guess, Held, HeldEntry, Need, Prediction, Recorded, Route, coverage,
+};
 use crate::flavor::Flavor;
 use crate::hash::Hash;
 use crate::lockfile::{Document, ProviderLock};
@@ -50,6 +52,8 @@ pub struct Known<'a> {
     pub h1: &'a KnownHashes,
     /// The `zh:` of their zips.
     pub zh: &'a KnownHashes,
+    /// The `h1:` of what is installed now, which need not be the package of the locked version.
+    pub installed: &'a KnownHashes,
 }
 
 /// A root whose future is predicted.
@@ -113,6 +117,7 @@ impl<'a> Outlook<'a> {
         let nothing = BTreeMap::new();
         let h1 = known.h1.get(provider).unwrap_or(&nothing);
         let zh = known.zh.get(provider).unwrap_or(&nothing);
+        let installed = known.installed.get(provider).unwrap_or(&nothing);
         let entry = self.document().lock.providers.get(provider);
         let coverage = entry.map(|entry| coverage(&entry.hashes, wanted, h1));
         let platforms: BTreeSet<&Platform> = wanted.iter().collect();
@@ -129,7 +134,17 @@ impl<'a> Outlook<'a> {
                         may_be_recorded: coverage.unexplained > 0,
                         registry_states_h1: self.registry_states_h1(provider),
                     };
-                    self.predict_entry(provider, entry, facts)
+                    let predictions = self.predict_entry(provider, entry, facts);
+                    match installed.get(platform) {
+                        Some(own) if !entry.hashes.contains(own) => {
+                            let refused = Facts {
+                                h1: Some(own),
+                                ..facts
+                            };
+                            start_with(predictions, self.predict_entry(provider, entry, refused))
+                        }
+                        _ => predictions,
+                    }
                 }
                 (Locked::Sound(_), ..) => coverage::predict(&self.absent(provider), self.flavor),
             };
@@ -167,6 +182,7 @@ impl<'a> Outlook<'a> {
         coverage::predict_guess(&guess, self.flavor)
     }
 
+    /// Tells whether the registry states the `h1:` of every platform.
     fn registry_states_h1(&self, provider: &ProviderAddr) -> bool {
         self.flavor.registry_states_h1() && provider.is_default(self.flavor)
     }
@@ -230,4 +246,14 @@ impl<'a> Outlook<'a> {
             Locked::Sound(document) | Locked::Broken { document, .. } => document,
         }
     }
+}
+
+/// Replaces what is predicted for commands that take the package as it is installed.
+fn start_with(mut predictions: Vec<Prediction>, installed: Vec<Prediction>) -> Vec<Prediction> {
+    for (one, installed) in predictions.iter_mut().zip(installed) {
+        if matches!(one.route, Route::Plan | Route::Validate) {
+            *one = installed;
+        }
+    }
+    predictions
 }

@@ -60,9 +60,8 @@ impl<'a> Comparison<'a, '_> {
                     (Fact::Same(_), _) if hashed.zip.is_none() => {
                         vec![about.unverifiable(&matched, &fact, Doubt::None)]
                     }
-                    (Fact::None, doubt @ (Doubt::Unwanted | Doubt::Incomplete)) => {
-                        vec![about.unverifiable(&matched, &fact, doubt)]
-                    }
+                    (Fact::None, Doubt::None) => vec![about.mismatch(&fact)],
+                    (Fact::None, doubt) => vec![about.unverifiable(&matched, &fact, doubt)],
                     _ => vec![about.mismatch(&fact)],
                 }
             }
@@ -99,7 +98,7 @@ impl<'a> Comparison<'a, '_> {
         let right = self.memo.files_of(place, twin);
         match (found, right) {
             (Some(found), Some(right)) => Fact::Differs(path, Differences::between(&found, &right)),
-            _ => Fact::None,
+            _ => Fact::Differs(path, Differences::default()),
         }
     }
 
@@ -127,25 +126,34 @@ impl<'a> Comparison<'a, '_> {
 
     /// Tells how far a package that matches nothing proves that something is wrong.
     ///
-    /// A lock file need not hold the hashes of all that a mirror or a cache has. The signed list of
-    /// a release, however, names the zips of all platforms.
+    /// The signed list of a release names the zips of all platforms, but an unpacked package has no
+    /// `zh:`. An `h1:` contradicts it only if it is that of its platform: one single `h1:` may be that
+    /// of any, several are taken to be those of the wanted platforms, if they are enough.
     fn doubt(&self, candidate: &Candidate, hashed: &PackageHashes) -> Doubt {
         let recorded = recorded(self.subject, &candidate.id);
         if hashed.zip.is_some() && recorded.lists_release() {
             return Doubt::None;
         }
-        let PackageId { provider, .. } = &candidate.id;
-        match (self.unwanted(candidate), self.wanted) {
-            (Doubt::None, Some(wanted)) if candidate.origin.is_shared() => {
-                let nothing = BTreeMap::new();
-                let known = self.known.get(provider).unwrap_or(&nothing);
-                let coverage = coverage::coverage(recorded, &wanted.known(provider), known);
-                match coverage.lacking() {
-                    0 => Doubt::None,
-                    _ => Doubt::Incomplete,
-                }
-            }
-            (doubt, _) => doubt,
+        let unwanted = self.unwanted(candidate);
+        if unwanted != Doubt::None {
+            return unwanted;
+        }
+        let PackageId {
+            provider, platform, ..
+        } = &candidate.id;
+        let nothing = BTreeMap::new();
+        let known = self.known.get(provider).unwrap_or(&nothing);
+        let mut wanted = self
+            .wanted
+            .map_or_else(Vec::new, |wanted| wanted.known(provider));
+        wanted.push(platform.clone());
+        let coverage = coverage::coverage(recorded, &wanted, known);
+        if coverage.unexplained == 0 {
+            Doubt::Uncovered
+        } else if coverage.recorded == 1 || coverage.lacking() > 0 {
+            Doubt::Incomplete
+        } else {
+            Doubt::None
         }
     }
 

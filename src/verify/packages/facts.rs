@@ -7,12 +7,14 @@ use super::differences::Differences;
 /// How sure it is that a package which matches nothing should match something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Doubt {
-    /// The program refuses it, or the user asked.
+    /// The recorded hashes cover its platform, so it contradicts them.
     None,
     /// Its platform is not wanted: the lock file need not hold its hash.
     Unwanted,
-    /// The lock file lacks hashes of wanted platforms, and this may be one of them.
+    /// The recorded `h1:` may be those of other platforms only.
     Incomplete,
+    /// Packages prove that every recorded `h1:` is that of another platform.
+    Uncovered,
 }
 
 /// What other copies, or the recorded hashes alone, tell about a package.
@@ -22,7 +24,7 @@ pub(super) enum Fact {
     None,
     /// The package in a place is recorded, and has the same content.
     Same(PathBuf),
-    /// The package in a place is recorded, and differs.
+    /// The package in a place is recorded, and differs; in no known file if it is too large.
     Differs(PathBuf, Differences),
     /// Without these files it would be recorded.
     Stray(Vec<Box<[u8]>>),

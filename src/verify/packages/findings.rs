@@ -3,13 +3,14 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::comparison::recorded;
 use super::differences::named;
 use super::facts::{Doubt, Fact};
 use super::memo::PackageHashes;
 use super::places::{Candidate, Origin};
 use crate::archive::ArchiveError;
 use crate::diag::{self, Diagnostic, FileId, Finding, Severity, Span};
-use crate::hash::{Hashes, Match};
+use crate::hash::{Hashes, Match, Scheme};
 use crate::package::Local;
 use crate::verify::subject::Subject;
 use crate::world::is_outside;
@@ -78,23 +79,28 @@ impl About<'_> {
                 self.subject.advice.lock,
                 self.candidate.id.platform
             ),
-            Fact::None | Fact::Differs(..) => {
-                format!("{place} hashes to {}; {advice}", self.hashed.h1)
+            Fact::Differs(twin, _) => {
+                format!(
+                    "it differs from {}, which is recorded; {advice}",
+                    twin.display()
+                )
             }
+            // Hashes are counted, which is no proof: the command decides.
+            Fact::None if self.candidate.origin == Origin::Installed => format!(
+                "its hash is {}; if `{} --platform {}` adds it, it was missing\nif not, {advice}",
+                self.hashed.h1, self.subject.advice.lock, self.candidate.id.platform
+            ),
+            Fact::None => format!("{place} hashes to {}; {advice}", self.hashed.h1),
         }
     }
 
     /// Says how to get rid of a package that is wrong.
     fn advice(&self) -> String {
         let program = self.subject.flavor.command();
-        let what = match (&self.link, &self.candidate.place) {
-            (Some(target), _) => format!("{}, to which it is a link,", target.display()),
-            (None, Local::Directory(_)) => "that directory".to_owned(),
-            (None, Local::Archive(_)) => "that file".to_owned(),
-        };
+        let what = self.what();
         match self.candidate.origin {
             Origin::Installed => {
-                format!("if nobody can say why, delete {what} and run `{program} init` again")
+                format!("unless you know why, delete {what} and run `{program} init` again")
             }
             Origin::Cache if self.subject.flavor.is_opentofu() => format!(
                 "delete {what}: `{program} init` stops at it where it has to fetch the package again"
@@ -103,37 +109,75 @@ impl About<'_> {
                 "delete {what}: `{program} init` would unpack over it, and lock what it is then"
             ),
             Origin::Mirror => format!(
-                "`{program} init` from this mirror refuses it; if nobody can say why, replace {what}"
+                "`{program} init` from this mirror refuses it; unless you know why, replace {what}"
             ),
-            Origin::Named => "if nobody can say why, do not use it".to_owned(),
+            Origin::Named => "unless you know why, do not use it".to_owned(),
         }
     }
 
-    /// Reports a package that no recorded hash says anything about.
+    /// Says how to get rid of a package that may be wrong.
+    fn removal(&self) -> String {
+        let program = self.subject.flavor.command();
+        let what = self.what();
+        match self.candidate.origin {
+            Origin::Installed => format!("delete {what} and run `{program} init` again"),
+            Origin::Cache => format!("delete {what}"),
+            Origin::Mirror => format!("replace {what}"),
+            Origin::Named => "do not use it".to_owned(),
+        }
+    }
+
+    /// Names the package in a sentence that named it before.
+    fn what(&self) -> String {
+        match (&self.link, &self.candidate.place) {
+            (Some(target), _) => format!("{}, to which it is a link,", target.display()),
+            (None, Local::Directory(_)) => "that directory".to_owned(),
+            (None, Local::Archive(_)) => "that file".to_owned(),
+        }
+    }
+
+    /// Reports a package that no recorded hash can verify.
     pub(super) fn unverifiable(&self, matched: &Match, fact: &Fact, doubt: Doubt) -> Finding {
         let id = &self.candidate.id;
         let origin = self.candidate.origin;
         let kind = kind(origin);
         let title = format!("Nothing recorded can verify the {kind} package of {id}");
-        let diagnostic = Diagnostic::warning("package-unverifiable", title);
-        let note = match matched {
-            Match::Mismatch => "no h1: recorded here is known to be that of its platform",
-            _ => "no h1: is recorded here",
-        };
-        let diagnostic = diagnostic.at(self.subject.file, self.header(), note);
+        let mut diagnostic = Diagnostic::warning("package-unverifiable", title);
+        let note = self.what_is_recorded(matched, doubt);
+        diagnostic = diagnostic.at(self.subject.file, self.header(), note);
         let left_over = self.subject.left_over(&id.provider);
         // A cache only saves downloads, and the lock file need not cover every platform.
         let is_harmless =
             left_over.is_some() || origin == Origin::Cache || doubt == Doubt::Unwanted;
+        // The program refuses it for certain, or the user asked about it.
+        let is_refused = matches!(origin, Origin::Installed | Origin::Named)
+            && matches!(doubt, Doubt::Incomplete | Doubt::Uncovered);
+        if is_harmless {
+            diagnostic.severity = Severity::Note;
+        } else if is_refused {
+            diagnostic.severity = Severity::Error;
+        }
         let help = match left_over {
             Some(left_over) => left_over.to_owned(),
             None => self.how_to_verify(matched, fact, doubt),
         };
-        let mut diagnostic = diagnostic.help(help);
-        if is_harmless {
-            diagnostic.severity = Severity::Note;
+        self.finding(diagnostic.help(help))
+    }
+
+    /// Says which hashes there are, and why they cannot verify the package.
+    fn what_is_recorded(&self, matched: &Match, doubt: Doubt) -> String {
+        let platform = &self.candidate.id.platform;
+        let recorded = recorded(self.subject, &self.candidate.id);
+        let count = recorded.of(Scheme::H1).count();
+        match doubt {
+            _ if *matched != Match::Mismatch || count == 0 => "no h1: is recorded here".to_owned(),
+            Doubt::Uncovered => format!(
+                "{count} h1: recorded, all of other platforms: the lock file lacks that of {platform}"
+            ),
+            Doubt::None | Doubt::Unwanted | Doubt::Incomplete => format!(
+                "{count} h1: recorded, none known to be that of {platform}: the lock file may lack it"
+            ),
         }
-        self.finding(diagnostic)
     }
 
     fn how_to_verify(&self, matched: &Match, fact: &Fact, doubt: Doubt) -> String {
@@ -162,9 +206,14 @@ impl About<'_> {
                 "nothing to do, unless {platform} is wanted: then run `{command} --platform \
                  {platform}`"
             ),
-            Doubt::None | Doubt::Incomplete => {
+            Doubt::None => {
                 format!("{same}run `{command} --platform {platform}` to add its h1:{consequence}")
             }
+            Doubt::Incomplete | Doubt::Uncovered => format!(
+                "run `{command} --platform {platform}` to add its h1:{consequence}\nif it still does \
+                 not match then, it is not the locked package: {}",
+                self.removal()
+            ),
         }
     }
 

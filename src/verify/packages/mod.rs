@@ -63,6 +63,8 @@ pub struct PackageFindings {
     pub findings: Vec<Finding>,
     /// The hashes of those that are right.
     pub known: KnownHashes,
+    /// The hashes of those that are installed, right or not.
+    pub installed: KnownHashes,
     /// How many packages were looked at, by what they are to the program.
     pub counts: BTreeMap<Origin, usize>,
     /// Directories that cannot be looked into.
@@ -90,6 +92,7 @@ pub fn check(memo: &mut Memo<'_>, subject: Subject<'_>, search: Search<'_>) -> P
     let places: Vec<&Local> = gathered.used.iter().map(|one| &one.place).collect();
     let outcomes = memo.hash(&places);
     checked.known = known(subject, &gathered.used, &outcomes);
+    checked.installed = installed(&gathered.used, &outcomes);
     for candidate in &gathered.used {
         *checked.counts.entry(candidate.origin).or_default() += 1;
     }
@@ -134,6 +137,21 @@ fn known(subject: Subject<'_>, used: &[Candidate], outcomes: &[Arc<Outcome>]) ->
         }
     }
     known
+}
+
+/// Collects the hashes of the packages that are installed.
+fn installed(used: &[Candidate], outcomes: &[Arc<Outcome>]) -> KnownHashes {
+    let mut installed = KnownHashes::new();
+    for (candidate, outcome) in used.iter().zip(outcomes) {
+        if let (Origin::Installed, Ok(hashed)) = (candidate.origin, &**outcome) {
+            let PackageId {
+                provider, platform, ..
+            } = candidate.id.clone();
+            let platforms = installed.entry(provider).or_default();
+            platforms.insert(platform, hashed.h1.clone());
+        }
+    }
+    installed
 }
 
 impl PackageFindings {

@@ -294,3 +294,25 @@ fn a_provider_with_platforms_of_its_own_is_foretold_for_these() {
     );
     assert_eq!(rows.len(), 8);
 }
+
+/// An installed package that is not recorded fails, whatever the only `h1:` may be.
+#[test]
+fn an_installed_package_that_does_not_match_fails_for_certain() {
+    let lab = simple();
+    assert_exit(&lock(&lab, &["--platform", "darwin_arm64"]), 0);
+    let plan = || {
+        let rows = rows(&lab, &["--platform", "linux_amd64"]);
+        let of = |route: &str| {
+            let mut rows = rows.iter();
+            let row = rows.find(|row| row["provider"] != Value::Null && row["route"] == route);
+            let row = row.unwrap();
+            (row["outcome"].clone(), row["assumed"].clone())
+        };
+        [of("plan"), of("validate")]
+    };
+    let guessed = ("passes".into(), true.into());
+    assert_eq!(plan(), [guessed.clone(), guessed]);
+    install(&lab);
+    let fails = ("fails".into(), false.into());
+    assert_eq!(plan(), [fails.clone(), fails]);
+}

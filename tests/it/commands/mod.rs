@@ -20,6 +20,7 @@ mod matrix;
 mod merge;
 mod packages;
 mod packages_hostile;
+mod packages_lacking;
 mod project;
 mod proxy;
 mod registry;

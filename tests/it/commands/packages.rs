@@ -65,7 +65,7 @@ error[package-mismatch]: The installed package of example.com/t/x 1.1.0 for linu
   |
   = help: it differs from mirror/example.com/t/x/1.1.0/linux_amd64, which is recorded:
             changed: terraform-provider-x_v1.1.0
-          if nobody can say why, delete that directory and run `terraform init` again
+          unless you know why, delete that directory and run `terraform init` again
 
 .terraform.lock.hcl: 1 error
 
@@ -90,7 +90,7 @@ error[package-stray-file]: The installed package of example.com/t/x 1.1.0 for li
   |
   = help: without these files it is recorded:
             stray: .DS_Store
-          if nobody can say why, delete that directory and run `terraform init` again
+          unless you know why, delete that directory and run `terraform init` again
 
 .terraform.lock.hcl: 1 error
 
@@ -169,7 +169,7 @@ error[package-stray-file]: The installed package of example.com/t/x 1.1.0 for li
   |
   = help: without these files it is recorded:
             stray: stray
-          if nobody can say why, delete cache/example.com/t/x/1.1.0/linux_amd64, to which it is a link, and run `terraform init` again
+          unless you know why, delete cache/example.com/t/x/1.1.0/linux_amd64, to which it is a link, and run `terraform init` again
 
 .terraform.lock.hcl: 1 error
 

@@ -123,7 +123,8 @@ error[package-mismatch]: The installed package of example.com/t/x 1.1.0 for linu
 4 | provider "example.com/t/x" {
   | ^^^^^^^^^^^^^^^^^^^^^^^^^^ no recorded h1: is that of .terraform/providers/example.com/t/x/1.1.0/linux_amd64
   |
-  = help: .terraform/providers/example.com/t/x/1.1.0/linux_amd64 hashes to h1:TeM5eoIv0fi/1qbjJ7l4gOh3hEpV0VQlPdI2yWal4BY=; if nobody can say why, delete that directory and run `terraform init` again
+  = help: its hash is h1:TeM5eoIv0fi/1qbjJ7l4gOh3hEpV0VQlPdI2yWal4BY=; if `lockctl lock . --platform linux_amd64` adds it, it was missing
+          if not, unless you know why, delete that directory and run `terraform init` again
 
 .terraform.lock.hcl: 1 error; 1 note (-v shows them)
 

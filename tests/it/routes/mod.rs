@@ -89,7 +89,13 @@ fn foretell(
         requirements: Some(&loaded.requirements),
     };
     let wanted = WantedPlatforms::every(vec![platform]);
-    let rows = outlook.rows(&wanted, Known { h1: &h1, zh: &zh });
+    let installed = KnownHashes::new();
+    let known = Known {
+        h1: &h1,
+        zh: &zh,
+        installed: &installed,
+    };
+    let rows = outlook.rows(&wanted, known);
     let of_route = rows.into_iter().map(|row| {
         let mut predictions = row.predictions.into_iter();
         predictions.find(|p| p.route == route).unwrap()

@@ -217,7 +217,12 @@ impl Stage {
             [(addr, of_provider)].into()
         };
         let (h1, zh) = (known(&self.packages.h1), known(&self.packages.zh));
-        let known = Known { h1: &h1, zh: &zh };
+        let installed = KnownHashes::new();
+        let known = Known {
+            h1: &h1,
+            zh: &zh,
+            installed: &installed,
+        };
         let rows = outlook.rows(&wanted, known);
         let [row] = &*rows else {
             panic!("one provider, one platform: {rows:?}")
