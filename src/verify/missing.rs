@@ -1,13 +1,18 @@
-//! A root that requires providers and has no lock file.
+//! A root that requires providers, or may require some, and has no lock file.
 
 use super::inputs::RootInputs;
-use crate::diag::{Diagnostic, Finding};
+use crate::diag::{Diagnostic, Finding, counted};
+use crate::requirement::UnseenCall;
 
 /// How many places that require a provider are shown.
 const MAX_REQUIRED: usize = 20;
 
-/// Reports the missing lock file of a root that requires providers, or may do so where its
-/// configuration could not be read.
+/// How many calls that are not visible the title names.
+const MAX_NAMED: usize = 3;
+
+/// Reports the missing lock file of a root that requires providers, or may do so because its
+/// configuration could not be read; as a warning if only modules that are not visible may require
+/// some.
 pub(super) fn check(root: &RootInputs<'_>) -> Option<Finding> {
     let requirements = root.requirements();
     let required = requirements.iter().flat_map(|all| &all.providers);
@@ -28,7 +33,35 @@ pub(super) fn check(root: &RootInputs<'_>) -> Option<Finding> {
             })
         }
         None if root.is_unread() => diagnostic,
-        None => return None,
+        None => perhaps_missing(root, &requirements?.unseen_calls)?,
     };
     Some(diagnostic.into())
+}
+
+/// Warns that modules which are not visible may require providers.
+fn perhaps_missing(root: &RootInputs<'_>, calls: &[UnseenCall]) -> Option<Diagnostic> {
+    let (first, others) = calls.split_first()?;
+    let names = calls.iter().map(|call| call.module.to_string());
+    let mut names: Vec<String> = names.take(MAX_NAMED).collect();
+    if calls.len() > names.len() {
+        names.push(format!("{} more", calls.len() - names.len()));
+    }
+    let title = format!(
+        "There is no {}, and {} cannot be seen: {}",
+        root.lock_path.display(),
+        counted(calls.len(), "module call"),
+        names.join(", ")
+    );
+    let note = "this module may require providers";
+    let diagnostic = Diagnostic::warning("lock-missing", title).at(first.file, first.span, note);
+    let others = others.iter().take(MAX_REQUIRED);
+    let diagnostic = others.fold(diagnostic, |diagnostic, call| {
+        diagnostic.see(call.file, call.span, "and this one")
+    });
+    Some(diagnostic.help(format!(
+        "install the modules with `{} get`, then run `{}`; without any provider there is no lock \
+         file to create",
+        root.flavor.command(),
+        root.advice.lock
+    )))
 }

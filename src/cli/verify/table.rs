@@ -52,7 +52,7 @@ pub(in crate::cli) fn blocks(
 ) -> Vec<Block> {
     let rows = &rows(matrix)[..];
     if rows.is_empty() {
-        let line = "no provider is required or locked: nothing changes by any route";
+        let line = "no provider is known to be required or locked: there is nothing to predict";
         return vec![Block::Lines(vec![line.to_owned()])];
     }
     let mut notes = Notes::default();

@@ -150,7 +150,7 @@ fn nothing_required_and_nothing_locked_is_said() {
     assert!(
         outcome
             .stdout
-            .starts_with("no provider is required or locked"),
+            .starts_with("no provider is known to be required or locked"),
         "{}",
         outcome.stdout
     );

@@ -330,3 +330,64 @@ fn an_entry_of_an_unseen_module_that_the_source_lacks_stays_as_it_is() {
         );
     }
 }
+
+/// A forgotten lock file: all providers are required by modules that nobody installed.
+#[test]
+fn a_missing_lock_file_is_reported_where_only_unseen_modules_may_need_one() {
+    let lab = Lab::new();
+    lab.write(
+        "main.tf",
+        "module \"a\" {\n  source = \"example.com/acme/a/x\"\n}\n\nmodule \"b\" {\n  source = \"./${path.root}\"\n}\n",
+    );
+    let outcome = lab.run(&["verify", "--flavor", "opentofu"]);
+    assert_exit(&outcome, 1);
+    assert_data_eq!(outcome.stdout, str![[r#"
+warning[lock-missing]: There is no .terraform.lock.hcl, and 2 module calls cannot be seen: module.a, module.b
+ --> main.tf:2:12
+  |
+2 |   source = "example.com/acme/a/x"
+  |            ^^^^^^^^^^^^^^^^^^^^^^ this module may require providers
+...
+6 |   source = "./${path.root}"
+  |            ---------------- and this one
+  |
+  = help: install the modules with `tofu get`, then run `lockctl lock . --flavor opentofu@1.12`; without any provider there is no lock file to create
+
+.terraform.lock.hcl: 1 warning; 2 notes (-v shows them)
+
+"#]]);
+    let matrix = lab.run(&["verify", "--matrix", "--only", "configuration"]);
+    assert!(
+        matrix
+            .stdout
+            .contains("no provider is known to be required"),
+        "{matrix:#?}"
+    );
+    // With everything visible there is nothing to lock, and so nothing to miss.
+    lab.write("main.tf", "output \"a\" {\n  value = 1\n}\n");
+    let outcome = lab.run(&["verify"]);
+    assert_exit(&outcome, 0);
+    // A provider that is known to be required makes it an error, as ever.
+    lab.write("main.tf", ONE_PROVIDER);
+    lab.write(
+        "m.tf",
+        "module \"a\" {\n  source = \"example.com/acme/a/x\"\n}\n",
+    );
+    let outcome = lab.run(&["verify"]);
+    assert_exit(&outcome, 1);
+    assert!(
+        outcome.stdout.contains("error[lock-missing]"),
+        "{outcome:#?}"
+    );
+}
+
+#[test]
+fn many_unseen_calls_are_counted_in_the_title() {
+    let lab = Lab::new();
+    let call = |n| format!("module \"m{n}\" {{\n  source = \"example.com/acme/a/x\"\n}}\n");
+    lab.write("main.tf", (0..5).map(call).collect::<String>());
+    let outcome = lab.run(&["verify"]);
+    assert_exit(&outcome, 1);
+    let title = "and 5 module calls cannot be seen: module.m0, module.m1, module.m2, 2 more\n";
+    assert!(outcome.stdout.contains(title), "{outcome:#?}");
+}
