@@ -9,7 +9,7 @@ pub(super) fn with_line(text: &[u8]) -> Option<Vec<u8>> {
         return None;
     }
     let mut out = text.to_vec();
-    // A file that ended without a line end ends so again when the line goes.
+    // A file that ended without a line end ends so again when the line is removed.
     let is_open = !text.is_empty() && !text.ends_with(b"\n");
     if is_open {
         out.push(b'\n');
@@ -21,7 +21,18 @@ pub(super) fn with_line(text: &[u8]) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// Takes the line of attributes away; `None` if it is not there.
+/// Adds the line of attributes at the end, where no other line of the file overrides it, or moves it
+/// there; `None` if it is the last line already.
+pub(super) fn with_last_line(text: &[u8]) -> Option<Vec<u8>> {
+    let has_text = |line: &&[u8]| !line.trim_ascii().is_empty();
+    if lines(text).rev().find(has_text).is_some_and(is_ours) {
+        return None;
+    }
+    let rest = without_line(text);
+    with_line(rest.as_deref().unwrap_or(text))
+}
+
+/// Removes the line of attributes; `None` if it is not there.
 pub(super) fn without_line(text: &[u8]) -> Option<Vec<u8>> {
     if !lines(text).any(is_ours) {
         return None;
@@ -51,7 +62,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_line_comes_once_and_goes_without_a_trace() {
+    fn the_line_moves_behind_those_that_override_it() {
+        let moved = |text: &str| with_last_line(text.as_bytes());
+        let text = |text: &str| Some(text.as_bytes().to_vec());
+        let line = format!("{ATTRIBUTES}\n");
+        assert_eq!(moved(""), text(&line));
+        assert_eq!(moved(&line), None);
+        assert_eq!(moved(&format!("{line}\n")), None);
+        let last = format!("*.hcl merge=union\n{line}");
+        assert_eq!(moved("*.hcl merge=union\n"), text(&last));
+        assert_eq!(moved(&format!("{line}*.hcl merge=union\n")), text(&last));
+    }
+
+    #[test]
+    fn the_line_is_added_once_and_removed_without_a_trace() {
         for text in ["", "* text=auto\n", "* text=auto", "\n\n", "a\r\n"] {
             let with = with_line(text.as_bytes()).expect("it is not there");
             assert_eq!(with_line(&with), None, "{text:?}");

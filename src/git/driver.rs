@@ -3,15 +3,15 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::attributes::{with_line, without_line};
+use super::attributes::{with_last_line, with_line, without_line};
 use super::error::GitError;
 use super::repository::{MAX_LIST_BYTES, Repository, Scope, path_of};
 use crate::world::{Disk, Env, Replaced, Run};
 
 /// The settings that git needs, by their names.
 ///
-/// Where lockctl is not installed, git merges line by line: without that, it would leave our side
-/// alone as if nothing had come from theirs.
+/// Each works where lockctl is not installed, too. Without that `git merge` would leave our side alone as
+/// if nothing had come from theirs, and `git diff` and `git log -p` would stop with an error.
 pub const SETTINGS: [(&str, &str); 3] = [
     ("merge.lockctl.name", "provider lock files, entry by entry"),
     (
@@ -20,7 +20,12 @@ pub const SETTINGS: [(&str, &str); 3] = [
          lockctl merge --marker-size=%L --path=%P --label-base=%S --label-ours=%X --label-theirs=%Y -- %O %A %B; \
          else git merge-file --marker-size=%L -L ours -L base -L theirs %A %O %B; fi",
     ),
-    ("diff.lockctl.textconv", "lockctl git-textconv"),
+    // git adds the file as an argument behind the last word.
+    (
+        "diff.lockctl.textconv",
+        "show() { if command -v lockctl >/dev/null 2>&1; then lockctl git-textconv -- \"$1\"; \
+         else cat -- \"$1\"; fi; }; show",
+    ),
 ];
 
 const LOCK_FILE: &str = ".terraform.lock.hcl";
@@ -38,7 +43,7 @@ pub struct EffectiveSetting {
     pub found: Option<String>,
 }
 
-/// Where git reads what it is told.
+/// Where git reads a value.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema,
 )]
@@ -155,6 +160,7 @@ impl<'a> Wiring<'a> {
     ) -> Result<WiringPlan, GitError> {
         let text = attributes.as_deref().unwrap_or_default();
         let new = match goal {
+            WiringGoal::Installed if self.is_overridden() => with_last_line(text),
             WiringGoal::Installed => with_line(text),
             WiringGoal::Removed => without_line(text),
         };
@@ -176,6 +182,13 @@ impl<'a> Wiring<'a> {
             }
         }
         Ok(plan)
+    }
+
+    /// Returns whether git would use other drivers for the lock file in the directory that the scope was
+    /// found from; `false` where there is no repository.
+    fn is_overridden(&self) -> bool {
+        let effective = effective_attributes(&self.repository).unwrap_or_default();
+        effective.iter().any(|one| !one.is_wanted())
     }
 
     /// Writes the file of attributes, unless it has been changed since it was read.
@@ -241,20 +254,27 @@ pub fn effective_settings(run: &dyn Run, dir: &Path) -> Result<Vec<EffectiveSett
             found,
         });
     }
+    all.extend(effective_attributes(&repository)?);
+    Ok(all)
+}
+
+/// Returns the drivers that git uses for a lock file in the directory that the repository was found from.
+fn effective_attributes(repository: &Repository<'_>) -> Result<Vec<EffectiveSetting>, GitError> {
     let args = ["check-attr", "-z", "merge", "diff", "--", LOCK_FILE];
     let said = repository.output(&args, &[], MAX_LIST_BYTES)?;
     let said = String::from_utf8_lossy(&said);
     let fields: Vec<&str> = said.split('\0').collect();
-    for (name, fields) in ["merge", "diff"].into_iter().zip(fields.chunks(3)) {
+    let named = ["merge", "diff"].into_iter().zip(fields.chunks(3));
+    let all = named.map(|(name, fields)| {
         let value = fields.get(2).filter(|value| **value != "unspecified");
-        all.push(EffectiveSetting {
+        EffectiveSetting {
             kind: SettingKind::Attribute,
             name,
             wanted: "lockctl",
             found: value.map(|value| (*value).to_owned()),
-        });
-    }
-    Ok(all)
+        }
+    });
+    Ok(all.collect())
 }
 
 /// Finds the attributes of the user, as git does (`gitattributes(5)`).

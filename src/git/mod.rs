@@ -43,5 +43,5 @@ pub use history::{Commit, CommittedChange, FileCommit, follow};
 pub use objects::{Content, ObjectId};
 pub use repository::{Repository, Scope};
 pub use revision::{Revision, RevisionKind, Side};
-pub use textual::{Marking, base_of, merge_file, wants_base};
+pub use textual::{Marking, base_of, is_unmerged, merge_file, wants_base};
 pub use tree::Tree;

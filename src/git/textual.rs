@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::error::GitError;
-use super::repository::Repository;
+use super::repository::{MAX_LIST_BYTES, Repository};
 use crate::world::Run;
 
 /// How git marks conflicts in a text.
@@ -71,4 +71,14 @@ pub fn base_of(run: &dyn Run, dir: &Path, name: &str, limit: u64) -> Option<Vec<
     asked
         .output(&["cat-file", "blob", &object], &[], limit)
         .ok()
+}
+
+/// Returns whether a merge of a file is not finished, as the index has it; `false` where git cannot be
+/// run, or there is no repository.
+#[must_use]
+pub fn is_unmerged(run: &dyn Run, dir: &Path, name: &str) -> bool {
+    let asked = Repository::anywhere(run, dir);
+    let args = ["ls-files", "--unmerged", "--", name];
+    let listed = asked.output(&args, &[], MAX_LIST_BYTES);
+    listed.is_ok_and(|lines| !lines.is_empty())
 }

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::merge::{Conflict, Merged};
+use super::merged_file::merged_program;
 use crate::addr::ProviderAddr;
 use crate::diag::{Diagnostic, FileId, Span};
 use crate::flavor::{Flavor, Program};
@@ -73,14 +74,14 @@ pub enum MarkerFault {
 }
 
 impl Parted {
-    /// Returns whose header the sides begin with: ours, else theirs.
+    /// Returns whose header the merged text gets, by those of the sides and of what they started from.
     ///
     /// The header of the text itself says nothing where it is in conflict.
     #[must_use]
-    pub fn program(&self) -> Option<Program> {
-        let mut sides = [&self.ours, &self.theirs].into_iter();
-        // Lines of the other side are blank in a side, and may stand before its header.
-        sides.find_map(|side| lockfile::header_of(side.trim_ascii_start()))
+    pub fn program(&self, base: Option<Program>) -> Option<Program> {
+        // Lines of the other side are blank in a side, and may come before its header.
+        let header = |side: &[u8]| lockfile::header_of(side.trim_ascii_start());
+        merged_program([base, header(&self.ours), header(&self.theirs)])
     }
 }
 
@@ -92,7 +93,7 @@ impl MarkerError {
         let diagnostic = Diagnostic::error("conflict-markers", title)
             .at(file, self.span, self.to_string())
             .help(
-                "nothing was written; mend the markers, or let git write them anew with \
+                "nothing was written; fix the markers, or let git write them anew with \
                  `git checkout --merge -- FILE`",
             );
         match self.open {

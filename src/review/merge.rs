@@ -107,23 +107,106 @@ impl fmt::Display for Conflict {
     }
 }
 
-/// Merges two sides that started from a common base.
+/// What both sides of a merge started from, as far as it is known.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MergeBase {
+    /// The entries that are known.
+    pub lock: LockFile,
+    /// Which other entries the base may have had.
+    pub unknown: UnknownEntries,
+}
+
+/// Which entries of a base are not known; every other entry that is missing from it is absent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum UnknownEntries {
+    /// None of them.
+    #[default]
+    None,
+    /// Those that could not be read. Of some the possible entries are known: git makes one base of
+    /// several, and marks where these differ.
+    Unread(BTreeMap<ProviderAddr, Vec<ProviderLock>>),
+    /// All: there is no base to read.
+    All,
+}
+
+impl From<LockFile> for MergeBase {
+    /// Makes a base of which everything is known.
+    fn from(lock: LockFile) -> Self {
+        Self {
+            lock,
+            unknown: UnknownEntries::None,
+        }
+    }
+}
+
+impl MergeBase {
+    /// Makes the base of a merge whose start is not known.
+    #[must_use]
+    pub fn unknown() -> Self {
+        Self {
+            lock: LockFile::default(),
+            unknown: UnknownEntries::All,
+        }
+    }
+
+    fn entry(&self, addr: &ProviderAddr) -> BaseEntry<'_> {
+        match (self.lock.providers.get(addr), &self.unknown) {
+            (Some(entry), _) => BaseEntry::Known(entry),
+            (None, UnknownEntries::None) => BaseEntry::Absent,
+            (None, UnknownEntries::Unread(possible)) => {
+                BaseEntry::Unread(possible.get(addr).map_or(&[], Vec::as_slice))
+            }
+            (None, UnknownEntries::All) => BaseEntry::Unknown,
+        }
+    }
+}
+
+/// The entry of a provider that both sides started from.
+#[derive(Clone, Copy)]
+enum BaseEntry<'a> {
+    Absent,
+    Known(&'a ProviderLock),
+    /// There is a base, but the entry could not be read; it is one of these, if there are any.
+    Unread(&'a [ProviderLock]),
+    /// There is no base.
+    Unknown,
+}
+
+impl<'a> BaseEntry<'a> {
+    fn known(self) -> Option<&'a ProviderLock> {
+        match self {
+            Self::Known(entry) => Some(entry),
+            Self::Absent | Self::Unread(_) | Self::Unknown => None,
+        }
+    }
+
+    /// Returns whether an entry is that of the base; `false` where that is not known.
+    fn is(self, entry: Option<&ProviderLock>) -> bool {
+        match self {
+            Self::Absent => entry.is_none(),
+            Self::Known(base) => entry == Some(base),
+            Self::Unread(_) | Self::Unknown => false,
+        }
+    }
+}
+
+/// Merges two sides that started from a common base (rules 1).
 ///
-/// A base that is not known is best given as empty: then what both sides have in common counts,
-/// and no hash is ever taken away.
+/// Where the base is not known, what both sides have in common counts, and no hash is ever removed; an
+/// entry that only one side has is kept unless `prefer` says otherwise.
 ///
 /// ```
 /// use lockctl::diag::FileId;
 /// use lockctl::flavor::Flavor;
 /// use lockctl::lockfile::{self, LockFile};
-/// use lockctl::review::{Prefer, merge};
+/// use lockctl::review::{MergeBase, Prefer, merge};
 ///
 /// let lock = |version: &str| -> LockFile {
 ///     let address = "registry.terraform.io/hashicorp/null";
 ///     let text = format!("provider {address:?} {{\n  version = {version:?}\n}}\n");
 ///     lockfile::parse(FileId::ALONE, text.as_bytes(), Flavor::Terraform1_16).0.lock
 /// };
-/// let (base, ours, theirs) = (lock("3.2.2"), lock("3.2.3"), lock("3.2.4"));
+/// let (base, ours, theirs) = (MergeBase::from(lock("3.2.2")), lock("3.2.3"), lock("3.2.4"));
 ///
 /// let merged = merge(&base, &ours, &theirs, Prefer::Newest);
 /// assert_eq!(merged.lock, theirs);
@@ -132,12 +215,13 @@ impl fmt::Display for Conflict {
 /// assert_eq!(merged.conflicts.len(), 1);
 /// ```
 #[must_use]
-pub fn merge(base: &LockFile, ours: &LockFile, theirs: &LockFile, prefer: Prefer) -> Merged {
+pub fn merge(base: &MergeBase, ours: &LockFile, theirs: &LockFile, prefer: Prefer) -> Merged {
     let mut merged = Merged::default();
-    let sides = [base, ours, theirs].map(|side| side.providers.keys());
+    let sides = [&base.lock, ours, theirs].map(|side| side.providers.keys());
     let all: BTreeSet<&ProviderAddr> = sides.into_iter().flatten().collect();
     for addr in all {
-        let [base, ours, theirs] = [base, ours, theirs].map(|side| side.providers.get(addr));
+        let base = base.entry(addr);
+        let [ours, theirs] = [ours, theirs].map(|side| side.providers.get(addr));
         let mut unfinished = BTreeSet::new();
         match entry(base, ours, theirs, prefer, &mut unfinished) {
             Ok(Some(entry)) => {
@@ -149,7 +233,7 @@ pub fn merge(base: &LockFile, ours: &LockFile, theirs: &LockFile, prefer: Prefer
             Ok(None) => {}
             Err(Clash) => {
                 let conflict = Conflict {
-                    base: base.cloned(),
+                    base: base.known().cloned(),
                     ours: ours.cloned(),
                     theirs: theirs.cloned(),
                 };
@@ -164,7 +248,7 @@ pub fn merge(base: &LockFile, ours: &LockFile, theirs: &LockFile, prefer: Prefer
 struct Clash;
 
 fn entry(
-    base: Option<&ProviderLock>,
+    base: BaseEntry<'_>,
     ours: Option<&ProviderLock>,
     theirs: Option<&ProviderLock>,
     prefer: Prefer,
@@ -172,22 +256,26 @@ fn entry(
 ) -> Result<Option<ProviderLock>, Clash> {
     // Whole entries first: what only one side changed, or removed, is taken as it is, whatever a
     // comparison of its parts would find.
-    if ours == theirs || theirs == base {
+    if ours == theirs || base.is(theirs) {
         return Ok(ours.cloned());
     }
-    if ours == base {
+    if base.is(ours) {
         return Ok(theirs.cloned());
     }
     let (Some(ours), Some(theirs)) = (ours, theirs) else {
-        // One side removed what the other side changed.
-        return match prefer {
-            Prefer::Ours => Ok(ours.cloned()),
-            Prefer::Theirs => Ok(theirs.cloned()),
-            Prefer::Newest | Prefer::Fail => Err(Clash),
+        return match (prefer, base) {
+            (Prefer::Ours, _) => Ok(ours.cloned()),
+            (Prefer::Theirs, _) => Ok(theirs.cloned()),
+            // One side removed it, or the other side added it.
+            (Prefer::Newest, BaseEntry::Unknown | BaseEntry::Unread([])) => {
+                Ok(ours.or(theirs).cloned())
+            }
+            // One side removed what the other side may have changed.
+            (Prefer::Newest | Prefer::Fail, _) => Err(Clash),
         };
     };
     if ours.version == theirs.version {
-        let joined = same_version(base, ours, theirs);
+        let joined = same_version(base.known(), ours, theirs);
         let side = |entry: &ProviderLock| entry.constraints == joined.constraints;
         if !side(ours) && !side(theirs) {
             unfinished.insert(Unfinished::ConstraintsJoined);
@@ -256,7 +344,7 @@ fn three_way<'v, T: Ord>(
 }
 
 fn different_versions(
-    base: Option<&ProviderLock>,
+    base: BaseEntry<'_>,
     ours: &ProviderLock,
     theirs: &ProviderLock,
     prefer: Prefer,
@@ -265,14 +353,20 @@ fn different_versions(
     // The side that kept the version of the base has not chosen it against the other side: it only
     // has other hashes or constraints. So this is no conflict.
     for (left, moved) in [(ours, theirs), (theirs, ours)] {
-        if let Some(base) = base.filter(|base| base.version == left.version) {
+        if let Some(base) = base.known().filter(|base| base.version == left.version) {
             return Ok(one_moved(base, left, moved, unfinished));
         }
     }
     unfinished.insert(Unfinished::VersionsDiffered);
     // A downgrade is deliberate. Taking the newer version would undo it without a trace.
     let is_up = |side: &ProviderLock| {
-        base.is_none_or(|base| step(&base.version, &side.version) != Step::Down)
+        let is_above = |base: &ProviderLock| step(&base.version, &side.version) != Step::Down;
+        match base {
+            BaseEntry::Known(base) => is_above(base),
+            // Each of them may be the one that the side started from.
+            BaseEntry::Unread(possible) => !possible.is_empty() && possible.iter().all(is_above),
+            BaseEntry::Absent | BaseEntry::Unknown => true,
+        }
     };
     match prefer {
         Prefer::Ours => Ok(ours.clone()),
@@ -280,7 +374,7 @@ fn different_versions(
         Prefer::Newest if is_up(ours) && is_up(theirs) => {
             match step(&ours.version, &theirs.version) {
                 Step::Down => Ok(ours.clone()),
-                // Nothing tells which of two is newer if only their metadata differ.
+                // Neither of two is newer if only their metadata differ.
                 Step::Up(Upgrade::Metadata) => Err(Clash),
                 _ => Ok(theirs.clone()),
             }

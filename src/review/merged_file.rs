@@ -3,17 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::markers::{Markers, part, write_merged};
-use super::merge::{Merged, Prefer, merge};
+use super::merge::{MergeBase, Merged, Prefer, UnknownEntries, merge};
 use crate::addr::ProviderAddr;
 use crate::diag::{FileId, has_errors};
-use crate::flavor::Flavor;
-use crate::lockfile::{self, LockFile};
+use crate::flavor::{Flavor, Program};
+use crate::lockfile::{self, LockFile, ProviderLock};
 
 /// The lock files that a merge starts from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MergeSides {
-    /// What both sides started from; empty if that is not known.
-    pub base: LockFile,
+    /// What both sides started from, as far as it is known.
+    pub base: MergeBase,
     /// Our lock file.
     pub ours: LockFile,
     /// Their lock file.
@@ -44,40 +44,41 @@ pub struct MergedFile {
     pub lost_comments: usize,
 }
 
-/// The entries that both sides started from, as far as they could be read.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct MergeBase {
-    /// What was understood.
-    pub lock: LockFile,
-    /// Whether that is everything.
-    pub is_complete: bool,
-}
-
 impl MergeBase {
     /// Reads a base that may have faults or conflict markers.
     ///
     /// git makes a base with markers where a merge has several bases: of such a text only those
     /// entries are known that are the same on both sides of the markers. An entry with a fault is
-    /// unknown, too. An unknown entry is safe: [`merge`] then drops no hash of it.
+    /// unknown, too.
     #[must_use]
     pub fn read(bytes: &[u8], flavor: Flavor) -> Self {
         let read = |bytes: &[u8]| lockfile::parse(FileId::ALONE, bytes, flavor);
         if let Ok(Some(parted)) = part(bytes) {
-            let (mut one, _) = read(&parted.ours);
-            let (other, _) = read(&parted.theirs);
-            let other = other.lock.providers;
-            one.lock
-                .providers
-                .retain(|addr, entry| other.get(addr) == Some(entry));
+            let sides = [&parted.ours, &parted.theirs].map(|side| read(side).0.lock.providers);
+            let [one, other] = sides;
+            let is_same = |addr: &ProviderAddr| one.get(addr) == other.get(addr);
+            let mut possible: BTreeMap<ProviderAddr, Vec<ProviderLock>> = BTreeMap::new();
+            for (addr, entry) in one.iter().chain(&other).filter(|(addr, _)| !is_same(addr)) {
+                let own = possible.entry(addr.clone()).or_default();
+                own.push(entry.clone());
+            }
+            let known = one.iter().filter(|(addr, _)| is_same(addr));
+            let providers = known.map(|(addr, entry)| (addr.clone(), entry.clone()));
             return Self {
-                lock: one.lock,
-                is_complete: false,
+                lock: LockFile {
+                    providers: providers.collect(),
+                },
+                unknown: UnknownEntries::Unread(possible),
             };
         }
         let (document, diagnostics) = read(bytes);
         Self {
             lock: document.lock,
-            is_complete: !has_errors(&diagnostics),
+            unknown: if has_errors(&diagnostics) {
+                UnknownEntries::Unread(BTreeMap::new())
+            } else {
+                UnknownEntries::None
+            },
         }
     }
 }
@@ -104,7 +105,7 @@ impl MergeSides {
 
     /// Lists the entries that one side or both have changed; a change that both made alike is none.
     fn changed(&self) -> BTreeMap<ChangedBy, BTreeSet<ProviderAddr>> {
-        let sides = [&self.base, &self.ours, &self.theirs].map(|side| &side.providers);
+        let sides = [&self.base.lock, &self.ours, &self.theirs].map(|side| &side.providers);
         let all: BTreeSet<&ProviderAddr> = sides.iter().flat_map(|side| side.keys()).collect();
         let mut changed: BTreeMap<ChangedBy, BTreeSet<ProviderAddr>> = BTreeMap::new();
         for addr in all {
@@ -122,6 +123,28 @@ impl MergeSides {
             changed.entry(by).or_default().insert(addr.clone());
         }
         changed
+    }
+}
+
+/// Returns whose header a merged lock file gets, by those of base, ours and theirs: the side that changed
+/// it counts, as in an entry, and ours where both did.
+///
+/// ```
+/// use lockctl::flavor::Program::{OpenTofu, Terraform};
+/// use lockctl::review::merged_program;
+///
+/// let moved = merged_program([Some(Terraform), Some(Terraform), Some(OpenTofu)]);
+/// assert_eq!(moved, Some(OpenTofu));
+/// ```
+#[must_use]
+pub fn merged_program([base, ours, theirs]: [Option<Program>; 3]) -> Option<Program> {
+    // A program never removes a header, so a missing one is no change.
+    let is_moved = |side| side != base && base.is_some();
+    match (ours, theirs) {
+        (Some(ours), Some(theirs)) if !is_moved(Some(ours)) && is_moved(Some(theirs)) => {
+            Some(theirs)
+        }
+        _ => ours.or(theirs),
     }
 }
 
@@ -165,7 +188,8 @@ mod tests {
             .keys()
             .map(ProviderAddr::type_name)
             .collect();
-        assert_eq!((&*found, base.is_complete), (names, is_complete), "{text}");
+        let complete = base.unknown == UnknownEntries::None;
+        assert_eq!((&*found, complete), (names, is_complete), "{text}");
     }
 
     #[test]

@@ -253,7 +253,11 @@ fn changes_of_constraints_are_explained() {
 
 #[track_caller]
 fn check_merge(prefer: Prefer, [base, ours, theirs]: [&str; 3], wanted: &str) {
-    let merged = merge(&file(base), &file(ours), &file(theirs), prefer);
+    let base_file = match base {
+        "?" => MergeBase::unknown(),
+        _ => file(base).into(),
+    };
+    let merged = merge(&base_file, &file(ours), &file(theirs), prefer);
     let mut told: Vec<String> = Vec::new();
     let wanted_file = file(wanted.split("!!").next().unwrap());
     assert_eq!(merged.lock, wanted_file, "{base} / {ours} / {theirs}");
@@ -328,7 +332,7 @@ fn entries_merge_one_by_one() {
 }
 
 #[test]
-fn what_cannot_be_both_needs_a_person_or_a_policy() {
+fn what_cannot_be_both_needs_a_decision() {
     let down = ["a/x = 1.5.0", "a/x = 1.6.0", "a/x = 1.4.0"];
     check_merge(Prefer::Newest, down, "!! conflict x");
     check_merge(Prefer::Ours, down, "a/x = 1.6.0 !! VersionsDiffered");
@@ -344,6 +348,51 @@ fn what_cannot_be_both_needs_a_person_or_a_policy() {
         ["", "a/x = 1.0.0+a", "a/x = 1.0.0+b"],
         "!! conflict x",
     );
+}
+
+#[test]
+fn an_unknown_base_is_not_an_absent_one() {
+    let removed = ["?", "", "a/x = 1.7.0"];
+    check_merge(Prefer::Newest, removed, "a/x = 1.7.0");
+    check_merge(Prefer::Ours, removed, "");
+    check_merge(Prefer::Theirs, removed, "a/x = 1.7.0");
+    check_merge(Prefer::Fail, removed, "!! conflict x");
+    let both = ["?", "a/x = 1.6.0", "a/x = 1.7.0"];
+    check_merge(Prefer::Newest, both, "a/x = 1.7.0 !! VersionsDiffered");
+    check_merge(Prefer::Fail, both, "!! conflict x");
+}
+
+/// The base of a criss-cross merge: git merges the last common commits, and may leave markers.
+#[test]
+fn two_downgrades_from_several_bases_are_a_conflict() {
+    let base = |one: &str, other: &str| MergeBase {
+        lock: LockFile::default(),
+        unknown: UnknownEntries::Unread(std::collections::BTreeMap::from([(
+            ProviderAddr::parse("a/x", FLAVOR).unwrap(),
+            vec![lock(one), lock(other)],
+        )])),
+    };
+    let check = |base: MergeBase, ours: &str, theirs: &str, wanted: Option<&str>| {
+        let merged = merge(&base, &file(ours), &file(theirs), Prefer::Newest);
+        let version = merged.lock.providers.values().next();
+        let version = version.map(|entry| entry.version.to_string());
+        assert_eq!(version.as_deref(), wanted, "{ours} {theirs}");
+        assert_eq!(merged.conflicts.len(), usize::from(wanted.is_none()));
+    };
+    check(base("1.5.0", "1.6.0"), "a/x = 1.4.0", "a/x = 1.3.0", None);
+    check(base("1.5.0", "1.6.0"), "a/x = 1.7.0", "a/x = 1.5.5", None);
+    check(
+        base("1.5.0", "1.6.0"),
+        "a/x = 1.7.0",
+        "a/x = 1.8.0",
+        Some("1.8.0"),
+    );
+    check(base("1.5.0", "1.6.0"), "", "a/x = 1.7.0", None);
+    let unread = MergeBase {
+        lock: LockFile::default(),
+        unknown: UnknownEntries::Unread(std::collections::BTreeMap::new()),
+    };
+    check(unread, "a/x = 1.4.0", "a/x = 1.3.0", None);
 }
 
 /// Few addresses, versions and hashes, so that they meet.
@@ -406,7 +455,8 @@ proptest! {
 
     #[test]
     fn what_only_one_side_changed_wins(base in any_file(), side in any_file(), prefer in any_policy()) {
-        for merged in [merge(&base, &side, &base, prefer), merge(&base, &base, &side, prefer)] {
+        let known = MergeBase::from(base.clone());
+        for merged in [merge(&known, &side, &base, prefer), merge(&known, &base, &side, prefer)] {
             prop_assert_eq!(&merged.lock, &side);
             prop_assert!(merged.conflicts.is_empty());
             prop_assert!(merged.unfinished.is_empty());
@@ -416,6 +466,7 @@ proptest! {
     #[test]
     fn sides_are_equal(base in any_file(), ours in any_file(), theirs in any_file(), fail in any::<bool>()) {
         let prefer = if fail { Prefer::Fail } else { Prefer::Newest };
+        let base = MergeBase::from(base);
         let there = merge(&base, &ours, &theirs, prefer);
         let back = merge(&base, &theirs, &ours, prefer);
         prop_assert_eq!(&there.lock, &back.lock);
@@ -427,7 +478,7 @@ proptest! {
     fn no_hash_gets_to_another_version(
         base in any_file(), ours in any_file(), theirs in any_file(), prefer in any_policy()
     ) {
-        let merged = merge(&base, &ours, &theirs, prefer);
+        let merged = merge(&base.into(), &ours, &theirs, prefer);
         for (addr, entry) in &merged.lock.providers {
             for hash in entry.hashes.iter() {
                 let knows = |side: &LockFile| side.providers.get(addr).is_some_and(|one| {
@@ -440,7 +491,7 @@ proptest! {
 
     #[test]
     fn what_is_merged_can_be_read_again(base in any_file(), ours in any_file(), theirs in any_file()) {
-        let merged = merge(&base, &ours, &theirs, Prefer::Newest).lock;
+        let merged = merge(&base.into(), &ours, &theirs, Prefer::Newest).lock;
         let text = lockfile::write(&merged, FLAVOR);
         let mut texts = Texts::default();
         let id = texts.add("lock".to_owned(), text.clone().into_bytes());
@@ -473,7 +524,7 @@ proptest! {
         base in any_file(), ours in any_file(), theirs in any_file(), markers in any_markers(),
         prefer in any_policy(), windows in any::<bool>()
     ) {
-        let merged = merge(&base, &ours, &theirs, prefer);
+        let merged = merge(&base.into(), &ours, &theirs, prefer);
         let mut text = write_merged(&merged, FLAVOR, &markers);
         if merged.conflicts.is_empty() {
             prop_assert_eq!(&text, &lockfile::write(&merged.lock, FLAVOR));
@@ -496,8 +547,8 @@ proptest! {
         prop_assert_eq!(read(&parted.theirs), side(|conflict| &conflict.theirs));
         if let Some(bytes) = &parted.base {
             prop_assert_eq!(read(bytes), side(|conflict| &conflict.base));
-            // What needed a person needs one again, and nothing else does.
-            let again = merge(&read(bytes), &read(&parted.ours), &read(&parted.theirs), Prefer::Fail);
+            // What was a conflict is one again, and nothing else is.
+            let again = merge(&read(bytes).into(), &read(&parted.ours), &read(&parted.theirs), Prefer::Fail);
             prop_assert!(again.conflicts.keys().all(|addr| merged.conflicts.contains_key(addr)));
         }
     }

@@ -11,7 +11,7 @@ use crate::cli::git::args::{Git, GitCommand, GitTextconv, Wire};
 use crate::cli::{Command, Look, Stderr, World, advice};
 use crate::diag::Texts;
 use crate::flavor::FlavorChoice;
-use crate::git::{self, GitError, Scope, Wiring, WiringGoal};
+use crate::git::{self, EffectiveSetting, GitError, Scope, SettingKind, Wiring, WiringGoal};
 use crate::lockfile::{self, LockFile};
 use crate::report::json::{self, Status};
 use crate::report::{Block, CommandResult, Failure, RootResult, Sentence, Subject, Tone};
@@ -24,6 +24,10 @@ const MAX_ATTRIBUTES_BYTES: u64 = 4 * 1024 * 1024;
 
 /// How much of a text that is no lock file is passed on, in bytes.
 const MAX_TEXT_BYTES: u64 = 256 * 1024 * 1024;
+
+/// What to do about attributes that `install` cannot change.
+const OVERRIDDEN: &str = "a line for the same files has priority: look for it in `.git/info/attributes` \
+     and in the `.gitattributes` of the directories that hold lock files, and remove it";
 
 impl Command for Git {
     fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
@@ -123,11 +127,29 @@ fn change(
     }
     root.changed = Some(!plan.is_empty());
     root.lines = text::lines(goal, &plan, path);
-    root.verdict = Some(Sentence {
-        tone: Tone::Good,
-        text: text::verdict(goal, &plan, wire.dry_run).to_owned(),
+    let overridden = match goal {
+        WiringGoal::Installed if !wire.dry_run => overridden(dir, world),
+        _ => Vec::new(),
+    };
+    root.verdict = Some(if overridden.is_empty() {
+        Sentence {
+            tone: Tone::Good,
+            text: text::verdict(goal, &plan, wire.dry_run).to_owned(),
+        }
+    } else {
+        root.status = Status::Findings;
+        root.remark(OVERRIDDEN);
+        Sentence::warning(text::overridden(&overridden))
     });
     Ok(())
+}
+
+/// Returns the attributes that have other values although ours were written; none outside of a
+/// repository.
+fn overridden(dir: &Path, world: World<'_>) -> Vec<EffectiveSetting> {
+    let mut all = git::effective_settings(world.run, dir).unwrap_or_default();
+    all.retain(|one| one.kind == SettingKind::Attribute && !one.is_wanted());
+    all
 }
 
 fn inaccessible(path: &Path, error: &io::Error) -> Failure {

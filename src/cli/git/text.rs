@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::git::{self, SettingKind, WiringGoal, WiringPlan};
+use crate::git::{self, EffectiveSetting, SettingKind, WiringGoal, WiringPlan};
 use crate::report::json::GitSetting;
 use crate::report::reading::{self};
 use crate::report::{Block, RootResult};
@@ -62,4 +62,17 @@ pub(in crate::cli) fn verdict(goal: WiringGoal, plan: &WiringPlan, is_dry: bool)
         (WiringGoal::Installed, false) => "git merges and shows lock files with lockctl now",
         (WiringGoal::Removed, false) => "git does without lockctl now",
     }
+}
+
+/// Says which attributes have other values than those that were written.
+pub(in crate::cli) fn overridden(attributes: &[EffectiveSetting]) -> String {
+    let all = attributes.iter().map(|one| match &one.found {
+        Some(value) => format!("{}={value}", one.name),
+        None => format!("no {}", one.name),
+    });
+    let all: Vec<String> = all.collect();
+    format!(
+        "git does not use lockctl for lock files here: other attributes have priority ({})",
+        all.join(", ")
+    )
 }

@@ -44,12 +44,12 @@ pub(in crate::cli) struct Merge {
 #[derive(Clone, Copy, Debug, Args)]
 pub(in crate::cli) struct Policy {
     /// Which version is taken where both sides moved a provider: the newer one if both moved up,
-    /// that of a side, or none, so that a person decides
+    /// that of a side, or none, which leaves a conflict
     #[arg(long, value_enum, value_name = "SIDE", default_value_t = Prefer::Newest)]
     prefer: Prefer,
 }
 
-/// Who decides where both sides moved a provider.
+/// Which version is taken where both sides moved a provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Prefer {
     Newest,

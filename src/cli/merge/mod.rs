@@ -14,11 +14,11 @@ use crate::flavor::{Flavor, FlavorChoice};
 use crate::git::{self, Marking};
 use crate::lockfile;
 use crate::report::{CommandResult, Failure, RootResult};
-use crate::review::{MARKER_SIZE, Markers, MergeBase, MergeSides};
+use crate::review::{MARKER_SIZE, Markers, MergeBase, MergeSides, UnknownEntries, merged_program};
 use crate::workspace::flavor_of;
 use crate::world::Replaced;
 
-/// Nothing could be written, in the way in which git wants to be told (`gitattributes(5)`).
+/// The exit code that git takes for "nothing was written" (`gitattributes(5)`).
 pub(in crate::cli) const UNWRITTEN: u8 = 129;
 
 /// How many bytes git's markers of all conflicts may have.
@@ -92,7 +92,7 @@ impl Driver<'_> {
         result: &mut RootResult,
     ) -> Result<(Vec<u8>, u8), Failure> {
         let place = self.place.display().to_string();
-        let flavor = self.flavor(&ours.bytes, &theirs.bytes);
+        let flavor = self.flavor([base, ours, theirs].map(|side| &*side.bytes));
         result.flavor = Some(flavor);
         let mut side = |side: &SideFile, whose: &str| {
             let file = texts.add(format!("{place} ({whose})"), side.bytes.clone());
@@ -103,13 +103,13 @@ impl Driver<'_> {
             return self.textual([ours, base, theirs], result);
         };
         let base = MergeBase::read(&base.bytes, flavor);
-        if !base.is_complete {
+        if base.unknown != UnknownEntries::None {
             result.remark(format!(
-                "{place}: what both sides started from has faults: what cannot be read of it counts as unknown"
+                "{place}: the common base of both sides has faults or conflicts: entries that could not be read count as unknown"
             ));
         }
         let sides = MergeSides {
-            base: base.lock,
+            base,
             ours: our_lock,
             theirs: their_lock,
         };
@@ -123,7 +123,7 @@ impl Driver<'_> {
         let code = if file.merged.conflicts.is_empty() {
             CLEAN
         } else {
-            text::advise(result);
+            text::advise(prefer, &place, result);
             FINDINGS
         };
         Ok((file.text.into_bytes(), code))
@@ -149,11 +149,11 @@ impl Driver<'_> {
         // No side lacks what both have; all three may have different lines.
         let limit = 3 * lockfile::MAX_BYTES + MAX_MARKERS_BYTES;
         let text = git::merge_file(self.world.run, paths, &marking, limit).map_err(|error| {
-            Failure::from_error(&error).help("nothing was written; mend the side, and merge again")
+            Failure::from_error(&error).help("nothing was written; fix the side, and merge again")
         })?;
         result.warn(format!(
-                "{}: merged line by line, because a side is no sound lock file: mend it, and run `lockctl resolve`",
-                self.place.display()
+                "{place}: merged line by line, because a side has errors: fix them, run `lockctl resolve`, then `git add {place}`",
+                place = self.place.display()
         ));
         Ok((text, FINDINGS))
     }
@@ -182,10 +182,11 @@ impl Driver<'_> {
         }
     }
 
-    /// Decides about the flavor: what was stated, else what our header says, else theirs.
-    fn flavor(&self, ours: &[u8], theirs: &[u8]) -> Flavor {
-        let header = || lockfile::header_of(ours).or_else(|| lockfile::header_of(theirs));
-        match (self.common.flavor, header()) {
+    /// Decides about the flavor: what was stated, else what the headers of base, ours and theirs come to.
+    fn flavor(&self, sides: [&[u8]; 3]) -> Flavor {
+        let [_, ours, _] = sides;
+        let program = merged_program(sides.map(lockfile::header_of));
+        match (self.common.flavor, program) {
             (FlavorChoice::Auto, Some(program)) => Flavor::newest(program),
             (choice, _) => {
                 let dir = self.place.parent().unwrap_or(Path::new(""));

@@ -1,4 +1,4 @@
-//! What merging lock files comes to, in words.
+//! The text about a merge of lock files.
 
 use crate::diag::counted;
 use crate::diag::{self, FileId, Finding, has_errors};
@@ -6,7 +6,7 @@ use crate::flavor::Flavor;
 use crate::lockfile::{self, LockFile};
 use crate::report::RootResult;
 use crate::report::json::Status;
-use crate::review::{ChangedBy, MergedFile};
+use crate::review::{ChangedBy, MergedFile, Prefer};
 
 /// Reads a side; `None` if it has faults, which are reported.
 ///
@@ -53,7 +53,7 @@ pub(in crate::cli) fn outcome(
         result.warn(format!("{place}: {addrs}: {reason}; run `{lock_command}`"));
     }
     for (addr, conflict) in &file.merged.conflicts {
-        let text = format!("{place}: {addr} needs a person: {conflict}");
+        let text = format!("{place}: {addr} needs manual resolution: {conflict}");
         result.ruled(diag::named("conflict-markers"), addr, text);
         result.status = Status::Findings;
     }
@@ -67,9 +67,16 @@ pub(in crate::cli) fn outcome(
     ));
 }
 
-/// Reports how conflicts are resolved.
-pub(in crate::cli) fn advise(result: &mut RootResult) {
-    result.remark(
-        "edit the blocks between the markers and delete these, or run `lockctl resolve --prefer newest`, `ours` or `theirs`",
-    );
+/// Reports how conflicts are resolved, where a preference has left some.
+pub(in crate::cli) fn advise(prefer: Prefer, place: &str, result: &mut RootResult) {
+    let others = match prefer {
+        Prefer::Newest => "ours` or `--prefer theirs",
+        Prefer::Fail => "newest`, `--prefer ours` or `--prefer theirs",
+        // Neither leaves a conflict.
+        Prefer::Ours | Prefer::Theirs => "newest",
+    };
+    result.remark(format!(
+        "run `lockctl resolve --prefer {others}`, or edit the blocks between the markers and delete the markers; \
+         then run `git add {place}`"
+    ));
 }

@@ -12,7 +12,7 @@ use crate::diag::counted;
 use crate::diag::has_errors;
 use crate::flavor::{Flavor, FlavorChoice};
 use crate::git;
-use crate::lockfile::{self, LockFile};
+use crate::lockfile;
 use crate::report::reading::Heading;
 use crate::report::{Block, CommandResult, Failure, RootResult, Sentence, Tone};
 use crate::review::{self, MergeBase, MergeSides, Parted};
@@ -118,13 +118,18 @@ impl Resolution<'_> {
         result.changed = Some(changed);
         merge::text::outcome(&place, &file, &root.advice.lock, result);
         let (tone, text) = match file.merged.conflicts.len() {
-            0 => (Tone::Good, "no conflict is left".to_owned()),
+            0 => {
+                if git::is_unmerged(self.world.run, &root.dir, lockfile::FILE_NAME) {
+                    result.remark(format!("run `git add {place}` to mark it as resolved"));
+                }
+                (Tone::Good, "no conflict is left".to_owned())
+            }
             n => {
-                merge::text::advise(result);
+                merge::text::advise(prefer, &place, result);
                 let left = if n == 1 { "needs" } else { "need" };
                 (
                     Tone::Warning,
-                    format!("{} {left} a person", counted(n, "provider")),
+                    format!("{} {left} manual resolution", counted(n, "provider")),
                 )
             }
         };
@@ -135,13 +140,15 @@ impl Resolution<'_> {
         Ok(Replaced::Done)
     }
 
-    /// Decides about the flavor again if the header itself is in conflict: then ours counts.
+    /// Decides about the flavor again if the header itself is in conflict.
     fn flavor(&self, root: &Root, lock: &LockText, parted: &Parted) -> Flavor {
         let choice = self.common.flavor.or(root.project().flavor);
         if choice != FlavorChoice::Auto || lockfile::header_of(&lock.bytes).is_some() {
             return root.flavor;
         }
-        parted.program().map_or(root.flavor, Flavor::newest)
+        let base = base_of(root, parted, self.world).unwrap_or_default();
+        let program = parted.program(lockfile::header_of(&base));
+        program.map_or(root.flavor, Flavor::newest)
     }
 }
 
@@ -162,18 +169,23 @@ impl Conflicted<'_> {
         })
     }
 
-    /// Returns what both sides started from, as the markers or git's index know it; nothing if
-    /// neither does.
-    fn base(&self, world: World<'_>, result: &mut RootResult) -> LockFile {
-        let name = lockfile::FILE_NAME;
-        let of_index = || git::base_of(world.run, &self.root.dir, name, lockfile::MAX_BYTES);
-        let Some(bytes) = of_index().or_else(|| self.parted.base.clone()) else {
+    /// Reads what both sides started from.
+    fn base(&self, world: World<'_>, result: &mut RootResult) -> MergeBase {
+        let Some(bytes) = base_of(self.root, self.parted, world) else {
             result.remark(format!(
-                "{}: nothing shows what both sides started from: what only one side has is kept",
+                "{}: the common base of both sides is unknown: what only one side has is kept, unless `--prefer` says otherwise",
                 self.place()
             ));
-            return LockFile::default();
+            return MergeBase::unknown();
         };
-        MergeBase::read(&bytes, self.flavor).lock
+        MergeBase::read(&bytes, self.flavor)
     }
+}
+
+/// Returns the text that both sides started from, by git's index, else by the markers; nothing if neither
+/// has it.
+fn base_of(root: &Root, parted: &Parted, world: World<'_>) -> Option<Vec<u8>> {
+    let name = lockfile::FILE_NAME;
+    let of_index = git::base_of(world.run, &root.dir, name, lockfile::MAX_BYTES);
+    of_index.or_else(|| parted.base.clone())
 }

@@ -172,7 +172,10 @@ fn a_true_conflict_stops_with_one_block_marked() {
         &file(&["a 1.0.0 a", "b 1.4.0 c", "c 1.1.0 d"]),
     );
     assert_eq!(code, 1, "{said}");
-    assert!(said.contains("example.com/t/b needs a person"), "{said}");
+    assert!(
+        said.contains("example.com/t/b needs manual resolution"),
+        "{said}"
+    );
     let text = repository.lock();
     let marks: Vec<&str> = text
         .lines()
@@ -193,12 +196,144 @@ fn a_true_conflict_stops_with_one_block_marked() {
     assert_eq!(repository.run("lockctl", &["resolve"]).0, 1);
     assert_eq!(repository.lock(), text, "nothing is new");
 
-    // Somebody mends their version, and adds a provider while at it.
+    // Somebody fixes their version, and adds a provider while at it.
     let edited = text.replace("1.4.0", "1.7.0") + &file(&["z 1.0.0 a"]).replace("# This file is maintained automatically by \"terraform init\".\n# Manual edits may be lost in future updates.\n", "");
     std::fs::write(repository.path(LOCK), edited).unwrap();
     repository.good("lockctl", &["resolve"]);
     let wanted = ["a 1.0.0 a b", "b 1.7.0 c", "c 1.1.0 d", "z 1.0.0 a"];
     assert_eq!(repository.lock(), file(&wanted));
+}
+
+#[test]
+fn a_conflict_says_what_to_do_next() {
+    let Some(repository) = Repository::installed(&file(&["a 1.5.0 a"])) else {
+        return;
+    };
+    let (code, said) = repository.merge(&file(&["a 1.6.0 b"]), &file(&["a 1.4.0 c"]));
+    assert_eq!(code, 1, "{said}");
+    let next = "note: run `lockctl resolve --prefer ours` or `--prefer theirs`, or edit the blocks between the \
+                markers and delete the markers; then run `git add .terraform.lock.hcl`\n";
+    assert!(said.contains(next), "{said}");
+    let (code, said) = repository.run("lockctl", &["resolve", "--prefer", "fail"]);
+    assert_eq!(code, 1, "{said}");
+    let next =
+        "note: run `lockctl resolve --prefer newest`, `--prefer ours` or `--prefer theirs`, or";
+    assert!(said.contains(next), "{said}");
+    let said = repository.good("lockctl", &["resolve", "--prefer", "ours"]);
+    let next = "run `git add .terraform.lock.hcl` to mark it as resolved";
+    assert!(said.contains(next), "{said}");
+    repository.good("git", &["add", LOCK]);
+    repository.good("git", &["commit", "-qm", "merged"]);
+    let said = repository.good("lockctl", &["resolve"]);
+    assert!(!said.contains("git add"), "{said}");
+}
+
+/// Both branches merge each other, so the next merge has two bases, which differ.
+#[test]
+fn a_criss_cross_merge_of_downgrades_is_a_conflict() {
+    let Some(repository) = Repository::installed(&file(&["a 1.5.0 a"])) else {
+        return;
+    };
+    let at = |branch: &str| drop(repository.good("git", &["checkout", "-q", branch]));
+    repository.good("git", &["checkout", "-qb", "theirs"]);
+    repository.commit(&file(&["a 1.7.0 b"]));
+    at("main");
+    repository.commit(&file(&["a 1.6.0 c"]));
+    let tips = ["main", "theirs"].map(|name| {
+        let id = repository.good("git", &["rev-parse", name]);
+        id.trim().to_owned()
+    });
+    for (branch, other, version) in [
+        ("main", &tips[1], "a 1.4.0 d"),
+        ("theirs", &tips[0], "a 1.3.0 e"),
+    ] {
+        at(branch);
+        repository.run("git", &["merge", "--no-commit", other]);
+        repository.commit(&file(&[version]));
+    }
+    at("main");
+    let (code, said) = repository.run("git", &["merge", "--no-edit", "theirs"]);
+    assert_eq!(code, 1, "{said}");
+    assert!(repository.lock().contains("<<<<<<<"), "{said}");
+}
+
+#[test]
+fn a_branch_that_moved_to_opentofu_brings_its_header() {
+    let base = file(&["a 1.0.0 a"]);
+    let Some(repository) = Repository::installed(&base) else {
+        return;
+    };
+    let theirs = base.replace("terraform init", "tofu init");
+    let (code, said) = repository.merge(&file(&["a 1.0.0 a b"]), &theirs);
+    assert_eq!(code, 0, "{said}");
+    let wanted = file(&["a 1.0.0 a b"]).replace("terraform init", "tofu init");
+    assert_eq!(repository.lock(), wanted);
+}
+
+#[test]
+fn without_lockctl_git_still_shows_lock_files() {
+    let Some(repository) = Repository::installed(&file(&["a 1.0.0 a"])) else {
+        return;
+    };
+    repository.commit(&file(&["a 1.1.0 b"]));
+    let git = std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())
+        .find(|dir| dir.join("git").exists())
+        .expect("git is installed");
+    for args in [
+        &["log", "-p", "-1"] as &[&str],
+        &["diff", "HEAD~"],
+        &["show"],
+    ] {
+        let mut command = Command::new(git.join("git"));
+        command.args(args).current_dir(repository.dir.path());
+        command.env("HOME", repository.dir.path());
+        command
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .env("GIT_PAGER", "cat");
+        // Only the directories of the system: lockctl is in none of them.
+        command.env(
+            "PATH",
+            std::env::join_paths([&git, Path::new("/usr/bin"), Path::new("/bin")]).unwrap(),
+        );
+        let output = command.output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{args:?}: {errors}");
+        assert!(
+            said.contains("+  version = \"1.1.0\"\n"),
+            "{args:?}: {said}"
+        );
+    }
+}
+
+#[test]
+fn a_later_line_of_attributes_does_not_override_ours() {
+    let Some(repository) = Repository::installed(&file(&["a 1.0.0 a"])) else {
+        return;
+    };
+    let attributes = repository.path(".gitattributes");
+    let line = std::fs::read_to_string(&attributes).unwrap();
+    std::fs::write(&attributes, format!("{line}*.hcl merge=union\n")).unwrap();
+    assert_eq!(repository.run("lockctl", &["git", "status"]).0, 1);
+    repository.good("lockctl", &["git", "install"]);
+    repository.good("lockctl", &["git", "status"]);
+    let text = std::fs::read_to_string(&attributes).unwrap();
+    assert_eq!(text, format!("*.hcl merge=union\n{line}"));
+    let said = repository.good("lockctl", &["git", "install"]);
+    assert!(said.contains("there already"), "{said}");
+
+    // A file of attributes with a higher priority, which `install` does not write.
+    std::fs::create_dir_all(repository.path(".git/info")).unwrap();
+    std::fs::write(
+        repository.path(".git/info/attributes"),
+        "*.hcl merge=union\n",
+    )
+    .unwrap();
+    let (code, said) = repository.run("lockctl", &["git", "install"]);
+    assert_eq!(code, 1, "{said}");
+    assert!(said.contains("merge=union"), "{said}");
+    assert!(said.contains(".git/info/attributes"), "{said}");
+    assert_eq!(repository.run("lockctl", &["git", "status"]).0, 1);
 }
 
 #[test]

@@ -76,8 +76,8 @@ fn only_the_block_in_question_is_marked() {
         said,
         str![[r#"
 note: .terraform.lock.hcl: merged entry by entry: 1 provider changed by us, 1 provider changed by them, 1 provider changed by both
-error: .terraform.lock.hcl: example.com/t/b needs a person: we have 1.6.0, they have 1.4.0, before 1.5.0
-note: edit the blocks between the markers and delete these, or run `lockctl resolve --prefer newest`, `ours` or `theirs`
+error: .terraform.lock.hcl: example.com/t/b needs manual resolution: we have 1.6.0, they have 1.4.0, before 1.5.0
+note: run `lockctl resolve --prefer ours` or `--prefer theirs`, or edit the blocks between the markers and delete the markers; then run `git add .terraform.lock.hcl`
 
 "#]]
     );
@@ -114,7 +114,7 @@ fn what_a_canonical_file_cannot_keep_is_counted() {
 }
 
 #[test]
-fn the_header_is_ours_else_theirs() {
+fn the_header_merges_like_an_entry() {
     let tofu = |text: String| text.replace("terraform init", "tofu init");
     let base = file(&[]);
     let (ours, theirs) = (file(&["a 1.0.0 a"]), file(&["b 1.0.0 a"]));
@@ -122,6 +122,10 @@ fn the_header_is_ours_else_theirs() {
     let (_, text, _) = merge([&base, &tofu(ours.clone()), &theirs], &[]);
     assert_eq!(text, tofu(both.clone()));
     let (_, text, _) = merge([&base, &ours, &tofu(theirs.clone())], &[]);
+    assert_eq!(text, tofu(both.clone()));
+    let (_, text, _) = merge([&tofu(base.clone()), &ours, &tofu(theirs.clone())], &[]);
+    assert_eq!(text, both);
+    let (_, text, _) = merge(["", &ours, &tofu(theirs.clone())], &[]);
     assert_eq!(text, both);
     let bare = ours.replace(HEADER, "");
     let (_, text, _) = merge(["", &bare, &tofu(theirs)], &[]);
@@ -137,7 +141,7 @@ fn a_base_with_markers_is_known_as_far_as_it_goes() {
     let (code, text, said) = merge([&base, &ours, &theirs], &[]);
     assert_eq!(code, 0, "{said}");
     assert_eq!(text, file(&["a 1.0.0 a c", "b 1.1.0 b"]));
-    assert!(said.contains("counts as unknown"), "{said}");
+    assert!(said.contains("count as unknown"), "{said}");
 }
 
 #[test]
@@ -259,6 +263,17 @@ fn markers_without_a_base_lose_nothing() {
 }
 
 #[test]
+fn a_preference_counts_for_what_one_side_lacks() {
+    let (ours, theirs) = (file(&["a 1.0.0 a"]), file(&["a 1.0.0 a", "b 1.0.0 a"]));
+    let text = format!("<<<<<<< HEAD\n{ours}=======\n{theirs}>>>>>>> branch\n");
+    assert_eq!(resolve(&text, &["--prefer", "ours"]).1, ours);
+    assert_eq!(resolve(&text, &["--prefer", "theirs"]).1, theirs);
+    let (code, unresolved, said) = resolve(&text, &["--prefer", "fail"]);
+    assert_eq!(code, 1, "{said}");
+    assert!(unresolved.contains("<<<<<<< HEAD\n======="), "{unresolved}");
+}
+
+#[test]
 fn what_cannot_be_taken_apart_stays_as_it_is() {
     let nested = "<<<<<<< a\n<<<<<<< b\n=======\n>>>>>>> c\n";
     let (code, text, said) = resolve(nested, &[]);
@@ -275,7 +290,7 @@ error[conflict-markers]: Conflict markers do not fit together
 2 | <<<<<<< b
   | ^^^^^^^^^ a conflict begins inside of another
   |
-  = help: nothing was written; mend the markers, or let git write them anew with `git checkout --merge -- FILE`
+  = help: nothing was written; fix the markers, or let git write them anew with `git checkout --merge -- FILE`
 
 
 "#]]
