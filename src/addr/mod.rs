@@ -4,6 +4,7 @@
 //! equal. Which addresses exist depends on the flavor, so every parser takes one.
 
 mod host;
+mod look_alike;
 mod pattern;
 mod url;
 
@@ -17,6 +18,7 @@ use idna::uts46::Hyphens;
 
 use crate::flavor::Flavor;
 pub use host::{Hostname, HostnameError};
+pub use look_alike::{LookAlike, is_known_publisher, look_alike};
 pub use pattern::{PatternError, ProviderFilter, ProviderPattern};
 pub use url::{Origin, Url, UrlError};
 

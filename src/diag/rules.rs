@@ -211,6 +211,8 @@ pub const RULES: &[Rule] = rules![
         "a block has too few or too many labels";
     "lock-missing", Requirements, Error:
         "a root has configuration but no lock file";
+    "look-alike-provider", LockFile, Warning:
+        "the namespace of a provider is one typing error away from a known one";
     "mirror-missing", Packages, Error:
         "a filesystem mirror of the CLI configuration does not exist";
     "module-lock", LockFile, Warning:

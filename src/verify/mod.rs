@@ -15,6 +15,7 @@ mod inputs;
 pub mod keys;
 mod known;
 pub mod levels;
+mod look_alike;
 pub mod matrix;
 mod missing;
 pub mod packages;

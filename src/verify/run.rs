@@ -14,7 +14,8 @@ use super::packages::{Memo, Origin, PackagePlace, Scope, Search, Single, Unscann
 use super::subject::Subject;
 use super::upstream::{Answers, Registries};
 use super::{
-    configuration, file, keys, levels, missing, packages, platforms, policy, signed, upstream,
+    configuration, file, keys, levels, look_alike, missing, packages, platforms, policy, signed,
+    upstream,
 };
 use crate::addr::ProviderAddr;
 use crate::diag::{Diagnostic, Finding, Severity, has_errors};
@@ -204,6 +205,7 @@ fn check_lock(
     let subject = root.subject(lock);
     if groups.wants(Group::File) {
         verdict.findings.extend(file::check(subject, lock.bytes));
+        verdict.findings.extend(look_alike::check(subject));
     }
     if groups.wants(Group::Configuration) {
         verdict.findings.extend(configuration::check(subject));

@@ -1,0 +1,237 @@
+//! Namespaces that are one typing error away from a known one.
+
+use super::ProviderAddr;
+use crate::flavor::Flavor;
+
+/// Publishers in the public registries, sorted.
+///
+/// Source: the namespaces in the public lock files, and changes of lock files, that the tests read
+/// (`fixtures/corpus/README.md`), without those of test data and those of fewer than [`MIN_LETTERS`]
+/// letters. A test compares them.
+const KNOWN_PUBLISHERS: &[&str] = &[
+    "1password",
+    "aminueza",
+    "argoproj-labs",
+    "azure",
+    "carlpett",
+    "cloudflare",
+    "cloudposse",
+    "cyrilgdn",
+    "databricks",
+    "datadog",
+    "datadrivers",
+    "digitalocean",
+    "dmacvicar",
+    "dnsimple",
+    "e-breuninger",
+    "equinix",
+    "fastly",
+    "gavinbunney",
+    "goauthentik",
+    "hashicorp",
+    "hetznercloud",
+    "integrations",
+    "kreuzwerker",
+    "linode",
+    "loafoe",
+    "mastercard",
+    "mongey",
+    "netlify",
+    "newrelic",
+    "opentofu",
+    "oracle",
+    "ryanwholey",
+    "sander0542",
+    "scaleway",
+    "scott-the-programmer",
+    "siderolabs",
+    "snowflakedb",
+    "spacelift-io",
+    "statuscakedev",
+    "sysdiglabs",
+    "tailscale",
+    "telmate",
+    "terraform-aws-modules",
+    "terraform-lxd",
+    "terraform-provider-openstack",
+    "terraform-providers",
+    "timeweb-cloud",
+    "vatesfr",
+    "vercel",
+    "vultr",
+    "wgebis",
+    "yandex-cloud",
+];
+
+/// How many letters a name must have: shorter ones are close to each other by chance.
+const MIN_LETTERS: usize = 5;
+
+/// How many letters a namespace must have to be compared together with the type.
+const MIN_LETTERS_BEFORE_TYPE: usize = 3;
+
+/// A name that is one typing error away from another.
+///
+/// Displayed as a clause: no capital letter, no period.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LookAlike {
+    /// The namespace, or namespace and type.
+    pub name: String,
+    /// What it resembles, as far as it is written.
+    pub resembles: String,
+}
+
+impl std::fmt::Display for LookAlike {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { name, resembles } = self;
+        write!(f, "{name} is one typing error away from {resembles}")
+    }
+}
+
+/// Returns what the name of a provider may be mistaken for: a publisher of many providers in the public
+/// registries, or a provider of the same registry in `locked`.
+///
+/// One typing error is a letter that is missing, added or another one, or two letters that changed places. A
+/// known publisher never resembles another one, and nothing resembles its own namespace: nobody else can
+/// publish there. Numbers are no typing errors: `team1` and `team2` belong together.
+///
+/// ```
+/// use lockctl::addr::{ProviderAddr, look_alike};
+/// use lockctl::flavor::Flavor;
+///
+/// let read = |text| ProviderAddr::parse(text, Flavor::Terraform1_16).expect("an address");
+/// let found = look_alike(&read("hashicrop/aws"), []).expect("it resembles another one");
+/// assert_eq!(found.resembles, "hashicorp");
+/// assert_eq!(look_alike(&read("hashicorp/aws"), []), None);
+/// ```
+pub fn look_alike<'a>(
+    addr: &ProviderAddr,
+    locked: impl IntoIterator<Item = &'a ProviderAddr>,
+) -> Option<LookAlike> {
+    let is_public = Flavor::ALL
+        .iter()
+        .any(|flavor| flavor.default_host() == addr.hostname().unicode());
+    if is_public && is_known_publisher(addr.namespace()) {
+        return None;
+    }
+    let found = |name: &str, resembles: &str| LookAlike {
+        name: name.to_owned(),
+        resembles: resembles.to_owned(),
+    };
+    let namespace = addr.namespace();
+    if is_public {
+        let mut known = KNOWN_PUBLISHERS.iter();
+        if let Some(known) = known.find(|known| is_one_error(namespace, known)) {
+            return Some(found(namespace, known));
+        }
+    }
+    let full = |addr: &ProviderAddr| format!("{}/{}", addr.namespace(), addr.type_name());
+    let own = full(addr);
+    let mut others = locked.into_iter().filter(|other| {
+        other.hostname() == addr.hostname() && other.namespace() != addr.namespace()
+    });
+    others.find_map(|other| {
+        if is_one_error(namespace, other.namespace()) {
+            return Some(found(namespace, other.namespace()));
+        }
+        // A short namespace is close to another by chance, but not before the same type.
+        let is_tiny = namespace.chars().count() < MIN_LETTERS_BEFORE_TYPE;
+        let other = full(other);
+        (!is_tiny && is_one_error(&own, &other)).then(|| found(&own, &other))
+    })
+}
+
+/// Returns whether a namespace belongs to a publisher of many providers in the public registries.
+#[must_use]
+pub fn is_known_publisher(namespace: &str) -> bool {
+    KNOWN_PUBLISHERS.binary_search(&namespace).is_ok()
+}
+
+/// Returns whether one typing error leads from one name to another.
+fn is_one_error(one: &str, other: &str) -> bool {
+    let (mut one, mut other): (Vec<char>, Vec<char>) =
+        (one.chars().collect(), other.chars().collect());
+    if one.len() < other.len() {
+        std::mem::swap(&mut one, &mut other);
+    }
+    if other.len() < MIN_LETTERS || one.len() > other.len() + 1 || one == other {
+        return false;
+    }
+    let same = one.iter().zip(&other).take_while(|(a, b)| a == b).count();
+    let (one, other) = (&one[same..], &other[same..]);
+    if one.len() > other.len() {
+        return one[1..] == *other;
+    }
+    let is_number = one[0].is_ascii_digit() && other[0].is_ascii_digit();
+    let is_replaced = one[1..] == other[1..] && !is_number;
+    let is_swapped = one.len() > 1
+        && (one[0], one[1]) == (other[1], other[0])
+        && one[2..] == other[2..]
+        && !(is_number && one[1].is_ascii_digit());
+    is_replaced || is_swapped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> ProviderAddr {
+        ProviderAddr::parse(text, Flavor::Terraform1_16).expect("an address")
+    }
+
+    #[track_caller]
+    fn check(addr: &str, locked: &[&str], wanted: Option<&str>) {
+        let locked: Vec<ProviderAddr> = locked.iter().map(|addr| read(addr)).collect();
+        let found = look_alike(&read(addr), &locked);
+        let found = found.map(|found| found.resembles);
+        assert_eq!(found.as_deref(), wanted, "{addr} beside {locked:?}");
+    }
+
+    #[test]
+    fn one_typing_error_is_found() {
+        for namespace in [
+            "hashicrop",
+            "hashicor",
+            "hashicorpp",
+            "hashlcorp",
+            "hash-icorp",
+            "ahshicorp",
+        ] {
+            check(&format!("{namespace}/aws"), &[], Some("hashicorp"));
+            let tofu = format!("registry.opentofu.org/{namespace}/aws");
+            check(&tofu, &[], Some("hashicorp"));
+        }
+        check("hasicrop/aws", &[], None);
+        check("clouflare/cloudflare", &[], Some("cloudflare"));
+    }
+
+    #[test]
+    fn what_is_locked_counts_too() {
+        check("acmecrop/tool", &["acmecorp/other"], Some("acmecorp"));
+        check("bgp/proxmox", &["bpg/proxmox"], Some("bpg/proxmox"));
+        check("bgp/other", &["bpg/proxmox"], None);
+        check("example.com/acmecrop/tool", &["acmecorp/tool"], None);
+        check(
+            "example.com/acmecrop/tool",
+            &["example.com/acmecorp/x"],
+            Some("acmecorp"),
+        );
+    }
+
+    #[test]
+    fn what_is_close_by_chance_or_on_purpose_is_not_found() {
+        check("a/x", &["b/x", "c/x"], None);
+        check("team1/x", &["team2/x"], None);
+        check("team12/x", &["team21/x"], None);
+        check("hashicorp/aws", &["hashicrop/aws"], None);
+        check("acmecorp/tool", &["acmecorp/tools"], None);
+        check("example.com/hashicrop/aws", &[], None);
+    }
+
+    #[test]
+    fn known_publishers_are_sorted_and_differ_enough() {
+        assert!(KNOWN_PUBLISHERS.is_sorted_by(|a, b| a < b));
+        for one in KNOWN_PUBLISHERS {
+            assert!(one.chars().count() >= MIN_LETTERS, "{one}");
+        }
+    }
+}
