@@ -54,6 +54,14 @@ impl Hashes {
         count(Scheme::Zh) >= 2 && count(Scheme::Zh) > count(Scheme::H1)
     }
 
+    /// Returns whether there are more `h1:` than packages that could explain them: a release has a `zh:`
+    /// for each package, and each package has one `h1:`. A single `zh:` is no list.
+    #[must_use]
+    pub fn has_unexplained_h1(&self) -> bool {
+        let count = |scheme| self.of(scheme).count();
+        count(Scheme::Zh) >= 2 && count(Scheme::H1) > count(Scheme::Zh)
+    }
+
     /// Returns how many there are.
     #[must_use]
     pub fn len(&self) -> usize {

@@ -1,11 +1,12 @@
-//! What leads to a change, and how much it matters.
+//! What led to a change, and how much it matters.
 
 use std::fmt;
 
+use crate::addr::LookAlike;
 use crate::hash::Scheme;
 use crate::version::{ScopeChange, Step, Upgrade};
 
-/// How much a reader should care, in rising order.
+/// How much a change matters, in rising order.
 #[derive(
     Clone,
     Copy,
@@ -26,7 +27,7 @@ pub enum Risk {
     Routine,
     /// Worth knowing.
     Notice,
-    /// Somebody will be hindered, or it is unusual.
+    /// It is likely to cause a failure, or unusual.
     Warning,
     /// This is how an attack would look.
     Danger,
@@ -47,15 +48,16 @@ impl Risk {
 
 /// One thing that explains a part of a change.
 ///
-/// Displayed as a clause: no capital letter, no period.
+/// Displayed as a clause: no capital letter, no period. It states what is known; where several things may
+/// have led to it, it names them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Cause {
     /// The provider is new in the lock file.
     NewProvider,
-    /// The provider is gone from it.
-    ProviderGone,
-    /// The registries of Terraform and OpenTofu took turns.
+    /// The provider was removed from it.
+    ProviderRemoved,
+    /// The registry of Terraform was replaced by that of OpenTofu, or the other way round.
     ProgramSwitched {
         /// The hostname now.
         to: String,
@@ -67,7 +69,7 @@ pub enum Cause {
         /// The hostname now.
         to: String,
     },
-    /// A provider of another namespace stands in for it.
+    /// A provider of another namespace replaces it.
     NamespaceSwitched {
         /// The namespace before.
         from: String,
@@ -75,18 +77,25 @@ pub enum Cause {
         to: String,
     },
     /// So does one whose namespace is nearly the same.
-    LookAlike {
+    SimilarNamespace {
         /// The namespace before.
         from: String,
         /// The namespace now.
         to: String,
     },
-    /// The version moved, and with it every hash.
+    /// The name of a new provider is one typing error away from a known one.
+    LookAlike(LookAlike),
+    /// The version moved, and with it every hash that is recorded.
     VersionMoved(Step),
+    /// The version moved, yet some hashes are those of the version before.
+    HashesCarriedOver {
+        /// How the version moved.
+        step: Step,
+        /// How many.
+        count: usize,
+    },
     /// The version moved to a pre-release.
     Prerelease,
-    /// The version moved, yet some hashes are those of the version before.
-    HashesCarriedOver(usize),
     /// The new version is not one that the recorded constraints allow.
     OutsideConstraints,
     /// There are fewer `h1:` than before, because the version moved and only some platforms were
@@ -106,27 +115,64 @@ pub enum Cause {
     },
     /// `h1:` were added, and nothing else.
     PlatformsAdded(usize),
-    /// The hashes of a scheme came, which the entry had not had.
+    /// As many `h1:` as `zh:` were added to an entry without a signed list.
+    PackagesAdded(usize),
+    /// There are more `h1:` than packages, and some of the `h1:` are new.
+    UnexplainedH1 {
+        /// How many are new.
+        added: usize,
+        /// How many there are.
+        h1: usize,
+        /// How many packages there are.
+        zh: usize,
+    },
+    /// The hashes of a scheme were added, which the entry had not had.
     SchemeCompleted(Scheme),
+    /// A few `zh:` that were no signed list are some of many now.
+    ListCompleted {
+        /// How many there were.
+        from: usize,
+        /// How many there are.
+        to: usize,
+    },
     /// `zh:` were added to those that were there.
-    ReleaseGrew(usize),
-    /// Some `h1:` went.
+    ListGrew {
+        /// How many there were.
+        from: usize,
+        /// How many there are.
+        to: usize,
+    },
+    /// Some `h1:` were removed.
     PlatformsLost(usize),
-    /// Some of the `zh:` went.
-    ListShrank(usize),
-    /// All of the `zh:` went.
+    /// Some of the `zh:` were removed.
+    ListShrank {
+        /// How many there were.
+        from: usize,
+        /// How many there are.
+        to: usize,
+    },
+    /// All of the `zh:` were removed.
     ListLost,
-    /// All of the `h1:` went.
+    /// All of the `h1:` were removed.
     AllH1Lost,
     /// There are no hashes yet, as OpenTofu writes an entry that it carried over.
     NoHashes,
     /// There are no hashes any more.
     AllHashesLost,
-    /// `h1:` gave way to others, while the `zh:` say that the release is the same.
-    OtherPlatform,
-    /// Hashes gave way to others, and nothing says that the release is the same.
-    PublishedAgain,
-    /// Hashes of schemes that no program knows came or went.
+    /// `h1:` were replaced beside unchanged `zh:`, which say nothing about `h1:`.
+    H1ReplacedBesideList(usize),
+    /// `h1:` were replaced, and no `zh:` shows which packages they belong to.
+    H1Replaced(usize),
+    /// `zh:` were replaced: the release has other packages.
+    ZhReplaced {
+        /// How many of those before are no longer there.
+        lost: usize,
+        /// How many there were.
+        of: usize,
+        /// Whether they were the signed list of a release.
+        is_list: bool,
+    },
+    /// Hashes of schemes that no program knows were added or removed.
     UnknownScheme,
     /// The constraints changed.
     Constraints(ScopeChange),
@@ -141,29 +187,35 @@ impl Cause {
     #[must_use]
     pub fn risk(&self) -> Risk {
         match self {
-            Self::LookAlike { .. } | Self::PublishedAgain => Risk::Danger,
+            Self::SimilarNamespace { .. }
+            | Self::LookAlike(_)
+            | Self::H1Replaced(_)
+            | Self::ZhReplaced { .. } => Risk::Danger,
             Self::HostSwitched { .. }
             | Self::NamespaceSwitched { .. }
             | Self::VersionMoved(Step::Down)
-            | Self::HashesCarriedOver(_)
+            | Self::HashesCarriedOver { .. }
             | Self::FewerPlatforms { .. }
             | Self::PlatformsLost(_)
-            | Self::ListShrank(_)
+            | Self::UnexplainedH1 { .. }
+            | Self::ListGrew { .. }
+            | Self::ListShrank { .. }
             | Self::ListLost
             | Self::AllH1Lost
             | Self::NoHashes
             | Self::AllHashesLost
-            | Self::OtherPlatform
+            | Self::H1ReplacedBesideList(_)
             | Self::Constraints(ScopeChange::Impossible) => Risk::Warning,
             Self::NewProvider
             | Self::ProgramSwitched { .. }
             | Self::VersionMoved(Step::Up(Upgrade::Major))
             | Self::Prerelease
             | Self::OutsideConstraints
-            | Self::ReleaseGrew(_)
+            | Self::PackagesAdded(_)
+            | Self::ListCompleted { .. }
             | Self::UnknownScheme
             | Self::ConstraintsDropped => Risk::Notice,
-            Self::ProviderGone
+            Self::ProviderRemoved
             | Self::VersionMoved(_)
             | Self::MorePlatforms { .. }
             | Self::PlatformsAdded(_)
@@ -172,31 +224,71 @@ impl Cause {
             | Self::ConstraintsAdded => Risk::Routine,
         }
     }
+
+    /// Returns whether it says who publishes or serves the provider now, which comes before all else.
+    #[must_use]
+    pub fn is_about_the_source(&self) -> bool {
+        matches!(
+            self,
+            Self::ProgramSwitched { .. }
+                | Self::HostSwitched { .. }
+                | Self::NamespaceSwitched { .. }
+                | Self::SimilarNamespace { .. }
+                | Self::LookAlike(_)
+        )
+    }
+
+    /// Returns whether the kinds of the change and the two versions say the same.
+    #[must_use]
+    pub fn is_shown_by_kinds(&self) -> bool {
+        matches!(
+            self,
+            Self::NewProvider | Self::ProviderRemoved | Self::VersionMoved(_)
+        )
+    }
 }
 
 impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NewProvider => f.write_str("a provider that was not locked before"),
-            Self::ProviderGone => f.write_str("nothing is locked for it any more"),
+            Self::NewProvider => f.write_str("the provider was not locked before"),
+            Self::ProviderRemoved => f.write_str("the provider is no longer locked"),
             Self::ProgramSwitched { to } => {
-                write!(f, "it comes from {to} now: the other program was run")
-            }
-            Self::HostSwitched { from, to } => {
-                write!(f, "another registry serves it: {to} instead of {from}")
-            }
-            Self::NamespaceSwitched { from, to } => {
                 write!(
                     f,
-                    "another publisher's provider stands in: {to} instead of {from}"
+                    "the registry is {to} now, as after a switch between Terraform and OpenTofu"
                 )
             }
-            Self::LookAlike { from, to } => write!(
+            Self::HostSwitched { from, to } => {
+                write!(f, "the registry changed from {from} to {to}")
+            }
+            Self::NamespaceSwitched { from, to } => {
+                write!(f, "the publisher changed from {from} to {to}")
+            }
+            Self::SimilarNamespace { from, to } => write!(
                 f,
-                "another publisher with nearly the same name: {to} instead of {from}"
+                "the publisher changed from {from} to {to}, which is nearly the same name"
             ),
-            Self::VersionMoved(step) => f.write_str(moved(*step)),
-            Self::Prerelease => f.write_str("it is a pre-release"),
+            Self::LookAlike(found) => write!(f, "{found}"),
+            Self::VersionMoved(step) => {
+                let what = moved(*step);
+                match step {
+                    Step::Same | Step::Up(Upgrade::Metadata) => f.write_str(what),
+                    Step::Down | Step::Up(_) => write!(f, "{what}, so all hashes changed"),
+                }
+            }
+            Self::HashesCarriedOver { step, count } => {
+                let (counted, are) = match count {
+                    1 => ("1 hash".to_owned(), "is"),
+                    _ => (format!("{count} hashes"), "are"),
+                };
+                let what = moved(*step);
+                write!(
+                    f,
+                    "{what}, but {counted} of the version before {are} still recorded"
+                )
+            }
+            Self::Prerelease => f.write_str("the version is a pre-release"),
             Self::OutsideConstraints => {
                 f.write_str("the recorded constraints do not allow this version")
             }
@@ -212,32 +304,67 @@ impl Cause {
     /// Returns what happened to the hashes; nothing if something else happened.
     fn about_hashes(&self) -> String {
         match self {
-            Self::HashesCarriedOver(count) => {
-                format!(
-                    "{} of the version before are still there",
-                    counted(*count, "hash", "hashes")
-                )
-            }
             Self::FewerPlatforms { from, to } => {
-                let locked = counted(*to, "platform", "platforms");
-                format!("only {locked} of {from} locked again")
+                let (locked, was) = counted(*to, "platform", "platforms");
+                format!("only {locked} of {from} {was} locked again")
             }
             Self::MorePlatforms { from, to } => {
                 format!("{to} platforms are locked instead of {from}")
             }
             Self::PlatformsAdded(count) => {
-                let added = counted(*count, "platform was", "platforms were");
-                format!("{added} added, so the hashes only grew")
+                let (added, was) = counted(*count, "platform", "platforms");
+                format!("{added} {was} added")
             }
+            Self::PackagesAdded(count) => {
+                let (added, was) = counted(*count, "package", "packages");
+                format!("{added} {was} added with zh: and h1:, as from a mirror")
+            }
+            Self::UnexplainedH1 { added, h1, zh } => {
+                let (new, was) = counted(*added, "h1:", "h1:");
+                format!(
+                    "{new} {was} added, and {h1} h1: are more than the {zh} packages in the list of zh: \
+                     explain"
+                )
+            }
+            Self::ListCompleted { from, to } => {
+                format!("{to} zh: are recorded instead of {from}, as when the signed list is added")
+            }
+            Self::ListGrew { from, to } => format!(
+                "the list of zh: grew from {from} to {to}, but the version did not change: packages were \
+                 added to the release, or hashes to the file by hand"
+            ),
+            Self::ListShrank { from, to } => format!(
+                "the list of zh: shrank from {from} to {to}, but the version did not change: packages \
+                 were removed from the release, or hashes from the file by hand"
+            ),
             Self::PlatformsLost(count) => {
-                let lost = counted(*count, "platform was", "platforms were");
-                format!("{lost} lost, and nothing came instead")
+                let (lost, was) = counted(*count, "h1:", "h1:");
+                format!("{lost} {was} removed, so fewer platforms are locked")
             }
-            Self::ReleaseGrew(count) => {
-                format!("the release has {} more", counted(*count, "zip", "zips"))
+            Self::H1ReplacedBesideList(count) => {
+                let (lost, was) = counted(*count, "h1:", "h1:");
+                format!(
+                    "{lost} {was} replaced beside the same zh:, which say nothing about h1:: other \
+                     platforms were locked, or an h1: was exchanged"
+                )
             }
-            Self::ListShrank(count) => {
-                format!("the release has {} less", counted(*count, "zip", "zips"))
+            Self::H1Replaced(count) => {
+                let (lost, was) = counted(*count, "h1:", "h1:");
+                format!(
+                    "{lost} {was} replaced, but the version did not change: another platform or another \
+                     mirror, a release that was published again, or tampering"
+                )
+            }
+            Self::ZhReplaced { lost, of, is_list } => {
+                let (_, was) = counted(*lost, "", "");
+                let reasons = if *is_list {
+                    "the release was published again, or the lock file was tampered with"
+                } else {
+                    "another mirror, a release that was published again, or tampering"
+                };
+                format!(
+                    "{lost} of {of} zh: {was} replaced, but the version did not change: {reasons}"
+                )
             }
             fixed => fixed.about_all_hashes().to_owned(),
         }
@@ -245,23 +372,16 @@ impl Cause {
 
     fn about_all_hashes(&self) -> &'static str {
         match self {
-            Self::SchemeCompleted(Scheme::Zh) => "the list of all zips of the release was added",
-            Self::SchemeCompleted(_) => {
-                "hashes of unpacked packages were added to those of the zips"
-            }
+            Self::SchemeCompleted(Scheme::Zh) => "the list of zh: was added",
+            Self::SchemeCompleted(_) => "h1: were added to the zh:",
             Self::ListLost => {
-                "the list of all zips of the release was lost, as a mirror or a plugin cache does"
+                "the list of zh: is no longer recorded: a mirror, a plugin cache and tools that compute \
+                 h1: only leave such an entry"
             }
-            Self::AllH1Lost => "no platform is covered by an h1 any more",
-            Self::NoHashes => "it has no hash yet, so that any package would do",
-            Self::AllHashesLost => "no hash is left, so that any package would do",
-            Self::OtherPlatform => {
-                "platforms gave way to others: the list of zips says that the release is the same"
-            }
-            Self::PublishedAgain => {
-                "the hashes are others although the version stands: published again, or tampered with"
-            }
-            Self::UnknownScheme => "hashes of an unknown scheme came or went",
+            Self::AllH1Lost => "no platform has an h1: any more",
+            Self::NoHashes => "no hash is recorded yet, so any package is accepted",
+            Self::AllHashesLost => "no hash is recorded any more, so any package is accepted",
+            Self::UnknownScheme => "hashes of an unknown scheme were added or removed",
             _ => "",
         }
     }
@@ -269,17 +389,17 @@ impl Cause {
 
 fn moved(step: Step) -> &'static str {
     match step {
-        Step::Same => "the version stands",
-        Step::Down => "the version went down, so all hashes moved",
+        Step::Same => "the version did not change",
+        Step::Down => "the version went down",
         Step::Up(Upgrade::Metadata) => "only the metadata of the version changed",
-        Step::Up(Upgrade::Major) => "a new major version, so all hashes moved",
-        Step::Up(_) => "the version moved, so all hashes moved",
+        Step::Up(Upgrade::Major) => "the version moved to a new major one",
+        Step::Up(_) => "the version moved",
     }
 }
 
 fn scope(change: ScopeChange) -> &'static str {
     match change {
-        ScopeChange::Same => "the constraints are written otherwise, to the same effect",
+        ScopeChange::Same => "the constraints are written in another way, to the same effect",
         ScopeChange::Widened => "the constraints allow more versions",
         ScopeChange::Narrowed => "the constraints allow fewer versions",
         ScopeChange::Pinned => "the constraints allow one version only",
@@ -289,9 +409,10 @@ fn scope(change: ScopeChange) -> &'static str {
     }
 }
 
-fn counted(count: usize, one: &str, many: &str) -> String {
+/// Counts things, with the verb that follows.
+fn counted(count: usize, one: &str, many: &str) -> (String, &'static str) {
     match count {
-        1 => format!("1 {one}"),
-        _ => format!("{count} {many}"),
+        1 => (format!("1 {one}"), "was"),
+        _ => (format!("{count} {many}"), "were"),
     }
 }

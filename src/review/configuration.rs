@@ -18,15 +18,14 @@ pub struct ConfigurationSides<'a> {
 /// What the configuration says about a change.
 ///
 /// Displayed as a clause that follows the causes: no capital letter, no period. A place is the name
-/// that [`ConfigurationSides::cause`] was given for it, and constraints are empty where a place
-/// states none.
+/// that [`ConfigurationSides::cause`] was given for it; constraints are empty if it states none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ConfigurationCause {
-    /// The entry is gone, and nothing requires the provider.
+    /// The entry was removed, and nothing requires the provider.
     NoLongerRequired,
     /// The entry is there, and nothing requires the provider.
     NotRequired,
-    /// The entry is gone, and the provider is still required.
+    /// The entry was removed, and the provider is still required.
     StillRequired {
         /// Where.
         place: String,
@@ -54,6 +53,8 @@ pub enum ConfigurationCause {
     ConstraintsUnchanged {
         /// Where it states them.
         place: String,
+        /// The constraints before and now.
+        constraints: String,
     },
     /// The recorded constraints changed; what the configuration stated before is not known.
     ConstraintsStated {
@@ -102,7 +103,9 @@ impl ConfigurationSides<'_> {
                 None
             };
         };
-        let Some(before) = stated(old, addr) else {
+        // The other program has another default registry, so the address may be another one.
+        let old_addr = change.before().map_or(addr, |side| &side.addr);
+        let Some(before) = stated(old, old_addr) else {
             return Some(ConfigurationCause::NewlyRequired { place });
         };
         if before.constraints != now.constraints {
@@ -112,18 +115,37 @@ impl ConfigurationSides<'_> {
                 to: now.constraints.to_string(),
             })
         } else if constraints_differ {
-            Some(ConfigurationCause::ConstraintsUnchanged { place })
+            let constraints = now.constraints.to_string();
+            Some(ConfigurationCause::ConstraintsUnchanged { place, constraints })
         } else {
             None
         }
     }
 }
 
-/// Returns the place that says most about a provider: the first with constraints, else the first.
+/// Returns the first requirement of a provider that has constraints, else the first.
 fn stated<'r>(requirements: &'r Requirements, addr: &ProviderAddr) -> Option<&'r Requirement> {
     let all = requirements.providers.get(addr)?;
     let constrained = all.iter().find(|one| !one.constraints.is_empty());
     constrained.or_else(|| all.first())
+}
+
+impl ConfigurationCause {
+    /// Returns it with another name for the place that it names, if it names one.
+    #[must_use]
+    pub fn at(&self, name: &str) -> Self {
+        let mut renamed = self.clone();
+        match &mut renamed {
+            Self::NoLongerRequired | Self::NotRequired => {}
+            Self::StillRequired { place }
+            | Self::NewlyRequired { place }
+            | Self::Required { place }
+            | Self::ConstraintsChanged { place, .. }
+            | Self::ConstraintsUnchanged { place, .. }
+            | Self::ConstraintsStated { place, .. } => name.clone_into(place),
+        }
+        renamed
+    }
 }
 
 impl fmt::Display for ConfigurationCause {
@@ -133,17 +155,18 @@ impl fmt::Display for ConfigurationCause {
             stated => stated.to_owned(),
         };
         match self {
-            Self::NoLongerRequired => f.write_str("it is no longer required"),
+            Self::NoLongerRequired => f.write_str("the configuration no longer requires it"),
             Self::NotRequired => f.write_str("nothing in the configuration requires it"),
-            Self::StillRequired { place } => write!(f, "but it is still required in {place}"),
-            Self::NewlyRequired { place } => write!(f, "it is required in {place} now"),
-            Self::Required { place } => write!(f, "it is required in {place}"),
+            Self::StillRequired { place } => write!(f, "but {place} still requires it"),
+            Self::NewlyRequired { place } => write!(f, "{place} requires it now"),
+            Self::Required { place } => write!(f, "{place} requires it"),
             Self::ConstraintsChanged { place, from, to } => {
                 let (from, to) = (or_none(from), or_none(to));
                 write!(f, "the constraint in {place} changed from {from} to {to}")
             }
-            Self::ConstraintsUnchanged { place } => {
-                write!(f, "although the constraint in {place} stands")
+            Self::ConstraintsUnchanged { place, constraints } => {
+                let constraints = or_none(constraints);
+                write!(f, "the constraint in {place} was {constraints} already")
             }
             Self::ConstraintsStated { place, constraints } => {
                 write!(f, "the constraint in {place} is {}", or_none(constraints))

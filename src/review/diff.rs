@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::addr::ProviderAddr;
+use crate::addr::{LookAlike, ProviderAddr, look_alike};
 use crate::hash::{Hash, Hashes, Scheme};
 use crate::lockfile::{LockFile, ProviderLock};
 use crate::version::{Step, Upgrade, step};
@@ -23,6 +23,8 @@ pub struct ProviderChange {
     pub sides: Sides,
     /// In what they differ; never empty.
     pub kinds: BTreeSet<ChangeKind>,
+    /// What the new address may be mistaken for, if the provider was not locked before.
+    pub look_alike: Option<LookAlike>,
 }
 
 /// What is there of an entry.
@@ -64,19 +66,19 @@ pub enum ChangeKind {
     Removed,
     /// The same provider comes from another registry.
     HostSwitched,
-    /// A provider of the same type in another namespace stands in for it.
+    /// A provider of the same type in another namespace replaces it.
     NamespaceSwitched,
-    /// The version rose, or only its metadata differ.
+    /// The version went up, or only its metadata differ.
     Upgraded,
-    /// The version sank.
+    /// The version went down.
     Downgraded,
-    /// The constraints allow other versions, or are written otherwise.
+    /// The constraints allow other versions, or are written in another way.
     ConstraintsChanged,
-    /// The version stands, and there are more hashes.
+    /// The version did not change, and there are more hashes.
     HashesAdded,
-    /// The version stands, and there are fewer hashes.
+    /// The version did not change, and there are fewer hashes.
     HashesRemoved,
-    /// The version stands, and hashes gave way to others.
+    /// The version did not change, and hashes were replaced by others.
     HashesReplaced,
 }
 
@@ -101,7 +103,7 @@ impl ChangeKind {
 
 /// Compares two lock files.
 ///
-/// An entry that went and one that came are one change where only the hostname, only the
+/// A removed and an added entry are one change where only the hostname, only the
 /// namespace, or both of a single provider type differ.
 ///
 /// ```
@@ -118,53 +120,61 @@ impl ChangeKind {
 /// let found = diff(&lock("3.2.4"), &lock("3.2.3"));
 /// let change = &found.providers[0];
 /// assert!(change.kinds.contains(&ChangeKind::Downgraded));
-/// assert_eq!(explain(change).sentence(), "the version went down, so all hashes moved");
+/// assert_eq!(explain(change).sentence(), "the version went down, so all hashes changed");
 /// ```
 #[must_use]
 pub fn diff(old: &LockFile, new: &LockFile) -> LockDiff {
-    let mut gone: BTreeMap<&ProviderAddr, &ProviderLock> = BTreeMap::new();
+    let mut removed: BTreeMap<&ProviderAddr, &ProviderLock> = BTreeMap::new();
     let mut found = LockDiff::default();
     for (addr, lock) in &old.providers {
         match new.providers.get(addr) {
-            None => drop(gone.insert(addr, lock)),
+            None => drop(removed.insert(addr, lock)),
             Some(now) if now == lock => found.unchanged += 1,
             Some(now) => found
                 .providers
                 .push(changed(side(addr, lock), side(addr, now))),
         }
     }
-    let came = new
+    let added = new
         .providers
         .iter()
         .filter(|(addr, _)| !old.providers.contains_key(addr));
-    let mut came: BTreeMap<&ProviderAddr, &ProviderLock> = came.collect();
-    for (before, now) in switched(&gone, &came) {
-        if let (Some(old), Some(new)) = (gone.remove(before), came.remove(now)) {
+    let mut added: BTreeMap<&ProviderAddr, &ProviderLock> = added.collect();
+    for (before, now) in switched(&removed, &added) {
+        if let (Some(old), Some(new)) = (removed.remove(before), added.remove(now)) {
             found
                 .providers
                 .push(changed(side(before, old), side(now, new)));
         }
     }
-    let removed = gone.into_iter().map(|(addr, lock)| ProviderChange {
+    let removed = removed.into_iter().map(|(addr, lock)| ProviderChange {
         sides: Sides::Removed(side(addr, lock)),
         kinds: BTreeSet::from([ChangeKind::Removed]),
+        look_alike: None,
     });
-    let added = came.into_iter().map(|(addr, lock)| ProviderChange {
+    let added = added.into_iter().map(|(addr, lock)| ProviderChange {
         sides: Sides::Added(side(addr, lock)),
         kinds: BTreeSet::from([ChangeKind::Added]),
+        look_alike: None,
     });
     found.providers.extend(removed.chain(added));
+    for change in &mut found.providers {
+        let new = [ChangeKind::Added, ChangeKind::NamespaceSwitched];
+        if new.iter().any(|kind| change.kinds.contains(kind)) {
+            change.look_alike = look_alike(change.addr(), old.providers.keys());
+        }
+    }
     found.providers.sort_by(|a, b| a.addr().cmp(b.addr()));
     found
 }
 
-/// Finds which of the new entries replaces which of those that are gone.
+/// Finds which of the added entries replaces which of the removed ones.
 ///
-/// What is closer goes first: another hostname, another namespace, both. Nothing is paired where
+/// The closest pairs come first: another hostname, another namespace, both. Nothing is paired where
 /// there is a choice.
 fn switched<'a>(
-    gone: &BTreeMap<&'a ProviderAddr, &ProviderLock>,
-    came: &BTreeMap<&'a ProviderAddr, &ProviderLock>,
+    removed: &BTreeMap<&'a ProviderAddr, &ProviderLock>,
+    added: &BTreeMap<&'a ProviderAddr, &ProviderLock>,
 ) -> Vec<(&'a ProviderAddr, &'a ProviderAddr)> {
     type Alike = fn(&ProviderAddr, &ProviderAddr) -> bool;
     const STEPS: [Alike; 3] = [
@@ -173,8 +183,8 @@ fn switched<'a>(
         |_, _| true,
     ];
     let (mut left, mut right): (BTreeSet<_>, BTreeSet<_>) = (
-        gone.keys().copied().collect(),
-        came.keys().copied().collect(),
+        removed.keys().copied().collect(),
+        added.keys().copied().collect(),
     );
     let mut pairs = Vec::new();
     for alike in STEPS {
@@ -225,13 +235,14 @@ fn changed(old: ProviderSide, new: ProviderSide) -> ProviderChange {
     if old.lock.constraints != new.lock.constraints {
         kinds.insert(ChangeKind::ConstraintsChanged);
     }
-    // Another source's packages have other hashes.
+    // The packages of another source have other hashes.
     if old.addr == new.addr && old.lock.version == new.lock.version {
         kinds.extend(rehashed(&old.lock.hashes, &new.lock.hashes));
     }
     ProviderChange {
         sides: Sides::Both { old, new },
         kinds,
+        look_alike: None,
     }
 }
 
@@ -282,7 +293,7 @@ impl ProviderChange {
         ))
     }
 
-    /// Returns how far the version rose, if it did.
+    /// Returns how far the version went up, if it did.
     #[must_use]
     pub fn upgrade(&self) -> Option<Upgrade> {
         match self.step()? {

@@ -1,14 +1,14 @@
-//! What most likely led to a change.
+//! What led to a change.
 
 use super::causes::{Cause, Risk};
 use super::configuration::ConfigurationCause;
 use super::diff::{ChangeKind, ProviderChange, ProviderSide, Sides};
-use crate::addr::ProviderAddr;
+use crate::addr::{ProviderAddr, is_known_publisher};
 use crate::diag::nearest;
 use crate::flavor::Flavor;
 use crate::hash::{Hashes, Scheme};
 use crate::lockfile::ProviderLock;
-use crate::version::{Step, scope_change};
+use crate::version::{Constraints, ScopeChange, Step, scope_change};
 
 /// A change with everything that explains it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub struct ExplainedChange {
     pub configuration: Option<ConfigurationCause>,
 }
 
-/// What most likely led to a change, by the two entries alone.
+/// What led to a change, by the two entries alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explained {
     /// Why, what matters most first; never empty.
@@ -34,12 +34,15 @@ pub struct Explained {
 #[must_use]
 pub fn explain(change: &ProviderChange) -> Explained {
     let mut causes = match &change.sides {
-        Sides::Added(new) => added(&new.lock),
-        Sides::Removed(_) => vec![Cause::ProviderGone],
+        Sides::Added(new) => added(change, &new.lock),
+        Sides::Removed(_) => vec![Cause::ProviderRemoved],
         Sides::Both { old, new } => both(change, old, new),
     };
-    // What matters most comes first; of equals, what was found first.
-    causes.sort_by_key(|cause| std::cmp::Reverse(cause.risk()));
+    // Another source is another provider. Then comes what matters most; of equals, what was found first.
+    causes.sort_by_key(|cause| {
+        let order = (cause.is_about_the_source(), cause.risk());
+        std::cmp::Reverse(order)
+    });
     let risk = causes.iter().map(Cause::risk).max().unwrap_or_default();
     Explained { causes, risk }
 }
@@ -64,34 +67,76 @@ impl ExplainedChange {
         }
     }
 
-    /// Returns the causes as one sentence without a period: with the constraints where these
-    /// changed, and with what the configuration says.
+    /// Returns the causes as one sentence without a period: with the terms of the constraints that changed,
+    /// and with what the configuration says.
     #[must_use]
     pub fn sentence(&self) -> String {
-        let constraints = |side: Option<&ProviderSide>| {
-            side.map_or_else(String::new, |side| side.lock.constraints.to_string())
+        self.clauses(|_| true).join("; ")
+    }
+
+    /// Returns what [`sentence`](Self::sentence) says beside the kinds of the change and the two versions;
+    /// nothing if these say all.
+    #[must_use]
+    pub fn remark(&self) -> String {
+        self.clauses(|cause| !cause.is_shown_by_kinds()).join("; ")
+    }
+
+    fn clauses(&self, is_wanted: impl Fn(&Cause) -> bool) -> Vec<String> {
+        let none = Constraints::default();
+        let constraints = |side: Option<&'_ ProviderSide>| match side {
+            Some(side) => side.lock.constraints.clone(),
+            None => none.clone(),
         };
         let old = constraints(self.change.before());
         let new = constraints(self.change.now());
         // The configuration says the same texts where the change follows from it.
         let is_said = matches!(
             &self.configuration,
-            Some(ConfigurationCause::ConstraintsChanged { from, to, .. }) if (from, to) == (&old, &new)
+            Some(ConfigurationCause::ConstraintsChanged { from, to, .. })
+                if *from == old.to_string() && *to == new.to_string()
         );
-        let causes = self.explained.causes.iter().map(|cause| match cause {
-            Cause::Constraints(_) if is_said => cause.to_string(),
-            Cause::Constraints(_) => format!("{cause} ({old} → {new})"),
-            Cause::ConstraintsAdded => format!("{cause} ({new})"),
-            Cause::ConstraintsDropped => format!("{cause} (they were {old})"),
-            _ => cause.to_string(),
+        let is_moved = self.change.step().is_some_and(|step| step != Step::Same);
+        let causes = self.explained.causes.iter();
+        let causes = causes.filter(|cause| is_wanted(cause));
+        let causes = causes.filter_map(|cause| match cause {
+            Cause::Constraints(ScopeChange::Impossible) => {
+                Some(format!("{cause} ({})", terms(&old, &new)))
+            }
+            Cause::Constraints(_) if is_moved && is_said => None,
+            Cause::Constraints(_) if is_moved => {
+                Some(format!("the constraints changed ({})", terms(&old, &new)))
+            }
+            Cause::Constraints(_) if is_said => Some(cause.to_string()),
+            Cause::Constraints(_) => Some(format!("{cause} ({})", terms(&old, &new))),
+            Cause::ConstraintsAdded => Some(format!("{cause} ({new})")),
+            Cause::ConstraintsDropped => Some(format!("{cause} (before: {old})")),
+            _ => Some(cause.to_string()),
         });
         let configuration = self.configuration.iter().map(ToString::to_string);
-        causes.chain(configuration).collect::<Vec<_>>().join("; ")
+        causes.chain(configuration).collect()
     }
 }
 
-fn added(lock: &ProviderLock) -> Vec<Cause> {
-    let mut causes = vec![Cause::NewProvider];
+/// Shows which terms of constraints were replaced, added or removed; most terms of a long list stay.
+fn terms(old: &Constraints, new: &Constraints) -> String {
+    let only = |one: &Constraints, other: &Constraints| {
+        let own = one
+            .iter()
+            .filter(|term| !other.iter().any(|same| same == *term));
+        own.cloned().collect::<Constraints>().to_string()
+    };
+    match (only(old, new), only(new, old)) {
+        (lost, gained) if gained.is_empty() && lost.is_empty() => format!("{old} → {new}"),
+        (lost, gained) if lost.is_empty() => format!("{gained} was added"),
+        (lost, gained) if gained.is_empty() => format!("{lost} was removed"),
+        (lost, gained) => format!("{lost} → {gained}"),
+    }
+}
+
+fn added(change: &ProviderChange, lock: &ProviderLock) -> Vec<Cause> {
+    let look_alike = change.look_alike.clone().map(Cause::LookAlike);
+    let mut causes: Vec<Cause> = look_alike.into_iter().collect();
+    causes.push(Cause::NewProvider);
     if lock.hashes.is_empty() {
         causes.push(Cause::NoHashes);
     }
@@ -104,7 +149,7 @@ fn added(lock: &ProviderLock) -> Vec<Cause> {
 
 fn both(change: &ProviderChange, old: &ProviderSide, new: &ProviderSide) -> Vec<Cause> {
     let mut causes = Vec::new();
-    causes.extend(switched(&old.addr, &new.addr));
+    causes.extend(switched(change, &old.addr, &new.addr));
     let moved = change.step().filter(|step| *step != Step::Same);
     if let Some(step) = moved {
         causes.extend(version(step, &old.lock, &new.lock));
@@ -135,7 +180,7 @@ fn outside(lock: &ProviderLock) -> Option<Cause> {
     (!allowed && !lock.constraints.is_empty()).then_some(Cause::OutsideConstraints)
 }
 
-fn switched(old: &ProviderAddr, new: &ProviderAddr) -> Vec<Cause> {
+fn switched(change: &ProviderChange, old: &ProviderAddr, new: &ProviderAddr) -> Vec<Cause> {
     let mut causes = Vec::new();
     let (from, to) = (old.hostname().unicode(), new.hostname().unicode());
     if from != to {
@@ -155,17 +200,24 @@ fn switched(old: &ProviderAddr, new: &ProviderAddr) -> Vec<Cause> {
     }
     if old.namespace() != new.namespace() {
         let (from, to) = (old.namespace().to_owned(), new.namespace().to_owned());
-        causes.push(if nearest(&from, std::iter::once(&*to)).is_some() {
-            Cause::LookAlike { from, to }
+        let is_near = nearest(&from, std::iter::once(&*to)).is_some() && !is_known_publisher(&to);
+        // Nearly the same as before says more than nearly the same as a third.
+        let other = change
+            .look_alike
+            .clone()
+            .filter(|found| !is_near && found.resembles != from);
+        causes.push(if is_near {
+            Cause::SimilarNamespace { from, to }
         } else {
             Cause::NamespaceSwitched { from, to }
         });
+        causes.extend(other.map(Cause::LookAlike));
     }
     causes
 }
 
 fn version(step: Step, old: &ProviderLock, new: &ProviderLock) -> Vec<Cause> {
-    let mut causes = vec![Cause::VersionMoved(step)];
+    let mut causes = Vec::new();
     if new.version.is_prerelease() && !old.version.is_prerelease() {
         causes.push(Cause::Prerelease);
     }
@@ -173,11 +225,12 @@ fn version(step: Step, old: &ProviderLock, new: &ProviderLock) -> Vec<Cause> {
         let all = old.hashes.of(scheme);
         all.filter(|hash| new.hashes.contains(hash)).count()
     };
-    let (h1, zh) = (carried(Scheme::H1), carried(Scheme::Zh));
     // The signed list names a manifest, too, which is often the same in all releases.
-    if h1 > 0 || zh > 1 {
-        causes.push(Cause::HashesCarriedOver(h1 + zh));
-    }
+    let count = carried(Scheme::H1) + carried(Scheme::Zh).saturating_sub(1);
+    causes.push(match count {
+        0 => Cause::VersionMoved(step),
+        count => Cause::HashesCarriedOver { step, count },
+    });
     causes
 }
 
@@ -199,35 +252,57 @@ fn of_other_packages(old: &Hashes, new: &Hashes) -> Vec<Cause> {
     causes
 }
 
-/// Explains hashes that changed although the version did not.
+/// Explains hashes that changed while the version did not.
 fn of_same_packages(change: &ProviderChange, old: &Hashes, new: &Hashes) -> Vec<Cause> {
     if new.is_empty() && !old.is_empty() {
         return vec![Cause::AllHashesLost];
     }
     let counts = |scheme| (change.lost(scheme).len(), change.gained(scheme).len());
     let (zh, h1) = (counts(Scheme::Zh), counts(Scheme::H1));
-    let had = |scheme| old.of(scheme).next().is_some();
-    let has = |scheme| new.of(scheme).next().is_some();
+    let of = |hashes: &Hashes, scheme| hashes.of(scheme).count();
     let mut causes = Vec::new();
+    let (from, to) = (of(old, Scheme::Zh), of(new, Scheme::Zh));
+    // A mirror that is no registry leaves a `zh:` for each `h1:`.
+    let is_mirrored = |hashes: &Hashes| of(hashes, Scheme::Zh) <= of(hashes, Scheme::H1);
+    let packages_came = zh.0 == 0 && h1.0 == 0 && zh.1 == h1.1 && zh.1 > 0 && from > 0;
+    if packages_came && is_mirrored(old) && is_mirrored(new) {
+        causes.push(Cause::PackagesAdded(zh.1));
+        return causes;
+    }
     causes.extend(match zh {
         (0, 0) => None,
-        (0, _) if !old.lists_release() => Some(Cause::SchemeCompleted(Scheme::Zh)),
-        (0, count) => Some(Cause::ReleaseGrew(count)),
-        (_, 0) if !has(Scheme::Zh) => Some(Cause::ListLost),
-        (count, 0) => Some(Cause::ListShrank(count)),
-        _ => Some(Cause::PublishedAgain),
+        (0, _) if from == 0 => Some(Cause::SchemeCompleted(Scheme::Zh)),
+        (0, count) if !old.lists_release() && count > from => {
+            Some(Cause::ListCompleted { from, to })
+        }
+        (0, _) => Some(Cause::ListGrew { from, to }),
+        (_, 0) if to == 0 => Some(Cause::ListLost),
+        (_, 0) => Some(Cause::ListShrank { from, to }),
+        (lost, _) => Some(Cause::ZhReplaced {
+            lost,
+            of: from,
+            is_list: old.lists_release() && new.lists_release(),
+        }),
     });
-    let is_published_again = causes.contains(&Cause::PublishedAgain);
-    let same_list = zh == (0, 0) && had(Scheme::Zh);
+    let is_replaced = matches!(causes.last(), Some(Cause::ZhReplaced { .. }));
+    let same_list = zh == (0, 0) && from > 0;
+    if h1.1 > 0 && new.has_unexplained_h1() {
+        causes.push(Cause::UnexplainedH1 {
+            added: h1.1,
+            h1: of(new, Scheme::H1),
+            zh: to,
+        });
+    }
     causes.extend(match h1 {
         (0, 0) => None,
-        (0, _) if !had(Scheme::H1) => Some(Cause::SchemeCompleted(Scheme::H1)),
+        (0, _) if new.has_unexplained_h1() => None,
+        (0, _) if of(old, Scheme::H1) == 0 => Some(Cause::SchemeCompleted(Scheme::H1)),
         (0, count) => Some(Cause::PlatformsAdded(count)),
-        (_, 0) if !has(Scheme::H1) => Some(Cause::AllH1Lost),
+        (_, 0) if of(new, Scheme::H1) == 0 => Some(Cause::AllH1Lost),
         (count, 0) => Some(Cause::PlatformsLost(count)),
-        _ if is_published_again => None,
-        _ if same_list => Some(Cause::OtherPlatform),
-        _ => Some(Cause::PublishedAgain),
+        _ if is_replaced => None,
+        (count, _) if same_list => Some(Cause::H1ReplacedBesideList(count)),
+        (count, _) => Some(Cause::H1Replaced(count)),
     });
     if counts(Scheme::Other) != (0, 0) {
         causes.push(Cause::UnknownScheme);

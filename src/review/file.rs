@@ -41,7 +41,7 @@ pub struct FileReview {
 pub enum FileCause {
     /// The file is new.
     Added,
-    /// The file is gone.
+    /// The file was removed.
     Deleted,
     /// The file had another path.
     Renamed {
@@ -58,11 +58,11 @@ pub enum FileCause {
     HeaderSwitched(Program),
     /// It begins with the header of a program, as it had not.
     HeaderAdded,
-    /// The header of the programs is gone.
+    /// The header of the programs was removed.
     HeaderLost,
-    /// Comments that somebody wrote are gone.
+    /// Comments of an author were removed.
     CommentsLost(usize),
-    /// The lines end otherwise: with `\r\n` or no longer so.
+    /// The lines end in another way: with `\r\n` or no longer so.
     LineEnds,
     /// The same is locked, in other bytes.
     FormatOnly,
@@ -78,9 +78,9 @@ pub enum FileCause {
 pub enum FileChangeKind {
     /// It is new.
     Added,
-    /// It is gone.
+    /// It was removed.
     Deleted,
-    /// It stood elsewhere.
+    /// It had another path.
     Renamed,
     /// A merge of it is not finished.
     Unmerged,
@@ -92,11 +92,11 @@ pub enum FileChangeKind {
     HeaderSwitched,
     /// It begins with the header of a program, as it had not.
     HeaderAdded,
-    /// The header of the programs is gone.
+    /// The header of the programs was removed.
     HeaderLost,
-    /// Comments that somebody wrote are gone.
+    /// Comments of an author were removed.
     CommentsLost,
-    /// The lines end otherwise.
+    /// The lines end in another way.
     LineEnds,
     /// The same is locked, in other bytes.
     FormatOnly,
@@ -143,11 +143,11 @@ impl fmt::Display for FileCause {
         match self {
             Self::Added => f.write_str("the file is new"),
             Self::Deleted => f.write_str(
-                "the file is gone, so the next init selects anew and trusts what it gets",
+                "the file was removed, so the next init selects versions anew and accepts any package",
             ),
             Self::Renamed { from } => write!(f, "the file was {from}"),
             Self::Unmerged => {
-                f.write_str("a merge of the file is not finished: `lockctl resolve` helps")
+                f.write_str("a merge of the file is not finished: run `lockctl resolve`")
             }
             Self::Broken => f.write_str("the file is broken: only what can be read is compared"),
             Self::WasBroken => {
@@ -160,22 +160,22 @@ impl fmt::Display for FileCause {
                 };
                 write!(
                     f,
-                    "the header is that of `{command}` now: the other program was run"
+                    "the header is that of `{command}` now"
                 )
             }
             Self::HeaderAdded => f.write_str("a program wrote its header above the file"),
-            Self::HeaderLost => f.write_str("the header of the program is gone"),
+            Self::HeaderLost => f.write_str("the header of the program was removed"),
             Self::CommentsLost(1) => {
-                f.write_str("1 comment of an author is gone: the programs keep none")
+                f.write_str("1 comment of an author was removed: the programs keep none")
             }
             Self::CommentsLost(count) => {
                 write!(
                     f,
-                    "{count} comments of an author are gone: the programs keep none"
+                    "{count} comments of an author were removed: the programs keep none"
                 )
             }
-            Self::LineEnds => f.write_str("the line ends are others (CRLF or LF)"),
-            Self::FormatOnly => f.write_str("the same is locked, only written otherwise"),
+            Self::LineEnds => f.write_str("the line ends changed (CRLF or LF)"),
+            Self::FormatOnly => f.write_str("the same is locked, written in another form"),
         }
     }
 }

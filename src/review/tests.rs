@@ -1,4 +1,4 @@
-//! What holds for all lock files, and what each kind of change is told as.
+//! What holds for all lock files, and how each kind of change is explained.
 
 use proptest::prelude::*;
 
@@ -50,7 +50,7 @@ fn file(text: &str) -> LockFile {
 }
 
 /// Says a change of one provider as `risk kinds: sentence`.
-fn told(old: &str, new: &str) -> String {
+fn explained(old: &str, new: &str) -> String {
     let found = diff(&file(old), &file(new));
     let all = found.providers.iter().map(|change| {
         let explained = explain(change);
@@ -71,7 +71,7 @@ fn told(old: &str, new: &str) -> String {
 
 #[track_caller]
 fn check(old: &str, new: &str, wanted: &str) {
-    assert_eq!(told(old, new), wanted, "{old} -> {new}");
+    assert_eq!(explained(old, new), wanted, "{old} -> {new}");
 }
 
 #[test]
@@ -80,24 +80,30 @@ fn changes_of_versions_are_explained() {
     check(
         "a/x = 1.0.0 | h1:a zh:m zh:a",
         "a/x = 1.1.0 | h1:b zh:m zh:b",
-        "Routine Upgraded: the version moved, so all hashes moved",
+        "Routine Upgraded: the version moved, so all hashes changed",
     );
     check(
         "a/x = 1.0.0 | h1:a",
         "a/x = 2.0.0-beta | h1:b",
-        "Notice Upgraded: a new major version, so all hashes moved; it is a pre-release",
+        "Notice Upgraded: the version is a pre-release; the version moved to a new major one, so all hashes changed",
     );
     check(
         "a/x = 1.1.0 | h1:a h1:b zh:a zh:b",
         "a/x = 1.0.0 | h1:c zh:a zh:b",
-        "Warning Downgraded: the version went down, so all hashes moved; \
-         2 hashes of the version before are still there; only 1 platform of 2 locked again",
+        "Warning Downgraded: the version went down, but 1 hash of the version before is still recorded; \
+         only 1 platform of 2 was locked again",
+    );
+    check(
+        "a/x = 1.0.0 | h1:a zh:a zh:b zh:c zh:m",
+        "a/x = 1.1.0 | h1:b zh:a zh:b zh:c zh:m",
+        "Warning Upgraded: the version moved, but 3 hashes of the version before are still recorded",
     );
     check(
         "a/x = 1.0.0 ~> 1.0 | h1:a zh:a",
         "a/x = 2.0.0 ~> 1.0 | h1:b",
-        "Warning Upgraded: the list of all zips of the release was lost, as a mirror or a plugin cache does; \
-         a new major version, so all hashes moved; the recorded constraints do not allow this version",
+        "Warning Upgraded: the list of zh: is no longer recorded: a mirror, a plugin cache and tools that \
+         compute h1: only leave such an entry; the version moved to a new major one, so all hashes changed; the \
+         recorded constraints do not allow this version",
     );
 }
 
@@ -113,51 +119,106 @@ fn changes_of_hashes_are_explained() {
     check(
         "h1:a zh:a",
         "h1:a h1:b zh:a",
-        "Routine HashesAdded: 1 platform was added, so the hashes only grew",
+        "Routine HashesAdded: 1 platform was added",
     );
     check(
         "h1:a",
         "h1:a zh:a zh:b",
-        "Routine HashesAdded: the list of all zips of the release was added",
+        "Routine HashesAdded: the list of zh: was added",
     );
     check(
         "zh:a",
-        "zh:a zh:b",
-        "Routine HashesAdded: the list of all zips of the release was added",
+        "zh:a zh:b zh:c",
+        "Notice HashesAdded: 3 zh: are recorded instead of 1, as when the signed list is added",
     );
     check(
-        "zh:a zh:b",
-        "zh:a zh:b zh:c",
-        "Notice HashesAdded: the release has 1 zip more",
+        "h1:a zh:a",
+        "h1:a h1:b zh:a zh:b",
+        "Notice HashesAdded: 1 package was added with zh: and h1:, as from a mirror",
     );
     check(
         "h1:a h1:b zh:a",
         "h1:a zh:a",
-        "Warning HashesRemoved: 1 platform was lost, and nothing came instead",
+        "Warning HashesRemoved: 1 h1: was removed, so fewer platforms are locked",
     );
     check(
         "h1:a zh:a",
         "h1:a",
-        "Warning HashesRemoved: the list of all zips of the release was lost, as a mirror or a plugin cache does",
+        "Warning HashesRemoved: the list of zh: is no longer recorded: a mirror, a plugin cache and tools \
+         that compute h1: only leave such an entry",
     );
     check(
         "h1:a",
         "",
-        "Warning HashesRemoved: no hash is left, so that any package would do",
+        "Warning HashesRemoved: no hash is recorded any more, so any package is accepted",
+    );
+    check(
+        "h9:a",
+        "h9:b",
+        "Notice HashesReplaced: hashes of an unknown scheme were added or removed",
+    );
+}
+
+/// Each of them is how an attack would look, beside other things.
+#[test]
+fn changes_that_tampering_would_make_are_never_routine() {
+    let check = |old: &str, new: &str, wanted: &str| {
+        check(
+            &format!("a/x = 1.0.0 | {old}"),
+            &format!("a/x = 1.0.0 | {new}"),
+            wanted,
+        );
+    };
+    check(
+        "h1:a h1:b h1:c h1:d zh:a zh:b zh:c zh:d",
+        "h1:a h1:b h1:c h1:d h1:e zh:a zh:b zh:c zh:d",
+        "Warning HashesAdded: 1 h1: was added, and 5 h1: are more than the 4 packages in the list of zh: explain",
+    );
+    let grew = "but the version did not change: packages were added to the release, or hashes to the file by hand";
+    check(
+        "h1:a h1:b h1:c h1:d zh:a zh:b zh:c zh:d",
+        "h1:a h1:b h1:c h1:d zh:a zh:b zh:c zh:d zh:e",
+        &format!("Warning HashesAdded: the list of zh: grew from 4 to 5, {grew}"),
+    );
+    check(
+        "zh:a zh:b",
+        "zh:a zh:b zh:c",
+        &format!("Warning HashesAdded: the list of zh: grew from 2 to 3, {grew}"),
+    );
+    check(
+        "zh:a",
+        "zh:a zh:b",
+        &format!("Warning HashesAdded: the list of zh: grew from 1 to 2, {grew}"),
+    );
+    check(
+        "h1:a zh:a zh:b zh:c",
+        "h1:a zh:a zh:b",
+        "Warning HashesRemoved: the list of zh: shrank from 3 to 2, but the version did not change: packages \
+         were removed from the release, or hashes from the file by hand",
     );
     check(
         "h1:a zh:a",
         "h1:b zh:a",
-        "Warning HashesReplaced: platforms gave way to others: the list of zips says that the release is the same",
+        "Warning HashesReplaced: 1 h1: was replaced beside the same zh:, which say nothing about h1:: other \
+         platforms were locked, or an h1: was exchanged",
     );
-    let again = "Danger HashesReplaced: the hashes are others although the version stands: published again, or tampered with";
-    check("h1:a", "h1:b", again);
-    check("h1:a zh:a", "h1:b zh:b", again);
-    check("h1:a zh:a zh:c", "h1:a zh:b zh:c", again);
     check(
-        "h9:a",
-        "h9:b",
-        "Notice HashesReplaced: hashes of an unknown scheme came or went",
+        "h1:a",
+        "h1:b",
+        "Danger HashesReplaced: 1 h1: was replaced, but the version did not change: another platform or \
+         another mirror, a release that was published again, or tampering",
+    );
+    check(
+        "h1:a zh:a",
+        "h1:b zh:b",
+        "Danger HashesReplaced: 1 of 1 zh: was replaced, but the version did not change: another mirror, a \
+         release that was published again, or tampering",
+    );
+    check(
+        "h1:a zh:a zh:c",
+        "h1:a zh:b zh:c",
+        "Danger HashesReplaced: 1 of 2 zh: was replaced, but the version did not change: the release was \
+         published again, or the lock file was tampered with",
     );
 }
 
@@ -166,46 +227,117 @@ fn changes_of_addresses_are_explained() {
     check(
         "",
         "a/x = 1.0.0",
-        "Warning Added: it has no hash yet, so that any package would do; a provider that was not locked before",
+        "Warning Added: no hash is recorded yet, so any package is accepted; the provider was not locked before",
     );
     check(
         "",
         "a/x = 1.0.0 | h1:a",
-        "Notice Added: a provider that was not locked before",
+        "Notice Added: the provider was not locked before",
     );
     check(
         "a/x = 1.0.0",
         "",
-        "Routine Removed: nothing is locked for it any more",
+        "Routine Removed: the provider is no longer locked",
     );
     check(
         "hashicorp/x = 1.0.0 | h1:a zh:a",
         "registry.opentofu.org/hashicorp/x = 1.0.0 | h1:b zh:b",
-        "Notice HostSwitched: it comes from registry.opentofu.org now: the other program was run",
+        "Notice HostSwitched: the registry is registry.opentofu.org now, as after a switch between Terraform \
+         and OpenTofu",
     );
     check(
         "hashicorp/x = 1.0.0 | h1:a",
         "example.com/hashicorp/x = 1.0.0 | h1:b",
-        "Warning HostSwitched: another registry serves it: example.com instead of registry.terraform.io",
+        "Warning HostSwitched: the registry changed from registry.terraform.io to example.com",
     );
+    // The publisher comes before the version and what happened to the hashes.
     check(
-        "hashicorp/x = 1.0.0 | h1:a",
-        "hashicrop/x = 1.0.0 | h1:b",
-        "Danger NamespaceSwitched: another publisher with nearly the same name: hashicrop instead of hashicorp",
-    );
-    check(
-        "terraform-providers/x = 1.0.0 | h1:a",
-        "hashicorp/x = 1.0.1 | h1:b",
-        "Warning NamespaceSwitched+Upgraded: another publisher's provider stands in: \
-         hashicorp instead of terraform-providers; the version moved, so all hashes moved",
+        "terraform-providers/x = 1.0.0 | h1:a zh:a zh:b",
+        "hashicorp/x = 2.0.0 | h1:b",
+        "Warning NamespaceSwitched+Upgraded: the publisher changed from terraform-providers to hashicorp; the \
+         list of zh: is no longer recorded: a mirror, a plugin cache and tools that compute h1: only leave \
+         such an entry; the version moved to a new major one, so all hashes changed",
     );
     // Two candidates are no pair.
     check(
         "a/x = 1.0.0\nb/x = 1.0.0",
         "c/x = 1.0.0 | h1:a",
-        "Routine Removed: nothing is locked for it any more\n\
-         Routine Removed: nothing is locked for it any more\n\
-         Notice Added: a provider that was not locked before",
+        "Routine Removed: the provider is no longer locked\n\
+         Routine Removed: the provider is no longer locked\n\
+         Notice Added: the provider was not locked before",
+    );
+}
+
+#[test]
+fn look_alikes_are_dangers() {
+    check(
+        "",
+        "hashicrop/aws = 1.0.0 | h1:a",
+        "Danger Added: hashicrop is one typing error away from hashicorp; the provider was not locked before",
+    );
+    check(
+        "acmecorp/x = 1.0.0 | h1:a",
+        "acmecorp/x = 1.0.0 | h1:a\nacmecrop/y = 1.0.0 | h1:a",
+        "Danger Added: acmecrop is one typing error away from acmecorp; the provider was not locked before",
+    );
+    check(
+        "hashicorp/x = 1.0.0 | h1:a",
+        "hashicrop/x = 1.0.0 | h1:b",
+        "Danger NamespaceSwitched: the publisher changed from hashicorp to hashicrop, which is nearly the same name",
+    );
+    check(
+        "acme/x = 1.0.0 | h1:a",
+        "hashicrop/x = 1.0.0 | h1:b",
+        "Danger NamespaceSwitched: hashicrop is one typing error away from hashicorp; the publisher changed \
+         from acme to hashicrop",
+    );
+    // The way back is none.
+    check(
+        "hashicrop/x = 1.0.0 | h1:a",
+        "hashicorp/x = 1.0.0 | h1:b",
+        "Warning NamespaceSwitched: the publisher changed from hashicrop to hashicorp",
+    );
+    // What was locked before is not new.
+    check(
+        "hashicrop/x = 1.0.0 | h1:a",
+        "hashicrop/x = 1.1.0 | h1:b",
+        "Routine Upgraded: the version moved, so all hashes changed",
+    );
+}
+
+#[test]
+fn long_constraints_are_shown_by_the_terms_that_changed() {
+    let check = |old: &str, new: &str, wanted: &str| {
+        let found = diff(
+            &file(&format!("a/x = {old}")),
+            &file(&format!("a/x = {new}")),
+        );
+        let change = found.providers.into_iter().next().unwrap();
+        assert_eq!(
+            ExplainedChange::of(change).sentence(),
+            wanted,
+            "{old} -> {new}"
+        );
+    };
+    check(
+        "5.60.0 >= 2.0.0, >= 3.0.0, >= 4.0.0, >= 5.58.0",
+        "5.60.0 >= 2.0.0, >= 3.0.0, >= 4.0.0, >= 5.60.0",
+        "the constraints allow fewer versions (>= 5.58.0 → >= 5.60.0)",
+    );
+    check(
+        "5.60.0 >= 2.0.0, >= 3.0.0",
+        "5.60.0 >= 2.0.0, >= 3.0.0, >= 5.0.0",
+        "the constraints allow fewer versions (>= 5.0.0 was added)",
+    );
+    check(
+        "5.60.0 >= 2.0.0, >= 3.0.0",
+        "5.60.0 >= 3.0.0",
+        "the constraints are written in another way, to the same effect (>= 2.0.0 was removed)",
+    );
+    check(
+        "5.58.0 ~> 5.58.0 | h1:a",
+        "5.60.0 ~> 5.60.0 | h1:b",
+        "the version moved, so all hashes changed; the constraints changed (~> 5.58.0 → ~> 5.60.0)",
     );
 }
 
@@ -231,7 +363,7 @@ fn changes_of_constraints_are_explained() {
     check(
         "~> 1.0",
         ">= 1.0.0, < 2.0.0",
-        "Routine ConstraintsChanged: the constraints are written otherwise, to the same effect",
+        "Routine ConstraintsChanged: the constraints are written in another way, to the same effect",
     );
     check(
         "~> 1.0",

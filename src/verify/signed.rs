@@ -40,11 +40,8 @@ pub fn crowded(subject: Subject<'_>) -> Vec<Finding> {
         .collect()
 }
 
-/// Tells whether an entry has more `h1:` than packages: a release has a `zh:` for each, and each has
-/// one `h1:`. A single `zh:` is no list.
 fn is_crowded(entry: &ProviderLock) -> bool {
-    let count = |scheme| entry.hashes.of(scheme).count();
-    count(Scheme::Zh) >= 2 && count(Scheme::H1) > count(Scheme::Zh)
+    entry.hashes.has_unexplained_h1()
 }
 
 fn unexplained(subject: Subject<'_>, provider: &ProviderAddr, entry: &ProviderLock) -> Finding {

@@ -9,7 +9,7 @@ use crate::diag::Texts;
 use crate::flavor::Flavor;
 use crate::git;
 use crate::requirement::{Origin, Requirement, Requirements};
-use crate::review::{ConfigurationSides, FileComparison};
+use crate::review::{ConfigurationSides, FileComparison, LockSide};
 use crate::world::Files;
 
 /// Where the configuration of a side is.
@@ -33,14 +33,19 @@ pub(in crate::cli) fn explain(
     let Some(new) = new.filter(|_| !one.review.providers.is_empty()) else {
         return one;
     };
-    let flavor = one.flavor();
+    // Each side is read by the rules of its own lock file: the other program has other defaults.
+    let flavor = |side: &Option<LockSide>| match side {
+        Some(side) => side.flavor,
+        None => one.flavor(),
+    };
+    let [old_flavor, new_flavor] = [&one.old, &one.new].map(flavor);
     let is_same = |old: &Configured<'_>| match (old, new) {
         (Configured::Disk(old), Configured::Disk(new)) => *old == new,
         _ => false,
     };
     let old = old.filter(|old| !is_same(old));
-    let old = old.and_then(|old| requirements(old, flavor, world, texts));
-    let Some(new) = requirements(new, flavor, world, texts) else {
+    let old = old.and_then(|old| requirements(old, old_flavor, world, texts));
+    let Some(new) = requirements(new, new_flavor, world, texts) else {
         return one;
     };
     let sides = ConfigurationSides {

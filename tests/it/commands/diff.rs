@@ -68,10 +68,10 @@ fn one_line_for_each_provider_and_a_verdict() {
     assert_data_eq!(
         outcome.stdout,
         str![[r#"
-danger   hashicorp/null     3.2.1           hashes-replaced                        the hashes are others although the version stands: published again, or tampered with
-notice   example.com/a/new  1.0.0           added                                  a provider that was not locked before
-notice   hashicorp/aws      5.31.0 → 6.0.0  upgraded (major), constraints-changed  a new major version, so all hashes moved; the constraints allow other versions (~> 5.0 → ~> 6.0)
-routine  a/gone             1.0.0           removed                                nothing is locked for it any more
+danger   hashicorp/null     3.2.1           hashes-replaced                        1 of 1 zh: was replaced, but the version did not change: another mirror, a release that was published again, or tampering
+notice   example.com/a/new  1.0.0           added                                  the provider was not locked before
+notice   hashicorp/aws      5.31.0 → 6.0.0  upgraded (major), constraints-changed  the version moved to a new major one, so all hashes changed; the constraints changed (~> 5.0 → ~> 6.0)
+routine  a/gone             1.0.0           removed                                the provider is no longer locked
 1 provider added, 1 removed, 1 upgraded with new constraints, 1 with other hashes under the same version; danger: hashicorp/null
 
 "#]]
@@ -80,13 +80,13 @@ routine  a/gone             1.0.0           removed                             
 }
 
 #[test]
-fn details_are_for_who_asks() {
+fn details_are_shown_on_request() {
     let outcome = diff(&text(&OLD[1..2]), &text(&NEW[1..2]), &["-v"]);
     assert_exit(&outcome, 0);
     assert_data_eq!(
         outcome.stdout,
         str![[r#"
-notice  hashicorp/aws  5.31.0 → 6.0.0  upgraded (major), constraints-changed  a new major version, so all hashes moved; the constraints allow other versions (~> 5.0 → ~> 6.0)
+notice  hashicorp/aws  5.31.0 → 6.0.0  upgraded (major), constraints-changed  the version moved to a new major one, so all hashes changed; the constraints changed (~> 5.0 → ~> 6.0)
     - version = 5.31.0
     + version = 6.0.0
     - constraints = ~> 5.0
@@ -113,10 +113,10 @@ fn markdown_has_a_table_and_folded_details() {
         str![[r#"
 | Risk | Provider | Version | Change |
 |---|---|---|---|
-| **danger** | [`hashicorp/null`](https://registry.terraform.io/providers/hashicorp/null/latest) | [`3.2.1`](https://registry.terraform.io/providers/hashicorp/null/3.2.1) | hashes-replaced: the hashes are others although the version stands&#58; published again, or tampered with |
-| notice | `example.com/a/new` | `1.0.0` | added: a provider that was not locked before |
-| notice | [`hashicorp/aws`](https://registry.terraform.io/providers/hashicorp/aws/latest) | [`5.31.0`](https://registry.terraform.io/providers/hashicorp/aws/5.31.0)&nbsp;→&nbsp;[`6.0.0`](https://registry.terraform.io/providers/hashicorp/aws/6.0.0) | upgraded (major), constraints-changed: a new major version, so all hashes moved; the constraints allow other versions (&#126;&#62; 5.0 → &#126;&#62; 6.0) |
-| routine | [`a/gone`](https://registry.terraform.io/providers/a/gone/latest) | [`1.0.0`](https://registry.terraform.io/providers/a/gone/1.0.0) | removed: nothing is locked for it any more |
+| **danger** | [`hashicorp/null`](https://registry.terraform.io/providers/hashicorp/null/latest) | [`3.2.1`](https://registry.terraform.io/providers/hashicorp/null/3.2.1) | hashes-replaced: 1 of 1 zh: was replaced, but the version did not change: another mirror, a release that was published again, or tampering |
+| notice | `example.com/a/new` | `1.0.0` | added: the provider was not locked before |
+| notice | [`hashicorp/aws`](https://registry.terraform.io/providers/hashicorp/aws/latest) | [`5.31.0`](https://registry.terraform.io/providers/hashicorp/aws/5.31.0)&nbsp;→&nbsp;[`6.0.0`](https://registry.terraform.io/providers/hashicorp/aws/6.0.0) | upgraded (major), constraints-changed: the version moved to a new major one, so all hashes changed; the constraints changed (&#126;&#62; 5.0 → &#126;&#62; 6.0) |
+| routine | [`a/gone`](https://registry.terraform.io/providers/a/gone/latest) | [`1.0.0`](https://registry.terraform.io/providers/a/gone/1.0.0) | removed: the provider is no longer locked |
 
 **1 provider added, 1 removed, 1 upgraded with new constraints, 1 with other hashes under the same version; danger: hashicorp/null**
 
@@ -199,7 +199,7 @@ fn json_has_every_fact() {
             "upgraded",
             "constraints-changed"
           ],
-          "cause": "a new major version, so all hashes moved; the constraints allow other versions (~> 5.0 → ~> 6.0)",
+          "cause": "the version moved to a new major one, so all hashes changed; the constraints changed (~> 5.0 → ~> 6.0)",
           "follows_from": null,
           "risk": "notice",
           "old": {
@@ -259,26 +259,26 @@ fn check_file(old: &str, new: &str, wanted: &str) {
 }
 
 #[test]
-fn what_happened_to_the_file_is_told() {
+fn what_happened_to_the_file_is_shown() {
     let entry = ["registry.terraform.io/a/x 1.0.0 | h1:a"];
     let plain = text(&entry);
     check_file(&plain, &plain, "nothing changed");
     check_file(
         &plain.replace('\n', "\r\n"),
         &plain,
-        "routine: the same is locked, only written otherwise\n\
+        "routine: the same is locked, written in another form\n\
          nothing but the formatting changed, nothing alarming",
     );
     check_file(
         &plain.replace("  version", "  # keep\n  # this\n  version"),
         &plain,
-        "notice: 2 comments of an author are gone: the programs keep none\n\
+        "notice: 2 comments of an author were removed: the programs keep none\n\
          no entry of a provider changed, nothing alarming",
     );
     check_file(
         &plain,
         &plain.replace("terraform init", "tofu init"),
-        "notice: the header is that of `tofu init` now: the other program was run\n\
+        "notice: the header is that of `tofu init` now\n\
          no entry of a provider changed, nothing alarming",
     );
     check_file(
@@ -302,8 +302,8 @@ fn a_file_may_come_or_go() {
     assert_data_eq!(
         gone.stdout,
         str![[r#"
-warning: the file is gone, so the next init selects anew and trusts what it gets
-routine  a/x  1.0.0  removed  nothing is locked for it any more; it is no longer required
+warning: the file was removed, so the next init selects versions anew and accepts any package
+routine  a/x  1.0.0  removed  the provider is no longer locked; the configuration no longer requires it
 1 provider removed; warning: the file itself
 
 "#]]
@@ -318,7 +318,7 @@ routine  a/x  1.0.0  removed  nothing is locked for it any more; it is no longer
         came.stdout,
         str![[r#"
 routine: the file is new
-notice  a/x  1.0.0  added  a provider that was not locked before
+notice  a/x  1.0.0  added  the provider was not locked before
 1 provider added, nothing alarming
 
 "#]]
@@ -337,9 +337,9 @@ fn what_can_be_read_of_a_broken_file_is_compared() {
         outcome.stdout,
         str![[r#"
 warning: the file is broken: only what can be read is compared
-danger   hashicorp/null  3.2.1           hashes-replaced                        the hashes are others although the version stands: published again, or tampered with
-notice   hashicorp/aws   5.31.0 → 6.0.0  upgraded (major), constraints-changed  a new major version, so all hashes moved; the constraints allow other versions (~> 5.0 → ~> 6.0)
-routine  a/gone          1.0.0           removed                                nothing is locked for it any more
+danger   hashicorp/null  3.2.1           hashes-replaced                        1 of 1 zh: was replaced, but the version did not change: another mirror, a release that was published again, or tampering
+notice   hashicorp/aws   5.31.0 → 6.0.0  upgraded (major), constraints-changed  the version moved to a new major one, so all hashes changed; the constraints changed (~> 5.0 → ~> 6.0)
+routine  a/gone          1.0.0           removed                                the provider is no longer locked
 1 provider removed, 1 upgraded with new constraints, 1 with other hashes under the same version; danger: hashicorp/null; warning: the file itself
 
 "#]]
@@ -360,7 +360,7 @@ fn hostile_text_stays_text() {
         str![[r#"
 | Risk | Provider | Version | Change |
 |---|---|---|---|
-| notice | [`a/x`](https://registry.terraform.io/providers/a/x/latest) | [`1.0.0`](https://registry.terraform.io/providers/a/x/1.0.0) | hashes-added: hashes of an unknown scheme came or went |
+| notice | [`a/x`](https://registry.terraform.io/providers/a/x/latest) | [`1.0.0`](https://registry.terraform.io/providers/a/x/1.0.0) | hashes-added: hashes of an unknown scheme were added or removed |
 
 1 provider with more hashes, nothing alarming
 
@@ -398,9 +398,9 @@ fn the_configuration_says_what_a_change_follows_from() {
     let outcome = lab.run(&["diff", "old", "new"]);
     assert_exit(&outcome, 0);
     for wanted in [
-        "; the constraints allow other versions; the constraint in new/main.tf:5 changed from ~> 5.0 to ~> 6.0\n",
-        "nothing is locked for it any more; it is no longer required\n",
-        "tampered with; nothing in the configuration requires it\n",
+        "the constraint in new/main.tf:5 changed from ~> 5.0 to ~> 6.0\n",
+        "the configuration no longer requires it\n",
+        "or tampering; nothing in the configuration requires it\n",
     ] {
         assert!(
             outcome.stdout.contains(wanted),
@@ -411,6 +411,6 @@ fn the_configuration_says_what_a_change_follows_from() {
 
     lab.write(&format!("new/{LOCK}"), text(&[]));
     let outcome = lab.run(&["diff", "old", "new"]);
-    let wanted = "nothing is locked for it any more; but it is still required in new/main.tf:5\n";
+    let wanted = "but new/main.tf:5 still requires it\n";
     assert!(outcome.stdout.contains(wanted), "{}", outcome.stdout);
 }

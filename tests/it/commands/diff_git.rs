@@ -49,7 +49,7 @@ fn the_work_tree_is_compared_with_the_last_commit() {
         &outcome.stdout,
         str![[r#"
 changed/.terraform.lock.hcl
-routine  hashicorp/aws  5.40.0  hashes-added  1 platform was added, so the hashes only grew
+routine  hashicorp/aws  5.40.0  hashes-added  1 platform was added
 1 provider with more hashes, nothing alarming
 
 "#]]
@@ -66,10 +66,10 @@ routine  hashicorp/aws  5.40.0  hashes-added  1 platform was added, so the hashe
         said,
         str![[r#"
 changed/.terraform.lock.hcl
-routine  hashicorp/aws  5.40.0  hashes-added  1 platform was added, so the hashes only grew
+routine  hashicorp/aws  5.40.0  hashes-added  1 platform was added
 untracked/.terraform.lock.hcl
 routine: the file is new
-notice  hashicorp/aws  5.31.0  added  a provider that was not locked before
+notice  hashicorp/aws  5.31.0  added  the provider was not locked before
 1 provider added, 1 with more hashes in 2 lock files, nothing alarming
 
 "#]]
@@ -77,7 +77,7 @@ notice  hashicorp/aws  5.31.0  added  a provider that was not locked before
 }
 
 #[test]
-fn every_lock_file_that_differs_is_told() {
+fn every_lock_file_that_differs_is_shown() {
     let Some(repo) = history() else { return };
     let outcome = repo.run(&["diff", "main..feature"]);
     assert_exit(&outcome, 0);
@@ -85,15 +85,15 @@ fn every_lock_file_that_differs_is_told() {
         &outcome.stdout,
         str![[r#"
 changed/.terraform.lock.hcl
-routine  hashicorp/aws  5.31.0 → 5.40.0  upgraded (minor)  the version moved, so all hashes moved
+routine  hashicorp/aws  5.31.0 → 5.40.0  upgraded (minor)  the version moved, so all hashes changed
 elsewhere/.terraform.lock.hcl
 routine: the file was moved/.terraform.lock.hcl
 gone/.terraform.lock.hcl
-warning: the file is gone, so the next init selects anew and trusts what it gets
-routine  example.com/a/x  1.0.0  removed  nothing is locked for it any more
+warning: the file was removed, so the next init selects versions anew and accepts any package
+routine  example.com/a/x  1.0.0  removed  the provider is no longer locked
 new/.terraform.lock.hcl
 routine: the file is new
-notice  hashicorp/aws  5.31.0  added  a provider that was not locked before
+notice  hashicorp/aws  5.31.0  added  the provider was not locked before
 1 provider added, 1 removed, 1 upgraded within constraints in 4 lock files; warning: gone/.terraform.lock.hcl
 
 "#]]
@@ -115,7 +115,7 @@ notice  hashicorp/aws  5.31.0  added  a provider that was not locked before
 
 | Risk | Provider | Version | Change |
 |---|---|---|---|
-| routine | [`hashicorp/aws`](https://registry.terraform.io/providers/hashicorp/aws/latest) | [`5.31.0`](https://registry.terraform.io/providers/hashicorp/aws/5.31.0)&nbsp;→&nbsp;[`5.40.0`](https://registry.terraform.io/providers/hashicorp/aws/5.40.0) | upgraded (minor): the version moved, so all hashes moved |
+| routine | [`hashicorp/aws`](https://registry.terraform.io/providers/hashicorp/aws/latest) | [`5.31.0`](https://registry.terraform.io/providers/hashicorp/aws/5.31.0)&nbsp;→&nbsp;[`5.40.0`](https://registry.terraform.io/providers/hashicorp/aws/5.40.0) | upgraded (minor): the version moved, so all hashes changed |
 
 #### `elsewhere/.terraform.lock.hcl`
 
@@ -123,11 +123,11 @@ routine: the file was moved/.terraform&#46;lock&#46;hcl
 
 #### `gone/.terraform.lock.hcl`
 
-**warning**: the file is gone, so the next init selects anew and trusts what it gets
+**warning**: the file was removed, so the next init selects versions anew and accepts any package
 
 | Risk | Provider | Version | Change |
 |---|---|---|---|
-| routine | `example.com/a/x` | `1.0.0` | removed: nothing is locked for it any more |
+| routine | `example.com/a/x` | `1.0.0` | removed: the provider is no longer locked |
 
 #### `new/.terraform.lock.hcl`
 
@@ -135,7 +135,7 @@ routine: the file is new
 
 | Risk | Provider | Version | Change |
 |---|---|---|---|
-| notice | [`hashicorp/aws`](https://registry.terraform.io/providers/hashicorp/aws/latest) | [`5.31.0`](https://registry.terraform.io/providers/hashicorp/aws/5.31.0) | added: a provider that was not locked before |
+| notice | [`hashicorp/aws`](https://registry.terraform.io/providers/hashicorp/aws/latest) | [`5.31.0`](https://registry.terraform.io/providers/hashicorp/aws/5.31.0) | added: the provider was not locked before |
 
 **1 provider added, 1 removed, 1 upgraded within constraints in 4 lock files; warning: gone/.terraform&#46;lock&#46;hcl**
 
@@ -160,7 +160,7 @@ fn a_bare_repository_has_revisions_only() {
 }
 
 #[test]
-fn what_names_nothing_or_is_not_merged_is_told() {
+fn what_names_nothing_or_is_not_merged_is_reported() {
     let Some(repo) = history() else { return };
     let nothing = repo.run(&["diff", "nowhere"]);
     assert_exit(&nothing, 2);
@@ -190,9 +190,9 @@ error: nowhere cannot be compared
     );
     let outcome = repo.run(&["diff", "--staged"]);
     assert_exit(&outcome, 2);
-    let told =
-        format!("{at}\nwarning: a merge of the file is not finished: `lockctl resolve` helps\n");
-    assert!(outcome.stdout.contains(&told), "{}", outcome.stdout);
+    let wanted =
+        format!("{at}\nwarning: a merge of the file is not finished: run `lockctl resolve`\n");
+    assert!(outcome.stdout.contains(&wanted), "{}", outcome.stdout);
 }
 
 #[test]
@@ -226,8 +226,8 @@ fn changes_between_revisions_follow_from_their_configuration() {
         &outcome.stdout,
         str![[r#"
 live/.terraform.lock.hcl
-notice   hashicorp/null  3.2.1            added                                  a provider that was not locked before; it is required in live/../m/main.tf:1 now
-routine  hashicorp/aws   5.31.0 → 5.40.0  upgraded (minor), constraints-changed  the version moved, so all hashes moved; the constraints allow fewer versions; the constraint in live/main.tf:3 changed from ~> 5.0 to ~> 5.40
+notice   hashicorp/null  3.2.1            added                                  the provider was not locked before; live/../m/main.tf:1 requires it now
+routine  hashicorp/aws   5.31.0 → 5.40.0  upgraded (minor), constraints-changed  the version moved, so all hashes changed; the constraint in live/main.tf:3 changed from ~> 5.0 to ~> 5.40
 1 provider added, 1 upgraded within constraints, nothing alarming
 
 "#]]

@@ -87,7 +87,7 @@ fn the_history_follows_renames_and_marks_alarms() {
     2024-05-06  @upgrade    Bob          hashicorp/aws   5.0.0 → 5.1.0  upgraded
     2024-05-06  @upgrade    Bob          hashicorp/null  3.2.0          added
     2024-05-06  @first      Ann          hashicorp/aws   5.0.0          added
-!!  @mend      hashicorp/aws: the hashes are others although the version stands: published again, or tampered with
+!!  @mend      hashicorp/aws: 2 of 2 zh: were replaced, but the version did not change: the release was published again, or the lock file was tampered with
 5 changes of 2 providers in 4 commits, 1 alarming
 
 "#]]

@@ -11,7 +11,7 @@ use serde_json::Value;
 const CASES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/spec/cases");
 
 /// Explains a case: what is said about the file, then about each provider.
-fn told(before: &Path, after: &Path) -> String {
+fn explained(before: &Path, after: &Path) -> String {
     let mut texts = Texts::default();
     let sides = [before, after].map(|path| {
         let bytes = fs::read(path).unwrap();
@@ -28,7 +28,7 @@ fn told(before: &Path, after: &Path) -> String {
     file.chain(providers).collect::<Vec<_>>().join(" / ")
 }
 
-/// What each pair that changes is told as, below what it shows.
+/// How each pair that changes is explained, below what it shows.
 const WANTED: &str = include_str!("cases.txt");
 
 #[test]
@@ -45,13 +45,13 @@ fn recorded_changes_are_explained() {
             let (Some(before), Some(after)) = (path("before"), path("after")) else {
                 continue;
             };
-            let told = told(&before, &after);
-            if !told.is_empty() {
+            let text = explained(&before, &after);
+            if !text.is_empty() {
                 let (id, shows) = (
                     case["id"].as_str().unwrap(),
                     case["shows"].as_str().unwrap(),
                 );
-                all += &format!("{id}\n  shows: {shows}\n  told:  {told}\n");
+                all += &format!("{id}\n  shows: {shows}\n  says:  {text}\n");
             }
         }
     }

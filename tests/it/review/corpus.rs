@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
+use lockctl::addr::{is_known_publisher, look_alike};
 use lockctl::diag::{Texts, has_errors};
 use lockctl::flavor::Flavor;
 use lockctl::lockfile::{self, Document};
@@ -12,7 +13,7 @@ use lockctl::version::{Step, Upgrade};
 
 use crate::corpus;
 
-/// Reads one side; tells whether it is without a fault.
+/// Reads one side, and whether it is without a fault.
 fn read(path: &Path) -> (Document, bool) {
     let bytes = fs::read(path).unwrap();
     let mut texts = Texts::default();
@@ -21,7 +22,7 @@ fn read(path: &Path) -> (Document, bool) {
     (document, !has_errors(&diagnostics))
 }
 
-/// Says what changed, in the words of the corpus.
+/// Returns what changed, in the words of the corpus.
 fn words(found: &LockDiff) -> BTreeSet<&'static str> {
     let mut words = BTreeSet::new();
     for change in &found.providers {
@@ -58,7 +59,7 @@ fn words(found: &LockDiff) -> BTreeSet<&'static str> {
 }
 
 #[test]
-fn real_changes_are_told_apart() {
+fn real_changes_are_distinguished() {
     let parts = corpus::parts("diffs", "index.tsv");
     let rows = parts
         .iter()
@@ -116,4 +117,35 @@ fn real_changes_are_told_apart() {
         wrong.len(),
         wrong.join("\n")
     );
+}
+
+/// Namespaces of the corpus that are no publishers: somebody's test data, and hosts of their own.
+const NO_PUBLISHERS: [&str; 4] = ["local", "providers", "teleport", "terraform"];
+
+#[test]
+fn no_real_provider_is_a_look_alike() {
+    let mut wrong = Vec::new();
+    let mut unknown = BTreeSet::new();
+    for part in corpus::parts("locks", "index.tsv") {
+        let is_public = part
+            .dir
+            .components()
+            .any(|part| part.as_os_str() == "shared");
+        for row in &part.rows {
+            let (document, _) = read(&part.dir.join(row.get("file")));
+            let providers = &document.lock.providers;
+            for addr in providers.keys() {
+                let others = providers.keys().filter(|other| *other != addr);
+                let found = look_alike(addr, others);
+                wrong.extend(found.map(|found| format!("{}: {found}", row.get("file"))));
+                let namespace = addr.namespace();
+                let is_listed = is_known_publisher(namespace) || NO_PUBLISHERS.contains(&namespace);
+                if is_public && namespace.chars().count() >= 5 && !is_listed {
+                    unknown.insert(namespace.to_owned());
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(unknown.is_empty(), "the table lacks {unknown:?}");
 }
