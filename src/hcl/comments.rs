@@ -13,7 +13,7 @@ use crate::diag::Span;
 /// ```
 #[must_use]
 pub fn comments(bytes: &[u8]) -> Vec<Span> {
-    let (text, _) = decode_utf8(bytes);
+    let text = decode_utf8(bytes).text;
     let mut found = Vec::new();
     let mut at = 0;
     // Between two tokens there is nothing but white space and comments.

@@ -2,6 +2,7 @@
 //!
 //! Recursion is as deep as `hcl_edit` lets a tree become (64 levels, 128 operators in a row).
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use hcl_edit::Span as _;
@@ -9,6 +10,7 @@ use hcl_edit::expr::{self as edit, Expression, TraversalOperator};
 use hcl_edit::structure::{self, Structure};
 use hcl_edit::template::{Directive, Element};
 
+use super::Source;
 use super::scan::token_after;
 use super::string::{Quoting, decode};
 use super::template::{self, Piece, Sequence, Strip};
@@ -21,7 +23,7 @@ use crate::diag::Span;
 /// Where the text that `hcl_edit` read came from.
 pub(super) struct Convert<'t> {
     /// The whole file, without patches: numbers, labels and literal text are taken from here.
-    pub(super) text: &'t str,
+    pub(super) source: Source<'t>,
     /// Offset of the text that was read.
     pub(super) shift: usize,
     /// Stands in where `hcl_edit` gave no span.
@@ -36,8 +38,11 @@ impl Convert<'_> {
         })
     }
 
-    fn source(&self, span: Span) -> &str {
-        self.text.get(span.start..span.end).unwrap_or_default()
+    fn text(&self, span: Span) -> &str {
+        self.source
+            .text
+            .get(span.start..span.end)
+            .unwrap_or_default()
     }
 
     fn word(&self, text: &str, range: Option<Range<usize>>) -> Word {
@@ -69,7 +74,7 @@ impl Convert<'_> {
         let kind = self.word(block.ident.as_str(), block.ident.span());
         let labels: Vec<Word> = block.labels.iter().map(|label| self.label(label)).collect();
         let header_end = labels.last().map_or(kind.span.end, |label| label.span.end);
-        let open = token_after(self.text, header_end).map_or(header_end, |token| token.end);
+        let open = token_after(self.source.text, header_end).map_or(header_end, |token| token.end);
         // The closing brace of an unclosed block was added behind the text.
         let is_closed = block
             .span()
@@ -90,14 +95,47 @@ impl Convert<'_> {
     /// Decodes a label from the file, because a patch may have changed what `hcl_edit` saw.
     fn label(&self, label: &structure::BlockLabel) -> Word {
         let span = self.span(label.span());
-        let source = self.source(span);
-        let inside = source
-            .strip_prefix('"')
-            .and_then(|text| text.strip_suffix('"'));
         Word {
-            text: inside.map_or_else(|| source.to_owned(), |raw| decode(raw, Quoting::Quoted)),
+            text: self.quoted(span),
             span,
         }
+    }
+
+    /// Decodes what stands between the quotes of a string; what has none is as it is written.
+    fn quoted(&self, span: Span) -> String {
+        let inside = Span::new(span.start + 1, span.end.saturating_sub(1));
+        match self.text(span) {
+            text if text.len() > 1 && text.starts_with('"') && text.ends_with('"') => {
+                decode(&self.literal(inside), Quoting::Quoted)
+            }
+            text => text.to_owned(),
+        }
+    }
+
+    /// Returns literal text as the programs read it.
+    fn literal(&self, span: Span) -> Cow<'_, str> {
+        let text = self.text(span);
+        let replaced = self.replaced(span);
+        if replaced.is_empty() {
+            return Cow::Borrowed(text);
+        }
+        let chars = text.char_indices().map(|(at, c)| {
+            let is_replaced = replaced.binary_search(&(span.start + at)).is_ok();
+            if is_replaced {
+                char::REPLACEMENT_CHARACTER
+            } else {
+                c
+            }
+        });
+        Cow::Owned(chars.collect())
+    }
+
+    /// Returns the offsets within a span that mean U+FFFD.
+    fn replaced(&self, span: Span) -> &[usize] {
+        let all = self.source.replaced;
+        let start = all.partition_point(|at| *at < span.start);
+        let end = all.partition_point(|at| *at < span.end);
+        all.get(start..end).unwrap_or_default()
     }
 
     fn expr(&self, expr: &Expression) -> Expr {
@@ -117,6 +155,9 @@ impl Convert<'_> {
             Expression::Null(_) => ExprKind::Null,
             Expression::Bool(value) => ExprKind::Bool(**value),
             Expression::Number(_) => self.number(span),
+            Expression::String(_) if !self.replaced(span).is_empty() => {
+                ExprKind::String(self.quoted(span))
+            }
             Expression::String(text) => ExprKind::String(text.as_str().to_owned()),
             Expression::Array(items) => {
                 ExprKind::Tuple(items.iter().map(|item| self.expr(item)).collect())
@@ -132,7 +173,7 @@ impl Convert<'_> {
                 let mut pieces = Vec::new();
                 self.pieces(heredoc.template.iter(), Quoting::Heredoc, &mut pieces);
                 template::strip(&mut pieces);
-                if self.source(span).starts_with("<<-") {
+                if self.text(span).starts_with("<<-") {
                     template::dedent(&mut pieces);
                 }
                 template::assemble(pieces)
@@ -169,13 +210,14 @@ impl Convert<'_> {
 
     /// Takes a number as it is written; `hcl_edit` counts a sign to it and knows only floats.
     fn number(&self, span: Span) -> ExprKind {
-        let source = self.source(span);
+        let source = self.text(span);
         if !source.starts_with('-') {
             return ExprKind::Number(source.to_owned());
         }
-        let number = token_after(self.text, span.start + 1).map_or(span, |token| token.span());
+        let number =
+            token_after(self.source.text, span.start + 1).map_or(span, |token| token.span());
         let operand = Expr {
-            kind: ExprKind::Number(self.source(number).to_owned()),
+            kind: ExprKind::Number(self.text(number).to_owned()),
             span: number,
         };
         ExprKind::Unary(UnaryOp::Negate, Box::new(operand))
@@ -196,7 +238,7 @@ impl Convert<'_> {
             edit::ObjectKey::Expression(expr @ (Expression::Null(_) | Expression::Bool(_))) => {
                 let span = self.span(expr.span());
                 ObjectKey::Name(Word {
-                    text: self.source(span).to_owned(),
+                    text: self.text(span).to_owned(),
                     span,
                 })
             }
@@ -234,11 +276,11 @@ impl Convert<'_> {
             }),
             TraversalOperator::Index(index) => Step::Index(self.expr(index)),
             TraversalOperator::LegacyIndex(_) => {
-                let source = self.source(span);
+                let source = self.text(span);
                 let digits = source.trim_end_matches(|c: char| c.is_ascii_digit());
                 let span = tail(source.len() - digits.len());
                 Step::Index(Expr {
-                    kind: ExprKind::Number(self.source(span).to_owned()),
+                    kind: ExprKind::Number(self.text(span).to_owned()),
                     span,
                 })
             }
@@ -268,9 +310,9 @@ impl Convert<'_> {
         for element in elements {
             match element {
                 Element::Literal(text) => {
-                    let raw = self.source(self.span(text.span()));
+                    let raw = self.literal(self.span(text.span()));
                     match quoting {
-                        Quoting::Quoted => pieces.push(Piece::Text(decode(raw, quoting))),
+                        Quoting::Quoted => pieces.push(Piece::Text(decode(&raw, quoting))),
                         Quoting::Heredoc => pieces.extend(
                             raw.split_inclusive('\n')
                                 .map(|line| Piece::Text(decode(line, quoting))),

@@ -33,7 +33,8 @@ use tree::{Body, Item};
 /// How large a file may be that a caller hands to [`parse`], in bytes; reading stops there.
 pub const MAX_FILE_BYTES: usize = 16 * 1024 * 1024;
 
-/// Stands for a byte that is no UTF-8: allowed in comments, and an error wherever it matters.
+/// Takes the place of a byte that is no UTF-8: allowed in comments, and an error outside of them, unless
+/// it is of a sequence that only looks like UTF-8.
 const BROKEN: char = '\u{1}';
 
 /// Parses a file in native syntax.
@@ -68,7 +69,11 @@ pub fn parse(file: FileId, bytes: &[u8]) -> (Body, Vec<Diagnostic>) {
             vec![problem],
         );
     }
-    let (mut text, broken) = decode_utf8(bytes);
+    let Decoded {
+        mut text,
+        broken,
+        replaced,
+    } = decode_utf8(bytes);
     let mut problems = Vec::new();
     if let Some(conflict) = conflict::find(file, &text) {
         text = patched(&text, span, &conflict.patches);
@@ -79,36 +84,79 @@ pub fn parse(file: FileId, bytes: &[u8]) -> (Body, Vec<Diagnostic>) {
         problems.extend(chunk.found.faults.iter().map(|fault| error(file, fault)));
         problems.extend(chunk.found.overruled.iter().map(|key| note(file, *key)));
     }
-    let items = match read_whole(&text, &chunks) {
+    let source = Source {
+        text: &text,
+        replaced: &replaced,
+    };
+    let items = match read_whole(source, &chunks) {
         Some(items) => items,
-        None => read_chunks(file, &text, &chunks, &mut problems),
+        None => read_chunks(file, source, &chunks, &mut problems),
     };
     diag::in_order(&mut problems);
     (Body { items, span }, problems)
 }
 
-/// Makes a string of the same length: a byte-order mark becomes spaces, and each byte that is no
-/// UTF-8 becomes [`BROKEN`] and is listed.
-fn decode_utf8(bytes: &[u8]) -> (String, Vec<usize>) {
+/// A file as a string of the same length.
+#[derive(Default)]
+struct Decoded {
+    /// A byte-order mark is spaces here, and each byte that is no UTF-8 is [`BROKEN`].
+    text: String,
+    /// The offsets of bytes that may stand only in comments.
+    broken: Vec<usize>,
+    /// The offsets of bytes that may also stand in strings, where each means U+FFFD.
+    replaced: Vec<usize>,
+}
+
+/// Reads UTF-8 as the programs do (rules 1.8).
+fn decode_utf8(bytes: &[u8]) -> Decoded {
     const MARK: &[u8] = b"\xEF\xBB\xBF";
-    let mut text = String::with_capacity(bytes.len());
-    let mut broken = Vec::new();
+    let mut decoded = Decoded::default();
+    let text = &mut decoded.text;
+    text.reserve(bytes.len());
     if bytes.starts_with(MARK) {
         text.push_str("   ");
     }
-    for chunk in bytes[text.len()..].utf8_chunks() {
+    while let Some(chunk) = bytes[text.len()..].utf8_chunks().next() {
         text.push_str(chunk.valid());
-        for _ in chunk.invalid() {
-            broken.push(text.len());
+        let rest = &bytes[text.len()..];
+        let (list, len) = match sequence_len(rest) {
+            Some(len) => (&mut decoded.replaced, len),
+            None => (&mut decoded.broken, rest.len().min(1)),
+        };
+        for _ in 0..len {
+            list.push(text.len());
             text.push(BROKEN);
         }
     }
-    (text, broken)
+    decoded
+}
+
+/// Measures a sequence that has the form of UTF-8: a leading byte with as many others as it announces,
+/// whatever they encode.
+fn sequence_len(bytes: &[u8]) -> Option<usize> {
+    let len = match bytes.first()? {
+        0xC0..=0xDF => 2,
+        0xE0..=0xEF => 3,
+        0xF0..=0xF7 => 4,
+        _ => return None,
+    };
+    let others = bytes.get(1..len)?;
+    others
+        .iter()
+        .all(|byte| (0x80..=0xBF).contains(byte))
+        .then_some(len)
+}
+
+/// A text with the bytes of it that mean U+FFFD in strings.
+#[derive(Clone, Copy)]
+struct Source<'t> {
+    text: &'t str,
+    replaced: &'t [usize],
 }
 
 /// Reads a file without faults in one go, which is what nearly every file needs. Joined lines are
 /// only an offer: `hcl_edit` refuses few of them.
-fn read_whole(text: &str, chunks: &[Chunk]) -> Option<Vec<Item>> {
+fn read_whole(source: Source<'_>, chunks: &[Chunk]) -> Option<Vec<Item>> {
     let is_clean = |chunk: &Chunk| {
         let mut patches = chunk.found.patches.iter();
         chunk.found.faults.is_empty() && patches.all(|patch| patch.fill == Fill::Join)
@@ -116,11 +164,11 @@ fn read_whole(text: &str, chunks: &[Chunk]) -> Option<Vec<Item>> {
     if !chunks.iter().all(is_clean) {
         return None;
     }
-    let body = hcl_edit::parser::parse_body(text).ok()?;
+    let body = hcl_edit::parser::parse_body(source.text).ok()?;
     let convert = Convert {
-        text,
+        source,
         shift: 0,
-        around: Span::new(0, text.len()),
+        around: Span::new(0, source.text.len()),
     };
     Some(convert.items(&body))
 }
@@ -128,18 +176,18 @@ fn read_whole(text: &str, chunks: &[Chunk]) -> Option<Vec<Item>> {
 /// Reads item by item what the faults left.
 fn read_chunks(
     file: FileId,
-    text: &str,
+    source: Source<'_>,
     chunks: &[Chunk],
     problems: &mut Vec<Diagnostic>,
 ) -> Vec<Item> {
     let mut items = Vec::new();
     for chunk in chunks {
-        let mut source = patched(text, chunk.span, &chunk.found.patches);
-        source.push_str(&"\n}".repeat(chunk.found.unclosed));
-        match hcl_edit::parser::parse_body(&source) {
+        let mut text = patched(source.text, chunk.span, &chunk.found.patches);
+        text.push_str(&"\n}".repeat(chunk.found.unclosed));
+        match hcl_edit::parser::parse_body(&text) {
             Ok(body) => {
                 let convert = Convert {
-                    text,
+                    source,
                     shift: chunk.span.start,
                     around: chunk.span,
                 };

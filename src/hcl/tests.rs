@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::diag::{MAX_PROBLEMS, Severity, Texts};
+use crate::hcl::tree::ExprKind;
 
 /// Recorded from `terraform fmt -` 1.11.4: line, first title (or `ok`), text with escapes.
 const TITLES: &str = include_str!("../../fixtures/hcl/titles.txt");
@@ -48,7 +49,7 @@ fn unescape(text: &str) -> Vec<u8> {
 }
 
 /// Rows of the table on which we differ, and why.
-const DELIBERATE: [(&str, &str); 7] = [
+const DELIBERATE: [(&str, &str); 5] = [
     (
         "a = b[0\\nc = 1\\n",
         "Terraform points behind the place, at the end of the file",
@@ -63,14 +64,6 @@ const DELIBERATE: [(&str, &str); 7] = [
     ),
     ("a = b.1e5\\n", "hcl_edit refuses this index"),
     ("a = b.00\\n", "hcl_edit refuses this index"),
-    (
-        "a = \"\\xed\\xa0\\x80\"\\n",
-        "no UTF-8, though Terraform takes it",
-    ),
-    (
-        "a = \"\\xc0\\x80\"\\n",
-        "no UTF-8, though Terraform takes it",
-    ),
 ];
 
 #[test]
@@ -315,6 +308,28 @@ fn of_equal_keys_the_last_one_counts() {
         })
         .collect();
     assert_eq!(numbers, ["4", "5", "6"]);
+}
+
+#[test]
+fn bytes_in_the_form_of_utf8_are_replaced_one_by_one() {
+    let text = b"a = \"x\xed\xa0\x80\\n\xc0\x80\"\nb \"\xf5\x80\x80\x80\" {\n c = <<E\n\xe0\x80\x80\nE\n}\n\
+                 d = \"\xf0\x9f\x98\x80${\"\xc1\xbf\"}\xc1\xbf\"\n";
+    let (body, problems, _) = read(text);
+    assert!(problems.is_empty(), "{problems:?}");
+    let string = |body: &Body, name: &str| match &body.attribute(name).unwrap().value.kind {
+        ExprKind::String(text) => text.clone(),
+        other => format!("{other:?}"),
+    };
+    assert_eq!(
+        string(&body, "a"),
+        "x\u{FFFD}\u{FFFD}\u{FFFD}\n\u{FFFD}\u{FFFD}"
+    );
+    let block = body.blocks().next().unwrap();
+    assert_eq!(block.labels[0].text, "\u{FFFD}".repeat(4));
+    assert_eq!(string(&block.body, "c"), "\u{FFFD}\u{FFFD}\u{FFFD}\n");
+    let d = string(&body, "d");
+    assert_eq!(d.matches('\u{FFFD}').count(), 4, "{d}");
+    assert!(d.contains('\u{1F600}'), "{d}");
 }
 
 #[test]

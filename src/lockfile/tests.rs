@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::{LockFile, ProviderLock, parse, write};
 use crate::addr::ProviderAddr;
-use crate::diag::Texts;
+use crate::diag::{Severity, Texts};
 use crate::flavor::Flavor;
 use crate::hash::Hash;
 use crate::version::{Constraints, Version};
@@ -127,4 +127,20 @@ fn conflicts_name_their_providers() {
     );
     check("<<<<<<<\n=======\n>>>>>>>\n", &["one side begins"]);
     check("<<<<<<< never ends\n", &["one side begins"]);
+}
+
+#[test]
+fn bytes_in_the_form_of_utf8_are_written_as_the_programs_write_them() {
+    let text = b"provider \"x.io/a/b\" {\n  version = \"1.0.0\"\n  hashes = [\n    \"h1:\xed\xa0\x80\",\n  ]\n}\n";
+    let file = Texts::default().add("lock", text.to_vec());
+    let (document, found) = parse(file, text, Flavor::Terraform1_16);
+    assert!(
+        found.iter().all(|one| one.severity < Severity::Error),
+        "{found:?}"
+    );
+    let written = write(&document.lock, Flavor::Terraform1_16);
+    assert!(
+        written.contains("\"h1:\u{FFFD}\u{FFFD}\u{FFFD}\""),
+        "{written}"
+    );
 }
