@@ -3,6 +3,7 @@
 use crate::config::faults::Faults;
 use crate::config::file::SourcePlace;
 use crate::config::syntax::names::ProviderKey;
+use crate::config::syntax::references;
 use crate::hcl::tree::{Block, Expr, ExprKind, ObjectKey, Step};
 
 /// One run of a test file.
@@ -11,16 +12,16 @@ pub(in crate::config) struct TestRun {
     pub name: String,
     pub calls_module: bool,
     /// The entries of its `providers`.
-    pub passed: Vec<UsedProvider<ProviderKey>>,
+    pub passed: Vec<UsedProvider>,
 }
 
 /// A configuration of a test file that a run uses.
 #[derive(Debug)]
-pub(in crate::config) struct UsedProvider<K> {
+pub(in crate::config) struct UsedProvider {
     /// Its name in the module.
-    pub inside: K,
+    pub inside: ProviderKey,
     /// The block of the test file.
-    pub block: K,
+    pub block: ProviderKey,
     /// The place to show for it.
     pub place: SourcePlace,
 }
@@ -55,14 +56,12 @@ pub(in crate::config) fn decode(block: &Block, faults: &Faults) -> TestRun {
 }
 
 fn key_of(value: &Expr) -> Option<ProviderKey> {
-    match &value.kind {
-        ExprKind::Variable(name) => Some((name.clone(), None)),
-        ExprKind::Traversal(base, steps) => match (&base.kind, &**steps) {
-            (ExprKind::Variable(name), [Step::Attr(alias)]) => {
-                Some((name.clone(), Some(alias.text.clone())))
-            }
-            _ => None,
+    let (root, alias) = match &value.kind {
+        ExprKind::Traversal(base, steps) => match &**steps {
+            [Step::Attr(alias)] => (&**base, Some(alias.text.clone())),
+            _ => return None,
         },
-        _ => None,
-    }
+        _ => (value, None),
+    };
+    Some((references::word(root)?.to_owned(), alias))
 }

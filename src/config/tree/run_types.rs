@@ -1,23 +1,22 @@
-//! What the `provider` blocks of a test file stand for: its runs must agree on it.
+//! What the `provider` blocks of a test file are to its runs, which must agree on that.
 //!
-//! By experiment with Terraform 1.11.4 (rules 6.7): runs go in their order. One
-//! that calls a module fixes the addresses of the blocks that it uses and that are not fixed yet, and
-//! never minds. One of the root fixes them, too, and is refused where another one was fixed before.
-//! Only names that `required_providers` of either module declare count.
+//! By experiment with Terraform 1.11.4 (rules 6.7): a local name of the test file is one provider,
+//! whatever aliases its blocks have. Runs go in their order, and the first one that uses a name fixes
+//! the address, if any block has the name. A run of the root is refused where it takes the name for
+//! another address; a run that calls a module never is.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use crate::addr::ProviderAddr;
 use crate::config::decode::contents::Contents;
-use crate::config::decode::run_providers::{TestRun, UsedProvider};
+use crate::config::decode::run_providers::TestRun;
 use crate::config::file::SourcePlace;
-use crate::config::syntax::names::ProviderKey;
 use crate::config::tree::resolve::Module;
 use crate::diag::Diagnostic;
 use crate::flavor::Flavor;
 
-/// Reports runs of the root that take a block for another provider than a run before.
+/// Reports the first run of the root that takes a name for another provider than a run before.
 pub(in crate::config) fn check(
     file: &Contents,
     root: &Contents,
@@ -25,61 +24,91 @@ pub(in crate::config) fn check(
     flavor: Flavor,
     found: &mut Vec<Diagnostic>,
 ) {
-    let mut fixed: BTreeMap<&ProviderKey, &ProviderAddr> = BTreeMap::new();
+    let blocks = file.test_providers.keys();
+    let mut names = Names {
+        flavor,
+        with_blocks: blocks.map(|(name, _)| &**name).collect(),
+        fixed: BTreeMap::new(),
+    };
     for run in &file.runs {
         let module = match called.get(&*run.name) {
             Some(module) => &module.contents,
             None if run.calls_module => continue,
             None => root,
         };
-        for used in used(run, &file.test_providers) {
-            let declared = module
-                .required
+        let mismatch = if run.passed.is_empty() {
+            names.all_of(module);
+            file.test_providers
                 .iter()
-                .find(|one| one.local_name == used.inside.0);
-            let Some(declared) = declared else { continue };
-            let first = *fixed.entry(used.block).or_insert(&declared.addr);
-            if *first != declared.addr && !run.calls_module {
-                let remark = format!(
-                    "a run before takes this for {}, the root module for {}",
-                    first.short(flavor),
-                    declared.addr.short(flavor)
-                );
-                let error = Diagnostic::error("configuration-invalid", "Provider type mismatch");
-                let help = "give the two providers different names in the test file";
-                found.push(
-                    error
-                        .at(used.place.file, used.place.span, remark)
-                        .help(help),
-                );
-                return;
-            }
+                .filter(|((_, alias), _)| alias.is_none())
+                .find_map(|((name, _), place)| names.mismatch(name, declared(root, name)?, *place))
+        } else {
+            names.passed(run, module)
+        };
+        if let Some(mismatch) = mismatch.filter(|_| !run.calls_module) {
+            found.push(mismatch);
+            return;
         }
     }
 }
 
-/// Lists what a run uses: what it passes, else all blocks without alias.
-fn used<'a>(
-    run: &'a TestRun,
-    blocks: &'a BTreeMap<ProviderKey, SourcePlace>,
-) -> Vec<UsedProvider<&'a ProviderKey>> {
-    if run.passed.is_empty() {
-        let defaults = blocks.iter().filter(|((_, alias), _)| alias.is_none());
-        let used = defaults.map(|(key, place)| UsedProvider {
-            inside: key,
-            block: key,
-            place: *place,
-        });
-        return used.collect();
+/// The local names of a test file.
+struct Names<'a> {
+    flavor: Flavor,
+    /// Those that some block has.
+    with_blocks: BTreeSet<&'a str>,
+    fixed: BTreeMap<&'a str, ProviderAddr>,
+}
+
+impl<'a> Names<'a> {
+    /// Fixes the names that a module declares.
+    fn all_of(&mut self, module: &'a Contents) {
+        for one in &module.required {
+            self.fix(&one.local_name, &one.addr);
+        }
     }
-    let passed = run.passed.iter();
-    let passed = passed.filter(|one| blocks.contains_key(&one.block));
-    let used = passed.map(|one| UsedProvider {
-        inside: &one.inside,
-        block: &one.block,
-        place: one.place,
-    });
-    used.collect()
+
+    /// Fixes the names of what a run passes; returns the first one that was fixed otherwise.
+    fn passed(&mut self, run: &'a TestRun, module: &Contents) -> Option<Diagnostic> {
+        let mut first = None;
+        for passed in &run.passed {
+            let (inside, name) = (&passed.inside.0, &passed.block.0);
+            // A name that the module does not declare means what it always means.
+            let implied = ProviderAddr::parse(inside, self.flavor).ok();
+            let Some(addr) = declared(module, inside).cloned().or(implied) else {
+                continue;
+            };
+            let mismatch = self.mismatch(name, &addr, passed.place);
+            first = first.or(mismatch);
+            self.fix(name, &addr);
+        }
+        first
+    }
+
+    fn fix(&mut self, name: &'a str, addr: &ProviderAddr) {
+        if self.with_blocks.contains(name) {
+            self.fixed.entry(name).or_insert_with(|| addr.clone());
+        }
+    }
+
+    /// Returns the error of a name that is fixed to another address.
+    fn mismatch(&self, name: &str, addr: &ProviderAddr, place: SourcePlace) -> Option<Diagnostic> {
+        let fixed = self.fixed.get(name).filter(|fixed| *fixed != addr)?;
+        let remark = format!(
+            "a run before takes this for {}, the root module for {}",
+            fixed.short(self.flavor),
+            addr.short(self.flavor)
+        );
+        let error = Diagnostic::error("configuration-invalid", "Provider type mismatch");
+        let help = "give the two providers different names in the test file";
+        Some(error.at(place.file, place.span, remark).help(help))
+    }
+}
+
+fn declared<'m>(module: &'m Contents, name: &str) -> Option<&'m ProviderAddr> {
+    let mut required = module.required.iter();
+    let declared = required.find(|one| one.local_name == name);
+    declared.map(|one| &one.addr)
 }
 
 #[cfg(test)]
@@ -155,5 +184,50 @@ mod tests {
         check(DECLARED, ALIAS, &["m1=beta.x", "root"], "");
         let refused = "t.tftest.hcl:14: Provider type mismatch";
         check(DECLARED, ALIAS, &["m1=beta.x", "root=beta.x"], refused);
+        // The alias makes no difference, nor whether the block of the alias is there.
+        check(DECLARED, ALIAS, &["m1=beta", "root=beta.x"], refused);
+        check(DECLARED, ALIAS, &["m1=beta.x", "root=beta.y"], refused);
+        check(DECLARED, "", &["m1=beta.x", "root=beta.x"], "");
+        check(
+            DECLARED,
+            ALIAS,
+            &["m1", "root=beta.x"],
+            "t.tftest.hcl:11: Provider type mismatch",
+        );
+        check(
+            DECLARED,
+            BLOCK,
+            &["m1=beta.x", "root"],
+            "t.tftest.hcl:1: Provider type mismatch",
+        );
+    }
+
+    #[test]
+    fn a_name_is_one_provider_whatever_its_aliases() {
+        const ROOT: &str = "terraform {\n  required_providers {\n    bar = { source = \"acme/bar\" }\n    \
+                            foo = { source = \"acme/foo\" }\n  }\n}\n";
+        let run = |passed: &str| {
+            format!(
+                "run \"{}\" {{\n providers = {{\n {passed}\n }}\n}}\n",
+                passed.len()
+            )
+        };
+        let errors = |runs: &[&str]| {
+            let runs: String = runs.iter().map(|passed| run(passed)).collect();
+            let test = format!("provider \"bar\" {{\n alias = \"foo\"\n}}\n{runs}");
+            let files = [("main.tf", ROOT), ("t.tftest.hcl", &*test)];
+            told("", &files, Flavor::Terraform1_11)
+                .lines()
+                .filter(|line| line.contains("mismatch"))
+                .map(str::to_owned)
+                .collect::<Vec<_>>()
+        };
+        let refused = ["t.tftest.hcl:11: Provider type mismatch"];
+        assert_eq!(errors(&["bar = bar.foo", "foo = bar"]), refused);
+        assert_eq!(errors(&["foo = bar.foo", "bar = bar"]), refused);
+        // What the root does not declare is a provider of HashiCorp.
+        assert_eq!(errors(&["bar = bar.foo", "zed = bar.foo"]), refused);
+        assert!(errors(&["foo = bar.foo", "foo.x = bar.foo"]).is_empty());
+        assert!(errors(&["foo = bar.foo", "foo = baz"]).is_empty());
     }
 }
