@@ -7,7 +7,7 @@ use crate::config::decode::contents::{
 use crate::config::decode::{handover, sources};
 use crate::config::faults::Faults;
 use crate::config::file::Role;
-use crate::config::syntax::{self, names, words};
+use crate::config::syntax::{self, names, references, words};
 use crate::config::validate;
 use crate::diag::{Diagnostic, Span};
 use crate::expr::{self, Value};
@@ -212,17 +212,17 @@ fn configuration_aliases(name: &Word, item: &ObjectItem, faults: &mut Faults) ->
     for alias in aliases {
         let alias = syntax::as_reference(alias, faults);
         let (root, steps) = match &alias.kind {
-            ExprKind::Traversal(base, steps) => (&base.kind, &**steps),
-            other => (other, &[][..]),
+            ExprKind::Traversal(base, steps) => (&**base, &**steps),
+            _ => (&*alias, &[][..]),
         };
-        let ExprKind::Variable(local_name) = root else {
+        let Some(local_name) = references::word(root) else {
             faults.invalid("Invalid expression", alias.span, "");
             return names;
         };
         if let [Step::Attr(alias)] = steps {
             names.push(alias.text.clone());
         }
-        if *local_name != name.text {
+        if local_name != name.text {
             let remark = format!("this must start with {:?}", name.text);
             faults.invalid("Invalid configuration_aliases value", alias.span, &remark);
         }

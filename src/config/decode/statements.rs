@@ -188,7 +188,7 @@ fn removed_address<'e>(value: &'e Expr, faults: &mut Faults) -> Option<Address<'
 fn removed_provisioner(removed: &Block, provisioner: &Block, of_module: bool, faults: &mut Faults) {
     let is_opentofu = faults.flavor.is_opentofu();
     let when = provisioner.body.attribute("when");
-    let when = when.and_then(|when| references::word(&when.value));
+    let when = when.and_then(|when| references::keyword(&when.value, faults));
     let (title, place, remark) = match (when, of_module, is_opentofu) {
         (_, true, false) => (
             "Invalid provisioner block",

@@ -88,16 +88,14 @@ fn reference(value: &Expr, faults: &mut Faults) -> Option<(String, Option<String
             Some(parts)
         }
         ExprKind::Traversal(base, steps) => {
-            let ExprKind::Variable(name) = &base.kind else {
-                return None;
-            };
+            let name = references::word(base)?;
             // The key of an instance is OpenTofu's; it never decides which provider is meant.
             let alias = match &**steps {
                 [Step::Attr(alias)] => alias,
                 [Step::Attr(alias), Step::Index(_)] if faults.flavor.is_opentofu() => alias,
                 _ => return None,
             };
-            Some((name.clone(), Some(alias.text.clone())))
+            Some((name.to_owned(), Some(alias.text.clone())))
         }
         _ => references::word(value).map(|name| (name.to_owned(), None)),
     }
