@@ -12,9 +12,6 @@ use crate::flavor::Flavor;
 use crate::hcl::tree::{Block, Expr};
 use crate::version::CoreConstraints;
 
-/// What is said of a source that depends on values that are not known here.
-const COMPUTED: &str = "the source is computed";
-
 /// Decodes a `module` block; a faulty one is reported and gives no call.
 pub(in crate::config) fn decode(block: &Block, contents: &mut Contents, faults: &mut Faults) {
     let [name] = &*block.labels else { return };
@@ -146,7 +143,7 @@ const NO_REGISTRY_SOURCE: &str = "Invalid registry module source address";
 fn source(value: &Expr, version: &Version, faults: &mut Faults) -> Option<Source> {
     let constant = match evaluate(value, faults) {
         Ok(constant) => constant,
-        Err(Unknown::Computed) => return Some(Source::Computed(COMPUTED.to_owned())),
+        Err(Unknown::Computed) => return Some(Source::Computed(faults.place(value.span))),
         Err(Unknown::Refused) => return None,
     };
     let Some(text) = constant.to_text() else {
@@ -161,7 +158,8 @@ fn source(value: &Expr, version: &Version, faults: &mut Faults) -> Option<Source
         _ => matches!(version, Version::Stated(_)),
     };
     let fits = match version {
-        Version::Computed => return Some(Source::Computed(text)),
+        // Whether the two fit each other shows where the module is installed.
+        Version::Computed => return source.or(Some(Source::Remote(text))),
         _ if has_version => is_registry_address(&text),
         _ => source.is_some(),
     };

@@ -240,8 +240,29 @@ pub(in crate::config) enum Source {
     Local(String),
     /// An address that only installing can resolve.
     Remote(String),
-    /// It depends on values that are not known here; the remark says of what.
-    Computed(String),
+    /// It depends on values that are not known here: the argument.
+    Computed(SourcePlace),
+}
+
+impl Source {
+    /// Returns the source as it is written, if it is no computed one.
+    pub(in crate::config) fn text(&self) -> Option<&str> {
+        match self {
+            Self::Local(text) | Self::Remote(text) => Some(text),
+            Self::Computed(_) => None,
+        }
+    }
+}
+
+impl Call {
+    /// Returns the place of what is computed: the source or else the version.
+    pub(in crate::config) fn computed(&self) -> Option<SourcePlace> {
+        match (&self.source, &self.version) {
+            (Some(Source::Computed(place)), _) => Some(*place),
+            (_, CallVersion::Computed) => self.version_place.or(Some(self.place)),
+            _ => None,
+        }
+    }
 }
 
 /// The header of something that may stand only once.

@@ -188,6 +188,7 @@ impl<'a> Merge<'a> {
         let version_place = call.version_place;
         if version_place.is_some_and(|place| self.standing.has(place)) {
             base.version = call.version;
+            base.version_place = version_place;
         }
         hand_over(&mut base.handover, call.handover, self.standing);
     }
@@ -232,17 +233,13 @@ fn hand_over(base: &mut Handover, over: Handover, standing: &Standing) {
 }
 
 /// Checks what only now came together: the source of one file, the version of another.
-fn versions_of_local_modules(base: &mut Contents, flavor: Flavor, found: &mut Vec<Diagnostic>) {
-    for call in &mut base.calls {
-        let Some(Source::Local(source)) = &call.source else {
+fn versions_of_local_modules(base: &Contents, flavor: Flavor, found: &mut Vec<Diagnostic>) {
+    for call in &base.calls {
+        let Some(Source::Local(_)) = &call.source else {
             continue;
         };
         match &call.version {
-            CallVersion::Absent | CallVersion::Null => continue,
-            CallVersion::Computed => {
-                call.source = Some(Source::Computed(source.clone()));
-                continue;
-            }
+            CallVersion::Absent | CallVersion::Null | CallVersion::Computed => continue,
             CallVersion::Stated(_) => {}
         }
         // OpenTofu reads sources after merging; Terraform finds this out when installing.

@@ -1,8 +1,10 @@
 //! Whole roots in memory.
 
+mod calls;
 mod overrides;
 mod passing;
 mod variables;
+mod words;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -227,7 +229,7 @@ module "c" {
             "c ? acme/net/aws",
             "main.tf:2: Module not installed",
             "main.tf:3: Module call is computed",
-            "main.tf:5: Module call is computed",
+            "main.tf:6: Module call is computed",
         ],
     );
     let (loaded, _) = load_in("", &[("main.tf", main)], OPENTOFU);
@@ -522,7 +524,7 @@ fn a_version_does_not_come_to_a_local_module_by_an_override() {
     let told = ["main.tf:1: Invalid version constraint"];
     check(&merged(local, &stated), TERRAFORM, &told);
     check(&merged(local, &null), TERRAFORM, &[]);
-    let told = ["m ? ./m", "main.tf:2: Module call is computed"];
+    let told = ["m ? ./m", "x_override.tf:2: Module call is computed"];
     check(&merged(local, &computed), OPENTOFU, &told);
 }
 

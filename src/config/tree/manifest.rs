@@ -27,6 +27,15 @@ pub(in crate::config) struct Manifest {
     records: BTreeMap<String, Record>,
 }
 
+/// An installed module.
+#[derive(Clone, Debug)]
+pub(in crate::config) struct Installed {
+    /// Its directory, from the root on.
+    pub dir: PathBuf,
+    /// Where it came from, in normal form.
+    pub source: String,
+}
+
 #[derive(Debug)]
 struct Record {
     key: String,
@@ -124,20 +133,20 @@ impl Manifest {
         Some(&self.record(key, reader)?.source)
     }
 
-    /// Finds the directory in which the module of a call is installed, from the root on.
+    /// Finds what is installed for a call; `source` is what the call states, if it is known.
     ///
     /// # Errors
     /// With the program's title, if the call has no record or one that does not fit it.
     pub(in crate::config) fn find(
         &self,
         key: &str,
-        source: &str,
+        source: Option<&str>,
         call: &Call,
         reader: &Reader<'_>,
-    ) -> Result<PathBuf, &'static str> {
+    ) -> Result<Installed, &'static str> {
         let record = self.record(key, reader).ok_or(NOT_INSTALLED)?;
         // Where the normal form is not known for certain, any record is believed.
-        let normal = calls::normal_source(source, reader.flavor);
+        let normal = source.and_then(|source| calls::normal_source(source, reader.flavor));
         if normal.is_some_and(|normal| normal != record.source) {
             return Err(SOURCE_CHANGED);
         }
@@ -147,7 +156,10 @@ impl Manifest {
                 return Err(VERSION_CHANGED);
             }
         }
-        Ok(PathBuf::from(&record.dir).components().collect())
+        Ok(Installed {
+            dir: PathBuf::from(&record.dir).components().collect(),
+            source: record.source.clone(),
+        })
     }
 }
 

@@ -17,7 +17,7 @@ use crate::config::flood;
 use crate::config::limits::{MAX_DEPTH, MAX_PATH_BYTES, MAX_STEPS};
 use crate::config::loaded::{CoreVersion, Loaded, ModuleNode, Settings};
 use crate::config::tree::files::ModuleFiles;
-use crate::config::tree::manifest::{self, Manifest};
+use crate::config::tree::manifest::{self, Installed, Manifest};
 use crate::config::tree::reader::Reader;
 use crate::config::tree::resolve::{self, Needs, Standing};
 use crate::config::tree::{passing, state};
@@ -29,6 +29,12 @@ use crate::world::Files;
 
 /// The directory beside the root's files that also holds test files, unless another one is named.
 const TEST_DIRECTORY: &str = "tests";
+
+/// The title of a call whose source or version is computed.
+const IS_COMPUTED: &str = "Module call is computed";
+
+/// Stands in for a source that is computed.
+const COMPUTED: &str = "the source is computed";
 
 pub(in crate::config) fn load(
     files: &dyn Files,
@@ -43,8 +49,9 @@ pub(in crate::config) fn load(
         modules: BTreeMap::new(),
         nodes: Vec::new(),
         instances: Vec::new(),
+        starts: BTreeSet::new(),
         steps_left: MAX_STEPS,
-        unreadable: BTreeSet::new(),
+        reported: BTreeSet::new(),
         unseen: Unseen::default(),
         requirements: Requirements::default(),
         core_versions: Vec::new(),
@@ -79,12 +86,15 @@ struct Tree<'a> {
     /// does not depend on the call is kept.
     modules: BTreeMap<PathBuf, Result<Rc<Module>, String>>,
     nodes: Vec<ModuleNode>,
-    /// What stands in the module of each node, where that is known.
+    /// The module of each node, where that is known.
     instances: Vec<Option<Rc<Module>>>,
+    /// The nodes that what lies above them does not lead back to without end: modules that a test
+    /// run calls, and those of computed calls.
+    starts: BTreeSet<usize>,
     /// How many more requirements and calls may be met.
     steps_left: usize,
     /// The calls that were reported already, with the title: many ways may lead to one.
-    unreadable: BTreeSet<(SourcePlace, &'static str)>,
+    reported: BTreeSet<(SourcePlace, &'static str)>,
     unseen: Unseen,
     requirements: Requirements,
     core_versions: Vec<CoreVersion>,
@@ -260,6 +270,10 @@ impl Tree<'_> {
 
     /// Follows a call to its module, if that can be seen.
     fn call(&mut self, way: Way<'_>) -> ControlFlow<()> {
+        let written = way.call.source.as_ref().and_then(Source::text);
+        if let Some(place) = way.call.computed() {
+            return self.computed(way, written, place);
+        }
         match &way.call.source {
             Some(Source::Local(source)) => {
                 let here = self.nodes[way.caller].dir.as_deref();
@@ -277,14 +291,41 @@ impl Tree<'_> {
             }
             Some(Source::Remote(source)) => {
                 let key = way.path.manifest_key();
-                match self.manifest.find(&key, source, way.call, &self.reader) {
-                    Ok(dir) => self.follow(&way, source, dir),
-                    Err(title) => self.unseen(&way, source, title),
+                let found = self.manifest.find(&key, written, way.call, &self.reader);
+                match found {
+                    Ok(installed) => self.follow(&way, source, installed.dir),
+                    Err(title) => self.unseen(&way, source, title, place_of(way.call, title)),
                 }
             }
-            Some(Source::Computed(remark)) => self.unseen(&way, remark, "Module call is computed"),
             // Only an override may leave the source out, and then the base has one.
-            None => ControlFlow::Continue(()),
+            Some(Source::Computed(_)) | None => ControlFlow::Continue(()),
+        }
+    }
+
+    /// Follows a call whose source or version depends on values that are not known here: to what was
+    /// installed for it, which the manifest has under the name of the call.
+    fn computed(
+        &mut self,
+        way: Way<'_>,
+        written: Option<&str>,
+        place: SourcePlace,
+    ) -> ControlFlow<()> {
+        let key = way.path.manifest_key();
+        let found = self.manifest.find(&key, written, way.call, &self.reader);
+        let shown = written.unwrap_or(COMPUTED);
+        match found {
+            Ok(Installed { dir, source }) => {
+                if self.reported.insert((place, IS_COMPUTED)) {
+                    let remark = format!("what is installed for it counts: {source}");
+                    let note = Diagnostic::note("configuration-odd", IS_COMPUTED)
+                        .at(place.file, place.span, remark)
+                        .help("install the modules again after a change of the values");
+                    flood::push(&mut self.reader.found, note);
+                }
+                self.follow(&way, &source, dir)
+            }
+            Err(manifest::NOT_INSTALLED) => self.unseen(&way, shown, IS_COMPUTED, place),
+            Err(title) => self.unseen(&way, shown, title, place_of(way.call, title)),
         }
     }
 
@@ -292,12 +333,18 @@ impl Tree<'_> {
         let place = way.call.place;
         // Directories are compared by their text, so a link can still lead around in a circle: the
         // limit of the depth ends that.
-        if self.is_on_the_way(way.caller, &dir) {
+        // A run starts anew, and the manifest has an end, as has a circle that leads through it.
+        let is_run = matches!(way.path.steps().last(), Some(PathStep::Run(_)));
+        let is_start = is_run || way.call.computed().is_some();
+        if !is_start && self.is_on_the_way(way.caller, &dir) {
             let remark = "this directory is on the way to this very call";
             self.unreadable(place, "Module calls itself without end", remark);
         } else if let Some(remark) = too_deep(&way.path) {
             self.unreadable(place, "Module tree too deep", &remark);
         } else if let Some(module) = self.module(way.call, &dir) {
+            if is_start {
+                self.starts.insert(self.nodes.len());
+            }
             self.nodes.push(ModuleNode {
                 path: way.path.clone(),
                 caller: Some(way.caller),
@@ -312,21 +359,27 @@ impl Tree<'_> {
         ControlFlow::Continue(())
     }
 
-    /// Tells whether a directory is that of a module or of one that leads to it.
+    /// Returns whether a directory is that of a module or of one that leads to it, as far as that
+    /// makes an endless circle.
     fn is_on_the_way(&self, node: usize, dir: &Path) -> bool {
         let mut at = Some(node);
-        while let Some(node) = at {
-            let node = &self.nodes[node];
-            // A run starts anew: the modules that it calls may call the root.
+        while let Some(number) = at {
+            let node = &self.nodes[number];
             if node.dir.as_deref() == Some(dir) {
                 return true;
             }
-            at = node.caller;
+            at = node.caller.filter(|_| !self.starts.contains(&number));
         }
         false
     }
 
-    fn unseen(&mut self, way: &Way<'_>, source: &str, title: &'static str) -> ControlFlow<()> {
+    fn unseen(
+        &mut self,
+        way: &Way<'_>,
+        source: &str,
+        title: &'static str,
+        place: SourcePlace,
+    ) -> ControlFlow<()> {
         self.nodes.push(ModuleNode {
             path: way.path.clone(),
             caller: Some(way.caller),
@@ -336,7 +389,7 @@ impl Tree<'_> {
             files: Arc::default(),
         });
         self.instances.push(None);
-        self.unseen.add(way, source, title);
+        self.unseen.add(way, source, title, place);
         ControlFlow::Continue(())
     }
 
@@ -369,7 +422,7 @@ impl Tree<'_> {
     }
 
     fn unreadable(&mut self, place: SourcePlace, title: &'static str, remark: &str) {
-        if self.unreadable.insert((place, title)) {
+        if self.reported.insert((place, title)) {
             let SourcePlace { file, span } = place;
             let error = Diagnostic::error("module-unreadable", title);
             flood::push(&mut self.reader.found, error.at(file, span, remark));
@@ -400,25 +453,24 @@ struct Unseen {
 
 impl Unseen {
     /// Notes a call with the reason.
-    fn add(&mut self, way: &Way<'_>, source: &str, title: &str) {
+    fn add(&mut self, way: &Way<'_>, source: &str, title: &str, shown: SourcePlace) {
         let place = way.call.place;
         if let Some(at) = self.known.get(&place) {
             let call = &mut self.calls[*at];
             call.ways += 1;
-            let place = place_of(way.call, title);
-            self.notes[*at] = not_visible(call, title, place);
+            self.notes[*at] = not_visible(call, title, shown);
             return;
         }
         self.known.insert(place, self.calls.len());
+        let SourcePlace { file, span } = way.call.computed().unwrap_or(place);
         let call = UnseenCall {
             module: way.path.clone(),
             ways: 1,
             source: source.to_owned(),
-            file: place.file,
-            span: place.span,
+            file,
+            span,
         };
-        let place = place_of(way.call, title);
-        self.notes.push(not_visible(&call, title, place));
+        self.notes.push(not_visible(&call, title, shown));
         self.calls.push(call);
     }
 }
