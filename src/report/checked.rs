@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Tone;
-use super::json::{Failure, Finding, Naming, Root, Status, TurnedOff};
-use super::{CommandResult, RootEntry};
+use super::root::Naming;
+use super::rows::{Finding, TurnedOff};
+use super::{CommandResult, Failure, Root, RootEntry, Status};
 use crate::diag::{Counts, counted};
 
 /// What a check of roots came to.

@@ -6,7 +6,7 @@
 use std::cmp::Reverse;
 use std::io::{self, Write};
 
-use super::json::Finding;
+use super::rows::Finding;
 use super::style::{harmless, harmless_lines};
 use super::{Checked, Tone};
 use crate::diag::Severity;

@@ -10,8 +10,9 @@ use std::io::{self, Write};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite, XmlString};
 
 use super::Checked;
-use super::json::{Finding, Provider, Root, Status};
+use super::rows::{Finding, Provider};
 use super::style::harmless_lines;
+use super::{Root, Status};
 use crate::diag::Severity;
 
 /// The test that fails if a root cannot be checked.

@@ -19,6 +19,8 @@ pub mod markdown;
 pub mod page;
 pub mod reading;
 mod result;
+mod root;
+pub mod rows;
 pub mod sarif;
 mod snippet;
 mod style;
@@ -31,8 +33,9 @@ pub use checked::Checked;
 pub use formats::{CHECK_FORMATS, CheckFormat};
 pub use result::{
     CommandResult, FileResult, Files, PackageResult, RootEntry, RootResult, Sentence, Shown,
-    Subject,
+    Status, Subject,
 };
+pub use root::{Naming, Root};
 pub use tree::Tree;
 
 use crate::diag::{self, Diagnostic};

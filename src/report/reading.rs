@@ -3,8 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::checked::statuses;
-use super::json::{self, Package, Status};
-use super::result::{CommandResult, FileResult, RootEntry, RootResult, Sentence, Shown, Subject};
+use super::result::{
+    CommandResult, FileResult, RootEntry, RootResult, Sentence, Shown, Status, Subject,
+};
+use super::rows::{self, Package};
 use super::{Block, Failure, Tone};
 use crate::diag::{Counts, Diagnostic, Finding, Severity};
 use crate::review::FileComparison;
@@ -199,8 +201,8 @@ fn total(result: &CommandResult, total: Total, verbose: bool) -> Option<Sentence
     if total == Total::ResultWithCounts {
         // What roots share, a module or a project file, counts once.
         let findings = roots.iter().flat_map(RootResult::findings);
-        let findings: BTreeSet<json::Finding> = findings
-            .map(|one| json::Finding::of(one, &result.texts, &str::to_owned))
+        let findings: BTreeSet<rows::Finding> = findings
+            .map(|one| rows::Finding::of(one, &result.texts, &str::to_owned))
             .collect();
         let counts = Counts::of(findings.iter().map(|one| one.severity)).without_notes();
         if !counts.is_empty() {

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::json::{Fixed, GitSetting, MatrixRow, Package, Provider, Rule, Status, Topic};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::rows::{Fixed, GitSetting, MatrixRow, Package, Provider, Rule, Topic};
 use super::{Failure, Tone};
 use crate::addr::ProviderAddr;
 use crate::config::Branches;
@@ -83,6 +86,18 @@ pub struct PackageResult {
     pub remarks: Vec<Sentence>,
 }
 
+/// Whether something is in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    /// Nothing is wrong.
+    Clean,
+    /// The job was done, and the answer is bad.
+    Findings,
+    /// The job could not be done.
+    Failed,
+}
+
 /// A sentence about something that has no place in a file and no rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sentence {
@@ -147,6 +162,18 @@ pub enum Shown {
     Line,
     /// Not at all: it changes nothing here.
     Hidden,
+}
+
+impl Status {
+    /// Returns the exit code that it stands for.
+    #[must_use]
+    pub fn exit_code(self) -> u8 {
+        match self {
+            Self::Clean => 0,
+            Self::Findings => 1,
+            Self::Failed => 2,
+        }
+    }
 }
 
 impl Sentence {

@@ -2,8 +2,8 @@
 
 use snapbox::{assert_data_eq, file, str};
 
-use super::json::{CheckedProvider, Failure, Finding, Provider, Related, Root, Status, TurnedOff};
-use super::{Checked, Tone, github, junit, markdown, sarif};
+use super::rows::{CheckedProvider, Finding, Provider, Related, TurnedOff};
+use super::{Checked, Failure, Root, Status, Tone, github, junit, markdown, sarif};
 use crate::diag;
 
 fn root(path: &str, status: Status) -> Root<'static> {

@@ -3,42 +3,21 @@
 //! [`Document`] borrows what a `CommandResult` holds and resolves the places of findings. The schema in the
 //! repository is made of these types: comments on them are for its readers.
 
-mod change;
-mod finding;
-mod fixed;
-mod git;
-mod matrix;
-mod module;
-mod package;
-mod place;
-mod provider;
-mod rule;
+mod file;
 mod schema;
 
-pub use change::{Change, File, PastChange, Side};
-pub use finding::{Finding, Related, TurnedOff};
-pub use fixed::Fixed;
-pub use git::GitSetting;
-pub use matrix::{MatrixRow, Outcome, Route};
-pub use module::{Module, ModuleKind, RequiredProvider};
-pub use package::{FailedPackage, HashedPackage, Package, PackageFile};
-pub use place::{ExplainedProvider, Overridden, PlaceKind, RequiringPlace};
-pub use provider::{
-    CheckedProvider, LockedHash, LockedProvider, Provenance, Provider, RemovedProvider, ShownHash,
-    ShownProvider, Signer, SignerClass,
-};
-pub use rule::{Level, Rule, Topic};
+pub use super::rows::*;
+pub use file::File;
 pub use schema::schema;
 
-use std::fmt::Display;
 use std::io::{self, Write};
 
 use schemars::JsonSchema;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
-pub use super::Failure;
 use super::{CommandResult, RootResult, Subject};
-use crate::diag::{Counts, Texts};
+pub use super::{Failure, Root, Status};
+use crate::diag::Counts;
 pub use crate::review::Verdict;
 
 /// The version of the format; its major part changes only if a field goes or changes meaning.
@@ -84,54 +63,6 @@ pub struct Document<'a> {
     pub summary: Summary,
 }
 
-/// How one root came out: a directory that holds, or would hold, a lock file.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct Root<'a> {
-    /// The directory, as typed; of `merge` the lock file.
-    pub path: String,
-    /// Whose rules applied, as in `terraform@1.11`; null where that was not found out.
-    pub flavor: Option<String>,
-    /// Whether it is in order.
-    pub status: Status,
-    /// What is wrong or worth knowing.
-    pub findings: Vec<Finding>,
-    /// What was found, and what the project file says not to tell; it counts for nothing.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub turned_off: Vec<TurnedOff>,
-    /// What was mended, before the findings were made; only of `verify --fix`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fixed: Option<&'a [Fixed]>,
-    /// Operations that failed.
-    pub failures: Vec<&'a Failure>,
-    /// What the command has to say about each provider.
-    pub providers: &'a [Provider],
-    /// What the programs will do with each provider on each wanted platform, by each route; only of
-    /// `verify --matrix`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub matrix: Option<&'a [MatrixRow]>,
-    /// Every module, each before those that it calls; only of `tree`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub modules: Option<Vec<Module>>,
-    /// What makes git call lockctl where the root is; only of `git status`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub git_settings: Option<&'a [GitSetting]>,
-    /// Whether anything was, or would be, written; absent where a command never writes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub changed: Option<bool>,
-}
-
-/// Whether something is in order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Status {
-    /// Nothing is wrong.
-    Clean,
-    /// The job was done, and the answer is bad.
-    Findings,
-    /// The job could not be done.
-    Failed,
-}
-
 /// Figures over all roots, files and packages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Summary {
@@ -155,21 +86,6 @@ pub struct Summary {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_locked: Option<usize>,
 }
-
-impl Status {
-    /// Returns the exit code that it stands for.
-    #[must_use]
-    pub fn exit_code(self) -> u8 {
-        match self {
-            Self::Clean => 0,
-            Self::Findings => 1,
-            Self::Failed => 2,
-        }
-    }
-}
-
-/// Names a path of a root, or in one, as the readers of a format know it.
-pub type Naming<'a> = &'a dyn Fn(&RootResult, &str) -> String;
 
 impl<'a> Document<'a> {
     /// Makes the object for a result, with paths as they were typed.
@@ -225,36 +141,6 @@ pub fn render(out: &mut dyn Write, result: &CommandResult) -> io::Result<()> {
     writeln!(out)
 }
 
-impl<'a> Root<'a> {
-    /// Resolves the places of a root's findings.
-    #[must_use]
-    pub fn of(root: &'a RootResult, texts: &Texts, naming: Naming<'_>) -> Self {
-        let name = |path: &str| naming(root, path);
-        let findings = root.findings();
-        let turned_off = root.turned_off.iter();
-        let branches = root.branches.as_ref();
-        Self {
-            path: name(&root.path),
-            flavor: root.flavor.map(|flavor| flavor.to_string()),
-            status: root.status,
-            findings: findings.map(|one| Finding::of(one, texts, &name)).collect(),
-            turned_off: turned_off
-                .map(|off| TurnedOff {
-                    finding: Finding::of(&off.finding, texts, &name),
-                    reason: off.reason.clone(),
-                })
-                .collect(),
-            fixed: root.fixed.as_deref(),
-            failures: root.failures().collect(),
-            providers: &root.providers,
-            matrix: root.matrix.as_deref(),
-            modules: branches.map(|all| all.in_order().map(Module::of).collect()),
-            git_settings: root.git_settings.as_deref(),
-            changed: root.changed,
-        }
-    }
-}
-
 impl Summary {
     /// Counts what everything came to.
     #[must_use]
@@ -277,21 +163,5 @@ impl Summary {
         let refused = |package: &&&Package| matches!(package, Package::Failed(_));
         summary.failed += packages.iter().filter(refused).count();
         summary
-    }
-}
-
-/// Writes a value as the text that it is parsed from.
-pub(super) fn text<T: Display, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(value)
-}
-
-/// As [`text`]; null if there is no value.
-pub(super) fn optional_text<T: Display, S: Serializer>(
-    value: &Option<T>,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    match value {
-        Some(value) => serializer.collect_str(value),
-        None => serializer.serialize_none(),
     }
 }

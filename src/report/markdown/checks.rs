@@ -6,8 +6,8 @@ use std::io::{self, Write};
 
 use super::text::{code, escaped, fenced};
 use crate::diag::{Counts, Severity, counted};
-use crate::report::Checked;
-use crate::report::json::{Finding, Root, Status};
+use crate::report::rows::Finding;
+use crate::report::{Checked, Root, Status};
 
 /// How many bytes are written at most: a comment on GitHub holds 65,536 characters, and somebody may
 /// put a sentence of his own beside it.

@@ -9,7 +9,8 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use super::Checked;
-use super::json::{Finding, Related, Root};
+use super::Root;
+use super::rows::{Finding, Related};
 use super::style::harmless_lines;
 use crate::diag::{self, Rule, Severity};
 use crate::hash::Sha256Stream;

@@ -341,7 +341,9 @@ fn a_missing_lock_file_is_reported_where_only_unseen_modules_may_need_one() {
     );
     let outcome = lab.run(&["verify", "--flavor", "opentofu"]);
     assert_exit(&outcome, 1);
-    assert_data_eq!(outcome.stdout, str![[r#"
+    assert_data_eq!(
+        outcome.stdout,
+        str![[r#"
 warning[lock-missing]: There is no .terraform.lock.hcl, and 2 module calls cannot be seen: module.a, module.b
  --> main.tf:2:12
   |
@@ -355,7 +357,8 @@ warning[lock-missing]: There is no .terraform.lock.hcl, and 2 module calls canno
 
 .terraform.lock.hcl: 1 warning; 2 notes (-v shows them)
 
-"#]]);
+"#]]
+    );
     let matrix = lab.run(&["verify", "--matrix", "--only", "configuration"]);
     assert!(
         matrix

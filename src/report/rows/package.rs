@@ -3,8 +3,9 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Failure, optional_text, text};
+use super::{optional_text, text};
 use crate::hash::Hash;
+use crate::report::Failure;
 
 /// A package that was to be hashed.
 #[derive(Clone, Debug, Serialize, JsonSchema)]

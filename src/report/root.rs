@@ -1,0 +1,77 @@
+//! A root whose findings have their places resolved, as programs read it.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::rows::{Finding, Fixed, GitSetting, MatrixRow, Module, Provider, TurnedOff};
+use super::{Failure, RootResult, Status};
+use crate::diag::Texts;
+
+/// How one root came out: a directory that holds, or would hold, a lock file.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Root<'a> {
+    /// The directory, as typed; of `merge` the lock file.
+    pub path: String,
+    /// Whose rules applied, as in `terraform@1.11`; null where that was not found out.
+    pub flavor: Option<String>,
+    /// Whether it is in order.
+    pub status: Status,
+    /// What is wrong or worth knowing.
+    pub findings: Vec<Finding>,
+    /// What was found, and what the project file says not to tell; it counts for nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub turned_off: Vec<TurnedOff>,
+    /// What was mended, before the findings were made; only of `verify --fix`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fixed: Option<&'a [Fixed]>,
+    /// Operations that failed.
+    pub failures: Vec<&'a Failure>,
+    /// What the command has to say about each provider.
+    pub providers: &'a [Provider],
+    /// What the programs will do with each provider on each wanted platform, by each route; only of
+    /// `verify --matrix`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub matrix: Option<&'a [MatrixRow]>,
+    /// Every module, each before those that it calls; only of `tree`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub modules: Option<Vec<Module>>,
+    /// What makes git call lockctl where the root is; only of `git status`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub git_settings: Option<&'a [GitSetting]>,
+    /// Whether anything was, or would be, written; absent where a command never writes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub changed: Option<bool>,
+}
+
+/// Names a path of a root, or in one, as the readers of a format know it.
+pub type Naming<'a> = &'a dyn Fn(&RootResult, &str) -> String;
+
+impl<'a> Root<'a> {
+    /// Resolves the places of a root's findings.
+    #[must_use]
+    pub fn of(root: &'a RootResult, texts: &Texts, naming: Naming<'_>) -> Self {
+        let name = |path: &str| naming(root, path);
+        let findings = root.findings();
+        let turned_off = root.turned_off.iter();
+        let branches = root.branches.as_ref();
+        Self {
+            path: name(&root.path),
+            flavor: root.flavor.map(|flavor| flavor.to_string()),
+            status: root.status,
+            findings: findings.map(|one| Finding::of(one, texts, &name)).collect(),
+            turned_off: turned_off
+                .map(|off| TurnedOff {
+                    finding: Finding::of(&off.finding, texts, &name),
+                    reason: off.reason.clone(),
+                })
+                .collect(),
+            fixed: root.fixed.as_deref(),
+            failures: root.failures().collect(),
+            providers: &root.providers,
+            matrix: root.matrix.as_deref(),
+            modules: branches.map(|all| all.in_order().map(Module::of).collect()),
+            git_settings: root.git_settings.as_deref(),
+            changed: root.changed,
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! What results hold, row by row: values that are printed as they are.
+//!
+//! The schema of the JSON format is made of these types, too: comments on them are for its readers.
+
+mod change;
+mod finding;
+mod fixed;
+mod git;
+mod matrix;
+mod module;
+mod package;
+mod place;
+mod provider;
+mod rule;
+
+pub use change::{Change, PastChange, Side};
+pub use finding::{Finding, Related, TurnedOff};
+pub use fixed::Fixed;
+pub use git::GitSetting;
+pub use matrix::{MatrixRow, Outcome, Route};
+pub use module::{Module, ModuleKind, RequiredProvider};
+pub use package::{FailedPackage, HashedPackage, Package, PackageFile};
+pub use place::{ExplainedProvider, Overridden, PlaceKind, RequiringPlace};
+pub use provider::{
+    CheckedProvider, LockedHash, LockedProvider, Provenance, Provider, RemovedProvider, ShownHash,
+    ShownProvider, Signer, SignerClass,
+};
+pub use rule::{Level, Rule, Topic};
+
+use std::fmt::Display;
+
+use serde::Serializer;
+
+/// Writes a value as the text that it is parsed from.
+fn text<T: Display, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(value)
+}
+
+/// As [`text`]; null if there is no value.
+fn optional_text<T: Display, S: Serializer>(
+    value: &Option<T>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    match value {
+        Some(value) => serializer.collect_str(value),
+        None => serializer.serialize_none(),
+    }
+}
