@@ -128,11 +128,11 @@ impl Net {
         runtime.block_on(async {
             let permit = limit.acquire_owned().await.expect("it is never closed");
             // The clock starts when it is this request's turn.
-            let deadline = Deadline::of(request);
             let start = Instant::now();
-            let response = match timeout_at(deadline.next(), sent.send()).await {
+            let deadline = Deadline::of(request, start);
+            let response = match timeout_at(deadline.next(start), sent.send()).await {
                 Ok(response) => response.map_err(|error| broken(&error, proxy.as_ref()))?,
-                Err(_) => return Err(deadline.passed()),
+                Err(_) => return Err(deadline.passed(Instant::now())),
             };
             let headers = response.headers().iter().filter_map(|(name, value)| {
                 Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))
@@ -240,30 +240,43 @@ fn client(proxies: &Proxies, roots: &Roots, compression: Compression) -> Result<
 #[derive(Clone, Copy)]
 struct Deadline {
     whole: Option<(Instant, Duration)>,
+    /// Until when the first byte of the body must have arrived; `None` once it has.
+    first: Option<(Instant, Duration)>,
     idle: Duration,
 }
 
 impl Deadline {
-    fn of(request: &HttpRequest<'_>) -> Self {
+    fn of(request: &HttpRequest<'_>, start: Instant) -> Self {
+        let end = |limit| (start + limit, limit);
         Self {
-            whole: request.timeout.map(|limit| (Instant::now() + limit, limit)),
+            whole: request.timeout.map(end),
+            first: Some(end(request.first_byte)),
             idle: request.idle,
         }
     }
 
     /// Returns until when something must have arrived.
-    fn next(&self) -> Instant {
-        let idle = Instant::now() + self.idle;
-        self.whole.map_or(idle, |(end, _)| end.min(idle))
+    ///
+    /// The head may come late and the body later still, so that there is always time for the body.
+    fn next(&self, now: Instant) -> Instant {
+        let idle = now + self.idle;
+        let next = self.first.map_or(idle, |(end, _)| end.max(idle));
+        self.whole.map_or(next, |(end, _)| end.min(next))
     }
 
     /// Returns the error of a deadline that has passed.
-    fn passed(&self) -> HttpError {
-        let limit = match self.whole {
-            Some((end, limit)) if end <= Instant::now() => limit,
-            _ => self.idle,
+    fn passed(&self, now: Instant) -> HttpError {
+        let limit = match (self.whole, self.first) {
+            (Some((end, limit)), _) if end <= now => limit,
+            (_, Some((_, limit))) => limit,
+            (_, None) => self.idle,
         };
         HttpError::Timeout { limit }
+    }
+
+    /// Notes that something of the body has arrived.
+    fn begun(&mut self) {
+        self.first = None;
     }
 }
 
@@ -280,13 +293,15 @@ impl Read for Body {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         while self.chunk.is_empty() {
             // Inside the block, because a timer needs the runtime when it is made.
-            let next = async { timeout_at(self.deadline.next(), self.response.chunk()).await };
+            let next = self.deadline.next(Instant::now());
+            let next = async { timeout_at(next, self.response.chunk()).await };
             match self.handle.block_on(next) {
-                Err(_) => return Err(self.deadline.passed().into()),
+                Err(_) => return Err(self.deadline.passed(Instant::now()).into()),
                 Ok(Err(error)) => return Err(broken(&error, None).into()),
                 Ok(Ok(None)) => return Ok(0),
                 Ok(Ok(Some(chunk))) => self.chunk = chunk,
             }
+            self.deadline.begun();
         }
         let length = self.chunk.len().min(buffer.len());
         buffer[..length].copy_from_slice(&self.chunk.split_to(length));
@@ -369,6 +384,7 @@ mod tests {
             headers: &[],
             credentials: None,
             timeout: Some(Duration::from_secs(5)),
+            first_byte: Duration::from_secs(5),
             idle: Duration::from_secs(5),
             compressed: true,
         };
@@ -380,6 +396,45 @@ mod tests {
         // Nothing listens on the port of the discard service.
         let error = ask(&MemEnv::default(), "https://127.0.0.1:9/");
         assert!(matches!(error, HttpError::Connect { .. }), "{error:?}");
+    }
+
+    #[test]
+    fn the_first_byte_may_take_longer_than_the_next_ones() {
+        let (start, seconds) = (Instant::now(), Duration::from_secs);
+        let url: Url = "https://a.example/x.zip".parse().expect("valid");
+        let request = |timeout| HttpRequest {
+            url: &url,
+            headers: &[],
+            credentials: None,
+            timeout,
+            first_byte: seconds(120),
+            idle: seconds(30),
+            compressed: false,
+        };
+        let after = |deadline: &Deadline, passed| {
+            let now = start + seconds(passed);
+            let left = deadline.next(now).duration_since(start).as_secs();
+            let HttpError::Timeout { limit } = deadline.passed(deadline.next(now)) else {
+                panic!("a time limit")
+            };
+            (left, limit.as_secs())
+        };
+        let mut deadline = Deadline::of(&request(None), start);
+        assert_eq!(after(&deadline, 0), (120, 120));
+        assert_eq!(after(&deadline, 35), (120, 120));
+        assert_eq!(
+            after(&deadline, 119),
+            (149, 120),
+            "the head came just in time"
+        );
+        deadline.begun();
+        assert_eq!(after(&deadline, 119), (149, 30));
+
+        // A document has a limit for everything.
+        let mut deadline = Deadline::of(&request(Some(seconds(10))), start);
+        assert_eq!(after(&deadline, 0), (10, 10));
+        deadline.begun();
+        assert_eq!(after(&deadline, 9), (10, 10));
     }
 
     #[test]

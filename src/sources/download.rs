@@ -22,7 +22,11 @@ const MAX_RECEIVED_BYTES: u64 = 2 * MAX_PACKAGE_BYTES;
 /// How many redirects are followed (rules 2.8).
 const PACKAGE_HOPS: usize = 9;
 
-/// How long nothing may arrive: a package has no other time-out (rules 4.6).
+/// How long it may take until a package begins to arrive: a caching proxy sends nothing before it has
+/// fetched all of it (rules 4.6).
+const FIRST_BYTE: Duration = Duration::from_secs(120);
+
+/// How long nothing may arrive after that: a package has no other time-out.
 const IDLE: Duration = Duration::from_secs(30);
 
 /// A server that keeps sending may take its time, but not for ever: so many bytes per second...
@@ -182,6 +186,7 @@ fn ask(net: &Net<'_>, url: &Url, partial: &Partial) -> Result<(Url, HttpResponse
         headers: &headers,
         credentials: credentials.as_ref(),
         timeout: None,
+        first_byte: FIRST_BYTE,
         idle: IDLE,
         compressed: false,
     };
@@ -202,7 +207,8 @@ fn receive(
     partial: &mut Partial,
 ) -> Result<(), FetchError> {
     let mut buffer = vec![0; READ_BUFFER_BYTES];
-    let mut window = (net.clock.now(), 0);
+    // It begins with the first byte, which may take its time.
+    let mut window: Option<(SystemTime, u64)> = None;
     loop {
         let length = match response.body.read(&mut buffer) {
             Ok(0) => return Ok(()),
@@ -228,14 +234,15 @@ fn receive(
         let written = partial.file.write_all(&buffer[..length]);
         written.map_err(|error| unkept(url, &error))?;
         (net.observer)(&Event::Received { url, bytes });
-        window.1 += bytes;
         let now = net.clock.now();
-        if is_over(window.0, now) {
-            if window.1 < LEAST_RATE * RATE_WINDOW.as_secs() {
+        let (start, arrived) = window.get_or_insert((now, 0));
+        *arrived += bytes;
+        if is_over(*start, now) {
+            if *arrived < LEAST_RATE * RATE_WINDOW.as_secs() {
                 let (url, rate) = (server.clone(), LEAST_RATE);
                 return Err(FetchError::TooSlow { url, rate });
             }
-            window = (now, 0);
+            window = Some((now, 0));
         }
     }
 }

@@ -207,6 +207,7 @@ impl Net<'_> {
             headers: ask.headers,
             credentials: ask.credentials,
             timeout: Some(ask.timeout),
+            first_byte: ask.timeout,
             idle: ask.timeout,
             compressed: true,
         };

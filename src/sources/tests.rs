@@ -361,6 +361,33 @@ fn a_package_that_is_announced_too_long_is_not_fetched() {
 }
 
 #[test]
+fn a_package_that_begins_late_is_waited_for() {
+    struct Late<'a>(&'a MemClock, Cursor<&'static [u8]>);
+    impl std::io::Read for Late<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            use crate::world::Clock as _;
+            if self.1.position() == 0 {
+                self.0.sleep(Duration::from_secs(100));
+            }
+            self.1.read(buffer)
+        }
+    }
+    static CLOCK: std::sync::LazyLock<MemClock> = std::sync::LazyLock::new(MemClock::default);
+    let limits = Mutex::new(Vec::new());
+    let http = MemHttp::new(|request| {
+        let own = (request.first_byte.as_secs(), request.idle.as_secs());
+        limits.lock().expect("no panic").push(own);
+        let mut response = HttpResponse::of(200, &[], "");
+        response.body = Box::new(Late(&CLOCK, Cursor::new(PACKAGE)));
+        Ok(response)
+    });
+    let place = url("https://a.example/x.zip");
+    let done = download(&net(&http, &CLOCK), &MemFiles::default(), &place, None);
+    assert!(done.is_ok(), "{:?}", done.err());
+    assert_eq!(*limits.lock().expect("no panic"), [(120, 30)]);
+}
+
+#[test]
 fn a_trickle_is_given_up() {
     struct Trickle<'a>(&'a MemClock);
     impl std::io::Read for Trickle<'_> {

@@ -35,7 +35,9 @@ pub struct HttpRequest<'a> {
     pub credentials: Option<&'a Credentials>,
     /// How long the whole exchange may take, body included; `None` for as long as it goes on.
     pub timeout: Option<Duration>,
-    /// How long nothing may arrive.
+    /// How long it may take until the first byte of the body arrives.
+    pub first_byte: Duration,
+    /// How long nothing may arrive after that.
     pub idle: Duration,
     /// Whether the body may be decompressed on the way: never for what is hashed.
     pub compressed: bool,

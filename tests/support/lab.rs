@@ -31,6 +31,7 @@ impl Http for Hurried<'_> {
     fn get(&self, request: &HttpRequest<'_>) -> Result<HttpResponse, HttpError> {
         self.http.get(&HttpRequest {
             timeout: request.timeout.map(|limit| limit / self.hurry),
+            first_byte: request.first_byte / self.hurry,
             idle: request.idle / self.hurry,
             ..request.clone()
         })

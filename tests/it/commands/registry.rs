@@ -134,6 +134,20 @@ fn all_platforms_are_those_that_have_a_package_whatever_the_list_of_versions_sta
 }
 
 #[test]
+fn a_package_that_a_caching_proxy_holds_back_for_35_s_is_waited_for() {
+    let (registry, mut lab) = with_registry(DEMO);
+    lab.hurry = 100;
+    registry.reset(&json!({"rules": [
+        {"kind": "package", "action": "stall", "seconds": 0.35, "times": 1},
+    ]}));
+    let outcome = lock(&lab, &["--platform", "linux_amd64"]);
+    assert_exit(&outcome, 0);
+    let zips = registry.entries().into_iter();
+    let zips = zips.filter(|entry| entry.target.ends_with(".zip"));
+    assert_eq!(zips.count(), 1, "it was asked for once");
+}
+
+#[test]
 fn json_of_lock_names_keys_and_provenances() {
     let (registry, lab) = with_registry(DEMO);
     let outcome = lock(&lab, &["--platform", "linux_amd64", "--format", "json"]);
