@@ -181,7 +181,8 @@ struct Found<'a> {
 ///
 /// # Errors
 /// The first reason for which the program would refuse. [`AuthError::NoKeys`] under `OpenTofu` is
-/// harder than the program, which goes on without a signature where its own registry names no key.
+/// stricter than the program for its own registry only: there it goes on without a signature where no
+/// key is named (rules 4.1).
 pub fn signer(evidence: &Evidence, rules: &Rules, now: SystemTime) -> Result<Signer, AuthError> {
     let now = seconds(now);
     match evidence.keys.len() {

@@ -235,7 +235,9 @@ fn advice(error: &LockError, flavor: Flavor) -> Option<String> {
             announced: true, ..
         } => "try again later, or tell whoever runs the registry".to_owned(),
         LockError::NoPlatform { offered, .. } => advice::network::offered(offered),
-        LockError::Unproven { cause, .. } => advice::network::unproven(cause, flavor),
+        LockError::Unproven { id, cause, .. } => {
+            advice::network::unproven(cause, &id.provider, flavor)
+        }
         LockError::Download { cause, .. } => return advice::network::fetch(cause),
         LockError::Checksum { .. } => {
             "nothing was written; try again, and if it stays so tell whoever runs the registry"

@@ -1,6 +1,6 @@
 //! What to do when a source gave no answer, or nothing that can be trusted.
 
-use crate::addr::Hostname;
+use crate::addr::{Hostname, ProviderAddr};
 use crate::authenticate::AuthError;
 use crate::flavor::Flavor;
 use crate::platform::{self, Platform};
@@ -184,14 +184,25 @@ pub(in crate::cli) fn fetch(error: &FetchError) -> Option<String> {
 }
 
 /// Says what to do when the evidence for a package does not hold.
-pub(in crate::cli) fn unproven(error: &AuthError, flavor: Flavor) -> String {
-    if matches!(error, AuthError::NoKeys) && flavor.is_opentofu() {
-        return "nothing was written or downloaded; OpenTofu accepts unsigned packages of its own \
-                registry, this version of lockctl does not"
-            .to_owned();
+pub(in crate::cli) fn unproven(
+    error: &AuthError,
+    provider: &ProviderAddr,
+    flavor: Flavor,
+) -> String {
+    if matches!(error, AuthError::NoKeys) {
+        // Of any other host OpenTofu refuses such a release as Terraform does (`authenticate` rules 4.1).
+        let is_own = provider.hostname().unicode() == flavor.default_host();
+        return if flavor.is_opentofu() && is_own {
+            "nothing was written or downloaded; OpenTofu accepts unsigned packages of its own \
+             registry, this version of lockctl does not"
+        } else {
+            "nothing was written or downloaded, and `init` refuses the package, too; ask whoever runs \
+             the registry to add the signing key of the provider"
+        }
+        .to_owned();
     }
-    "nothing was written or downloaded; tell whoever publishes the provider, and do not install it \
-     until it is settled"
+    "nothing was written or downloaded; report it to the publisher of the provider, and do not install \
+     it before the cause is known"
         .to_owned()
 }
 

@@ -270,6 +270,31 @@ warning: the package of acme/demo 1.0.0 for linux_amd64 is signed under the name
 }
 
 #[test]
+fn a_release_without_keys_is_refused_and_only_opentofu_accepts_it_from_its_own_registry() {
+    let (registry, lab) = with_registry(DEMO);
+    registry.reset(&json!({"no_keys": true}));
+    let accepts = "OpenTofu accepts unsigned packages of its own registry";
+    let refuses = "`init` refuses the package, too";
+    let elsewhere = format!("localhost:{}/acme/demo", registry.port(Origin::Lab));
+    for (flavor, source, help) in [
+        ("opentofu", "acme/demo", accepts),
+        ("opentofu", elsewhere.as_str(), refuses),
+        ("opentofu", "registry.terraform.io/acme/demo", refuses),
+        ("terraform", "acme/demo", refuses),
+    ] {
+        lab.write("main.tf", DEMO.replace("acme/demo", source));
+        let outcome = lab.run(&["lock", "--flavor", flavor, "--platform", "linux_amd64"]);
+        assert_exit(&outcome, 2);
+        let said = &outcome.stderr;
+        assert!(
+            said.contains("names no signing key") && said.contains(help),
+            "{outcome:#?}"
+        );
+        assert!(!lab.path(LOCK).exists());
+    }
+}
+
+#[test]
 fn evidence_that_does_not_hold_is_told_before_any_download() {
     let (registry, lab) = with_registry(DEMO);
     registry.reset(&rule("signature", "other_key"));
@@ -282,7 +307,7 @@ fn evidence_that_does_not_hold_is_told_before_any_download() {
 error: the package of registry.terraform.io/acme/demo 1.0.0 for darwin_arm64, offered as https://FILES/files/acme/demo/1.0.0/terraform-provider-demo_1.0.0_darwin_arm64.zip, cannot be trusted
   cause: the document is signed by key STRANGER, but the registry names KEYID
   cause: the same goes for linux_amd64
-  help: nothing was written or downloaded; tell whoever publishes the provider, and do not install it until it is settled
+  help: nothing was written or downloaded; report it to the publisher of the provider, and do not install it before the cause is known
 
 "#]]
     );
