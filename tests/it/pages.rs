@@ -156,6 +156,29 @@ fn pages_say_truly_how_to_switch_a_rule_off() {
     assert!(checked > 0);
 }
 
+/// Levels of the project file apply to `verify`, so what it reports can be switched off.
+#[test]
+fn no_page_denies_that_a_finding_of_verify_can_be_switched_off() {
+    let mut sources = String::new();
+    let mut left = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src/verify")];
+    while let Some(path) = left.pop() {
+        if path.is_dir() {
+            left.extend(
+                std::fs::read_dir(path)
+                    .unwrap()
+                    .map(|entry| entry.unwrap().path()),
+            );
+        } else {
+            sources += &std::fs::read_to_string(path).unwrap();
+        }
+    }
+    for (rule, page) in pages() {
+        let denies = ["It cannot be: ", "It cannot be, "].map(|text| page.contains(text));
+        let is_reported = sources.contains(&format!("\"{}\"", rule.name));
+        assert!(!(denies.contains(&true) && is_reported), "{}", rule.name);
+    }
+}
+
 /// Nothing is wrong with a project file that the page of a topic shows.
 #[test]
 fn project_files_of_topics_are_sound() {
