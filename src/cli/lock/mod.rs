@@ -17,6 +17,7 @@ use crate::cli::session::platforms::PlatformChoice;
 use crate::cli::session::root::{self, Root};
 use crate::cli::session::roots::{self, Together};
 use crate::cli::session::unseen::Unseen;
+use crate::cli::verify::installation::Installations;
 use crate::cli::{Command, Look, Stderr, World, advice, session};
 use crate::config::Loaded;
 use crate::diag::{Diagnostic, Texts, has_errors};
@@ -24,12 +25,14 @@ use crate::flavor::Flavor;
 use crate::locker::{self, DOWNLOADS, FlavorSource, LockError, Locked, RootRequest, Settings};
 use crate::lockfile::{self, LockFile};
 use crate::package::WantedPlatforms;
+use crate::platform::Platform;
 use crate::report::json::Status;
 use crate::report::reading::Total;
 use crate::report::{Block, CommandResult, Failure, RootResult, Sentence};
 use crate::sources::filesystem_mirror::FilesystemMirror;
 use crate::sources::net::{Event, Net};
 use crate::sources::{Empty, Source, SourceError};
+use crate::verify::packages::{Memo, PackagePlace};
 use crate::world::{Exclusive, Replaced};
 pub(in crate::cli) use args::Lock;
 use result::Ending;
@@ -40,6 +43,8 @@ struct LockRun<'a> {
     args: &'a Lock,
     world: World<'a>,
     platforms: PlatformChoice,
+    memo: Memo<'a>,
+    installations: Installations<'a>,
     observer: NetworkObserver<'a>,
     settings: Settings,
     /// The sources that the roots so far need.
@@ -104,17 +109,15 @@ fn run(
     world: World<'_>,
     stderr: &mut (dyn Write + Send),
 ) -> CommandResult {
-    let platforms = match platforms::typed(&args.platforms.platforms) {
-        Ok(platforms) => platforms,
-        Err(failure) => return CommandResult::failed("lock", [failure]),
-    };
     let progress = Progress::new(common, world.env, stderr);
     let observer = |event: &Event<'_>| progress.observe(event);
     let mut run = LockRun {
         common,
         args,
         world,
-        platforms,
+        platforms: platforms::typed(&args.platforms.platforms),
+        memo: Memo::new(world.disk, job_count(args.jobs)),
+        installations: Installations::new(common, world),
         observer: &observer,
         settings: Settings {
             jobs: job_count(args.jobs),
@@ -185,8 +188,9 @@ impl Together for LockRun<'_> {
             result.faults(diagnostics);
             return Ok(None);
         }
+        let locked = self.locked_platforms(&root, texts)?;
         Ok(Some(OpenRoot {
-            platforms: self.platforms.of_root(&root, &needed),
+            platforms: self.platforms.of_root(&root, &needed, &locked),
             lock,
             root,
             loaded,
@@ -282,6 +286,25 @@ impl<'a> LockRun<'a> {
             is_said: false,
         });
         self.sources.len() - 1
+    }
+
+    /// Returns the platforms that the lock file of a root is known to cover, where they are wanted.
+    fn locked_platforms(
+        &mut self,
+        root: &Root,
+        texts: &mut Texts,
+    ) -> Result<Vec<Platform>, Failure> {
+        if !self.platforms.needs_locked() {
+            return Ok(Vec::new());
+        }
+        let mirror = self.args.fs_mirror.iter();
+        let mirror: Vec<PackagePlace> = mirror
+            .map(|dir| PackagePlace::named_mirror(self.common.below(dir)))
+            .collect();
+        // Errors of the CLI configuration matter where packages come from, and are reported there.
+        let (installation, _) = self.installations.of(root.flavor, texts);
+        let places = installation.places(root, self.world, &mirror);
+        platforms::locked(root, &mut self.memo, &places)
     }
 
     fn mirror(&self, dir: &Path, flavor: Flavor) -> Result<Packages<'a>, Failure> {

@@ -1,21 +1,26 @@
 //! Wanted platforms: what was typed, what project files state, and the preset.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::addr::ProviderAddr;
 use crate::cli::args::PlatformArg;
-use crate::cli::session::root::Root;
+use crate::cli::session::root::{self, Root};
 use crate::package::{WantedPlatforms, WantedSet};
 use crate::platform::Platform;
 use crate::project::PlatformName;
 use crate::report::Failure;
+use crate::verify::packages::{self, Memo, PackagePlace, Search};
 
-/// What was typed for `--platform`; `None` if nothing was.
-pub(in crate::cli) struct PlatformChoice(Option<WantedSet>);
+/// What was typed for `--platform`.
+pub(in crate::cli) struct PlatformChoice {
+    /// What it means for every root; `None` if nothing was typed.
+    typed: Option<WantedSet>,
+    /// Whether the platforms that a root is locked for are wanted, too.
+    locked: bool,
+}
 
 /// Reads `--platform`.
-///
-/// # Errors
-/// If nothing proves which platforms are locked.
-pub(in crate::cli) fn typed(args: &[PlatformArg]) -> Result<PlatformChoice, Failure> {
+pub(in crate::cli) fn typed(args: &[PlatformArg]) -> PlatformChoice {
     let mut wanted = WantedSet::default();
     for arg in args {
         match arg {
@@ -23,16 +28,20 @@ pub(in crate::cli) fn typed(args: &[PlatformArg]) -> Result<PlatformChoice, Fail
             PlatformArg::Current => wanted.named.push(Platform::current()),
             PlatformArg::Common => wanted.preset = Platform::common(),
             PlatformArg::All => wanted.all = true,
-            PlatformArg::Locked => return Err(nothing_proves()),
+            // Each root has its own.
+            PlatformArg::Locked => {}
         }
     }
-    Ok(PlatformChoice((!args.is_empty()).then_some(wanted)))
+    PlatformChoice {
+        typed: (!args.is_empty()).then_some(wanted),
+        locked: args.contains(&PlatformArg::Locked),
+    }
 }
 
 /// Reads `--platform` for `verify`.
 ///
 /// # Errors
-/// As [`typed`]; `all` has no meaning here, because no source is asked what a release offers.
+/// For `all`, which has no meaning here, because no source is asked what a release offers.
 pub(in crate::cli) fn checkable(args: &[PlatformArg]) -> Result<PlatformChoice, Failure> {
     if args.contains(&PlatformArg::All) {
         return Err(Failure {
@@ -43,27 +52,71 @@ pub(in crate::cli) fn checkable(args: &[PlatformArg]) -> Result<PlatformChoice, 
             help: Some("name the platforms, or use common".to_owned()),
         });
     }
-    typed(args)
+    Ok(typed(args))
+}
+
+/// Finds the platforms that a lock file is known to cover, sorted: those of packages at hand whose
+/// hash some entry records.
+///
+/// # Errors
+/// If no package proves any, or packages cannot be read.
+pub(in crate::cli) fn locked(
+    root: &Root,
+    memo: &mut Memo<'_>,
+    places: &[PackagePlace],
+) -> Result<Vec<Platform>, Failure> {
+    let Some(lock) = &root.lock else {
+        return Err(nothing_proves("there is no lock file"));
+    };
+    let search = Search {
+        places,
+        singles: &[],
+        wanted: None,
+    };
+    let checked = packages::check(memo, root.subject(lock, None), search);
+    if let Some(unscanned) = checked.failures.first() {
+        return Err(root::unreadable_packages(unscanned));
+    }
+    let platforms = checked.known.into_values().flat_map(BTreeMap::into_keys);
+    let platforms: BTreeSet<Platform> = platforms.collect();
+    if platforms.is_empty() {
+        return Err(nothing_proves(
+            "no package that is installed, cached or in a mirror has a recorded hash",
+        ));
+    }
+    Ok(platforms.into_iter().collect())
 }
 
 impl PlatformChoice {
+    /// Returns whether [`locked`] is needed to know what is wanted.
+    pub(in crate::cli) fn needs_locked(&self) -> bool {
+        self.locked
+    }
+
     /// Returns the platforms that are wanted for the providers of a root: those that were typed,
     /// else those of its project file, else the preset `common`.
+    ///
+    /// `locked` are those that its lock file is known to cover; a provider may lack some of them.
     pub(in crate::cli) fn of_root(
         &self,
         root: &Root,
         providers: &[&ProviderAddr],
+        locked: &[Platform],
     ) -> WantedPlatforms {
         let project = root.project();
-        let every = self.0.clone().unwrap_or_else(|| match &*project.platforms {
+        let chosen = self.typed.clone().map(|mut chosen| {
+            chosen.preset.extend_from_slice(locked);
+            chosen
+        });
+        let every = chosen.clone().unwrap_or_else(|| match &*project.platforms {
             [] => stated(&[PlatformName::Common]),
             names => stated(names),
         });
         let own = providers.iter().filter_map(|provider| {
             let names = project.platforms_of(provider, root.flavor);
             let own = Some(stated(names)).filter(|_| !names.is_empty())?;
-            let own = match &self.0 {
-                Some(typed) => narrowed(typed, own),
+            let own = match &chosen {
+                Some(chosen) => narrowed(chosen, own),
                 None => own,
             };
             Some(((*provider).clone(), own))
@@ -74,7 +127,10 @@ impl PlatformChoice {
             are_usual: true,
         };
         WantedPlatforms {
-            are_usual: self.0.is_none() || wanted.is_like(&Self(None).of_root(root, providers)),
+            are_usual: chosen.is_none() || {
+                let usual = typed(&[]).of_root(root, providers, &[]);
+                wanted.is_like(&usual)
+            },
             ..wanted
         }
     }
@@ -108,15 +164,15 @@ fn narrowed(typed: &WantedSet, own: WantedSet) -> WantedSet {
     if typed.all || nothing { own } else { left }
 }
 
-fn nothing_proves() -> Failure {
+fn nothing_proves(cause: &str) -> Failure {
     Failure {
         title: "the platforms of --platform locked could not be determined".to_owned(),
-        causes: vec!["nothing proves which platforms the recorded hashes belong to".to_owned()],
+        causes: vec![cause.to_owned()],
         help: Some("name the platforms".to_owned()),
     }
 }
 
-/// Doubts a platform that no provider is commonly released for.
+/// Returns the remark on a platform that no provider is commonly released for.
 fn doubt(platform: &Platform) -> String {
     format!("providers are rarely released for {platform}: is it spelled right?")
 }

@@ -2,7 +2,7 @@
 
 mod args;
 mod fix;
-mod installation;
+pub(in crate::cli) mod installation;
 mod result;
 mod table;
 mod text;
@@ -269,7 +269,7 @@ impl Verification<'_> {
         };
         let root = fixed.as_ref().and_then(Fixed::root).unwrap_or(root);
         let root_inputs = inputs(root, loaded.as_ref(), &name);
-        let verdict = self.verify(root, &root_inputs, texts);
+        let verdict = self.verify(root, &root_inputs, texts)?;
         let unread = Requirements::default();
         let failures = advice::verify::failures(
             &verdict.failures,
@@ -293,9 +293,11 @@ impl Verification<'_> {
         root: &Root,
         root_inputs: &RootInputs<'_>,
         texts: &mut Texts,
-    ) -> RootVerdict {
+    ) -> Result<RootVerdict, Failure> {
         let scope = self.scope();
-        let needs_installation = self.groups.need_installation() && root.lock.is_some();
+        let needs_locked = self.platforms.needs_locked() && root.lock.is_some();
+        let needs_installation =
+            needs_locked || self.groups.need_installation() && root.lock.is_some();
         let (mut installation, installation_faults) = if needs_installation {
             let (installation, errors) = self.installations.of(root.flavor, texts);
             (Some(installation), errors)
@@ -305,6 +307,11 @@ impl Verification<'_> {
         let places = installation.as_ref().map_or_else(Vec::new, |installation| {
             installation.places(root, self.world, &self.named_places)
         });
+        let locked = if needs_locked {
+            platforms::locked(root, &mut self.memo, &places)?
+        } else {
+            Vec::new()
+        };
         let upstream = match &mut installation {
             Some(installation) if self.groups.wants(Group::Upstream) => {
                 match installation.registries(self.world, self.observer) {
@@ -314,11 +321,11 @@ impl Verification<'_> {
             }
             _ => Upstream::NotAsked,
         };
-        verify::run(
+        Ok(verify::run(
             root_inputs,
             &mut Checks {
                 groups: &self.groups,
-                platforms: &|providers| self.platforms.of_root(root, providers),
+                platforms: &|providers| self.platforms.of_root(root, providers, &locked),
                 installation_faults: &installation_faults,
                 packages: Some(PackageChecks {
                     memo: &mut self.memo,
@@ -329,7 +336,7 @@ impl Verification<'_> {
                 upstream,
                 matrix: self.args.matrix,
             },
-        )
+        ))
     }
 
     /// Tells whether a package that is named may belong to one of several roots.

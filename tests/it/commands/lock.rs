@@ -391,3 +391,61 @@ fn a_preset_beside_a_name_still_skips() {
     assert_exit(&lock(&lab, &["--platform", "common,linux_amd64"]), 0);
     assert_exit(&lock(&lab, &["--platform", "common,windows_amd64"]), 2);
 }
+
+#[test]
+fn locked_platforms_are_those_that_packages_prove() {
+    let lab = simple();
+    let locked = ["--platform", "locked"];
+    let fails = |outcome: &crate::lab::Outcome, cause: &str| {
+        assert_exit(outcome, 2);
+        assert!(outcome.stderr.contains(cause), "{outcome:#?}");
+    };
+    fails(&lock(&lab, &locked), "there is no lock file");
+
+    // Another provider joins: it is locked for the platforms of the first one.
+    assert_exit(&lock(&lab, BOTH), 0);
+    for platform in ["linux_amd64", "darwin_arm64", "windows_amd64"] {
+        lab.unpacked(
+            "mirror",
+            &format!("example.com/t/y/1.0.0/{platform}"),
+            platform,
+        );
+    }
+    let other = "    y = {\n      source = \"example.com/t/y\"\n    }\n";
+    let both = ONE_PROVIDER.replace("    x = {", &format!("{other}    x = {{"));
+    lab.write("main.tf", both);
+    let outcome = lock(&lab, &locked);
+    assert_exit(&outcome, 0);
+    assert_eq!(
+        lab.read(LOCK).matches("h1:").count(),
+        4,
+        "{}",
+        lab.read(LOCK)
+    );
+    let verify = |more: &[&str]| lab.run(&[&["verify", "--only", "platforms"], more].concat());
+    let verified = verify(&["--platform", "locked", "--fs-mirror", "mirror"]);
+    assert_exit(&verified, 0);
+    let all = verify(&[
+        "--platform",
+        "locked,windows_amd64",
+        "--fs-mirror",
+        "mirror",
+    ]);
+    assert_exit(&all, 1);
+
+    // Without a package at hand nothing shows whose hashes these are.
+    fails(
+        &verify(&locked),
+        "no package that is installed, cached or in a mirror",
+    );
+    fails(
+        &lab.write("empty/README", "").run(&[
+            "lock",
+            "--platform",
+            "locked",
+            "--fs-mirror",
+            "empty",
+        ]),
+        "could not be determined",
+    );
+}
