@@ -135,16 +135,22 @@ impl Recorded {
     ///
     /// `listed` are the hashes as the file lists them. What `facts` do not tell follows from how many
     /// hashes there are: `h1:` as the rule `platforms-unattributed` has it, `zh:` by
-    /// [`Hashes::lists_release`].
+    /// [`Hashes::lists_release`]. A hash of the wrong form matches no package, but keeps any package
+    /// from being accepted unseen.
     #[must_use]
     pub fn of<'a>(listed: impl IntoIterator<Item = &'a Hash>, facts: Facts<'_>) -> Guess<Self> {
         let listed: Vec<&Hash> = listed.into_iter().collect();
         let in_order = listed.is_sorted_by(|a, b| a < b);
         let hashes: Hashes = listed.into_iter().cloned().collect();
         let counts = Counts::of(&hashes);
-        let own_h1 = own_h1(&hashes, facts);
+        let matchable = hashes.matchable();
+        let own_h1 = own_h1(&matchable, facts);
         let recorded = own_h1.each(|own_h1| {
-            zh(&hashes, facts, own_h1).each(|zh| {
+            let zh = match counts.zh {
+                0 => Guess::known(Zh::None),
+                _ => zh(&matchable, facts, own_h1),
+            };
+            zh.each(|zh| {
                 Guess::known(Self {
                     own_h1,
                     other_h1: counts.h1 > usize::from(own_h1),
@@ -156,7 +162,7 @@ impl Recorded {
             })
         });
         recorded.each(|recorded| {
-            let stated = lacks_stated(&counts, facts);
+            let stated = lacks_stated(&Counts::of(&matchable), facts);
             stated.each(|lacks_stated| {
                 Guess::known(Self {
                     lacks_stated,
@@ -211,7 +217,8 @@ fn lacks_stated(counts: &Counts, facts: Facts<'_>) -> Guess<bool> {
     }
 }
 
-/// Tells what the `zh:` are to a platform whose `h1:` is recorded or not.
+/// Tells what the `zh:`, some of which may match nothing, are to a platform whose `h1:` is recorded or
+/// not.
 ///
 /// What is no list of a release was left by a mirror or belongs to a release with one package for
 /// each `h1:`; either names the zips of those platforms alone.
@@ -223,7 +230,7 @@ fn zh(hashes: &Hashes, facts: Facts<'_>, own_h1: bool) -> Guess<Zh> {
         otherwise: vec![other],
     };
     if zh == 0 {
-        return Guess::known(Zh::None);
+        return Guess::known(Zh::Others);
     }
     match own {
         Some(false) => Guess::known(Zh::Others),

@@ -24,7 +24,7 @@ pub use routes::{Outcome, Prediction, Route, predict, predict_guess, predict_unr
 /// How far one lock entry covers the wanted platforms.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Coverage {
-    /// How many `h1:` hashes are recorded.
+    /// How many `h1:` hashes are recorded that can match a package.
     pub recorded: usize,
     /// The wanted platforms, sorted.
     pub wanted: Vec<Platform>,
@@ -47,6 +47,7 @@ pub fn coverage(
     wanted: &[Platform],
     known: &BTreeMap<Platform, Hash>,
 ) -> Coverage {
+    let hashes = hashes.matchable();
     let recorded = hashes.of(Scheme::H1).count();
     let is_told = |platform: &Platform| known.contains_key(platform);
     let is_absent = |platform: &Platform| {

@@ -3,11 +3,25 @@
 use super::*;
 use crate::flavor::Flavor;
 
+/// Makes a hash out of a scheme and a short name, with a value of the right form if the program knows
+/// the scheme.
+fn hash(text: &str) -> Hash {
+    let (scheme, name) = text.split_once(':').expect("a scheme");
+    let text = match scheme {
+        "h1" => format!("h1:{name:A<42}A="),
+        "zh" => {
+            let digits: String = name.bytes().map(|byte| format!("{byte:02x}")).collect();
+            format!("zh:{digits:0<64}")
+        }
+        _ => text.to_owned(),
+    };
+    let hash: Hash = text.parse().expect("valid");
+    assert!(hash.is_well_formed(), "{hash}");
+    hash
+}
+
 fn hashes(texts: &[&str]) -> Hashes {
-    texts
-        .iter()
-        .map(|text| text.parse::<Hash>().expect("valid"))
-        .collect()
+    texts.iter().map(|text| hash(text)).collect()
 }
 
 fn platforms(texts: &[&str]) -> Vec<Platform> {
@@ -20,7 +34,7 @@ fn platforms(texts: &[&str]) -> Vec<Platform> {
 fn known(pairs: &[(&str, &str)]) -> BTreeMap<Platform, Hash> {
     pairs
         .iter()
-        .map(|(p, h)| (p.parse().expect("valid"), h.parse().expect("valid")))
+        .map(|(p, h)| (p.parse().expect("valid"), hash(h)))
         .collect()
 }
 
@@ -42,6 +56,22 @@ fn a_known_package_tells_which_platforms_lack_one() {
     );
     assert_eq!(coverage.lacking(), 1);
     assert_eq!(coverage.certainly_lacking(), platforms(&["darwin_arm64"]));
+}
+
+/// What can match no package covers no platform, and yet is a hash to the program.
+#[test]
+fn a_hash_of_the_wrong_form_counts_for_nothing() {
+    let wrong = ["h1:AAA", "zh:XYZ", "zh:abc"].map(|text| text.parse::<Hash>().expect("valid"));
+    let listed: Hashes = wrong.iter().cloned().collect();
+    let wanted = platforms(&["linux_amd64"]);
+    let coverage = coverage(&listed, &wanted, &BTreeMap::new());
+    assert_eq!((coverage.recorded, coverage.lacking()), (0, 1));
+    assert_eq!(coverage.certainly_lacking(), wanted);
+    let recorded = Recorded::of(&wrong, Facts::default());
+    assert_eq!(recorded.otherwise, []);
+    let recorded = recorded.likely;
+    assert!(!recorded.own_h1 && !recorded.is_blind(), "{recorded:?}");
+    assert_eq!(recorded.zh, Zh::Others);
 }
 
 #[test]
@@ -79,11 +109,8 @@ const OWN: (&str, &str) = ("h1:own", "zh:own");
 /// title of the failure, with `*` where nothing is compared and the title of a warning behind a `+`.
 #[track_caller]
 fn check(flavor: Flavor, listed: &[&str], wanted: [&str; 8]) {
-    let listed: Vec<Hash> = listed
-        .iter()
-        .map(|text| text.parse().expect("valid"))
-        .collect();
-    let (h1, zh) = (OWN.0.parse().expect("valid"), OWN.1.parse().expect("valid"));
+    let listed: Vec<Hash> = listed.iter().map(|text| hash(text)).collect();
+    let (h1, zh) = (hash(OWN.0), hash(OWN.1));
     let facts = Facts {
         h1: Some(&h1),
         zh: Some(&zh),
@@ -197,10 +224,7 @@ fn what_init_would_tidy_up_is_a_change() {
 /// Nothing is known of the package, and `h1:` are counted.
 #[track_caller]
 fn check_guess(listed: &[&str], facts: Facts<'_>, wanted: [&str; 8]) {
-    let listed: Vec<Hash> = listed
-        .iter()
-        .map(|text| text.parse().expect("valid"))
-        .collect();
+    let listed: Vec<Hash> = listed.iter().map(|text| hash(text)).collect();
     let guess = Recorded::of(&listed, facts).each(|hashes| Guess::known(held(Need::Fits, hashes)));
     let predictions = predict_guess(&guess, Flavor::Terraform1_11);
     let found: Vec<String> = predictions.iter().map(spelled).collect();
@@ -399,10 +423,9 @@ fn an_entry_of_the_other_registry_is_read_twice_by_opentofu() {
 #[test]
 fn opentofu_adds_what_its_registry_states() {
     let listed: Vec<Hash> = ["h1:own", "zh:a", "zh:b", "zh:c", "zh:own"]
-        .iter()
-        .map(|text| text.parse().expect("valid"))
-        .collect();
-    let h1 = OWN.0.parse().expect("valid");
+        .map(hash)
+        .into();
+    let h1 = hash(OWN.0);
     let facts = Facts {
         h1: Some(&h1),
         registry_states_h1: true,

@@ -203,6 +203,8 @@ pub const RULES: &[Rule] = rules![
         "a package of a mirror is new, and recorded h1: hashes are left over";
     "hosts-mixed", Requirements, Warning:
         "a lock file has entries of one provider from several hosts";
+    "init-rewrites", LockFile, Note:
+        "the next `init` changes a list of hashes in the lock file";
     "key-not-allowed", Policy, Error:
         "a release is signed by another key than the policy of the project file pins";
     "key-not-compared", Policy, Note:

@@ -43,6 +43,14 @@ impl Hashes {
         self.iter().filter(move |hash| hash.scheme() == scheme)
     }
 
+    /// Returns the hashes that can match a package: those of known schemes with a value of the right
+    /// form.
+    #[must_use]
+    pub fn matchable(&self) -> Self {
+        let known = self.known().filter(|hash| hash.is_well_formed());
+        known.cloned().collect()
+    }
+
     /// Tells whether the `zh:` are taken for the signed list of a release, which names the zip of
     /// every platform.
     ///

@@ -1,16 +1,20 @@
-//! The group *file*: canonical bytes, and hashes that could match something.
+//! The group *file*: canonical bytes, hashes that could match something, and lists of hashes that
+//! `init` leaves as they are.
 //!
 //! What makes a lock file unreadable is found by `lockfile::parse`.
 
+use std::collections::BTreeSet;
+
 use super::subject::Subject;
-use crate::diag::{Diagnostic, Finding, Span};
-use crate::hash::Scheme;
+use crate::diag::{Diagnostic, Finding, Span, counted};
+use crate::hash::{Hash, Scheme};
 use crate::lockfile;
 
 /// Checks the form of a lock file that parsed; `bytes` are its text.
 #[must_use]
 pub fn check(subject: Subject<'_>, bytes: &[u8]) -> Vec<Finding> {
     let mut findings: Vec<Finding> = malformed_hashes(subject).collect();
+    findings.extend(rewritten_lists(subject));
     findings.extend(not_canonical(subject, bytes).map(Finding::from));
     findings
 }
@@ -33,6 +37,10 @@ fn not_canonical(subject: Subject<'_>, bytes: &[u8]) -> Option<Diagnostic> {
         .iter()
         .rposition(|b| *b == b'\n')
         .map_or(0, |n| n + 1);
+    let lost = match subject.document.comments {
+        0 => String::new(),
+        comments => format!("; that drops {}", counted(comments, "comment")),
+    };
     Some(
         Diagnostic::note(
             "file-not-canonical",
@@ -43,11 +51,79 @@ fn not_canonical(subject: Subject<'_>, bytes: &[u8]) -> Option<Diagnostic> {
             Span::new(start, end),
             "the first difference is in this line",
         )
-        .help(format!(
-            "run `{}` to rewrite it; comments are lost",
-            subject.advice.fmt
-        )),
+        .help(format!("run `{}` to rewrite it{lost}", subject.advice.fmt)),
     )
+}
+
+/// How many places of one list a finding shows, beside the first.
+const MAX_RELATED: usize = 20;
+
+/// Reports each list of hashes that the next `init` changes, though nothing else does (`coverage`
+/// rules 2.3, 2.4).
+fn rewritten_lists(subject: Subject<'_>) -> impl Iterator<Item = Finding> {
+    let program = subject.flavor.command();
+    let places = subject.document.places.iter();
+    places.filter_map(move |(provider, places)| {
+        let found = faults(&places.listed);
+        let mut shown = found.iter().take(MAX_RELATED + 1);
+        let (_, span, fault) = shown.next()?;
+        let title = format!("The next `{program} init` changes the list of hashes of {provider}");
+        let diagnostic =
+            Diagnostic::note("init-rewrites", title).at(subject.file, *span, fault.note(program));
+        let diagnostic = shown.fold(diagnostic, |diagnostic, (_, span, fault)| {
+            diagnostic.see(subject.file, *span, fault.note(program))
+        });
+        let mut help = Vec::new();
+        if found.iter().any(|(.., fault)| *fault != ListFault::Unknown) {
+            let fmt = &subject.advice.fmt;
+            help.push(format!(
+                "run `{fmt}` to sort the hashes as `{program} init` does"
+            ));
+        }
+        if found.iter().any(|(.., fault)| *fault == ListFault::Unknown) {
+            help.push("delete the hashes of unknown schemes: they match no package".to_owned());
+        }
+        Some(Finding::about(provider, diagnostic.help(help.join("\n"))))
+    })
+}
+
+/// What is wrong with a hash in its list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ListFault {
+    Unsorted,
+    Repeated,
+    Unknown,
+}
+
+impl ListFault {
+    fn note(self, program: &str) -> String {
+        match self {
+            Self::Unsorted => "this hash belongs before the one above".to_owned(),
+            Self::Repeated => "this hash is listed above already".to_owned(),
+            Self::Unknown => {
+                format!("unknown scheme: `{program} init` drops it when it installs the package")
+            }
+        }
+    }
+}
+
+/// Lists the hashes that `init` moves or drops, in the order of the file.
+fn faults(listed: &[(Hash, Span)]) -> Vec<(&Hash, Span, ListFault)> {
+    let mut faults = Vec::new();
+    let mut above = BTreeSet::new();
+    for (at, (hash, span)) in listed.iter().enumerate() {
+        let fault = if !above.insert(hash) {
+            Some(ListFault::Repeated)
+        } else if hash.scheme() == Scheme::Other {
+            Some(ListFault::Unknown)
+        } else {
+            let before = at.checked_sub(1).map(|before| &listed[before].0);
+            let is_sorted = before.is_none_or(|before| before < hash);
+            (!is_sorted).then_some(ListFault::Unsorted)
+        };
+        faults.extend(fault.map(|fault| (hash, *span, fault)));
+    }
+    faults
 }
 
 fn malformed_hashes(subject: Subject<'_>) -> impl Iterator<Item = Finding> {

@@ -131,7 +131,7 @@ impl<'a> Comparison<'a, '_> {
     /// of any, several are taken to be those of the wanted platforms, if they are enough.
     fn doubt(&self, candidate: &Candidate, hashed: &PackageHashes) -> Doubt {
         let recorded = recorded(self.subject, &candidate.id);
-        if hashed.zip.is_some() && recorded.lists_release() {
+        if hashed.zip.is_some() && recorded.matchable().lists_release() {
             return Doubt::None;
         }
         let unwanted = self.unwanted(candidate);

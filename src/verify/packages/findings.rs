@@ -168,7 +168,7 @@ impl About<'_> {
     fn what_is_recorded(&self, matched: &Match, doubt: Doubt) -> String {
         let platform = &self.candidate.id.platform;
         let recorded = recorded(self.subject, &self.candidate.id);
-        let count = recorded.of(Scheme::H1).count();
+        let count = recorded.matchable().of(Scheme::H1).count();
         match doubt {
             _ if *matched != Match::Mismatch || count == 0 => "no h1: is recorded here".to_owned(),
             Doubt::Uncovered => format!(

@@ -177,7 +177,7 @@ fn github_is_told_by_commands_and_nothing_else() {
 ::error file=live/b%2C é/.terraform.lock.hcl,line=11,endLine=11,col=3,endColumn=6,title=unsupported-item::Unsupported argument
 ::error file=live/d/main.tf,line=5,endLine=5,col=17,endColumn=25,title=lock-missing::There is no live/d/.terraform.lock.hcl
 ::warning file=live/a/.terraform.lock.hcl,line=5,endLine=5,col=5,endColumn=13,title=hash-not-well-formed::Hash that can never match
-::warning file=live/a/.terraform.lock.hcl,line=1,endLine=1,col=1,endColumn=27,title=platforms-incomplete::1 of 2 wanted platforms of example.com/t/x lacks an h1: hash
+::warning file=live/a/.terraform.lock.hcl,line=1,endLine=1,col=1,endColumn=27,title=platforms-incomplete::2 of 2 wanted platforms of example.com/t/x lack an h1: hash
 ::notice file=live/a/.terraform.lock.hcl,line=1,endLine=1,col=1,endColumn=29,title=file-not-canonical::The lock file is not in canonical form
 ::notice file=live/a/.terraform.lock.hcl,line=3,endLine=3,col=17,endColumn=25,title=constraints-stale::The recorded constraints of example.com/t/x are not those of the configuration
 lockctl verify: 4 roots: 1 clean, 3 with findings; 11 errors, 2 warnings, 2 notes; 1 finding turned off
@@ -236,7 +236,7 @@ fn markdown_shows_verdict_and_tables_and_folds_the_rest() {
 | **error** | `version-outside-constraint` | `example.com/t/x` | `live/a/main.tf:6:17` | example&#46;com/t/x is locked at 2.0.0, which a constraint does not allow<br>&#126;&#62; 1.0 is required here |
 | **error** | `provider-not-locked` | `example.com/t/y` | `live/a/main.tf:3:5` | example&#46;com/t/y is required but not locked<br>required here |
 | **warning** | `hash-not-well-formed` | `example.com/t/x` | `live/a/.terraform.lock.hcl:5:5` | Hash that can never match<br>h1: needs the base64 form of 32 bytes, with padding |
-| **warning** | `platforms-incomplete` | `example.com/t/x` | `live/a/.terraform.lock.hcl:1:1` | 1 of 2 wanted platforms of example&#46;com/t/x lacks an h1: hash<br>1 h1: recorded, and nothing here tells for which platforms |
+| **warning** | `platforms-incomplete` | `example.com/t/x` | `live/a/.terraform.lock.hcl:1:1` | 2 of 2 wanted platforms of example&#46;com/t/x lack an h1: hash<br>0 h1: recorded; none is known to be that of darwin&#95;arm64, linux&#95;amd64 |
 + What to do</summary>
 #### `live/b, é`: 8 errors
 | Severity | Rule | Provider | Place | What |

@@ -443,3 +443,85 @@ fn verify_finds_more_hashes_than_packages() {
         outcome.stdout
     );
 }
+
+/// `init` changes such lists, and no other finding says so.
+#[test]
+fn a_list_of_hashes_that_init_changes_is_reported() {
+    let lab = simple();
+    assert_exit(&lock(&lab, &["--platform", "linux_amd64"]), 0);
+    let sorted = lab.read(LOCK);
+    let h1 = sorted.split('"').find(|text| text.starts_with("h1:"));
+    let own = format!("    \"{}\",\n", h1.unwrap());
+    let verify = |hashes: &str| {
+        lab.write(LOCK, sorted.replace(&own, hashes));
+        lab.run(&["verify", "-v", "--only", "file"])
+    };
+    assert!(verify(&own).stdout.contains("ok; 1 provider\n"));
+    let outcome = verify(&format!("{own}    \"h2:x\",\n"));
+    assert_exit(&outcome, 0);
+    assert_data_eq!(
+        outcome.stdout,
+        str![[r#"
+note[init-rewrites]: The next `terraform init` changes the list of hashes of example.com/t/x
+ --> .terraform.lock.hcl:9:5
+  |
+9 |     "h2:x",
+  |     ^^^^^^ unknown scheme: `terraform init` drops it when it installs the package
+  |
+  = help: delete the hashes of unknown schemes: they match no package
+
+.terraform.lock.hcl: ok; 1 provider; 1 note
+
+"#]]
+    );
+    let outcome = verify(&format!("    \"zh:{}\",\n{own}{own}", "0".repeat(64)));
+    assert_data_eq!(
+        outcome.stdout,
+        str![[r#"
+note[init-rewrites]: The next `terraform init` changes the list of hashes of example.com/t/x
+  --> .terraform.lock.hcl:9:5
+   |
+ 9 |     "h1:NnL+qI4e2PY7BWBHHIZlJ0CEMhmgX29u+TcOT8Bq5xY=",
+   |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ this hash belongs before the one above
+10 |     "h1:NnL+qI4e2PY7BWBHHIZlJ0CEMhmgX29u+TcOT8Bq5xY=",
+   |     ------------------------------------------------- this hash is listed above already
+   |
+   = help: run `lockctl fmt .` to sort the hashes as `terraform init` does
+
+note[file-not-canonical]: The lock file is not in canonical form
+ --> .terraform.lock.hcl:8:1
+  |
+8 |     "zh:0000000000000000000000000000000000000000000000000000000000000000",
+  | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ the first difference is in this line
+  |
+  = help: run `lockctl fmt .` to rewrite it
+
+.terraform.lock.hcl: ok; 1 provider; 2 notes
+
+"#]]
+    );
+    lab.write(
+        ".lockctl.hcl",
+        "rule \"init-rewrites\" {\n  level = \"error\"\n}\n",
+    );
+    assert_exit(&lab.run(&["verify", "--only", "file"]), 1);
+}
+
+/// A hash that can match no package covers no platform.
+#[test]
+fn a_hash_of_the_wrong_form_covers_no_platform() {
+    let lab = simple();
+    assert_exit(&lock(&lab, BOTH), 0);
+    let enough = |lab: &Lab| {
+        let outcome = lab.run(&[&["verify", "--only", "platforms"], BOTH].concat());
+        !outcome.stdout.contains("platforms-incomplete")
+    };
+    assert!(enough(&lab));
+    let text = lab.read(LOCK);
+    let h1 = text
+        .split('"')
+        .find(|text| text.starts_with("h1:"))
+        .unwrap();
+    lab.write(LOCK, text.replace(h1, &h1.replace('=', "")));
+    assert!(!enough(&lab));
+}
