@@ -13,6 +13,17 @@ pub struct Finding {
     pub provider: Option<ProviderAddr>,
     /// The platform concerned, if it is one.
     pub platform: Option<Platform>,
+    /// How many of several things are wrong, if it is about a number.
+    pub share: Option<Share>,
+}
+
+/// How many of several things something is about, as in `3 of 5`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Share {
+    /// How many it is about.
+    pub part: usize,
+    /// How many there are.
+    pub of: usize,
 }
 
 /// A finding that the project file turned off.
@@ -32,6 +43,7 @@ impl Finding {
             diagnostic,
             provider: Some(provider.clone()),
             platform: None,
+            share: None,
         }
     }
 }
@@ -42,6 +54,7 @@ impl From<Diagnostic> for Finding {
             diagnostic,
             provider: None,
             platform: None,
+            share: None,
         }
     }
 }

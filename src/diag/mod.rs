@@ -11,7 +11,7 @@ mod texts;
 pub mod topics;
 
 pub use counts::{Counts, counted};
-pub use finding::{Finding, TurnedOff};
+pub use finding::{Finding, Share, TurnedOff};
 pub use nearest::{did_you_mean, nearest};
 pub use rules::{Area, Level, RULES, Rule, named};
 pub use texts::{FileId, Position, Texts};

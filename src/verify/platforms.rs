@@ -1,13 +1,13 @@
 //! The group *platforms*: an `h1:` for every wanted platform.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::known::KnownHashes;
 use super::matrix::Outlook;
 use super::subject::Subject;
 use crate::addr::ProviderAddr;
-use crate::coverage::{self, Coverage, Outcome, Prediction};
-use crate::diag::{Diagnostic, Finding, Severity};
+use crate::coverage::{self, Coverage, Outcome, Route};
+use crate::diag::{Diagnostic, Finding, Severity, Share};
 use crate::lockfile::ProviderLock;
 use crate::package::WantedPlatforms;
 use crate::platform::{self, Platform};
@@ -20,106 +20,107 @@ use crate::platform::{self, Platform};
 pub fn check(subject: Subject<'_>, wanted: &WantedPlatforms, known: &KnownHashes) -> Vec<Finding> {
     let nothing = BTreeMap::new();
     let entries = subject.document.lock.providers.iter();
-    entries
-        .filter_map(|(provider, entry)| {
-            let known = known.get(provider).unwrap_or(&nothing);
-            let coverage = coverage::coverage(&entry.hashes, &wanted.known(provider), known);
-            if coverage.lacking() > 0 {
-                let finding = incomplete(subject, wanted, provider, entry, &coverage);
-                Some(finding)
-            } else if !coverage.unknown.is_empty() {
-                Some(unattributed(subject, provider, &coverage))
-            } else {
-                None
-            }
-        })
-        .collect()
+    let entries = entries.map(|(provider, entry)| {
+        let known = known.get(provider).unwrap_or(&nothing);
+        let coverage = coverage::coverage(&entry.hashes, &wanted.known(provider), known);
+        (provider, entry, coverage)
+    });
+    let entries: Vec<(&ProviderAddr, &ProviderLock, Coverage)> = entries.collect();
+    let incomplete = entries.iter();
+    let incomplete = incomplete.filter(|(.., coverage)| coverage.lacking() > 0);
+    let fix = fix(subject, wanted, incomplete.map(|(provider, ..)| *provider));
+    let findings = entries.iter().filter_map(|(provider, entry, coverage)| {
+        if coverage.lacking() > 0 {
+            Some(lacking(subject, provider, entry, coverage, &fix))
+        } else if !coverage.unknown.is_empty() {
+            Some(unattributed(subject, provider, coverage))
+        } else {
+            None
+        }
+    });
+    findings.collect()
 }
 
-fn incomplete(
+fn lacking(
     subject: Subject<'_>,
-    wanted_by: &WantedPlatforms,
     provider: &ProviderAddr,
     entry: &ProviderLock,
     coverage: &Coverage,
+    fix: &str,
 ) -> Finding {
-    let (lacking, wanted) = (coverage.lacking(), coverage.wanted.len());
-    let platforms = if wanted == 1 { "platform" } else { "platforms" };
-    let lacks = if lacking == 1 { "lacks" } else { "lack" };
-    let title =
-        format!("{lacking} of {wanted} wanted {platforms} of {provider} {lacks} an h1: hash");
+    let (part, of) = (coverage.lacking(), coverage.wanted.len());
+    let platforms = if of == 1 { "platform" } else { "platforms" };
+    let lacks = if part == 1 { "lacks" } else { "lack" };
+    let title = format!("{part} of {of} wanted {platforms} of {provider} {lacks} an h1: hash");
+    let mut note = explanation(coverage);
+    if let Some(failure) = init_failure(subject, provider, entry) {
+        note = format!("{note}; without one {failure}");
+    }
     let diagnostic = Diagnostic::warning("platforms-incomplete", title);
-    let diagnostic = diagnostic.at(
-        subject.file,
-        subject.header(provider),
-        explanation(coverage),
-    );
-    let diagnostic = if let Some(left_over) = subject.left_over(provider) {
-        Diagnostic {
+    let diagnostic = diagnostic.at(subject.file, subject.header(provider), note);
+    let diagnostic = match subject.left_over(provider) {
+        Some(left_over) => Diagnostic {
             severity: Severity::Note,
             ..diagnostic.help(left_over)
-        }
-    } else {
-        let named = if wanted_by.are_usual {
-            String::new()
-        } else {
-            let lacking = platform::join(&coverage.perhaps_lacking(), ",");
-            format!(" --platform {lacking}")
-        };
-        diagnostic.help(consequences(subject, provider, entry, coverage, &named))
+        },
+        None => diagnostic.help(fix),
     };
-    Finding::about(provider, diagnostic)
+    Finding {
+        share: Some(Share { part, of }),
+        ..Finding::about(provider, diagnostic)
+    }
 }
 
-/// Says what repairs it, and what each route does until then.
-///
-/// `platforms` are those to be named to `lock`, if it does not want them anyway.
-fn consequences(
+/// Says how `init` fails on a platform whose `h1:` is missing, if it does: usually it adds the hash.
+fn init_failure(
     subject: Subject<'_>,
     provider: &ProviderAddr,
     entry: &ProviderLock,
-    coverage: &Coverage,
-    platforms: &str,
-) -> String {
-    let certain = coverage.certainly_lacking();
-    let on = if certain.is_empty() {
-        "a platform whose hash is missing".to_owned()
-    } else {
-        platform::join(&certain, ", ")
-    };
-    let command = &subject.advice.lock;
-    let mut lines = vec![format!(
-        "run `{command}{platforms}` to add what is missing; until then, on {on}:"
-    )];
+) -> Option<String> {
     let predictions = Outlook::of(subject).without_h1(provider, entry);
+    let mut predictions = predictions.into_iter();
+    let init = predictions.find(|one| one.route == Route::Registry)?;
+    let title = init.title.filter(|_| init.outcome == Outcome::Fails)?;
     let program = subject.flavor.command();
-    lines.extend(sentences(program, &predictions).map(|line| format!("  {line}")));
-    lines.push(
-        "unless platforms share one package or the release lacks some: then name those that count \
-         with --platform"
-            .to_owned(),
-    );
-    lines.join("\n")
+    Some(format!("`{program} init` fails: {title}"))
 }
 
-/// Says what is known about whose hashes are there.
+/// Says what adds the hashes that entries lack: the same for all entries and, as far as roots want the
+/// same platforms, for all roots.
+fn fix<'p>(
+    subject: Subject<'_>,
+    wanted: &WantedPlatforms,
+    incomplete: impl Iterator<Item = &'p ProviderAddr>,
+) -> String {
+    let command = &subject.advice.lock;
+    if wanted.are_usual {
+        return format!("run `{command}` to add what is missing");
+    }
+    let platforms = incomplete.flat_map(|provider| wanted.known(provider));
+    let platforms: BTreeSet<Platform> = platforms.collect();
+    let platforms = platform::join(&platforms.into_iter().collect::<Vec<_>>(), ",");
+    format!("run `{command} --platform {platforms}` to add what is missing")
+}
+
+/// Says for which platforms the recorded hashes are, as far as that is known.
 fn explanation(coverage: &Coverage) -> String {
-    let count = format!("{} h1: recorded", coverage.recorded);
+    let count = match coverage.recorded {
+        0 => "no h1: recorded".to_owned(),
+        n => format!("{n} h1: recorded"),
+    };
     let certain = coverage.certainly_lacking();
     if !certain.is_empty() {
-        return format!(
-            "{count}; none is known to be that of {}",
-            platform::join(&certain, ", ")
-        );
+        let none = if coverage.recorded == 0 { "" } else { ", none" };
+        return format!("{count}{none} for {}", platform::join(&certain, ", "));
     }
     let known: Vec<Platform> = coverage.known.keys().cloned().collect();
-    if known.is_empty() {
-        format!("{count}, and nothing here tells for which platforms")
-    } else {
-        format!(
-            "{count}; installed packages tell only that of {}",
-            platform::join(&known, ", ")
-        )
+    match (known.is_empty(), coverage.recorded) {
+        (true, 1) => format!("{count}; its platform is unknown"),
+        (true, _) => format!("{count}; their platforms are unknown"),
+        (false, _) => {
+            let known = platform::join(&known, ", ");
+            format!("{count}; only that of {known} is known, from installed packages")
+        }
     }
 }
 
@@ -129,7 +130,7 @@ fn unattributed(subject: Subject<'_>, provider: &ProviderAddr, coverage: &Covera
         provider,
         Diagnostic::note(
             "platforms-unattributed",
-            format!("{provider} has enough h1: hashes, but nothing tells whose they are"),
+            format!("{provider} has enough h1: hashes, but their platforms are unknown"),
         )
         .at(
             subject.file,
@@ -142,46 +143,4 @@ fn unattributed(subject: Subject<'_>, provider: &ProviderAddr, coverage: &Covera
         )
         .help(format!("nothing to do, if they are those of {unknown}")),
     )
-}
-
-/// Says what happens by each route, those in one sentence by which the same happens.
-fn sentences<'a>(
-    program: &'a str,
-    predictions: &'a [Prediction],
-) -> impl Iterator<Item = String> + 'a {
-    let words = |prediction: &Prediction| (prediction.route.command(), outcome(prediction));
-    let is_first = move |at: &usize| {
-        let before = predictions[..*at].iter();
-        !before
-            .into_iter()
-            .any(|other| words(other) == words(&predictions[*at]))
-    };
-    let firsts = (0..predictions.len()).filter(is_first);
-    firsts.map(move |at| {
-        let (command, outcome) = words(&predictions[at]);
-        let same = predictions.iter();
-        let same = same.filter(|other| words(other) == (command, outcome.clone()));
-        let ways: Vec<&str> = same.map(|other| other.route.way()).collect();
-        format!("`{program} {command}` ({}) {outcome}", ways.join(", "))
-    })
-}
-
-/// Says what happens by a route.
-fn outcome(prediction: &Prediction) -> String {
-    let unchecked = if prediction.unchecked {
-        " with nothing to compare"
-    } else {
-        ""
-    };
-    let assumed = if prediction.assumed { "probably " } else { "" };
-    let words = match prediction.outcome {
-        Outcome::Passes => format!("passes{unchecked}"),
-        Outcome::Rewrites => format!("passes{unchecked} and rewrites the lock file"),
-        Outcome::Warns => format!("passes{unchecked} with a warning"),
-        Outcome::Fails => "fails".to_owned(),
-    };
-    match &prediction.title {
-        Some(title) => format!("{assumed}{words}: {title}"),
-        None => format!("{assumed}{words}"),
-    }
 }

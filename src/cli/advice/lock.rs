@@ -72,9 +72,8 @@ pub(in crate::cli) fn errors(
                 ..diag::named(rule).diagnostic(error.to_string())
             };
             let finding = Finding {
-                diagnostic,
-                provider: Some(alarm.provider.clone()),
                 platform: alarm.platform.cloned(),
+                ..Finding::about(alarm.provider, diagnostic)
             };
             // The failure below says the same to people.
             result

@@ -90,7 +90,8 @@ fn outcome(
     } else if parts.is_empty() {
         parts.push(format!("ok; {looked_at}"));
     }
-    if counts.notes > 0 {
+    // Where all is well, notes are not worth a second look until they are shown.
+    if counts.notes > 0 && (verbose || !wrong.is_empty()) {
         let hint = if verbose { "" } else { " (-v shows them)" };
         parts.push(format!("{}{hint}", counted(counts.notes, "note")));
     }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::diag::{self, Diagnostic, Label, Rule, Severity, Texts};
+use crate::diag::{self, Diagnostic, Label, Rule, Severity, Share, Texts};
 
 /// One finding.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
@@ -44,6 +44,9 @@ pub struct Finding {
     /// Other places that explain it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub related: Vec<Related>,
+    /// How many of several things it is about; the title has it in words.
+    #[serde(skip)]
+    pub share: Option<Share>,
 }
 
 /// A place that explains a finding.
@@ -80,6 +83,7 @@ impl Finding {
         let mut finding = Self {
             provider: found.provider.as_ref().map(ToString::to_string),
             platform: found.platform.as_ref().map(ToString::to_string),
+            share: found.share,
             ..Self::new(&found.diagnostic, texts)
         };
         let related = finding.related.iter_mut().map(|place| &mut place.file);
@@ -111,6 +115,7 @@ impl Finding {
                 .filter(|note| !note.is_empty()),
             help: diagnostic.help.clone(),
             related: related.map(|label| Related::new(label, texts)).collect(),
+            share: None,
         }
     }
 
@@ -131,6 +136,7 @@ impl Finding {
             detail: None,
             help: None,
             related: Vec::new(),
+            share: None,
         }
     }
 }

@@ -50,7 +50,7 @@ example.com/t/x  rewrites?  passes?   passes?  passes?  warns?[1]  passes?  pass
   [1] Provider lock file not updated
   ? not certain: nothing here tells whose the hashes are, or what else is needed; too few hashes count as missing
 
-.terraform.lock.hcl: ok; 1 provider, h1: hashes for 2 platforms, by count, no package installed; 1 note (-v shows them)
+.terraform.lock.hcl: ok; 1 provider, h1: hashes for 2 platforms, by count, no package installed
 
 "#]]
     );

@@ -43,7 +43,7 @@ fn a_lock_that_agrees_with_its_registry_is_ok() {
     assert_data_eq!(
         outcome.stdout,
         str![[r#"
-.terraform.lock.hcl: ok; 1 provider, h1: hashes for 2 platforms, by count, no package installed, 1 signed list compared; 1 note (-v shows them)
+.terraform.lock.hcl: ok; 1 provider, h1: hashes for 2 platforms, by count, no package installed, 1 signed list compared
 
 "#]]
     );
