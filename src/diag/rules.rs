@@ -9,12 +9,17 @@ use super::{Diagnostic, Severity};
 pub struct Rule {
     /// The name: in output, in JSON, in the project file.
     pub name: &'static str,
-    /// How bad its findings are by default, if they are reported.
+    /// How severe its findings are unless a project file states another level.
     pub severity: Severity,
-    /// Whether its findings are reported only if a project file states a level for them.
+    /// Whether its findings are reported only where a project file states a level for them.
     pub is_off: bool,
     /// What it means, in one sentence.
     pub meaning: &'static str,
+    /// The title of several of its findings that one step fixes, if there is a better one than
+    /// `meaning` with their number. In it, `{who}` is replaced by what they concern, as in
+    /// `3 providers in 2 of 9 roots`, `{share}` by their shares, as in `1 to 4 of 5`, and `{are}` by
+    /// the verb that follows these.
+    pub together: Option<&'static str>,
     /// What it is about, with others.
     pub area: Area,
     /// Its page of documentation: Markdown that begins with its name as a heading. It is of the small
@@ -118,18 +123,33 @@ impl fmt::Display for Level {
     }
 }
 
-/// Makes the table of rules: name, area, severity, meaning. The page is the file of that name. `off`
-/// means that the rule is off unless a project file states a level.
+/// Makes the table of rules: name, area, severity, meaning, perhaps the title of several findings.
+/// The page is the file of that name. `off` means that the rule applies only where a project file
+/// states a level for it.
 macro_rules! rules {
-    ($($name:literal, $area:ident, $severity:ident $($off:ident)?: $meaning:literal;)*) => {
+    ($(
+        $name:literal, $area:ident, $severity:ident $($off:ident)?:
+        $meaning:literal $(, together $together:literal)?;
+    )*) => {
         &[$(Rule {
             name: $name,
             area: Area::$area,
             severity: Severity::$severity,
             is_off: is_off!($($off)?),
             meaning: $meaning,
+            together: optional!($($together)?),
             page: include_str!(concat!("pages/", $name, ".md")),
         }),*]
+    };
+}
+
+/// Returns the given text, if one is given.
+macro_rules! optional {
+    () => {
+        None
+    };
+    ($text:literal) => {
+        Some($text)
     };
 }
 
@@ -190,7 +210,8 @@ pub const RULES: &[Rule] = rules![
     "file-unreadable", Files, Error:
         "a file cannot be read";
     "hash-not-well-formed", LockFile, Warning:
-        "a hash can never match, because its value does not fit its scheme";
+        "a hash can never match, because its value does not fit its scheme",
+        together "Hashes that can never match: {who}";
     "hash-scheme-missing", LockFile, Error:
         "a hash in a lock file has no scheme";
     "hash-unknown-upstream", Packages, Warning:
@@ -212,7 +233,8 @@ pub const RULES: &[Rule] = rules![
     "label-wrong", Files, Error:
         "a block has too few or too many labels";
     "lock-missing", Requirements, Error:
-        "a root has configuration but no lock file";
+        "a root has configuration but no lock file",
+        together "No lock file in {who}";
     "look-alike-provider", LockFile, Warning:
         "the namespace of a provider is one typing error away from a known one";
     "mirror-missing", Packages, Error:
@@ -250,7 +272,8 @@ pub const RULES: &[Rule] = rules![
     "package-unverifiable", Packages, Warning:
         "the lock file holds no hash that could verify a package on disk";
     "platforms-incomplete", Platforms, Warning:
-        "the lock file lacks hashes for wanted platforms";
+        "the lock file lacks hashes for wanted platforms",
+        together "{share} wanted platforms {are} missing for {who}";
     "platforms-unattributed", Platforms, Note:
         "the recorded hashes are not attributed to platforms";
     "project-invalid", Settings, Error:
@@ -260,9 +283,11 @@ pub const RULES: &[Rule] = rules![
     "provider-not-allowed", Policy, Error:
         "a provider is not allowed by the policy of the project file";
     "provider-not-locked", Requirements, Error:
-        "the configuration requires a provider that the lock file lacks";
+        "the configuration requires a provider that the lock file lacks",
+        together "Required but not locked: {who}";
     "provider-not-required", Requirements, Warning:
-        "the lock file has an entry that neither configuration nor state requires";
+        "the lock file has an entry that neither configuration nor state requires",
+        together "Locked but not required: {who}";
     "registry-warning", Packages, Warning:
         "a registry sends a warning about a provider";
     "signature-odd", Packages, Warning:

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::style::{BOLD, aligned, harmless, style, styled};
 use super::{Block, Failure, Tone};
-use super::{changes, page, snippet, tree};
+use super::{changes, page, several, snippet, tree};
 use crate::diag::Texts;
 
 pub use super::style::Colors;
@@ -25,6 +25,7 @@ pub fn render(
             Block::Diagnostic(diagnostic) => {
                 writeln!(out, "{}\n", snippet::render(diagnostic, texts, colors))?;
             }
+            Block::Several(several) => several::render(out, several, texts, colors)?,
             Block::Failure(failure) => render_failure(out, failure, colors)?,
             Block::Table(rows) => render_table(out, rows)?,
             Block::Lines(lines) => {

@@ -9,6 +9,8 @@
 
 mod changes;
 mod checked;
+pub mod fold;
+mod folded;
 mod formats;
 pub mod github;
 pub mod graph;
@@ -22,6 +24,7 @@ mod result;
 mod root;
 pub mod rows;
 pub mod sarif;
+mod several;
 mod snippet;
 mod style;
 #[cfg(test)]
@@ -30,12 +33,14 @@ mod tree;
 
 pub use changes::{Change, Changes, Linked, Remark};
 pub use checked::Checked;
+pub use folded::{Folded, folded};
 pub use formats::{CHECK_FORMATS, CheckFormat};
 pub use result::{
     CommandResult, FileResult, Files, PackageResult, RootEntry, RootResult, Sentence, Shown,
     Status, Subject,
 };
 pub use root::{Naming, Root};
+pub use several::{Line, Several};
 pub use tree::Tree;
 
 use crate::diag::{self, Diagnostic};
@@ -47,6 +52,8 @@ pub enum Block {
     Heading(String),
     /// A fault in a file, shown with its lines.
     Diagnostic(Diagnostic),
+    /// Several faults that have one cause.
+    Several(Several),
     /// An operation that failed.
     Failure(Failure),
     /// Rows of cells, in columns.
@@ -73,6 +80,7 @@ impl Block {
         match self {
             Self::Remark(tone, _) => *tone == Tone::Note,
             Self::Diagnostic(diagnostic) => diagnostic.severity == diag::Severity::Note,
+            Self::Several(several) => several.severity == diag::Severity::Note,
             _ => false,
         }
     }
@@ -85,7 +93,7 @@ pub enum Tone {
     Good,
     /// Worth knowing.
     Note,
-    /// Will bite somebody.
+    /// Likely to cause a failure.
     Warning,
     /// Is wrong.
     Bad,

@@ -1,6 +1,7 @@
 //! What people read of a result: blocks for standard output, and for standard error.
 
 use std::collections::BTreeSet;
+use std::path::{Component, Path, PathBuf};
 
 use super::checked::statuses;
 use super::result::{
@@ -53,17 +54,24 @@ pub enum Total {
 #[must_use]
 pub fn roots(result: &CommandResult, text: RootsText<'_>, verbose: bool) -> Vec<Block> {
     let all = result.roots();
+    let own = all.iter().map(|root| (text.root)(root)).collect();
+    let mut blocks = each(all, own, text.heading);
+    if text.total != Total::Note {
+        blocks.extend(total(result, text.total, verbose).map(verdict));
+    }
+    blocks
+}
+
+/// Returns the results about roots, one root after the other; `own` are those of each root.
+#[must_use]
+pub fn each(roots: &[RootResult], own: Vec<Vec<Block>>, heading: Heading) -> Vec<Block> {
     let mut blocks = Vec::new();
-    for root in all {
-        let own = (text.root)(root);
-        if all.len() > 1 {
-            add_named(&mut blocks, text.heading, &root.path, own);
+    for (root, own) in roots.iter().zip(own) {
+        if roots.len() > 1 {
+            add_named(&mut blocks, heading, &root.path, own);
         } else {
             blocks.extend(own);
         }
-    }
-    if text.total != Total::Note {
-        blocks.extend(total(result, text.total, verbose).map(verdict));
     }
     blocks
 }
@@ -189,7 +197,8 @@ fn beside(finding: &Finding, shown: Shown) -> Option<Block> {
 }
 
 /// Says how all roots came out, if that is not said by the results themselves.
-fn total(result: &CommandResult, total: Total, verbose: bool) -> Option<Sentence> {
+#[must_use]
+pub fn total(result: &CommandResult, total: Total, verbose: bool) -> Option<Sentence> {
     let roots = result.roots();
     let has_several = roots.len() > 1;
     // What is said about a single failure says it all.
@@ -202,7 +211,7 @@ fn total(result: &CommandResult, total: Total, verbose: bool) -> Option<Sentence
         // What roots share, a module or a project file, counts once.
         let findings = roots.iter().flat_map(RootResult::findings);
         let findings: BTreeSet<rows::Finding> = findings
-            .map(|one| rows::Finding::of(one, &result.texts, &str::to_owned))
+            .map(|one| rows::Finding::of(one, &result.texts, &cleaned))
             .collect();
         let counts = Counts::of(findings.iter().map(|one| one.severity)).without_notes();
         if !counts.is_empty() {
@@ -236,6 +245,21 @@ fn total(result: &CommandResult, total: Total, verbose: bool) -> Option<Sentence
         },
         text,
     })
+}
+
+/// Returns a path without the parts that lead up again, so that one file has one name.
+pub(super) fn cleaned(path: &str) -> String {
+    let mut out = PathBuf::new();
+    for part in Path::new(path).components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir if out.file_name().is_some() => {
+                out.pop();
+            }
+            part => out.push(part),
+        }
+    }
+    out.display().to_string()
 }
 
 /// Shows a sentence as the last line of results.

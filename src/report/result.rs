@@ -138,6 +138,9 @@ pub struct RootResult {
     pub lines: Vec<String>,
     /// What would change in the lock file, if that was asked for.
     pub comparison: Option<Box<FileComparison>>,
+    /// Commands that help names for this root, each with the one that does the same for all roots of
+    /// the run; empty where there is one root only.
+    pub commands: Vec<(String, String)>,
 }
 
 /// One thing that a command found about a root.
@@ -274,6 +277,7 @@ impl RootResult {
             changed: None,
             lines: Vec::new(),
             comparison: None,
+            commands: Vec::new(),
         }
     }
 

@@ -41,6 +41,9 @@ pub struct Root<'a> {
     /// Whether anything was, or would be, written; absent where a command never writes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub changed: Option<bool>,
+    /// Commands that help names for the root, each with the one for all roots of the run.
+    #[serde(skip)]
+    pub commands: &'a [(String, String)],
 }
 
 /// Names a path of a root, or in one, as the readers of a format know it.
@@ -72,6 +75,7 @@ impl<'a> Root<'a> {
             modules: branches.map(|all| all.in_order().map(Module::of).collect()),
             git_settings: root.git_settings.as_deref(),
             changed: root.changed,
+            commands: &root.commands,
         }
     }
 }

@@ -124,6 +124,21 @@ fn snippet<'a>(
     snippet
 }
 
+/// Returns the line in which a label begins, cut to what fits beside others.
+pub(super) fn source_line(label: &Label, texts: &Texts) -> String {
+    let range = texts.line(label.file, label.span.start);
+    let shown = range.start..range.end.min(range.start + MAX_SHOWN);
+    let is_whole = shown == range;
+    let text = same_length(&texts.bytes(label.file)[shown]);
+    let text = text.replace('\t', "    ");
+    let end = text.char_indices().nth(MAX_WIDTH);
+    match end {
+        None if is_whole => text,
+        None => format!("{text}..."),
+        Some((end, _)) => format!("{}...", &text[..end]),
+    }
+}
+
 /// Returns the part of a label in its first line, within the text.
 fn first_line(file: FileId, label: &Label, texts: &Texts) -> Range<usize> {
     let line = texts.line(file, label.span.start);

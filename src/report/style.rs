@@ -16,6 +16,11 @@ pub enum Colors {
 
 pub(super) const BOLD: Style = Style::new().bold();
 
+/// What surrounds the lines of a file.
+pub(super) const GUTTER: Style = Style::new()
+    .bold()
+    .fg_color(Some(anstyle::Color::Ansi(AnsiColor::BrightBlue)));
+
 pub(super) fn style(tone: Tone) -> Style {
     plain(tone).bold()
 }

@@ -20,6 +20,7 @@ fn root(path: &str, status: Status) -> Root<'static> {
         git_settings: None,
         modules: None,
         changed: None,
+        commands: &[],
     }
 }
 

@@ -52,6 +52,21 @@ impl Advice {
     }
 }
 
+impl Advice {
+    /// Returns each command with the same command of other advice.
+    #[must_use]
+    pub fn each_with(&self, other: &Self) -> Vec<(String, String)> {
+        let pairs = [
+            (&self.lock, &other.lock),
+            (&self.verify, &other.verify),
+            (&self.fmt, &other.fmt),
+        ];
+        pairs
+            .map(|(own, other)| (own.clone(), other.clone()))
+            .to_vec()
+    }
+}
+
 impl Subject<'_> {
     /// Says what becomes of an entry that is known to be required by nothing that `lock` sees: it
     /// stands there for a state that cannot be seen, or it is left over.

@@ -7,4 +7,4 @@ pub(super) mod network;
 pub(super) mod verify;
 mod workspace;
 
-pub(super) use commands::commands;
+pub(super) use commands::{commands, commands_for_all};

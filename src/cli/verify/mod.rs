@@ -24,7 +24,7 @@ use crate::cli::verify::installation::Installations;
 use crate::cli::{Command, Look, Stderr, World, advice};
 use crate::config::Loaded;
 use crate::diag::Texts;
-use crate::report::reading::{Heading, Total};
+use crate::report::reading::Total;
 use crate::report::{Block, CommandResult, Failure, RootResult, Sentence};
 use crate::requirement::Requirements;
 use crate::sources::net::Event;
@@ -77,12 +77,8 @@ impl Command for Verify {
         [&*self.fs_mirrors, &*self.packages].concat()
     }
 
-    fn root_text(&self, root: &RootResult, look: Look) -> Vec<Block> {
-        text::of_root(root, look)
-    }
-
-    fn heading(&self) -> Heading {
-        Heading::PathApart
+    fn text(&self, result: &CommandResult, look: Look) -> Vec<Block> {
+        text::of_all(result, look)
     }
 
     fn total(&self) -> Total {
@@ -146,11 +142,16 @@ fn run(
         compare_versions(&mut verified);
     }
     let unplaced = unplaced(verification.scope(), &verified);
+    let for_all = advice::commands_for_all(common, &args.roots);
+    let has_several = ran.results.len() > 1;
     let mut results = ran.results.iter_mut();
     for root in verified {
         // Roots that could not be verified have a result, too.
         let own = results.find(|result| result.path == root.path);
         let own = own.expect("results stand in the order of the roots");
+        if has_several {
+            own.commands = root.root.advice.each_with(&for_all);
+        }
         result::report(own, root, common.verbose);
     }
     // What belongs to no root is reported once, with the first.

@@ -7,24 +7,73 @@ use super::table::{self, Detail};
 
 use crate::cli::Look;
 use crate::diag::Severity;
-use crate::report::reading::{self};
-use crate::report::{Block, RootEntry, RootResult, Shown};
+use crate::report::reading::{self, Heading, Total};
+use crate::report::{self, Block, CommandResult, RootEntry, RootResult, Shown};
 
-/// What was repaired stands before all that is left; then come findings, the matrix and the verdict.
-pub(super) fn of_root(root: &RootResult, look: Look) -> Vec<Block> {
+/// How many roots have a line each that says how they came out. More are counted only, and a table of
+/// all causes follows.
+const MAX_VERDICTS: usize = 10;
+
+/// Shows what several roots have in common, then each root, then how all came out.
+///
+/// `-v` shows every finding by itself.
+pub(super) fn of_all(result: &CommandResult, look: Look) -> Vec<Block> {
+    let roots = result.roots();
+    let are_many = roots.len() > MAX_VERDICTS;
+    let folded = report::folded(result, Severity::Warning);
+    let own = |at: usize| match look.verbose {
+        true => one_by_one(&roots[at]),
+        false => folded.own[at].clone(),
+    };
+    let texts = roots.iter().enumerate().map(|(at, root)| {
+        let mut blocks = of_root(root, own(at), look);
+        let is_told_by_others = matches!(blocks[..], [Block::Verdict(..)]);
+        if are_many && !look.verbose && is_told_by_others {
+            blocks.clear();
+        }
+        blocks
+    });
+    let each = reading::each(roots, texts.collect(), Heading::PathApart);
+    let mut blocks = if look.verbose {
+        Vec::new()
+    } else {
+        folded.shared
+    };
+    blocks.extend(each);
+    let total = reading::total(result, Total::ResultWithCounts, look.verbose);
+    if are_many && !folded.table.is_empty() {
+        let is_apart = blocks.last() == Some(&Block::Lines(vec![String::new()]));
+        if look.verbose && !is_apart {
+            blocks.push(Block::Lines(vec![String::new()]));
+        }
+        blocks.push(Block::Table(folded.table));
+        blocks.push(Block::Lines(vec![String::new()]));
+    }
+    blocks.extend(total.map(reading::verdict));
+    blocks
+}
+
+/// Shows every finding of a root by itself.
+fn one_by_one(root: &RootResult) -> Vec<Block> {
+    let entries = root.entries.iter();
+    let shown = entries.filter_map(|entry| match entry {
+        RootEntry::Finding(finding, Shown::Result) => {
+            Some(Block::Diagnostic(finding.diagnostic.clone()))
+        }
+        _ => None,
+    });
+    shown.collect()
+}
+
+/// Shows what was repaired before all that is left; then findings, the matrix and the verdict.
+fn of_root(root: &RootResult, findings: Vec<Block>, look: Look) -> Vec<Block> {
     let mut blocks = Vec::new();
     let fixed = root.fixed.iter().flatten();
     let fixed: Vec<String> = fixed.map(|one| format!("fixed: {}", one.text)).collect();
     if !fixed.is_empty() {
         blocks.push(Block::Lines(fixed));
     }
-    for entry in &root.entries {
-        if let RootEntry::Finding(finding, Shown::Result) = entry
-            && (look.verbose || finding.diagnostic.severity > Severity::Note)
-        {
-            blocks.push(Block::Diagnostic(finding.diagnostic.clone()));
-        }
-    }
+    blocks.extend(findings);
     if let (Some(matrix), Some(flavor)) = (&root.matrix, root.flavor) {
         let detail = if look.verbose {
             Detail::Full

@@ -40,7 +40,11 @@ pub fn render(out: &mut dyn Write, blocks: &[Block]) -> io::Result<()> {
             Block::Lines(lines) => writeln!(out, "{}\n", fenced(lines, ""))?,
             // Our own text, and Markdown already.
             Block::Page(text, _) => write!(out, "{text}")?,
-            Block::Diagnostic(_) | Block::Failure(_) | Block::Table(_) | Block::Tree(_) => {}
+            Block::Diagnostic(_)
+            | Block::Several(_)
+            | Block::Failure(_)
+            | Block::Table(_)
+            | Block::Tree(_) => {}
         }
     }
     let all = blocks.iter().filter_map(|block| match block {

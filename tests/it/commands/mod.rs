@@ -10,6 +10,7 @@ mod entries;
 mod explain;
 mod files;
 mod fix;
+mod folds;
 mod formats;
 mod generate;
 mod git;

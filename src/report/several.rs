@@ -1,0 +1,135 @@
+//! Several faults that have one cause, with a line for each.
+
+use std::io::{self, Write};
+
+use super::style::{BOLD, Colors, GUTTER, harmless, harmless_lines, style, styled};
+use super::{Tone, reading, snippet};
+use crate::diag::{Diagnostic, Label, Severity, Texts};
+
+/// Several faults that have one cause.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Several {
+    /// The name of the rule.
+    pub code: &'static str,
+    /// How severe they are.
+    pub severity: Severity,
+    /// What is wrong, of all of them.
+    pub title: String,
+    /// A line for each, as far as they are shown.
+    pub lines: Vec<Line>,
+    /// How many are not shown.
+    pub more: Option<String>,
+    /// What else is worth knowing about all of them.
+    pub notes: Vec<String>,
+    /// What to do next, imperative.
+    pub help: Option<String>,
+}
+
+/// What is shown of one of several faults.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Line {
+    /// The line of a file; `None` if the fault has no place.
+    Source(Option<Label>),
+    /// A place, and what is wrong there.
+    Place(Label, String),
+    /// A name, perhaps with what it concerns.
+    Name(String),
+}
+
+impl Several {
+    /// Makes one of a diagnostic, with other lines.
+    #[must_use]
+    pub fn of(diagnostic: &Diagnostic, lines: Vec<Line>) -> Self {
+        Self {
+            code: diagnostic.code,
+            severity: diagnostic.severity,
+            title: diagnostic.title.clone(),
+            lines,
+            more: None,
+            notes: Vec::new(),
+            help: diagnostic.help.clone(),
+        }
+    }
+}
+
+/// Writes several faults as one, with an empty line below.
+///
+/// # Errors
+/// What the writer says.
+pub(super) fn render(
+    out: &mut dyn Write,
+    several: &Several,
+    texts: &Texts,
+    colors: Colors,
+) -> io::Result<()> {
+    let tone = reading::tone(several.severity);
+    let head = format!("{}[{}]", word(tone), several.code);
+    let title = format!(": {}", harmless(&several.title));
+    writeln!(
+        out,
+        "{}{}",
+        styled(colors, style(tone), &head),
+        styled(colors, BOLD, &title)
+    )?;
+    let numbers = several.lines.iter().filter_map(|line| match line {
+        Line::Source(Some(label)) => Some(position(label, texts).0),
+        _ => None,
+    });
+    let width = numbers.max().map_or(1, |number| number.to_string().len());
+    let pad = " ".repeat(width);
+    let mark = |text: &str| styled(colors, GUTTER, text);
+    let mut file = None;
+    for line in &several.lines {
+        match line {
+            Line::Source(None) => {}
+            Line::Source(Some(label)) => {
+                let (number, place) = position(label, texts);
+                if file != Some(label.file) {
+                    writeln!(out, "{pad}{} {}", mark("-->"), harmless(&place))?;
+                    writeln!(out, "{pad} {}", mark("|"))?;
+                    file = Some(label.file);
+                }
+                let mut text = snippet::source_line(label, texts);
+                if !label.note.is_empty() {
+                    text += &format!("  <- {}", harmless(&label.note));
+                }
+                let gutter = mark(&format!("{number:>width$} |"));
+                writeln!(out, "{}", format!("{gutter} {text}").trim_end())?;
+            }
+            Line::Place(label, text) => {
+                let (_, place) = position(label, texts);
+                let text = format!("{}: {}", harmless(&place), harmless(text));
+                writeln!(out, "{pad}{} {text}", mark("-->"))?;
+            }
+            Line::Name(text) => writeln!(out, "{pad}{} {}", mark("-->"), harmless(text))?,
+        }
+    }
+    if let Some(more) = &several.more {
+        writeln!(out, "{} {more}", mark("..."))?;
+    }
+    let notes = several.notes.iter().map(|note| ("note", note));
+    let help = several.help.iter().map(|help| ("help", help));
+    for (word, text) in notes.chain(help) {
+        let word = styled(colors, BOLD, word);
+        // Lines of help are set in below the first one.
+        let indent = format!("\n{pad}         ");
+        let text = harmless_lines(text).replace('\n', &indent);
+        writeln!(out, "{pad} {} {word}: {text}", mark("="))?;
+    }
+    writeln!(out)
+}
+
+/// Returns the line of a label, and its place as in `main.tf:5:17`.
+fn position(label: &Label, texts: &Texts) -> (usize, String) {
+    let at = texts.position(label.file, label.span.start);
+    let name = texts.name(label.file);
+    (at.line, format!("{name}:{}:{}", at.line, at.column))
+}
+
+fn word(tone: Tone) -> &'static str {
+    match tone {
+        Tone::Good | Tone::Note => "note",
+        Tone::Warning => "warning",
+        Tone::Bad => "error",
+    }
+}

@@ -1,0 +1,304 @@
+//! Findings that have one cause: people read one, programs get every one.
+
+use snapbox::{assert_data_eq, str};
+
+use super::{LOCK, assert_exit};
+use crate::lab::{Lab, Outcome};
+
+/// Spells an entry with so many `h1:` and `zh:` hashes.
+fn entry(name: &str, h1: usize, zh: usize) -> String {
+    let letters = ["a", "b", "c", "d", "e", "f"];
+    let h1 = letters.iter().take(h1);
+    let h1 = h1.map(|letter| format!("    \"h1:{}A=\",\n", letter.repeat(42)));
+    let zh = letters.iter().take(zh);
+    let zh = zh.map(|letter| format!("    \"zh:{}\",\n", letter.repeat(64)));
+    let hashes: String = h1.chain(zh).collect();
+    format!(
+        "\nprovider \"registry.terraform.io/acme/{name}\" {{\n  version = \"1.0.0\"\n  hashes = [\n{hashes}  ]\n}}\n"
+    )
+}
+
+const HEADER: &str = "\
+# This file is maintained automatically by \"terraform init\".
+# Manual edits may be lost in future updates.
+";
+
+/// Writes a root that requires some providers and locks others.
+fn write(lab: &Lab, root: &str, required: &[&str], entries: &[String]) {
+    let required: String = required
+        .iter()
+        .map(|name| format!("    {name} = {{\n      source = \"acme/{name}\"\n    }}\n"))
+        .collect();
+    let text = format!(
+        "terraform {{\n  backend \"local\" {{}}\n  required_providers {{\n{required}  }}\n}}\n"
+    );
+    lab.write(&format!("{root}/main.tf"), text);
+    if !entries.is_empty() {
+        lab.write(
+            &format!("{root}/{LOCK}"),
+            format!("{HEADER}{}", entries.concat()),
+        );
+    }
+}
+
+fn verify(lab: &Lab, more: &[&str]) -> Outcome {
+    lab.run(&[&["verify", "--no-state"], more].concat())
+}
+
+fn lines(outcome: &Outcome) -> usize {
+    outcome.stdout.lines().count() + outcome.stderr.lines().count()
+}
+
+const SEVEN: [&str; 7] = ["a", "b", "c", "d", "e", "f", "g"];
+
+#[test]
+fn seven_incomplete_providers_are_one_finding() {
+    let lab = Lab::new();
+    let entries = SEVEN.map(|name| entry(name, 1, 5));
+    write(&lab, "live", &SEVEN, &entries);
+    let outcome = verify(&lab, &["live"]);
+    assert_exit(&outcome, 1);
+    assert!(lines(&outcome) <= 14, "{outcome:#?}");
+    assert_data_eq!(
+        outcome.stdout,
+        str![[r#"
+warning[platforms-incomplete]: 4 of 5 wanted platforms are missing for 7 of 7 providers
+  --> live/.terraform.lock.hcl:4:1
+   |
+ 4 | provider "registry.terraform.io/acme/a" {
+16 | provider "registry.terraform.io/acme/b" {
+28 | provider "registry.terraform.io/acme/c" {
+40 | provider "registry.terraform.io/acme/d" {
+52 | provider "registry.terraform.io/acme/e" {
+... and 2 more
+   = note: 1 h1: recorded; its platform is unknown
+   = help: run `lockctl lock live` to add what is missing
+
+live/.terraform.lock.hcl: 7 warnings
+
+"#]]
+    );
+    let json = verify(&lab, &["live", "--format", "json"]);
+    assert_eq!(json.stdout.matches("\"platforms-incomplete\"").count(), 7);
+    let all = verify(&lab, &["live", "-v"]);
+    assert_eq!(all.stdout.matches("[platforms-incomplete]").count(), 7);
+}
+
+#[test]
+fn what_differs_between_providers_is_beside_each() {
+    let lab = Lab::new();
+    let entries = [entry("a", 1, 5), entry("b", 1, 0), entry("c", 3, 5)];
+    write(&lab, "live", &["a", "b", "c"], &entries);
+    let outcome = verify(&lab, &["live"]);
+    assert_exit(&outcome, 1);
+    assert_data_eq!(
+        outcome.stdout,
+        str![[r#"
+warning[platforms-incomplete]: 2 to 4 of 5 wanted platforms are missing for 3 of 3 providers
+  --> live/.terraform.lock.hcl:4:1
+   |
+ 4 | provider "registry.terraform.io/acme/a" {  <- 1 h1: recorded; its platform is unknown
+16 | provider "registry.terraform.io/acme/b" {  <- 1 h1: recorded; its platform is unknown; without one `terraform init` fails: Failed to install provider
+23 | provider "registry.terraform.io/acme/c" {  <- 3 h1: recorded; their platforms are unknown
+   = help: run `lockctl lock live` to add what is missing
+
+live/.terraform.lock.hcl: 3 warnings; 1 note (-v shows them)
+
+"#]]
+    );
+}
+
+#[test]
+fn findings_without_a_title_for_several_keep_their_own() {
+    let lab = Lab::new();
+    let text = |name: &str| entry(name, 5, 5);
+    write(&lab, "live", &[], &[text("a"), text("b"), text("c")]);
+    lab.write(
+        "live/main.tf",
+        "terraform {\n  required_providers {\n    a = {\n      source  = \"acme/a\"\n      version = \"~> 2.0\"\n    }\n    b = {\n      source  = \"acme/b\"\n      version = \"~> 3.0\"\n    }\n  }\n}\n",
+    );
+    let outcome = verify(&lab, &["live", "--only", "configuration"]);
+    assert_exit(&outcome, 1);
+    assert_data_eq!(
+        outcome.stdout,
+        str![[r#"
+error[version-outside-constraint]: The locked version does not meet a constraint of the configuration: 2 of 3 providers
+ --> live/main.tf:5:17: registry.terraform.io/acme/a is locked at 1.0.0, which a constraint does not allow (~> 2.0 is required here)
+ --> live/main.tf:9:17: registry.terraform.io/acme/b is locked at 1.0.0, which a constraint does not allow (~> 3.0 is required here)
+  = help: change the constraint, or delete the entry and run `lockctl lock live`
+
+warning[provider-not-required]: registry.terraform.io/acme/c is locked but not required
+  --> live/.terraform.lock.hcl:36:1
+   |
+36 | provider "registry.terraform.io/acme/c" {
+   | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ the configuration does not require it, and the state was left out
+   |
+   = help: run `lockctl lock live` to drop the entry, as `terraform init` does; until then `terraform init -lockfile=readonly` fails: Provider dependency changes detected
+
+live/.terraform.lock.hcl: 2 errors, 1 warning; 2 notes (-v shows them)
+
+"#]]
+    );
+}
+
+/// Twelve roots: two without a lock file, nine with incomplete ones, one that is as it should be.
+fn twelve_roots() -> Lab {
+    let lab = Lab::new();
+    for at in 0..12 {
+        let root = format!("live/{at:02}");
+        match at {
+            0 | 5 => write(&lab, &root, &["a"], &[]),
+            7 => write(&lab, &root, &["a"], &[entry("a", 5, 5)]),
+            _ => write(
+                &lab,
+                &root,
+                &["a", "b"],
+                &[entry("a", 1, 5), entry("b", 1 + at % 3, 5)],
+            ),
+        }
+    }
+    lab
+}
+
+#[test]
+fn many_roots_end_with_a_table_of_causes() {
+    let lab = twelve_roots();
+    let outcome = verify(&lab, &["-r"]);
+    assert_exit(&outcome, 1);
+    assert_data_eq!(
+        outcome.stdout,
+        str![[r#"
+error[lock-missing]: No lock file in 2 of 12 roots
+ --> live/00
+ --> live/05
+  = help: run `lockctl lock -r .` to create it
+
+warning[platforms-incomplete]: 2 to 4 of 5 wanted platforms are missing for 2 providers in 9 of 12 roots
+ --> live/01: acme/a, acme/b
+ --> live/02: acme/a, acme/b
+ --> live/03: acme/a, acme/b
+ --> live/04: acme/a, acme/b
+ --> live/06: acme/a, acme/b
+... and 4 more (-v shows each)
+  = help: run `lockctl lock -r .` to add what is missing
+
+rule                  severity  roots  providers  command
+lock-missing          error     2      -          lockctl lock -r .
+platforms-incomplete  warning   9      2          lockctl lock -r .
+
+12 roots: 1 clean, 11 with findings (2 errors, 18 warnings)
+
+"#]]
+    );
+    let json = verify(&lab, &["-r", "--format", "json"]);
+    assert_eq!(json.stdout.matches("\"platforms-incomplete\"").count(), 18);
+    let all = verify(&lab, &["-rv"]);
+    assert_eq!(all.stdout.matches("[platforms-incomplete]").count(), 18);
+    for at in 0..12 {
+        let verdict = format!("live/{at:02}/.terraform.lock.hcl: ");
+        assert!(all.stdout.contains(&verdict), "{}", all.stdout);
+    }
+}
+
+#[test]
+fn a_few_roots_share_a_finding_and_keep_their_verdicts() {
+    let lab = Lab::new();
+    write(&lab, "live/a", &["a"], &[entry("a", 1, 5)]);
+    write(&lab, "live/b", &["a", "b"], &[entry("a", 1, 5)]);
+    write(&lab, "live/c", &["a"], &[entry("a", 5, 5)]);
+    let outcome = verify(&lab, &["live/a", "live/b", "live/c"]);
+    assert_exit(&outcome, 1);
+    assert_data_eq!(
+        outcome.stdout,
+        str![[r#"
+warning[platforms-incomplete]: 4 of 5 wanted platforms are missing for registry.terraform.io/acme/a in 2 of 3 roots
+ --> live/a: acme/a
+ --> live/b: acme/a
+  = help: run `lockctl lock live/a live/b live/c` to add what is missing
+
+live/a/.terraform.lock.hcl: 1 warning
+
+live/b
+error[provider-not-locked]: registry.terraform.io/acme/b is required but not locked
+ --> live/b/main.tf:7:5
+  |
+7 |     b = {
+  |     ^ required here
+  |
+  = help: run `lockctl lock live/b`
+
+live/b/.terraform.lock.hcl: 1 error, 1 warning
+
+live/c/.terraform.lock.hcl: ok; 1 provider, h1: hashes for 5 platforms, by count, no package installed
+3 roots: 1 clean, 2 with findings (1 error, 2 warnings)
+
+"#]]
+    );
+}
+
+#[test]
+fn a_fault_in_a_shared_module_is_shown_once() {
+    let lab = Lab::new();
+    lab.write("modules/m/main.tf", "variable \"x\" {\n  oops = 1\n}\n");
+    for root in ["live/a", "live/b"] {
+        write(&lab, root, &["a"], &[entry("a", 5, 5)]);
+        lab.write(
+            &format!("{root}/m.tf"),
+            "module \"m\" {\n  source = \"../../modules/m\"\n}\n",
+        );
+    }
+    let outcome = verify(&lab, &["-r"]);
+    assert_exit(&outcome, 2);
+    assert_data_eq!(
+        outcome.stdout,
+        str![[r#"
+error[unsupported-item]: Unsupported argument
+ --> live/a/../../modules/m/main.tf:2:3
+  |
+2 |   oops = 1  <- Terraform has no such argument here
+  = note: in the roots live/a, live/b
+
+live/a/.terraform.lock.hcl: 1 error; not everything could be checked; 1 note (-v shows them)
+live/b/.terraform.lock.hcl: 1 error; not everything could be checked; 1 note (-v shows them)
+2 roots: 2 failed (1 error)
+
+"#]]
+    );
+}
+
+/// The commands of the table are tried: after them there is nothing left to report.
+#[test]
+fn the_commands_of_the_table_fix_all_roots() {
+    let lab = twelve_roots();
+    for name in ["a", "b"] {
+        for platform in ["linux_amd64", "darwin_arm64"] {
+            let package = format!("registry.terraform.io/acme/{name}/1.0.0/{platform}");
+            lab.unpacked("mirror", &package, &format!("{name} {platform}"));
+        }
+    }
+    // What was recorded is of no package here.
+    for at in 0..12 {
+        let path = lab.path(&format!("live/{at:02}/{LOCK}"));
+        if at % 5 != 0 {
+            let entry = |name| entry(name, 0, 0).replace("  hashes = [\n  ]\n", "");
+            let text = format!("{HEADER}{}{}", entry("a"), entry("b"));
+            std::fs::write(path, text).expect("written");
+        }
+    }
+    let platforms = ["--platform", "linux_amd64,darwin_arm64"];
+    let before = verify(&lab, &[&["-r"], &platforms[..]].concat());
+    assert_exit(&before, 1);
+    let table = before.stdout.lines();
+    let table = table.skip_while(|line| !line.starts_with("rule "));
+    let commands: std::collections::BTreeSet<&str> = table
+        .filter_map(|line| line.find("lockctl ").map(|at| &line[at..]))
+        .collect();
+    assert!(!commands.is_empty(), "{}", before.stdout);
+    for command in commands {
+        let words: Vec<&str> = command.split(' ').skip(1).collect();
+        let words = [&words[..], &["--no-state", "--fs-mirror", "mirror"]].concat();
+        assert_exit(&lab.run(&words), 0);
+    }
+    let after = verify(&lab, &[&["-r"], &platforms[..]].concat());
+    assert_exit(&after, 0);
+}
