@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
-use clap::{ArgAction, Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
+use clap::{
+    ArgAction, Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum,
+};
 
 use crate::cli::Command;
-
 use crate::cli::diff::Diff;
 use crate::cli::explain::Explain;
 use crate::cli::fmt::Fmt;
@@ -31,10 +32,15 @@ use crate::report::graph::Language;
 use crate::report::{CHECK_FORMATS, CheckFormat};
 use crate::verify::Group;
 
-/// Resolves, locks, verifies and explains the provider dependencies of Terraform and OpenTofu
+/// Lock, verify and explain the provider dependencies of Terraform and OpenTofu
 #[derive(Clone, Debug, Parser)]
-// Without its own name for usage texts, the file name of the program would stand there: lockctl.exe.
-#[command(name = "lockctl", bin_name = "lockctl", version)]
+// Without its own name, usage texts would have the file name of the program: lockctl.exe.
+#[command(name = "lockctl", bin_name = "lockctl", version, before_help = examples(&[
+    ("lockctl verify -r", "check all lock files below, as in CI"),
+    ("lockctl lock --platform linux_amd64,darwin_arm64", "for these platforms"),
+    ("lockctl diff main...HEAD", "explain what a branch changed"),
+    ("lockctl explain", "list the pages on topics and rules"),
+]))]
 pub(super) struct CommandLine {
     #[command(flatten)]
     pub(super) common: Common,
@@ -44,36 +50,61 @@ pub(super) struct CommandLine {
 
 /// What every command takes.
 #[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Options of every command")]
+#[command(next_help_heading = "Common options")]
 pub(super) struct Common {
-    /// Act as if started in this directory
-    #[arg(short = 'C', long, global = true, value_name = "DIR")]
+    /// Run as if started in this directory
+    #[arg(
+        short = 'C',
+        long,
+        global = true,
+        hide_short_help = true,
+        value_name = "DIR"
+    )]
     pub(super) chdir: Option<PathBuf>,
     /// Whose rules apply: auto, terraform, opentofu, or with a version, as in terraform@1.11
-    #[arg(long, global = true, default_value = "auto", hide_default_value = true)]
+    ///
+    /// `auto` decides by the project file, the lock file and the files of the root; see `lockctl
+    /// explain flavors`.
+    #[arg(
+        long,
+        global = true,
+        hide_short_help = true,
+        default_value = "auto",
+        hide_default_value = true
+    )]
     pub(super) flavor: FlavorChoice,
-    /// How results are printed: for people, or as one JSON object; by `verify`, `diff` and `explain`
-    /// as Markdown; by `verify` as SARIF, as a JUnit report or as annotations of GitHub Actions; by
-    /// `tree` as a picture to draw
-    #[arg(long, global = true, default_value = "human", value_parser = one_of(Format::all()))]
+    /// How results are printed; see `lockctl explain formats`
+    #[arg(
+        long,
+        global = true,
+        hide_short_help = true,
+        default_value = "human",
+        value_parser = one_of(Format::all())
+    )]
     pub(super) format: Format,
     /// When colours are used; auto: on a terminal, unless `NO_COLOR` is set
-    #[arg(long, global = true, value_enum, default_value_t = When::Auto)]
+    #[arg(long, global = true, hide_short_help = true, value_enum, default_value_t = When::Auto)]
     pub(super) color: When,
     /// Print results only, no remarks
-    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    #[arg(
+        short,
+        long,
+        global = true,
+        hide_short_help = true,
+        conflicts_with = "verbose"
+    )]
     pub(super) quiet: bool,
     /// Print more: notes, single hashes, packages, requests
-    #[arg(short, long, global = true, action = ArgAction::SetTrue)]
+    #[arg(short, long, global = true, hide_short_help = true, action = ArgAction::SetTrue)]
     pub(super) verbose: bool,
-    /// Ask nobody over the network
-    #[arg(long, global = true)]
+    /// Make no network requests
+    #[arg(long, global = true, hide_short_help = true)]
     pub(super) offline: bool,
     /// Use this project file instead of every .lockctl.hcl
-    #[arg(long, global = true, value_name = "FILE")]
+    #[arg(long, global = true, hide_short_help = true, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
-    /// Read this CLI configuration of Terraform or OpenTofu instead of the usual ones
-    #[arg(long, global = true, value_name = "FILE")]
+    /// Read this CLI configuration instead of that of Terraform or OpenTofu
+    #[arg(long, global = true, hide_short_help = true, value_name = "FILE")]
     pub(super) cli_config: Option<PathBuf>,
 }
 
@@ -117,8 +148,8 @@ pub(super) enum FormatKind {
     Graphs,
 }
 
-/// Defines the commands, one line each: its arguments, its name, which formats it prints beside text
-/// for people and JSON. The doc comment of the arguments is its help.
+/// Defines the commands, one line each: its arguments, its name, and the formats that it prints beside
+/// text for people and JSON. The comment on the arguments is its help.
 macro_rules! commands {
     ($($name:ident = $typed:literal, [$($kind:ident),*];)*) => {
         #[derive(Clone, Debug, Subcommand)]
@@ -142,7 +173,7 @@ macro_rules! commands {
             }
         }
 
-        /// Every command with the formats that only some know.
+        /// Every command with the formats that only some print.
         const COMMANDS: &[(&str, &[FormatKind])] =
             &[$(($typed, &[$(FormatKind::$kind),*])),*];
     };
@@ -167,20 +198,78 @@ commands! {
     Man = "man", [];
 }
 
+/// What `-h` says about the options that every command takes.
+const COMMON_OPTIONS: &str = "\
+Common options: -C, --flavor, --format, --color, -q, -v, --offline, … see --help";
+
+/// What follows the options with `--help`.
+const MORE: &str = "`lockctl explain` lists pages on exit codes, output formats, the project file and \
+                    others.";
+
+/// The order of a help text: examples come first.
+const TEMPLATE: &str = "\
+{about-with-newline}
+{before-help}{usage-heading} {usage}
+
+{all-args}{after-help}";
+
+/// Returns the definition of the program, in which each command lists its own formats.
+pub(super) fn definition() -> clap::Command {
+    let program = CommandLine::command();
+    let format = program.get_arguments().find(|arg| arg.get_id() == "format");
+    let format = format.expect("every command takes it").clone();
+    let program = COMMANDS.iter().fold(program, |program, (name, kinds)| {
+        let own = Format::all().filter(|(_, format)| format.is_one_of(kinds));
+        let mut format = format.clone().value_parser(one_of(own));
+        if !kinds.is_empty() {
+            format = format
+                .hide_short_help(false)
+                .help_heading(None)
+                .display_order(1);
+        }
+        program.mut_subcommand(name, |command| command.arg(format))
+    });
+    laid_out(program)
+}
+
+/// Gives a command, and those below it, the layout of help texts.
+fn laid_out(command: clap::Command) -> clap::Command {
+    command
+        .help_template(TEMPLATE)
+        .after_help(COMMON_OPTIONS)
+        .after_long_help(MORE)
+        .mut_subcommands(laid_out)
+}
+
+/// Lists examples for a help text: commands, and what each is for.
+pub(in crate::cli) fn examples(rows: &[(&str, &str)]) -> String {
+    let width = rows.iter().map(|(command, _)| command.len()).max();
+    let width = width.unwrap_or_default();
+    let lines = rows
+        .iter()
+        .map(|(command, purpose)| format!("\n  {command:width$}  {purpose}"));
+    format!("Examples:{}", lines.collect::<String>())
+}
+
 /// How configuration is read.
 #[derive(Clone, Debug, Args)]
 pub(super) struct Configuration {
-    /// Look for test files in this directory of the root, not in tests
+    /// Look for test files in this directory of the root [default: tests]
     #[arg(long, value_name = "DIR")]
     pub(super) test_directory: Option<PathBuf>,
-    /// Fail if a module cannot be seen
+    /// Fail if a module is not visible
+    ///
+    /// A module is not visible if it is not installed, or if its source has to be computed.
     #[arg(long)]
     pub(super) strict_modules: bool,
-    /// Do not read the state: what only it needs counts as needed by nothing
+    /// Do not read the state
+    ///
+    /// Providers that only the state requires count as not required.
     #[arg(long)]
     pub(super) no_state: bool,
-    /// Read and write nothing outside of this directory, whatever paths and links say; files that are
-    /// named by an option may lie elsewhere
+    /// Read and write nothing outside of this directory
+    ///
+    /// This holds whatever `..` and symbolic links say. Files that an option names may be elsewhere.
     #[arg(long, value_name = "DIR")]
     pub(super) confine: Option<PathBuf>,
 }
@@ -190,16 +279,20 @@ pub(super) struct Roots {
     /// Root module directories [default: the working directory]
     #[arg(value_name = "ROOT")]
     roots: Vec<PathBuf>,
-    /// Find the roots in each ROOT and below: directories with a lock file or a backend, and those
-    /// that the project file names
+    /// Find the roots in each ROOT and below
+    ///
+    /// A root is a directory with a lock file or a backend, or one that the project file names; see
+    /// `lockctl explain roots`.
     #[arg(short, long)]
     pub(super) recursive: bool,
 }
 
 #[derive(Clone, Debug, Args)]
 pub(super) struct Platforms {
-    /// Wanted platforms: OS_ARCH, common, all, current or locked (repeat, or separate by commas)
-    /// [default: those of the project file, else common]
+    /// Wanted platforms, separated by commas [default: those of the project file, else common]
+    ///
+    /// A platform is OS_ARCH, as in linux_amd64, or one of common (linux and darwin on amd64 and arm64,
+    /// windows on amd64), all, current and locked. The option may be repeated.
     #[arg(long = "platform", value_delimiter = ',', value_name = "PLATFORM")]
     pub(super) platforms: Vec<PlatformArg>,
 }
@@ -219,21 +312,17 @@ impl CommandLine {
     /// # Errors
     /// With what is to be printed instead: help, the version, or what is wrong.
     pub(super) fn read(args: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
-        let line = Self::try_parse_from(args)?;
-        let format = line.common.format;
-        let text = match (format.check(line.command.name()), &line.command) {
-            (Err(commands), _) => {
-                let name = format.name();
-                format!("'--format {name}' is a format of {commands} only")
-            }
+        let line = Self::from_arg_matches(&definition().try_get_matches_from(args)?)?;
+        let text = match (line.common.format.check(line.command.name()), &line.command) {
+            (Err(text), _) => text,
             (_, Typed::Verify(args))
                 if line.common.offline && args.groups().wants(Group::Upstream) =>
             {
-                "'--upstream' asks registries, and '--offline' forbids that".to_owned()
+                "'--upstream' needs the network, and '--offline' forbids requests".to_owned()
             }
             _ => return Ok(line),
         };
-        Err(Self::command().error(ErrorKind::ArgumentConflict, text))
+        Err(definition().error(ErrorKind::ArgumentConflict, text))
     }
 }
 
@@ -260,32 +349,34 @@ impl Format {
         own.expect("every format has a name")
     }
 
-    /// Makes sure that a command knows the format.
+    /// Returns whether a command prints it that prints these beside text for people and JSON.
+    fn is_one_of(self, kinds: &[FormatKind]) -> bool {
+        match self {
+            Self::Human | Self::Json => true,
+            Self::Markdown => kinds.contains(&FormatKind::Prose),
+            Self::Checks(_) => kinds.contains(&FormatKind::Checks),
+            Self::Graph(_) => kinds.contains(&FormatKind::Graphs),
+        }
+    }
+
+    /// Makes sure that a command prints the format, which may be typed before its name.
     ///
     /// # Errors
-    /// With the commands that do.
+    /// With the formats that it prints.
     fn check(self, command: &str) -> Result<(), String> {
-        let kind = match self {
-            Self::Human | Self::Json => return Ok(()),
-            Self::Markdown => FormatKind::Prose,
-            Self::Checks(_) => FormatKind::Checks,
-            Self::Graph(_) => FormatKind::Graphs,
-        };
-        let knowing = COMMANDS.iter().filter(|(_, kinds)| kinds.contains(&kind));
-        let mut names: Vec<&str> = knowing.map(|(name, _)| *name).collect();
-        if names.contains(&command) {
+        let mut commands = COMMANDS.iter();
+        let found = commands.find(|(name, _)| *name == command);
+        let (_, kinds) = found.expect("every command is in the table");
+        if self.is_one_of(kinds) {
             return Ok(());
         }
-        names.sort_unstable();
-        let names: Vec<String> = names
-            .iter()
-            .map(|name| format!("`lockctl {name}`"))
-            .collect();
-        Err(match names.split_last() {
-            Some((last, [])) => last.clone(),
-            Some((last, others)) => format!("{} and {last}", others.join(", ")),
-            None => "no command".to_owned(),
-        })
+        let own = Self::all().filter(|(_, format)| format.is_one_of(kinds));
+        let names: Vec<&str> = own.map(|(name, _)| name).collect();
+        let (name, names) = (self.name(), names.join(", "));
+        Err(format!(
+            "invalid value '{name}' for '--format <FORMAT>' of 'lockctl {command}'\n  \
+             [possible values: {names}]"
+        ))
     }
 }
 
@@ -367,7 +458,68 @@ mod tests {
 
     #[test]
     fn the_definition_is_sound() {
-        CommandLine::command().debug_assert();
+        definition().debug_assert();
+    }
+
+    /// Every example can be parsed; what a shell does with it comes after ` | ` or ` > `.
+    #[test]
+    fn examples_can_be_typed() {
+        fn check(command: &clap::Command, examples: &mut usize) {
+            let text = command.get_before_help().map(ToString::to_string);
+            for line in text.iter().flat_map(|text| text.lines().skip(1)) {
+                let (line, _) = line.trim().split_once("  ").expect("a purpose");
+                let typed = line.split(['|', '>']).next().unwrap_or_default();
+                let read = CommandLine::read(typed.split_whitespace().map(OsString::from));
+                assert!(read.is_ok(), "{line}: {:?}", read.err());
+                assert!(line.chars().count() <= 78, "{line}");
+                *examples += 1;
+            }
+            for below in command.get_subcommands() {
+                check(below, examples);
+            }
+        }
+        let (program, mut examples) = (definition(), 0);
+        check(&program, &mut examples);
+        assert!(examples > COMMANDS.len());
+        for (name, _) in COMMANDS {
+            let command = program.find_subcommand(name).expect("it is defined");
+            assert!(
+                command.get_before_help().is_some() || *name == "git-textconv",
+                "{name}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_command_takes_only_the_formats_that_it_prints() {
+        let refused = |args: &[&str]| {
+            let args = args.iter().map(OsString::from);
+            CommandLine::read(args).expect_err("refused").to_string()
+        };
+        let after = refused(&["lockctl", "lock", "--format", "sarif"]);
+        assert!(after.contains("[possible values: human, json]"), "{after}");
+        let before = refused(&["lockctl", "--format", "sarif", "lock"]);
+        assert!(
+            before.contains("[possible values: human, json]"),
+            "{before}"
+        );
+        let nested = refused(&["lockctl", "git", "status", "--format", "dot"]);
+        assert!(
+            nested.contains("[possible values: human, json]"),
+            "{nested}"
+        );
+        let tree = refused(&["lockctl", "tree", "--format", "markdown"]);
+        assert!(
+            tree.contains("[possible values: human, json, mermaid, dot]"),
+            "{tree}"
+        );
+        for line in [
+            ["lockctl", "verify", "--format", "sarif"],
+            ["lockctl", "--format", "sarif", "verify"],
+        ] {
+            let read = CommandLine::read(line.iter().map(OsString::from)).expect("accepted");
+            assert_eq!(read.common.format.name(), "sarif");
+        }
     }
 
     #[test]
@@ -380,7 +532,7 @@ mod tests {
             "--platform",
             "all",
         ];
-        let parsed = CommandLine::try_parse_from(line).expect("valid");
+        let parsed = CommandLine::read(line.map(OsString::from)).expect("valid");
         let Typed::Lock(lock) = parsed.command else {
             panic!("lock was typed")
         };

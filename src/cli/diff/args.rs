@@ -4,26 +4,32 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-/// Explain what changed between two lock files, or in all of a git repository, and whether it is
-/// alarming
+use crate::cli::args::examples;
+
+/// Explain what changed in lock files, and whether it is alarming
 #[derive(Clone, Debug, Args)]
+#[command(before_help = examples(&[
+    ("lockctl diff", "since the last commit"),
+    ("lockctl diff main...HEAD", "what this branch changed"),
+    ("lockctl diff main...HEAD --format markdown", "the same, for a pull request"),
+    ("lockctl diff old.hcl new.hcl --fail-on danger", "two files; fail on danger"),
+]))]
 pub(in crate::cli) struct Diff {
-    /// The lock file before, its directory, or a revision: REV, A..B or A...B of a git repository
-    /// [default: HEAD]
+    /// The lock file before, its directory, or a git revision: REV, A..B or A...B [default: HEAD]
     #[arg(value_name = "OLD")]
     pub(in crate::cli) old: Option<PathBuf>,
-    /// The lock file now, its directory, or a revision [default: the work tree]
+    /// The lock file now, its directory, or a git revision [default: the working tree]
     #[arg(value_name = "NEW", conflicts_with = "staged")]
     pub(in crate::cli) new: Option<PathBuf>,
-    /// Compare with what the next commit will hold
+    /// Compare with the index: what the next commit contains
     #[arg(long, alias = "cached")]
     pub(in crate::cli) staged: bool,
-    /// Exit with 1 if a change is as risky as this, or worse
+    /// Exit with code 1 if a change has this risk or a higher one
     #[arg(long, value_enum, value_name = "RISK")]
     pub(in crate::cli) fail_on: Option<FailOn>,
 }
 
-/// From which risk on a change is a bad answer.
+/// The lowest risk that makes a change a bad answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(in crate::cli) enum FailOn {
     Warning,

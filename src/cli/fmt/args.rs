@@ -2,14 +2,18 @@
 
 use clap::Args;
 
-use crate::cli::args::Roots;
+use crate::cli::args::{Roots, examples};
 
 /// Rewrite lock files in canonical form
 #[derive(Clone, Debug, Args)]
+#[command(before_help = examples(&[
+    ("lockctl fmt", "rewrite the lock file of this directory"),
+    ("lockctl fmt -r --check", "check all lock files below"),
+]))]
 pub(in crate::cli) struct Fmt {
     #[command(flatten)]
     pub(in crate::cli) roots: Roots,
-    /// Write nothing; exit with 1 if a lock file is not canonical
+    /// Write nothing; exit with code 1 if a lock file is not canonical
     #[arg(long)]
     pub(in crate::cli) check: bool,
 }

@@ -1,14 +1,14 @@
 //! `lockctl completions`, `lockctl man`: files for shells and for `man`, made from the definitions of
 //! the arguments, so that they cannot fall behind them.
 
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use clap::{Args, CommandFactory as _};
+use clap::Args;
 use clap_complete::Shell;
 use clap_mangen::Man as ManPage;
 
-use crate::cli::args::{CommandLine, Common};
+use crate::cli::args::{Common, definition, examples};
 use crate::cli::{Command, Stderr, World};
 use crate::diag::counted;
 use crate::report::{CommandResult, Failure, Subject};
@@ -22,14 +22,22 @@ const MAX_PAGE_BYTES: u64 = 1024 * 1024;
 
 /// Print a completion script for a shell
 #[derive(Clone, Debug, Args)]
+#[command(before_help = examples(&[
+    ("lockctl completions bash > ~/.bash_completion.d/lockctl", "for bash"),
+    ("lockctl completions fish > ~/.config/fish/completions/lockctl.fish", "for fish"),
+]))]
 pub(in crate::cli) struct Completions {
     /// The shell that reads the script
     #[arg(value_enum, value_name = "SHELL")]
     shell: Shell,
 }
 
-/// Print the manual page of a command, or write those of all commands
+/// Print the manual page of a command, or write those of all
 #[derive(Clone, Debug, Args)]
+#[command(before_help = examples(&[
+    ("lockctl man verify | man -l -", "show the manual page of a command"),
+    ("lockctl man --dir /usr/local/share/man/man1", "write the pages of all commands"),
+]))]
 pub(in crate::cli) struct Man {
     /// The command that the page is about, as in `lockctl man git install` [default: lockctl itself]
     #[arg(value_name = "COMMAND")]
@@ -53,12 +61,7 @@ impl Command for Man {
 /// Prints the completion script of a shell.
 pub(in crate::cli) fn completions(args: &Completions) -> CommandResult {
     let mut script = Vec::new();
-    clap_complete::generate(
-        args.shell,
-        &mut CommandLine::command(),
-        PROGRAM,
-        &mut script,
-    );
+    clap_complete::generate(args.shell, &mut definition(), PROGRAM, &mut script);
     CommandResult::of("completions", Subject::Text(script))
 }
 
@@ -84,8 +87,8 @@ pub(in crate::cli) fn man(common: &Common, args: &Man, world: World<'_>) -> Comm
 
 /// Returns the definition of the program, in which each command knows its full name.
 fn built() -> clap::Command {
-    // `lockctl help` has nothing of its own to say, in a page for each command.
-    let mut program = CommandLine::command().disable_help_subcommand(true);
+    // `lockctl help` needs no page for each command.
+    let mut program = definition().disable_help_subcommand(true);
     program.build();
     program
 }
@@ -145,10 +148,30 @@ fn put(path: &Path, bytes: &[u8], disk: &dyn Disk) -> io::Result<()> {
 
 /// Renders the page of one command.
 fn page(command: &clap::Command) -> Vec<u8> {
+    let page = ManPage::new(command.clone()).source(concat!("lockctl ", env!("CARGO_PKG_VERSION")));
     let mut bytes = Vec::new();
-    ManPage::new(command.clone())
-        .source(concat!("lockctl ", env!("CARGO_PKG_VERSION")))
-        .render(&mut bytes)
-        .expect("a Vec takes all bytes");
+    render(&page, command, &mut bytes).expect("a Vec takes all bytes");
     bytes
+}
+
+/// Writes a page, with the examples of the help text before the options.
+fn render(page: &ManPage, command: &clap::Command, out: &mut Vec<u8>) -> io::Result<()> {
+    page.render_title(out)?;
+    page.render_name_section(out)?;
+    page.render_synopsis_section(out)?;
+    page.render_description_section(out)?;
+    if let Some(text) = command.get_before_help() {
+        let text = text.to_string().replace('\\', "\\e").replace('-', "\\-");
+        let (_, lines) = text.split_once('\n').unwrap_or_default();
+        write!(out, ".SH EXAMPLES\n.nf\n{lines}\n.fi\n")?;
+    }
+    page.render_options_section(out)?;
+    if command.has_subcommands() {
+        page.render_subcommands_section(out)?;
+    }
+    page.render_extra_section(out)?;
+    match command.get_version() {
+        Some(_) => page.render_version_section(out),
+        None => Ok(()),
+    }
 }

@@ -4,8 +4,15 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-/// Wire lockctl into git: merge driver, diff driver, attributes
+use crate::cli::args::examples;
+
+/// Set up git to merge and show lock files with lockctl
 #[derive(Clone, Debug, Args)]
+#[command(before_help = examples(&[
+    ("lockctl git install", "set up this repository"),
+    ("lockctl git install --global", "set up all repositories of the user"),
+    ("lockctl git status", "show what is set up"),
+]))]
 pub(in crate::cli) struct Git {
     #[command(subcommand)]
     pub(in crate::cli) command: GitCommand,
@@ -13,11 +20,11 @@ pub(in crate::cli) struct Git {
 
 #[derive(Clone, Debug, Subcommand)]
 pub(in crate::cli) enum GitCommand {
-    /// Make git merge and show lock files with lockctl
+    /// Write the settings of git and .gitattributes
     Install(Wire),
-    /// Take back what `install` wrote
+    /// Remove what `install` wrote
     Uninstall(Wire),
-    /// Show what is in force in the repository; exit with 1 unless all of it is
+    /// Show what is set up; exit with code 1 unless all of it is
     Status,
 }
 
@@ -31,7 +38,7 @@ pub(in crate::cli) struct Wire {
     pub(in crate::cli) dry_run: bool,
 }
 
-/// Print a lock file for people, one fact a line (a diff driver of git)
+/// Print a lock file with one fact per line, as a diff driver of git
 #[derive(Clone, Debug, Args)]
 pub(in crate::cli) struct GitTextconv {
     /// A lock file

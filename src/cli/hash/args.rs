@@ -4,8 +4,14 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::cli::args::examples;
+
 /// Print the hashes of packages: zip files or unpacked directories
 #[derive(Clone, Debug, Args)]
+#[command(before_help = examples(&[
+    ("lockctl hash terraform-provider-null_3.2.3_linux_amd64.zip", "print zh: and h1:"),
+    ("lockctl hash --files ./package", "the digest of each file, too"),
+]))]
 pub(in crate::cli) struct Hash {
     /// Zip files or unpacked directories
     #[arg(required = true, value_name = "PATH")]

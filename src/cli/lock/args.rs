@@ -5,10 +5,15 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::cli::args::{Configuration, Platforms, Roots, jobs};
+use crate::cli::args::{Configuration, Platforms, Roots, examples, jobs};
 
-/// Create or complete the lock file: versions, constraints, hashes of all wanted platforms
+/// Create or complete the lock file for all wanted platforms
 #[derive(Clone, Debug, Args)]
+#[command(before_help = examples(&[
+    ("lockctl lock", "for the common platforms"),
+    ("lockctl lock --platform linux_amd64,darwin_arm64", "for these platforms only"),
+    ("lockctl lock -r --check", "check all roots below"),
+]))]
 pub(in crate::cli) struct Lock {
     #[command(flatten)]
     pub(in crate::cli) roots: Roots,
@@ -16,17 +21,17 @@ pub(in crate::cli) struct Lock {
     pub(in crate::cli) configuration: Configuration,
     #[command(flatten)]
     pub(in crate::cli) platforms: Platforms,
-    /// Take packages from this directory, laid out as a filesystem mirror [default: registries]
+    /// Take packages from this filesystem mirror [default: registries]
     #[arg(long, value_name = "DIR")]
     pub(in crate::cli) fs_mirror: Option<PathBuf>,
-    /// Write nothing; exit with 1 if the lock file would change
+    /// Write nothing; exit with code 1 if the lock file would change
     #[arg(long)]
     pub(in crate::cli) check: bool,
     /// Write nothing; show what would change
     #[arg(long)]
     pub(in crate::cli) dry_run: bool,
-    /// How many packages are downloaded or hashed at once [default: 8 downloads, and as many
-    /// packages hashed as there are cores]
+    /// How many packages are downloaded or hashed at once [default: 8 downloads, a
+    /// hash per core]
     #[arg(long, value_name = "N", value_parser = jobs)]
     pub(in crate::cli) jobs: Option<NonZeroUsize>,
 }

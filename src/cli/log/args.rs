@@ -4,13 +4,18 @@ use std::borrow::Cow;
 
 use clap::Args;
 
-use crate::cli::args::Roots;
+use crate::cli::args::{Roots, examples};
 
-/// Show the history of a provider, or of all, in the lock file of a git repository
+/// Show the history of providers in the lock files of a git repository
 #[derive(Clone, Debug, Args)]
+#[command(before_help = examples(&[
+    ("lockctl log", "all providers"),
+    ("lockctl log hashicorp/aws live/prod", "one provider in one root"),
+]))]
 pub(in crate::cli) struct Log {
-    /// The provider, as in hashicorp/aws; a type alone stands for every provider of that type, and
-    /// what begins with a dot or a slash is a ROOT [default: all providers]
+    /// The provider, as in hashicorp/aws, or a type, as in aws [default: all providers]
+    ///
+    /// An argument that begins with a dot or a slash is a ROOT.
     #[arg(value_name = "ADDR")]
     provider: Option<String>,
     #[command(flatten)]

@@ -4,10 +4,15 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use crate::cli::args::examples;
 use crate::review::{self, MARKER_SIZE};
 
-/// Merge three versions of a lock file, entry by entry (a merge driver of git)
+/// Merge three versions of a lock file, as a merge driver of git
 #[derive(Clone, Debug, Args)]
+#[command(before_help = examples(&[
+    ("lockctl merge base.hcl ours.hcl theirs.hcl", "write the result to ours.hcl"),
+    ("lockctl git install", "let git do this in every merge"),
+]))]
 pub(in crate::cli) struct Merge {
     /// The lock file that both sides started from (%O of git)
     #[arg(value_name = "BASE")]
@@ -20,36 +25,36 @@ pub(in crate::cli) struct Merge {
     pub(in crate::cli) theirs: PathBuf,
     #[command(flatten)]
     pub(in crate::cli) policy: Policy,
-    /// Where the lock file lies, for messages (%P) [default: OURS]
+    /// The path of the lock file, for messages (%P) [default: OURS]
     #[arg(long, value_name = "PATH")]
     pub(in crate::cli) path: Option<PathBuf>,
-    /// How conflicts are marked; all but `merge` show the base [default: as git's configuration says,
-    /// else merge]
+    /// How conflicts are marked; all but `merge` show the base [default: as configured in git]
     #[arg(long, value_enum, value_name = "STYLE")]
     pub(in crate::cli) conflict_style: Option<Style>,
-    /// How many characters a marker has, at least 7 (%L)
+    /// How many characters a conflict marker has, at least 7 (%L)
     #[arg(long, value_name = "N", default_value_t = MARKER_SIZE)]
     pub(in crate::cli) marker_size: usize,
-    /// What stands behind the marker of our side (%X)
+    /// The text after the marker of our side (%X)
     #[arg(long, value_name = "TEXT", default_value = "ours", value_parser = label)]
     pub(in crate::cli) label_ours: Label,
-    /// What stands behind the marker of the base (%S)
+    /// The text after the marker of the base (%S)
     #[arg(long, value_name = "TEXT", default_value = "base", value_parser = label)]
     pub(in crate::cli) label_base: Label,
-    /// What stands behind the marker of their side (%Y)
+    /// The text after the marker of their side (%Y)
     #[arg(long, value_name = "TEXT", default_value = "theirs", value_parser = label)]
     pub(in crate::cli) label_theirs: Label,
 }
 
 #[derive(Clone, Copy, Debug, Args)]
 pub(in crate::cli) struct Policy {
-    /// Which version is taken where both sides moved a provider: the newer one if both moved up,
-    /// that of a side, or none, which leaves a conflict
+    /// Which version is taken if both sides moved a provider
+    ///
+    /// `newest` takes the newer version if both moved up; `fail` leaves a conflict.
     #[arg(long, value_enum, value_name = "SIDE", default_value_t = Prefer::Newest)]
     prefer: Prefer,
 }
 
-/// Which version is taken where both sides moved a provider.
+/// Which version is taken if both sides moved a provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Prefer {
     Newest,
@@ -66,7 +71,7 @@ pub(in crate::cli) enum Style {
     Zdiff3,
 }
 
-/// What stands behind a marker; `None` if a version of git does not know the placeholder.
+/// The text after a marker; `None` if a version of git does not replace the placeholder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::cli) struct Label(Option<String>);
 

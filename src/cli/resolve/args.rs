@@ -2,11 +2,15 @@
 
 use clap::Args;
 
-use crate::cli::args::Roots;
+use crate::cli::args::{Roots, examples};
 use crate::cli::merge::args::Policy;
 
-/// Merge lock files in which git left conflict markers, entry by entry
+/// Merge lock files with conflict markers, entry by entry
 #[derive(Clone, Debug, Args)]
+#[command(before_help = examples(&[
+    ("lockctl resolve", "the lock file of this directory"),
+    ("lockctl resolve -r --prefer theirs", "all below; their version where both sides moved"),
+]))]
 pub(in crate::cli) struct Resolve {
     #[command(flatten)]
     pub(in crate::cli) roots: Roots,

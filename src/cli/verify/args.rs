@@ -5,12 +5,18 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::cli::args::{Configuration, Platforms, Roots, jobs, one_of};
+use crate::cli::args::{Configuration, Platforms, Roots, examples, jobs, one_of};
 use crate::verify::fix::Extent;
 use crate::verify::{Group, Groups};
 
-/// Check the lock file against configuration, platforms and installed packages
+/// Check the lock file against configuration, platforms and packages
 #[derive(Clone, Debug, Args)]
+#[command(before_help = examples(&[
+    ("lockctl verify", "the root in this directory"),
+    ("lockctl verify -r --format github", "all roots below, as annotations of GitHub Actions"),
+    ("lockctl verify --matrix", "predict what init, plan and validate will do"),
+    ("lockctl verify --fix", "apply safe fixes first"),
+]))]
 pub(in crate::cli) struct Verify {
     #[command(flatten)]
     pub(in crate::cli) roots: Roots,
@@ -18,23 +24,29 @@ pub(in crate::cli) struct Verify {
     pub(in crate::cli) configuration: Configuration,
     #[command(flatten)]
     pub(in crate::cli) platforms: Platforms,
-    /// Check packages in this directory too, laid out as a filesystem mirror (repeat for several)
+    /// Also check the packages in this filesystem mirror (may be repeated)
     #[arg(long = "fs-mirror", value_name = "DIR")]
     pub(in crate::cli) fs_mirrors: Vec<PathBuf>,
-    /// Check this package too: a zip, an unpacked directory, or a directory full of packages
-    /// (repeat for several)
+    /// Also check this package: a zip or an unpacked directory (may be repeated)
+    ///
+    /// It may also be a directory of packages.
     #[arg(long = "package", value_name = "PATH")]
     pub(in crate::cli) packages: Vec<PathBuf>,
-    /// Also foretell, for each provider and wanted platform, what init, plan and validate will do
+    /// Also predict what init, plan and validate will do
+    ///
+    /// There is a line for each provider and wanted platform; see `lockctl explain matrix`.
     #[arg(long)]
     pub(in crate::cli) matrix: bool,
-    /// Also ask the registry of each provider: compare the recorded hashes with the signed list of the
-    /// release and its key with the pinned one, and look for newer patches
+    /// Also compare hashes and keys with those of the registries
+    ///
+    /// Fetches the signed list of each locked release, and no package. It finds unknown and missing
+    /// hashes, withdrawn versions, other keys than those that the project file pins, and newer patches.
     #[arg(long)]
     pub(in crate::cli) upstream: bool,
-    /// Mend what needs no judgement, then check what is left: form, order, blocks that stand there
-    /// twice, stale constraints, entries that nothing requires. A file with comments is left alone,
-    /// unless HOW is all
+    /// Apply safe fixes, then check the result
+    ///
+    /// Fixes form, order, repeated blocks, stale constraints and entries that nothing requires. A file
+    /// with comments is not changed, unless HOW is all.
     #[arg(
         long,
         value_parser = one_of([("safe", Extent::Safe), ("all", Extent::All)]),
@@ -44,10 +56,10 @@ pub(in crate::cli) struct Verify {
         default_missing_value = "safe"
     )]
     pub(in crate::cli) fix: Option<Extent>,
-    /// Run these groups of checks only (repeat, or separate by commas)
+    /// Run only these groups of checks, separated by commas
     #[arg(long, value_parser = one_of(Group::ALL.map(|group| (group.name(), group))), value_delimiter = ',', value_name = "GROUP")]
     pub(in crate::cli) only: Vec<Group>,
-    /// Leave these groups of checks out (repeat, or separate by commas)
+    /// Skip these groups of checks, separated by commas
     #[arg(
         long,
         value_parser = one_of(Group::ALL.map(|group| (group.name(), group))),
@@ -62,7 +74,7 @@ pub(in crate::cli) struct Verify {
 }
 
 impl Verify {
-    /// Returns the groups of checks that shall run. Registries are asked only if that is asked for.
+    /// Returns the groups of checks to run. Without `--upstream` none of them uses the network.
     pub(in crate::cli) fn groups(&self) -> Groups {
         let groups = if self.only.is_empty() {
             Groups::offline()

@@ -2,12 +2,16 @@
 
 use clap::Args;
 
-use crate::cli::args::{Configuration, Roots};
+use crate::cli::args::{Configuration, Roots, examples};
 
-/// Show every place that requires a provider, and whether any version can satisfy them all
+/// Show every place that requires a provider
 #[derive(Clone, Debug, Args)]
+#[command(before_help = examples(&[
+    ("lockctl why hashicorp/aws", "which modules require it, with their constraints"),
+    ("lockctl why aws live/prod", "a type is enough if only one provider has it"),
+]))]
 pub(in crate::cli) struct Why {
-    /// The provider, as in hashicorp/aws; a type alone will do if only one provider has it
+    /// The provider, as in hashicorp/aws, or its type if only one provider has it
     #[arg(value_name = "ADDR")]
     pub(in crate::cli) provider: String,
     #[command(flatten)]

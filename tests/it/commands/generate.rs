@@ -50,6 +50,9 @@ fn the_manual_page_of_a_command_is_printed() {
     assert!(program.contains("\n.TH lockctl 1 "), "{program}");
     assert!(program.contains("lockctl-verify(1)"), "{program}");
     assert!(!program.contains("lockctl-help"), "{program}");
+    let verify = page(&["verify"]);
+    let examples = "\n.SH EXAMPLES\n.nf\n  lockctl verify  ";
+    assert!(verify.contains(examples), "{verify}");
     let install = page(&["git", "install"]);
     let version = env!("CARGO_PKG_VERSION");
     let title = format!("\n.TH lockctl-git-install 1  \"lockctl {version}\"");

@@ -153,7 +153,7 @@ fn pictures_are_for_the_tree_only() {
         assert!(outcome.stdout.is_empty());
         let first = outcome.stderr.lines().next().unwrap();
         let format = args[2];
-        let wanted = format!("error: '--format {format}' is a format of `lockctl tree` only");
+        let wanted = format!("error: invalid value '{format}' for '--format <FORMAT>'");
         assert_eq!(first, wanted);
     }
 }
