@@ -435,7 +435,7 @@ impl std::str::FromStr for PlatformArg {
 impl Roots {
     /// Returns the roots as typed, the working directory if none was.
     ///
-    /// The path of a lock file stands for its directory.
+    /// The path of a lock file means its directory.
     pub(super) fn paths(&self) -> Vec<PathBuf> {
         if self.roots.is_empty() {
             return vec![PathBuf::from(".")];

@@ -1,7 +1,7 @@
 //! The command line: arguments to values, operations called, a report printed.
 //!
 //! `args`, this file and the folders of commands import each other: the table of commands names the
-//! arguments of each, and each is written with the options that all share and implements [`Command`].
+//! arguments of each, and each is written with the options that all share and implements `Command`.
 
 mod advice;
 mod args;

@@ -23,6 +23,10 @@ macro_rules! topics {
         }),*];
 
         $(
+            #[allow(
+                rustdoc::invalid_codeblock_attributes,
+                reason = "the first line of a block names a file"
+            )]
             pub mod $module {
                 #![doc = include_str!(concat!("topics/", $name, ".md"))]
             }

@@ -1,7 +1,7 @@
 //! The pages of `lockctl explain` on rules and topics: complete, well-formed, and true.
 //!
 //! A fenced block whose first line names a file (`hcl main.tf`) is that file, and a block `console`
-//! holds commands with what they print, where a line `...` stands for any lines. They are run in
+//! holds commands with what they print, where a line `...` matches any lines. They are run in
 //! order, in a directory that holds the files. An example that cannot be run is a block `text`.
 
 use std::collections::BTreeSet;

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Verifies the lock files of a checkout that nobody has looked at yet (see action.yml).
+# Verifies the lock files of a checkout that was not reviewed yet (see action.yml).
 #
-# The base revision decides how strict the check is: a pull request that could switch off rules
-# would be its own judge.
+# The base revision decides how strict the check is: otherwise a pull request could switch off
+# the rules that check it.
 set -euo pipefail
 cd "$GITHUB_WORKSPACE"
 
