@@ -41,6 +41,14 @@ pub struct Requirement {
     pub span: Span,
 }
 
+impl Requirement {
+    /// Tells whether the configuration that `plan` reads states it: neither the state nor a test does.
+    #[must_use]
+    pub fn is_for_plan(&self) -> bool {
+        self.origin != Origin::State && !self.module.is_in_test()
+    }
+}
+
 /// How a module is reached from the root.
 ///
 /// Displayed as the programs show it: `module.a.module.b`, `test.tests.main.run.setup`, and nothing
@@ -70,6 +78,12 @@ impl ModulePath {
     #[must_use]
     pub fn is_root(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// Tells whether only a test leads here.
+    #[must_use]
+    pub fn is_in_test(&self) -> bool {
+        self.0.iter().any(|step| matches!(step, PathStep::Test(_)))
     }
 
     /// Returns the path one step further down.

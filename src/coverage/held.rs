@@ -6,7 +6,7 @@ use crate::hash::{Hash, Hashes, Scheme};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Held {
     /// There is no entry, or no file, and the provider is required.
-    Nothing,
+    Nothing(NeededBy),
     /// There is no entry, but OpenTofu takes the version of that of `registry.terraform.io`, and
     /// none of its hashes (`lockfile` rules 5.2).
     Version {
@@ -24,6 +24,8 @@ pub enum Held {
 pub struct HeldEntry {
     /// Why it is there.
     pub need: Need,
+    /// What needs it, if anything does.
+    pub by: NeededBy,
     /// The hashes.
     pub hashes: Recorded,
     /// OpenTofu reads a second entry out of this one, which the file does not have: that alone is a
@@ -38,8 +40,43 @@ pub enum Need {
     Fits,
     /// Something requires the provider, and does not allow the locked version.
     Outside,
+    /// Only a module that a test runs does not allow the locked version.
+    OutsideInTests,
     /// Nothing requires the provider.
     NotRequired,
+}
+
+/// What needs a provider: `init` installs it for any of these, later commands need it for some (rules
+/// 4.6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NeededBy {
+    /// The configuration, for any command.
+    pub configuration: bool,
+    /// The state, for `plan`.
+    pub state: bool,
+    /// A module that a test runs, for `validate`.
+    pub tests: bool,
+}
+
+impl NeededBy {
+    /// The configuration needs it, and nothing else is of interest.
+    pub const CONFIGURATION: Self = Self {
+        configuration: true,
+        state: false,
+        tests: false,
+    };
+
+    /// Tells whether `plan` needs it.
+    #[must_use]
+    pub fn plan(self) -> bool {
+        self.configuration || self.state
+    }
+
+    /// Tells whether `validate` needs it.
+    #[must_use]
+    pub fn validate(self) -> bool {
+        self.configuration || self.tests
+    }
 }
 
 /// The hashes of an entry, as one platform sees them.

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use crate::hash::{Hash, Hashes, Scheme};
 use crate::platform::Platform;
 
-pub use held::{Facts, Guess, Held, HeldEntry, Need, Recorded, Zh};
+pub use held::{Facts, Guess, Held, HeldEntry, Need, NeededBy, Recorded, Zh};
 pub use routes::{Outcome, Prediction, Route, predict, predict_guess, predict_unreadable};
 
 /// How far one lock entry covers the wanted platforms.

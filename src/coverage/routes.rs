@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use super::held::{Guess, Held, Need, Recorded, Zh};
+use super::held::{Guess, Held, Need, NeededBy, Recorded, Zh};
 use crate::flavor::Flavor;
 
 /// A way by which a program meets a lock file.
@@ -128,7 +128,7 @@ const MISMATCH: &str =
     "the cached package … does not match any of the checksums recorded in the dependency lock file";
 /// The title where `plan` misses an entry, or does not allow its version.
 const INCONSISTENT: &str = "Inconsistent dependency lock file";
-/// The title where `validate` misses an entry.
+/// The title where `validate` misses an entry, or `plan` misses one that only the state needs.
 const NO_ENTRY: &str = "Missing required provider";
 /// The title where a read-only `init` would add or remove an entry.
 const ENTRIES_CHANGE: &str = "Provider dependency changes detected";
@@ -257,7 +257,7 @@ fn init(held: &Held, source: Source, flavor: Flavor) -> Verdict {
     let signed = source == Source::Signed;
     let incomplete = (!signed).then_some(INCOMPLETE);
     match held {
-        Held::Nothing => Verdict::new(Outcome::Rewrites, incomplete).unchecked(true),
+        Held::Nothing(_) => Verdict::new(Outcome::Rewrites, incomplete).unchecked(true),
         Held::Version { fits: true, .. } => {
             Verdict::new(Outcome::Rewrites, CARRIED_OVER).unchecked(true)
         }
@@ -267,7 +267,7 @@ fn init(held: &Held, source: Source, flavor: Flavor) -> Verdict {
                 let title = entry.has_twin.then_some(CARRIED_OVER);
                 Verdict::new(Outcome::Rewrites, title)
             }
-            Need::Outside => Verdict::fails(flavor.no_version_title()),
+            Need::Outside | Need::OutsideInTests => Verdict::fails(flavor.no_version_title()),
             Need::Fits => match install(&entry.hashes, source) {
                 Install::Refused => Verdict::fails(NOT_INSTALLED),
                 Install::Accepted { unchecked, .. } if entry.has_twin => {
@@ -313,13 +313,15 @@ fn install(hashes: &Recorded, source: Source) -> Install {
 
 fn readonly(held: &Held, flavor: Flavor) -> Verdict {
     let changed = match held {
-        Held::Nothing | Held::Version { fits: true, .. } => {
+        Held::Nothing(_) | Held::Version { fits: true, .. } => {
             return Verdict::fails(ENTRIES_CHANGE);
         }
         Held::Version { fits: false, .. } => return Verdict::fails(flavor.no_version_title()),
         Held::HeldEntry(entry) => match entry.need {
             Need::NotRequired => return Verdict::fails(ENTRIES_CHANGE),
-            Need::Outside => return Verdict::fails(flavor.no_version_title()),
+            Need::Outside | Need::OutsideInTests => {
+                return Verdict::fails(flavor.no_version_title());
+            }
             Need::Fits => install(&entry.hashes, Source::Signed),
         },
     };
@@ -357,29 +359,45 @@ fn plan_mismatch(flavor: Flavor) -> &'static str {
 }
 
 fn plan(held: &Held, flavor: Flavor) -> Verdict {
-    let Held::HeldEntry(entry) = held else {
-        return Verdict::fails(INCONSISTENT);
+    let entry = match held {
+        Held::Nothing(by) => return plan_without_entry(*by),
+        Held::Version { .. } => return Verdict::fails(INCONSISTENT),
+        Held::HeldEntry(entry) => entry,
     };
     let outside = Verdict::fails(INCONSISTENT);
     let package = installed(&entry.hashes, plan_mismatch(flavor));
     match (entry.need, flavor.is_opentofu()) {
-        (Need::Fits, _) => package,
+        (Need::Fits | Need::OutsideInTests, _) if entry.by.plan() => package,
         // Terraform looks at all packages first, OpenTofu when it starts them.
         (Need::Outside, false) if package.outcome == Outcome::Fails => package,
         (Need::Outside, _) => outside,
-        (Need::NotRequired, _) => unused(package, flavor),
+        (Need::NotRequired | Need::Fits | Need::OutsideInTests, _) => unused(package, flavor),
+    }
+}
+
+/// What `plan` makes of a provider that has no entry.
+fn plan_without_entry(by: NeededBy) -> Verdict {
+    match by {
+        NeededBy {
+            configuration: true,
+            ..
+        } => Verdict::fails(INCONSISTENT),
+        NeededBy { state: true, .. } => Verdict::fails(NO_ENTRY),
+        _ => Verdict::new(Outcome::Passes, None),
     }
 }
 
 fn validate(held: &Held, flavor: Flavor) -> Verdict {
-    let Held::HeldEntry(entry) = held else {
-        return Verdict::fails(NO_ENTRY);
+    let entry = match held {
+        Held::Nothing(by) if !by.validate() => return Verdict::new(Outcome::Passes, None),
+        Held::Nothing(_) | Held::Version { .. } => return Verdict::fails(NO_ENTRY),
+        Held::HeldEntry(entry) => entry,
     };
     let package = installed(&entry.hashes, MISMATCH);
     match entry.need {
         // Whether the version is allowed is not looked at.
-        Need::Fits | Need::Outside => package,
-        Need::NotRequired => unused(package, flavor),
+        Need::Fits | Need::Outside | Need::OutsideInTests if entry.by.validate() => package,
+        _ => unused(package, flavor),
     }
 }
 
@@ -396,17 +414,15 @@ fn unused(package: Verdict, flavor: Flavor) -> Verdict {
 /// not look for.
 fn plan_after_init(held: &Held, flavor: Flavor) -> Verdict {
     match held {
-        Held::Nothing
-        | Held::Version {
+        Held::Nothing(by) => plan_without_entry(*by),
+        Held::Version {
             fits: true,
             other_stays: true,
         } => Verdict::fails(INCONSISTENT),
         // The entry that the version was taken from is not installed.
         Held::Version { .. } => Verdict::fails(NOT_THERE),
         Held::HeldEntry(entry) => match (entry.need, install(&entry.hashes, Source::Signed)) {
-            (Need::Fits, Install::Accepted { .. }) => {
-                installed(&entry.hashes, plan_mismatch(flavor))
-            }
+            (Need::Fits, Install::Accepted { .. }) => plan(held, flavor),
             _ => Verdict::fails(NOT_THERE),
         },
     }

@@ -124,6 +124,7 @@ fn check(flavor: Flavor, listed: &[&str], wanted: [&str; 8]) {
 fn held(need: Need, hashes: Recorded) -> Held {
     Held::HeldEntry(HeldEntry {
         need,
+        by: NeededBy::CONFIGURATION,
         hashes,
         has_twin: false,
     })
@@ -324,7 +325,7 @@ const INCONSISTENT: &str = "Inconsistent dependency lock file";
 fn an_entry_is_added_removed_or_stands_in_the_way() {
     for flavor in Flavor::ALL {
         check_held(
-            Held::Nothing,
+            Held::Nothing(NeededBy::CONFIGURATION),
             flavor,
             [
                 "rewrites*",
@@ -367,12 +368,74 @@ fn an_entry_is_added_removed_or_stands_in_the_way() {
     }
 }
 
+/// What only the state or only a test needs, `init` needs all the same.
+#[test]
+fn commands_need_what_they_use() {
+    const NO_ENTRY: &str = "Missing required provider";
+    let none = NeededBy {
+        configuration: false,
+        state: false,
+        tests: false,
+    };
+    let state = NeededBy {
+        state: true,
+        ..none
+    };
+    let tests = NeededBy {
+        tests: true,
+        ..none
+    };
+    for flavor in Flavor::ALL {
+        let later = |held: Held| {
+            let found = predict(&held, flavor);
+            [5, 6, 7].map(|at: usize| spelled(&found[at]))
+        };
+        let nothing = |by| later(Held::Nothing(by));
+        assert_eq!(nothing(state), [NO_ENTRY, NO_ENTRY, "passes"], "{flavor}");
+        assert_eq!(nothing(tests), ["passes", "passes", NO_ENTRY], "{flavor}");
+        let entry = |need, by, own_h1| {
+            later(Held::HeldEntry(HeldEntry {
+                need,
+                by,
+                hashes: Recorded {
+                    own_h1,
+                    other_h1: !own_h1,
+                    ..COMPLETE
+                },
+                has_twin: false,
+            }))
+        };
+        let plan = changed(flavor);
+        let unused = |title| match flavor.is_opentofu() {
+            true => "passes*",
+            false => title,
+        };
+        assert_eq!(
+            entry(Need::Fits, state, false),
+            [plan, plan, unused(MISMATCH)]
+        );
+        assert_eq!(
+            entry(Need::Fits, tests, false),
+            [unused(plan), unused(plan), MISMATCH]
+        );
+        assert_eq!(
+            entry(Need::OutsideInTests, tests, true),
+            [unused("passes"), NOT_THERE, "passes"]
+        );
+        assert_eq!(
+            entry(Need::OutsideInTests, NeededBy::CONFIGURATION, true),
+            ["passes", NOT_THERE, "passes"]
+        );
+    }
+}
+
 #[test]
 fn an_entry_of_the_other_registry_is_read_twice_by_opentofu() {
     let twins = "rewrites + Dependency lock file entries automatically updated";
     let tofu = Flavor::OpenTofu1_12;
     let complete = HeldEntry {
         need: Need::Fits,
+        by: NeededBy::CONFIGURATION,
         hashes: COMPLETE,
         has_twin: true,
     };

@@ -9,16 +9,17 @@ pub use summary::{PlatformGroup, combine, fold, of_provider};
 
 use crate::addr::ProviderAddr;
 use crate::coverage::{
-    self, Facts, Guess, Held, HeldEntry, Need, Prediction, Recorded, Route, coverage,
+    self, Facts, Guess, Held, HeldEntry, Need, NeededBy, Prediction, Recorded, Route, coverage,
 };
 use crate::flavor::Flavor;
 use crate::hash::Hash;
 use crate::lockfile::{Document, ProviderLock};
 use crate::package::WantedPlatforms;
 use crate::platform::Platform;
-use crate::requirement::{Refusal, Requirements};
+use crate::requirement::{Origin, Refusal, Requirements};
 use crate::verify::known::KnownHashes;
 use crate::verify::subject::Subject;
+use crate::version::Constraints;
 
 /// What happens on one platform because of one provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -146,7 +147,9 @@ impl<'a> Outlook<'a> {
                         _ => predictions,
                     }
                 }
-                (Locked::Sound(_), ..) => coverage::predict(&self.absent(provider), self.flavor),
+                (Locked::Sound(_), ..) => {
+                    coverage::predict_guess(&self.absent(provider), self.flavor)
+                }
             };
             Row {
                 provider: provider.clone(),
@@ -170,16 +173,45 @@ impl<'a> Outlook<'a> {
             None => entry.hashes.iter().collect(),
         };
         let has_twin = self.has_twin(provider);
+        let recorded = Recorded::of(hashes.iter().copied(), facts);
         let guess = self.need(provider, entry).each(|need| {
-            Recorded::of(hashes.iter().copied(), facts).each(|hashes| {
-                Guess::known(Held::HeldEntry(HeldEntry {
-                    need,
-                    hashes,
-                    has_twin,
-                }))
+            self.needed_by(provider).each(|by| {
+                recorded.clone().each(|hashes| {
+                    Guess::known(Held::HeldEntry(HeldEntry {
+                        need,
+                        by,
+                        hashes,
+                        has_twin,
+                    }))
+                })
             })
         });
         coverage::predict_guess(&guess, self.flavor)
+    }
+
+    /// Returns what needs a provider; where not everything can be seen, the configuration may.
+    fn needed_by(&self, provider: &ProviderAddr) -> Guess<NeededBy> {
+        let places = self.requirements.map(|all| all.providers.get(provider));
+        let (Some(requirements), Some(Some(places))) = (self.requirements, places) else {
+            return Guess::known(NeededBy::CONFIGURATION);
+        };
+        let by = NeededBy {
+            configuration: places.iter().any(|place| place.is_for_plan()),
+            state: places.iter().any(|place| place.origin == Origin::State),
+            tests: places.iter().any(|place| place.module.is_in_test()),
+        };
+        let seen = requirements.unseen_calls.is_empty() && !requirements.faulty;
+        let otherwise = match by.configuration || seen {
+            true => Vec::new(),
+            false => vec![NeededBy {
+                configuration: true,
+                ..by
+            }],
+        };
+        Guess {
+            likely: by,
+            otherwise,
+        }
     }
 
     /// Tells whether the registry states the `h1:` of every platform.
@@ -199,7 +231,10 @@ impl<'a> Outlook<'a> {
         let fits = requirements.constraints(provider).allows(&entry.version);
         let seen = requirements.unseen_calls.is_empty() && !requirements.faulty;
         match (is_required, fits) {
-            (true, false) => Guess::known(Need::Outside),
+            (true, false) => Guess::known(match self.fits_plan(provider, entry) {
+                true => Need::OutsideInTests,
+                false => Need::Outside,
+            }),
             (true, true) if seen => Guess::known(Need::Fits),
             (true, true) => Guess {
                 likely: Need::Fits,
@@ -213,20 +248,34 @@ impl<'a> Outlook<'a> {
         }
     }
 
+    /// Tells whether all conditions allow the locked version but for those of modules that tests run.
+    fn fits_plan(&self, provider: &ProviderAddr, entry: &ProviderLock) -> bool {
+        let places = self
+            .requirements
+            .and_then(|all| all.providers.get(provider));
+        let places = places.into_iter().flatten();
+        let conditions = places.filter(|place| place.is_for_plan());
+        let conditions = conditions.map(|place| Constraints::clone(&place.constraints));
+        let all = conditions.reduce(Constraints::union).unwrap_or_default();
+        all.allows(&entry.version)
+    }
+
     /// Returns what there is of a provider that has no entry: perhaps the version of the one that
     /// OpenTofu reads as its entry.
-    fn absent(&self, provider: &ProviderAddr) -> Held {
+    fn absent(&self, provider: &ProviderAddr) -> Guess<Held> {
         let entries = &self.document().lock.providers;
         let other = entries
             .iter()
             .find(|(other, _)| other.carried_over(self.flavor).as_ref() == Some(provider));
         let (Some((other, entry)), Some(requirements)) = (other, self.requirements) else {
-            return Held::Nothing;
+            return self
+                .needed_by(provider)
+                .each(|by| Guess::known(Held::Nothing(by)));
         };
-        Held::Version {
+        Guess::known(Held::Version {
             fits: requirements.constraints(provider).allows(&entry.version),
             other_stays: requirements.providers.contains_key(other),
-        }
+        })
     }
 
     /// Tells whether OpenTofu reads an entry out of this one that the file does not have.

@@ -316,3 +316,30 @@ fn an_installed_package_that_does_not_match_fails_for_certain() {
     let fails = ("fails".into(), false.into());
     assert_eq!(plan(), [fails.clone(), fails]);
 }
+
+/// `plan` does not read what only a test needs, and `validate` not what only the state does.
+#[test]
+fn a_command_needs_what_it_reads() {
+    let lab = simple();
+    let outcomes = |lab: &Lab| {
+        let rows = rows(lab, &["--platform", "linux_amd64"]);
+        let of = |route: &str| {
+            let mut rows = rows.iter();
+            let row = rows.find(|row| row["provider"] != Value::Null && row["route"] == route);
+            let row = row.unwrap();
+            let title = row["title"].as_str().unwrap_or("no title");
+            format!("{} ({title})", row["outcome"].as_str().unwrap())
+        };
+        [of("plan"), of("validate")]
+    };
+    lab.write("h/main.tf", ONE_PROVIDER);
+    lab.write("main.tf", "output \"a\" {\n  value = 1\n}\n");
+    let run = "run \"a\" {\n  module {\n    source = \"./h\"\n  }\n}\n";
+    lab.write("tests/a.tftest.hcl", run);
+    let missing = "fails (Missing required provider)";
+    assert_eq!(outcomes(&lab), ["passes (no title)", missing]);
+    std::fs::remove_dir_all(lab.path("tests")).unwrap();
+    let state = r#"{ "version": 4, "resources": [{ "type": "x_y", "provider": "provider[\"example.com/t/x\"]", "instances": [] }] }"#;
+    lab.write("terraform.tfstate", state);
+    assert_eq!(outcomes(&lab), [missing, "passes (no title)"]);
+}

@@ -25,6 +25,8 @@ pub(super) struct State {
     /// What is required of the provider; nothing if it is not.
     pub(super) constraint: Option<&'static str>,
     pub(super) lock: fn(&Packages) -> Option<String>,
+    /// Files beside the configuration, by their paths.
+    pub(super) more: &'static [(&'static str, &'static str)],
 }
 
 const WRONG_H1: &str = "h1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
@@ -71,16 +73,19 @@ pub(super) const SITUATIONS: &[State] = &[
         name: "no lock file",
         constraint: ANY,
         lock: |_| None,
+        more: &[],
     },
     State {
         name: "no entry",
         constraint: ANY,
         lock: |_| Some("# no provider\n".to_owned()),
+        more: &[],
     },
     State {
         name: "unreadable: unknown argument",
         constraint: ANY,
         lock: |p| Some(entry(&complete(p)).replace("version", "revision")),
+        more: &[],
     },
     State {
         name: "unreadable: conflict markers",
@@ -91,26 +96,31 @@ pub(super) const SITUATIONS: &[State] = &[
                 entry(&complete(p))
             ))
         },
+        more: &[],
     },
     State {
         name: "version outside the constraint",
         constraint: Some(">= 2.0"),
         lock: |p| Some(entry(&complete(p))),
+        more: &[],
     },
     State {
         name: "version outside the constraint, wrong h1",
         constraint: Some(">= 2.0"),
         lock: |_| Some(entry(&[WRONG_H1])),
+        more: &[],
     },
     State {
         name: "not required",
         constraint: None,
         lock: |p| Some(entry(&complete(p))),
+        more: &[],
     },
     State {
         name: "not required, wrong h1",
         constraint: None,
         lock: |_| Some(entry(&[WRONG_H1])),
+        more: &[],
     },
     State {
         name: "stale constraints",
@@ -119,6 +129,7 @@ pub(super) const SITUATIONS: &[State] = &[
             let stale = "version = \"1.0.0\"\n  constraints = \"1.0.0\"";
             Some(entry(&complete(p)).replace("version = \"1.0.0\"", stale))
         },
+        more: &[],
     },
     State {
         name: "comments, blank lines and no header",
@@ -127,6 +138,7 @@ pub(super) const SITUATIONS: &[State] = &[
             let text = entry(&complete(p)).replace("\n  hashes", "\n\n\n// here\n      hashes");
             Some(format!("/* mine */ {}", text.replace('\n', "\r\n")))
         },
+        more: &[],
     },
     State {
         name: "hashes in another order",
@@ -136,26 +148,120 @@ pub(super) const SITUATIONS: &[State] = &[
             hashes.reverse();
             Some(entry(&hashes))
         },
+        more: &[],
     },
     State {
         name: "one h1 twice",
         constraint: ANY,
         lock: |p| Some(entry(&[&p.h1, &p.h1])),
+        more: &[],
+    },
+    State {
+        name: "only the state needs it",
+        constraint: None,
+        lock: |p| Some(entry(&complete(p))),
+        more: STATE,
+    },
+    State {
+        name: "only the state needs it, no entry",
+        constraint: None,
+        lock: |_| None,
+        more: STATE,
+    },
+    State {
+        name: "only the state needs it, wrong h1",
+        constraint: None,
+        lock: |_| Some(entry(&[WRONG_H1])),
+        more: STATE,
+    },
+    State {
+        name: "only a test needs it",
+        constraint: None,
+        lock: |p| Some(entry(&complete(p))),
+        more: TEST,
+    },
+    State {
+        name: "only a test needs it, no entry",
+        constraint: None,
+        lock: |_| None,
+        more: TEST,
+    },
+    State {
+        name: "only a test needs it, wrong h1",
+        constraint: None,
+        lock: |_| Some(entry(&[WRONG_H1])),
+        more: TEST,
+    },
+    State {
+        name: "version outside the constraint of a test",
+        constraint: ANY,
+        lock: |p| Some(entry(&complete(p))),
+        more: TEST_OF_ANOTHER_VERSION,
     },
 ];
 
+/// A state with a resource of the provider.
+const STATE: &[(&str, &str)] = &[(
+    "terraform.tfstate",
+    r#"{
+  "version": 4, "terraform_version": "1.11.4", "serial": 1, "lineage": "x", "outputs": {},
+  "resources": [{
+    "mode": "managed", "type": "x_thing", "name": "a",
+    "provider": "provider[\"registry.terraform.io/acme/x\"]",
+    "instances": [{ "schema_version": 0, "attributes": { "id": "1" } }]
+  }]
+}"#,
+)];
+
+/// A test with a module that requires the provider.
+const TEST: &[(&str, &str)] = &[
+    ("tests/a.tftest.hcl", RUN),
+    (
+        "h/main.tf",
+        "terraform {\n  required_providers {\n    x = { source = \"acme/x\" }\n  }\n}\n",
+    ),
+];
+
+/// The same, with a constraint that the locked version does not meet.
+const TEST_OF_ANOTHER_VERSION: &[(&str, &str)] = &[
+    ("tests/a.tftest.hcl", RUN),
+    (
+        "h/main.tf",
+        "terraform {\n  required_providers {\n    x = { source = \"acme/x\", version = \"> 1.0\" }\n  }\n}\n",
+    ),
+];
+
+const RUN: &str = "run \"a\" {\n  module {\n    source = \"./h\"\n  }\n}\n";
+
 impl Packages {
     /// Every state of an entry, then the situations, with the lock file of each.
-    pub(super) fn states(&self) -> Vec<(&'static str, Option<&'static str>, Option<String>)> {
+    pub(super) fn states(&self) -> Vec<Played> {
         let entries = HASHES.iter().map(|(name, hashes)| {
             let mut hashes = hashes(self);
             hashes.sort_unstable();
-            (*name, ANY, Some(entry(&hashes)))
+            Played {
+                name,
+                constraint: ANY,
+                lock: Some(entry(&hashes)),
+                more: &[],
+            }
         });
-        let situations = SITUATIONS.iter();
-        let situations = situations.map(|state| (state.name, state.constraint, (state.lock)(self)));
+        let situations = SITUATIONS.iter().map(|state| Played {
+            name: state.name,
+            constraint: state.constraint,
+            lock: (state.lock)(self),
+            more: state.more,
+        });
         entries.chain(situations).collect()
     }
+}
+
+/// A root that is played.
+pub(super) struct Played {
+    pub(super) name: &'static str,
+    pub(super) constraint: Option<&'static str>,
+    pub(super) lock: Option<String>,
+    pub(super) more: &'static [(&'static str, &'static str)],
 }
 
 fn all<'a>(some: &[&'a str], list: &'a [String]) -> Vec<&'a str> {
