@@ -96,7 +96,7 @@ fn check_and_dry_run_write_nothing() {
         str![[r#"
 example.com/t/x  1.1.0  ~> 1.0  selected  2 platforms  2 hashes added
 routine: the file is new
-notice  example.com/t/x  1.1.0  added  a provider that was not locked before
+notice  example.com/t/x  1.1.0  added  the provider was not locked before
     + provider = example.com/t/x
     + version = 1.1.0
     + constraints = ~> 1.0
@@ -118,7 +118,7 @@ notice  example.com/t/x  1.1.0  added  a provider that was not locked before
         dry.stdout,
         str![[r#"
 example.com/t/x  1.1.0  >= 1.0.0  kept  2 platforms  1 hash added
-routine  example.com/t/x  1.1.0  constraints-changed, hashes-added  1 platform was added, so the hashes only grew; the constraints allow more versions (~> 1.0 → >= 1.0.0)
+routine  example.com/t/x  1.1.0  constraints-changed, hashes-added  1 platform was added; the constraints allow more versions (~> 1.0 → >= 1.0.0)
     - constraints = ~> 1.0
     + constraints = >= 1.0.0
     + h1:jXvnnYg8+9yIeXUPsWxg/+iLp8jHR9sC8czWOnQt4Dc=
