@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes fixtures/keys/kinds anew: a checksum document with keys and signatures of every kind that
-# the tests of `authenticate` look at. Needs gpg 2.2 or later. The secret keys are thrown away;
+# the tests of `authenticate` use. Needs gpg 2.2 or later. The secret keys are thrown away;
 # never trust one of these keys with anything.
 set -eu
 
@@ -11,7 +11,7 @@ GNUPGHOME=$(mktemp -d)
 export GNUPGHOME LC_ALL=C
 trap 'gpgconf --kill gpg-agent; rm -rf "$GNUPGHOME"' EXIT
 
-# The moments of the story, which the tests repeat.
+# The dates, which the tests use as well.
 born=20210101T000000
 signed=20210201T000000
 future=20350101T000000
@@ -48,7 +48,7 @@ a29a9e660bf380a8aef0eeb223c368883d2a57f53a029a5ae7a3e3c22e06ab0b  terraform-prov
 d5d294fb99f09c9f3f866fc3561496da6074fe47834277a81687a79bd7343903  terraform-provider-tool_1.0.0_windows_amd64.zip
 EOF
 
-# One key of each kind of mathematics.
+# One key per algorithm.
 for algorithm in rsa1024 rsa2048 rsa4096 dsa1024 dsa2048 ed25519 nistp256 nistp521 secp256k1 \
   brainpoolP256r1; do
   make "$algorithm" "$algorithm" sign never

@@ -35,7 +35,8 @@
 //!
 //! What the real programs do is written down in each room that follows them, as in
 //! [`version::rules`]: numbered, with the recorded case that proves each rule. Comments cite a rule of
-//! their own room as `rules 2.2`, that of another one as `version rules 2.2`.
+//! their own room as `rules 2.2`, that of another one as `version rules 2.2`. What users should know
+//! beside the README is in the pages of `lockctl explain`: [`diag::topics`].
 
 pub mod flavor;
 

@@ -1,6 +1,6 @@
 //! Faults in files that a user wrote: where, what, and what to do about it.
 //!
-//! A [`Diagnostic`] holds values only; rendering is the business of room `report`. Its `code` is
+//! A [`Diagnostic`] holds values only; room `report` renders it. Its `code` is
 //! the one id of the kind of fault: in JSON, in the documentation and in the project file.
 
 mod counts;
@@ -37,15 +37,15 @@ pub struct Label {
     pub note: String,
 }
 
-/// How bad a fault is.
+/// How severe a fault is.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
-    /// Worth knowing; changes no exit code.
+    /// Information; changes no exit code.
     Note,
-    /// Will bite somebody.
+    /// Likely to cause a failure.
     Warning,
     /// Is wrong now.
     Error,
@@ -56,7 +56,7 @@ pub enum Severity {
 pub struct Diagnostic {
     /// The name of a rule in [`RULES`]; never changes.
     pub code: &'static str,
-    /// How bad it is.
+    /// How severe it is.
     pub severity: Severity,
     /// The program's own title where it has one, else ours; no period, no position.
     pub title: String,
@@ -148,7 +148,7 @@ impl Diagnostic {
     }
 }
 
-/// How many problems of one file are told.
+/// How many problems of one file are reported.
 pub const MAX_PROBLEMS: usize = 1000;
 
 /// Sorts the problems of one file by their place, and cuts a flood of them off: the last of
@@ -166,7 +166,7 @@ pub fn in_order(problems: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Tells whether any of them is an error.
+/// Returns whether any of them is an error.
 #[must_use]
 pub fn has_errors(diagnostics: &[Diagnostic]) -> bool {
     diagnostics

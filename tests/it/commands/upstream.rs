@@ -458,7 +458,7 @@ fn nobody_is_asked_unless_that_is_wanted() {
         assert!(
             outcome
                 .stderr
-                .contains("'--upstream' asks registries, and '--offline' forbids that"),
+                .contains("'--upstream' needs the network, and '--offline' forbids requests"),
             "{}",
             outcome.stderr
         );
