@@ -1,18 +1,21 @@
-//! What changed in a file, as rows that can be printed or put into a table of Markdown.
+//! What changed in files, as rows that can be printed or put into a table of Markdown.
 
 use std::io::{self, Write};
 
 use super::Tone;
 use super::style::{self, BOLD, Colors, aligned, harmless, styled};
 
-/// What changed in one file.
+/// How many files are listed before the rest is counted, where it matters which they are.
+pub(super) const MAX_FILES: usize = 5;
+
+/// What changed in one file, or in several.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changes {
     /// The name of the file, where it is not clear which is meant.
     pub file: Option<String>,
-    /// What is to be said about the file as a whole.
+    /// What is to be said about files as a whole.
     pub remarks: Vec<Remark>,
-    /// Its parts that changed, what matters most first.
+    /// What changed in them, what matters most first.
     pub rows: Vec<Change>,
 }
 
@@ -23,25 +26,38 @@ pub struct Remark {
     pub tone: Tone,
     /// The grade, in a word.
     pub grade: &'static str,
-    /// The sentence.
+    /// The sentence; may be empty.
     pub text: String,
+    /// The files that it is about, where equal changes of several files are one; else none.
+    pub files: Vec<String>,
 }
 
-/// One part of a file that changed.
+/// One thing that changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
     /// How good the news is, in which words, and why.
     pub remark: Remark,
+    /// What is to be said about some more files; their texts are not empty.
+    pub deviations: Vec<Remark>,
     /// What changed.
     pub subject: Linked,
     /// Its state before, unless it is new.
     pub old: Option<Linked>,
-    /// Its state now, unless it is gone or the same.
+    /// Its state now, unless it was removed or is the same.
     pub new: Option<Linked>,
     /// In what it changed.
     pub kinds: Vec<String>,
-    /// Lines for who wants to know exactly; what came begins with `+ `, what went with `- `.
-    pub details: Vec<String>,
+    /// All that changed, in lines.
+    pub details: Vec<Details>,
+}
+
+/// Lines about a change: what was added begins with `+ `, what was removed with `- `.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Details {
+    /// The files that they are about, as in [`Remark::files`].
+    pub files: Vec<String>,
+    /// The lines.
+    pub lines: Vec<String>,
 }
 
 /// A text that may lead somewhere.
@@ -59,6 +75,49 @@ impl Change {
         let texts = self.old.iter().chain(&self.new).map(|state| &*state.text);
         texts.collect::<Vec<_>>().join(" → ")
     }
+
+    /// Returns how many files it is about; 0 if it is clear which is meant.
+    pub(super) fn file_count(&self) -> usize {
+        let more: usize = self.deviations.iter().map(|one| one.files.len()).sum();
+        self.remark.files.len() + more
+    }
+
+    /// Returns whether it is about several files, and it matters which they are.
+    pub(super) fn names_files(&self) -> bool {
+        self.remark.is_alarming() && self.file_count() > 1
+    }
+
+    /// Returns the row as it reads behind the kinds: in which files, and why.
+    fn sentence(&self) -> String {
+        let text = self.remark.text.clone();
+        let place = match (self.file_count(), &*self.remark.files) {
+            (0, _) => return text,
+            (1, [file]) => format!("in {file}"),
+            (count, _) => format!("in {count} lock files"),
+        };
+        if text.is_empty() {
+            place
+        } else {
+            format!("{place}: {text}")
+        }
+    }
+}
+
+impl Remark {
+    fn is_alarming(&self) -> bool {
+        matches!(self.tone, Tone::Warning | Tone::Bad)
+    }
+
+    /// Returns whether it is about several files, and it matters which they are.
+    pub(super) fn names_files(&self) -> bool {
+        self.is_alarming() && self.files.len() > 1
+    }
+
+    /// Lists the first of the files, and counts the rest.
+    pub(super) fn first_files(&self) -> (&[String], usize) {
+        let shown = self.files.len().min(MAX_FILES);
+        (&self.files[..shown], self.files.len() - shown)
+    }
 }
 
 /// Prints changes for people, one line each, and details below.
@@ -67,8 +126,17 @@ pub(super) fn render(out: &mut dyn Write, all: &Changes, colors: Colors) -> io::
         writeln!(out, "{}", styled(colors, BOLD, &harmless(file)))?;
     }
     let graded = |tone, grade: &str| styled(colors, style::style(tone), grade);
-    for Remark { tone, grade, text } in &all.remarks {
-        writeln!(out, "{}: {}", graded(*tone, grade), harmless(text))?;
+    for remark in &all.remarks {
+        let files = match &*remark.files {
+            [] => String::new(),
+            [file] => format!("{}: ", harmless(file)),
+            files => format!("{} lock files: ", files.len()),
+        };
+        let grade = graded(remark.tone, remark.grade);
+        writeln!(out, "{grade}: {files}{}", harmless(&remark.text))?;
+        if remark.names_files() {
+            files_below(out, remark)?;
+        }
     }
     let rows = all.rows.iter().map(|row| {
         vec![
@@ -76,7 +144,7 @@ pub(super) fn render(out: &mut dyn Write, all: &Changes, colors: Colors) -> io::
             row.subject.text.clone(),
             row.states(),
             row.kinds.join(", "),
-            row.remark.text.clone(),
+            row.sentence(),
         ]
     });
     let lines = aligned(&rows.collect::<Vec<_>>());
@@ -85,7 +153,20 @@ pub(super) fn render(out: &mut dyn Write, all: &Changes, colors: Colors) -> io::
         // The columns were counted without the marks of colour.
         let rest = line.strip_prefix(grade).unwrap_or_default();
         writeln!(out, "{}{rest}", graded(row.remark.tone, grade))?;
-        for detail in &row.details {
+        if row.names_files() {
+            files_below(out, &row.remark)?;
+        }
+        for deviation in &row.deviations {
+            let place = match &*deviation.files {
+                [file] => format!("in {}", harmless(file)),
+                files => format!("in {} of them", files.len()),
+            };
+            writeln!(out, "    {place}: {}", harmless(&deviation.text))?;
+            if deviation.names_files() {
+                files_below(out, deviation)?;
+            }
+        }
+        for detail in row.details.iter().flat_map(|details| &details.lines) {
             let detail = harmless(detail);
             let tone = match detail.get(..2) {
                 Some("+ ") => Some(Tone::Good),
@@ -100,4 +181,16 @@ pub(super) fn render(out: &mut dyn Write, all: &Changes, colors: Colors) -> io::
         }
     }
     Ok(())
+}
+
+/// Lists the files of a remark, one in a line.
+fn files_below(out: &mut dyn Write, remark: &Remark) -> io::Result<()> {
+    let (files, more) = remark.first_files();
+    for file in files {
+        writeln!(out, "    in {}", harmless(file))?;
+    }
+    match more {
+        0 => Ok(()),
+        more => writeln!(out, "    and in {more} more (`-v` lists them)"),
+    }
 }

@@ -31,7 +31,7 @@ mod style;
 mod tests;
 mod tree;
 
-pub use changes::{Change, Changes, Linked, Remark};
+pub use changes::{Change, Changes, Details, Linked, Remark};
 pub use checked::Checked;
 pub use folded::{Folded, folded};
 pub use formats::{CHECK_FORMATS, CheckFormat};

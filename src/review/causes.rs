@@ -238,6 +238,17 @@ impl Cause {
         )
     }
 
+    /// Returns whether it says that somebody else publishes or serves the provider now.
+    #[must_use]
+    pub fn is_another_publisher(&self) -> bool {
+        matches!(
+            self,
+            Self::HostSwitched { .. }
+                | Self::NamespaceSwitched { .. }
+                | Self::SimilarNamespace { .. }
+        )
+    }
+
     /// Returns whether the kinds of the change and the two versions say the same.
     #[must_use]
     pub fn is_shown_by_kinds(&self) -> bool {

@@ -135,16 +135,35 @@ impl ConfigurationCause {
     #[must_use]
     pub fn at(&self, name: &str) -> Self {
         let mut renamed = self.clone();
-        match &mut renamed {
-            Self::NoLongerRequired | Self::NotRequired => {}
+        if let Some(place) = renamed.place_mut() {
+            name.clone_into(place);
+        }
+        renamed
+    }
+
+    /// Returns it with the place that it names as seen from the directory of a file, if it is below.
+    #[must_use]
+    pub fn seen_from(&self, file: &str) -> Self {
+        let mut seen = self.clone();
+        let dir = file.rsplit_once('/').map(|(dir, _)| format!("{dir}/"));
+        if let (Some(place), Some(dir)) = (seen.place_mut(), dir)
+            && let Some(below) = place.strip_prefix(&dir)
+        {
+            *place = below.to_owned();
+        }
+        seen
+    }
+
+    fn place_mut(&mut self) -> Option<&mut String> {
+        match self {
+            Self::NoLongerRequired | Self::NotRequired => None,
             Self::StillRequired { place }
             | Self::NewlyRequired { place }
             | Self::Required { place }
             | Self::ConstraintsChanged { place, .. }
             | Self::ConstraintsUnchanged { place, .. }
-            | Self::ConstraintsStated { place, .. } => name.clone_into(place),
+            | Self::ConstraintsStated { place, .. } => Some(place),
         }
-        renamed
     }
 }
 

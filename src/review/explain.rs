@@ -71,17 +71,17 @@ impl ExplainedChange {
     /// and with what the configuration says.
     #[must_use]
     pub fn sentence(&self) -> String {
-        self.clauses(|_| true).join("; ")
+        self.clauses(Length::Full).join("; ")
     }
 
     /// Returns what [`sentence`](Self::sentence) says beside the kinds of the change and the two versions;
     /// nothing if these say all.
     #[must_use]
     pub fn remark(&self) -> String {
-        self.clauses(|cause| !cause.is_shown_by_kinds()).join("; ")
+        self.clauses(Length::Short).join("; ")
     }
 
-    fn clauses(&self, is_wanted: impl Fn(&Cause) -> bool) -> Vec<String> {
+    fn clauses(&self, length: Length) -> Vec<String> {
         let none = Constraints::default();
         let constraints = |side: Option<&'_ ProviderSide>| match side {
             Some(side) => side.lock.constraints.clone(),
@@ -97,7 +97,7 @@ impl ExplainedChange {
         );
         let is_moved = self.change.step().is_some_and(|step| step != Step::Same);
         let causes = self.explained.causes.iter();
-        let causes = causes.filter(|cause| is_wanted(cause));
+        let causes = causes.filter(|cause| length == Length::Full || !cause.is_shown_by_kinds());
         let causes = causes.filter_map(|cause| match cause {
             Cause::Constraints(ScopeChange::Impossible) => {
                 Some(format!("{cause} ({})", terms(&old, &new)))
@@ -108,6 +108,9 @@ impl ExplainedChange {
             }
             Cause::Constraints(_) if is_said => Some(cause.to_string()),
             Cause::Constraints(_) => Some(format!("{cause} ({})", terms(&old, &new))),
+            Cause::ProgramSwitched { to } if length == Length::Short => {
+                Some(format!("now from {to}"))
+            }
             Cause::ConstraintsAdded => Some(format!("{cause} ({new})")),
             Cause::ConstraintsDropped => Some(format!("{cause} (before: {old})")),
             _ => Some(cause.to_string()),
@@ -115,6 +118,15 @@ impl ExplainedChange {
         let configuration = self.configuration.iter().map(ToString::to_string);
         causes.chain(configuration).collect()
     }
+}
+
+/// How much is said about a change.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Length {
+    /// All of it.
+    Full,
+    /// What kinds and versions do not show.
+    Short,
 }
 
 /// Shows which terms of constraints were replaced, added or removed; most terms of a long list stay.

@@ -43,6 +43,8 @@ pub enum FileCause {
     Added,
     /// The file was removed.
     Deleted,
+    /// The file was removed with the configuration beside it.
+    RootDeleted,
     /// The file had another path.
     Renamed {
         /// Which.
@@ -108,7 +110,7 @@ impl FileCause {
     pub fn kind(&self) -> FileChangeKind {
         match self {
             Self::Added => FileChangeKind::Added,
-            Self::Deleted => FileChangeKind::Deleted,
+            Self::Deleted | Self::RootDeleted => FileChangeKind::Deleted,
             Self::Renamed { .. } => FileChangeKind::Renamed,
             Self::Unmerged => FileChangeKind::Unmerged,
             Self::Broken => FileChangeKind::Broken,
@@ -129,6 +131,7 @@ impl FileCause {
             Self::Deleted | Self::Unmerged | Self::Broken => Risk::Warning,
             Self::WasBroken | Self::HeaderSwitched(_) | Self::CommentsLost(_) => Risk::Notice,
             Self::Added
+            | Self::RootDeleted
             | Self::Renamed { .. }
             | Self::HeaderAdded
             | Self::HeaderLost
@@ -145,7 +148,8 @@ impl fmt::Display for FileCause {
             Self::Deleted => f.write_str(
                 "the file was removed, so the next init selects versions anew and accepts any package",
             ),
-            Self::Renamed { from } => write!(f, "the file was {from}"),
+            Self::RootDeleted => f.write_str("the file was removed with the configuration"),
+            Self::Renamed { from } => write!(f, "the file was moved from {from}"),
             Self::Unmerged => {
                 f.write_str("a merge of the file is not finished: run `lockctl resolve`")
             }
@@ -213,6 +217,15 @@ impl FileReview {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.causes.is_empty() && self.providers.is_empty()
+    }
+
+    /// Adds that the configuration was removed with the file, if the file was removed.
+    pub fn without_configuration(&mut self) {
+        for cause in &mut self.causes {
+            if *cause == FileCause::Deleted {
+                *cause = FileCause::RootDeleted;
+            }
+        }
     }
 
     /// Adds that the file had another path before.

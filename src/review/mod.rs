@@ -1,8 +1,8 @@
 //! What changed between two lock files, why, and whether that is alarming.
 //!
-//! [`diff`] compares values and names kinds of change; [`explain`] says what most likely led to
-//! them and how much they matter. Both know the two files only; [`ConfigurationSides`] adds what the
-//! configuration on both sides says.
+//! [`diff`] compares values and names kinds of change; [`explain`] says what led to them, as far as the
+//! two files show it, and how much they matter; [`ConfigurationSides`] adds what the configuration on both
+//! sides says. [`fold`] puts equal changes of many files together.
 //!
 //! ```
 //! use lockctl::diag::FileId;
@@ -19,7 +19,7 @@
 //! assert_eq!(comparison.review.risk(), Risk::Routine);
 //! assert_eq!(
 //!     comparison.review.providers[0].sentence(),
-//!     "nothing is locked for it any more"
+//!     "the provider is no longer locked"
 //! );
 //! ```
 
@@ -29,6 +29,7 @@ mod configuration;
 mod diff;
 mod explain;
 mod file;
+mod folded;
 mod history;
 mod markers;
 mod merge;
@@ -49,6 +50,7 @@ pub use configuration::{ConfigurationCause, ConfigurationSides};
 pub use diff::{ChangeKind, LockDiff, ProviderChange, ProviderSide, Sides, diff};
 pub use explain::{Explained, ExplainedChange, explain};
 pub use file::{FileCause, FileChangeKind, FileReview, LockSide, review};
+pub use folded::{Folded, FoldedCause, FoldedChange, FoldedRemark, fold};
 pub use history::{HistoryChange, HistoryFilter, HistoryStep, history};
 pub use markers::{MARKER_SIZE, MarkerError, MarkerFault, Markers, Parted, part, write_merged};
 pub use merge::{Conflict, MergeBase, Merged, Prefer, Unfinished, UnknownEntries, merge};

@@ -1,4 +1,4 @@
-//! The one line at the end: what happened, and whether a reader has to look closer.
+//! The one line at the end: what happened, and whether it is alarming.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use super::file::{FileCause, FileReview};
 use crate::addr::ProviderAddr;
 use crate::version::ScopeChange;
 
-/// What to think of changes.
+/// What all changes come to.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub struct Verdict {
     /// How much the worst of them matters.
@@ -47,7 +47,7 @@ fn happened(files: &[(&str, &FileReview)]) -> String {
         let group = group(one);
         groups.entry(group).or_default().insert(one.change.addr());
     }
-    // Without constraints every version is within them; that is worth a word only if all are so.
+    // Without constraints every version is within them; this is mentioned only if all are so.
     if groups.contains_key(&Group::Within) {
         let free = groups.remove(&Group::Unconstrained).unwrap_or_default();
         groups.entry(Group::Within).or_default().extend(free);
@@ -114,12 +114,12 @@ impl Group {
             Self::FewerHashes => "with fewer hashes",
             Self::MoreHashes => "with more hashes",
             Self::OtherConstraints => "with other constraints",
-            Self::SameConstraints => "with constraints written otherwise",
+            Self::SameConstraints => "with constraints written in another way",
         }
     }
 }
 
-/// Of several kinds the one counts that changes most for whoever runs `init`.
+/// Of several kinds the one counts that changes most at the next `init`.
 const GROUPS: [(ChangeKind, Group); 9] = [
     (ChangeKind::Added, Group::Added),
     (ChangeKind::Removed, Group::Removed),
@@ -176,23 +176,36 @@ fn alarming(files: &[(&str, &FileReview)], name: impl Fn(&ProviderAddr) -> Strin
     let several = files.len() > 1;
     let mut text = String::new();
     for risk in [Risk::Danger, Risk::Warning] {
-        let mut names: Vec<String> = Vec::new();
+        // What is alarming, with the files in which it is unless it is a file itself.
+        let mut found: Vec<(String, Vec<&str>)> = Vec::new();
         for (path, review) in files {
-            if review.causes.iter().any(|cause| cause.risk() == risk) {
-                let name = if several { path } else { "the file itself" };
-                names.push(name.to_owned());
-            }
             let own = review.providers.iter();
-            let own = own.filter(|one| one.explained.risk == risk);
-            names.extend(own.map(|one| name(one.change.addr())));
+            for one in own.filter(|one| one.explained.risk == risk) {
+                let name = name(one.change.addr());
+                match found.iter_mut().find(|(known, _)| *known == name) {
+                    Some((_, paths)) => paths.push(path),
+                    None => found.push((name, vec![path])),
+                }
+            }
+            if review.causes.iter().any(|cause| cause.risk() == risk) {
+                let of_file = if several { path } else { "the file itself" };
+                found.push((of_file.to_owned(), Vec::new()));
+            }
         }
-        let mut seen = BTreeSet::new();
-        names.retain(|name| seen.insert(name.clone()));
-        if names.is_empty() {
+        if found.is_empty() {
             continue;
         }
-        let more = names.len().saturating_sub(MAX_NAMES);
-        names.truncate(MAX_NAMES);
+        let more = found.len().saturating_sub(MAX_NAMES);
+        found.truncate(MAX_NAMES);
+        let names = found.into_iter().map(|(name, mut paths)| {
+            paths.dedup();
+            match (several, paths.len()) {
+                (false, _) | (true, 0) => name,
+                (true, 1) => format!("{name} in {}", paths[0]),
+                (true, count) => format!("{name} in {} and {} more", paths[0], count - 1),
+            }
+        });
+        let names: Vec<String> = names.collect();
         text += &format!("; {}: {}", risk.name(), names.join(", "));
         if more > 0 {
             text += &format!(" and {more} more");
@@ -274,7 +287,7 @@ mod tests {
         check(
             &["a 1.1.0 ~> 1.1 | x"],
             &["a 1.1.0 >= 1.0.0, ~> 1.1 | x"],
-            "1 provider with constraints written otherwise, nothing alarming",
+            "1 provider with constraints written in another way, nothing alarming",
         );
         check(
             &["a 1.1.0 ~> 1.1 | x", "b 1.0.0 ~> 1.0 | x"],

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::cli::World;
 use crate::cli::session::root;
-use crate::config::{self, Settings};
+use crate::config::{self, Loaded, Settings};
 use crate::diag::Texts;
 use crate::flavor::Flavor;
 use crate::git;
@@ -25,7 +25,7 @@ pub(in crate::cli) enum Configured<'a> {
 ///
 /// Without one now nothing is said; one before counts only if it is another one.
 pub(in crate::cli) fn explain(
-    one: FileComparison,
+    mut one: FileComparison,
     [old, new]: [Option<Configured<'_>>; 2],
     world: World<'_>,
     texts: &mut Texts,
@@ -44,8 +44,14 @@ pub(in crate::cli) fn explain(
         _ => false,
     };
     let old = old.filter(|old| !is_same(old));
-    let old = old.and_then(|old| requirements(old, old_flavor, world, texts));
-    let Some(new) = requirements(new, new_flavor, world, texts) else {
+    let is_committed = matches!(old, Some(Configured::Revision(..)));
+    let old = old.map(|old| load(old, old_flavor, world, texts));
+    let new = load(new, new_flavor, world, texts);
+    if is_committed && !new.found && old.as_ref().is_some_and(|old| old.found) {
+        one.review.without_configuration();
+    }
+    let old = old.and_then(requirements);
+    let Some(new) = requirements(new) else {
         return one;
     };
     let sides = ConfigurationSides {
@@ -55,13 +61,8 @@ pub(in crate::cli) fn explain(
     one.explained_by(sides, |requirement| place(requirement, texts))
 }
 
-/// Reads the configuration of a directory; nothing if it has none, or one with faults.
-fn requirements(
-    configured: Configured<'_>,
-    flavor: Flavor,
-    world: World<'_>,
-    texts: &mut Texts,
-) -> Option<Requirements> {
+/// Reads the configuration of a directory, if it has any.
+fn load(configured: Configured<'_>, flavor: Flavor, world: World<'_>, texts: &mut Texts) -> Loaded {
     let mut settings = Settings::new(flavor);
     let (files, dir): (&dyn Files, _) = match configured {
         Configured::Disk(dir) => (world.disk, dir),
@@ -76,7 +77,11 @@ fn requirements(
     } else {
         dir
     };
-    let loaded = config::load(files, texts, dir, &settings);
+    config::load(files, texts, dir, &settings)
+}
+
+/// Returns what a configuration requires; nothing if there is none, or one with faults.
+fn requirements(loaded: Loaded) -> Option<Requirements> {
     let is_sound = loaded.found && !loaded.requirements.faulty;
     is_sound.then_some(loaded.requirements)
 }

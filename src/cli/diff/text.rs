@@ -1,25 +1,98 @@
 //! What `lockctl diff` says about a file.
 
+use std::collections::BTreeMap;
+
 use crate::cli::Look;
 use crate::flavor::Flavor;
 use crate::hash::{Hash, Scheme};
-use crate::report::{Block, Change, Changes, CommandResult, Linked, Remark, Subject, Tone};
+use crate::report::{
+    Block, Change, Changes, CommandResult, Details, FileResult, Linked, Remark, Subject, Tone,
+};
 use crate::review::{
-    ChangeKind, ExplainedChange, FileComparison, ProviderChange, ProviderSide, Risk, registry_page,
+    Cause, ChangeKind, ExplainedChange, FileComparison, FileReview, FoldedChange, ProviderChange,
+    ProviderSide, Risk, fold, registry_page,
 };
 
-/// Returns what people read of a result.
+/// Returns what people read of a result: equal changes of several files once, unless every detail is
+/// wanted on a terminal.
 pub(super) fn blocks(result: &CommandResult, look: Look) -> Vec<Block> {
     let Subject::Files(all) = &result.subject else {
         return Vec::new();
     };
-    let with_details = look.verbose || look.markdown;
-    let files = all.files.iter();
-    let changes = files.map(|file| changes(&file.comparison, all.are_named, with_details));
-    let mut blocks: Vec<Block> = changes.map(Block::Changes).collect();
+    let is_folded = all.files.len() > 1 && (look.markdown || !look.verbose);
+    let mut blocks: Vec<Block> = if is_folded {
+        vec![Block::Changes(folded(&all.files, look.markdown))]
+    } else {
+        let with_details = look.verbose || look.markdown;
+        let files = all.files.iter();
+        let changes = files.map(|file| changes(&file.comparison, all.are_named, with_details));
+        changes.map(Block::Changes).collect()
+    };
     let verdict = &all.verdict;
-    blocks.push(Block::Verdict(tone(verdict.risk), verdict.text.clone()));
+    let verdict = Block::Verdict(tone(verdict.risk), verdict.text.clone());
+    // A terminal shows the end of a long text, a comment its beginning.
+    let at = if look.markdown { 0 } else { blocks.len() };
+    blocks.insert(at, verdict);
     blocks
+}
+
+/// Lists what changed in several files, equal changes together.
+fn folded(files: &[FileResult], with_details: bool) -> Changes {
+    let comparisons = files.iter().map(|file| &file.comparison);
+    let reviews: Vec<(&str, &FileReview)> =
+        comparisons.map(|one| (&*one.path, &one.review)).collect();
+    let flavors: BTreeMap<&str, Flavor> = files
+        .iter()
+        .map(|file| (&*file.comparison.path, file.comparison.flavor()))
+        .collect();
+    let folded = fold(&reviews);
+    let remarks = folded.causes.iter().map(|one| {
+        let files = one.files.iter().map(|file| (*file).to_owned());
+        Remark {
+            files: files.collect(),
+            ..remark(one.cause.risk(), one.text())
+        }
+    });
+    let rows = folded.changes.iter().map(|one| {
+        let first = one.remarks[0].files[0].0;
+        let mut row = row(one.first, flavors[first]);
+        let mut remarks = one.remarks.iter().map(|said| Remark {
+            files: said
+                .files
+                .iter()
+                .map(|(file, _)| (*file).to_owned())
+                .collect(),
+            ..remark(one.first.explained.risk, said.text.clone())
+        });
+        row.remark = remarks.next().expect("a change has a remark");
+        row.deviations = remarks.collect();
+        if with_details {
+            row.details = folded_details(one);
+        }
+        row
+    });
+    Changes {
+        file: None,
+        remarks: remarks.collect(),
+        rows: rows.collect(),
+    }
+}
+
+/// Lists the details of a change in several files, equal ones once.
+fn folded_details(one: &FoldedChange<'_>) -> Vec<Details> {
+    let mut all: Vec<Details> = Vec::new();
+    for (file, change) in one.remarks.iter().flat_map(|remark| &remark.files) {
+        let lines = details(&change.change);
+        let file = (*file).to_owned();
+        match all.iter_mut().find(|known| known.lines == lines) {
+            Some(known) => known.files.push(file),
+            None => all.push(Details {
+                files: vec![file],
+                lines,
+            }),
+        }
+    }
+    all
 }
 
 /// Returns the tone for a risk.
@@ -40,7 +113,10 @@ pub(in crate::cli) fn changes(one: &FileComparison, is_named: bool, with_details
     let rows = one.review.providers.iter().map(|one| {
         let mut row = row(one, flavor);
         if with_details {
-            row.details = details(&one.change);
+            row.details = vec![Details {
+                files: Vec::new(),
+                lines: details(&one.change),
+            }];
         }
         row
     });
@@ -56,6 +132,7 @@ fn remark(risk: Risk, text: String) -> Remark {
         tone: tone(risk),
         grade: risk.name(),
         text,
+        files: Vec::new(),
     }
 }
 
@@ -77,9 +154,10 @@ fn row(one: &ExplainedChange, flavor: Flavor) -> Change {
             _ => kind.name().to_owned(),
         });
     Change {
-        remark: remark(one.explained.risk, one.sentence()),
+        remark: remark(one.explained.risk, one.remark()),
+        deviations: Vec::new(),
         subject: Linked {
-            text: addr.short(flavor),
+            text: subject(one, flavor),
             url: registry_page(addr, None),
         },
         new: new.filter(|new| old.as_ref().is_none_or(|old| old.text != new.text)),
@@ -89,7 +167,19 @@ fn row(one: &ExplainedChange, flavor: Flavor) -> Change {
     }
 }
 
-/// Lists constraints and single hashes, those that came and those that went.
+/// Names the provider; one that replaces another publisher's, or comes from another registry than those of
+/// the programs, with that one.
+fn subject(one: &ExplainedChange, flavor: Flavor) -> String {
+    let now = one.change.addr().short(flavor);
+    let causes = &one.explained.causes;
+    let is_other = causes.iter().any(Cause::is_another_publisher);
+    match one.change.before().filter(|_| is_other) {
+        Some(before) => format!("{} → {now}", before.addr.short(flavor)),
+        None => now,
+    }
+}
+
+/// Lists constraints and single hashes, those that were added and those that were removed.
 fn details(change: &ProviderChange) -> Vec<String> {
     let mut lines = Vec::new();
     let mut both = |name: &str, value: &dyn Fn(&ProviderSide) -> String| {

@@ -10,99 +10,191 @@ use std::io::{self, Write};
 
 pub use checks::checks;
 
+use super::changes::Details;
 use super::{Block, Change, Changes, Linked, Remark, Tone};
 use text::{code, escaped, fenced};
 
-/// How many bytes the folded details may have: a comment on GitHub holds 65536 characters.
-const MAX_DETAILS: usize = 40_000;
+/// How many bytes a text may have: forges take 65,536 characters in a comment.
+const MAX_BYTES: usize = 60_000;
 
-/// How many rows the tables may have together, for the same reason.
-const MAX_ROWS: usize = 100;
+/// How many bytes of them tables may have, so that some details fit behind them.
+const MAX_TABLE_BYTES: usize = 40_000;
 
-/// Writes blocks one after the other; details come last, folded.
+/// How many bytes are left free for what is said about what did not fit.
+const RESERVED_BYTES: usize = 2_000;
+
+/// How many files are listed with the details of a change before the rest is counted.
+const MAX_LISTED_FILES: usize = 50;
+
+/// Writes blocks one after the other; details come last, folded. What does not fit into [`MAX_BYTES`] is
+/// counted.
 ///
 /// # Errors
 /// What the writer says.
 pub fn render(out: &mut dyn Write, blocks: &[Block]) -> io::Result<()> {
-    let mut room = MAX_ROWS;
-    for block in blocks {
-        match block {
-            Block::Changes(changes) => table(out, changes, &mut room)?,
-            Block::Verdict(tone, text) => {
-                let mark = match tone {
-                    Tone::Good | Tone::Note => "",
-                    Tone::Warning | Tone::Bad => "**",
-                };
-                writeln!(out, "{mark}{}{mark}\n", escaped(text))?;
+    let texts: Vec<Option<String>> = blocks.iter().map(fixed).collect();
+    let fixed: usize = texts.iter().flatten().map(String::len).sum();
+    let mut room = MAX_BYTES.saturating_sub(fixed + RESERVED_BYTES);
+    let mut table_room = room.min(MAX_TABLE_BYTES);
+    for (block, text) in blocks.iter().zip(&texts) {
+        match (block, text) {
+            (Block::Changes(changes), _) => {
+                let text = table(changes, &mut table_room);
+                room = room.saturating_sub(text.len());
+                out.write_all(text.as_bytes())?;
             }
-            Block::Heading(text) => writeln!(out, "#### {}\n", code(text))?,
-            Block::Remark(_, text) => writeln!(out, "{}\n", escaped(text))?,
-            Block::Lines(lines) => writeln!(out, "{}\n", fenced(lines, ""))?,
-            // Our own text, and Markdown already.
-            Block::Page(text, _) => write!(out, "{text}")?,
-            Block::Diagnostic(_)
-            | Block::Several(_)
-            | Block::Failure(_)
-            | Block::Table(_)
-            | Block::Tree(_) => {}
+            (_, Some(text)) => out.write_all(text.as_bytes())?,
+            (_, None) => {}
         }
     }
     let all = blocks.iter().filter_map(|block| match block {
         Block::Changes(changes) => Some(changes),
         _ => None,
     });
-    let mut room = MAX_DETAILS;
     for changes in all {
         details(out, changes, &mut room)?;
     }
     Ok(())
 }
 
-fn table(out: &mut dyn Write, changes: &Changes, room: &mut usize) -> io::Result<()> {
-    if let Some(file) = &changes.file {
-        writeln!(out, "#### {}\n", code(file))?;
-    }
-    for remark in &changes.remarks {
-        writeln!(out, "{}: {}\n", grade(remark), escaped(&remark.text))?;
-    }
-    let shown = changes.rows.len().min(*room);
-    *room -= shown;
-    if shown > 0 {
-        writeln!(
-            out,
-            "| Risk | Provider | Version | Change |\n|---|---|---|---|"
-        )?;
-    }
-    for row in &changes.rows[..shown] {
-        let states = row.old.iter().chain(&row.new).map(linked);
-        writeln!(
-            out,
-            "| {} | {} | {} | {}: {} |",
-            grade(&row.remark),
-            linked(&row.subject),
-            // Versions side by side keep a row as low as its text allows.
-            states.collect::<Vec<_>>().join("&nbsp;→&nbsp;"),
-            row.kinds.join(", "),
-            escaped(&row.remark.text),
-        )?;
-    }
-    if shown > 0 {
-        writeln!(out)?;
-    }
-    match changes.rows.len() - shown {
-        0 => Ok(()),
-        more => writeln!(out, "{more} more are not shown here.\n"),
-    }
+/// Writes a block whose length does not depend on the others; nothing for the others.
+fn fixed(block: &Block) -> Option<String> {
+    Some(match block {
+        Block::Verdict(tone, text) => {
+            let mark = match tone {
+                Tone::Good | Tone::Note => "",
+                Tone::Warning | Tone::Bad => "**",
+            };
+            format!("{mark}{}{mark}\n\n", escaped(text))
+        }
+        Block::Heading(text) => format!("#### {}\n\n", code(text)),
+        Block::Remark(_, text) => format!("{}\n\n", escaped(text)),
+        Block::Lines(lines) => format!("{}\n\n", fenced(lines, "")),
+        // Our own text, and Markdown already.
+        Block::Page(text, _) => text.clone(),
+        Block::Changes(_)
+        | Block::Diagnostic(_)
+        | Block::Several(_)
+        | Block::Failure(_)
+        | Block::Table(_)
+        | Block::Tree(_) => return None,
+    })
 }
 
-/// Writes the details of a file, folded, as far as there is room for them.
-fn details(out: &mut dyn Write, changes: &Changes, room: &mut usize) -> io::Result<()> {
-    let rows: Vec<&Change> = changes
-        .rows
-        .iter()
-        .filter(|row| !row.details.is_empty())
+/// Writes the remarks and the rows of a file, or of several, as far as there is room for them: first those
+/// that are alarming.
+fn table(changes: &Changes, room: &mut usize) -> String {
+    let is_folded = changes.rows.iter().any(|row| row.file_count() > 0);
+    let remarks = changes.remarks.iter().map(|one| (one.tone, remark(one)));
+    let remarks: Vec<(Tone, String)> = remarks.collect();
+    let rows = changes.rows.iter();
+    let rows: Vec<(Tone, String)> = rows
+        .map(|one| (one.remark.tone, row(one, is_folded)))
         .collect();
-    if rows.is_empty() {
+    let is_alarming = |tone: Tone| matches!(tone, Tone::Warning | Tone::Bad);
+    let mut is_shown = vec![false; remarks.len() + rows.len()];
+    let mut left_out: std::collections::BTreeMap<&str, usize> = std::collections::BTreeMap::new();
+    let all = || remarks.iter().chain(&rows);
+    for wants_alarming in [true, false] {
+        for (shown, (tone, text)) in is_shown.iter_mut().zip(all()) {
+            if is_alarming(*tone) == wants_alarming && text.len() <= *room {
+                *room -= text.len();
+                *shown = true;
+            }
+        }
+    }
+    let grades = changes.remarks.iter().map(|one| one.grade);
+    let grades = grades.chain(changes.rows.iter().map(|row| row.remark.grade));
+    for (grade, shown) in grades.zip(&is_shown) {
+        if !shown {
+            *left_out.entry(grade).or_default() += 1;
+        }
+    }
+    let mut out = String::new();
+    if let Some(file) = &changes.file {
+        out += &format!("#### {}\n\n", code(file));
+    }
+    let texts = |from: usize, all: &[(Tone, String)]| -> String {
+        let shown = all.iter().zip(&is_shown[from..]);
+        let shown = shown.filter(|(_, shown)| **shown);
+        shown.map(|((_, text), _)| &**text).collect()
+    };
+    out += &texts(0, &remarks);
+    let rows = texts(remarks.len(), &rows);
+    if !rows.is_empty() {
+        out += if is_folded {
+            "| Risk | Provider | Version | Change | Lock files |\n|---|---|---|---|---|\n"
+        } else {
+            "| Risk | Provider | Version | Change |\n|---|---|---|---|\n"
+        };
+        out += &rows;
+        out.push('\n');
+    }
+    if !left_out.is_empty() {
+        let counts = left_out
+            .iter()
+            .map(|(grade, count)| format!("{count} {grade}"));
+        let counts: Vec<String> = counts.collect();
+        out += &format!(
+            "More changes do not fit here ({}); `lockctl diff` shows them.\n\n",
+            counts.join(", ")
+        );
+    }
+    out
+}
+
+fn remark(one: &Remark) -> String {
+    let files = match &*one.files {
+        [] => String::new(),
+        files if one.names_files() || files.len() == 1 => format!("{}: ", named(one, ", ")),
+        files => format!("{} lock files: ", files.len()),
+    };
+    format!("{}: {files}{}\n\n", grade(one), escaped(&one.text))
+}
+
+fn row(row: &Change, is_folded: bool) -> String {
+    let states = row.old.iter().chain(&row.new).map(linked);
+    // Versions side by side keep a row as low as its text allows.
+    let states = states.collect::<Vec<_>>().join("&nbsp;→&nbsp;");
+    let mut text = row.kinds.join(", ");
+    if !row.remark.text.is_empty() {
+        text += &format!(": {}", escaped(&row.remark.text));
+    }
+    for deviation in &row.deviations {
+        let place = match &*deviation.files {
+            [file] => format!("in {}", code(file)),
+            files => format!("in {} of them", files.len()),
+        };
+        text += &format!("<br>{place}: {}", escaped(&deviation.text));
+    }
+    let files = match (is_folded, row.file_count()) {
+        (false, _) => String::new(),
+        (true, count) if count > 1 && !row.names_files() => format!(" {count} |"),
+        _ => format!(" {} |", named(&row.remark, "<br>")),
+    };
+    format!(
+        "| {} | {} | {states} | {text} |{files}\n",
+        grade(&row.remark),
+        linked(&row.subject)
+    )
+}
+
+/// Names the first files of a remark, and counts the rest.
+fn named(remark: &Remark, separator: &str) -> String {
+    let (files, more) = remark.first_files();
+    let mut names: Vec<String> = files.iter().map(|file| code(file)).collect();
+    if more > 0 {
+        names.push(format!("and {more} more"));
+    }
+    names.join(separator)
+}
+
+/// Writes the details of the changes, folded, as far as there is room for them.
+fn details(out: &mut dyn Write, changes: &Changes, room: &mut usize) -> io::Result<()> {
+    let rows = changes.rows.iter();
+    let all = rows.flat_map(|row| row.details.iter().map(move |details| (row, details)));
+    let all: Vec<(&Change, &Details)> = all.filter(|(_, one)| !one.lines.is_empty()).collect();
+    if all.is_empty() {
         return Ok(());
     }
     let of = match &changes.file {
@@ -114,17 +206,24 @@ fn details(out: &mut dyn Write, changes: &Changes, room: &mut usize) -> io::Resu
         "<details><summary>Constraints and hashes{of}</summary>\n"
     )?;
     let mut left_out = 0;
-    for row in rows {
-        let text = format!(
-            "{}\n\n{}\n",
-            code(&row.subject.text),
-            fenced(&row.details, "diff")
-        );
-        if text.len() > *room {
+    for (row, one) in all {
+        let mut text = format!("{}\n\n", code(&row.subject.text));
+        if !one.files.is_empty() {
+            let mut names = one.files.iter().take(MAX_LISTED_FILES);
+            let first = names.next().map(|file| code(file)).unwrap_or_default();
+            let names = names.fold(first, |all, file| format!("{all}, {}", code(file)));
+            let more = match one.files.len().saturating_sub(MAX_LISTED_FILES) {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            text += &format!("In {names}{more}:\n\n");
+        }
+        text += &format!("{}\n", fenced(&one.lines, "diff"));
+        if text.len() + 1 > *room {
             left_out += 1;
             continue;
         }
-        *room -= text.len();
+        *room -= text.len() + 1;
         writeln!(out, "{text}")?;
     }
     if left_out > 0 {

@@ -69,9 +69,9 @@ fn one_line_for_each_provider_and_a_verdict() {
         outcome.stdout,
         str![[r#"
 danger   hashicorp/null     3.2.1           hashes-replaced                        1 of 1 zh: was replaced, but the version did not change: another mirror, a release that was published again, or tampering
-notice   example.com/a/new  1.0.0           added                                  the provider was not locked before
-notice   hashicorp/aws      5.31.0 → 6.0.0  upgraded (major), constraints-changed  the version moved to a new major one, so all hashes changed; the constraints changed (~> 5.0 → ~> 6.0)
-routine  a/gone             1.0.0           removed                                the provider is no longer locked
+notice   example.com/a/new  1.0.0           added
+notice   hashicorp/aws      5.31.0 → 6.0.0  upgraded (major), constraints-changed  the constraints changed (~> 5.0 → ~> 6.0)
+routine  a/gone             1.0.0           removed
 1 provider added, 1 removed, 1 upgraded with new constraints, 1 with other hashes under the same version; danger: hashicorp/null
 
 "#]]
@@ -86,7 +86,7 @@ fn details_are_shown_on_request() {
     assert_data_eq!(
         outcome.stdout,
         str![[r#"
-notice  hashicorp/aws  5.31.0 → 6.0.0  upgraded (major), constraints-changed  the version moved to a new major one, so all hashes changed; the constraints changed (~> 5.0 → ~> 6.0)
+notice  hashicorp/aws  5.31.0 → 6.0.0  upgraded (major), constraints-changed  the constraints changed (~> 5.0 → ~> 6.0)
     - version = 5.31.0
     + version = 6.0.0
     - constraints = ~> 5.0
@@ -111,14 +111,14 @@ fn markdown_has_a_table_and_folded_details() {
     assert_data_eq!(
         outcome.stdout,
         str![[r#"
+**1 provider added, 1 removed, 1 upgraded with new constraints, 1 with other hashes under the same version; danger: hashicorp/null**
+
 | Risk | Provider | Version | Change |
 |---|---|---|---|
 | **danger** | [`hashicorp/null`](https://registry.terraform.io/providers/hashicorp/null/latest) | [`3.2.1`](https://registry.terraform.io/providers/hashicorp/null/3.2.1) | hashes-replaced: 1 of 1 zh: was replaced, but the version did not change: another mirror, a release that was published again, or tampering |
-| notice | `example.com/a/new` | `1.0.0` | added: the provider was not locked before |
-| notice | [`hashicorp/aws`](https://registry.terraform.io/providers/hashicorp/aws/latest) | [`5.31.0`](https://registry.terraform.io/providers/hashicorp/aws/5.31.0)&nbsp;→&nbsp;[`6.0.0`](https://registry.terraform.io/providers/hashicorp/aws/6.0.0) | upgraded (major), constraints-changed: the version moved to a new major one, so all hashes changed; the constraints changed (&#126;&#62; 5.0 → &#126;&#62; 6.0) |
-| routine | [`a/gone`](https://registry.terraform.io/providers/a/gone/latest) | [`1.0.0`](https://registry.terraform.io/providers/a/gone/1.0.0) | removed: the provider is no longer locked |
-
-**1 provider added, 1 removed, 1 upgraded with new constraints, 1 with other hashes under the same version; danger: hashicorp/null**
+| notice | `example.com/a/new` | `1.0.0` | added |
+| notice | [`hashicorp/aws`](https://registry.terraform.io/providers/hashicorp/aws/latest) | [`5.31.0`](https://registry.terraform.io/providers/hashicorp/aws/5.31.0)&nbsp;→&nbsp;[`6.0.0`](https://registry.terraform.io/providers/hashicorp/aws/6.0.0) | upgraded (major), constraints-changed: the constraints changed (&#126;&#62; 5.0 → &#126;&#62; 6.0) |
+| routine | [`a/gone`](https://registry.terraform.io/providers/a/gone/latest) | [`1.0.0`](https://registry.terraform.io/providers/a/gone/1.0.0) | removed |
 
 <details><summary>Constraints and hashes</summary>
 
@@ -303,7 +303,7 @@ fn a_file_may_come_or_go() {
         gone.stdout,
         str![[r#"
 warning: the file was removed, so the next init selects versions anew and accepts any package
-routine  a/x  1.0.0  removed  the provider is no longer locked; the configuration no longer requires it
+routine  a/x  1.0.0  removed  the configuration no longer requires it
 1 provider removed; warning: the file itself
 
 "#]]
@@ -318,7 +318,7 @@ routine  a/x  1.0.0  removed  the provider is no longer locked; the configuratio
         came.stdout,
         str![[r#"
 routine: the file is new
-notice  a/x  1.0.0  added  the provider was not locked before
+notice  a/x  1.0.0  added
 1 provider added, nothing alarming
 
 "#]]
@@ -338,8 +338,8 @@ fn what_can_be_read_of_a_broken_file_is_compared() {
         str![[r#"
 warning: the file is broken: only what can be read is compared
 danger   hashicorp/null  3.2.1           hashes-replaced                        1 of 1 zh: was replaced, but the version did not change: another mirror, a release that was published again, or tampering
-notice   hashicorp/aws   5.31.0 → 6.0.0  upgraded (major), constraints-changed  the version moved to a new major one, so all hashes changed; the constraints changed (~> 5.0 → ~> 6.0)
-routine  a/gone          1.0.0           removed                                the provider is no longer locked
+notice   hashicorp/aws   5.31.0 → 6.0.0  upgraded (major), constraints-changed  the constraints changed (~> 5.0 → ~> 6.0)
+routine  a/gone          1.0.0           removed
 1 provider removed, 1 upgraded with new constraints, 1 with other hashes under the same version; danger: hashicorp/null; warning: the file itself
 
 "#]]
@@ -358,11 +358,11 @@ fn hostile_text_stays_text() {
     assert_data_eq!(
         outcome.stdout,
         str![[r#"
+1 provider with more hashes, nothing alarming
+
 | Risk | Provider | Version | Change |
 |---|---|---|---|
 | notice | [`a/x`](https://registry.terraform.io/providers/a/x/latest) | [`1.0.0`](https://registry.terraform.io/providers/a/x/1.0.0) | hashes-added: hashes of an unknown scheme were added or removed |
-
-1 provider with more hashes, nothing alarming
 
 <details><summary>Constraints and hashes</summary>
 

@@ -65,11 +65,9 @@ routine  hashicorp/aws  5.40.0  hashes-added  1 platform was added
     assert_data_eq!(
         said,
         str![[r#"
-changed/.terraform.lock.hcl
-routine  hashicorp/aws  5.40.0  hashes-added  1 platform was added
-untracked/.terraform.lock.hcl
-routine: the file is new
-notice  hashicorp/aws  5.31.0  added  the provider was not locked before
+routine: untracked/.terraform.lock.hcl: the file is new
+notice   hashicorp/aws  5.31.0  added         in untracked/.terraform.lock.hcl
+routine  hashicorp/aws  5.40.0  hashes-added  in changed/.terraform.lock.hcl: 1 platform was added
 1 provider added, 1 with more hashes in 2 lock files, nothing alarming
 
 "#]]
@@ -84,16 +82,12 @@ fn every_lock_file_that_differs_is_shown() {
     assert_data_eq!(
         &outcome.stdout,
         str![[r#"
-changed/.terraform.lock.hcl
-routine  hashicorp/aws  5.31.0 → 5.40.0  upgraded (minor)  the version moved, so all hashes changed
-elsewhere/.terraform.lock.hcl
-routine: the file was moved/.terraform.lock.hcl
-gone/.terraform.lock.hcl
-warning: the file was removed, so the next init selects versions anew and accepts any package
-routine  example.com/a/x  1.0.0  removed  the provider is no longer locked
-new/.terraform.lock.hcl
-routine: the file is new
-notice  hashicorp/aws  5.31.0  added  the provider was not locked before
+warning: gone/.terraform.lock.hcl: the file was removed, so the next init selects versions anew and accepts any package
+routine: elsewhere/.terraform.lock.hcl: the file was moved from moved/.terraform.lock.hcl
+routine: new/.terraform.lock.hcl: the file is new
+notice   hashicorp/aws    5.31.0           added             in new/.terraform.lock.hcl
+routine  example.com/a/x  1.0.0            removed           in gone/.terraform.lock.hcl
+routine  hashicorp/aws    5.31.0 → 5.40.0  upgraded (minor)  in changed/.terraform.lock.hcl
 1 provider added, 1 removed, 1 upgraded within constraints in 4 lock files; warning: gone/.terraform.lock.hcl
 
 "#]]
@@ -111,33 +105,19 @@ notice  hashicorp/aws  5.31.0  added  the provider was not locked before
     assert_data_eq!(
         tables,
         str![[r#"
-#### `changed/.terraform.lock.hcl`
-
-| Risk | Provider | Version | Change |
-|---|---|---|---|
-| routine | [`hashicorp/aws`](https://registry.terraform.io/providers/hashicorp/aws/latest) | [`5.31.0`](https://registry.terraform.io/providers/hashicorp/aws/5.31.0)&nbsp;→&nbsp;[`5.40.0`](https://registry.terraform.io/providers/hashicorp/aws/5.40.0) | upgraded (minor): the version moved, so all hashes changed |
-
-#### `elsewhere/.terraform.lock.hcl`
-
-routine: the file was moved/.terraform&#46;lock&#46;hcl
-
-#### `gone/.terraform.lock.hcl`
-
-**warning**: the file was removed, so the next init selects versions anew and accepts any package
-
-| Risk | Provider | Version | Change |
-|---|---|---|---|
-| routine | `example.com/a/x` | `1.0.0` | removed: the provider is no longer locked |
-
-#### `new/.terraform.lock.hcl`
-
-routine: the file is new
-
-| Risk | Provider | Version | Change |
-|---|---|---|---|
-| notice | [`hashicorp/aws`](https://registry.terraform.io/providers/hashicorp/aws/latest) | [`5.31.0`](https://registry.terraform.io/providers/hashicorp/aws/5.31.0) | added: the provider was not locked before |
-
 **1 provider added, 1 removed, 1 upgraded within constraints in 4 lock files; warning: gone/.terraform&#46;lock&#46;hcl**
+
+**warning**: `gone/.terraform.lock.hcl`: the file was removed, so the next init selects versions anew and accepts any package
+
+routine: `elsewhere/.terraform.lock.hcl`: the file was moved from moved/.terraform&#46;lock&#46;hcl
+
+routine: `new/.terraform.lock.hcl`: the file is new
+
+| Risk | Provider | Version | Change | Lock files |
+|---|---|---|---|---|
+| notice | [`hashicorp/aws`](https://registry.terraform.io/providers/hashicorp/aws/latest) | [`5.31.0`](https://registry.terraform.io/providers/hashicorp/aws/5.31.0) | added | `new/.terraform.lock.hcl` |
+| routine | `example.com/a/x` | `1.0.0` | removed | `gone/.terraform.lock.hcl` |
+| routine | [`hashicorp/aws`](https://registry.terraform.io/providers/hashicorp/aws/latest) | [`5.31.0`](https://registry.terraform.io/providers/hashicorp/aws/5.31.0)&nbsp;→&nbsp;[`5.40.0`](https://registry.terraform.io/providers/hashicorp/aws/5.40.0) | upgraded (minor) | `changed/.terraform.lock.hcl` |
 
 
 "#]]
@@ -191,7 +171,7 @@ error: nowhere cannot be compared
     let outcome = repo.run(&["diff", "--staged"]);
     assert_exit(&outcome, 2);
     let wanted =
-        format!("{at}\nwarning: a merge of the file is not finished: run `lockctl resolve`\n");
+        format!("warning: {at}: a merge of the file is not finished: run `lockctl resolve`\n");
     assert!(outcome.stdout.contains(&wanted), "{}", outcome.stdout);
 }
 
@@ -226,8 +206,8 @@ fn changes_between_revisions_follow_from_their_configuration() {
         &outcome.stdout,
         str![[r#"
 live/.terraform.lock.hcl
-notice   hashicorp/null  3.2.1            added                                  the provider was not locked before; live/../m/main.tf:1 requires it now
-routine  hashicorp/aws   5.31.0 → 5.40.0  upgraded (minor), constraints-changed  the version moved, so all hashes changed; the constraint in live/main.tf:3 changed from ~> 5.0 to ~> 5.40
+notice   hashicorp/null  3.2.1            added                                  live/../m/main.tf:1 requires it now
+routine  hashicorp/aws   5.31.0 → 5.40.0  upgraded (minor), constraints-changed  the constraint in live/main.tf:3 changed from ~> 5.0 to ~> 5.40
 1 provider added, 1 upgraded within constraints, nothing alarming
 
 "#]]

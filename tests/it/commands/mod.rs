@@ -6,6 +6,7 @@ mod confine;
 mod confine_race;
 mod diff;
 mod diff_git;
+mod diff_many;
 mod entries;
 mod explain;
 mod files;

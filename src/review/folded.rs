@@ -1,0 +1,162 @@
+//! The changes of many lock files, equal ones together.
+
+use std::cmp::Reverse;
+
+use super::causes::Risk;
+use super::explain::ExplainedChange;
+use super::file::{FileCause, FileReview};
+
+/// What the place of a requirement is called where several are meant.
+const ANYWHERE: &str = "the configuration";
+
+/// The changes of several lock files: equal ones once, with the files.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Folded<'a> {
+    /// What changed about files as a whole, what matters most first.
+    pub causes: Vec<FoldedCause<'a>>,
+    /// What changed in entries, what matters most first, then by address.
+    pub changes: Vec<FoldedChange<'a>>,
+}
+
+/// A change of files as a whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoldedCause<'a> {
+    /// What happened.
+    pub cause: &'a FileCause,
+    /// To which files, in their order.
+    pub files: Vec<&'a str>,
+}
+
+/// A change of one provider in several files: from the same version to the same version.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoldedChange<'a> {
+    /// The first of them.
+    pub first: &'a ExplainedChange,
+    /// What is to be said about them beside kinds and versions: nothing, if that is all there is for some
+    /// of them, then the most frequent. Never empty.
+    pub remarks: Vec<FoldedRemark<'a>>,
+}
+
+/// A remark on a change, with the files that it is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoldedRemark<'a> {
+    /// The remark, as of [`ExplainedChange::remark`]; may be empty.
+    pub text: String,
+    /// The files with the changes, in their order.
+    pub files: Vec<(&'a str, &'a ExplainedChange)>,
+}
+
+impl FoldedCause<'_> {
+    /// Returns what happened, in words that hold for all of the files.
+    #[must_use]
+    pub fn text(&self) -> String {
+        match self.cause {
+            FileCause::Renamed { .. } if self.files.len() > 1 => "the file was moved".to_owned(),
+            FileCause::CommentsLost(_) if self.files.len() > 1 => {
+                "comments of an author were removed: the programs keep none".to_owned()
+            }
+            cause => cause.to_string(),
+        }
+    }
+
+    /// Returns whether a change of another file is folded with it.
+    fn covers(&self, other: &FileCause) -> bool {
+        match self.cause {
+            FileCause::Renamed { .. } | FileCause::CommentsLost(_) => {
+                self.cause.kind() == other.kind()
+            }
+            cause => cause == other,
+        }
+    }
+}
+
+impl<'a> FoldedChange<'a> {
+    /// Lists the files in which the provider changed so, in the order of the remarks.
+    pub fn files(&self) -> impl Iterator<Item = &'a str> {
+        let files = self.remarks.iter().flat_map(|remark| &remark.files);
+        files.map(|(file, _)| *file)
+    }
+
+    fn risk(&self) -> Risk {
+        self.first.explained.risk
+    }
+}
+
+/// Puts equal changes of files together, each file with its name.
+///
+/// Changes are equal if they are of one provider, from the same version to the same version, as risky as
+/// each other and of the same kinds.
+#[must_use]
+pub fn fold<'a>(files: &[(&'a str, &'a FileReview)]) -> Folded<'a> {
+    let mut folded = Folded::default();
+    for (file, review) in files {
+        for cause in &review.causes {
+            match folded.causes.iter_mut().find(|one| one.covers(cause)) {
+                Some(known) => known.files.push(file),
+                None => folded.causes.push(FoldedCause {
+                    cause,
+                    files: vec![file],
+                }),
+            }
+        }
+    }
+    let all = files.iter().flat_map(|(file, review)| {
+        let changes = review.providers.iter();
+        changes.map(move |one| (*file, one))
+    });
+    let mut groups: Vec<Vec<(&str, &ExplainedChange)>> = Vec::new();
+    let mut at = std::collections::BTreeMap::new();
+    for (file, one) in all {
+        let version = |side: Option<&super::ProviderSide>| {
+            side.map(|side| (side.addr.clone(), side.lock.version.to_string()))
+        };
+        let change = &one.change;
+        let sides = (version(change.before()), version(change.now()));
+        let kinds: Vec<_> = change.kinds.iter().copied().collect();
+        let key = (one.explained.risk, sides, kinds);
+        let group = *at.entry(key).or_insert(groups.len());
+        if group == groups.len() {
+            groups.push(Vec::new());
+        }
+        groups[group].push((file, one));
+    }
+    folded.changes = groups.into_iter().map(folded_change).collect();
+    folded
+        .causes
+        .sort_by_key(|one| Reverse((one.cause.risk(), one.files.len())));
+    folded.changes.sort_by(|a, b| {
+        let risk = Reverse(a.risk()).cmp(&Reverse(b.risk()));
+        let addr = || a.first.change.addr().cmp(b.first.change.addr());
+        let count = || Reverse(a.files().count()).cmp(&Reverse(b.files().count()));
+        risk.then_with(addr).then_with(count)
+    });
+    folded
+}
+
+fn folded_change<'a>(group: Vec<(&'a str, &'a ExplainedChange)>) -> FoldedChange<'a> {
+    let first = group[0].1;
+    let is_alone = group.len() == 1;
+    let mut remarks: Vec<FoldedRemark<'a>> = Vec::new();
+    for (file, one) in group {
+        // Each file has its own configuration, so the places differ where all else is the same.
+        let configuration = one.configuration.as_ref().map(|cause| match is_alone {
+            true => cause.seen_from(file),
+            false => cause.at(ANYWHERE),
+        });
+        let text = ExplainedChange {
+            configuration,
+            ..one.clone()
+        }
+        .remark();
+        match remarks.iter_mut().find(|remark| remark.text == text) {
+            Some(known) => known.files.push((file, one)),
+            None => remarks.push(FoldedRemark {
+                text,
+                files: vec![(file, one)],
+            }),
+        }
+    }
+    // With nothing to say first, the others are additions to it.
+    remarks.sort_by_key(|remark| Reverse((remark.text.is_empty(), remark.files.len())));
+    FoldedChange { first, remarks }
+}
