@@ -25,7 +25,7 @@ pub struct ZipHashes {
     pub oddities: Vec<Oddity>,
 }
 
-/// Something unusual about a zip, which the programs accept without a word.
+/// Something unusual about a zip, which the programs accept silently.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Oddity {
@@ -42,7 +42,7 @@ pub enum Oddity {
         /// The name of the entry.
         name: Box<[u8]>,
     },
-    /// An entry whose name stands there again further on; the last content wins.
+    /// An entry whose name occurs again later; the last content wins.
     Replaced {
         /// The name of the entry.
         name: Box<[u8]>,
@@ -70,7 +70,7 @@ pub enum Oddity {
 }
 
 impl fmt::Display for Oddity {
-    /// Says what it is to somebody who has to decide whether it matters.
+    /// Says what it is, so that a user can decide whether it matters.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (name, what) = match self {
             Self::HashesDiffer => {
@@ -81,7 +81,7 @@ impl fmt::Display for Oddity {
             }
             Self::DirectoryEntry { name } => (name, "is an entry for a directory"),
             Self::UncleanName { name } => (name, "is a name that changes when it is unpacked"),
-            Self::Replaced { name } => (name, "is there again further on, and the last one counts"),
+            Self::Replaced { name } => (name, "occurs again later in the zip; the last one counts"),
             Self::Symlink { name } => (
                 name,
                 "is a symbolic link, unpacked as a file with its target's name",
@@ -143,7 +143,7 @@ pub fn hash_members(
     let (digests, mut oddities) = read_contents(&mut reader, &list, &paths, &places)?;
 
     let last = last_of_each_name(&list.entries);
-    // Every name counts as often as it stands there, each time with the last content of that name.
+    // Every name counts as often as it occurs, each time with the last content of that name.
     let members = list.entries.iter().map(|entry| &*entry.name);
     let member_h1 = h1_of_digests(members.map(|name| (name, digests[last[name]])))?;
     let files: Vec<FileDigest> = paths
@@ -248,7 +248,7 @@ fn last_of_each_name(entries: &[Entry]) -> BTreeMap<&[u8], usize> {
         .collect()
 }
 
-/// Notes what the list of entries tells; `paths` are the cleaned names of all files.
+/// Notes what the list of entries shows; `paths` are the cleaned names of all files.
 fn note_oddities(entry: &Entry, paths: &BTreeMap<Box<[u8]>, usize>, oddities: &mut Vec<Oddity>) {
     let name = || entry.name.clone();
     if entry.kind == Kind::Directory {

@@ -41,7 +41,7 @@ pub enum AuthError {
     /// The registry names no key at all.
     #[error("the registry names no signing key")]
     NoKeys,
-    /// The registry names more keys than anybody needs.
+    /// The registry names more keys than are checked.
     #[error("the registry names {count} signing keys")]
     TooManyKeys {
         /// How many.
@@ -69,8 +69,8 @@ pub enum AuthError {
         /// The ID of the key that signed, if the signature names one that counts.
         issuer: Option<String>,
     },
-    /// The signature does not fit the document.
-    #[error("the signature does not fit the document, although it names key {key_id}")]
+    /// The signature does not match the document.
+    #[error("the signature does not match the document, although it names key {key_id}")]
     BadSignature {
         /// The ID of the key, or subkey, that the signature names.
         key_id: String,
@@ -81,7 +81,7 @@ pub enum AuthError {
         /// The ID of the primary key.
         key_id: String,
     },
-    /// The signature, or one that the key depends on, insists on a condition that nobody knows.
+    /// The signature, or one that the key depends on, insists on an unknown condition.
     #[error("a signature of key {key_id} depends on an unknown condition, {name:?}")]
     UnknownCondition {
         /// The ID of the primary key.
@@ -90,7 +90,7 @@ pub enum AuthError {
         name: String,
     },
     /// The signature is good, but its time is not now.
-    #[error("the signature by key {key_id} does not count now: {remark}")]
+    #[error("the signature by key {key_id} is not valid now: {remark}")]
     Untimely {
         /// The ID of the primary key.
         key_id: String,

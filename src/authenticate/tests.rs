@@ -115,7 +115,7 @@ fn check(signature: &str, keys: &[&str], rules: &Rules, now: u64, expected: &str
     );
 }
 
-/// Checks that either program gives the same answer; `self-signed` stands for either's word.
+/// Checks that either program gives the same answer; `self-signed` means the word of either.
 #[track_caller]
 fn check_both(signature: &str, keys: &[&str], expected: &str) {
     check(signature, keys, &TERRAFORM, YEAR_2024, expected);
@@ -141,7 +141,7 @@ fn every_kind_of_mathematics_is_known() {
     }
 }
 
-/// The programs know these curves, the crate does not. Nobody has seen a provider with one.
+/// The programs support these curves, the crate does not. No provider with one is known.
 #[test]
 fn brainpool_curves_are_not_known() {
     check_both(
@@ -196,7 +196,7 @@ fn bad_signatures_are_refused() {
     check_both(
         "other-document",
         &["rsa2048"],
-        "refused: the signature does not fit the document, although it names key ID",
+        "refused: the signature does not match the document, although it names key ID",
     );
     check_both(
         "armored-signature",
@@ -232,7 +232,7 @@ fn a_bad_signature_is_not_made_good_by_a_later_key() {
     check_both(
         "other-document",
         &["rsa2048", "ed25519"],
-        "refused: the signature does not fit the document, although it names key ID",
+        "refused: the signature does not match the document, although it names key ID",
     );
 }
 
@@ -253,7 +253,7 @@ fn an_expired_key_is_good_enough_unless_one_insists() {
         check(kind, &[kind], &TERRAFORM, YEAR_2024, good);
         let good = "signed, key ID ID; the key has expired";
         check(kind, &[kind], &OPENTOFU, YEAR_2024, good);
-        let refused = "refused: the signature by key ID does not count now: the key has expired";
+        let refused = "refused: the signature by key ID is not valid now: the key has expired";
         check(kind, &[kind], &STRICT_OPENTOFU, YEAR_2024, refused);
         check(kind, &[kind], &TERRAFORM, MARCH_2021, GOOD);
         let good = "signed, key ID ID";
@@ -267,7 +267,7 @@ fn the_time_of_a_signature_matters_to_terraform() {
         ("expired-signature", "the signature has expired"),
         ("future-signature", "the signature was made in the future"),
     ] {
-        let refused = format!("refused: the signature by key ID does not count now: {remark}");
+        let refused = format!("refused: the signature by key ID is not valid now: {remark}");
         let keys = &["rsa2048"];
         check(signature, keys, &TERRAFORM, YEAR_2024, &refused);
         check(signature, keys, &STRICT_OPENTOFU, YEAR_2024, &refused);
@@ -291,7 +291,7 @@ fn an_expired_key_hides_an_expired_signature() {
         &["expired"],
         &TERRAFORM,
         MARCH_2021,
-        "refused: the signature by key ID does not count now: the signature has expired",
+        "refused: the signature by key ID is not valid now: the signature has expired",
     );
 }
 
@@ -310,7 +310,7 @@ fn a_key_of_the_future_is_taken_for_an_expired_one() {
         &["rsa2048"],
         &TERRAFORM,
         JANUARY_2021,
-        "refused: the signature by key ID does not count now: the signature was made in the future",
+        "refused: the signature by key ID is not valid now: the signature was made in the future",
     );
 }
 
@@ -444,7 +444,7 @@ fn the_hash_that_the_registry_states_must_be_listed() {
     );
     let other_file = Evidence {
         filename: "other.zip".to_owned(),
-        // What comes first is what is told: this signature is bad as well.
+        // What comes first is what is reported: this signature is bad as well.
         signature: [].into(),
         ..good
     };
@@ -532,7 +532,7 @@ fn the_partners_key_makes_a_partner() {
     check_trust(
         &armored("hashicorp/other-trust"),
         Err(
-            "the trust signature over key 37A6AB3BCF2C170A is not good: the signature does not fit \
+            "the trust signature over key 37A6AB3BCF2C170A is not good: the signature does not match \
              the document, although it names key 7D72D4268E4660FC",
         ),
     );

@@ -24,7 +24,7 @@ pub enum LockError {
     #[error(transparent)]
     Source(SourceError),
     /// The source gave no answer, for a reason that others may share.
-    #[error("{} cannot be had", asked(provider, package.as_deref()))]
+    #[error("{} could not be fetched", asked(provider, package.as_deref()))]
     Asking {
         /// Which provider.
         provider: Box<ProviderAddr>,
@@ -37,7 +37,7 @@ pub enum LockError {
     /// No package of the release is for any wanted platform.
     #[error(
         "{provider} {version} has no package for any wanted platform{}",
-        if *announced { ", though its registry announces some" } else { "" }
+        if *announced { ", although its registry lists some" } else { "" }
     )]
     NoPlatform {
         /// Which provider.
@@ -71,7 +71,7 @@ pub enum LockError {
     },
     /// A package is not the one that its registry means.
     #[error(
-        "the package of {id} is not the one that its registry states: {place} has {found}, not {expected}"
+        "the package of {id} does not match the hash that its registry states: {place} has {found}, not {expected}"
     )]
     Checksum {
         /// Which package.
@@ -85,7 +85,7 @@ pub enum LockError {
     },
     /// Recorded hashes belong to no package of the release.
     #[error(
-        "the signed checksums of {provider} {version} speak against {} of the lock file: {}",
+        "the signed checksums of {provider} {version} contradict {} of the lock file: {}",
         if hashes.len() == 1 { "a hash" } else { "hashes" },
         listed(hashes)
     )]
@@ -117,7 +117,7 @@ pub enum LockError {
         id: Box<PackageId>,
         /// Where it lies.
         place: String,
-        /// What is wrong with it. Shared, because several roots may want the package.
+        /// What is wrong with it. Shared, because several roots may need the package.
         #[source]
         cause: Arc<ArchiveError>,
     },
@@ -133,7 +133,7 @@ pub enum LockError {
         place: String,
     },
     /// A package is not the one that the lock file records.
-    #[error("the package of {id} is none of those that the lock file records: {place} has {zh}")]
+    #[error("the package of {id} does not match the lock file: {place} has {zh}")]
     Contradiction {
         /// Which package.
         id: Box<PackageId>,
@@ -144,7 +144,7 @@ pub enum LockError {
     },
 }
 
-/// What evidence speaks against.
+/// What evidence contradicts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Alarm<'a> {
     /// The provider.

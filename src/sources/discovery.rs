@@ -47,8 +47,8 @@ pub enum DiscoveryError {
     /// The host has services, and none of them is a provider registry.
     #[error("the host has no provider registry")]
     NoRegistry,
-    /// The host has a provider registry that speaks another protocol.
-    #[error("the host's provider registry does not speak protocol {SERVICE}")]
+    /// The host has a provider registry with another protocol.
+    #[error("the host's provider registry does not support protocol {SERVICE}")]
     OtherProtocol,
     /// The URL of the registry is none.
     #[error("the URL of the host's provider registry cannot be used")]
@@ -72,7 +72,7 @@ pub(super) fn discover(
         hops: net.policy.discovery_hops,
         limit: MAX_DISCOVERY_BYTES,
         timeout: net.policy.discovery_timeout,
-        // This document decides which registry gets the token of the host, so whoever could change it
+        // This document decides which registry gets the token of the host, so anyone who could change it
         // on the way would get the token.
         route: Route::Encrypted,
     };
@@ -89,7 +89,7 @@ pub(super) fn discover(
     service_url(&services(&answer)?, &answer.url)
 }
 
-/// Reads a document. A value that is no text becomes `None`: rules 1.7 tell it from one that is missing.
+/// Reads a document. A value that is no text becomes `None`: rules 1.7 distinguish it from one that is missing.
 fn services(answer: &Answer) -> Result<BTreeMap<String, Option<String>>, DiscoveryError> {
     let no_document = |reason: String| DiscoveryError::NoDocument {
         url: answer.url.clone(),

@@ -21,7 +21,7 @@ pub enum FetchError {
         #[source]
         cause: HttpError,
     },
-    /// An answer that says no.
+    /// An answer that is a refusal.
     #[error("{url} answered {}{}{}", said(*status), times(*attempts), asked_for(*wait))]
     Status {
         /// The URL that was requested.
@@ -50,7 +50,7 @@ pub enum FetchError {
         #[source]
         cause: Option<UrlError>,
     },
-    /// A redirect to plain http, where whoever is on the way could answer in the place of the host.
+    /// A redirect to plain http, where anything between could answer instead of the host.
     #[error("{url} answered with a redirect to plain http")]
     Unencrypted {
         /// The URL that was requested.
@@ -72,8 +72,8 @@ pub enum FetchError {
         /// The least that is waited for.
         rate: u64,
     },
-    /// What arrives cannot be kept.
-    #[error("the package from {url} cannot be kept: {reason}")]
+    /// What arrives could not be stored.
+    #[error("the package from {url} could not be stored: {reason}")]
     Scratch {
         /// Where it comes from.
         url: Url,
@@ -93,7 +93,7 @@ impl FetchError {
         }
     }
 
-    /// Tells whether another failure is the same but for the path that was asked for.
+    /// Returns whether another failure is the same but for the path that was asked for.
     #[must_use]
     pub fn is_like(&self, other: &Self) -> bool {
         let mut twin = other.clone();
@@ -127,7 +127,7 @@ impl FetchError {
         }
     }
 
-    /// Tells whether the same request may succeed later: connections, time-outs, bodies that break
+    /// Returns whether the same request may succeed later: connections, time-outs, bodies that break
     /// off; not a certificate that does not hold, nor an answer that is a refusal.
     pub(super) fn may_pass(&self) -> bool {
         match self {
@@ -161,7 +161,7 @@ fn said(status: u16) -> String {
 
 fn asked_for(wait: Option<Duration>) -> String {
     wait.map_or_else(String::new, |wait| {
-        format!(", and asks to be left alone for {} s", wait.as_secs())
+        format!(", and asks to wait {} s", wait.as_secs())
     })
 }
 

@@ -37,8 +37,8 @@ const LEFT_OVER: &str = "neither configuration nor state requires the provider: 
      entry, and so does init";
 
 /// What is said of such an entry if the state cannot be seen.
-const LEFT_ALONE: &str = "no configuration requires the provider, but the state may: `lockctl lock` leaves \
-     the entry alone; if the state does not need it, init removes it";
+const LEFT_ALONE: &str = "no configuration requires the provider, but the state may: `lockctl lock` keeps \
+     the entry; if the state does not need it, init removes it";
 
 impl Advice {
     /// Returns the commands as they would be typed in the directory of the root itself.

@@ -127,7 +127,7 @@ pub(in crate::cli) fn grouped<'e>(
         let mut failure = group.failure;
         if !group.others.is_empty() {
             let others = group.others.join(", ");
-            failure.causes.push(format!("the same goes for {others}"));
+            failure.causes.push(format!("the same applies to {others}"));
         }
         failure
     });
@@ -153,7 +153,7 @@ fn wanted(error: &LockError) -> Option<&ProviderAddr> {
     }
 }
 
-/// Tells whether two errors are told together: those of one release, and those that have nothing
+/// Returns whether two errors are reported together: those of one release, and those that have nothing
 /// to do with what was asked for.
 fn share_cause(first: &LockError, second: &LockError) -> bool {
     let equal_causes = || diag::causes(first) == diag::causes(second);
@@ -232,19 +232,20 @@ fn advice(error: &LockError, flavor: Flavor) -> Option<String> {
         }
         LockError::NoPlatform {
             announced: true, ..
-        } => "try again later, or tell whoever runs the registry".to_owned(),
+        } => "try again later, or report it to the operator of the registry".to_owned(),
         LockError::NoPlatform { offered, .. } => advice::network::offered(offered),
         LockError::Unproven { id, cause, .. } => {
             advice::network::unproven(cause, &id.provider, flavor)
         }
         LockError::Download { cause, .. } => return advice::network::fetch(cause),
         LockError::Checksum { .. } => {
-            "nothing was written; try again, and if it stays so tell whoever runs the registry"
+            "nothing was written; try again, and if it fails again, report it to the operator of the \
+             registry"
                 .to_owned()
         }
         LockError::Package { cause, .. } if matches!(**cause, ArchiveError::ParentInName { .. }) => "do not install this package: it would write outside its directory".to_owned(),
         LockError::Package { .. } | LockError::NoExecutable { .. } => {
-            "replace the package by an intact copy".to_owned()
+            "replace the package with an intact copy".to_owned()
         }
         LockError::Contradiction { .. } => format!(
             "nothing was written, and `{} init` would refuse this package; find out which copy is \
@@ -252,7 +253,7 @@ fn advice(error: &LockError, flavor: Flavor) -> Option<String> {
             flavor.command()
         ),
         LockError::ListsDiffer { .. } => {
-            "nothing was written or downloaded; tell whoever runs the registry".to_owned()
+            "nothing was written or downloaded; report it to the operator of the registry".to_owned()
         }
         LockError::Unvouched {
             any_listed: false, ..
@@ -260,8 +261,8 @@ fn advice(error: &LockError, flavor: Flavor) -> Option<String> {
               hand? restore the entry from version control, or delete it and lock again"
             .to_owned(),
         LockError::Unvouched { .. } => {
-            "nothing was written: such a hash lets a package pass that nobody signed; find out where \
-             it came from, then delete it from the entry and lock again"
+            "nothing was written: such a hash accepts a package that no signature covers; find out \
+             where it came from, then delete it from the entry and lock again"
                 .to_owned()
         }
     })
@@ -271,7 +272,7 @@ fn select_advice(error: &SelectError) -> Option<String> {
     match error {
         SelectError::LockedConflict { .. } => Some(
             "`lock` never moves a version: change the constraint, or delete the entry from the \
-             lock file to select anew"
+             lock file to select a new version"
                 .to_owned(),
         ),
         SelectError::LockedGone { newest, .. } | SelectError::NoMatch { newest, .. } => newest

@@ -9,7 +9,7 @@ use crate::sources::registry::{FoundBy, RegistryError, Sent};
 use crate::sources::{FetchError, SourceError};
 use crate::world::HttpError;
 
-/// A host that people name because they know it, and that hosts no providers.
+/// A host that users name by mistake, and that hosts no providers.
 const CODE_HOST: &str = "github.com";
 
 /// Says what to do when a source gave no answer.
@@ -33,7 +33,7 @@ pub(in crate::cli) fn offered(platforms: &[Platform]) -> String {
 }
 
 fn registry(error: &RegistryError, flavor: Flavor) -> Option<String> {
-    let operator = "tell whoever runs the registry";
+    let operator = "report it to the operator of the registry";
     Some(match error {
         RegistryError::Discovery {
             by: FoundBy::Configuration,
@@ -54,7 +54,7 @@ fn registry(error: &RegistryError, flavor: Flavor) -> Option<String> {
             successor: Some(successor),
             ..
         } => format!(
-            "the registry knows it as {0}: state source = \"{0}\" in required_providers",
+            "the registry publishes it as {0}: write source = \"{0}\" in required_providers",
             successor.short(flavor)
         ),
         RegistryError::UnknownProvider { .. } => {
@@ -67,11 +67,11 @@ fn registry(error: &RegistryError, flavor: Flavor) -> Option<String> {
         } => unauthorized(host, *sent, helper.as_deref(), flavor),
         RegistryError::Fetch(cause) => return fetch(cause),
         RegistryError::BadDocument { .. } => format!(
-            "if a proxy or a login page stands before the registry, get past it; else {operator}"
+            "check whether a proxy or a login page answers instead of the registry; else {operator}"
         ),
         RegistryError::BadUrl { .. } | RegistryError::OtherPlatform { .. } => operator.to_owned(),
         RegistryError::NoSuchPackage { id, offered } if offered.contains(&id.platform) => {
-            format!("its registry announces one all the same: try again later, or {operator}")
+            format!("its registry lists one, though: try again later, or {operator}")
         }
         RegistryError::NoSuchPackage { offered, .. } => self::offered(offered),
         RegistryError::Protocol {
@@ -79,29 +79,29 @@ fn registry(error: &RegistryError, flavor: Flavor) -> Option<String> {
             ..
         } => format!("the newest version that does is {newest}: require that one"),
         RegistryError::Protocol { newest: None, .. } => {
-            "no version of it works with the programs of today".to_owned()
+            "no version of it supports plugin protocol 5 or 6".to_owned()
         }
         RegistryError::StatedHashes { .. } => {
-            "until it can, run `tofu providers lock`, or lock from a mirror with --fs-mirror DIR"
-                .to_owned()
+            "run `tofu providers lock`, or lock from a mirror with --fs-mirror DIR".to_owned()
         }
     })
 }
 
-/// Says how to tell a host who asks.
+/// Says how to give credentials for a host.
 fn unauthorized(host: &Hostname, sent: Sent, helper: Option<&str>, flavor: Flavor) -> String {
     let place = token_place(host);
     let login = format!("`{} login {host}`", flavor.command());
     match (sent, helper) {
         (Sent::Yes, _) => format!("renew the token, in {place} or by {login}"),
         (Sent::Withheld, _) => {
-            "tokens are sent over https only, and to where the host says that its registry is"
+            "tokens are sent over https only, and only to the origin that the host names for its \
+             registry"
                 .to_owned()
         }
         (Sent::Nothing, None) => format!("give a token for {host}: in {place}, or by {login}"),
         (Sent::Nothing, Some(helper)) => format!(
-            "give a token for {host} in {place}; the credentials helper {helper:?} is not asked by \
-             this version"
+            "give a token for {host} in {place}; this version does not run the credentials \
+             helper {helper:?}"
         ),
     }
 }
@@ -112,26 +112,28 @@ fn discovery(host: &Hostname, error: &DiscoveryError) -> Option<String> {
         DiscoveryError::Fetch(FetchError::Http {
             cause: HttpError::Connect { proxy: None, .. },
             ..
-        }) => "check the host in the source address, and the network; behind a proxy, name that in \
+        }) => {
+            "check the host in the source address, and the network; behind a proxy, name that in \
                HTTPS_PROXY"
-            .to_owned(),
+                .to_owned()
+        }
         DiscoveryError::Fetch(cause) => return fetch(cause),
         DiscoveryError::NoServices { .. } | DiscoveryError::NoRegistry if is_code_host => {
-            "github.com holds code, not providers: leave the host out of the source address"
+            "github.com is no provider registry: leave the host out of the source address"
                 .to_owned()
         }
         DiscoveryError::Hostname(_)
         | DiscoveryError::NoServices { .. }
         | DiscoveryError::NoRegistry => "check the host in the source address".to_owned(),
         DiscoveryError::NoDocument { .. } => {
-            "check the host in the source address; if a proxy or a login page stands before it, get \
-             past that"
+            "check the host in the source address, and whether a proxy or a login page answers \
+             instead of it"
                 .to_owned()
         }
         DiscoveryError::OtherProtocol
         | DiscoveryError::ServiceUrl(_)
         | DiscoveryError::UserInServiceUrl => {
-            "tell whoever runs the host, or name another URL in a host block of the CLI \
+            "report it to the operator of the host, or name another URL in a host block of the CLI \
              configuration"
                 .to_owned()
         }
@@ -151,11 +153,11 @@ pub(in crate::cli) fn fetch(error: &FetchError) -> Option<String> {
                 }
                 HttpError::Certificate { .. } => {
                     if cfg!(any(windows, target_os = "macos")) {
-                        "if an authority of your own vouches for the server, add its certificate to \
-                         those of the system"
+                        "if the certificate is from an authority of your own, add that authority to those \
+                         of the system"
                     } else {
-                        "if an authority of your own vouches for the server, name its certificate in \
-                         SSL_CERT_FILE"
+                        "if the certificate is from an authority of your own, name that authority's \
+                         certificate in SSL_CERT_FILE"
                     }
                 }
                 HttpError::Timeout { .. } | HttpError::Broken { .. } => "try again later",
@@ -165,10 +167,10 @@ pub(in crate::cli) fn fetch(error: &FetchError) -> Option<String> {
             FetchError::Status { status, .. } => match status {
                 429 | 500..=599 => "try again later",
                 401 | 403 => {
-                    "if it wants to know who asks: packages are asked for with what ~/.netrc holds, by \
-                     the rules of Terraform only"
+                    "if it requires credentials: those for packages come from ~/.netrc, by the rules of \
+                     Terraform only"
                 }
-                _ => "tell whoever runs the registry",
+                _ => "report it to the operator of the registry",
             },
             FetchError::TooSlow { .. } => "try again later",
             FetchError::Scratch { .. } => {
@@ -177,7 +179,7 @@ pub(in crate::cli) fn fetch(error: &FetchError) -> Option<String> {
             FetchError::TooManyRedirects { .. }
             | FetchError::BadRedirect { .. }
             | FetchError::Unencrypted { .. }
-            | FetchError::TooLarge { .. } => "tell whoever runs the registry",
+            | FetchError::TooLarge { .. } => "report it to the operator of the registry",
         }
         .to_owned(),
     )
@@ -196,8 +198,8 @@ pub(in crate::cli) fn unproven(
             "nothing was written or downloaded; OpenTofu accepts unsigned packages of its own \
              registry, this version of lockctl does not"
         } else {
-            "nothing was written or downloaded, and `init` refuses the package, too; ask whoever runs \
-             the registry to add the signing key of the provider"
+            "nothing was written or downloaded, and `init` refuses the package, too; ask the \
+             operator of the registry to add the signing key of the provider"
         }
         .to_owned();
     }

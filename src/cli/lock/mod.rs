@@ -233,7 +233,7 @@ impl Together for LockRun<'_> {
         let OpenRoot { root, loaded, .. } = opened;
         let done = match outcome {
             Ok(locked) => {
-                // That a state cannot be seen is worth a word only where that changes something.
+                // That a state cannot be seen matters only where that changes something.
                 let about_state = loaded.diagnostics.iter().filter(|one| is_about_state(one));
                 if self.common.verbose || !locked.unrequired.is_empty() {
                     result.faults(about_state);

@@ -21,7 +21,7 @@ use crate::version::{Step, Upgrade, step};
 /// What became of the lock file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ending {
-    /// It stands as it was.
+    /// It is as it was.
     UpToDate,
     /// It was written.
     Written,
@@ -121,7 +121,7 @@ fn signed_by(signer: &authenticate::Signer) -> String {
     }
 }
 
-/// Says which platforms `verify` will count less of than are wanted, and what keeps it from that.
+/// Says for which platforms there is no package of their own, and how to state that for `verify`.
 fn platforms(result: &mut RootResult, one: &ProviderOutcome, root: &Root) {
     let short = one.provider.short(root.flavor);
     let name = format!("{short} {}", one.version);
@@ -153,7 +153,7 @@ fn platforms(result: &mut RootResult, one: &ProviderOutcome, root: &Root) {
     ));
 }
 
-/// Says what the registry wants users to know.
+/// Shows the warnings of the registry.
 fn warnings(result: &mut RootResult, one: &ProviderOutcome, flavor: Flavor) {
     let name = one.provider.short(flavor);
     for warning in &one.warnings {
@@ -162,20 +162,20 @@ fn warnings(result: &mut RootResult, one: &ProviderOutcome, flavor: Flavor) {
     }
 }
 
-/// Says where a release is not what its registry announces.
+/// Says where a release differs from what its registry lists.
 fn announced(result: &mut RootResult, one: &ProviderOutcome, flavor: Flavor) {
     let name = format!("{} {}", one.provider.short(flavor), one.version);
     if !one.missing.is_empty() {
         let text = format!(
-            "{name} is announced for {}, but there is no package",
+            "{name} is listed for {}, but there is no package",
             platform::join(&one.missing, ", ")
         );
         result.ruled(diag::named("package-missing"), &one.provider, text);
     }
     for (platform, filename) in &one.misnamed {
         let text = format!(
-            "the package of {name} for {platform} is signed under the name {filename:?}: nothing \
-             but the registry's word says that it is this version and platform"
+            "the package of {name} for {platform} is signed under the name {filename:?}: only \
+             the registry states that it is this version and platform"
         );
         result.ruled(diag::named("package-misnamed"), &one.provider, text);
     }
@@ -198,15 +198,17 @@ fn newer(result: &mut RootResult, one: &ProviderOutcome, flavor: Flavor) {
         return;
     };
     let kind = match step(version, newest) {
-        Step::Up(Upgrade::Major) => "a major step",
-        Step::Up(Upgrade::Minor) => "a minor step",
-        _ => "a patch",
+        Step::Up(Upgrade::Major) => "a major upgrade",
+        Step::Up(Upgrade::Minor) => "a minor upgrade",
+        _ => "a patch upgrade",
     };
     let name = one.provider.short(flavor);
-    result.remark(format!("{name} {newest} is out, {kind} above {version}"));
+    result.remark(format!(
+        "{name} {newest} is available, {kind} from {version}"
+    ));
 }
 
-/// Says where hashes were recorded that nothing speaks for, or that something speaks against.
+/// Says where hashes were recorded that no evidence confirms, or that some evidence contradicts.
 fn trust(result: &mut RootResult, one: &ProviderOutcome, flavor: Flavor) {
     let name = format!("{} {}", one.provider.short(flavor), one.version);
     let unchecked = |matched: &Match| matches!(matched, Match::NothingRecorded | Match::Unchecked);
@@ -218,15 +220,15 @@ fn trust(result: &mut RootResult, one: &ProviderOutcome, flavor: Flavor) {
         .collect();
     if !one.selected && !platforms.is_empty() && one.signed.is_none() {
         let text = format!(
-            "nothing recorded could be compared with the package of {name} for {}",
+            "the lock file has no hash to compare with the package of {name} for {}",
             platform::join(&platforms, ", ")
         );
         result.ruled(diag::named("package-unverifiable"), &one.provider, text);
     }
     if one.unexplained > 0 {
         let text = format!(
-            "{name}: a package of the mirror is none of those recorded, and {} recorded h1: belong \
-             to no package of the mirror: either a package was exchanged, or the lock file was \
+            "{name}: a package of the mirror does not match the lock file, and {} recorded h1: belong \
+             to no package of the mirror; either a package was replaced, or the lock file was \
              wrong before",
             one.unexplained,
         );
@@ -317,11 +319,12 @@ fn trusted(locked: &Locked) -> String {
     }
     match computed {
         0 => {}
-        1 => {
-            parts.push("the added hash was computed from a mirror, which nobody signed".to_owned())
-        }
+        1 => parts.push(
+            "the added hash was computed from a mirror and is not covered by a signature"
+                .to_owned(),
+        ),
         n => parts.push(format!(
-            "the {n} added hashes were computed from a mirror, which nobody signed"
+            "the {n} added hashes were computed from a mirror and are not covered by a signature"
         )),
     }
     let parts = parts.into_iter().map(|part| format!("; {part}"));

@@ -10,7 +10,7 @@ use crate::sources::discovery::DiscoveryError;
 use crate::version::Version;
 
 impl RegistryError {
-    /// Tells whether another error is the same but for the path or the platform that was asked for.
+    /// Returns whether another error is the same but for the path or the platform that was asked for.
     #[must_use]
     pub fn is_like(&self, other: &Self) -> bool {
         match (self, other) {
@@ -90,20 +90,20 @@ pub enum RegistryError {
         #[source]
         cause: DiscoveryError,
     },
-    /// The registry knows the provider and has no version of it.
+    /// The registry has the provider, but no version of it.
     #[error("the registry of {} has no version of {provider}", provider.hostname())]
     NoVersions {
         /// Which provider.
         provider: ProviderAddr,
     },
-    /// The registry does not know the provider.
+    /// The registry does not have the provider.
     #[error("the registry of {} has no provider {provider}", provider.hostname())]
     UnknownProvider {
         /// Which provider.
         provider: ProviderAddr,
         /// The URL of the registry, if it does not end in a slash: then its last part is lost.
         cut_off: Option<Url>,
-        /// What the registry knows a provider of HashiCorp as today.
+        /// The address under which a former provider of HashiCorp is published now.
         successor: Option<ProviderAddr>,
     },
     /// The registry requires credentials, or rejects those that were sent.
@@ -150,14 +150,14 @@ pub enum RegistryError {
         /// The platforms that the release is stated to have.
         offered: Vec<Platform>,
     },
-    /// No program of today can talk to the provider.
-    #[error("{id} speaks plugin protocol {}, and only 5 and 6 are spoken", spoken.join(", "))]
+    /// No current program supports the provider.
+    #[error("{id} supports plugin protocol {} only; the programs support 5 and 6", spoken.join(", "))]
     Protocol {
         /// Which package.
         id: PackageId,
-        /// What it speaks.
+        /// What it supports.
         spoken: Vec<String>,
-        /// The newest version that speaks one of them.
+        /// The newest version that supports one of them.
         newest: Option<Version>,
     },
     /// The registry answers for another platform than was asked about.
@@ -171,7 +171,7 @@ pub enum RegistryError {
         stated: String,
     },
     /// The registry states hashes beside the signed list, which `tofu` would record.
-    #[error("{url} states package hashes beside the signed list, which this version cannot judge")]
+    #[error("{url} states package hashes beside the signed list, which this version cannot check")]
     StatedHashes {
         /// The URL that was requested.
         url: Url,

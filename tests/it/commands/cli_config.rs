@@ -16,7 +16,7 @@ fn stopped(rc: &str) -> Outcome {
 }
 
 #[test]
-fn installation_methods_are_not_followed_and_that_is_told() {
+fn installation_methods_are_not_followed_and_that_is_reported() {
     let config =
         "terraform {\n  required_providers {\n    demo = { source = \"acme/demo\" }\n  }\n}\n";
     let (_registry, lab) = with_registry(config);

@@ -12,11 +12,11 @@ fn found(lab: &Lab, rules: &[&str], args: &[&str]) -> Vec<String> {
     let document: Value = serde_json::from_str(&outcome.stdout).unwrap();
     let findings = document["roots"][0]["findings"].as_array().unwrap();
     let text = |finding: &Value, name: &str| finding[name].as_str().unwrap_or("-").to_owned();
-    let told = findings.iter().filter_map(|finding| {
+    let found = findings.iter().filter_map(|finding| {
         let fields = ["rule", "severity", "provider"].map(|name| text(finding, name));
         rules.contains(&&*fields[0]).then(|| fields.join(" "))
     });
-    told.collect()
+    found.collect()
 }
 
 const NOT_REQUIRED: &[&str] = &["provider-not-required"];
@@ -59,8 +59,8 @@ fn with_left_over() -> Lab {
 #[test]
 fn an_entry_that_nothing_requires_is_a_warning_until_it_is_dropped() {
     let lab = with_left_over();
-    let told = ["provider-not-required warning example.com/t/y"];
-    assert_eq!(found(&lab, NOT_REQUIRED, BOTH), told);
+    let expected = ["provider-not-required warning example.com/t/y"];
+    assert_eq!(found(&lab, NOT_REQUIRED, BOTH), expected);
     let verify = [&["verify", "--only", "configuration"], BOTH].concat();
     assert_exit(&lab.run(&verify), 1);
     assert_exit(&lock(&lab, BOTH), 0);

@@ -14,14 +14,14 @@ fn lock_creates_then_leaves_alone() {
         outcome.stdout,
         str![[r#"
 example.com/t/x  1.1.0  ~> 1.0  selected  2 platforms  2 hashes added
-created .terraform.lock.hcl; the 2 added hashes were computed from a mirror, which nobody signed
+created .terraform.lock.hcl; the 2 added hashes were computed from a mirror and are not covered by a signature
 
 "#]]
     );
     assert_data_eq!(
         outcome.stderr,
         str![[r#"
-note: example.com/t/x 2.0.0 is out, a major step above 1.1.0
+note: example.com/t/x 2.0.0 is available, a major upgrade from 1.1.0
 
 "#]]
     );
@@ -149,7 +149,7 @@ error: the mirror in mirror has no package of example.com/t/x 1.1.0 for windows_
         preset.stderr,
         str![[r#"
 note: example.com/t/x 1.1.0 has no package for darwin_amd64, linux_arm64, windows_amd64: skipped; for `verify`, write `provider "example.com/t/x" { platforms = ["darwin_arm64", "linux_amd64"] }` to .lockctl.hcl
-note: example.com/t/x 2.0.0 is out, a major step above 1.1.0
+note: example.com/t/x 2.0.0 is available, a major upgrade from 1.1.0
 
 "#]]
     );
@@ -159,7 +159,7 @@ note: example.com/t/x 2.0.0 is out, a major step above 1.1.0
 }
 
 #[test]
-fn all_problems_are_told_at_once() {
+fn all_problems_are_reported_at_once() {
     let lab = simple();
     lab.write(
         "main.tf",
@@ -195,7 +195,7 @@ fn a_locked_version_that_conflicts_is_never_moved() {
         str![[r#"
 error: the locked version 1.1.0 of example.com/t/x does not meet the constraints ">= 2.0.0"
   cause: required in main.tf:5 (">= 2.0.0")
-  help: `lock` never moves a version: change the constraint, or delete the entry from the lock file to select anew
+  help: `lock` never moves a version: change the constraint, or delete the entry from the lock file to select a new version
 
 "#]]
     );
@@ -321,8 +321,8 @@ fn opentofu_takes_over_entries_of_the_other_registry() {
     assert_data_eq!(
         outcome.stderr,
         str![[r#"
-note: hashicorp/null 1.1.0 is out, a minor step above 1.0.0
-warning: nothing recorded could be compared with the package of hashicorp/null 1.0.0 for linux_amd64
+note: hashicorp/null 1.1.0 is available, a minor upgrade from 1.0.0
+warning: the lock file has no hash to compare with the package of hashicorp/null 1.0.0 for linux_amd64
 note: removed, since neither configuration nor state requires it: registry.terraform.io/hashicorp/null
 warning: the locked version of registry.terraform.io/hashicorp/null was carried over to registry.opentofu.org/hashicorp/null, as OpenTofu does; its hashes were not
 

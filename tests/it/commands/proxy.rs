@@ -23,7 +23,7 @@ impl Proxy {
         let port = listener.local_addr().unwrap().port();
         let asked = Arc::new(Mutex::new(Vec::new()));
         let (log, to) = (Arc::clone(&asked), registry.port(Origin::Lab));
-        // Ends with the process: nobody waits for it.
+        // Ends with the process: nothing waits for it.
         std::thread::spawn(move || {
             for client in listener.incoming() {
                 let log = Arc::clone(&log);
@@ -99,7 +99,7 @@ fn beyond_a_proxy() -> (Proxy, Registry, Lab) {
 }
 
 #[test]
-fn the_proxy_is_asked_and_told_who_asks() {
+fn the_proxy_is_asked_and_gets_its_own_credentials() {
     let (proxy, registry, lab) = beyond_a_proxy();
     let outcome = lab.run(&["lock", "--platform", "linux_amd64", "-v"]);
     assert_exit(&outcome, 0);
@@ -120,10 +120,10 @@ fn the_proxy_is_asked_and_told_who_asks() {
         !asked.iter().any(|line| line.contains("127.0.0.1")),
         "{asked:?}"
     );
-    let told = registry.entries().into_iter();
-    let told: Vec<_> = told
+    let got = registry.entries().into_iter();
+    let got: Vec<_> = got
         .filter(|e| e.header("proxy-authorization").is_some())
         .collect();
-    assert!(told.is_empty(), "the registry is not told");
+    assert!(got.is_empty(), "the registry gets none");
     assert!(!(outcome.stdout + &outcome.stderr).contains("word"));
 }

@@ -70,7 +70,7 @@ pub(super) fn steady(registry: &Registry, text: &str) -> String {
 }
 
 #[test]
-fn what_is_signed_and_proven_is_told() {
+fn what_is_signed_and_proven_is_reported() {
     let (registry, lab) = with_registry(DEMO);
     let outcome = lock(&lab, TWO);
     assert_exit(&outcome, 0);
@@ -85,7 +85,7 @@ created .terraform.lock.hcl; 6 hashes added: 4 signed, 2 proven
     assert_data_eq!(
         outcome.stderr,
         str![[r#"
-note: acme/demo 1.2.0 is out, a minor step above 1.0.0
+note: acme/demo 1.2.0 is available, a minor upgrade from 1.0.0
 
 "#]]
     );
@@ -209,7 +209,7 @@ fn a_registry_that_fails_is_named_with_what_it_said() {
     assert_data_eq!(
         failing(DEMO, &rule("versions", "503")),
         str![[r#"
-error: the versions of registry.terraform.io/acme/demo cannot be had
+error: the versions of registry.terraform.io/acme/demo could not be fetched
   cause: https://REGISTRY/v1/providers/acme/demo/versions answered 503 Service Unavailable after 2 attempts
   help: try again later
 
@@ -218,16 +218,16 @@ error: the versions of registry.terraform.io/acme/demo cannot be had
     assert_data_eq!(
         failing(DEMO, &rule("download", "html")),
         str![[r#"
-error: the package of registry.terraform.io/acme/demo 1.0.0 for linux_amd64 cannot be had
+error: the package of registry.terraform.io/acme/demo 1.0.0 for linux_amd64 could not be fetched
   cause: https://REGISTRY/v1/providers/acme/demo/1.0.0/download/linux/amd64 is not what a registry answers: it is a web page, not a JSON document
-  help: if a proxy or a login page stands before the registry, get past it; else tell whoever runs the registry
+  help: check whether a proxy or a login page answers instead of the registry; else report it to the operator of the registry
 
 "#]]
     );
     assert_data_eq!(
         failing(DEMO, &rule("versions", "401")),
         str![[r#"
-error: the versions of registry.terraform.io/acme/demo cannot be had
+error: the versions of registry.terraform.io/acme/demo could not be fetched
   cause: registry.terraform.io requires credentials: https://REGISTRY/v1/providers/acme/demo/versions answered 401
   help: give a token for registry.terraform.io: in TF_TOKEN_registry_terraform_io, or by `terraform login registry.terraform.io`
 
@@ -236,9 +236,9 @@ error: the versions of registry.terraform.io/acme/demo cannot be had
     assert_data_eq!(
         failing(DEMO, &rule("shasums", "404")),
         str![[r#"
-error: the package of registry.terraform.io/acme/demo 1.0.0 for linux_amd64 cannot be had
+error: the package of registry.terraform.io/acme/demo 1.0.0 for linux_amd64 could not be fetched
   cause: https://FILES/files/acme/demo/1.0.0/terraform-provider-demo_1.0.0_SHA256SUMS answered 404 Not Found
-  help: tell whoever runs the registry
+  help: report it to the operator of the registry
 
 "#]]
     );
@@ -260,7 +260,7 @@ error: the registry of registry.terraform.io has no provider registry.terraform.
     assert_data_eq!(
         failing(&mix, &json!({})),
         str![[r#"
-error: registry.terraform.io/acme/protomix 2.0.0 for linux_amd64 speaks plugin protocol 99.0, and only 5 and 6 are spoken
+error: registry.terraform.io/acme/protomix 2.0.0 for linux_amd64 supports plugin protocol 99.0 only; the programs support 5 and 6
   help: the newest version that does is 1.0.0: require that one
 
 "#]]
@@ -268,7 +268,7 @@ error: registry.terraform.io/acme/protomix 2.0.0 for linux_amd64 speaks plugin p
 }
 
 #[test]
-fn what_goes_for_all_platforms_is_told_once() {
+fn what_goes_for_all_platforms_is_reported_once() {
     let (registry, lab) = with_registry(DEMO);
     registry.reset(&rule("download", "wrong_platform"));
     let outcome = lock(&lab, &["--platform", "linux_amd64,darwin_arm64"]);
@@ -276,10 +276,10 @@ fn what_goes_for_all_platforms_is_told_once() {
     assert_data_eq!(
         steady(&registry, &outcome.stderr),
         str![[r#"
-error: the package of registry.terraform.io/acme/demo 1.0.0 for darwin_arm64 cannot be had
+error: the package of registry.terraform.io/acme/demo 1.0.0 for darwin_arm64 could not be fetched
   cause: https://REGISTRY/v1/providers/acme/demo/1.0.0/download/darwin/arm64 answers for darwin_mips, not for darwin_arm64
-  cause: the same goes for linux_amd64
-  help: tell whoever runs the registry
+  cause: the same applies to linux_amd64
+  help: report it to the operator of the registry
 
 "#]]
     );
@@ -297,7 +297,7 @@ fn a_provider_that_moved_is_named_by_its_new_address() {
         str![[r#"
 error: the registry of registry.terraform.io has no provider registry.terraform.io/hashicorp/gone
   cause: required in main.tf:1
-  help: the registry knows it as acme/demo: state source = "acme/demo" in required_providers
+  help: the registry publishes it as acme/demo: write source = "acme/demo" in required_providers
 
 "#]]
     );
@@ -473,7 +473,7 @@ fn a_root_that_fails_stops_no_other_and_costs_nothing() {
 error: a: the registry of registry.terraform.io has no provider registry.terraform.io/acme/gone
   cause: required in a/main.tf:5 ("~> 1.0.0")
   help: check the source address; a provider without one in required_providers is taken for one of the namespace hashicorp
-note: b: acme/demo 1.2.0 is out, a minor step above 1.0.0
+note: b: acme/demo 1.2.0 is available, a minor upgrade from 1.0.0
 error: c: no offered version of registry.terraform.io/acme/demo meets the constraints "> 9.0.0"
   cause: required in c/main.tf:5 ("> 9.0.0")
   help: the newest release offered is 1.2.0
@@ -503,7 +503,7 @@ fn only_the_root_whose_lock_file_changed_starts_over() {
         lab.read("a/.terraform.lock.hcl"),
         lab.read("b/.terraform.lock.hcl")
     );
-    let note = "note: b: acme/demo 1.2.0 is out";
+    let note = "note: b: acme/demo 1.2.0 is available";
     assert_eq!(outcome.stderr.matches(note).count(), 1, "{outcome:?}");
     let zips = requests(&registry);
     let mut zips = zips.iter().filter(|(path, _)| path.ends_with(".zip"));
@@ -512,7 +512,7 @@ fn only_the_root_whose_lock_file_changed_starts_over() {
 }
 
 #[test]
-fn offline_asks_nobody() {
+fn offline_makes_no_request() {
     let (registry, lab) = with_registry(DEMO);
     let outcome = lock(&lab, &["--offline"]);
     assert_exit(&outcome, 2);
@@ -529,7 +529,7 @@ error: packages cannot be fetched
 }
 
 #[test]
-fn what_is_announced_and_not_there_is_told() {
+fn what_is_announced_and_not_there_is_reported() {
     let (registry, lab) = with_registry(DEMO);
     let gone = |path: &str| json!({"rules": [{"kind": "download", "action": "404", "times": -1, "path": path}]});
     registry.reset(&gone("darwin/arm64"));
@@ -538,7 +538,7 @@ fn what_is_announced_and_not_there_is_told() {
     assert_data_eq!(
         outcome.stderr,
         str![[r#"
-warning: acme/demo 1.0.0 is announced for darwin_arm64, but there is no package
+warning: acme/demo 1.0.0 is listed for darwin_arm64, but there is no package
 
 "#]]
     );
@@ -548,15 +548,15 @@ warning: acme/demo 1.0.0 is announced for darwin_arm64, but there is no package
     assert_data_eq!(
         outcome.stderr,
         str![[r#"
-error: registry.terraform.io/acme/demo 1.0.0 has no package for any wanted platform, though its registry announces some
-  help: try again later, or tell whoever runs the registry
+error: registry.terraform.io/acme/demo 1.0.0 has no package for any wanted platform, although its registry lists some
+  help: try again later, or report it to the operator of the registry
 
 "#]]
     );
 }
 
 #[test]
-fn roots_that_fail_alike_are_told_once() {
+fn roots_that_fail_alike_are_reported_once() {
     let (registry, lab) = with_registry(DEMO);
     lab.write("a/main.tf", DEMO).write("b/main.tf", DEMO);
     registry.reset(&rule("versions", "503"));
@@ -565,7 +565,7 @@ fn roots_that_fail_alike_are_told_once() {
     assert_data_eq!(
         steady(&registry, &outcome.stderr),
         str![[r#"
-error: a, b: the versions of registry.terraform.io/acme/demo cannot be had
+error: a, b: the versions of registry.terraform.io/acme/demo could not be fetched
   cause: https://REGISTRY/v1/providers/acme/demo/versions answered 503 Service Unavailable after 2 attempts
   help: try again later
 

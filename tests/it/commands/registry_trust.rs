@@ -1,4 +1,4 @@
-//! `lock` from registries: what is not believed, and who is told what.
+//! `lock` from registries: what is not believed, and who gets which credentials.
 
 use serde_json::{Value, json};
 use snapbox::{assert_data_eq, str};
@@ -21,8 +21,8 @@ fn a_hash_that_the_signed_list_does_not_have_is_an_alarm() {
     assert_data_eq!(
         outcome.stderr,
         str![[r#"
-error: the signed checksums of registry.terraform.io/acme/demo 1.0.0 speak against a hash of the lock file: zh:0000000000000000000000000000000000000000000000000000000000000000
-  help: nothing was written: such a hash lets a package pass that nobody signed; find out where it came from, then delete it from the entry and lock again
+error: the signed checksums of registry.terraform.io/acme/demo 1.0.0 contradict a hash of the lock file: zh:0000000000000000000000000000000000000000000000000000000000000000
+  help: nothing was written: such a hash accepts a package that no signature covers; find out where it came from, then delete it from the entry and lock again
 
 "#]]
     );
@@ -52,7 +52,7 @@ fn more_h1_than_the_signed_list_has_room_for_are_an_alarm() {
     let outcome = lock(&lab, &all);
     assert_exit(&outcome, 1);
     assert!(
-        outcome.stderr.contains("speak against a hash"),
+        outcome.stderr.contains("contradict a hash"),
         "{}",
         outcome.stderr
     );
@@ -90,9 +90,7 @@ fn a_list_that_was_signed_anew_does_not_let_another_zip_in() {
         let outcome = lock(&lab, &["--platform", "linux_amd64,linux_arm64"]);
         assert_exit(&outcome, 1);
         assert!(
-            outcome
-                .stderr
-                .contains("is none of those that the lock file records"),
+            outcome.stderr.contains("does not match the lock file"),
             "{before}: {}",
             outcome.stderr
         );
@@ -110,7 +108,7 @@ fn an_h1_of_nothing_is_an_alarm_beside_a_manifest_line_too() {
     let outcome = lock(&lab, &["--platform", "all"]);
     assert_exit(&outcome, 1);
     assert!(
-        outcome.stderr.contains("speak against a hash"),
+        outcome.stderr.contains("contradict a hash"),
         "{}",
         outcome.stderr
     );
@@ -135,18 +133,18 @@ fn sums_line(line: &str) -> Option<String> {
     Some(format!("{hex}  old-{}.zip\n", &hex[..8]))
 }
 
-/// Returns the origins that were asked, each with whether any request told who asks.
-fn told(registry: &Registry) -> Vec<(Origin, bool)> {
-    let mut told: Vec<(Origin, bool)> = Vec::new();
+/// Returns the origins that were asked, each with whether any request had credentials.
+fn credentials_sent(registry: &Registry) -> Vec<(Origin, bool)> {
+    let mut sent: Vec<(Origin, bool)> = Vec::new();
     for entry in registry.entries() {
         let has = entry.header("authorization").is_some();
-        match told.iter_mut().find(|(origin, _)| *origin == entry.origin) {
+        match sent.iter_mut().find(|(origin, _)| *origin == entry.origin) {
             Some((_, any)) => *any |= has,
-            None => told.push((entry.origin, has)),
+            None => sent.push((entry.origin, has)),
         }
     }
-    told.sort();
-    told
+    sent.sort();
+    sent
 }
 
 #[test]
@@ -173,14 +171,17 @@ fn a_token_never_leaves_its_origin() {
         let _ = std::fs::remove_file(lab.path(LOCK));
         let outcome = lock(&lab, &["--platform", "linux_amd64", "-v"]);
         assert_exit(&outcome, 0);
-        let told_at_home = told(&home).into_iter().filter(|(_, any)| *any);
+        let sent_at_home = credentials_sent(&home).into_iter().filter(|(_, any)| *any);
         assert_eq!(
-            told_at_home.collect::<Vec<_>>(),
+            sent_at_home.collect::<Vec<_>>(),
             [(Origin::Lab, true)],
             "{kind}"
         );
         assert!(!elsewhere.entries().is_empty(), "{kind}");
-        assert!(told(&elsewhere).iter().all(|(_, any)| !any), "{kind}");
+        assert!(
+            credentials_sent(&elsewhere).iter().all(|(_, any)| !any),
+            "{kind}"
+        );
         let said = outcome.stdout + &outcome.stderr;
         assert!(!said.contains("do-not-show"), "{said}");
     }
@@ -204,7 +205,7 @@ fn a_token_is_not_sent_over_plain_http() {
     let name = "TF_TOKEN_registry_terraform_io".to_owned();
     lab.env.vars.insert(name, "do-not-show".into());
     assert_exit(&lock(&lab, &["--platform", "linux_amd64"]), 0);
-    assert!(told(&registry).iter().all(|(_, any)| !any));
+    assert!(credentials_sent(&registry).iter().all(|(_, any)| !any));
 }
 
 #[test]
@@ -221,7 +222,7 @@ fn a_password_of_netrc_is_not_sent_over_plain_http() {
         )},
     }]}));
     assert_exit(&lock(&lab, &["--platform", "linux_amd64"]), 0);
-    assert!(told(&registry).contains(&(Origin::Plain, false)));
+    assert!(credentials_sent(&registry).contains(&(Origin::Plain, false)));
 }
 
 #[test]
@@ -263,7 +264,7 @@ fn a_package_of_another_name_is_locked_with_a_warning() {
     assert_data_eq!(
         outcome.stderr,
         str![[r#"
-warning: the package of acme/demo 1.0.0 for linux_amd64 is signed under the name "demo.zip": nothing but the registry's word says that it is this version and platform
+warning: the package of acme/demo 1.0.0 for linux_amd64 is signed under the name "demo.zip": only the registry states that it is this version and platform
 
 "#]]
     );
@@ -295,7 +296,7 @@ fn a_release_without_keys_is_refused_and_only_opentofu_accepts_it_from_its_own_r
 }
 
 #[test]
-fn evidence_that_does_not_hold_is_told_before_any_download() {
+fn evidence_that_does_not_hold_is_reported_before_any_download() {
     let (registry, lab) = with_registry(DEMO);
     registry.reset(&rule("signature", "other_key"));
     let outcome = lock(&lab, TWO);
@@ -306,7 +307,7 @@ fn evidence_that_does_not_hold_is_told_before_any_download() {
         str![[r#"
 error: the package of registry.terraform.io/acme/demo 1.0.0 for darwin_arm64, offered as https://FILES/files/acme/demo/1.0.0/terraform-provider-demo_1.0.0_darwin_arm64.zip, cannot be trusted
   cause: the document is signed by key STRANGER, but the registry names KEYID
-  cause: the same goes for linux_amd64
+  cause: the same applies to linux_amd64
   help: nothing was written or downloaded; report it to the publisher of the provider, and do not install it before the cause is known
 
 "#]]
@@ -322,7 +323,7 @@ error: the package of registry.terraform.io/acme/demo 1.0.0 for darwin_arm64, of
 fn a_package_that_was_changed_on_the_way_is_refused() {
     let said = failing(DEMO, &rule("package", "flip"));
     assert!(
-        said.contains("is not the one that its registry states"),
+        said.contains("does not match the hash that its registry states"),
         "{said}"
     );
     let hashes = said.matches(" zh:").count() + said.matches("not zh:").count();
@@ -330,7 +331,7 @@ fn a_package_that_was_changed_on_the_way_is_refused() {
 }
 
 #[test]
-fn a_certificate_of_nobody_is_told_at_once() {
+fn a_certificate_of_an_unknown_authority_is_reported_at_once() {
     let (registry, mut lab) = with_registry(DEMO);
     let other = rcgen::generate_simple_self_signed(["other.example".to_owned()]).unwrap();
     lab.write("other.pem", other.cert.pem());
@@ -341,10 +342,10 @@ fn a_certificate_of_nobody_is_told_at_once() {
     assert_data_eq!(
         steady(&registry, &outcome.stderr),
         str![[r#"
-error: the versions of registry.terraform.io/acme/demo cannot be had
+error: the versions of registry.terraform.io/acme/demo could not be fetched
   cause: https://REGISTRY/v1/providers/acme/demo/versions could not be fetched
   cause: its certificate cannot be trusted: UnknownIssuer
-  help: if an authority of your own vouches for the server, [..]
+  help: if the certificate is from an authority of your own, name that authority's certificate in SSL_CERT_FILE
 
 "#]]
     );

@@ -54,10 +54,10 @@ fn all_roots_below_are_locked_and_nothing_else() {
         str![[r#"
 live/a
 example.com/t/x  1.1.0  ~> 1.0  selected  1 platform  1 hash added
-created live/a/.terraform.lock.hcl; the added hash was computed from a mirror, which nobody signed
+created live/a/.terraform.lock.hcl; the added hash was computed from a mirror and is not covered by a signature
 live/b
 example.com/t/x  1.1.0  ~> 1.0  selected  1 platform  1 hash added
-created live/b/.terraform.lock.hcl; the added hash was computed from a mirror, which nobody signed
+created live/b/.terraform.lock.hcl; the added hash was computed from a mirror and is not covered by a signature
 2 roots: 2 clean; 1 directory with configuration is not locked (-v names it)
 
 "#]]

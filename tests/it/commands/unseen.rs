@@ -62,7 +62,7 @@ fn an_entry_that_nothing_requires_is_dropped() {
     assert_data_eq!(
         outcome.stderr,
         str![[r#"
-note: example.com/t/x 2.0.0 is out, a major step above 1.1.0
+note: example.com/t/x 2.0.0 is available, a major upgrade from 1.1.0
 note: removed, since neither configuration nor state requires it: example.com/t/old
 
 "#]]
@@ -103,7 +103,7 @@ fn a_provider_of_the_state_stays_and_is_locked_without_constraints() {
             str![[r#"
 example.com/t/old  1.0.0  any version  kept      2 platforms  2 hashes added
 example.com/t/x    1.1.0  ~> 1.0       selected  2 platforms  2 hashes added
-updated .terraform.lock.hcl; the 4 added hashes were computed from a mirror, which nobody signed
+updated .terraform.lock.hcl; the 4 added hashes were computed from a mirror and are not covered by a signature
 
 "#]]
         );
@@ -152,8 +152,8 @@ note[state-not-visible]: State not visible
 2 |   backend "s3" {}
   |   ^^^^^^^^^^^^ the state is kept by the backend "s3"; what only it needs is unknown
 
-warning: nothing recorded could be compared with the package of example.com/t/old 1.0.0 for darwin_arm64, linux_amd64
-note: example.com/t/x 2.0.0 is out, a major step above 1.1.0
+warning: the lock file has no hash to compare with the package of example.com/t/old 1.0.0 for darwin_arm64, linux_amd64
+note: example.com/t/x 2.0.0 is available, a major upgrade from 1.1.0
 note: kept, because what cannot be seen may require it: example.com/t/old
 
 "#]]
@@ -245,7 +245,7 @@ fn verify_says_what_becomes_of_an_entry_that_nothing_requires() {
     );
     lab.write("backend.tf", "terraform {\n  backend \"s3\" {}\n}\n");
     assert!(
-        help(&lab)[0].contains("leaves the entry alone"),
+        help(&lab)[0].contains("keeps the entry"),
         "{:?}",
         help(&lab)
     );
