@@ -31,7 +31,7 @@
 //! # Rooms
 //!
 //! The rooms below are in reading order: words, documents, the outside, decisions, flows, report,
-//! shell. Each imports only rooms that stand before it.
+//! shell. Each imports only rooms that come before it.
 //!
 //! What the real programs do is written down in each room that follows them, as in
 //! [`version::rules`]: numbered, with the recorded case that proves each rule. Comments cite a rule of

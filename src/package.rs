@@ -40,7 +40,7 @@ pub struct LocalPackage {
     pub place: Local,
 }
 
-/// Where a package can be had.
+/// Where a package is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Location {
     /// On this machine.
@@ -54,14 +54,14 @@ pub enum Location {
 pub struct PackageMeta {
     /// Which package.
     pub id: PackageId,
-    /// Where it can be had.
+    /// Where it is.
     pub location: Location,
     /// What the source says to prove that it is genuine; mirrors say nothing.
     pub evidence: Option<Evidence>,
 }
 
 /// What a registry hands over to prove that a package is genuine (`sources` rules 3). Nothing of it
-/// has been judged.
+/// has been checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Evidence {
     /// The name by which the checksum document lists the zip.
@@ -92,13 +92,13 @@ pub struct SigningKey {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Provenance {
-    /// It stands in a list of checksums with a good signature.
+    /// It is in a list of checksums with a good signature.
     Signed,
     /// It was computed in this run, over bytes that match a signed hash.
     Proven,
-    /// It was computed in this run, over bytes that nobody signed.
+    /// It was computed in this run, over bytes that no signature covers.
     Computed,
-    /// It stood in the file and was not seen in this run.
+    /// It was in the file and was not seen in this run.
     Kept,
 }
 
@@ -149,7 +149,7 @@ pub struct WantedPlatforms {
     pub every: WantedSet,
     /// Of single providers.
     pub own: BTreeMap<ProviderAddr, WantedSet>,
-    /// Whether `lock` wants the same unless somebody tells it otherwise.
+    /// Whether `lock` uses the same platforms unless others are typed.
     pub are_usual: bool,
 }
 
@@ -191,13 +191,13 @@ impl WantedPlatforms {
 }
 
 impl WantedSet {
-    /// Tells whether a platform is wanted by name or as part of a preset.
+    /// Returns whether a platform is wanted by name or as part of a preset.
     #[must_use]
     pub fn has(&self, platform: &Platform) -> bool {
         self.named.contains(platform) || self.preset.contains(platform)
     }
 
-    /// Returns all platforms but those that only a release tells, sorted.
+    /// Returns all platforms but those that only a release states, sorted.
     #[must_use]
     pub fn known(&self) -> Vec<Platform> {
         let mut platforms = [&*self.named, &*self.preset].concat();

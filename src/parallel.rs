@@ -7,7 +7,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 /// Calls `work` once for every item, on at most `jobs` threads, and returns the results in the
 /// order of the items.
 ///
-/// Items are handed out one by one, so that a slow one holds nobody up.
+/// Items are handed out one by one, so that a slow one delays no other.
 ///
 /// # Panics
 /// If `work` does.
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gate_holds_back_whoever_is_too_many() {
+    fn a_gate_lets_through_no_more_than_it_has_places() {
         let gate = Gate::new(NonZeroUsize::new(2).expect("positive"));
         let (inside, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let threads = NonZeroUsize::new(8).expect("positive");

@@ -56,7 +56,7 @@ const RELEASED: [&str; 22] = [
 ];
 
 impl Platform {
-    /// Tells whether providers are commonly released for this platform; another one is most
+    /// Returns whether providers are commonly released for this platform; another one is most
     /// likely a slip.
     #[must_use]
     pub fn is_common(&self) -> bool {

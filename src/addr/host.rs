@@ -148,7 +148,7 @@ pub(super) fn map(text: &str, hyphens: Hyphens) -> Option<String> {
     Some(mapped.into_owned())
 }
 
-/// Tells whether an ASCII character may stand in a label in normal form.
+/// Returns whether an ASCII character may be in a label in normal form.
 pub(super) fn is_label_char(c: char) -> bool {
     c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-'
 }

@@ -127,19 +127,19 @@ impl ProviderAddr {
         &self.type_name
     }
 
-    /// Tells whether the provider is part of the program itself, so that it is never locked.
+    /// Returns whether the provider is part of the program itself, so that it is never locked.
     #[must_use]
     pub fn is_builtin(&self, flavor: Flavor) -> bool {
         &*self.namespace == "builtin" && flavor.builtin_hosts().contains(&self.hostname.unicode())
     }
 
-    /// Tells whether a source address of one part means a provider like this.
+    /// Returns whether a source address of one part means a provider like this.
     #[must_use]
     pub fn is_default(&self, flavor: Flavor) -> bool {
         self.hostname.unicode() == flavor.default_host() && &*self.namespace == DEFAULT_NAMESPACE
     }
 
-    /// Tells whether this is an address of Terraform 0.12, which nothing can be locked for.
+    /// Returns whether this is an address of Terraform 0.12, which nothing can be locked for.
     #[must_use]
     pub fn is_legacy(&self) -> bool {
         &*self.namespace == LEGACY_NAMESPACE

@@ -1,13 +1,13 @@
-//! Patterns that stand for several provider addresses.
+//! Patterns that match several provider addresses.
 
 use crate::flavor::Flavor;
 
 use super::{AddrError, ProviderAddr};
 
-/// The word that stands for any part.
+/// The character that matches any part.
 const ANY: &str = "*";
 
-/// A pattern as in `include` and `exclude`: `[HOST/]NAMESPACE/TYPE`, where `*` may stand for the
+/// A pattern as in `include` and `exclude`: `[HOST/]NAMESPACE/TYPE`, where `*` may match the
 /// type, for namespace and type, or for all three parts (rules 3).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProviderPattern {
@@ -41,7 +41,7 @@ pub struct ProviderFilter {
 }
 
 impl ProviderFilter {
-    /// Tells whether a provider is meant.
+    /// Returns whether a provider is meant.
     #[must_use]
     pub fn allows(&self, addr: &ProviderAddr) -> bool {
         let any = |patterns: &[ProviderPattern]| patterns.iter().any(|one| one.allows(addr));
@@ -61,7 +61,7 @@ pub enum PatternError {
     },
     /// A part is `*` before one that is not.
     #[error(
-        "{text:?} is no pattern: `*` may stand for the type, for namespace and type, or for all \
+        "{text:?} is no pattern: `*` may replace the type, namespace and type, or all \
          three parts"
     )]
     Star {
@@ -114,7 +114,7 @@ impl ProviderPattern {
         }
     }
 
-    /// Tells whether an address is one of those that are meant.
+    /// Returns whether an address is one of those that are meant.
     #[must_use]
     pub fn allows(&self, addr: &ProviderAddr) -> bool {
         let Self { model, free } = self;

@@ -27,7 +27,7 @@ pub enum UrlError {
     /// It leads somewhere else than to a web server.
     #[error("a URL must use http or https, not {scheme}")]
     Scheme {
-        /// What stands there.
+        /// What is written there.
         scheme: String,
     },
 }
@@ -47,7 +47,7 @@ impl Url {
     /// Returns the URL of the service discovery document of a host (rules 4.1).
     ///
     /// # Errors
-    /// If the host cannot stand in a URL.
+    /// If the host cannot be part of a URL.
     pub fn discovery(host: &Hostname) -> Result<Self, UrlError> {
         format!("https://{}/.well-known/terraform.json", host.ascii()).parse()
     }
@@ -96,13 +96,13 @@ impl Url {
         }
     }
 
-    /// Tells whether a user or a password stands in the URL.
+    /// Returns whether the URL holds a user or a password.
     #[must_use]
     pub fn has_user(&self) -> bool {
         !self.url.username().is_empty() || self.url.password().is_some()
     }
 
-    /// Tells whether the path ends in a slash, so that references are resolved below it.
+    /// Returns whether the path ends in a slash, so that references are resolved below it.
     #[must_use]
     pub fn is_directory(&self) -> bool {
         self.url.path().ends_with('/')

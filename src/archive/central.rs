@@ -53,17 +53,17 @@ pub(super) struct List {
 }
 
 impl Entry {
-    /// Tells whether the name alone makes it a directory, for which no content is ever read.
+    /// Returns whether the name alone makes it a directory, for which no content is ever read.
     pub(super) fn is_named_directory(&self) -> bool {
         self.name.ends_with(b"/")
     }
 
-    /// Tells whether the entry claims to be encrypted.
+    /// Returns whether the entry claims to be encrypted.
     pub(super) fn is_flagged_encrypted(&self) -> bool {
         self.flags & 1 != 0
     }
 
-    /// Tells whether size and checksum stand behind the content.
+    /// Returns whether size and checksum follow the content.
     pub(super) fn has_descriptor(&self) -> bool {
         self.flags & 8 != 0
     }

@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_file_that_fails_is_told_whoever_reads_it() {
+    fn the_first_file_that_fails_is_reported_whichever_thread_reads_it() {
         let mut names: Vec<String> = (10..40).map(|n| format!("/p/{n}")).collect();
         names[17].push_str(".torn");
         names[18].push_str(".torn");

@@ -33,7 +33,7 @@ pub(super) const RECORD_SIGNATURE: &[u8; 4] = b"PK\x01\x02";
 pub(super) struct End {
     /// How many entries are stated.
     pub(super) entries: u64,
-    /// What must be added to every offset in the zip, because something stands before it.
+    /// What must be added to every offset in the zip, because other bytes come before it.
     pub(super) base: u64,
     /// Where the list starts in the file.
     pub(super) list_start: u64,

@@ -47,13 +47,13 @@ pub enum ArchiveError {
     /// A name that `h1` cannot cover.
     #[error(transparent)]
     LineFeedInName(#[from] LineFeedInName),
-    /// Two entries want the same path, one as a file and the other as a directory.
+    /// Two entries have the same path, one as a file and the other as a directory.
     #[error("{:?} is a file and a directory in the same zip", shown(.name))]
     FileAndDirectory {
         /// The path inside the package.
         name: Box<[u8]>,
     },
-    /// Neither stored nor deflated; the programs know no other method.
+    /// Neither stored nor deflated; the programs support no other method.
     #[error("the entry {:?} is compressed by the unsupported method {method}", shown(.name))]
     UnsupportedMethod {
         /// The name of the entry.

@@ -1,6 +1,6 @@
 //! Whether a package holds a provider at all.
 
-/// Tells whether a package has the program of a provider: a file at its top level named
+/// Returns whether a package has the program of a provider: a file at its top level named
 /// `terraform-provider-TYPE`, alone or followed by `_…` or `.…` (rules 6.1).
 ///
 /// Takes the names of the files, without directories. Neither the version in the name nor the
@@ -22,7 +22,7 @@ pub fn has_executable<'a>(names: impl IntoIterator<Item = &'a [u8]>, type_name: 
     })
 }
 
-/// Tells whether a package has the program of some provider: a name at its top level that begins
+/// Returns whether a package has the program of some provider: a name at its top level that begins
 /// with `terraform-provider-`, and is that of no zip.
 ///
 /// Takes names as [`has_executable`].

@@ -22,7 +22,7 @@ const HEADER_BYTES: usize = 30;
 const HEADER_SIGNATURE: &[u8; 4] = b"PK\x03\x04";
 const DESCRIPTOR_SIGNATURE: u32 = u32::from_le_bytes(*b"PK\x07\x08");
 
-/// The two methods that the programs know.
+/// The two methods that the programs support.
 const STORED: u16 = 0;
 const DEFLATED: u16 = 8;
 
@@ -232,7 +232,7 @@ impl From<io::Error> for Stop {
     }
 }
 
-/// Compares the checksum with the stated one; tells whether it was not stated and would be wrong.
+/// Compares the checksum with the stated one; returns whether it was not stated and would be wrong.
 ///
 /// The programs skip a stated 0, but not where a descriptor follows the content; then the descriptor
 /// has to state the same (rules 5.4).

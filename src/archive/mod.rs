@@ -53,8 +53,8 @@ pub struct Limits {
     pub depth: usize,
 }
 
-/// How much any zip may hold when unpacked, in bytes, before its ratio is judged: hashing that much
-/// takes a fraction of a second, so nobody gains by it.
+/// How much any zip may hold when unpacked, in bytes, before its ratio is checked: hashing that much
+/// takes a fraction of a second, so that is no attack.
 pub const FREE_UNPACKED_BYTES: u64 = 256 * 1024 * 1024;
 
 /// A provider has a handful of files; those that bring their own run-time have some thousands. So

@@ -28,7 +28,7 @@ pub(super) struct Facts {
     /// Whether the key may sign; nothing if nothing is said about its use.
     pub(super) may_sign: Option<bool>,
     pub(super) is_primary_user: bool,
-    /// The reason of a revocation is that somebody else has the key.
+    /// The reason of a revocation is that the key was stolen.
     pub(super) compromised: bool,
     /// The name of a notation that must be understood. No name is known to either program.
     pub(super) condition: Option<String>,
@@ -82,7 +82,7 @@ impl Facts {
         Ok(facts)
     }
 
-    /// Tells whether this signature claims to be made by `key`.
+    /// Returns whether this signature claims to be made by `key`.
     pub(super) fn is_by(&self, key: &impl KeyDetails) -> bool {
         match &self.issuer_fingerprint {
             Some(fingerprint) => *fingerprint == key.fingerprint(),
@@ -148,7 +148,7 @@ pub(super) fn spell_fingerprint(key: &impl KeyDetails) -> String {
     bytes.map(|byte| format!("{byte:02X}")).collect()
 }
 
-/// Tells whether keys of this kind make signatures, and the programs' library knows them.
+/// Returns whether keys of this kind make signatures, and the programs' library supports them.
 pub(super) fn can_sign(algorithm: PublicKeyAlgorithm) -> bool {
     matches!(
         algorithm,

@@ -133,7 +133,7 @@ impl Key {
         spell(id_of(&self.primary))
     }
 
-    /// Returns the user whose confirmation speaks for the whole key: fewer revocations first, then
+    /// Returns the user whose confirmation counts for the whole key: fewer revocations first, then
     /// one marked as primary, then the newest.
     pub(super) fn primary_user(&self) -> Option<&User> {
         let rank = |user: &User| {
@@ -190,7 +190,7 @@ fn parts(block: &[u8]) -> Result<Vec<Part>, KeyFault> {
     Ok(parts)
 }
 
-/// Tells whether the programs' library knows keys of this version and kind.
+/// Returns whether the programs' library supports keys of this version and kind.
 fn is_known(key: &impl KeyDetails) -> bool {
     let encrypts = matches!(
         key.algorithm(),
@@ -302,7 +302,7 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// Somebody else's revocation spoils the key: nobody knows who was allowed to revoke it.
+    /// A revocation by another key makes the key unusable: it is unknown which keys may revoke it.
     fn add_to_key(&mut self, signature: &Signature, facts: Facts) -> Result<(), Spoiled> {
         if facts.kind == SignatureType::KeyRevocation {
             self.spend(&facts)?;
@@ -375,7 +375,7 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// Checks that a subkey which may sign has agreed to belong to its primary key: else anybody could
+/// Checks that a subkey which may sign has agreed to belong to its primary key: else anyone could
 /// pass off the signatures of others as made by his own key.
 fn agreement(
     binding: &Signature,

@@ -4,7 +4,7 @@
 /// of other people fit.
 pub(super) const MAX_ARMOR_BYTES: usize = 1024 * 1024;
 
-/// How many packets of a key block are read. A signature of somebody else on a key is a packet.
+/// How many packets of a key block are read. A signature of another key on a key is a packet.
 pub(super) const MAX_PACKETS: usize = 8192;
 
 /// How many signatures of a key over itself are checked; each costs up to some milliseconds.
@@ -16,7 +16,7 @@ pub(super) const MAX_SIGNATURE_BYTES: usize = 64 * 1024;
 /// How many packets of a signature file are read.
 pub(super) const MAX_SIGNATURE_PACKETS: usize = 64;
 
-/// The longest line that is read, in bytes: the programs stop there without a word.
+/// The longest line that is read, in bytes: the programs stop there silently.
 pub(super) const MAX_LINE_BYTES: usize = 64 * 1024;
 
 /// How many files a release may have: real ones have some twenty, and each becomes a line of the lock

@@ -1,13 +1,13 @@
 //! Does this evidence vouch for a package?
 //!
 //! A registry hands over a checksum document, its signature, and the keys that may have made it
-//! (`package::Evidence`). This room judges them as the program of the flavor does (rules 1
-//! to 4). Everything is a value, the time included; whether the zip has the hash is for whoever holds
+//! (`package::Evidence`). This room checks them as the program of the flavor does (rules 1
+//! to 4). Everything is a value, the time included; whether the zip has the hash is for the caller that holds
 //! its bytes.
 //!
 //! The mathematics are those of the crate `pgp`, which leaves the rest to us: which packets count,
 //! which keys are bound to whom, what has expired. These rules are those of the library that both
-//! programs use, and each stands where it is applied (`packets`, `facts`, `keyring`, `openpgp`). Where ours
+//! programs use, and each is where it is applied (`packets`, `facts`, `keyring`, `openpgp`). Where ours
 //! differ, they are stricter: a signature whose two check bytes are wrong is refused, and keys
 //! and signatures of versions other than 4 count for nothing.
 //!
@@ -57,7 +57,7 @@ pub struct Rules {
     pub enforce_expiration: bool,
 }
 
-/// Who signed a checksum document.
+/// The signer of a checksum document.
 ///
 /// Displayed as the program says it, e.g. `self-signed, key ID 34365D9472D7468F`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -137,7 +137,7 @@ pub struct Listed {
 }
 
 /// Makes sure that the checksum document lists the package as the registry states it; returns what
-/// it lists. Who signed the document is not asked.
+/// it lists. The signer of the document is not checked.
 ///
 /// # Errors
 /// If a line is no checksum, the package has none, or another one than the registry states.

@@ -52,7 +52,7 @@ impl<'a> Detached<'a> {
         }
     }
 
-    /// Returns the moment of which its verdicts speak.
+    /// Returns the moment that its verdicts are about.
     pub(super) fn now(&self) -> u64 {
         self.now
     }
@@ -96,7 +96,7 @@ impl<'a> Detached<'a> {
                     key_id: spell(issuer),
                 });
             };
-            return self.judge(facts, *signer).map(Some);
+            return self.check_signer(facts, *signer).map(Some);
         }
         match self.fault {
             None => Ok(None),
@@ -117,7 +117,7 @@ impl<'a> Detached<'a> {
     }
 
     /// Judges a signature that fits, in the order of the programs' library.
-    fn judge(&self, facts: &Facts, signer: Candidate<'_>) -> Result<Verified, AuthError> {
+    fn check_signer(&self, facts: &Facts, signer: Candidate<'_>) -> Result<Verified, AuthError> {
         let key_id = signer.key.spelled_id();
         let involved = signer.statements(facts);
         if let Some(name) = involved.iter().find_map(|facts| facts.condition.clone()) {
@@ -180,7 +180,7 @@ impl<'a> Candidate<'a> {
         involved
     }
 
-    /// Tells whether the primary key, the subkey or the main user is revoked. A stolen key is
+    /// Returns whether the primary key, the subkey or the main user is revoked. A stolen key is
     /// revoked for ever, any other revocation has its time as every signature.
     fn is_revoked(&self, now: u64) -> bool {
         let of_user = self.key.primary_user().map(|user| &user.revocations);
@@ -355,7 +355,7 @@ mod tests {
         }
     }
 
-    /// What stands in the unsigned part of a key may be damaged without harm; the key remains.
+    /// The unsigned part of a key may be damaged without harm; the key remains.
     #[test]
     fn no_damaged_key_is_another_key() {
         for (key, signature) in KINDS {

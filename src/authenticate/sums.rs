@@ -23,7 +23,7 @@ pub(super) struct Sums {
 /// Each of the programs has two readers that disagree about odd lines. This one reads whatever
 /// either of them reads, with three mercies: lines that end in CRLF, blank lines, at which the
 /// programs crash, and the `*` of binary mode before a name, at which they do not find the file.
-/// Every other oddity is an error, whereas the programs then record a single hash without a word.
+/// Every other oddity is an error, whereas the programs then record a single hash silently.
 ///
 /// # Errors
 /// At the first line that is no checksum; then, if no line is for `filename`.
@@ -105,7 +105,7 @@ fn digest(hex: &[u8]) -> Option<Digest> {
 mod tests {
     use super::*;
 
-    /// Checks a document in which `A` stands for the hash of aa…, and so on. Expects the sorted
+    /// Checks a document in which `A` means the hash of aa…, and so on. Expects the sorted
     /// hashes by their letters, that of `our.zip` behind an arrow; or the error.
     #[track_caller]
     fn check(document: &str, expected: &str) {

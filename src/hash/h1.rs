@@ -18,7 +18,7 @@ pub struct LineFeedInName {
 
 /// Hashes package content: SHA-256 over one `<hex>  <name>\n` line per file, raw names in byte order.
 ///
-/// The order of `names` does not matter; a repeated name counts as often as it stands there.
+/// The order of `names` does not matter; a repeated name counts as often as it occurs.
 ///
 /// ```
 /// use lockctl::hash::h1;

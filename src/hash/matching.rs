@@ -42,7 +42,7 @@ pub enum Match {
 }
 
 impl Match {
-    /// Tells whether the program goes on with the package.
+    /// Returns whether the program goes on with the package.
     #[must_use]
     pub fn accepted(&self) -> bool {
         match self {

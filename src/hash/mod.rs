@@ -1,7 +1,7 @@
 //! Package hashes as lock files record them, and the two algorithms behind them.
 //!
 //! A [`struct@Hash`] keeps its text exactly, because a hash of an unknown scheme must survive a rewrite
-//! and a malformed one must be shown as it stands. Everything is compared as text, as the programs
+//! and a malformed one must be shown as it is. Everything is compared as text, as the programs
 //! do (rules 1.2). The algorithms work on readers and on digests, never on paths.
 
 use std::fmt;
@@ -83,7 +83,7 @@ impl Hash {
         self.parts().1
     }
 
-    /// Tells whether the value fits its scheme; if not, the hash can never match a package.
+    /// Returns whether the value fits its scheme; if not, the hash can never match a package.
     ///
     /// `h1` is standard base64 with padding of 32 bytes, `zh` is 64 lower-case hexadecimal digits;
     /// any value fits an unknown scheme.

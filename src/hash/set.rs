@@ -11,12 +11,12 @@ pub struct Hashes {
 }
 
 impl Hashes {
-    /// Adds a hash; tells whether it is new.
+    /// Adds a hash; returns whether it is new.
     pub fn insert(&mut self, hash: Hash) -> bool {
         self.sorted.insert(hash)
     }
 
-    /// Tells whether this very text is among them.
+    /// Returns whether this very text is among them.
     #[must_use]
     pub fn contains(&self, hash: &Hash) -> bool {
         self.sorted.contains(hash)
@@ -33,7 +33,7 @@ impl Hashes {
         self.sorted.iter()
     }
 
-    /// Iterates over the hashes of schemes that the programs know; no other can match.
+    /// Iterates over the hashes of schemes that the programs support; no other can match.
     pub fn known(&self) -> impl Iterator<Item = &Hash> {
         self.iter().filter(|hash| hash.scheme() != Scheme::Other)
     }
@@ -51,7 +51,7 @@ impl Hashes {
         known.cloned().collect()
     }
 
-    /// Tells whether the `zh:` are taken for the signed list of a release, which names the zip of
+    /// Returns whether the `zh:` are taken for the signed list of a release, which names the zip of
     /// every platform.
     ///
     /// Signed lists are longer than the `h1:` beside them. OCI and network mirrors leave one `zh:`
@@ -76,7 +76,7 @@ impl Hashes {
         self.sorted.len()
     }
 
-    /// Tells whether there is none.
+    /// Returns whether there is none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.sorted.is_empty()

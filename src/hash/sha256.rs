@@ -1,4 +1,4 @@
-//! SHA-256 over bytes as they come: the one place that knows the library.
+//! SHA-256 over bytes as they come: the one place that uses the library.
 
 use std::io::{self, Read};
 

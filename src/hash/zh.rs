@@ -8,7 +8,7 @@ use super::sha256::{Digest, READ_BUFFER_BYTES, Sha256Stream, hex};
 /// Hashes a zip: SHA-256 over its bytes, in lower-case hexadecimal (rules 2.1).
 ///
 /// ```
-/// let hash = lockctl::hash::zh(&b"not a zip, but who asks"[..])?;
+/// let hash = lockctl::hash::zh(&b"not a zip, only bytes"[..])?;
 /// assert!(hash.is_well_formed());
 /// # Ok::<(), std::io::Error>(())
 /// ```

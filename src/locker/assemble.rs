@@ -94,7 +94,7 @@ fn entry(
     }
 }
 
-/// Tells whether the recorded `zh:` are the signed list of the release, so that every platform's zip
+/// Returns whether the recorded `zh:` are the signed list of the release, so that every platform's zip
 /// is among them.
 ///
 /// They are if there are more of them than `h1:`. Terraform records nothing but whole lists. OpenTofu
@@ -123,12 +123,12 @@ enum Recorded {
     Some,
 }
 
-/// Reports a zip that the recorded list of the release does not know.
+/// Reports a zip that is not in the recorded list of the release.
 ///
-/// The next `init` from there would be refused by the lock as it stands. Recording the new hash
-/// would let it pass, so nothing is written: a difference from `providers lock`, which checks
-/// nothing. A signature does not change that: a list that was signed anew may hold the old hashes
-/// and others beside them. Any other mismatch may be just another platform's package.
+/// The lock file as it is makes the next `init` from there fail. With the new hash it would pass, so
+/// nothing is written: a difference from `providers lock`, which checks nothing. A signature does not
+/// change that: a list that was signed anew may hold the old hashes and others beside them. Any other
+/// mismatch may be just another platform's package.
 fn contradiction(recorded: &Hashes, package: &HashedPackage, what: Recorded) -> Option<LockError> {
     let Form::Zip { zh, .. } = &package.content.form else {
         return None;
@@ -145,13 +145,13 @@ fn contradiction(recorded: &Hashes, package: &HashedPackage, what: Recorded) -> 
     })
 }
 
-/// Reports recorded hashes that the signed list of the release speaks against.
+/// Reports recorded hashes that contradict the signed list of the release.
 ///
 /// A list of one package is none of a release: some registries have one for each platform. Else a
-/// recorded `zh:` must stand in the list. A recorded `h1:` may be that of a package that was not
+/// recorded `zh:` must be in the list. A recorded `h1:` may be that of a package that was not
 /// looked at; there are as many of these as the list has zips beside those that were. Each such
-/// hash would let a package pass that nobody signed, so nothing is written: both programs keep
-/// them for ever.
+/// hash would accept a package without a signature, so nothing is written: both programs keep them
+/// for ever.
 fn unvouched(one: &Hashed, proof: &Proof, recorded: &Hashes) -> Option<LockError> {
     let selected = &one.proven.offered.selected;
     if !proof.lists_release {
@@ -228,7 +228,7 @@ fn outcome(one: &Hashed, recorded: &Hashes, found: &Hashes) -> ProviderOutcome {
             .cloned()
             .collect(),
         kept: recorded.iter().filter(|hash| !found.contains(hash)).count(),
-        // Where there is a signed list, `unvouched` judges.
+        // Where there is a signed list, `unvouched` checks that.
         unexplained: if one.proven.proof.is_none()
             && matched.values().any(|m| *m == Match::Mismatch)
         {

@@ -34,7 +34,7 @@ pub(super) struct HashedPackage {
     pub(super) content: Arc<Content>,
 }
 
-/// What a package holds, whoever wants it.
+/// What a package holds, whichever root needs it.
 pub(super) struct Content {
     /// The hash of the unpacked directory: what is recorded.
     pub(super) h1: Hash,
@@ -115,7 +115,7 @@ impl WantedPackage {
     }
 }
 
-/// Why the hashes of a package are not known, whoever wants them.
+/// Why the hashes of a package are not known, whichever root needs them.
 enum ContentError {
     Download(FetchError),
     /// Its bytes are others than its registry states.
@@ -158,10 +158,10 @@ impl<E: Into<ArchiveError>> From<E> for ContentError {
     }
 }
 
-/// Downloads and hashes every package that some root wants.
+/// Downloads and hashes every package that some root needs.
 ///
 /// A package that must come over the network is on disk only as long as it is hashed, in a file
-/// that nobody can see.
+/// without a name.
 pub(super) fn hash<'a>(
     disk: &dyn Disk,
     sources: &[&FlavorSource<'_>],

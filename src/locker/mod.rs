@@ -2,7 +2,7 @@
 //! follow.
 //!
 //! [`run`] takes all roots at once and reads as the list of its stages. Each stage first asks what
-//! all roots need to know, each question once, and then brings every root one step further. A
+//! all roots need, each question once, and then brings every root one step further. A
 //! provider that fails in one stage does not keep the others from going on, so that every problem is
 //! reported, but then its root gets no lock file at all; no root depends on another one. Only the
 //! caller writes files.

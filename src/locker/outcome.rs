@@ -25,7 +25,7 @@ pub struct Locked {
     pub unavailable: Vec<LockError>,
     /// Entries that nothing requires, and that were removed.
     pub removed: Vec<ProviderAddr>,
-    /// Entries of Terraform's registry and the OpenTofu ones that stand for them.
+    /// Entries of Terraform's registry and the OpenTofu ones that replace them.
     pub carried_over: Vec<(ProviderAddr, ProviderAddr)>,
 }
 
@@ -40,19 +40,19 @@ pub struct ProviderOutcome {
     pub selected: bool,
     /// The newest release that the source offers, whatever the constraints.
     pub newest: Option<Version>,
-    /// What the source wants users to know.
+    /// The warnings of the source about the provider.
     pub warnings: Vec<String>,
-    /// Every hash that stands in the signed list of the release; `None` if nobody signed it.
+    /// Every hash in the signed list of the release; `None` if there is none.
     pub signed: Option<Hashes>,
-    /// Who signed that list.
+    /// The signers of that list.
     pub signers: Vec<Signer>,
     /// The hash of each wanted platform's package, as computed in this run.
     pub computed: BTreeMap<Platform, Hash>,
-    /// What the hashes that stood in the lock file say about each package.
+    /// How each package compares with the hashes that were in the lock file.
     pub matched: BTreeMap<Platform, Match>,
     /// Hashes that the lock file lacked.
     pub added: Vec<Hash>,
-    /// How many hashes stood in the lock file and were neither signed nor computed in this run.
+    /// How many hashes were in the lock file and were neither signed nor computed in this run.
     pub kept: usize,
     /// How many recorded `h1:` are left over when every platform that the source offers has one;
     /// 0 unless a package matched nothing that was recorded.
@@ -68,10 +68,10 @@ pub struct ProviderOutcome {
 }
 
 impl ProviderOutcome {
-    /// Tells how a hash of the entry is known.
+    /// Returns how a hash of the entry is known.
     ///
     /// What was computed in this run over bytes that match a signed list is proven; whatever else
-    /// stands in that list is signed.
+    /// is in that list is signed.
     #[must_use]
     pub fn provenance(&self, hash: &Hash) -> Provenance {
         let computed = self.computed.values().any(|own| own == hash);

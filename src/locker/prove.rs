@@ -14,16 +14,16 @@ use crate::package::{Evidence, PackageMeta};
 use crate::parallel;
 use crate::platform::Platform;
 
-/// What speaks for the packages of a release.
+/// What proves the packages of a release.
 #[derive(Default)]
 pub(super) struct Proof {
-    /// Every hash that stands in a checksum document with a good signature.
+    /// Every hash in a checksum document with a good signature.
     pub(super) signed: Hashes,
     /// Those of them that are of packages.
     pub(super) zips: Hashes,
     /// Whether some document lists several packages, and so those of a release.
     pub(super) lists_release: bool,
-    /// Who signed; as a rule one.
+    /// The signers; as a rule one.
     pub(super) signers: Vec<Signer>,
 }
 
@@ -38,7 +38,7 @@ pub(super) struct Proven {
 pub(super) struct Attested {
     /// What the checksum document lists.
     listed: Listed,
-    /// Who signed the document.
+    /// The signer of the document.
     signer: Signer,
 }
 
@@ -58,7 +58,7 @@ pub(super) fn prove<'a>(
         source,
         about: one.selected.release(),
     };
-    // Roots may want different platforms of one release.
+    // Roots may need different platforms of one release.
     let mut releases: BTreeMap<Question<Release>, BTreeMap<&Platform, &PackageMeta>> =
         BTreeMap::new();
     for root in &roots {

@@ -28,11 +28,11 @@ pub(super) struct Selected {
     pub(super) version: Version,
     /// All visible conditions on it.
     pub(super) constraints: Constraints,
-    /// The version stood in the lock file.
+    /// The version was in the lock file.
     pub(super) locked: bool,
     /// The newest release that is offered.
     pub(super) newest: Option<Version>,
-    /// What the source wants users to know.
+    /// The warnings of the source about the provider.
     pub(super) warnings: Vec<String>,
 }
 

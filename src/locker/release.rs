@@ -1,4 +1,4 @@
-//! What registries say of locked releases; no package is downloaded.
+//! What registries state about locked releases; no package is downloaded.
 
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -25,7 +25,7 @@ pub struct Release {
     pub version: Version,
 }
 
-/// What a registry says of a release.
+/// What a registry states about a release.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Vouched {
     /// Every version of the provider that is offered, sorted.
@@ -39,7 +39,7 @@ pub struct Vouched {
 pub struct SignedList {
     /// Every hash that it lists: the `zh:` of all packages, and of what lies beside them.
     pub hashes: Hashes,
-    /// Who signed it; several only where each platform has a list of its own.
+    /// Its signers; several only where each platform has a list of its own.
     pub signers: Vec<Signer>,
 }
 
@@ -70,7 +70,7 @@ pub fn releases(
     })
 }
 
-/// Returns the versions of a provider; nothing if its registry knows it and has none.
+/// Returns the versions of a provider; nothing if its registry has the provider, but no version.
 fn offered(source: &dyn Source, release: &Release) -> Result<Option<Vec<Version>>, LockError> {
     match source.versions(&release.provider) {
         Ok(offer) => Ok(Some(offer.versions)),
@@ -157,7 +157,7 @@ fn packages(source: &dyn Source, release: &Release) -> Result<Offered, LockError
     Ok(found)
 }
 
-/// Tells whether the list that comes with a package is good and names no other.
+/// Returns whether the list that comes with a package is good and names no other.
 fn lists_one(meta: &PackageMeta) -> bool {
     let listed = meta.evidence.as_ref().map(authenticate::listed);
     matches!(listed, Some(Ok(listed)) if listed.zips.len() < 2)

@@ -18,7 +18,7 @@ pub(super) struct RootWork<'a, T> {
     pub(super) source: usize,
     /// The lock file as it was, with the entries that OpenTofu reads as its own.
     pub(super) before: LockFile,
-    /// Entries of Terraform's registry and the OpenTofu ones that stand for them.
+    /// Entries of Terraform's registry and the OpenTofu ones that replace them.
     pub(super) carried_over: Vec<(ProviderAddr, ProviderAddr)>,
     /// Providers to lock that have come this far, sorted.
     pub(super) providers: Vec<T>,
@@ -74,7 +74,7 @@ pub(super) fn start<'a>(
 /// Returns the entries that stay only because something that was not seen may require them.
 ///
 /// Their version is known, so their hashes are completed like those of others: else `verify` would
-/// recommend a run that changes nothing. What a visible one stands in for needs nothing more.
+/// recommend a run that changes nothing. An entry that another one replaces needs nothing more.
 fn kept(
     request: &RootRequest<'_>,
     before: &LockFile,

@@ -7,9 +7,9 @@ use rustls_native_certs::{CertificateResult, Error, ErrorKind, load_certs_from_p
 
 use crate::world::Env;
 
-/// The authorities that servers are judged by.
+/// The authorities that the certificates of servers are checked by.
 pub(super) enum Roots {
-    /// Those of the system, which judges by itself.
+    /// Those of the system, which checks by itself.
     System,
     /// These certificates only, in DER.
     These(Vec<Vec<u8>>),

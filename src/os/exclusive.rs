@@ -37,7 +37,7 @@ pub(super) fn of_directory(dir: &Path) -> io::Result<Exclusive> {
     of_handle(handle(dir))
 }
 
-/// Waits for the lock of an open directory, or of what stands in for it.
+/// Waits for the lock of an open directory, or of the file that replaces it.
 pub(super) fn of_handle(handle: io::Result<File>) -> io::Result<Exclusive> {
     match handle {
         Ok(handle) => wait(handle, MAX_WAIT),
@@ -117,7 +117,7 @@ mod tests {
         let held = of_directory(dir.path()).expect("free");
         assert!(held.is_held(), "the file system of the tests has locks");
         let again = || wait(handle(dir.path()).expect("there"), Duration::ZERO);
-        let error = again().expect_err("somebody has it");
+        let error = again().expect_err("it is taken");
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
         drop(held);
         assert!(again().expect("free").is_held());

@@ -1,7 +1,7 @@
 //! The disk for paths whose links have all been followed.
 //!
-//! Whoever looks at a path link by link and opens it later can be deceived in between: a part of it
-//! becomes a link that leads elsewhere. Here every directory on the way is opened from the one above
+//! Between the moment when a path is checked link by link and the one when it is opened, a part of it
+//! may become a link that leads elsewhere. Here every directory on the way is opened from the one above
 //! it, and none of them may be a link, so that what was looked at is what is opened, or nothing.
 //!
 //! `openat2` with `RESOLVE_NO_SYMLINKS` does the same in one call, but Linux alone has it, not in all
@@ -291,7 +291,7 @@ impl<'d> Temporary<'d> {
         let made = made.map_err(|error| io::Error::from(error.kind()))?;
         let ((name, file), _) = made.into_parts();
         let file = File::from(file);
-        // Where that fails nobody removes it, either.
+        // Where that fails no other run removes the file, either.
         file.try_lock().ok();
         Ok(Self { dir, name, file })
     }

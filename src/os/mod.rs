@@ -134,7 +134,7 @@ impl Disk for RealDisk {
             .tempfile_in(dir)
             // The name of the temporary file is of no use in a message.
             .map_err(|error| io::Error::from(error.kind()))?;
-        // Where that fails nobody removes it, either.
+        // Where that fails no other run removes the file, either.
         temporary.as_file().try_lock().ok();
         temporary.write_all(new)?;
         if let Some(permissions) = permissions_for(&target)? {
@@ -144,7 +144,7 @@ impl Disk for RealDisk {
         if current(&target, old.map_or(0, <[u8]>::len))?.as_deref() != old {
             return Ok(Replaced::Changed);
         }
-        // On Windows nobody could read the file as long as it is locked.
+        // On Windows no other process could read the file as long as it is locked.
         temporary.as_file().unlock().ok();
         let renamed = match old {
             Some(_) => temporary.persist(&target),

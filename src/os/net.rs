@@ -30,10 +30,10 @@ const POOL_IDLE: Duration = Duration::from_secs(30);
 /// a package wait for every round trip.
 const HTTP2_WINDOW: u32 = 4 * 1024 * 1024;
 
-/// Threads that move bytes between sockets and those who asked.
+/// Threads that move bytes between sockets and callers.
 const IO_THREADS: usize = 2;
 
-/// Who is asking.
+/// The program that sends the requests.
 const USER_AGENT: &str = concat!("lockctl/", env!("CARGO_PKG_VERSION"));
 
 /// The network of this machine, set up when the first request is made.
@@ -309,7 +309,7 @@ impl Read for Body {
     }
 }
 
-/// Tells what kind of failure an error of the library is.
+/// Returns what kind of failure an error of the library is.
 fn broken(error: &reqwest::Error, proxy: Option<&reqwest::Url>) -> HttpError {
     let reason = innermost(error);
     if let Some(certificate) = certificate_error(error) {
@@ -388,11 +388,11 @@ mod tests {
             idle: Duration::from_secs(5),
             compressed: true,
         };
-        http.get(&request).expect_err("nobody is there")
+        http.get(&request).expect_err("nothing listens there")
     }
 
     #[test]
-    fn nobody_there_is_a_failed_connection() {
+    fn nothing_that_listens_is_a_failed_connection() {
         // Nothing listens on the port of the discard service.
         let error = ask(&MemEnv::default(), "https://127.0.0.1:9/");
         assert!(matches!(error, HttpError::Connect { .. }), "{error:?}");

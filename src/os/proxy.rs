@@ -164,10 +164,10 @@ fn exception(text: &str) -> Option<Exception> {
         });
     }
     let name = name.strip_prefix('*').unwrap_or(name);
-    let bare = name.strip_prefix('.');
+    let domain = name.strip_prefix('.');
     Some(Exception::Domain {
-        name: bare.unwrap_or(name).to_owned(),
-        below_only: bare.is_some(),
+        name: domain.unwrap_or(name).to_owned(),
+        below_only: domain.is_some(),
         port,
     })
 }
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_proxy_of_no_use_stops_only_whoever_needs_it() {
+    fn an_unusable_proxy_stops_only_the_requests_that_need_it() {
         let mut env = MemEnv::default();
         env.vars
             .insert("HTTPS_PROXY".to_owned(), "socks5://u:secret@h:1".into());

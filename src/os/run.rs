@@ -19,7 +19,7 @@ impl Run for RealRun {
         let (stdin, stderr) = (child.stdin.take(), child.stderr.take());
         let stdout = child.stdout.take();
         let (stdout, stderr) = thread::scope(|scope| {
-            // A program that waits for somebody to read or write would never end.
+            // A program that waits for another one to read or write would never end.
             scope.spawn(|| give(stdin, invocation.stdin));
             let stderr = scope.spawn(|| errors(stderr));
             let mut bytes = Vec::new();
@@ -49,7 +49,7 @@ impl Run for RealRun {
 }
 
 fn start(invocation: &Invocation<'_>) -> io::Result<Child> {
-    // Else a missing directory could not be told from a missing program.
+    // Else a missing directory could not be distinguished from a missing program.
     if !invocation.dir.is_dir() {
         return Err(io::ErrorKind::NotADirectory.into());
     }

@@ -1,4 +1,4 @@
-//! Packages over the network: repeated when they break off, and resumed where the server lets us.
+//! Packages over the network: repeated when they break off, and resumed where the server can.
 //!
 //! Neither program repeats a body that breaks off. Whatever pieces a package is put together from,
 //! it is hashed as a whole, so that a wrong piece cannot go unnoticed.
@@ -51,7 +51,7 @@ struct Partial {
     file: Box<dyn Scratch>,
     sha: Sha256Stream,
     bytes: u64,
-    /// What tells whether the rest still belongs to it: a strong entity tag or a date.
+    /// What shows whether the rest still belongs to it: a strong entity tag or a date.
     validator: Option<String>,
     /// Whether it was put together from pieces.
     in_pieces: bool,
@@ -89,7 +89,7 @@ pub fn download(
             Ok(()) => {
                 let digest = partial.sha.clone().finish();
                 // Servers behind one name may hold different files, or change theirs between two pieces.
-                // One download in a single piece tells that from a package that is really another one.
+                // One download in a single piece distinguishes that from a package that is really another one.
                 let wrong = expected.is_some_and(|expected| *expected != digest);
                 if wrong && partial.in_pieces && !started_over {
                     partial.restart(disk, url)?;
@@ -247,7 +247,7 @@ fn receive(
     }
 }
 
-/// Tells whether a window has passed; a clock that was set back begins a new one as well.
+/// Returns whether a window has passed; a clock that was set back begins a new one as well.
 fn is_over(start: SystemTime, now: SystemTime) -> bool {
     now.duration_since(start)
         .map_or(true, |passed| passed >= RATE_WINDOW)

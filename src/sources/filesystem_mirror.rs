@@ -175,7 +175,7 @@ impl Scan<'_> {
                 for type_name in self.directories(&namespace_dir)? {
                     let text = format!("{host}/{namespace}/{type_name}");
                     // Directory names may be in any case, and an address is in normal form, so two
-                    // directories may stand for one provider; their packages are united.
+                    // directories may mean one provider; their packages are united.
                     if let Ok(provider) = ProviderAddr::parse(&text, self.flavor) {
                         self.provider(&provider, &namespace_dir.join(&type_name))?;
                     }
@@ -252,7 +252,7 @@ impl Scan<'_> {
         places.insert(at, place);
     }
 
-    /// Tells whether an entry is of a kind, following a link.
+    /// Returns whether an entry is of a kind, following a link.
     fn is(&self, path: &Path, kind: FileKind, wanted: FileKind) -> bool {
         kind == wanted
             || (kind == FileKind::Symlink && self.files.kind(path).is_ok_and(|kind| kind == wanted))

@@ -1,7 +1,7 @@
 //! Where packages come from.
 //!
 //! A [`Source`] says which versions exist, where a package is and what shall prove it; it
-//! hashes and judges nothing. Many threads may use it at once.
+//! hashes and checks nothing. Many threads may use it at once.
 
 pub mod discovery;
 pub mod download;
@@ -39,7 +39,7 @@ pub trait Source: Sync {
     fn versions(&self, provider: &ProviderAddr) -> Result<Offer, SourceError>;
 
     /// Returns the platforms that a version is known to have packages for, sorted; it may have
-    /// others as well where the source does not know all.
+    /// others as well where the source does not list all.
     fn platforms(&self, provider: &ProviderAddr, version: &Version) -> Vec<Platform>;
 
     /// Finds one package.
@@ -77,11 +77,11 @@ impl Source for Empty {
 pub struct Offer {
     /// All versions, sorted.
     pub versions: Vec<Version>,
-    /// What the source wants users of the provider to know.
+    /// The warnings of the source about the provider.
     pub warnings: Vec<String>,
 }
 
-/// Why a source gave no answer. Whoever asks the same gets a copy, so causes are shared.
+/// Why a source gave no answer. Every caller that asks the same gets a copy, so causes are shared.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SourceError {
@@ -126,7 +126,7 @@ pub enum SourceError {
 }
 
 impl SourceError {
-    /// Tells whether the message says what was asked about; others fail all questions alike.
+    /// Returns whether the message says what was asked about; others fail all questions alike.
     #[must_use]
     pub fn names_subject(&self) -> bool {
         match self {
@@ -142,7 +142,7 @@ impl SourceError {
         }
     }
 
-    /// Tells whether the version exists and only lacks the platform.
+    /// Returns whether the version exists and only lacks the platform.
     #[must_use]
     pub fn lacks_platform(&self) -> bool {
         match self {

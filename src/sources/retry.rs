@@ -101,13 +101,13 @@ fn seconds(times: usize) -> impl Iterator<Item = Duration> {
     delays.with_max_times(times).build()
 }
 
-/// Tells whether an answer may be another one later.
+/// Returns whether an answer may be another one later.
 pub(super) fn is_worth_it(status: u16) -> bool {
     // With 501 a server says that it never answers such a request, so waiting does not help.
     status == 429 || (500..600).contains(&status) && status != 501
 }
 
-/// Tells whether a server is waited for as long as it asks.
+/// Returns whether a server is waited for as long as it asks.
 pub(super) fn is_bearable(wait: Option<Duration>) -> bool {
     wait.is_none_or(|wait| wait <= MAX_RETRY_AFTER)
 }

@@ -94,7 +94,7 @@ fn ask(http: &MemHttp<'_>, clock: &MemClock) -> Result<String, FetchError> {
 }
 
 /// Whether each request carried the token, by URL.
-fn told(http: &MemHttp<'_>) -> Vec<(String, bool)> {
+fn sent_token(http: &MemHttp<'_>) -> Vec<(String, bool)> {
     let asked = http.asked().into_iter();
     asked.map(|r| (r.url, r.credentials.is_some())).collect()
 }
@@ -111,8 +111,11 @@ fn a_token_stays_at_its_origin() {
     for (place, kept) in rows {
         let http = in_turn(vec![redirect(place), body("ok")]);
         ask(&http, &MemClock::default()).expect("an answer");
-        let told: Vec<bool> = told(&http).into_iter().map(|(_, told)| told).collect();
-        assert_eq!(told, [true, kept], "redirected to {place}");
+        let sent: Vec<bool> = sent_token(&http)
+            .into_iter()
+            .map(|(_, sent)| sent)
+            .collect();
+        assert_eq!(sent, [true, kept], "redirected to {place}");
     }
 }
 
@@ -122,8 +125,11 @@ fn a_token_does_not_come_back_from_elsewhere() {
     let back = redirect("https://a.example/y");
     let http = in_turn(vec![elsewhere, back, body("ok")]);
     ask(&http, &MemClock::default()).expect("an answer");
-    let told: Vec<bool> = told(&http).into_iter().map(|(_, told)| told).collect();
-    assert_eq!(told, [true, false, false]);
+    let sent: Vec<bool> = sent_token(&http)
+        .into_iter()
+        .map(|(_, sent)| sent)
+        .collect();
+    assert_eq!(sent, [true, false, false]);
 }
 
 #[test]
@@ -210,7 +216,7 @@ fn a_server_that_asks_for_too_much_time_is_not_waited_for() {
     let clock = MemClock::default();
     let error = ask(&in_turn(vec![Ok(busy)]), &clock).expect_err("too long");
     assert!(clock.slept().is_empty());
-    let text = "https://a.example/one answered 429 Too Many Requests, and asks to be left alone for \
+    let text = "https://a.example/one answered 429 Too Many Requests, and asks to wait \
                 600 s";
     assert_eq!(error.to_string(), text);
 }
@@ -254,7 +260,7 @@ fn a_package_goes_on_where_it_broke_off() {
 }
 
 #[test]
-fn a_package_starts_over_where_pieces_are_not_to_be_had() {
+fn a_package_starts_over_where_the_server_sends_no_pieces() {
     let whole = || Ok(HttpResponse::of(200, &[], PACKAGE));
     let (arrived, asked) = fetch(vec![torn(200, &[], &PACKAGE[..4]), whole()]);
     assert_eq!(

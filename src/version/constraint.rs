@@ -37,7 +37,7 @@ pub struct Constraint {
 
 /// A set of constraints that must all hold, sorted and without duplicates.
 ///
-/// The empty set stands for "no constraint" and prints as the empty text. Nothing is simplified
+/// The empty set means "no constraint" and prints as the empty text. Nothing is simplified
 /// or intersected: a set that no version can meet is a value like any other.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Constraints {
@@ -47,7 +47,7 @@ pub struct Constraints {
 /// Why a version is not allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal<'a> {
-    /// The version is `0.0.0`, which stands for "no version".
+    /// The version is `0.0.0`, which means "no version".
     Unspecified,
     /// This constraint is not met; the first one in canonical order.
     Term(&'a Constraint),
@@ -84,7 +84,7 @@ impl Constraint {
         &self.version
     }
 
-    /// Tells whether a version meets this constraint alone.
+    /// Returns whether a version meets this constraint alone.
     ///
     /// That a pre-release must also be named and that `0.0.0` is never allowed is a matter of
     /// the whole set: see [`Constraints::why_not`].
@@ -103,7 +103,7 @@ impl Constraint {
         }
     }
 
-    /// Tells whether a version that is not below this one is below `X.(Y+1).0`.
+    /// Returns whether a version that is not below this one is below `X.(Y+1).0`.
     ///
     /// The pre-releases of that bound are below it, and so are in.
     fn is_below_next_minor(&self, version: &Version) -> bool {
@@ -113,7 +113,7 @@ impl Constraint {
             && (version.minor == self.version.minor || is_at_bound && version.is_prerelease())
     }
 
-    /// Tells whether a version that is not below this one is below `(X+1).0.0`.
+    /// Returns whether a version that is not below this one is below `(X+1).0.0`.
     fn is_below_next_major(&self, version: &Version) -> bool {
         let bound = (self.version.major.checked_add(1), 0, 0);
         let is_at_bound = (Some(version.major), version.minor, version.patch) == bound;
@@ -172,7 +172,7 @@ impl Constraints {
     /// Reads a `version` of the configuration of a provider (dialect 2).
     ///
     /// The text must pass the lenient grammar of [`CoreConstraints`] and then the one of lock
-    /// files; [`ConstraintError::passes_lenient_grammar`] tells which refused it.
+    /// files; [`ConstraintError::passes_lenient_grammar`] returns which refused it.
     ///
     /// ```
     /// use lockctl::version::Constraints;
@@ -196,7 +196,7 @@ impl Constraints {
         self
     }
 
-    /// Tells whether there is no constraint.
+    /// Returns whether there is no constraint.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.terms.is_empty()
@@ -207,7 +207,7 @@ impl Constraints {
         self.terms.iter()
     }
 
-    /// Tells whether a version may be selected (rules 5).
+    /// Returns whether a version may be selected (rules 5).
     #[must_use]
     pub fn allows(&self, version: &Version) -> bool {
         self.why_not(version).is_none()

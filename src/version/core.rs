@@ -78,7 +78,7 @@ impl CoreConstraints {
         terms.map(|terms| Self { terms }).map_err(error)
     }
 
-    /// Reads a `required_version`, where no pre-release may stand.
+    /// Reads a `required_version`, where no pre-release is permitted.
     ///
     /// ```
     /// use lockctl::version::CoreConstraints;
@@ -103,9 +103,9 @@ impl CoreConstraints {
         Ok(constraints)
     }
 
-    /// Tells whether a version that is there, running or installed, meets all constraints.
+    /// Returns whether a version that is there, running or installed, meets all constraints.
     ///
-    /// Metadata does not count. The programs judge themselves
+    /// Metadata does not count. The programs check themselves
     /// [without suffixes](Version::without_suffixes). Which pre-release of a module would be
     /// *chosen* from a list is decided otherwise (rules 6.4); lockctl chooses none.
     #[must_use]
@@ -129,7 +129,7 @@ impl Term {
         }
     }
 
-    /// Tells whether the range operators consider a version at all.
+    /// Returns whether the range operators consider a version at all.
     ///
     /// A pre-release is in range only for a constraint with a pre-release of the same numbers.
     /// Unlike the rule for providers, both may differ in the pre-release itself.
@@ -138,7 +138,7 @@ impl Term {
         !version.is_prerelease() || (has_prerelease && self.numbers == numbers(version))
     }
 
-    /// Tells whether all written numbers but the last agree, so that `~> 1` has no upper bound.
+    /// Returns whether all written numbers but the last agree, so that `~> 1` has no upper bound.
     ///
     /// A constraint with more numbers than a version has, or with a pre-release, is never met by
     /// a release.
@@ -282,7 +282,7 @@ fn parse_suffixes(text: &str) -> Result<&str, Reason> {
     })
 }
 
-/// Tells whether a text is parts of letters, digits, `-` and `~` with dots between them.
+/// Returns whether a text is parts of letters, digits, `-` and `~` with dots between them.
 fn is_dotted(text: &str) -> bool {
     let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'~';
     text.split('.')

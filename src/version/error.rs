@@ -69,7 +69,7 @@ impl VersionError {
         &self.text
     }
 
-    /// Tells whether a number is above 64 bits, where the programs crash (rules 1.4).
+    /// Returns whether a number is above 64 bits, where the programs crash (rules 1.4).
     #[must_use]
     pub fn is_too_large(&self) -> bool {
         self.reason == Reason::TooLarge
@@ -91,13 +91,13 @@ impl ConstraintError {
         &self.text
     }
 
-    /// Tells whether a number is above the limit of the grammar (rules 3.6, 6.1).
+    /// Returns whether a number is above the limit of the grammar (rules 3.6, 6.1).
     #[must_use]
     pub fn is_too_large(&self) -> bool {
         self.reason == Reason::TooLarge
     }
 
-    /// Tells whether the text is fine but for a pre-release, which `required_version` forbids.
+    /// Returns whether the text is fine but for a pre-release, which `required_version` forbids.
     ///
     /// The programs then say `Invalid required_version constraint`, and for everything else
     /// `Invalid version constraint`.
@@ -106,7 +106,7 @@ impl ConstraintError {
         self.reason == Reason::Prerelease
     }
 
-    /// Tells whether the lenient grammar, if it was asked, accepts the text.
+    /// Returns whether the lenient grammar, if it was asked, accepts the text.
     ///
     /// Some commands of the programs read a provider's constraint only that far.
     #[must_use]

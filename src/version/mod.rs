@@ -4,7 +4,7 @@
 //! `1.0` is a version, `1.0.0-beta` is below `1.0.0-alpha.1`, and a pre-release is selected only
 //! where it is named. Three grammars for constraints exist, and each has its own function:
 //!
-//! | where the text stands | read with |
+//! | where the text is | read with |
 //! | --- | --- |
 //! | `constraints` in a lock file | [`Constraints::parse_lock`] |
 //! | `version` of a required provider | [`Constraints::parse_config`] |
@@ -88,15 +88,15 @@ impl Version {
         &self.metadata.0
     }
 
-    /// Tells whether this is a pre-release.
+    /// Returns whether this is a pre-release.
     #[must_use]
     pub fn is_prerelease(&self) -> bool {
         !self.prerelease().is_empty()
     }
 
-    /// Tells whether this is exactly `0.0.0`, which the programs read as "no version".
+    /// Returns whether this is exactly `0.0.0`, which the programs read as "no version".
     ///
-    /// It may stand in a lock file but can never be selected (rules 1.6).
+    /// It may be in a lock file but can never be selected (rules 1.6).
     #[must_use]
     pub fn is_unspecified(&self) -> bool {
         *self == Self::release(0, 0, 0)
@@ -104,7 +104,7 @@ impl Version {
 
     /// Returns the three numbers alone, as a release.
     ///
-    /// `required_version` is judged against this form of a program's version.
+    /// `required_version` is checked against this form of a program's version.
     #[must_use]
     pub fn without_suffixes(&self) -> Self {
         Self::release(self.major, self.minor, self.patch)

@@ -1,4 +1,4 @@
-//! How the versions that two sets of constraints allow relate, for people who judge a change.
+//! How the versions that two sets of constraints allow relate, for reviewers of a change.
 
 use std::collections::BTreeSet;
 
@@ -87,7 +87,7 @@ impl Scope {
             };
         }
         let mut range = Range {
-            // `0.0.0` stands for "no version".
+            // `0.0.0` means "no version".
             low: (0, 0, 1),
             high: None,
             holes: BTreeSet::new(),
@@ -111,7 +111,7 @@ impl Scope {
         }
     }
 
-    /// Tells whether all of the other are among these.
+    /// Returns whether all of the other are among these.
     fn contains(&self, other: &Self) -> bool {
         match (self, other) {
             (_, Self::Nothing) => true,
@@ -120,7 +120,7 @@ impl Scope {
         }
     }
 
-    /// Tells whether some of the other are among these.
+    /// Returns whether some of the other are among these.
     fn meets(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Releases(range), Self::Releases(other)) => {

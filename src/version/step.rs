@@ -1,4 +1,4 @@
-//! How far apart two versions are, for people who judge an upgrade.
+//! How far apart two versions are, for reviewers of an upgrade.
 
 use std::cmp::Ordering;
 

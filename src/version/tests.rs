@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::error::Grammar;
 use super::*;
 
-/// Every kind of pre-release that the order tells apart, lowest first, by rules 2.
+/// Every kind of pre-release that the order distinguishes, lowest first, by rules 2.
 const PRERELEASES: [&str; 15] = [
     "2", "3", "02", "10", "-", "B", "a", "beta", "rc10", "rc9", ".", "..", "1.a", "a.", "a.b",
 ];
@@ -266,7 +266,7 @@ fn a_step_is_judged_by_semver_where_it_can_be() {
 #[derive(Clone, Copy, Debug)]
 struct Small {
     numbers: [usize; 3],
-    /// An index into `PRERELEASES`; its length stands for a release.
+    /// An index into `PRERELEASES`; its length means a release.
     rank: usize,
     metadata: &'static str,
 }
@@ -294,7 +294,7 @@ impl Small {
     }
 }
 
-/// Tells by places on the scale whether one constraint holds.
+/// Returns by places on the scale whether one constraint holds.
 fn holds(sign: &str, numbers: usize, bound: Small, candidate: Small) -> bool {
     let numbers_kept = |kept: usize| {
         let mut next = Small {

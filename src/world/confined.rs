@@ -10,12 +10,12 @@ use super::{DirEntry, Disk, Exclusive, FileKind, Files, ReadSeek, Replaced, Scra
 /// How many links in a row are followed; Linux has the same limit.
 const MAX_LINKS: usize = 40;
 
-/// Files as seen by who must not look outside of some places.
+/// Files for a run that must not read or write outside of some places.
 ///
 /// Every path is followed link by link before anything is touched. As soon as it leaves the
 /// places, by `..` or by a link, it is refused, whether or not there is something: what lies
-/// outside cannot even be asked for. Who changes links meanwhile gets no further: what was looked
-/// at is used by way of [`Disk::without_links`], which follows none.
+/// outside cannot even be asked for. A link that is changed meanwhile makes no difference: what was
+/// looked at is used by way of [`Disk::without_links`], which follows none.
 pub struct Confined<'a> {
     disk: &'a dyn Disk,
     current: PathBuf,
@@ -40,7 +40,7 @@ pub struct Outside {
     pub top: PathBuf,
 }
 
-/// Tells whether an error means that a path leads outside of where files may be read.
+/// Returns whether an error means that a path leads outside of where files may be read.
 #[must_use]
 pub fn is_outside(error: &io::Error) -> bool {
     let inner = error.get_ref();
@@ -56,7 +56,7 @@ impl std::fmt::Debug for Confined<'_> {
 
 impl<'a> Confined<'a> {
     /// Confines reading and writing to a directory, and to files or directories beside it that
-    /// were named by whoever is trusted. Relative paths start from `current`, which is absolute.
+    /// were named by a trusted user. Relative paths start from `current`, which is absolute.
     ///
     /// # Errors
     /// If there is no such directory, or what leads to it cannot be followed.
@@ -91,7 +91,7 @@ impl<'a> Confined<'a> {
     /// Returns the path without links, if it lies inside.
     fn inside(&self, path: &Path) -> io::Result<PathBuf> {
         let path = self.current.join(path);
-        // The links on the way to a place are those of whoever named it.
+        // The links on the way to a place are those of the user who named it.
         let known = self.places.iter().find_map(|place| {
             let below = path.strip_prefix(&place.named).ok()?;
             Some(place.real.join(below))

@@ -29,7 +29,7 @@ pub struct MemFiles {
     files: Mutex<BTreeMap<PathBuf, Vec<u8>>>,
 }
 
-/// A clock that goes on only while somebody sleeps, and then at once.
+/// A clock that advances only when a caller sleeps, and then at once.
 #[derive(Debug)]
 pub struct MemClock {
     start: SystemTime,
@@ -50,7 +50,7 @@ pub struct MemHttp<'a> {
 pub struct MemRequest {
     /// Where to.
     pub url: String,
-    /// Who asked.
+    /// The credentials that were sent.
     pub credentials: Option<Credentials>,
     /// The header fields that were given.
     pub headers: Vec<(String, String)>,
@@ -212,7 +212,7 @@ impl MemClock {
         }
     }
 
-    /// Returns how long somebody slept, each time.
+    /// Returns how long callers slept, each time.
     #[must_use]
     pub fn slept(&self) -> Vec<Duration> {
         locked(&self.slept).clone()
@@ -241,9 +241,9 @@ impl<'a> MemHttp<'a> {
         }
     }
 
-    /// Makes a network in which nobody answers.
+    /// Makes a network in which no server answers.
     #[must_use]
-    pub fn nobody() -> Self {
+    pub fn unreachable() -> Self {
         Self::new(|_| {
             Err(HttpError::Connect {
                 reason: "there is no network here".to_owned(),

@@ -65,7 +65,7 @@ pub trait Files: Sync {
     /// What the system says.
     fn list(&self, dir: &Path) -> io::Result<Vec<DirEntry>>;
 
-    /// Tells what a path is, following links.
+    /// Returns what a path is, following links.
     ///
     /// # Errors
     /// `NotFound` for a missing path or a dangling link; else what the system says.
@@ -222,14 +222,14 @@ pub trait Env: Sync {
     /// Returns the working directory, as an absolute path.
     ///
     /// # Errors
-    /// If it was removed, or lies where nobody may look.
+    /// If it was removed, or lies where this process may not look.
     fn current_dir(&self) -> io::Result<PathBuf>;
 
-    /// Tells whether a stream goes to a terminal.
+    /// Returns whether a stream goes to a terminal.
     fn terminal(&self, stream: Stream) -> bool;
 
     /// Returns how many columns the terminal has that a stream goes to; `None` if it goes to none, or
-    /// to one that does not tell.
+    /// to one of unknown width.
     fn columns(&self, stream: Stream) -> Option<usize>;
 }
 

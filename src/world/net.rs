@@ -10,7 +10,7 @@ use crate::addr::Url;
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
-/// Who asks, in the way of HTTP.
+/// Credentials, as HTTP sends them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Credentials {
     /// `Authorization: Bearer TOKEN`.
@@ -31,7 +31,7 @@ pub struct HttpRequest<'a> {
     pub url: &'a Url,
     /// Header fields beside those that HTTP itself needs.
     pub headers: &'a [(&'a str, &'a str)],
-    /// Who asks, if that is to be told.
+    /// The credentials to send, if any.
     pub credentials: Option<&'a Credentials>,
     /// How long the whole exchange may take, body included; `None` for as long as it goes on.
     pub timeout: Option<Duration>,
@@ -59,7 +59,7 @@ pub struct HttpResponse {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum HttpError {
-    /// Nobody answers there.
+    /// No server answers there.
     #[error("no connection{}: {reason}", through(proxy.as_deref()))]
     Connect {
         /// What the system says.
@@ -122,7 +122,7 @@ pub trait Clock: Sync {
     fn sleep(&self, duration: Duration);
 }
 
-/// Spells a duration in seconds, without more than anybody wants to know.
+/// Spells a duration in seconds, rounded to tenths.
 fn tenths(duration: Duration) -> f32 {
     (duration.as_secs_f32() * 10.0).round() / 10.0
 }

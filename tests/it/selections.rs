@@ -90,7 +90,7 @@ fn run(files: &MemFiles, flavor: Flavor) -> Result<(String, String), Vec<String>
         return Err(loaded.diagnostics.into_iter().map(|d| d.title).collect());
     }
     let mirror = FilesystemMirror::scan(files, Path::new("/mirror"), flavor).unwrap();
-    let (http, clock) = (MemHttp::nobody(), MemClock::default());
+    let (http, clock) = (MemHttp::unreachable(), MemClock::default());
     let net = Net {
         http: &http,
         clock: &clock,

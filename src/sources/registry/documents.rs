@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 
 use crate::sources::cut;
 
-/// The list of versions; whatever else stands there is not read, and there are no further pages.
+/// The list of versions; whatever else it holds is not read, and there are no further pages.
 #[derive(Debug, Deserialize)]
 pub(super) struct VersionList {
     #[serde(default)]
@@ -14,7 +14,7 @@ pub(super) struct VersionList {
     pub(super) warnings: Option<Vec<String>>,
 }
 
-/// What a registry knows of a provider by its type alone.
+/// What a registry states about a provider by its type alone.
 #[derive(Debug, Deserialize)]
 pub(super) struct LegacyProvider {
     #[serde(default)]

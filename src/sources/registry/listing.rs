@@ -9,7 +9,7 @@ use crate::platform::Platform;
 use crate::sources::cut;
 use crate::version::Version;
 
-/// The plugin protocols that the programs speak (rules 3.2).
+/// The plugin protocols that the programs support (rules 3.2).
 const PROTOCOLS: std::ops::Range<u64> = 5..7;
 
 /// How many platforms of a version are looked at; the most that any release has are some thirty.
@@ -67,7 +67,7 @@ fn reduce(listed: ListedVersion) -> Listed {
     }
 }
 
-/// Tells whether one of the protocols is spoken; the error is the text that is no version.
+/// Returns whether one of the protocols is supported; the error is the text that is no version.
 pub(super) fn supported(protocols: &[String]) -> Result<bool, &str> {
     let mut any = false;
     for protocol in protocols {

@@ -1,7 +1,7 @@
 //! Provider registries (rules 1 to 4).
 //!
 //! A [`Registry`] finds the registry of each provider's host and reads its documents. It hands over
-//! what shall prove a package, and judges none of it.
+//! what shall prove a package, and checks none of it.
 
 mod documents;
 mod error;
@@ -50,7 +50,7 @@ const DOCUMENT_HOPS: usize = 9;
 
 /// What the CLI configuration says about hosts, and the credentials for them.
 pub struct Hosts<'a> {
-    /// The services that stand in the place of service discovery.
+    /// The services that replace service discovery.
     pub services: BTreeMap<Hostname, Services>,
     /// The credentials for a host.
     pub credentials: Box<HostCredentials<'a>>,
@@ -155,7 +155,7 @@ impl<'a> Registry<'a> {
     fn ask(&self, host: &Hostname, path: &[&str], limit: u64) -> Shared<Answer> {
         let base = self.service(host)?;
         // A service URL may be plain http (rules 1.6). The programs send the token there all the same,
-        // where whoever is on the way can read it.
+        // where anything on the way can read it.
         let url = base.below(path.iter().copied());
         let credentials = (self.hosts.credentials)(host).filter(|_| base.origin().encrypted);
         let ask = Ask {
@@ -218,7 +218,7 @@ impl<'a> Registry<'a> {
         if !provider.is_default(self.flavor) {
             return None;
         }
-        // Whatever goes wrong from here on only costs the hint: the message that it would stand in is
+        // A failure from here on only costs the hint: the message that it would be part of is
         // an error already.
         let path = ["-", provider.type_name(), "versions"];
         let answer = self.ask(provider.hostname(), &path, MAX_VERSIONS_BYTES);
@@ -286,7 +286,7 @@ impl<'a> Registry<'a> {
         })
     }
 
-    /// Refuses a package that no program of today can talk to; one that does not say is let
+    /// Refuses a package that no current program supports; one that does not say is let
     /// through, as in both programs.
     fn check_protocols(&self, id: &PackageId, document: &PackageDocument, url: &Url) -> Shared<()> {
         let spoken = document.protocols.clone().unwrap_or_default();
@@ -414,7 +414,7 @@ fn read<T: serde::de::DeserializeOwned>(answer: &Answer) -> Shared<T> {
     })
 }
 
-/// Tells whether hashes are stated beside the signed list; an empty object counts as none.
+/// Returns whether hashes are stated beside the signed list; an empty object counts as none.
 fn states_hashes(document: &PackageDocument) -> bool {
     match &document.packages {
         None | Some(serde_json::Value::Null) => false,
