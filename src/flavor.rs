@@ -57,6 +57,8 @@ pub struct StatedFlavor {
     pub flavor: Flavor,
     /// The stated `major.minor`, if a version was stated.
     pub version: Option<(u64, u64)>,
+    /// The third number of the version, if it was stated, too.
+    pub patch: Option<u64>,
     /// The stated version is older than every rule set, so that the oldest stands in for it.
     pub older_than_known: bool,
 }
@@ -148,6 +150,15 @@ impl Flavor {
     #[must_use]
     pub fn registry_states_h1(self) -> bool {
         self.is_opentofu()
+    }
+
+    /// Returns the title of the error that a module does not allow the version of the program.
+    #[must_use]
+    pub fn unmet_core_title(self) -> &'static str {
+        match self.program() {
+            Program::Terraform => "Unsupported Terraform Core version",
+            Program::OpenTofu => "Incompatible module",
+        }
     }
 
     /// Returns the title of the error that no version can be selected (`resolve` rules 3.1).
@@ -330,15 +341,20 @@ impl std::str::FromStr for FlavorChoice {
             return Ok(Self::Auto);
         }
         let (name, version) = match text.split_once('@') {
-            Some((name, version)) => (name, Some(major_minor(version).ok_or_else(error)?)),
+            Some((name, version)) => (name, Some(numbers(version).ok_or_else(error)?)),
             None => (text, None),
         };
+        let patch = version.and_then(|(.., patch)| patch);
+        let version = version.map(|(major, minor, _)| (major, minor));
         let program = match name {
             "terraform" => Program::Terraform,
             "opentofu" => Program::OpenTofu,
             _ => return Err(error()),
         };
-        Ok(Self::Stated(stated(program, version)))
+        Ok(Self::Stated(StatedFlavor {
+            patch,
+            ..stated(program, version)
+        }))
     }
 }
 
@@ -356,6 +372,7 @@ fn stated(program: Program, version: Option<(u64, u64)>) -> StatedFlavor {
         return StatedFlavor {
             flavor: Flavor::newest(program),
             version,
+            patch: None,
             older_than_known: false,
         };
     };
@@ -364,17 +381,18 @@ fn stated(program: Program, version: Option<(u64, u64)>) -> StatedFlavor {
     StatedFlavor {
         flavor,
         version,
+        patch: None,
         older_than_known: known.is_none(),
     }
 }
 
 /// Reads `MAJOR.MINOR` or a whole version.
-fn major_minor(text: &str) -> Option<(u64, u64)> {
+fn numbers(text: &str) -> Option<(u64, u64, Option<u64>)> {
     if let Ok(whole) = semver::Version::parse(text) {
-        return Some((whole.major, whole.minor));
+        return Some((whole.major, whole.minor, Some(whole.patch)));
     }
     let (major, minor) = text.split_once('.')?;
-    Some((major.parse().ok()?, minor.parse().ok()?))
+    Some((major.parse().ok()?, minor.parse().ok()?, None))
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::addr::{AddrErrorKind, ProviderAddr};
 use crate::diag::{FileId, Span};
 use crate::flavor::Flavor;
-use crate::version::Constraints;
+use crate::version::{Constraints, CoreConstraints};
 
 /// What the modules of one root require.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -47,6 +47,17 @@ impl Requirement {
     pub fn is_for_plan(&self) -> bool {
         self.origin != Origin::State && !self.module.is_in_test()
     }
+}
+
+/// A `required_version`, or what OpenTofu reads instead.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CoreVersion {
+    /// The versions of the program that are allowed.
+    pub constraints: CoreConstraints,
+    /// The file.
+    pub file: FileId,
+    /// The constraint.
+    pub span: Span,
 }
 
 /// How a module is reached from the root.

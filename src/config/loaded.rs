@@ -4,10 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::config::file::{ModuleFile, SourcePlace};
-use crate::diag::{Diagnostic, FileId, Severity, Span};
+use crate::diag::{Diagnostic, Severity};
 use crate::flavor::Flavor;
-use crate::requirement::{ModulePath, Requirements};
-use crate::version::CoreConstraints;
+use crate::requirement::{CoreVersion, ModulePath, Requirements};
 
 /// How a configuration is read, besides what its files say.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,17 +75,6 @@ pub struct Loaded {
     pub found: bool,
     /// What its modules ask of the program itself.
     pub core_versions: Vec<CoreVersion>,
-}
-
-/// A `required_version`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CoreVersion {
-    /// The versions of the program that will do.
-    pub constraints: CoreConstraints,
-    /// The file.
-    pub file: FileId,
-    /// The constraint.
-    pub span: Span,
 }
 
 impl CoreVersion {

@@ -41,7 +41,7 @@ pub use file::{ModuleFile, SourcePlace};
 pub use limits::{
     MAX_DEPTH, MAX_FILE_BYTES, MAX_FILES, MAX_PATH_BYTES, MAX_STEPS, MAX_TOTAL_BYTES,
 };
-pub use loaded::{CoreVersion, Loaded, ModuleNode, Settings};
+pub use loaded::{Loaded, ModuleNode, Settings};
 pub use merge::merged::{MergedAttribute, MergedBlock, MergedBody, MergedModule, MergedSettings};
 pub use merge::overridden::OverriddenPlaces;
 pub use tree::branches::{BelowGroup, Branch, BranchGroup, BranchKind, Branches, Repeats};

@@ -199,6 +199,8 @@ pub const RULES: &[Rule] = rules![
         "the constraints in a lock file are wrong or not in canonical form";
     "constraints-stale", Requirements, Note:
         "the recorded constraints are not those of the configuration";
+    "core-version-unmet", Configuration, Warning:
+        "the stated version of the program does not meet a constraint of a module";
     "duplicate-key", Files, Note:
         "an object has a key twice, and the last one counts";
     "duplicate-provider", LockFile, Error:

@@ -4,16 +4,18 @@ use std::path::Path;
 
 use super::subject::{Advice, Subject};
 use crate::diag::{Diagnostic, FileId, Severity};
-use crate::flavor::Flavor;
+use crate::flavor::{Flavor, FlavorChoice};
 use crate::lockfile::Document;
 use crate::project::Project;
-use crate::requirement::Requirements;
+use crate::requirement::{CoreVersion, Requirements};
 
 /// A root as it was read.
 #[derive(Clone, Copy, Debug)]
 pub struct RootInputs<'a> {
     /// Whose rules apply.
     pub flavor: Flavor,
+    /// What is stated about that.
+    pub choice: FlavorChoice,
     /// Where the lock file lies, or would lie, as messages name it.
     pub lock_path: &'a Path,
     /// The lock file; `None` if there is none.
@@ -46,6 +48,8 @@ pub struct LockInput<'a> {
 pub struct ConfigurationInput<'a> {
     /// What it requires.
     pub requirements: &'a Requirements,
+    /// What its modules require of the program itself.
+    pub core_versions: &'a [CoreVersion],
     /// What is wrong with it.
     pub diagnostics: &'a [Diagnostic],
 }

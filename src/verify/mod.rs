@@ -7,6 +7,7 @@
 //! hashed, and the registries that [`upstream`] asks. [`fix`] plans repairs; it writes nothing.
 
 pub mod configuration;
+mod core_version;
 pub mod file;
 pub mod fix;
 mod groups;

@@ -14,8 +14,8 @@ use super::packages::{Memo, Origin, PackagePlace, Scope, Search, Single, Unscann
 use super::subject::Subject;
 use super::upstream::{Answers, Registries};
 use super::{
-    configuration, file, keys, levels, look_alike, missing, packages, platforms, policy, signed,
-    upstream,
+    configuration, core_version, file, keys, levels, look_alike, missing, packages, platforms,
+    policy, signed, upstream,
 };
 use crate::addr::ProviderAddr;
 use crate::diag::{Diagnostic, Finding, Severity, has_errors};
@@ -120,7 +120,7 @@ pub enum CheckError {
 /// # Examples
 /// ```
 /// use lockctl::diag::Texts;
-/// use lockctl::flavor::Flavor;
+/// use lockctl::flavor::{Flavor, FlavorChoice};
 /// use lockctl::platform::Platform;
 /// use lockctl::project::Project;
 /// use lockctl::package::WantedPlatforms;
@@ -134,6 +134,7 @@ pub enum CheckError {
 ///
 /// let root = RootInputs {
 ///     flavor,
+///     choice: FlavorChoice::Auto,
 ///     lock_path: ".terraform.lock.hcl".as_ref(),
 ///     lock: Some(LockInput {
 ///         file,
@@ -165,6 +166,7 @@ pub fn run(root: &RootInputs<'_>, checks: &mut Checks<'_, '_>) -> RootVerdict {
     {
         verdict.report(configuration.diagnostics);
         verdict.is_unread = root.is_unread();
+        verdict.findings.extend(core_version::check(root));
     }
     verdict.report(checks.installation_faults);
     let facts = match root.lock {

@@ -114,6 +114,28 @@ impl CoreConstraints {
     }
 }
 
+impl CoreConstraints {
+    /// Tells whether some release with these first two numbers meets all constraints.
+    ///
+    /// ```
+    /// use lockctl::version::CoreConstraints;
+    ///
+    /// let constraints = CoreConstraints::parse_required("> 1.11.3, != 1.11.4")?;
+    /// assert!(constraints.allows_some(1, 11));
+    /// assert!(!constraints.allows_some(1, 10));
+    /// # Ok::<(), lockctl::version::ConstraintError>(())
+    /// ```
+    #[must_use]
+    pub fn allows_some(&self, major: u64, minor: u64) -> bool {
+        // What holds of the next number to each one that is named holds of all behind it.
+        let named = self.terms.iter().map(|term| term.numbers[2]);
+        let around =
+            named.flat_map(|patch| [patch.saturating_sub(1), patch, patch.saturating_add(1)]);
+        let mut patches = std::iter::once(0).chain(around);
+        patches.any(|patch| self.allows(&Version::release(major, minor, patch)))
+    }
+}
+
 impl Term {
     fn is_met_by(&self, version: &Version) -> bool {
         let order = self.order_of(version);

@@ -224,6 +224,7 @@ fn inputs<'a>(
 ) -> RootInputs<'a> {
     RootInputs {
         flavor: root.flavor,
+        choice: root.choice,
         lock_path: &root.lock_path,
         lock: root.lock.as_ref().map(|lock| LockInput {
             file: lock.file,
@@ -233,6 +234,7 @@ fn inputs<'a>(
         }),
         configuration: configuration.map(|loaded| ConfigurationInput {
             requirements: &loaded.requirements,
+            core_versions: &loaded.core_versions,
             diagnostics: &loaded.diagnostics,
         }),
         project: root.project(),

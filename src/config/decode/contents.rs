@@ -14,10 +14,10 @@ use crate::config::decode::run_providers::TestRun;
 use crate::config::decode::variables::Variable;
 use crate::config::faults::Faults;
 use crate::config::file::ModuleFile;
-use crate::config::loaded::CoreVersion;
 use crate::config::syntax::names::ProviderKey;
 use crate::diag::Diagnostic;
 use crate::hcl::tree::Block;
+use crate::requirement::CoreVersion;
 use crate::version::{Constraints, CoreConstraints};
 
 /// Everything that one file, or all files of a module, declare.

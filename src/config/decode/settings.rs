@@ -5,13 +5,13 @@ use crate::config::decode::contents::{Contents, Declaration};
 use crate::config::decode::{backends, providers};
 use crate::config::faults::Faults;
 use crate::config::language;
-use crate::config::loaded::CoreVersion;
 use crate::config::syntax::{names, references};
 use crate::config::validate::bodies;
 use crate::diag::Span;
 use crate::expr::Value;
 use crate::flavor::Program;
 use crate::hcl::tree::{Attribute, Block, Body, Expr, ExprKind};
+use crate::requirement::CoreVersion;
 use crate::version::{CoreConstraints, Version};
 
 /// Decodes a `terraform` block; each of its settings is collected on its own.

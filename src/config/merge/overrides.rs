@@ -14,10 +14,10 @@ use crate::config::decode::handover::{Handover, PassedArgument};
 use crate::config::decode::variables::Variable;
 use crate::config::file::SourcePlace;
 use crate::config::flood;
-use crate::config::loaded::CoreVersion;
 use crate::config::merge::standing::Standing;
 use crate::diag::Diagnostic;
 use crate::flavor::Flavor;
+use crate::requirement::CoreVersion;
 
 /// Applies the contents of all override files, in their order.
 pub(in crate::config) fn apply(

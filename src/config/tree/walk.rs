@@ -15,13 +15,14 @@ use crate::config::decode::runs;
 use crate::config::file::SourcePlace;
 use crate::config::flood;
 use crate::config::limits::{MAX_DEPTH, MAX_PATH_BYTES, MAX_STEPS};
-use crate::config::loaded::{CoreVersion, Loaded, ModuleNode, Settings};
+use crate::config::loaded::{Loaded, ModuleNode, Settings};
 use crate::config::tree::files::ModuleFiles;
 use crate::config::tree::manifest::{self, Installed, Manifest};
 use crate::config::tree::reader::Reader;
 use crate::config::tree::resolve::{self, Needs, Standing};
 use crate::config::tree::{passing, state};
 use crate::diag::{self, Diagnostic, Texts};
+use crate::requirement::CoreVersion;
 use crate::requirement::{
     ModulePath, Origin, PathStep, Requirement, Requirements, StateSeen, UnseenCall,
 };

@@ -517,3 +517,57 @@ fn a_hash_of_the_wrong_form_covers_no_platform() {
     lab.write(LOCK, text.replace(h1, &h1.replace('=', "")));
     assert!(!enough(&lab));
 }
+
+/// A `required_version` counts where the version of the program is stated, by the program's own rule.
+#[test]
+fn a_required_version_is_compared_with_the_stated_one() {
+    let lab = simple();
+    assert_exit(&lock(&lab, BOTH), 0);
+    let required = |text: &str| format!("terraform {{\n  required_version = \"{text}\"\n}}\n");
+    let warns = |flavor: &str| {
+        let args = ["verify", "--only", "configuration", "--flavor", flavor];
+        lab.run(&args)
+            .stdout
+            .contains("warning[core-version-unmet]")
+    };
+    lab.write("h/main.tf", required(">= 1.12"));
+    lab.write("m.tf", "module \"h\" {\n  source = \"./h\"\n}\n");
+    assert!(!warns("terraform"));
+    assert!(warns("terraform@1.11") && !warns("terraform@1.15"));
+    // Any patch of a version without one will do.
+    lab.write("h/main.tf", required("> 1.11.3, < 1.11.5, != 1.11.9"));
+    assert!(!warns("terraform@1.11") && !warns("terraform@1.11.4"));
+    assert!(warns("terraform@1.11.3") && warns("terraform@1.11.9"));
+    // OpenTofu reads it in files of its own, and its own block everywhere.
+    lab.write("h/main.tf", required("~> 1.5.0"));
+    assert!(!warns("opentofu@1.12"));
+    let own = "language {\n  compatible_with {\n    opentofu = \">= 1.13\"\n  }\n}\n";
+    lab.write("h/main.tf", own);
+    assert!(warns("opentofu@1.12.6"));
+    lab.write("h/main.tf", "");
+    lab.write("h/main.tofu", required("~> 1.5.0"));
+    assert!(warns("opentofu@1.12"));
+    let outcome = lab.run(&[
+        "verify",
+        "--only",
+        "configuration",
+        "--flavor",
+        "opentofu@1.12",
+    ]);
+    assert_exit(&outcome, 1);
+    assert_data_eq!(
+        outcome.stdout,
+        str![[r#"
+warning[core-version-unmet]: OpenTofu 1.12 does not meet a version constraint of a module
+ --> h/main.tofu:2:22
+  |
+2 |   required_version = "~> 1.5.0"
+  |                      ^^^^^^^^^^ `tofu init` fails: Incompatible module
+  |
+  = help: change the constraint, or state the version that you run with --flavor or as `flavor` in .lockctl.hcl
+
+.terraform.lock.hcl: 1 warning
+
+"#]]
+    );
+}

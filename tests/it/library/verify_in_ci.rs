@@ -1,6 +1,7 @@
 //! Checks a lock file in a CI tool of one's own: which rules does it break?
 
 use lockctl::diag::FileId;
+use lockctl::flavor::FlavorChoice;
 use lockctl::package::WantedPlatforms;
 use lockctl::project::Project;
 use lockctl::verify::{self, Advice, Checks, Groups, LockInput, RootInputs, Upstream};
@@ -11,6 +12,7 @@ fn broken_rules(text: &str, platforms: &[&str]) -> Vec<&'static str> {
     let (document, diagnostics) = lockfile::parse(FileId::ALONE, text.as_bytes(), flavor);
     let root = RootInputs {
         flavor,
+        choice: FlavorChoice::Auto,
         lock_path: lockfile::FILE_NAME.as_ref(),
         lock: Some(LockInput {
             file: FileId::ALONE,

@@ -1,0 +1,55 @@
+//! What modules require of the program itself, against the version that is stated.
+
+use super::inputs::RootInputs;
+use crate::diag::{Diagnostic, Finding};
+use crate::flavor::{FlavorChoice, StatedFlavor};
+use crate::requirement::CoreVersion;
+use crate::version::Version;
+
+/// Reports each `required_version` that the stated version of the program does not meet; nothing
+/// where no version is stated.
+///
+/// It is a warning: `init` fails, but to `lockctl` the version makes no difference.
+pub(super) fn check(root: &RootInputs<'_>) -> Vec<Finding> {
+    let FlavorChoice::Stated(stated) = root.choice else {
+        return Vec::new();
+    };
+    let configuration = root.configuration.iter();
+    let required = configuration.flat_map(|configuration| configuration.core_versions);
+    let unmet = required.filter_map(|required| unmet(root, stated, required));
+    unmet.map(Finding::from).collect()
+}
+
+fn unmet(
+    root: &RootInputs<'_>,
+    stated: StatedFlavor,
+    required: &CoreVersion,
+) -> Option<Diagnostic> {
+    let (major, minor) = stated.version?;
+    let (is_met, shown) = match stated.patch {
+        Some(patch) => {
+            let version = Version::release(major, minor, patch);
+            (required.constraints.allows(&version), version.to_string())
+        }
+        None => (
+            required.constraints.allows_some(major, minor),
+            format!("{major}.{minor}"),
+        ),
+    };
+    if is_met {
+        return None;
+    }
+    let program = stated.flavor.program();
+    let title = format!("{program} {shown} does not meet a version constraint of a module");
+    let note = format!(
+        "`{} init` fails: {}",
+        stated.flavor.command(),
+        stated.flavor.unmet_core_title()
+    );
+    let help = format!(
+        "change the constraint, or state the version that you run with --flavor or as `flavor` in {}",
+        root.project_file
+    );
+    let diagnostic = Diagnostic::warning("core-version-unmet", title);
+    Some(diagnostic.at(required.file, required.span, note).help(help))
+}
