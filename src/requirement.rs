@@ -205,10 +205,12 @@ impl Refusal {
     }
 }
 
-/// A module call, as it is written, whose module could not be read.
+/// A module call, as it is written, whose module could not be read; or the whole configuration, if that
+/// counts as not seen.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UnseenCall {
-    /// The module that is called; the first one, if several ways lead here.
+    /// The module that is called; the first one, if several ways lead here. The root stands for the
+    /// whole configuration.
     pub module: ModulePath,
     /// How many ways from the root lead to this call.
     pub ways: usize,
@@ -218,6 +220,18 @@ pub struct UnseenCall {
     pub file: FileId,
     /// The source argument, or the call.
     pub span: Span,
+}
+
+impl UnseenCall {
+    /// Names what could not be read, to be written in a sentence.
+    #[must_use]
+    pub fn name(&self) -> String {
+        if self.module.is_root() {
+            "the configuration".to_owned()
+        } else {
+            self.module.to_string()
+        }
+    }
 }
 
 /// Whether the state was read.

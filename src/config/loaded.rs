@@ -1,12 +1,14 @@
 //! What is read, and what it comes to.
 
-use std::path::PathBuf;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::config::file::{ModuleFile, SourcePlace};
-use crate::diag::{Diagnostic, Severity};
+use crate::diag::{Diagnostic, FileId, Severity, Span};
 use crate::flavor::Flavor;
-use crate::requirement::{CoreVersion, ModulePath, Requirements};
+use crate::requirement::{CoreVersion, ModulePath, Requirements, StateSeen, UnseenCall};
+use crate::world::clean;
 
 /// How a configuration is read, besides what its files say.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +28,40 @@ pub struct Settings {
     /// Whether addresses of Terraform's registry in the state mean OpenTofu's (rules 7.5); says
     /// nothing to the other program.
     pub moves_state_hosts: bool,
+    /// Whether what is wrong about the backend stops the reader.
+    pub backend: BackendUse,
+    /// What a call of a local module may lead to without finding anything.
+    pub submodules: Submodules,
+}
+
+/// What the backend of a root matters to whoever reads the configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BackendUse {
+    /// It is set up, as `init` does it: what is wrong about it is an error.
+    SetUp,
+    /// It is left alone, as `providers lock` does it: what is wrong about it is a warning.
+    LeftAlone,
+}
+
+/// The git submodules that are not checked out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Submodules {
+    /// The absolute path of the root.
+    pub root: PathBuf,
+    /// The absolute paths of the submodules.
+    pub missing: BTreeSet<PathBuf>,
+}
+
+impl Submodules {
+    /// Returns whether a directory, given from the root on, is one of them or lies in one.
+    #[must_use]
+    pub fn hold(&self, dir: &Path) -> bool {
+        if self.missing.is_empty() {
+            return false;
+        }
+        let dir = clean(&self.root.join(dir));
+        dir.ancestors().any(|dir| self.missing.contains(dir))
+    }
 }
 
 impl Settings {
@@ -39,6 +75,8 @@ impl Settings {
             workspace: None,
             reads_state: true,
             moves_state_hosts: true,
+            backend: BackendUse::SetUp,
+            submodules: Submodules::default(),
         }
     }
 }
@@ -54,7 +92,7 @@ pub struct ModuleNode {
     pub source: Option<String>,
     /// Its directory from the root on; `None` if the module cannot be seen.
     pub dir: Option<PathBuf>,
-    /// Why it cannot be seen, in the title that this is told under; `None` if it can.
+    /// Why it cannot be seen, in the title of the note about that; `None` if it can.
     pub unseen: Option<&'static str>,
     /// Its files in the order in which they count: those that declare, then those that override.
     pub files: Arc<[ModuleFile]>,
@@ -71,7 +109,7 @@ pub struct Loaded {
     /// Everything to say about it, by file in the order they were read, then by place; behind
     /// [`MAX_PROBLEMS`](crate::diag::MAX_PROBLEMS) errors or notes only that there are more.
     pub diagnostics: Vec<Diagnostic>,
-    /// Whether the root holds any configuration file at all.
+    /// Whether the root holds any configuration file at all, or one that counts as not seen.
     pub found: bool,
     /// What its modules ask of the program itself.
     pub core_versions: Vec<CoreVersion>,
@@ -88,6 +126,42 @@ impl CoreVersion {
 }
 
 impl Loaded {
+    /// Makes the configuration of a root that counts as not seen: nothing is known to be required, and
+    /// anything may be.
+    ///
+    /// `file` shows why, and `title` says it.
+    #[must_use]
+    pub fn unseen(file: FileId, source: &str, title: &'static str) -> Self {
+        let path = ModulePath::default();
+        let note = Diagnostic::note("module-not-visible", title)
+            .at(file, Span::default(), "what this root requires is unknown")
+            .help("no entry of the lock file counts as left over, and none is removed");
+        Self {
+            requirements: Requirements {
+                unseen_calls: vec![UnseenCall {
+                    module: path.clone(),
+                    ways: 1,
+                    source: source.to_owned(),
+                    file,
+                    span: Span::default(),
+                }],
+                state: StateSeen::LeftOut,
+                ..Requirements::default()
+            },
+            modules: vec![ModuleNode {
+                path,
+                caller: None,
+                source: None,
+                dir: Some(PathBuf::new()),
+                unseen: Some(title),
+                files: Arc::default(),
+            }],
+            diagnostics: vec![note],
+            found: true,
+            core_versions: Vec::new(),
+        }
+    }
+
     /// Makes errors of the notes on modules that cannot be seen.
     pub fn require_modules(&mut self) {
         for diagnostic in &mut self.diagnostics {

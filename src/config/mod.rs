@@ -41,11 +41,12 @@ pub use file::{ModuleFile, SourcePlace};
 pub use limits::{
     MAX_DEPTH, MAX_FILE_BYTES, MAX_FILES, MAX_PATH_BYTES, MAX_STEPS, MAX_TOTAL_BYTES,
 };
-pub use loaded::{Loaded, ModuleNode, Settings};
+pub use loaded::{BackendUse, Loaded, ModuleNode, Settings, Submodules};
 pub use merge::merged::{MergedAttribute, MergedBlock, MergedBody, MergedModule, MergedSettings};
 pub use merge::overridden::OverriddenPlaces;
 pub use tree::branches::{BelowGroup, Branch, BranchGroup, BranchKind, Branches, Repeats};
-pub use tree::glance::{Glance, glance};
+pub use tree::glance::{Glance, glance, has_files};
+pub use tree::walk::NOT_CHECKED_OUT;
 
 /// Reads the configuration of a root and of all modules that can be followed from there.
 ///

@@ -140,7 +140,12 @@ fn constants(body: &Body, faults: &mut Faults) {
     }
     for item in &body.items {
         match item {
-            Item::Attribute(argument) => drop(bodies::constant(&argument.value, faults)),
+            Item::Attribute(argument) => {
+                let computed =
+                    faults.apart(|faults| drop(bodies::constant(&argument.value, faults)));
+                let help = "OpenTofu takes variables and locals here: `--flavor opentofu`";
+                faults.add(computed.into_iter().map(|fault| fault.help(help)));
+            }
             Item::Block(nested) => constants(&nested.body, faults),
         }
     }

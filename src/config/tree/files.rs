@@ -19,6 +19,14 @@ pub(in crate::config) struct ModuleFiles {
     pub tests: Vec<SourceFile>,
 }
 
+impl ModuleFiles {
+    /// Returns whether a root with these files is a configuration.
+    pub(in crate::config) fn are_configuration(&self, flavor: Flavor) -> bool {
+        let by_tests = flavor.counts_tests_as_configuration() && !self.tests.is_empty();
+        by_tests || !self.primary.is_empty() || !self.overrides.is_empty()
+    }
+}
+
 /// One file of a module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::config) struct SourceFile {

@@ -1,4 +1,4 @@
-//! A look at one directory by itself: nothing is followed, and what is wrong is not told.
+//! A look at one directory by itself: nothing is followed, and what is wrong is not reported.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ pub struct Glance {
 
 /// Looks at the files of one directory.
 ///
-/// Whoever loads the root that the directory belongs to is told what is wrong with them; here the
+/// What is wrong with them is reported when the root that the directory belongs to is loaded; here the
 /// sound parts count.
 ///
 /// # Errors
@@ -45,6 +45,16 @@ pub fn glance(files: &dyn Files, dir: &Path, flavor: Flavor) -> io::Result<Glanc
         has_backend: contents.backend.is_some(),
         calls: local.collect(),
     })
+}
+
+/// Returns whether a directory holds configuration, as far as the names of its files show.
+///
+/// # Errors
+/// If the directory cannot be listed.
+pub fn has_files(files: &dyn Files, dir: &Path, flavor: Flavor) -> io::Result<bool> {
+    let mut texts = Texts::default();
+    let chosen = Reader::new(files, &mut texts, dir, flavor).choose(Path::new(""))?;
+    Ok(chosen.are_configuration(flavor))
 }
 
 #[cfg(test)]

@@ -15,13 +15,13 @@ use crate::config::decode::runs;
 use crate::config::file::SourcePlace;
 use crate::config::flood;
 use crate::config::limits::{MAX_DEPTH, MAX_PATH_BYTES, MAX_STEPS};
-use crate::config::loaded::{Loaded, ModuleNode, Settings};
+use crate::config::loaded::{BackendUse, Loaded, ModuleNode, Settings};
 use crate::config::tree::files::ModuleFiles;
 use crate::config::tree::manifest::{self, Installed, Manifest};
 use crate::config::tree::reader::Reader;
 use crate::config::tree::resolve::{self, Needs, Standing};
 use crate::config::tree::{passing, state};
-use crate::diag::{self, Diagnostic, Texts};
+use crate::diag::{self, Diagnostic, Severity, Texts};
 use crate::requirement::CoreVersion;
 use crate::requirement::{
     ModulePath, Origin, PathStep, Requirement, Requirements, StateSeen, UnseenCall,
@@ -33,6 +33,9 @@ const TEST_DIRECTORY: &str = "tests";
 
 /// The title of a call whose source or version is computed.
 const IS_COMPUTED: &str = "Module call is computed";
+
+/// The title of a call into a git submodule that is not checked out.
+pub const NOT_CHECKED_OUT: &str = "Git submodule is not checked out";
 
 /// Stands in for a source that is computed.
 const COMPUTED: &str = "the source is computed";
@@ -121,6 +124,11 @@ impl Tree<'_> {
         };
         self.manifest = manifest::read(&mut self.reader, &self.settings.data_dir);
         let mut contents = self.reader.module(dir, &chosen);
+        if self.settings.backend == BackendUse::LeftAlone {
+            for fault in &mut contents.backend_faults {
+                fault.severity = fault.severity.min(Severity::Warning);
+            }
+        }
         self.reader.found.append(&mut contents.backend_faults);
         // It is not kept among the modules: to a call it would be a child, to which other rules apply.
         let module = Rc::new(self.put_together(contents, Standing::Root));
@@ -137,10 +145,7 @@ impl Tree<'_> {
         let _ = self.visit(0, &module);
         let _ = self.tests(&chosen, &module.contents);
         self.state(&module.contents);
-        let by_tests = self.reader.flavor.counts_tests_as_configuration();
-        !chosen.primary.is_empty()
-            || !chosen.overrides.is_empty()
-            || (by_tests && !chosen.tests.is_empty())
+        chosen.are_configuration(self.reader.flavor)
     }
 
     fn put_together(&mut self, mut contents: Contents, standing: Standing) -> Module {
@@ -287,6 +292,9 @@ impl Tree<'_> {
                 if let Some(other) = recorded.filter(|recorded| join(here, recorded) != dir) {
                     let note = installed_from(other, way.call.place);
                     flood::push(&mut self.reader.found, note);
+                }
+                if self.settings.submodules.hold(&dir) {
+                    return self.unseen(&way, source, NOT_CHECKED_OUT, way.call.place);
                 }
                 self.follow(&way, source, dir)
             }
@@ -490,7 +498,11 @@ fn not_visible(call: &UnseenCall, title: &str, place: SourcePlace) -> Diagnostic
         1 => format!("what {} requires is unknown", call.module),
         ways => format!("what this module requires is unknown; {ways} ways lead to this call"),
     };
-    Diagnostic::note("module-not-visible", title).at(place.file, place.span, remark)
+    let note = Diagnostic::note("module-not-visible", title).at(place.file, place.span, remark);
+    match title {
+        NOT_CHECKED_OUT => note.help("run `git submodule update --init`"),
+        _ => note,
+    }
 }
 
 /// Says that the record of a local module is of another directory, where the programs stop; nothing
