@@ -76,6 +76,18 @@ impl ProjectPlace {
         &self.absolute
     }
 
+    /// Returns the path to show of a directory that lies in another one, by way of that; `None` if it
+    /// does not lie there.
+    #[must_use]
+    pub fn seen_from(&self, other: &Self) -> Option<PathBuf> {
+        let below = self.absolute.strip_prefix(&other.absolute).ok()?;
+        Some(match below.as_os_str().is_empty() {
+            true => other.shown.clone(),
+            false if other.shown == Path::new(".") => below.to_owned(),
+            false => other.shown.join(below),
+        })
+    }
+
     /// Returns the path of a file in the directory, to read and to show.
     pub(super) fn file(&self, name: &str) -> PathBuf {
         if self.shown == Path::new(".") {
@@ -189,11 +201,10 @@ impl<'a> Projects<'a> {
 /// Finds the top of the repository that a directory lies in: the nearest one above it, or itself,
 /// that holds a `.git`.
 #[must_use]
-pub fn repository(files: &dyn Files, place: &ProjectPlace) -> Option<PathBuf> {
+pub fn repository(files: &dyn Files, place: &ProjectPlace) -> Option<ProjectPlace> {
     let above = std::iter::successors(Some(place.clone()), ProjectPlace::parent);
     let mut above = above.take(MAX_LEVELS);
-    let top = above.find(|here| files.kind(&here.file(REPOSITORY)).is_ok())?;
-    Some(top.absolute)
+    above.find(|here| files.kind(&here.file(REPOSITORY)).is_ok())
 }
 
 impl std::fmt::Debug for Projects<'_> {

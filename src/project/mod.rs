@@ -9,9 +9,11 @@
 
 mod ignores;
 mod locate;
+pub mod neighbours;
 mod patterns;
 mod read;
 pub mod roots;
+pub mod submodules;
 #[cfg(test)]
 mod tests;
 mod values;

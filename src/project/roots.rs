@@ -1,8 +1,8 @@
 //! Which directories are roots (rules 1).
 //!
-//! A root holds a lock file, or matches `roots` of the project file that governs it and holds
-//! configuration, or says by a `backend` or `cloud` block where its state is kept. A directory that
-//! another root calls as a local module, however many calls lie between, is none.
+//! A directory with a lock file is a root. So is one that holds configuration and matches `roots` of the
+//! project file that governs it, or that says by a `backend` or `cloud` block where its state is kept,
+//! unless another root calls it as a local module, however many calls lie between.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -26,7 +26,7 @@ pub const MAX_DIRECTORIES: usize = 100_000;
 const LOCK_FILE: &str = ".terraform.lock.hcl";
 
 /// Directories that belong to programs, whatever lies in them.
-const SKIPPED: [&str; 2] = [REPOSITORY, ".terraform"];
+pub(super) const SKIPPED: [&str; 3] = [REPOSITORY, ".terraform", ".terragrunt-cache"];
 
 /// How roots are looked for.
 #[derive(Clone, Copy)]
@@ -122,6 +122,8 @@ struct Dir {
 /// What a directory is by itself.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
+    /// A root, whatever calls it.
+    Locked,
     /// A root, unless another one calls it.
     Candidate,
     /// Its project file is broken, which must be told here.
@@ -220,7 +222,9 @@ impl Walk<'_, '_> {
             Kind::Broken
         } else if is_broken {
             Kind::Unknown
-        } else if holds(entries, LOCK_FILE) || (glance.found && (matches || glance.has_backend)) {
+        } else if holds(entries, LOCK_FILE) {
+            Kind::Locked
+        } else if glance.found && (matches || glance.has_backend) {
             Kind::Candidate
         } else {
             Kind::Other
@@ -268,7 +272,7 @@ impl Walk<'_, '_> {
         let candidates = self
             .dirs
             .iter()
-            .filter(|(_, dir)| dir.kind == Kind::Candidate);
+            .filter(|(_, dir)| matches!(dir.kind, Kind::Locked | Kind::Candidate));
         let candidates: Vec<PathBuf> = candidates.map(|(path, _)| path.clone()).collect();
         let mut called = BTreeMap::new();
         for path in &candidates {
@@ -279,8 +283,9 @@ impl Walk<'_, '_> {
             by_others.extend(below.iter().filter(|dir| *dir != root));
         }
         // Where directories call each other in a circle, the first one stands for all.
-        let (rest, roots): (Vec<&PathBuf>, Vec<&PathBuf>) =
-            candidates.iter().partition(|path| by_others.contains(path));
+        let (rest, roots): (Vec<&PathBuf>, Vec<&PathBuf>) = candidates
+            .iter()
+            .partition(|path| by_others.contains(path) && self.dirs[*path].kind != Kind::Locked);
         let mut roots: BTreeSet<&PathBuf> = roots.into_iter().collect();
         let mut covered: BTreeSet<&PathBuf> =
             roots.iter().flat_map(|root| &called[*root]).collect();
@@ -343,7 +348,8 @@ impl Walk<'_, '_> {
     }
 }
 
-fn holds(entries: &[DirEntry], name: &str) -> bool {
+/// Returns whether a directory holds a file of a name; `.git` may be a directory, too.
+pub(super) fn holds(entries: &[DirEntry], name: &str) -> bool {
     let mut own = entries.iter().filter(|entry| entry.name == name);
     own.any(|entry| name == REPOSITORY || entry.kind != FileKind::Directory)
 }

@@ -17,7 +17,8 @@ pub(in crate::cli) fn from_the_top(world: World<'_>) -> impl Fn(&RootResult, &st
         let mut tops = tops.borrow_mut();
         let top = tops.entry(root.path.clone()).or_insert_with(|| {
             let place = ProjectPlace::new(Path::new(&root.path), &current);
-            project::repository(world.disk, &place).unwrap_or_else(|| current.clone())
+            let top = project::repository(world.disk, &place);
+            top.map_or_else(|| current.clone(), |top| top.absolute().to_owned())
         });
         below(top, &clean(&current.join(path)))
     }

@@ -66,11 +66,23 @@ fn a_directory_that_another_root_calls_is_none() {
     let files = [
         ("a/main.tf", &*to_m),
         ("m/main.tf", &*to_n),
-        ("m/.terraform.lock.hcl", ""),
         ("n/main.tf", PLAIN),
     ];
     check(&files, &["."], "a | ");
     check(&files, &["m", "n"], "m | ");
+}
+
+#[test]
+fn a_lock_file_makes_a_root_whatever_calls_it() {
+    let (to_m, to_n) = (calling("../m"), calling("../n"));
+    let files = [
+        ("a/main.tf", &*to_m),
+        ("m/main.tf", &*to_n),
+        ("m/.terraform.lock.hcl", ""),
+        ("n/main.tf", &*to_m),
+        ("o/.terragrunt-cache/x/.terraform.lock.hcl", ""),
+    ];
+    check(&files, &["."], "a m | ");
 }
 
 #[test]

@@ -1,0 +1,69 @@
+//! Git submodules that are not checked out: directories that hold nothing, though the repository has
+//! something there.
+
+use std::io::ErrorKind;
+use std::path::{Component, Path};
+
+use crate::world::Files;
+
+use super::locate::ProjectPlace;
+
+/// The file at the top of a repository that lists its submodules.
+const FILE_NAME: &str = ".gitmodules";
+
+/// How large it may be, in bytes.
+const MAX_FILE_BYTES: u64 = 1 << 20;
+
+/// Lists the submodules of a repository that are not checked out; none if the list cannot be read.
+#[must_use]
+pub fn missing(files: &dyn Files, top: &ProjectPlace) -> Vec<ProjectPlace> {
+    let Ok(bytes) = files.read(&top.file(FILE_NAME), MAX_FILE_BYTES) else {
+        return Vec::new();
+    };
+    let text = String::from_utf8_lossy(&bytes);
+    let paths = text.lines().filter_map(path);
+    let places = paths.filter_map(|path| below(top, Path::new(path)));
+    places.filter(|place| is_empty(files, place)).collect()
+}
+
+/// Reads a line `path = PATH`.
+fn path(line: &str) -> Option<&str> {
+    let (name, value) = line.split_once('=')?;
+    let value = value.trim().trim_matches('"');
+    (name.trim() == "path" && !value.is_empty()).then_some(value)
+}
+
+/// Finds the place of a path that leads nowhere but down.
+fn below(top: &ProjectPlace, path: &Path) -> Option<ProjectPlace> {
+    path.components()
+        .try_fold(top.clone(), |place, part| match part {
+            Component::Normal(name) => Some(place.child(name)),
+            Component::CurDir => Some(place),
+            _ => None,
+        })
+}
+
+fn is_empty(files: &dyn Files, place: &ProjectPlace) -> bool {
+    match files.list(place.shown()) {
+        Ok(entries) => entries.is_empty(),
+        Err(error) => error.kind() == ErrorKind::NotFound,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::world::mem::{MemFiles, slashed};
+
+    #[test]
+    fn submodules_without_files_are_missing() {
+        let list = "[submodule \"a\"]\n\tpath = mods/a\n\turl = https://example.com/a.git\n\
+                    [submodule \"b\"]\n\tpath = \"mods/b\"\n[submodule \"c\"]\n\tpath = ../c\n\
+                    [submodule \"d\"]\n\tpath=\n\tpathology = x\n";
+        let files = MemFiles::with(&[(".gitmodules", list), ("mods/a/main.tf", "")]);
+        let top = ProjectPlace::new(Path::new("."), Path::new("/"));
+        let missing = missing(&files, &top);
+        let shown: Vec<String> = missing.iter().map(|one| slashed(one.shown())).collect();
+        assert_eq!(shown, ["mods/b"]);
+    }
+}
