@@ -54,6 +54,8 @@ pub enum WorkspaceError {
         dir: PathBuf,
         /// Whose files were looked for.
         flavor: Flavor,
+        /// Whether it is a git submodule that is not checked out.
+        is_missing_submodule: bool,
     },
     /// The lock file cannot be written.
     #[error("{} cannot be written", path.display())]

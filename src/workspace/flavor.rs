@@ -1,14 +1,37 @@
-//! Whose rules apply to a root.
+//! Whose rules apply to a root (`project` rules 3.1).
 
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
 
-use crate::diag::FileId;
+use crate::diag::{FileId, Texts, has_errors};
 use crate::flavor::{Flavor, FlavorChoice, Program};
 use crate::lockfile;
-use crate::world::Files;
+use crate::project::{ProjectPlace, Projects, neighbours};
+use crate::world::{DirEntry, Files};
 
-/// Decides whose rules apply to a root: what is stated, else the header of its lock file, else the
-/// registries in it, else its `.tofu` files, else Terraform. Without a version, the newest rules count.
+use super::root::{lock_path, read_lock};
+
+/// What shows whose rules apply to a root.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlavorSign {
+    /// The command line or the project file states it.
+    Stated,
+    /// The header of the lock file, or else the registries in it.
+    Lock,
+    /// The root holds `.tofu` files.
+    Files,
+    /// The other roots of the repository agree.
+    Neighbours,
+    /// Nothing of the root itself, and the other roots of the repository do not agree.
+    Mixed,
+    /// Nothing at all.
+    Nothing,
+}
+
+/// Decides whose rules apply to a directory by what it holds itself: what is stated, else the header
+/// of its lock file, else the registries in it, else its `.tofu` files, else Terraform. Without a
+/// version, the newest rules count.
 #[must_use]
 pub fn flavor_of(
     choice: FlavorChoice,
@@ -16,13 +39,29 @@ pub fn flavor_of(
     dir: &Path,
     lock: Option<&[u8]>,
 ) -> Flavor {
+    let own = own_sign(choice, files, dir, lock);
+    own.map_or(Flavor::newest(Program::Terraform), |(flavor, _)| flavor)
+}
+
+/// Returns whose rules apply by what a directory holds itself, if anything shows that.
+pub(super) fn own_sign(
+    choice: FlavorChoice,
+    files: &dyn Files,
+    dir: &Path,
+    lock: Option<&[u8]>,
+) -> Option<(Flavor, FlavorSign)> {
     if let FlavorChoice::Stated(stated) = choice {
-        return stated.flavor;
+        return Some((stated.flavor, FlavorSign::Stated));
     }
-    let by_lock =
-        lock.and_then(|bytes| lockfile::header_of(bytes).or_else(|| by_registries(bytes)));
-    let program = by_lock.unwrap_or_else(|| by_files(files, dir));
-    Flavor::newest(program)
+    if let Some(program) = lock.and_then(by_lock) {
+        return Some((Flavor::newest(program), FlavorSign::Lock));
+    }
+    let entries = files.list(dir).unwrap_or_default();
+    holds_tofu_files(&entries).then(|| (Flavor::newest(Program::OpenTofu), FlavorSign::Files))
+}
+
+fn by_lock(bytes: &[u8]) -> Option<Program> {
+    lockfile::header_of(bytes).or_else(|| by_registries(bytes))
 }
 
 /// Returns the program whose default registry, and only that, a lock file names.
@@ -40,13 +79,76 @@ fn by_registries(bytes: &[u8]) -> Option<Program> {
     }
 }
 
-fn by_files(files: &dyn Files, dir: &Path) -> Program {
-    let entries = files.list(dir).unwrap_or_default();
+/// Returns whether a directory holds configuration that only OpenTofu reads.
+pub(super) fn holds_tofu_files(entries: &[DirEntry]) -> bool {
     let is_tofu = |name: &str| name.ends_with(".tofu") || name.ends_with(".tofu.json");
     let mut names = entries.iter().filter_map(|entry| entry.name.to_str());
-    if names.any(is_tofu) {
-        Program::OpenTofu
-    } else {
-        Program::Terraform
+    names.any(is_tofu)
+}
+
+/// What the roots of each repository have in common, by the absolute path of its top.
+#[derive(Debug, Default)]
+pub(super) struct Neighbours {
+    known: BTreeMap<PathBuf, (Flavor, FlavorSign)>,
+}
+
+impl Neighbours {
+    /// Returns whose rules apply to a root that has no sign of its own, below a directory.
+    pub(super) fn below(
+        &mut self,
+        top: &ProjectPlace,
+        files: &dyn Files,
+        data_dir: &Path,
+        projects: &mut Projects<'_>,
+        texts: &mut Texts,
+    ) -> (Flavor, FlavorSign) {
+        if let Some(known) = self.known.get(top.absolute()) {
+            return *known;
+        }
+        let mut programs = BTreeSet::new();
+        let mut are_tofu_files = false;
+        neighbours::visit(files, top, data_dir, &mut |place, entries| {
+            are_tofu_files |= holds_tofu_files(entries);
+            if entries
+                .iter()
+                .any(|entry| entry.name == lockfile::FILE_NAME)
+            {
+                programs.extend(program_of(place, files, projects, texts));
+            }
+            match programs.len() {
+                0 | 1 => ControlFlow::Continue(()),
+                _ => ControlFlow::Break(()),
+            }
+        });
+        if programs.is_empty() && are_tofu_files {
+            programs.insert(Program::OpenTofu);
+        }
+        let sign = match programs.len() {
+            0 => FlavorSign::Nothing,
+            1 => FlavorSign::Neighbours,
+            _ => FlavorSign::Mixed,
+        };
+        // Where they do not agree, nothing follows from any of them.
+        let program = programs.pop_first().filter(|_| sign != FlavorSign::Mixed);
+        let flavor = Flavor::newest(program.unwrap_or(Program::Terraform));
+        self.known.insert(top.absolute().to_owned(), (flavor, sign));
+        (flavor, sign)
     }
+}
+
+/// Returns the program of a directory with a lock file.
+fn program_of(
+    place: &ProjectPlace,
+    files: &dyn Files,
+    projects: &mut Projects<'_>,
+    texts: &mut Texts,
+) -> Option<Program> {
+    let file = projects.of(place, texts);
+    if let (FlavorChoice::Stated(stated), false) =
+        (file.project.flavor, has_errors(&file.diagnostics))
+    {
+        return Some(stated.flavor.program());
+    }
+    let bytes = read_lock(files, &lock_path(place.shown())).ok().flatten();
+    bytes.as_deref().and_then(by_lock)
 }

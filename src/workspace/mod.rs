@@ -12,20 +12,22 @@ mod root;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use crate::config::Submodules;
 use crate::diag::{Texts, has_errors};
-use crate::flavor::FlavorChoice;
+use crate::flavor::{Flavor, FlavorChoice, Program};
 use crate::lockfile;
 use crate::project::roots::{self, RootsError, Search};
-use crate::project::{ProjectFile, ProjectPlace, Projects};
+use crate::project::{self, ProjectFile, ProjectPlace, Projects, submodules};
 use crate::world::{Env, FileKind, Files};
+use flavor::Neighbours;
 
 pub use error::{LockCause, WorkspaceError};
-pub use flavor::flavor_of;
-pub use root::{LockText, Reading, Root, data_dir, lock_path, read_lock};
+pub use flavor::{FlavorSign, flavor_of};
+pub use root::{LockText, Reading, Root, Unseen, data_dir, lock_path, read_lock};
 
 /// Opens roots, and searches for them.
 pub struct Workspace<'a> {
@@ -37,6 +39,11 @@ pub struct Workspace<'a> {
     current: PathBuf,
     /// The directory of the program's own records, from a root on.
     data_dir: PathBuf,
+    /// Where roots were searched for.
+    searched: Vec<ProjectPlace>,
+    neighbours: Neighbours,
+    /// The submodules that are not checked out, by the absolute path of the top of the repository.
+    submodules: BTreeMap<PathBuf, Rc<[ProjectPlace]>>,
 }
 
 /// What a search found.
@@ -46,6 +53,8 @@ pub struct Searched {
     pub roots: Vec<PathBuf>,
     /// Directories with configuration that no root covers.
     pub not_locked: Vec<PathBuf>,
+    /// Git submodules that are not checked out, so that there may be roots.
+    pub submodules: Vec<PathBuf>,
     /// Where the search could not look, and why.
     pub errors: Vec<(PathBuf, WorkspaceError)>,
 }
@@ -80,6 +89,9 @@ impl<'a> Workspace<'a> {
             projects,
             current,
             data_dir: data_dir(env),
+            searched: Vec::new(),
+            neighbours: Neighbours::default(),
+            submodules: BTreeMap::new(),
         })
     }
 
@@ -133,7 +145,56 @@ impl<'a> Workspace<'a> {
         }
         searched.not_locked = found.not_locked;
         searched.roots = found.roots;
+        for top in &good {
+            let missing = self.submodules(top);
+            let below = missing.iter().filter_map(|one| one.seen_from(top));
+            searched.submodules.extend(below);
+        }
+        searched.submodules.sort();
+        searched.submodules.dedup();
+        self.searched = good;
         searched
+    }
+
+    /// Lists the git submodules that are not checked out in the repository of a directory.
+    fn submodules(&mut self, place: &ProjectPlace) -> Rc<[ProjectPlace]> {
+        let Some(top) = project::repository(self.files, place) else {
+            return Rc::default();
+        };
+        let known = self.submodules.entry(top.absolute().to_owned());
+        let missing = known.or_insert_with(|| submodules::missing(self.files, &top).into());
+        Rc::clone(missing)
+    }
+
+    /// Returns whose rules apply to a root, and what shows that.
+    fn flavor(
+        &mut self,
+        choice: FlavorChoice,
+        place: &ProjectPlace,
+        lock: Option<&[u8]>,
+        texts: &mut Texts,
+    ) -> (Flavor, FlavorSign) {
+        if let Some(own) = flavor::own_sign(choice, self.files, place.shown(), lock) {
+            return own;
+        }
+        let top = project::repository(self.files, place).or_else(|| {
+            let mut tops = self.searched.iter();
+            let top = tops.find(|top| place.absolute().starts_with(top.absolute()));
+            top.cloned()
+        });
+        match top {
+            None => (Flavor::newest(Program::Terraform), FlavorSign::Nothing),
+            Some(top) => {
+                let Self {
+                    files,
+                    data_dir,
+                    projects,
+                    neighbours,
+                    ..
+                } = self;
+                neighbours.below(&top, *files, data_dir, projects, texts)
+            }
+        }
     }
 
     /// Returns the project file that governs a root, with everything that is wrong with it.
@@ -157,7 +218,7 @@ impl<'a> Workspace<'a> {
     /// # Errors
     /// If the lock file cannot be read; one that can be read but not parsed is no error here.
     pub fn open(
-        &self,
+        &mut self,
         dir: &Path,
         file: Rc<ProjectFile>,
         texts: &mut Texts,
@@ -168,14 +229,28 @@ impl<'a> Workspace<'a> {
         let lock_path = lock_path(dir);
         let bytes = read_lock(self.files, &lock_path)?;
         let choice = self.flavor.or(file.project.flavor);
-        let flavor = flavor_of(choice, self.files, dir, bytes.as_deref());
+        let place = ProjectPlace::new(dir, &self.current);
+        let (flavor, sign) = self.flavor(choice, &place, bytes.as_deref(), texts);
+        let unseen = match bytes {
+            Some(_) => Unseen::of(self.files, dir, flavor),
+            None => None,
+        };
+        let missing = self.submodules(&place);
+        let missing = missing.iter().map(|one| one.absolute().to_owned());
+        let submodules = Submodules {
+            missing: missing.collect(),
+            root: place.absolute().to_owned(),
+        };
         let lock = bytes.map(|bytes| LockText::new(&lock_path, bytes, flavor, texts));
         Ok(Some(Root {
             dir: dir.to_owned(),
             lock_path,
             flavor,
             choice,
+            sign,
             lock,
+            unseen,
+            submodules,
             file,
         }))
     }

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::error::{LockCause, WorkspaceError};
-use crate::config::{self, Loaded, Settings};
+use super::flavor::{FlavorSign, holds_tofu_files};
+use crate::config::{self, BackendUse, Loaded, Settings, Submodules};
 use crate::diag::{Diagnostic, FileId, Texts};
 use crate::flavor::{Flavor, FlavorChoice};
 use crate::lockfile::{self, Document};
@@ -23,10 +24,55 @@ pub struct Root {
     pub flavor: Flavor,
     /// What was stated about that.
     pub choice: FlavorChoice,
+    /// What shows that.
+    pub sign: FlavorSign,
     /// The lock file, if there is one.
     pub lock: Option<LockText>,
+    /// Why the configuration counts as not seen, if it does.
+    pub unseen: Option<Unseen>,
+    /// The git submodules of the repository that are not checked out.
+    pub(super) submodules: Submodules,
     /// The project file that governs it, without any error.
     pub(super) file: Rc<ProjectFile>,
+}
+
+/// Why the configuration beside a lock file counts as not seen (`project` rules 3.2).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unseen {
+    /// The directory is a unit of Terragrunt, whose file has this name.
+    Unit(&'static str),
+    /// There is none.
+    Nothing,
+}
+
+/// The files that make a directory a unit.
+const UNIT_FILES: [&str; 2] = ["terragrunt.hcl", "terragrunt.hcl.json"];
+
+impl Unseen {
+    /// Looks into a directory that holds a lock file.
+    pub(super) fn of(files: &dyn Files, dir: &Path, flavor: Flavor) -> Option<Self> {
+        let is_file = |name: &&str| {
+            let kind = files.kind(&dir.join(name));
+            kind.is_ok_and(|kind| kind != FileKind::Directory)
+        };
+        if let Some(name) = UNIT_FILES.into_iter().find(is_file) {
+            return Some(Self::Unit(name));
+        }
+        match config::has_files(files, dir, flavor) {
+            Ok(false) => Some(Self::Nothing),
+            // What is wrong with the directory is reported when the configuration is read.
+            Ok(true) | Err(_) => None,
+        }
+    }
+
+    /// Returns the title of the note about it.
+    #[must_use]
+    pub fn title(&self) -> &'static str {
+        match self {
+            Self::Unit(_) => "Terragrunt unit is not evaluated",
+            Self::Nothing => "No configuration beside the lock file",
+        }
+    }
 }
 
 /// A lock file as it was read.
@@ -51,6 +97,8 @@ pub struct Reading {
     pub strict_modules: bool,
     /// Whether the state is read.
     pub reads_state: bool,
+    /// What the backend matters.
+    pub backend: BackendUse,
 }
 
 impl LockText {
@@ -115,7 +163,16 @@ impl Root {
         reading: &Reading,
         texts: &mut Texts,
     ) -> Loaded {
+        if let Some(unseen) = &self.unseen {
+            let mut loaded = self.load_unseen(unseen, texts);
+            if reading.strict_modules {
+                loaded.require_modules();
+            }
+            return loaded;
+        }
         let mut settings = Settings::new(self.flavor);
+        settings.backend = reading.backend;
+        settings.submodules = self.submodules.clone();
         settings.test_directory = reading.test_directory.clone();
         settings.data_dir = data_dir(env);
         settings.workspace = variable(env, "TF_WORKSPACE");
@@ -127,6 +184,38 @@ impl Root {
             loaded.require_modules();
         }
         loaded
+    }
+
+    fn load_unseen(&self, unseen: &Unseen, texts: &mut Texts) -> Loaded {
+        let (file, source) = match (unseen, &self.lock) {
+            (Unseen::Nothing, Some(lock)) => (lock.file, ""),
+            (Unseen::Unit(name), _) => {
+                let path = shown(&self.dir, name).display().to_string();
+                (texts.add(path, Vec::new()), *name)
+            }
+            (Unseen::Nothing, None) => {
+                let path = self.dir.display().to_string();
+                (texts.add(path, Vec::new()), "")
+            }
+        };
+        Loaded::unseen(file, source, unseen.title())
+    }
+
+    /// Returns whether the directory is, or lies in, a git submodule that is not checked out.
+    #[must_use]
+    pub fn is_missing_submodule(&self) -> bool {
+        self.submodules.hold(Path::new(""))
+    }
+
+    /// Returns whether the directory holds `.tofu` files that are not read, because the lock file is
+    /// one of Terraform.
+    #[must_use]
+    pub fn ignores_tofu_files(&self, files: &dyn Files) -> bool {
+        let by_lock = self.sign == FlavorSign::Lock && !self.flavor.is_opentofu();
+        by_lock
+            && files
+                .list(&self.dir)
+                .is_ok_and(|entries| holds_tofu_files(&entries))
     }
 
     /// Returns the error of a root that has no lock file.
@@ -143,6 +232,7 @@ impl Root {
         WorkspaceError::NoConfiguration {
             dir: self.dir.clone(),
             flavor: self.flavor,
+            is_missing_submodule: self.is_missing_submodule(),
         }
     }
 
@@ -165,13 +255,17 @@ impl Root {
     }
 }
 
-/// Returns the path of the lock file of a directory; no dot stands for the working directory.
+/// Returns the path of the lock file of a directory, without the dot that means the working directory.
 #[must_use]
 pub fn lock_path(dir: &Path) -> PathBuf {
+    shown(dir, lockfile::FILE_NAME)
+}
+
+fn shown(dir: &Path, name: &str) -> PathBuf {
     if dir == Path::new(".") {
-        PathBuf::from(lockfile::FILE_NAME)
+        PathBuf::from(name)
     } else {
-        dir.join(lockfile::FILE_NAME)
+        dir.join(name)
     }
 }
 

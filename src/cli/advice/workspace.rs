@@ -19,6 +19,10 @@ impl From<WorkspaceError> for Failure {
 /// Returns what an error says beside its title, where it has no source that says it.
 fn cause(error: &WorkspaceError) -> Option<String> {
     match error {
+        WorkspaceError::NoConfiguration {
+            is_missing_submodule: true,
+            ..
+        } => Some("this is a git submodule that is not checked out".to_owned()),
         WorkspaceError::NoConfiguration { flavor, .. } => Some(format!(
             "there is no {} file",
             flavor.native_extensions().join(" or ")
@@ -44,6 +48,10 @@ fn cause(error: &WorkspaceError) -> Option<String> {
 
 fn help(error: &WorkspaceError) -> Option<String> {
     let help = match error {
+        WorkspaceError::NoConfiguration {
+            is_missing_submodule: true,
+            ..
+        } => "run `git submodule update --init`",
         WorkspaceError::NotADirectory { .. }
         | WorkspaceError::UnreadableDirectory { .. }
         | WorkspaceError::NoConfiguration { .. } => "name the directory of a root module",

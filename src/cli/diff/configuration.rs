@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::cli::World;
 use crate::cli::session::root;
-use crate::config::{self, Loaded, Settings};
+use crate::config::{self, BackendUse, Loaded, Settings};
 use crate::diag::Texts;
 use crate::flavor::Flavor;
 use crate::git;
@@ -72,6 +72,7 @@ fn load(configured: Configured<'_>, flavor: Flavor, world: World<'_>, texts: &mu
         }
     };
     settings.data_dir = root::data_dir(world.env);
+    settings.backend = BackendUse::LeftAlone;
     let dir = if dir.as_os_str().is_empty() {
         Path::new(".")
     } else {

@@ -4,6 +4,7 @@ mod args;
 mod result;
 mod text;
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -19,7 +20,7 @@ use crate::cli::session::roots::{self, Together};
 use crate::cli::session::unseen::Unseen;
 use crate::cli::verify::installation::Installations;
 use crate::cli::{Command, Look, Stderr, World, advice, session};
-use crate::config::Loaded;
+use crate::config::{BackendUse, Loaded};
 use crate::diag::{Diagnostic, Texts, has_errors};
 use crate::flavor::Flavor;
 use crate::locker::{self, DOWNLOADS, FlavorSource, LockError, Locked, RootRequest, Settings};
@@ -49,6 +50,8 @@ struct LockRun<'a> {
     settings: Settings,
     /// The sources that the roots so far need.
     sources: Vec<SourceSetup<'a>>,
+    /// What was said of the flavor of a root: once is enough.
+    remarks: BTreeSet<String>,
 }
 
 /// Where packages come from by the rules of a flavor.
@@ -125,6 +128,7 @@ fn run(
             enforce_expiration: session::enforces_expiration(world.env),
         },
         sources: Vec::new(),
+        remarks: BTreeSet::new(),
     };
     let ran = roots::together(common, &args.roots, world, &mut run);
     progress.finish();
@@ -149,7 +153,8 @@ impl Together for LockRun<'_> {
         if let Some(lock) = &root.lock {
             result.faults(&lock.diagnostics);
         }
-        let loaded = root.load(self.world, &self.args.configuration, texts);
+        let configuration = &self.args.configuration;
+        let loaded = root.load(self.world, configuration, BackendUse::LeftAlone, texts);
         if !loaded.found {
             return Err(root.no_configuration());
         }
@@ -189,6 +194,11 @@ impl Together for LockRun<'_> {
             return Ok(None);
         }
         let locked = self.locked_platforms(&root, texts)?;
+        if let Some(remark) = root.flavor_remark()
+            && self.remarks.insert(remark.clone())
+        {
+            result.remark(remark);
+        }
         Ok(Some(OpenRoot {
             platforms: self.platforms.of_root(&root, &needed, &locked),
             lock,

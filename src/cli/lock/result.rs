@@ -290,10 +290,20 @@ fn changes(old: &LockFile, locked: &Locked) -> String {
         let old = old.providers.get(&one.provider);
         old.is_some_and(|old| old.constraints != new.constraints)
     });
-    match stale.count() {
-        0 => "; layout only".to_owned(),
-        1 => "; the constraints of 1 provider".to_owned(),
-        n => format!("; the constraints of {n} providers"),
+    let stale = match stale.count() {
+        0 => None,
+        1 => Some("the constraints of 1 provider".to_owned()),
+        n => Some(format!("the constraints of {n} providers")),
+    };
+    let removed = match locked.removed.len() {
+        0 => None,
+        1 => Some("1 provider removed".to_owned()),
+        n => Some(format!("{n} providers removed")),
+    };
+    let parts: Vec<String> = stale.into_iter().chain(removed).collect();
+    match &*parts {
+        [] => "; layout only".to_owned(),
+        parts => format!("; {}", parts.join(", ")),
     }
 }
 

@@ -6,14 +6,15 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::args::{Common, Configuration};
 use crate::cli::{World, advice};
-use crate::config::Loaded;
+use crate::config::{BackendUse, Loaded};
 use crate::diag::{Texts, has_errors};
+use crate::flavor::Program;
 use crate::report::{Failure, RootResult};
 use crate::requirement::Requirements;
 use crate::sources::SourceError;
 use crate::verify::packages::{Origin, Unscanned};
 use crate::verify::{Advice, Subject};
-use crate::workspace::{self, Reading};
+use crate::workspace::{self, FlavorSign, Reading};
 use crate::world::Files;
 
 pub(in crate::cli) use crate::workspace::{LockText, data_dir};
@@ -130,6 +131,26 @@ impl Root {
         self.root.too_large(bytes).into()
     }
 
+    /// Says which program's rules apply and how to state that, where nothing in the root shows it.
+    pub(in crate::cli) fn flavor_remark(&self) -> Option<String> {
+        let program = self.flavor.program();
+        let why = match self.sign {
+            FlavorSign::Stated | FlavorSign::Lock | FlavorSign::Files => return None,
+            FlavorSign::Neighbours => "as the other roots of the repository are",
+            FlavorSign::Mixed => "because the other roots of the repository do not agree",
+            FlavorSign::Nothing => "because nothing shows which program is used",
+        };
+        let other = match program {
+            Program::Terraform => "opentofu",
+            Program::OpenTofu => "terraform",
+        };
+        Some(format!(
+            "locked for {program}, {why}; `--flavor {other}`, or `flavor = {other:?}` in {}, selects \
+             the other program",
+            self.project_name()
+        ))
+    }
+
     /// Returns the failure of a root without any configuration.
     pub(in crate::cli) fn no_configuration(&self) -> Failure {
         self.root.no_configuration().into()
@@ -155,9 +176,11 @@ impl Root {
         &self,
         world: World<'_>,
         args: &Configuration,
+        backend: BackendUse,
         texts: &mut Texts,
     ) -> Loaded {
         let reading = Reading {
+            backend,
             test_directory: args.test_directory.clone(),
             strict_modules: args.strict_modules,
             reads_state: !args.no_state,

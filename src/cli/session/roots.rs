@@ -7,12 +7,13 @@ use std::rc::Rc;
 use crate::cli::World;
 use crate::cli::args::{Common, Roots};
 use crate::cli::session::root::Root;
+use crate::cli::session::unseen::some_of;
 use crate::diag::{Diagnostic, Texts, has_errors};
 use crate::flavor::FlavorChoice;
 use crate::report::json::Status;
-use crate::report::{CommandResult, Failure, RootResult};
+use crate::report::{CommandResult, Failure, RootResult, Sentence};
 use crate::workspace::{self, StatedProject, Workspace, WorkspaceError};
-use crate::world::{Exclusive, Replaced};
+use crate::world::{Disk, Exclusive, Replaced};
 
 /// How often a command starts over when the lock file changes under it.
 const RESTARTS: usize = 1;
@@ -25,6 +26,8 @@ pub(in crate::cli) struct RootResults {
     pub(in crate::cli) texts: Texts,
     /// Directories with configuration that no root covers, if roots were looked for.
     pub(in crate::cli) not_locked: Option<Vec<PathBuf>>,
+    /// Git submodules that are not checked out, if roots were looked for.
+    submodules: Vec<PathBuf>,
 }
 
 /// Does something with every root that was typed, or that is found below.
@@ -177,12 +180,14 @@ fn start<'a>(
             ran.fail(dir, error.into());
         }
         ran.not_locked = Some(searched.not_locked);
+        ran.submodules = searched.submodules;
         searched.roots
     } else {
         workspace.distinct(&typed)
     };
     let opening = Opening {
         common,
+        files,
         workspace,
         reported: BTreeSet::new(),
     };
@@ -192,6 +197,7 @@ fn start<'a>(
 /// What it takes to open a root.
 struct Opening<'a> {
     common: &'a Common,
+    files: &'a dyn Disk,
     workspace: Workspace<'a>,
     /// The project files whose problems were reported.
     reported: BTreeSet<PathBuf>,
@@ -218,6 +224,12 @@ impl Opening<'_> {
         if let Some(remark) = flavor_remark(root.choice) {
             output.remark(remark);
         }
+        if root.ignores_tofu_files(self.files) {
+            output.remark(
+                "the lock file has Terraform's header, so the `.tofu` files beside it are not read; \
+                 `--flavor opentofu` reads them",
+            );
+        }
         Ok(Some(Root::new(root, self.common)))
     }
 }
@@ -229,11 +241,26 @@ impl RootResults {
             let shown = dirs.iter().map(|dir| dir.display().to_string());
             shown.collect()
         });
-        CommandResult {
-            not_locked,
-            ..CommandResult::of_roots(command, self.results, self.texts)
-        }
+        let mut result = CommandResult::of_roots(command, self.results, self.texts);
+        result.not_locked = not_locked;
+        result.remarks.extend(not_checked_out(&self.submodules));
+        result
     }
+}
+
+/// Names the git submodules in which no root could be found.
+fn not_checked_out(submodules: &[PathBuf]) -> Option<Sentence> {
+    let names = submodules.iter().map(|dir| dir.display().to_string());
+    let (what, are) = match submodules.len() {
+        0 => return None,
+        1 => ("git submodule", "is"),
+        _ => ("git submodules", "are"),
+    };
+    Some(Sentence::note(format!(
+        "the {what} {} {are} not checked out, so roots in there are not found; run `git submodule \
+         update --init`",
+        some_of(names).join(", ")
+    )))
 }
 
 impl RootResults {

@@ -3,11 +3,12 @@
 use crate::cli::World;
 use crate::cli::args::{Common, Configuration};
 use crate::cli::session::root::Root;
-use crate::config::Loaded;
+use crate::config::{BackendUse, Loaded, NOT_CHECKED_OUT};
 use crate::diag::{Diagnostic, Severity, Texts, counted, has_errors};
 use crate::flavor::Flavor;
 use crate::report::{Failure, RootResult};
 use crate::requirement::{ModulePath, StateSeen};
+use crate::workspace;
 
 /// How many names of a list are spelled out; one more than that is, too.
 const NAMES: usize = 3;
@@ -43,8 +44,8 @@ pub(in crate::cli) fn load(
     texts: &mut Texts,
     result: &mut RootResult,
 ) -> Result<Option<Loaded>, Failure> {
-    let loaded = root.load(world, configuration, texts);
-    if !loaded.found {
+    let loaded = root.load(world, configuration, BackendUse::LeftAlone, texts);
+    if !loaded.found || root.unseen == Some(workspace::Unseen::Nothing) {
         return Err(root.no_configuration());
     }
     Unseen::new(&loaded, root, configuration, common).faults(result);
@@ -90,14 +91,18 @@ impl Unseen<'_> {
     /// Names in one sentence what cannot be seen and what follows for the question; `None` if
     /// everything can be.
     pub(in crate::cli) fn remark(&self, names: Names, consequence: &str) -> Option<String> {
-        let modules = self.loaded.modules.iter();
-        let unseen = modules.filter(|node| node.unseen.is_some());
-        let mut calls: Vec<&ModulePath> = unseen.map(|node| &node.path).collect();
+        let unseen = || {
+            let modules = self.loaded.modules.iter();
+            modules.filter_map(|node| Some((&node.path, node.unseen?)))
+        };
+        let mut calls: Vec<&ModulePath> = unseen().map(|(path, _)| path).collect();
         calls.sort();
         let state = self.state_wanted && self.loaded.requirements.state == StateSeen::No;
         let mut what = Vec::new();
         let mut hints = Vec::new();
-        if !calls.is_empty() {
+        if calls.first().is_some_and(|path| path.is_root()) {
+            what.push("the configuration".to_owned());
+        } else if !calls.is_empty() {
             let count = counted(calls.len(), "module call");
             what.push(match names {
                 Names::Listed => {
@@ -106,8 +111,13 @@ impl Unseen<'_> {
                 }
                 Names::Counted => count,
             });
-            let program = self.flavor.command();
-            hints.push(format!("`{program} get` installs modules"));
+            if unseen().any(|(_, title)| title != NOT_CHECKED_OUT) {
+                let program = self.flavor.command();
+                hints.push(format!("`{program} get` installs modules"));
+            }
+            if unseen().any(|(_, title)| title == NOT_CHECKED_OUT) {
+                hints.push("`git submodule update --init` checks submodules out".to_owned());
+            }
         }
         if state {
             what.push("the state".to_owned());
@@ -125,6 +135,17 @@ impl Unseen<'_> {
         };
         Some(format!("{what} cannot be seen, {consequence}{hints}"))
     }
+}
+
+/// Says that nothing could be checked against the configuration of a root, if that counts as not seen.
+pub(in crate::cli) fn configuration(root: &Root) -> Option<String> {
+    let what = match root.unseen.as_ref()? {
+        workspace::Unseen::Unit(name) => format!("{name} is not evaluated"),
+        workspace::Unseen::Nothing => "there is no configuration".to_owned(),
+    };
+    Some(format!(
+        "{what}, so the lock file was not compared with any configuration"
+    ))
 }
 
 fn is_unseen(diagnostic: &Diagnostic) -> bool {

@@ -19,10 +19,11 @@ use crate::cli::session::platforms;
 use crate::cli::session::platforms::PlatformChoice;
 use crate::cli::session::root::Root;
 use crate::cli::session::roots;
+use crate::cli::session::unseen;
 use crate::cli::verify::fix::Fixed;
 use crate::cli::verify::installation::Installations;
 use crate::cli::{Command, Look, Stderr, World, advice};
-use crate::config::Loaded;
+use crate::config::{BackendUse, Loaded};
 use crate::diag::Texts;
 use crate::report::reading::Total;
 use crate::report::{Block, CommandResult, Failure, RootResult, Sentence};
@@ -128,6 +129,11 @@ fn run(
         world,
         |root, texts, result: &mut RootResult| {
             let path = result.path.clone();
+            if verification.groups.need_configuration()
+                && let Some(remark) = unseen::configuration(root)
+            {
+                result.remark(remark);
+            }
             let Some(root) = verification.root(root, path, texts)? else {
                 return Ok(Replaced::Changed);
             };
@@ -253,8 +259,10 @@ impl Verification<'_> {
         texts: &mut Texts,
     ) -> Result<Option<VerifiedRoot>, Failure> {
         let needs_configuration = self.groups.need_configuration() || self.args.matrix;
-        let loaded =
-            needs_configuration.then(|| root.load(self.world, &self.args.configuration, texts));
+        let loaded = needs_configuration.then(|| {
+            let configuration = &self.args.configuration;
+            root.load(self.world, configuration, BackendUse::SetUp, texts)
+        });
         if loaded.as_ref().is_some_and(|loaded| !loaded.found) {
             return Err(root.no_configuration());
         }

@@ -1,0 +1,155 @@
+//! Whose rules apply to a root that does not show it: those of the other roots of the repository.
+
+use super::{BOTH, LOCK, ONE_PROVIDER, assert_exit, lock, simple};
+use crate::lab::{Lab, Outcome};
+
+const TERRAFORM: &str = "# This file is maintained automatically by \"terraform init\".\n";
+const OPENTOFU: &str = "# This file is maintained automatically by \"tofu init\".\n";
+
+/// A repository with a root that holds nothing but `main.tf`, and another one with a lock file.
+fn repository(header: &str) -> Lab {
+    let lab = simple();
+    lab.write(".git/HEAD", "");
+    lab.write("live/new/main.tf", ONE_PROVIDER);
+    lab.write("live/old/main.tf", ONE_PROVIDER);
+    lab.write(&format!("live/old/{LOCK}"), header);
+    lab
+}
+
+fn lock_new(lab: &Lab) -> (Outcome, String) {
+    let outcome = lock(lab, &[BOTH, &["live/new"]].concat());
+    let path = format!("live/new/{LOCK}");
+    let written = lab.path(&path).exists().then(|| lab.read(&path));
+    let header = written.map(|text| text.split_inclusive('\n').next().unwrap_or("").to_owned());
+    (outcome, header.unwrap_or_default())
+}
+
+#[track_caller]
+fn check(lab: &Lab, header: &str, remark: &str) {
+    let (outcome, written) = lock_new(lab);
+    assert_exit(&outcome, 0);
+    assert_eq!(written, header);
+    assert!(outcome.stderr.contains(remark), "{}", outcome.stderr);
+    std::fs::remove_file(lab.path(&format!("live/new/{LOCK}"))).unwrap();
+}
+
+#[test]
+fn a_root_without_a_sign_takes_the_flavor_of_the_others() {
+    let lab = repository(OPENTOFU);
+    let remark = "note: locked for OpenTofu, as the other roots of the repository are; `--flavor \
+                  terraform`, or `flavor = \"terraform\"` in .lockctl.hcl, selects the other program\n";
+    check(&lab, OPENTOFU, remark);
+    check(
+        &repository(TERRAFORM),
+        TERRAFORM,
+        "locked for Terraform, as the other roots",
+    );
+    // Without a header the registries of an entry show it.
+    let entry = "provider \"registry.opentofu.org/a/b\" {\n  version = \"1.0.0\"\n}\n";
+    check(
+        &repository(entry),
+        OPENTOFU,
+        "locked for OpenTofu, as the other",
+    );
+    // What the other root states counts, whatever its lock file.
+    let lab = repository(TERRAFORM);
+    lab.write("live/old/.lockctl.hcl", "flavor = \"opentofu\"\n");
+    check(&lab, OPENTOFU, "locked for OpenTofu, as the other");
+    // What is stated needs no remark.
+    lab.write("live/new/.lockctl.hcl", "flavor = \"terraform\"\n");
+    let (outcome, written) = lock_new(&lab);
+    assert_eq!(written, TERRAFORM);
+    assert!(!outcome.stderr.contains("locked for"), "{}", outcome.stderr);
+}
+
+#[test]
+fn files_of_opentofu_count_where_there_is_no_other_lock_file() {
+    let lab = repository("");
+    lab.write("lib/main.tofu", "");
+    check(&lab, OPENTOFU, "locked for OpenTofu, as the other");
+    let lab = repository(TERRAFORM);
+    lab.write("lib/main.tofu", "");
+    check(&lab, TERRAFORM, "locked for Terraform, as the other");
+}
+
+#[test]
+fn nothing_follows_from_roots_that_do_not_agree() {
+    let lab = repository(OPENTOFU);
+    lab.write(&format!("live/other/{LOCK}"), TERRAFORM);
+    let remark = "locked for Terraform, because the other roots of the repository do not agree; \
+                  `--flavor opentofu`, or";
+    check(&lab, TERRAFORM, remark);
+    let remark = "locked for Terraform, because nothing shows which program is used; `--flavor \
+                  opentofu`, or";
+    check(&repository(""), TERRAFORM, remark);
+}
+
+#[test]
+fn other_repositories_and_ignored_directories_do_not_count() {
+    let nothing = "because nothing shows";
+    let lab = repository("");
+    lab.write(&format!("inner/x/{LOCK}"), OPENTOFU);
+    lab.write("inner/.git", "gitdir: elsewhere\n");
+    lab.write(".gitignore", "/out/\n");
+    lab.write(&format!("out/{LOCK}"), OPENTOFU);
+    lab.write(&format!(".terraform/modules/m/{LOCK}"), OPENTOFU);
+    check(&lab, TERRAFORM, nothing);
+    // Outside of a repository nothing but the root itself is looked at.
+    let lab = repository(OPENTOFU);
+    std::fs::remove_dir_all(lab.path(".git")).unwrap();
+    check(&lab, TERRAFORM, nothing);
+    // A search shows how far the roots belong together.
+    let outcome = lock(&lab, &[BOTH, &["-r"]].concat());
+    assert!(!outcome.stderr.contains(nothing), "{}", outcome.stderr);
+}
+
+#[test]
+fn nothing_outside_of_the_confined_directory_counts() {
+    let lab = repository(OPENTOFU);
+    let confined = ["--confine", "live/new", "live/new"];
+    let outcome = lab.run(&[&["lock", "--offline"], &confined[..]].concat());
+    assert!(!outcome.stderr.contains("OpenTofu"), "{}", outcome.stderr);
+}
+
+#[test]
+fn files_that_the_header_of_the_lock_file_hides_are_named() {
+    let lab = simple();
+    lab.write("more.tofu", "locals {}\n");
+    lab.write(LOCK, TERRAFORM);
+    let remark = "note: the lock file has Terraform's header, so the `.tofu` files beside it are not \
+                  read; `--flavor opentofu` reads them\n";
+    let outcome = lab.run(&["verify"]);
+    assert!(outcome.stderr.contains(remark), "{}", outcome.stderr);
+    for args in [
+        &["verify", "--flavor", "opentofu"],
+        &["verify", "--flavor", "terraform"],
+    ] {
+        let outcome = lab.run(args);
+        assert!(!outcome.stderr.contains(".tofu"), "{}", outcome.stderr);
+    }
+}
+
+#[test]
+fn a_backend_that_terraform_cannot_compute_keeps_nobody_from_locking() {
+    let lab = simple();
+    lab.write(
+        "backend.tf",
+        "locals {\n  path = \"x\"\n}\nterraform {\n  backend \"local\" {\n    path = local.path\n  }\n}\n",
+    );
+    let outcome = lock(&lab, BOTH);
+    assert_exit(&outcome, 0);
+    let title = "warning[not-constant]: Variables not allowed";
+    assert!(outcome.stderr.contains(title), "{}", outcome.stderr);
+    let outcome = lab.run(&[&["verify", "--flavor", "terraform"], BOTH].concat());
+    assert_exit(&outcome, 2);
+    let all = outcome.stdout + &outcome.stderr;
+    assert!(
+        all.contains("error[not-constant]: Variables not allowed"),
+        "{all}"
+    );
+    let help = "help: OpenTofu takes variables and locals here: `--flavor opentofu`";
+    assert!(all.contains(help), "{all}");
+    let outcome = lab.run(&[&["verify", "--flavor", "opentofu"], BOTH].concat());
+    let all = outcome.stdout + &outcome.stderr;
+    assert!(!all.contains("Variables not allowed"), "{all}");
+}

@@ -1,0 +1,152 @@
+//! Lock files beside which no configuration, or not all of it, can be seen.
+
+use snapbox::{assert_data_eq, str};
+
+use super::{BOTH, LOCK, ONE_PROVIDER, assert_exit, lock, simple};
+use crate::lab::Lab;
+
+/// Entries of two providers, in canonical form.
+const ENTRIES: &str = "\
+# This file is maintained automatically by \"terraform init\".
+# Manual edits may be lost in future updates.
+
+provider \"example.com/t/old\" {
+  version     = \"1.0.0\"
+  constraints = \"~> 1.0\"
+}
+
+provider \"example.com/t/x\" {
+  version     = \"1.0.0\"
+  constraints = \">= 0.5.0\"
+}
+";
+
+/// A unit of Terragrunt with a stray file, which requires one of the two locked providers.
+fn unit() -> Lab {
+    let lab = simple();
+    lab.write("terragrunt.hcl", "terraform {\n  source = \"../m\"\n}\n");
+    lab.write(LOCK, ENTRIES);
+    lab
+}
+
+/// Returns whether nothing was lost of [`ENTRIES`].
+fn keeps_entries(lab: &Lab) -> bool {
+    let text = lab.read(LOCK);
+    let lines = ENTRIES
+        .lines()
+        .filter(|line| line.contains(" = \"") || line.starts_with("provider"));
+    let mut lines = lines;
+    lines.all(|line| text.contains(line))
+}
+
+#[test]
+fn a_unit_loses_no_entry() {
+    let lab = unit();
+    let outcome = lock(&lab, &["--platform", "linux_amd64"]);
+    assert!(keeps_entries(&lab), "{outcome:?}");
+    assert!(
+        !outcome.stdout.contains("layout only"),
+        "{}",
+        outcome.stdout
+    );
+    let note = "note[module-not-visible]: Terragrunt unit is not evaluated";
+    assert!(outcome.stderr.contains(note), "{}", outcome.stderr);
+    for args in [
+        &["verify", "--fix"][..],
+        &["verify", "--fix=all"],
+        &["verify"],
+    ] {
+        let outcome = lab.run(&[args, &["--only", "configuration"]].concat());
+        assert_exit(&outcome, 0);
+        assert!(keeps_entries(&lab), "{outcome:?}");
+        assert_data_eq!(
+            outcome.stderr,
+            str![[r#"
+note: terragrunt.hcl is not evaluated, so the lock file was not compared with any configuration
+...
+"#]]
+        );
+    }
+    let strict = lab.run(&["verify", "--only", "configuration", "--strict-modules"]);
+    assert_exit(&strict, 1);
+    // Without a lock file the directory is a root like any other.
+    std::fs::remove_file(lab.path(LOCK)).unwrap();
+    assert_exit(&lock(&lab, BOTH), 0);
+    assert!(lab.read(LOCK).contains("example.com/t/x"));
+}
+
+#[test]
+fn a_lock_file_without_configuration_is_checked_by_itself() {
+    let lab = simple();
+    lab.write(&format!("tool/{LOCK}"), ENTRIES);
+    let outcome = lab.run(&["verify", "tool", "--only", "file,configuration"]);
+    assert_exit(&outcome, 0);
+    let remark = "there is no configuration, so the lock file was not compared with any";
+    assert!(outcome.stderr.contains(remark), "{}", outcome.stderr);
+    let outcome = lock(&lab, &["tool", "--platform", "linux_amd64"]);
+    let text = lab.read(&format!("tool/{LOCK}"));
+    assert!(
+        text.contains("example.com/t/old") && text.contains(">= 0.5.0"),
+        "{outcome:?}"
+    );
+    let outcome = lab.run(&["tree", "tool"]);
+    assert_exit(&outcome, 2);
+    lab.write("nothing/readme.txt", "");
+    for command in ["lock", "verify"] {
+        assert_exit(&lab.run(&[command, "nothing"]), 2);
+    }
+}
+
+#[test]
+fn what_lock_drops_is_in_its_summary() {
+    let lab = simple();
+    lab.write("main.tf", "locals {}\n");
+    lab.write(LOCK, ENTRIES);
+    let outcome = lab.run(&["--offline", "lock"]);
+    assert_exit(&outcome, 0);
+    assert_data_eq!(
+        outcome.stdout,
+        str![[r#"
+updated .terraform.lock.hcl; 2 providers removed
+
+"#]]
+    );
+}
+
+#[test]
+fn submodules_that_are_not_checked_out_are_named() {
+    let lab = simple();
+    lab.write(".git/HEAD", "");
+    lab.write(
+        ".gitmodules",
+        "[submodule \"m\"]\n\tpath = vendor/m\n\turl = https://example.com/m.git\n",
+    );
+    std::fs::create_dir_all(lab.path("vendor/m")).unwrap();
+    let calls = "module \"m\" {\n  source = \"./vendor/m\"\n}\nmodule \"n\" {\n  source = \"./vendor/m/n\"\n}\n";
+    lab.write("calls.tf", calls);
+    lab.write(LOCK, ENTRIES);
+    let outcome = lock(&lab, &["--platform", "linux_amd64"]);
+    assert!(lab.read(LOCK).contains("example.com/t/old"), "{outcome:?}");
+    let note = "note[module-not-visible]: Git submodule is not checked out\n --> calls.tf:2:12";
+    assert!(outcome.stderr.contains(note), "{}", outcome.stderr);
+    let help = "help: run `git submodule update --init`";
+    assert!(outcome.stderr.contains(help), "{}", outcome.stderr);
+    let outcome = lab.run(&["tree"]);
+    assert!(
+        !outcome.stderr.contains("terraform get"),
+        "{}",
+        outcome.stderr
+    );
+    let outcome = lab.run(&["verify", "-r"]);
+    let note = "note: the git submodule vendor/m is not checked out, so roots in there are not found; run \
+                `git submodule update --init`\n";
+    assert!(outcome.stderr.contains(note), "{}", outcome.stderr);
+    let outcome = lab.run(&["verify", "vendor/m"]);
+    assert_exit(&outcome, 2);
+    let cause = "cause: this is a git submodule that is not checked out";
+    assert!(outcome.stderr.contains(cause), "{}", outcome.stderr);
+    // One with files is a directory like any other.
+    lab.write("vendor/m/main.tf", ONE_PROVIDER);
+    let outcome = lab.run(&["verify", "-r"]);
+    assert!(!outcome.stderr.contains("submodule"), "{}", outcome.stderr);
+}
