@@ -137,15 +137,30 @@ impl Unseen<'_> {
     }
 }
 
-/// Says that nothing could be checked against the configuration of a root, if that counts as not seen.
-pub(in crate::cli) fn configuration(root: &Root) -> Option<String> {
-    let what = match root.unseen.as_ref()? {
-        workspace::Unseen::Unit(name) => format!("{name} is not evaluated"),
-        workspace::Unseen::Nothing => "there is no configuration".to_owned(),
-    };
-    Some(format!(
-        "{what}, so the lock file was not compared with any configuration"
-    ))
+/// Names the lock files of roots whose configuration counts as not seen, and says why.
+pub(in crate::cli) fn not_compared<'r>(roots: impl Iterator<Item = &'r Root>) -> Option<String> {
+    const NOT_COMPARED: &str = "not compared with any configuration";
+    let unseen: Vec<&Root> = roots.filter(|root| root.unseen.is_some()).collect();
+    let names = unseen
+        .iter()
+        .map(|root| root.lock_path.display().to_string());
+    match &*unseen {
+        [] => None,
+        [only] => {
+            let name = only.lock_path.display();
+            let why = match only.unseen.as_ref()? {
+                workspace::Unseen::Unit(unit) => format!("{unit} is not evaluated"),
+                workspace::Unseen::Nothing => "there is none beside it".to_owned(),
+            };
+            Some(format!("{name} was {NOT_COMPARED}: {why}"))
+        }
+        several => Some(format!(
+            "{} lock files were {NOT_COMPARED}, since Terragrunt units are not evaluated and there is \
+             no other: {}",
+            several.len(),
+            some_of(names).join(", ")
+        )),
+    }
 }
 
 fn is_unseen(diagnostic: &Diagnostic) -> bool {

@@ -129,11 +129,6 @@ fn run(
         world,
         |root, texts, result: &mut RootResult| {
             let path = result.path.clone();
-            if verification.groups.need_configuration()
-                && let Some(remark) = unseen::configuration(root)
-            {
-                result.remark(remark);
-            }
             let Some(root) = verification.root(root, path, texts)? else {
                 return Ok(Replaced::Changed);
             };
@@ -150,6 +145,11 @@ fn run(
     let unplaced = unplaced(verification.scope(), &verified);
     let for_all = advice::commands_for_all(common, &args.roots);
     let has_several = ran.results.len() > 1;
+    let not_compared = if verification.groups.need_configuration() {
+        unseen::not_compared(verified.iter().map(|one| &*one.root))
+    } else {
+        None
+    };
     let mut results = ran.results.iter_mut();
     for root in verified {
         // Roots that could not be verified have a result, too.
@@ -167,6 +167,7 @@ fn run(
         }
     }
     let mut result = ran.into_result("verify");
+    result.remarks.extend(not_compared.map(Sentence::note));
     let remarks = platforms::remarks(&args.platforms.platforms);
     result
         .remarks

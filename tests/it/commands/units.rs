@@ -62,7 +62,7 @@ fn a_unit_loses_no_entry() {
         assert_data_eq!(
             outcome.stderr,
             str![[r#"
-note: terragrunt.hcl is not evaluated, so the lock file was not compared with any configuration
+note: .terraform.lock.hcl was not compared with any configuration: terragrunt.hcl is not evaluated
 ...
 "#]]
         );
@@ -81,7 +81,8 @@ fn a_lock_file_without_configuration_is_checked_by_itself() {
     lab.write(&format!("tool/{LOCK}"), ENTRIES);
     let outcome = lab.run(&["verify", "tool", "--only", "file,configuration"]);
     assert_exit(&outcome, 0);
-    let remark = "there is no configuration, so the lock file was not compared with any";
+    let remark =
+        "tool/.terraform.lock.hcl was not compared with any configuration: there is none beside it";
     assert!(outcome.stderr.contains(remark), "{}", outcome.stderr);
     let outcome = lock(&lab, &["tool", "--platform", "linux_amd64"]);
     let text = lab.read(&format!("tool/{LOCK}"));
@@ -91,6 +92,12 @@ fn a_lock_file_without_configuration_is_checked_by_itself() {
     );
     let outcome = lab.run(&["tree", "tool"]);
     assert_exit(&outcome, 2);
+    lab.write(&format!("other/{LOCK}"), ENTRIES);
+    let outcome = lab.run(&["verify", "tool", "other", "--only", "file,configuration"]);
+    let remark = "note: 2 lock files were not compared with any configuration, since Terragrunt units \
+                  are not evaluated and there is no other: tool/.terraform.lock.hcl, \
+                  other/.terraform.lock.hcl\n";
+    assert!(outcome.stderr.contains(remark), "{}", outcome.stderr);
     lab.write("nothing/readme.txt", "");
     for command in ["lock", "verify"] {
         assert_exit(&lab.run(&[command, "nothing"]), 2);
