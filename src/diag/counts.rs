@@ -65,8 +65,14 @@ impl fmt::Display for Counts {
 /// Counts things, as in `1 root` and `2 roots`.
 #[must_use]
 pub fn counted(n: usize, word: &str) -> String {
-    let ending = if n == 1 { "" } else { "s" };
-    format!("{n} {word}{ending}")
+    counted_as(n, word, &format!("{word}s"))
+}
+
+/// Counts things with a plural of their own, as in `1 entry` and `2 entries`.
+#[must_use]
+pub fn counted_as(n: usize, one: &str, many: &str) -> String {
+    let word = if n == 1 { one } else { many };
+    format!("{n} {word}")
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ mod rules;
 mod texts;
 pub mod topics;
 
-pub use counts::{Counts, counted};
+pub use counts::{Counts, counted, counted_as};
 pub use finding::{Finding, Share, TurnedOff};
 pub use nearest::{did_you_mean, nearest};
 pub use rules::{Area, Level, RULES, Rule, named};

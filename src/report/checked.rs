@@ -126,8 +126,8 @@ impl Finding {
         })
     }
 
-    /// Says what is wrong, what exactly at its place, and what to do.
-    pub(super) fn told(&self) -> String {
+    /// Returns what is wrong, what exactly at its place, and what to do, line by line.
+    pub(super) fn lines(&self) -> String {
         let help = self.help.as_ref().map(|help| format!("help: {help}"));
         let parts = [Some(self.title.clone()), self.detail.clone(), help];
         parts.into_iter().flatten().collect::<Vec<_>>().join("\n")
@@ -135,8 +135,8 @@ impl Finding {
 }
 
 impl Failure {
-    /// Says what failed, why, and what to do.
-    pub(super) fn told(&self) -> String {
+    /// Returns what failed, why, and what to do, line by line.
+    pub(super) fn lines(&self) -> String {
         let causes = self.causes.iter().map(|cause| format!("cause: {cause}"));
         let help = self.help.iter().map(|help| format!("help: {help}"));
         let lines = std::iter::once(self.title.clone())

@@ -4,14 +4,20 @@
 //! So all text stands inside commands that are written here, or is taken apart first.
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
+use super::fold::{self, Fold, Member};
 use super::rows::Finding;
 use super::style::{harmless, harmless_lines};
-use super::{Checked, Tone};
-use crate::diag::Severity;
+use super::{Checked, Root, Tone};
+use crate::diag::{self, Severity};
 
-/// Writes one command for each finding, failure and remark, each once, and the verdict last.
+/// How many findings of one cause an annotation describes.
+const MAX_MEMBERS: usize = 5;
+
+/// Writes one command for each cause of findings in a root, each failure and remark, each once, and the
+/// verdict last.
 ///
 /// Errors come before warnings and these before notes: the runner shows the first ten of each kind,
 /// and the first fifty of a job.
@@ -26,22 +32,32 @@ pub fn render(out: &mut dyn Write, checked: &Checked<'_>) -> io::Result<()> {
             true => format!("{}: ", roots.join(", ")),
             false => String::new(),
         };
-        let text = format!("{of}{}", failure.told());
+        let text = format!("{of}{}", failure.lines());
         writeln!(out, "{}", command("error", &title, &text))?;
     }
-    let mut findings = checked.findings();
-    findings.sort_by_key(|(_, finding)| Reverse(finding.severity));
-    for (_, finding) in findings {
-        let kind = match finding.severity {
+    let mut seen = BTreeSet::new();
+    let mut annotations: Vec<(&Root<'_>, Fold)> = Vec::new();
+    for root in &checked.roots {
+        // Roots share modules and project files; what is found there is shown with the first.
+        let own = root.findings.iter().map(|finding| seen.insert(finding));
+        let own: Vec<bool> = own.collect();
+        let is_wanted = |member: &Member| own[member.finding];
+        let folds = fold::folds(std::slice::from_ref(root), &is_wanted);
+        annotations.extend(folds.into_iter().map(|fold| (root, fold)));
+    }
+    annotations.sort_by_key(|(_, fold)| Reverse(fold.severity));
+    for (root, fold) in annotations {
+        let kind = match fold.severity {
             Severity::Error => "error",
             Severity::Warning => "warning",
             Severity::Note => "notice",
         };
-        writeln!(
-            out,
-            "{}",
-            command(kind, &properties(finding), &finding.told())
-        )?;
+        let first = &root.findings[fold.members[0].finding];
+        let text = match fold.members.len() {
+            1 => first.lines(),
+            _ => lines(root, &fold),
+        };
+        writeln!(out, "{}", command(kind, &properties(first), &text))?;
     }
     for (tone, text) in &checked.remarks {
         let kind = match tone {
@@ -55,9 +71,39 @@ pub fn render(out: &mut dyn Write, checked: &Checked<'_>) -> io::Result<()> {
     writeln!(out, "{}", harmless(&verdict))
 }
 
+/// Returns what is wrong, a line for each of several findings of a root, and what to do.
+fn lines(root: &Root<'_>, fold: &Fold) -> String {
+    let has_title = diag::named(fold.rule).together.is_some();
+    let findings = fold
+        .members
+        .iter()
+        .map(|member| &root.findings[member.finding]);
+    let each = findings.take(MAX_MEMBERS).map(|finding| {
+        let place = finding
+            .place()
+            .map(|place| format!("{place}: "))
+            .unwrap_or_default();
+        let detail = finding.detail.iter().map(|detail| format!(" ({detail})"));
+        // The title of all says what is wrong with each provider.
+        let provider = finding.provider.as_ref().filter(|_| has_title);
+        let what = provider.unwrap_or(&finding.title);
+        format!("{place}{what}{}", detail.collect::<String>())
+    });
+    let more = match fold.members.len().saturating_sub(MAX_MEMBERS) {
+        0 => None,
+        n => Some(format!("and {n} more")),
+    };
+    let help = fold.help.iter().map(|help| format!("help: {help}"));
+    let lines = std::iter::once(fold.title.clone())
+        .chain(each)
+        .chain(more)
+        .chain(help);
+    lines.collect::<Vec<_>>().join("\n")
+}
+
 /// Returns where a finding is, and its rule as the title.
 ///
-/// Columns are told for a range within one line only: GitHub refuses them for longer ones.
+/// Columns are stated for a range within one line only: GitHub refuses them for longer ones.
 fn properties(finding: &Finding) -> Vec<(&'static str, String)> {
     let mut all = Vec::new();
     if let Some(file) = &finding.file {

@@ -121,7 +121,7 @@ fn possible(root: &Root<'_>) -> TestCaseStatus {
         return TestCaseStatus::success();
     }
     let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
-    let texts: Vec<String> = root.failures.iter().map(|one| one.told()).collect();
+    let texts: Vec<String> = root.failures.iter().map(|one| one.lines()).collect();
     match root.failures.first() {
         Some(first) => status
             .set_message(xml(&first.title))
@@ -139,7 +139,7 @@ fn said(finding: &Finding) -> String {
     };
     let place = finding.place().map(|place| format!("{place}: "));
     let place = place.unwrap_or_default();
-    format!("{place}{severity}[{}]: {}", finding.rule, finding.told())
+    format!("{place}{severity}[{}]: {}", finding.rule, finding.lines())
 }
 
 /// Makes text of what XML may hold: two characters that are none are harmless elsewhere.

@@ -199,16 +199,40 @@ fn a_summary_begins_with_the_verdict_and_folds_what_is_long() {
         str![[r#"
 **lockctl verify: 3 roots: 1 clean, 1 with findings, 1 failed; 1 error, 1 warning, 1 note; not everything could be checked; 1 finding turned off**
 
+| Severity | Rule | Roots | Providers | What | Command |
+|---|---|---|---|---|---|
+| **error** | `version-outside-constraint` | 2 | 1 | Locked at 1.1.0<br>`m/main.tf:4:1` | `lockctl lock` |
+
+<details><summary>What to do</summary>
+
+`version-outside-constraint`: `example.com/t/x`
+
+```text
+run `lockctl lock`
+```
+
+</details>
+
+<details><summary>Where</summary>
+
+`version-outside-constraint`
+
+```text
+live/a: example.com/t/x
+live/b: example.com/t/x
+```
+
+</details>
+
 #### `live/a`: 1 error, 1 warning
 
 | Severity | Rule | Provider | Place | What |
 |---|---|---|---|---|
-| **error** | `version-outside-constraint` | `example.com/t/x` | `m/main.tf:4:1` | Locked at 1.1.0 |
 | **warning** | `platforms-incomplete` | `example.com/t/x` | `live/a/.terraform.lock.hcl:4:1` | One lacks<br>none is known to be that of darwin&#95;arm64 |
 
 <details><summary>What to do</summary>
 
-`platforms-incomplete`, `version-outside-constraint`: `example.com/t/x`
+`platforms-incomplete`: `example.com/t/x`
 
 ```text
 run `lockctl lock`
@@ -347,12 +371,84 @@ fn a_summary_fits_into_a_comment_and_says_what_is_missing() {
     assert_data_eq!(
         last.to_owned(),
         str![
-            "165 findings and 236 text of advices would not fit here: `lockctl verify -v` shows all."
+            "165 findings and 236 texts of advice would not fit here: `lockctl verify -v` shows all."
         ]
     );
     assert_eq!(
         out.matches("<details>").count(),
         out.matches("</details>").count()
+    );
+}
+
+/// Roots that each lack platforms for seven providers.
+fn incomplete_roots(count: usize) -> Checked<'static> {
+    let roots = (0..count).map(|number| {
+        let mut bad = root(&format!("live/{number}"), Status::Findings);
+        let command = |root: &str| format!("lockctl lock{root}");
+        bad.commands = kept([(command(&format!(" live/{number}")), command(" -r"))]);
+        let findings = (0..7).map(|provider| {
+            let lock = format!("live/{number}/.terraform.lock.hcl");
+            let title =
+                format!("4 of 5 wanted platforms of example.com/t/{provider} lack an h1: hash");
+            Finding {
+                provider: Some(format!("example.com/t/{provider}")),
+                help: Some(format!(
+                    "run `lockctl lock live/{number}` to add what is missing"
+                )),
+                share: Some(diag::Share { part: 4, of: 5 }),
+                ..finding("platforms-incomplete", &lock, &title)
+            }
+        });
+        bad.findings = findings.collect();
+        bad
+    });
+    Checked {
+        exit: 1,
+        roots: roots.collect(),
+        remarks: Vec::new(),
+        ..three_roots()
+    }
+}
+
+#[test]
+fn a_summary_of_many_roots_has_a_row_for_each_cause() {
+    let out = rendered(markdown::checks, &incomplete_roots(400));
+    assert!(out.len() < 60_000, "{}", out.len());
+    let rows: Vec<&str> = out.lines().filter(|line| line.starts_with("| ")).collect();
+    assert_data_eq!(
+        rows.join("\n") + "\n",
+        str![[r#"
+| Severity | Rule | Roots | Providers | What | Command |
+| **warning** | `platforms-incomplete` | 400 | 7 | 4 of 5 wanted platforms are missing for 7 providers in 400 of 400 roots | `lockctl lock -r` |
+
+"#]]
+    );
+}
+
+#[test]
+fn a_row_of_one_root_names_the_first_of_many_providers() {
+    let out = rendered(markdown::checks, &incomplete_roots(1));
+    let rows: Vec<&str> = out.lines().filter(|line| line.starts_with("| ")).collect();
+    assert_data_eq!(
+        rows.join("\n") + "\n",
+        str![[r#"
+| Severity | Rule | Provider | Place | What |
+| **warning** | `platforms-incomplete` | `example.com/t/0`<br>`example.com/t/1`<br>`example.com/t/2`<br>`example.com/t/3`<br>`example.com/t/4`<br>and 2 more | `live/0/.terraform.lock.hcl:4:1` | 4 of 5 wanted platforms are missing for 7 providers |
+
+"#]]
+    );
+}
+
+#[test]
+fn an_annotation_stands_for_one_cause_in_one_root() {
+    assert_data_eq!(
+        rendered(github::render, &incomplete_roots(2)),
+        str![[r#"
+::warning file=live/0/.terraform.lock.hcl,line=4,endLine=4,col=1,endColumn=27,title=platforms-incomplete::4 of 5 wanted platforms are missing for 7 providers%0Alive/0/.terraform.lock.hcl:4:1: example.com/t/0%0Alive/0/.terraform.lock.hcl:4:1: example.com/t/1%0Alive/0/.terraform.lock.hcl:4:1: example.com/t/2%0Alive/0/.terraform.lock.hcl:4:1: example.com/t/3%0Alive/0/.terraform.lock.hcl:4:1: example.com/t/4%0Aand 2 more%0Ahelp: run `lockctl lock live/0` to add what is missing
+::warning file=live/1/.terraform.lock.hcl,line=4,endLine=4,col=1,endColumn=27,title=platforms-incomplete::4 of 5 wanted platforms are missing for 7 providers%0Alive/1/.terraform.lock.hcl:4:1: example.com/t/0%0Alive/1/.terraform.lock.hcl:4:1: example.com/t/1%0Alive/1/.terraform.lock.hcl:4:1: example.com/t/2%0Alive/1/.terraform.lock.hcl:4:1: example.com/t/3%0Alive/1/.terraform.lock.hcl:4:1: example.com/t/4%0Aand 2 more%0Ahelp: run `lockctl lock live/1` to add what is missing
+lockctl verify: 2 roots: 2 with findings; 14 warnings
+
+"#]]
     );
 }
 

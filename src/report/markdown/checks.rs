@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 use super::text::{code, escaped, fenced};
-use crate::diag::{Counts, Severity, counted};
+use crate::diag::{self, Counts, Severity, counted, counted_as};
+use crate::report::fold::{self, Fold, Member};
 use crate::report::rows::Finding;
 use crate::report::{Checked, Root, Status};
 
@@ -19,11 +20,15 @@ const RESERVE_BYTES: usize = 200;
 /// How many characters of foreign text stand in one cell.
 const MAX_CELL: usize = 400;
 
+/// How many findings of one cause a row names.
+const MAX_MEMBERS: usize = 5;
+
 /// How many names are listed in one line.
 const MAX_NAMES: usize = 20;
 
-/// Writes the verdict, then for each root that is not clean its failures, and its errors and warnings
-/// as a table; advice, the notes of all roots and the names of clean ones are folded.
+/// Writes the verdict, what several roots have in common as a table, then for each root its failures,
+/// and its own errors and warnings as a table. Findings of one cause share a row. Advice, the roots of
+/// a row, the notes of all roots and the names of clean ones are folded.
 ///
 /// Where all would be too long, tables go before what is folded, and the last line says what is
 /// missing.
@@ -38,28 +43,47 @@ pub fn checks(out: &mut dyn Write, checked: &Checked<'_>) -> io::Result<()> {
     };
     let clean = clean(&checked.roots);
     let mut page = Page {
+        roots: &checked.roots,
         room: MAX_BYTES - RESERVE_BYTES - verdict.len() - clean.len(),
-        seen: BTreeSet::new(),
         findings_left_out: 0,
         advice_left_out: 0,
     };
-    let roots = checked.roots.iter();
-    let shown: Vec<(String, Vec<&Finding>)> = roots.map(|root| page.table(root)).collect();
-    writeln!(out, "{verdict}")?;
-    for (table, findings) in shown {
-        write!(out, "{table}{}", page.advice(&findings))?;
+    let mut folds = fold::folds(&checked.roots, &|_| true);
+    folds.sort_by_key(|fold| Reverse(fold.severity));
+    let (notes, folds): (Vec<Fold>, Vec<Fold>) = folds
+        .into_iter()
+        .partition(|fold| fold.severity == Severity::Note);
+    let (own, shared): (Vec<Fold>, Vec<Fold>) =
+        folds.into_iter().partition(|fold| fold.root_count() == 1);
+    let mut by_root: BTreeMap<usize, Vec<&Fold>> = BTreeMap::new();
+    for fold in &own {
+        by_root.entry(fold.members[0].root).or_default().push(fold);
     }
-    write!(out, "{}{clean}", page.notes(&checked.roots))?;
+    let tables: Vec<(String, Vec<&Fold>)> = (0..checked.roots.len())
+        .map(|at| page.table(at, by_root.remove(&at).unwrap_or_default()))
+        .collect();
+    let shared: Vec<&Fold> = shared.iter().collect();
+    let rows = page.shared(&shared);
+    writeln!(out, "{verdict}")?;
+    write!(
+        out,
+        "{rows}{}{}",
+        page.advice(&shared),
+        page.places(&shared)
+    )?;
+    for (table, folds) in tables {
+        write!(out, "{table}{}", page.advice(&folds))?;
+    }
+    write!(out, "{}{clean}", page.notes(&notes))?;
     page.left_out()
         .map_or(Ok(()), |text| writeln!(out, "{text}"))
 }
 
-/// What still fits, and what was shown already.
+/// What still fits.
 struct Page<'a> {
+    roots: &'a [Root<'a>],
     /// How many bytes there are left.
     room: usize,
-    /// Roots share modules and project files; what is found there is shown with the first.
-    seen: BTreeSet<&'a Finding>,
     findings_left_out: usize,
     advice_left_out: usize,
 }
@@ -72,29 +96,28 @@ impl<'a> Page<'a> {
         fits
     }
 
-    /// Names a root and shows what failed, and its errors and warnings, the worst first; nothing of
-    /// a clean root. Returns these findings, too.
-    fn table(&mut self, root: &'a Root<'_>) -> (String, Vec<&'a Finding>) {
+    /// Names a root and shows what failed, and its own errors and warnings; nothing of a root that is
+    /// clean or has only what others have. Returns these findings, too.
+    fn table<'f>(&mut self, at: usize, folds: Vec<&'f Fold>) -> (String, Vec<&'f Fold>) {
+        let root = &self.roots[at];
+        if folds.is_empty() && root.failures.is_empty() {
+            return (String::new(), folds);
+        }
         let findings = root.findings.iter();
         let counts = Counts::of(findings.map(|finding| finding.severity)).to_string();
         let counts = match (root.status, counts.as_str()) {
-            (Status::Clean, _) => return (String::new(), Vec::new()),
             (Status::Failed, "") => "failed".to_owned(),
             (Status::Failed, counts) => format!("failed; {counts}"),
-            (Status::Findings, counts) => counts.to_owned(),
+            (_, counts) => counts.to_owned(),
         };
-        let mut findings = self.unseen(root, |severity| severity > Severity::Note);
-        findings.sort_by_key(|finding| Reverse(finding.severity));
         let mut out = format!("#### {}: {counts}\n\n", code(&cut(&root.path)));
         if !self.fits(&out) {
-            self.findings_left_out += findings.len();
+            let members = folds.iter().map(|fold| fold.members.len());
+            self.findings_left_out += members.sum::<usize>();
             return (String::new(), Vec::new());
         }
-        if findings.is_empty() && root.failures.is_empty() {
-            out += "As above.\n\n";
-        }
         for failure in &root.failures {
-            let lines = failure.told();
+            let lines = failure.lines();
             let lines: Vec<String> = lines.lines().map(|line| escaped(&cut(line))).collect();
             let text = format!("**Error**: {}\n\n", lines.join("<br>"));
             if self.fits(&text) {
@@ -103,18 +126,56 @@ impl<'a> Page<'a> {
                 self.findings_left_out += 1;
             }
         }
-        (out + &self.rows(&findings), findings)
+        (out + &self.rows(&folds), folds)
     }
 
-    /// Shows findings as a table, as far as there is room.
-    fn rows(&mut self, findings: &[&Finding]) -> String {
+    /// Shows the findings of a root as a table, as far as there is room.
+    fn rows(&mut self, folds: &[&Fold]) -> String {
         let head = "| Severity | Rule | Provider | Place | What |\n|---|---|---|---|---|\n";
+        let rows = folds.iter().map(|fold| (*fold, self.row(fold))).collect();
+        self.filled(head, rows)
+    }
+
+    /// Shows what several roots have in common as a table, as far as there is room.
+    fn shared(&mut self, folds: &[&Fold]) -> String {
+        let head = "| Severity | Rule | Roots | Providers | What | Command |\n\
+                    |---|---|---|---|---|---|\n";
+        let row = |fold: &Fold| {
+            let members = fold.members.iter().map(|member| self.finding(*member));
+            let providers: BTreeSet<&String> = members.flat_map(|one| &one.provider).collect();
+            let providers = match providers.len() {
+                0 => String::new(),
+                n => n.to_string(),
+            };
+            let first = self.finding(fold.members[0]);
+            let mut what = vec![escaped(&cut(&fold.title))];
+            // Roots that share a file have the very same finding in it.
+            if first.title == fold.title {
+                what.extend(first.place().map(|place| code(&cut(&place))));
+                what.extend(first.detail.iter().map(|detail| escaped(&cut(detail))));
+            }
+            format!(
+                "| {} | {} | {} | {providers} | {} | {} |\n",
+                severity(fold.severity),
+                code(fold.rule),
+                fold.root_count(),
+                what.join("<br>"),
+                fold.command()
+                    .map(|text| code(&cut(text)))
+                    .unwrap_or_default(),
+            )
+        };
+        let rows = folds.iter().map(|fold| (*fold, row(fold))).collect();
+        self.filled(head, rows)
+    }
+
+    /// Puts rows below a head, as far as there is room.
+    fn filled(&mut self, head: &str, all: Vec<(&Fold, String)>) -> String {
         let mut rows = String::new();
-        for finding in findings {
-            let row = row(finding);
+        for (fold, row) in all {
             let more = if rows.is_empty() { head.len() + 1 } else { 0 };
             if row.len() + more > self.room {
-                self.findings_left_out += 1;
+                self.findings_left_out += fold.members.len();
                 continue;
             }
             self.room -= row.len() + more;
@@ -127,35 +188,60 @@ impl<'a> Page<'a> {
     }
 
     /// Says what to do about findings, folded.
-    fn advice(&mut self, findings: &[&Finding]) -> String {
-        let advice = by_help(findings);
-        let Some(mut fold) = self.open("What to do", !advice.is_empty()) else {
+    fn advice(&mut self, folds: &[&Fold]) -> String {
+        let advice = by_help(folds);
+        let Some(mut text) = self.open("What to do", !advice.is_empty()) else {
             self.advice_left_out += advice.len();
             return String::new();
         };
-        for (help, findings) in advice {
+        for (help, folds) in advice {
             let lines: Vec<String> = help.lines().map(str::to_owned).collect();
-            let text = format!("{}\n\n{}\n\n", names(&findings), fenced(&lines, "text"));
-            if self.fits(&text) {
-                fold += &text;
+            let names = self.names(&folds);
+            let piece = format!("{names}\n\n{}\n\n", fenced(&lines, "text"));
+            if self.fits(&piece) {
+                text += &piece;
             } else {
                 self.advice_left_out += 1;
             }
         }
-        fold + CLOSE
+        text + CLOSE
+    }
+
+    /// Lists the roots of findings that several have, with the providers concerned, folded.
+    fn places(&mut self, folds: &[&Fold]) -> String {
+        let Some(mut text) = self.open("Where", !folds.is_empty()) else {
+            return String::new();
+        };
+        for fold in folds {
+            let lines = fold.by_root().into_iter().map(|own| {
+                let providers = own.iter().map(|member| self.finding(*member));
+                let providers: Vec<&str> = providers
+                    .filter_map(|one| one.provider.as_deref())
+                    .collect();
+                let path = &self.roots[own[0].root].path;
+                match providers.is_empty() {
+                    true => cut(path),
+                    false => format!("{}: {}", cut(path), cut(&providers.join(", "))),
+                }
+            });
+            let lines: Vec<String> = lines.collect();
+            let all = format!("{}\n\n{}\n\n", code(fold.rule), fenced(&lines, "text"));
+            if self.fits(&all) {
+                text += &all;
+            }
+        }
+        text + CLOSE
     }
 
     /// Shows the notes on all roots, folded.
-    fn notes(&mut self, roots: &'a [Root<'_>]) -> String {
-        let mut notes = Vec::new();
-        for root in roots {
-            notes.extend(self.unseen(root, |severity| severity == Severity::Note));
-        }
-        let count = counted(notes.len(), "note");
-        match self.open(&count, !notes.is_empty()) {
-            Some(fold) => fold + &self.rows(&notes) + CLOSE,
+    fn notes(&mut self, folds: &[Fold]) -> String {
+        let folds: Vec<&Fold> = folds.iter().collect();
+        let members = folds.iter().map(|fold| fold.members.len());
+        let count = members.sum::<usize>();
+        match self.open(&counted(count, "note"), count > 0) {
+            Some(text) => text + &self.rows(&folds) + CLOSE,
             None => {
-                self.findings_left_out += notes.len();
+                self.findings_left_out += count;
                 String::new()
             }
         }
@@ -169,20 +255,74 @@ impl<'a> Page<'a> {
         fits.then_some(text)
     }
 
-    /// Returns the findings of a root of some severity that no earlier root had.
-    fn unseen(&mut self, root: &'a Root<'_>, wanted: fn(Severity) -> bool) -> Vec<&'a Finding> {
-        let own = root.findings.iter();
-        let own = own.filter(|finding| wanted(finding.severity));
-        own.filter(|finding| self.seen.insert(*finding)).collect()
+    fn finding(&self, member: Member) -> &'a Finding {
+        &self.roots[member.root].findings[member.finding]
+    }
+
+    /// Shows findings of one cause in one row.
+    fn row(&self, fold: &Fold) -> String {
+        let members = fold.members.iter().map(|member| self.finding(*member));
+        let first = self.finding(fold.members[0]);
+        let providers: BTreeSet<&str> = members
+            .clone()
+            .filter_map(|one| one.provider.as_deref())
+            .collect();
+        let mut names: Vec<&str> = providers.iter().take(MAX_MEMBERS).copied().collect();
+        if providers.len() == 1 {
+            let platforms = members.clone().filter_map(|one| one.platform.as_deref());
+            names.extend(
+                platforms
+                    .collect::<BTreeSet<_>>()
+                    .into_iter()
+                    .take(MAX_MEMBERS),
+            );
+        }
+        let mut names: Vec<String> = names.into_iter().map(|text| code(&cut(text))).collect();
+        if providers.len() > MAX_MEMBERS {
+            names.push(format!("and {} more", providers.len() - MAX_MEMBERS));
+        }
+        let place = first.place().map(|place| code(&cut(&place)));
+        let mut what = vec![fold.title.as_str()];
+        let has_own_titles = members.clone().any(|one| one.title != fold.title)
+            && diag::named(fold.rule).together.is_none();
+        if has_own_titles {
+            what.extend(members.clone().take(MAX_MEMBERS).map(|one| &*one.title));
+        } else if members.clone().all(|one| one.detail == first.detail) {
+            what.extend(first.detail.as_deref());
+        }
+        let what = what.into_iter().map(|text| escaped(&cut(text)));
+        format!(
+            "| {} | {} | {} | {} | {} |\n",
+            severity(fold.severity),
+            code(fold.rule),
+            names.join("<br>"),
+            place.unwrap_or_default(),
+            what.collect::<Vec<_>>().join("<br>"),
+        )
+    }
+
+    /// Names rules, and the providers concerned.
+    fn names(&self, folds: &[&Fold]) -> String {
+        let rules: BTreeSet<&str> = folds.iter().map(|fold| fold.rule).collect();
+        let members = folds.iter().flat_map(|fold| &fold.members);
+        let providers = members.filter_map(|one| self.finding(*one).provider.as_deref());
+        let providers: BTreeSet<&str> = providers.collect();
+        let rules = listed(rules.into_iter());
+        match providers.len() {
+            0 => rules,
+            _ => format!("{rules}: {}", listed(providers.into_iter())),
+        }
     }
 
     fn left_out(&self) -> Option<String> {
         let parts = [
-            (self.findings_left_out, "finding"),
-            (self.advice_left_out, "text of advice"),
+            (self.findings_left_out, "finding", "findings"),
+            (self.advice_left_out, "text of advice", "texts of advice"),
         ];
-        let parts = parts.into_iter().filter(|(n, _)| *n > 0);
-        let parts: Vec<String> = parts.map(|(n, word)| counted(n, word)).collect();
+        let parts = parts.into_iter().filter(|(n, ..)| *n > 0);
+        let parts: Vec<String> = parts
+            .map(|(n, one, many)| counted_as(n, one, many))
+            .collect();
         let all = parts.join(" and ");
         (!all.is_empty())
             .then(|| format!("{all} would not fit here: `lockctl verify -v` shows all."))
@@ -192,53 +332,29 @@ impl<'a> Page<'a> {
 /// Ends what is folded.
 const CLOSE: &str = "</details>\n\n";
 
-fn row(finding: &Finding) -> String {
-    let severity = match finding.severity {
+fn severity(severity: Severity) -> &'static str {
+    match severity {
         Severity::Note => "note",
         Severity::Warning => "**warning**",
         Severity::Error => "**error**",
-    };
-    let provider = finding.provider.iter().chain(&finding.platform);
-    let provider: Vec<String> = provider.map(|text| code(&cut(text))).collect();
-    let place = finding.place().map(|place| code(&cut(&place)));
-    let what = [Some(&finding.title), finding.detail.as_ref()];
-    let what = what.into_iter().flatten().map(|text| escaped(&cut(text)));
-    format!(
-        "| {severity} | {} | {} | {} | {} |\n",
-        code(finding.rule),
-        provider.join("<br>"),
-        place.unwrap_or_default(),
-        what.collect::<Vec<_>>().join("<br>"),
-    )
+    }
 }
 
 /// Puts findings together that the same advice helps, in the order of the first of each.
-fn by_help<'a>(findings: &[&'a Finding]) -> Vec<(&'a str, Vec<&'a Finding>)> {
-    let mut order: Vec<(&str, Vec<&Finding>)> = Vec::new();
+fn by_help<'f>(folds: &[&'f Fold]) -> Vec<(&'f str, Vec<&'f Fold>)> {
+    let mut order: Vec<(&str, Vec<&Fold>)> = Vec::new();
     let mut known = BTreeMap::new();
-    for finding in findings {
-        let Some(help) = finding.help.as_deref() else {
+    for fold in folds {
+        let Some(help) = fold.help.as_deref() else {
             continue;
         };
         let at = *known.entry(help).or_insert(order.len());
         if at == order.len() {
             order.push((help, Vec::new()));
         }
-        order[at].1.push(finding);
+        order[at].1.push(fold);
     }
     order
-}
-
-/// Names rules, and the providers concerned.
-fn names(findings: &[&Finding]) -> String {
-    let rules: BTreeSet<&str> = findings.iter().map(|finding| finding.rule).collect();
-    let providers = findings.iter().filter_map(|one| one.provider.as_deref());
-    let providers: BTreeSet<&str> = providers.collect();
-    let rules = listed(rules.into_iter());
-    match providers.len() {
-        0 => rules,
-        _ => format!("{rules}: {}", listed(providers.into_iter())),
-    }
 }
 
 /// Says which of several roots are clean, folded.

@@ -131,7 +131,7 @@ impl Results {
         self.all.push(log::Finding {
             level: finding.severity,
             locations: vec![location(root, finding)],
-            message: message(&finding.told()),
+            message: message(&finding.lines()),
             partial_fingerprints: BTreeMap::from([(FINGERPRINT, fingerprint)]),
             properties: properties(finding),
             related_locations: related.map(see).collect(),
@@ -304,8 +304,8 @@ fn failures(checked: &Checked<'_>) -> Vec<Notification> {
     let several = checked.roots.len() > 1;
     let failures = checked.failures().into_iter();
     let texts = failures.map(|(failure, roots)| match several {
-        true => format!("{}: {}", roots.join(", "), failure.told()),
-        false => failure.told(),
+        true => format!("{}: {}", roots.join(", "), failure.lines()),
+        false => failure.lines(),
     });
     texts
         .map(|text| notification(&text, Severity::Error))
