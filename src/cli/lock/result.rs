@@ -6,7 +6,7 @@ use crate::addr::ProviderAddr;
 use crate::authenticate::{self, Class};
 use crate::cli::session::root::Root;
 use crate::cli::session::unseen::{Names, Unseen};
-use crate::diag;
+use crate::diag::{self, counted, counted_as};
 use crate::flavor::Flavor;
 use crate::hash::{Hash, Match};
 use crate::locker::{Locked, ProviderOutcome};
@@ -136,7 +136,7 @@ fn platforms(result: &mut RootResult, one: &ProviderOutcome, root: &Root) {
     if distinct.len() < one.computed.len() {
         said.push(format!(
             "has {} for {} platforms",
-            count(distinct.len(), "package", "packages"),
+            counted(distinct.len(), "package"),
             one.computed.len(),
         ));
     }
@@ -324,7 +324,7 @@ fn trusted(locked: &Locked) -> String {
         let counts = [(signed, "signed"), (proven, "proven")].into_iter();
         let counts = counts.filter(|(n, _)| *n > 0);
         let counts: Vec<String> = counts.map(|(n, word)| format!("{n} {word}")).collect();
-        let all = count(signed + proven, "hash added", "hashes added");
+        let all = counted_as(signed + proven, "hash added", "hashes added");
         parts.push(format!("{all}: {}", counts.join(", ")));
     }
     match computed {
@@ -377,11 +377,6 @@ pub(super) fn nothing_required(result: &mut RootResult, root: &Root, unseen: &Un
             "{dir}: no visible module requires a provider, so nothing was locked; {unseen}"
         )),
     });
-}
-
-/// Counts things whose plural is irregular.
-fn count(n: usize, one: &str, many: &str) -> String {
-    format!("{n} {}", if n == 1 { one } else { many })
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! How `lockctl lock` reads.
 
 use crate::cli::{Look, diff};
+use crate::diag::{counted, counted_as};
 use crate::flavor::Flavor;
 use crate::package::Provenance;
 use crate::report::json::{LockedProvider, Provider};
@@ -36,14 +37,10 @@ fn locked(root: &RootResult) -> impl Iterator<Item = &LockedProvider> {
 }
 
 fn row(one: &LockedProvider, flavor: Flavor) -> Vec<String> {
-    let count = |n: usize, one: &str, many: &str| {
-        let word = if n == 1 { one } else { many };
-        format!("{n} {word}")
-    };
     let added = one.hashes.iter().filter(|hash| hash.added).count();
     let kept = one.hashes.iter().filter(|hash| !hash.added);
     let kept = kept.filter(|hash| hash.provenance == Provenance::Kept);
-    let mut hashes = count(added, "hash added", "hashes added");
+    let mut hashes = counted_as(added, "hash added", "hashes added");
     let kept = kept.count();
     if kept > 0 {
         hashes = format!("{hashes}, {kept} kept");
@@ -58,7 +55,7 @@ fn row(one: &LockedProvider, flavor: Flavor) -> Vec<String> {
             constraints
         },
         if one.selected { "selected" } else { "kept" }.to_owned(),
-        count(one.hashed_platforms, "platform", "platforms"),
+        counted(one.hashed_platforms, "platform"),
         hashes,
     ];
     if !one.signers.is_empty() {
