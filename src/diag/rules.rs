@@ -244,7 +244,8 @@ pub const RULES: &[Rule] = rules![
     "module-lock", LockFile, Warning:
         "a lock file has blocks for modules, which no program uses";
     "module-not-visible", Configuration, Note:
-        "a module cannot be read, so its requirements are unknown";
+        "a module cannot be read, so its requirements are unknown",
+        together "Modules that are not visible: {who}";
     "module-unreadable", Configuration, Error:
         "a local module cannot be read";
     "nested-too-deep", Files, Error:
@@ -295,7 +296,8 @@ pub const RULES: &[Rule] = rules![
     "signature-odd", Packages, Warning:
         "a signature is valid, but its key has expired or its digest is weak";
     "state-not-visible", Configuration, Note:
-        "the state is not visible, so what only it requires is unknown";
+        "the state is not visible, so what only it requires is unknown",
+        together "State that is not visible: {who}";
     "state-unreadable", Configuration, Error:
         "the providers of the state cannot be read";
     "syntax-error", Files, Error:

@@ -86,7 +86,7 @@ fn key<'a>(root: &Root<'_>, finding: &'a Finding) -> Key<'a> {
     }
 }
 
-/// Returns help for one root as it is given for all roots of the run: with the commands for these.
+/// Returns help for one root as help for all roots of the run: with the commands for these.
 fn for_all(root: &Root<'_>, help: &str) -> String {
     let mut text = help.to_owned();
     for (own, all) in root.commands {
@@ -173,7 +173,8 @@ fn who(roots: &[Root<'_>], members: &[Member]) -> String {
     };
     match (providers.len(), is_one) {
         (0, true) => counted(members.len(), "place"),
-        (0, false) => in_roots,
+        (0, false) if members.len() == affected.len() => in_roots,
+        (0, false) => format!("{} in {in_roots}", counted(members.len(), "place")),
         (1, true) => several(&providers),
         (n, true) => match locked(&roots[members[0].root]) {
             locked if providers.is_subset(&locked) => {

@@ -1,9 +1,12 @@
 //! What people read of findings: those that have one cause are one.
 
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
 use super::fold::{self, Fold, Member};
 use super::several::{Line, Several};
 use super::{Block, CommandResult, Root, RootEntry, RootResult, Shown, reading};
-use crate::diag::{Diagnostic, Finding, Severity};
+use crate::diag::{self, Diagnostic, Finding, Severity, counted};
 
 /// How many lines one cause has; more are counted.
 const MAX_LINES: usize = 5;
@@ -46,7 +49,7 @@ pub fn folded(result: &CommandResult, least: Severity) -> Folded {
     for fold in folds.iter().filter(|fold| fold.root_count() == 1) {
         own[fold.members[0].root].push(view.block(fold));
     }
-    folds.sort_by_key(|fold| std::cmp::Reverse(fold.severity));
+    folds.sort_by_key(|fold| Reverse(fold.severity));
     let shared = folds.iter().filter(|fold| fold.root_count() > 1);
     Folded {
         shared: shared.map(|fold| view.block(fold)).collect(),
@@ -139,7 +142,7 @@ impl View<'_> {
     fn line(&self, member: Member, is_same_note: bool) -> Line {
         let finding = self.finding(member);
         let diagnostic = &finding.diagnostic;
-        let has_title = crate::diag::named(diagnostic.code).together.is_some();
+        let has_title = diag::named(diagnostic.code).together.is_some();
         match &diagnostic.primary {
             Some(label) if has_title => {
                 let mut label = label.clone();
@@ -175,8 +178,11 @@ impl View<'_> {
         if more > 0 {
             text += &format!(" and {more} more");
         }
-        if crate::diag::named(fold.rule).together.is_none() && names.is_empty() {
+        if diag::named(fold.rule).together.is_none() && names.is_empty() {
             text.clone_from(&self.finding(own[0]).diagnostic.title);
+        }
+        if text.is_empty() && own.len() > 1 {
+            text = counted(own.len(), "place");
         }
         Line::Name(match text.is_empty() {
             true => root.path.clone(),
@@ -204,7 +210,7 @@ impl View<'_> {
         let rows = folds.iter().map(|fold| {
             let members = fold.members.iter();
             let providers = members.filter_map(|member| self.finding(*member).provider.as_ref());
-            let providers: std::collections::BTreeSet<_> = providers.collect();
+            let providers: BTreeSet<_> = providers.collect();
             let command = fold.command().map_or_else(
                 || format!("lockctl explain {}", fold.rule),
                 ToOwned::to_owned,

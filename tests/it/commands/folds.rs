@@ -266,6 +266,49 @@ live/b/.terraform.lock.hcl: 1 error; not everything could be checked; 1 note (-v
     );
 }
 
+#[test]
+fn places_of_one_cause_are_counted_where_no_provider_is_concerned() {
+    let lab = Lab::new();
+    for (root, modules) in [("live/a", &["m", "n"][..]), ("live/b", &["m"])] {
+        write(&lab, root, &["a"], &[entry("a", 5, 5)]);
+        let calls = modules.iter();
+        let calls = calls.map(|name| {
+            format!("module \"{name}\" {{\n  source = \"example.com/{name}/x/y\"\n}}\n")
+        });
+        lab.write(&format!("{root}/m.tf"), calls.collect::<String>());
+    }
+    let outcome = verify(&lab, &["-r", "--strict-modules"]);
+    assert_exit(&outcome, 1);
+    assert_data_eq!(
+        outcome.stdout,
+        str![[r#"
+error[module-not-visible]: Modules that are not visible: 3 places in 2 of 2 roots
+ --> live/a: 2 places
+ --> live/b
+
+live/a/.terraform.lock.hcl: 2 errors; 1 note (-v shows them)
+live/b/.terraform.lock.hcl: 1 error; 1 note (-v shows them)
+2 roots: 2 with findings (3 errors)
+
+"#]]
+    );
+    let outcome = verify(&lab, &["live/a", "--strict-modules"]);
+    assert_exit(&outcome, 1);
+    assert_data_eq!(
+        outcome.stdout,
+        str![[r#"
+error[module-not-visible]: Modules that are not visible: 2 places
+ --> live/a/m.tf:1:1
+  |
+1 | module "m" {  <- what module.m requires is unknown
+4 | module "n" {  <- what module.n requires is unknown
+
+live/a/.terraform.lock.hcl: 2 errors; 1 note (-v shows them)
+
+"#]]
+    );
+}
+
 /// The commands of the table are tried: after them there is nothing left to report.
 #[test]
 fn the_commands_of_the_table_fix_all_roots() {
