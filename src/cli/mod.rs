@@ -116,12 +116,12 @@ pub(in crate::cli) trait Command {
         Vec::new()
     }
 
-    /// Says how the results of several roots are told apart.
+    /// Says how the results of several roots are distinguished.
     fn heading(&self) -> Heading {
         Heading::Path
     }
 
-    /// Says where the line about several roots stands.
+    /// Says where the line about several roots is printed.
     fn total(&self) -> Total {
         Total::Note
     }

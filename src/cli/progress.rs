@@ -15,7 +15,7 @@ use crate::world::{Env, Stream};
 /// How often the bar is drawn, in times per second.
 const FRAMES: u8 = 10;
 
-/// Says what goes on. Any thread may tell of what happens.
+/// Shows progress. Any thread may report an event.
 pub(super) struct Progress<'a> {
     shown: Shown<'a>,
 }
@@ -42,7 +42,7 @@ struct Counts {
 }
 
 impl<'a> Progress<'a> {
-    /// Decides by the options and by whether somebody is looking.
+    /// Decides by the options and by whether the output is a terminal.
     pub(super) fn new(common: &Common, env: &dyn Env, stderr: &'a mut (dyn Write + Send)) -> Self {
         let shown = if common.verbose {
             Shown::Requests(Mutex::new(stderr))
@@ -61,7 +61,7 @@ impl<'a> Progress<'a> {
             Shown::Requests(stderr) => {
                 if let Some(line) = line(event) {
                     let mut stderr = stderr.lock().unwrap_or_else(PoisonError::into_inner);
-                    // Whoever reads this has gone; the run goes on.
+                    // The reader has closed the stream; the run continues.
                     let _ = writeln!(stderr, "{line}");
                 }
             }

@@ -64,7 +64,9 @@ pub struct Diagnostic {
     pub primary: Option<Label>,
     /// Other places that explain it.
     pub related: Vec<Label>,
-    /// What to do next, imperative.
+    /// What to do next, imperative. Findings of a rule with equal help are shown as one, so what differs
+    /// between them is in their labels. A command that alone fixes it comes first, as in
+    /// "run `lockctl lock` to …".
     pub help: Option<String>,
 }
 

@@ -18,7 +18,7 @@ pub struct Checked<'a> {
     /// The roots, in the order given. Paths of roots and files have `/` between their parts; they are
     /// relative to the top of the repository inside of it, and absolute elsewhere.
     pub roots: Vec<Root<'a>>,
-    /// What else is worth knowing; failures stand in their roots.
+    /// What else is worth knowing; failures are in their roots.
     pub remarks: Vec<(Tone, String)>,
     /// How many directories with configuration no root covers.
     pub not_locked: usize,

@@ -1,7 +1,7 @@
 //! Findings as workflow commands of GitHub Actions, which show them beside the lines of a change.
 //!
 //! The runner reads every line of a step: what begins with `::`, or contains `##[`, is a command.
-//! So all text stands inside commands that are written here, or is taken apart first.
+//! So all text is put inside commands that are written here, or is escaped first.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;

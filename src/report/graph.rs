@@ -1,6 +1,6 @@
 //! Graphs: boxes and arrows as plain values, written in the languages that draw them.
 //!
-//! Nodes are named by their number, so that no foreign text ever stands outside of quotes; inside
+//! Nodes are named by their number, so that foreign text is never outside of quotes; inside
 //! of them everything is escaped that means something in the language or in HTML, which labels of
 //! both may hold.
 
@@ -19,7 +19,7 @@ pub struct Graph {
 /// One node of a [`Graph`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Node {
-    /// What stands in it, line by line.
+    /// Its text, line by line.
     pub lines: Vec<String>,
     /// What it looks like.
     pub shape: Shape,
@@ -34,7 +34,7 @@ pub enum Shape {
     Dashed,
     /// Something round, without corners.
     Round,
-    /// What stands for stored data.
+    /// The sign of stored data.
     Cylinder,
 }
 
@@ -45,7 +45,7 @@ pub struct Edge {
     pub from: NodeId,
     /// Where it ends.
     pub to: NodeId,
-    /// What stands beside it; may be empty.
+    /// The text beside it; may be empty.
     pub label: String,
     /// What it looks like.
     pub stroke: Stroke,
@@ -90,7 +90,7 @@ impl Graph {
         self.edges.push(edge);
     }
 
-    /// Tells whether there is nothing to draw.
+    /// Returns whether there is nothing to draw.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
@@ -105,12 +105,12 @@ impl Graph {
         let chars = written(self, language).chars().count();
         if self.edges.len() > MERMAID_EDGES {
             Some(format!(
-                "Mermaid draws {MERMAID_EDGES} arrows unless it is told otherwise; these are {}",
+                "Mermaid draws {MERMAID_EDGES} arrows unless it is configured otherwise; these are {}",
                 self.edges.len()
             ))
         } else {
             (chars > MERMAID_CHARS).then(|| {
-                format!("Mermaid reads {MERMAID_CHARS} characters unless it is told otherwise; these are {chars}")
+                format!("Mermaid reads {MERMAID_CHARS} characters unless it is configured otherwise; these are {chars}")
             })
         }
     }
@@ -186,7 +186,7 @@ fn dot(graph: &Graph) -> String {
     let round = (0..graph.nodes.len()).filter(|at| graph.nodes[*at].shape == Shape::Round);
     let round: Vec<String> = round.map(|at| format!("n{at}")).collect();
     if !round.is_empty() {
-        // Everything leads to them, so they stand in one column behind all others.
+        // Everything leads to them, so they are in one column behind all others.
         put(
             &mut text,
             format_args!("{{rank=sink; {}}}", round.join("; ")),
@@ -218,7 +218,7 @@ fn put(text: &mut String, line: std::fmt::Arguments<'_>) {
 /// Writes a text as Mermaid reads it inside of quotes.
 ///
 /// Not only quotes matter there: a directive (`%%{…}`) or a Markdown text (in backticks) is found
-/// wherever it stands, so whatever is not known to mean nothing is written as its number. Formulas
+/// everywhere, so whatever is not known to mean nothing is written as its number. Formulas
 /// (`$$…$$`) and icons (`fa:fa-…`) are even found when the numbers are read already: a mark without
 /// width breaks them up.
 fn mermaid_text(text: &str) -> String {

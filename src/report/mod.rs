@@ -1,6 +1,6 @@
 //! What a command found, as one value, and its renderings.
 //!
-//! A command makes a [`CommandResult`], in which every fact stands once, and this room knows no command.
+//! A command makes a [`CommandResult`], which holds every fact once, and nothing here depends on a command.
 //! [`json`] renders it for programs. What programs of CI read ([`CHECK_FORMATS`]) and the Markdown of
 //! checks are rendered from [`Checked`], the same with places resolved. People read [`Block`]s, which
 //! each command computes from its result: [`reading`] puts those of several roots together, [`human`]
@@ -48,7 +48,7 @@ use crate::diag::{self, Diagnostic};
 /// One piece of a report.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Block {
-    /// A line that stands above what follows.
+    /// A line above what follows.
     Heading(String),
     /// A fault in a file, shown with its lines.
     Diagnostic(Diagnostic),

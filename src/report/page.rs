@@ -1,7 +1,7 @@
 //! Pages of documentation for a terminal.
 //!
 //! They are Markdown of a small kind: headings that begin with `#`, paragraphs, lists with hyphens,
-//! and blocks between fences, whose first line may name a file. Everything else is shown as it is.
+//! and blocks between fences, whose first line may name a file. Everything else is shown unchanged.
 
 use std::io::{self, Write};
 
@@ -29,7 +29,7 @@ pub enum Part<'a> {
     Code {
         /// What language they are in; may be empty.
         language: &'a str,
-        /// The file that they stand for, if they do.
+        /// The file whose content they are, if they are that.
         file: Option<&'a str>,
         /// The lines.
         lines: Vec<&'a str>,

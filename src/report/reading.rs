@@ -17,16 +17,16 @@ use crate::review::FileComparison;
 pub struct RootsText<'a> {
     /// Returns what is printed of one root.
     pub root: &'a dyn Fn(&RootResult) -> Vec<Block>,
-    /// How several roots are told apart.
+    /// How several roots are distinguished.
     pub heading: Heading,
-    /// Where the line about all roots stands.
+    /// Where the line about all roots is printed.
     pub total: Total,
 }
 
-/// How the results of several roots are told apart.
+/// How the results of several roots are distinguished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Heading {
-    /// The name of the root stands above its results.
+    /// The name of the root is above its results.
     Path,
     /// As [`Heading::Path`], with an empty line around, unless a verdict that names the root is all
     /// there is: most of many roots come to nothing else.
@@ -37,7 +37,7 @@ pub enum Heading {
     OwnApart,
 }
 
-/// Where the line about all roots stands.
+/// Where the line about all roots is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Total {
     /// It is the last result, if there are several roots or these were searched for.
@@ -102,7 +102,7 @@ fn add_named(blocks: &mut Vec<Block>, heading: Heading, path: &str, own: Vec<Blo
     }
 }
 
-/// Returns what stands beside the results, in the order in which it was found.
+/// Returns what is printed beside the results, in the order in which it was found.
 ///
 /// Failures that roots share are named once, in the place of the first.
 #[must_use]
@@ -161,7 +161,7 @@ fn of_roots(result: &CommandResult, roots: &[RootResult]) -> Vec<Block> {
                     blocks.push(Block::Remark(tone(*severity), text));
                 }
                 RootEntry::Finding(finding, shown) => blocks.extend(beside(finding, *shown)),
-                // What stands alone on standard error says which root it is about.
+                // On standard error there is no heading that names the root.
                 RootEntry::Remark(Sentence { tone, text }) if has_several => {
                     blocks.push(Block::Remark(*tone, format!("{}: {text}", root.path)));
                 }

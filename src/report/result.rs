@@ -43,7 +43,7 @@ pub enum Subject {
     Packages(Vec<PackageResult>),
     /// Topics and rules: all of them, or those that were named.
     Pages(Vec<Topic>, Vec<Rule>),
-    /// A text, printed as it is to people only.
+    /// A text, printed unchanged, in the format for people only.
     Text(Vec<u8>),
 }
 
@@ -168,7 +168,7 @@ pub enum Shown {
 }
 
 impl Status {
-    /// Returns the exit code that it stands for.
+    /// Returns its exit code.
     #[must_use]
     pub fn exit_code(self) -> u8 {
         match self {

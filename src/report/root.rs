@@ -18,10 +18,10 @@ pub struct Root<'a> {
     pub status: Status,
     /// What is wrong or worth knowing.
     pub findings: Vec<Finding>,
-    /// What was found, and what the project file says not to tell; it counts for nothing.
+    /// What was found and the project file turned off; it changes no exit code.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub turned_off: Vec<TurnedOff>,
-    /// What was mended, before the findings were made; only of `verify --fix`.
+    /// What was fixed, before the findings were made; only of `verify --fix`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fixed: Option<&'a [Fixed]>,
     /// Operations that failed.

@@ -84,7 +84,7 @@ fn lines_of(file: FileId, labels: &[Role<'_>], texts: &Texts) -> Range<usize> {
     start.unwrap_or(0)..end.unwrap_or(0)
 }
 
-/// Names the places of labels whose text cannot be shown; what they say is still told.
+/// Names the places of labels whose text cannot be shown, with their notes.
 fn named<'a>(group: Group<'a>, file: FileId, labels: &[Role<'_>], texts: &'a Texts) -> Group<'a> {
     let group = group.element(origin(file, labels, texts));
     let notes = labels.iter().map(|(_, label)| harmless(&label.note));
@@ -223,7 +223,7 @@ error[version-malformed]: Wrong
     }
 
     #[test]
-    fn what_is_said_of_a_text_that_cannot_be_shown_is_told() {
+    fn notes_on_a_text_that_cannot_be_shown_are_printed() {
         check(
             b"",
             |file| {

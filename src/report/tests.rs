@@ -70,7 +70,7 @@ fn three_roots() -> Checked<'static> {
     bad.findings = vec![incomplete, outside.clone()];
     bad.turned_off = vec![TurnedOff {
         finding: finding("package-missing", "live/a/main.tf", "Not there"),
-        reason: "nobody uses it".to_owned(),
+        reason: "it is not used".to_owned(),
     }];
     let mut failed = root("live/b", Status::Failed);
     failed.findings = vec![outside];
@@ -130,7 +130,7 @@ fn rendered(render: Render, checked: &Checked<'_>) -> String {
 }
 
 #[test]
-fn github_is_told_what_is_worst_first_and_each_thing_once() {
+fn github_shows_what_is_worst_first_and_each_thing_once() {
     assert_data_eq!(
         rendered(github::render, &three_roots()),
         str![[r#"
@@ -162,7 +162,7 @@ help: run `lockctl lock`
 live/a/.terraform.lock.hcl:4:1: warning[platforms-incomplete]: One lacks
 none is known to be that of darwin_arm64
 help: run `lockctl lock`</failure>
-            <system-out>turned off, because nobody uses it: live/a/main.tf:4:1: warning[package-missing]: Not there
+            <system-out>turned off, because it is not used: live/a/main.tf:4:1: warning[package-missing]: Not there
 help: run `lockctl lock`</system-out>
         </testcase>
         <testcase name="example.com/t/y" classname="live/a"/>
@@ -264,7 +264,7 @@ run `lockctl lock`
 }
 
 #[test]
-fn code_scanning_knows_rules_places_and_what_is_suppressed() {
+fn code_scanning_has_rules_places_and_what_is_suppressed() {
     let mut log = log(&three_roots());
     let driver = log["runs"][0]["tool"]["driver"].take();
     assert_eq!(driver["version"], env!("CARGO_PKG_VERSION"));
@@ -467,7 +467,7 @@ fn xml_holds_no_character_that_it_forbids() {
 }
 
 #[test]
-fn fingerprints_stay_when_lines_move_and_tell_findings_apart() {
+fn fingerprints_stay_when_lines_move_and_distinguish_findings() {
     let fingerprints = |checked: &Checked<'_>| -> Vec<String> {
         let log = log(checked);
         let results = log["runs"][0]["results"].as_array().expect("results");

@@ -27,8 +27,8 @@ pub(super) fn of_all(result: &CommandResult, look: Look) -> Vec<Block> {
     };
     let texts = roots.iter().enumerate().map(|(at, root)| {
         let mut blocks = of_root(root, own(at), look);
-        let is_told_by_others = matches!(blocks[..], [Block::Verdict(..)]);
-        if are_many && !look.verbose && is_told_by_others {
+        let has_verdict_only = matches!(blocks[..], [Block::Verdict(..)]);
+        if are_many && !look.verbose && has_verdict_only {
             blocks.clear();
         }
         blocks

@@ -11,7 +11,7 @@ use crate::review::{FileCause, FileChangeKind, Risk};
 /// A lock file of which two versions were compared.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct File {
-    /// Where it is, or was if it is gone.
+    /// Where it is, or where it was if it was removed.
     pub path: String,
     /// Where it was before; null unless it was renamed.
     pub old_path: Option<String>,

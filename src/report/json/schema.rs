@@ -13,7 +13,7 @@ pub fn schema() -> Schema {
     settings.into_generator().into_root_schema_for::<Document>()
 }
 
-/// Makes a schema say what is printed, in words that every validator knows.
+/// Makes a schema say what is printed, in words that every validator supports.
 fn tidy(schema: &mut Schema) {
     let Some(fields) = schema.as_object_mut() else {
         return;

@@ -10,14 +10,14 @@ use crate::report::fold::{self, Fold, Member};
 use crate::report::rows::Finding;
 use crate::report::{Checked, Root, Status};
 
-/// How many bytes are written at most: a comment on GitHub holds 65,536 characters, and somebody may
-/// put a sentence of his own beside it.
+/// How many bytes are written at most: a comment on GitHub holds 65,536 characters, and it may
+/// hold other text beside this.
 const MAX_BYTES: usize = 60_000;
 
 /// How many of these are kept for the line that says what was left out.
 const RESERVE_BYTES: usize = 200;
 
-/// How many characters of foreign text stand in one cell.
+/// How many characters of foreign text one cell holds.
 const MAX_CELL: usize = 400;
 
 /// How many findings of one cause a row names.

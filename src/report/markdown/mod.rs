@@ -1,7 +1,7 @@
 //! Reports as Markdown of GitHub's kind, for the comment of a pull request.
 //!
-//! Whatever came from outside stands in code spans or is escaped, so that it shows as it is: it
-//! neither ends a table nor becomes a tag, a link, or a mention that notifies somebody.
+//! Whatever came from outside is put into code spans or escaped, so that it is shown unchanged: it
+//! neither ends a table nor becomes a tag, a link, or a mention that notifies a user.
 
 mod checks;
 mod text;

@@ -1,12 +1,12 @@
-//! What was mended, for `verify --fix`.
+//! What was fixed, for `verify --fix`.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Something that was mended in a lock file.
+/// Something that was fixed in a lock file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Fixed {
-    /// The name of the rule whose finding is gone.
+    /// The name of the rule whose finding was fixed.
     pub rule: &'static str,
     /// The provider concerned.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -29,7 +29,7 @@ pub struct MatrixRow {
     pub title: Option<String>,
     /// Nothing is recorded that the package could be compared with.
     pub unchecked: bool,
-    /// It is not certain, because nothing here tells whose the recorded hashes are, what the registry
-    /// states, or what else is required; too few hashes count as missing.
+    /// It is not certain, because it is unknown for which platforms the recorded hashes are, what the
+    /// registry states, or what else is required; too few hashes count as missing.
     pub assumed: bool,
 }

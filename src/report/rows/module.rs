@@ -18,7 +18,7 @@ pub struct Module {
     pub path: String,
     /// Its address, as in `module.network`; empty for the root module, `state` for the state.
     pub module: String,
-    /// Its source as written, or the file of a state; null if it has none, or none that can be told.
+    /// Its source as written, or the file of a state; null if it has none, or none that can be determined.
     pub source: Option<String>,
     /// Its directory, from the root on; null where it has none or is not there.
     pub dir: Option<String>,

@@ -2,7 +2,7 @@
 //!
 //! What code scanning services read:
 //! <https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html>. Braces in messages are not
-//! doubled (section 3.11.5): no message has arguments, and readers show it as it is.
+//! doubled (section 3.11.5): no message has arguments, and readers show it unchanged.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -22,10 +22,10 @@ use log::{
     Region, RuleConfiguration, RuleDescriptor, RuleText, Run, Suppression, Tool,
 };
 
-/// How many results are told: GitHub refuses a run that has more.
+/// How many results are written: GitHub refuses a run that has more.
 const MAX_RESULTS: usize = 25_000;
 
-/// How many places that explain a result are told, for each.
+/// How many places that explain a result are written, for each.
 const MAX_RELATED: usize = 100;
 
 /// The schema of what is written.
@@ -52,7 +52,7 @@ pub fn render(out: &mut dyn Write, checked: &Checked<'_>) -> io::Result<()> {
     let (results, left_out) = results(checked);
     let mut failures = failures(checked);
     if left_out > 0 {
-        let text = format!("{left_out} more results are not told here");
+        let text = format!("{left_out} more results are not shown here");
         failures.push(notification(&text, Severity::Warning));
     }
     let top = ArtifactLocation {
@@ -203,7 +203,7 @@ fn described(rule: &Rule) -> String {
         .replace('\n', " ")
 }
 
-/// Makes a sentence of a meaning as it stands in the table.
+/// Makes a sentence of a meaning as the table has it.
 fn sentence(meaning: &str) -> String {
     let mut rest = meaning.chars();
     let first = rest.next().into_iter().flat_map(char::to_uppercase);
@@ -260,7 +260,7 @@ fn artifact(path: &str) -> ArtifactLocation {
             ..ArtifactLocation::default()
         };
     }
-    // A drive stands behind a slash, with its colon as it is.
+    // A drive is written behind a slash, with its colon unescaped.
     let uri = match path.split_once(":/") {
         Some((drive, rest)) if drive.len() == 1 => format!("file:///{drive}:/{}", encoded(rest)),
         _ => format!("file://{}", encoded(path)),
