@@ -11,7 +11,7 @@ use crate::addr::ProviderAddr;
 use crate::flavor::Flavor;
 use crate::lockfile::LockFile;
 use crate::requirement::{Refusal, Requirements};
-use crate::version::{Constraints, Version};
+use crate::version::{self, Constraints, Version};
 
 /// A provider that needs a version.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,9 +29,7 @@ pub struct Query {
 #[non_exhaustive]
 pub enum SelectError {
     /// The locked version is not allowed by the configuration any more.
-    #[error(
-        "the locked version {locked} of {provider} does not meet the constraints \"{constraints}\""
-    )]
+    #[error("the locked version {locked} of {provider} {}", conflict(.locked, .constraints))]
     LockedConflict {
         /// Which provider.
         provider: ProviderAddr,
@@ -51,7 +49,7 @@ pub enum SelectError {
         newest: Option<Version>,
     },
     /// No offered version is allowed.
-    #[error("no offered version of {provider} meets the constraints \"{constraints}\"")]
+    #[error("no offered version of {provider} {}", no_match(.constraints))]
     NoMatch {
         /// Which provider.
         provider: ProviderAddr,
@@ -68,6 +66,28 @@ pub enum SelectError {
         /// Why.
         refusal: Refusal,
     },
+}
+
+/// Says why constraints do not allow a locked version.
+fn conflict(locked: &Version, constraints: &Constraints) -> String {
+    match constraints.why_not(locked) {
+        Some(version::Refusal::PrereleaseNotNamed) => {
+            "is a pre-release, and no constraint names it exactly".to_owned()
+        }
+        Some(version::Refusal::Unspecified) => "can never be selected".to_owned(),
+        Some(version::Refusal::Term(_)) | None => {
+            format!("does not meet the constraints \"{constraints}\"")
+        }
+    }
+}
+
+/// Says why no version was found.
+fn no_match(constraints: &Constraints) -> String {
+    if constraints.is_empty() {
+        "is a release, and no constraint names a pre-release exactly".to_owned()
+    } else {
+        format!("meets the constraints \"{constraints}\"")
+    }
 }
 
 impl SelectError {
@@ -174,5 +194,51 @@ pub fn select(query: &Query, offered: &[Version]) -> Result<Version, Box<SelectE
             constraints: query.constraints.clone(),
             newest: newest(),
         })),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(constraints: &str, locked: Option<&str>, wanted: &str) {
+        let query = Query {
+            provider: ProviderAddr::parse("a/x", Flavor::Terraform1_16).expect("an address"),
+            constraints: Constraints::parse_lock(constraints).expect("constraints"),
+            locked: locked.map(|version| version.parse().expect("a version")),
+        };
+        let error = select(&query, &[]).expect_err("nothing is offered");
+        let wanted = wanted.replace("X", "registry.terraform.io/a/x");
+        assert_eq!(error.to_string(), wanted);
+    }
+
+    #[test]
+    fn an_error_names_what_keeps_a_version_out() {
+        check(
+            "",
+            Some("1.0.0-beta1"),
+            "the locked version 1.0.0-beta1 of X is a pre-release, and no constraint names it exactly",
+        );
+        check(
+            ">= 0.9.0",
+            Some("1.0.0-beta1"),
+            "the locked version 1.0.0-beta1 of X is a pre-release, and no constraint names it exactly",
+        );
+        check(
+            "> 1.0.0",
+            Some("1.0.0"),
+            "the locked version 1.0.0 of X does not meet the constraints \"> 1.0.0\"",
+        );
+        check(
+            "",
+            None,
+            "no offered version of X is a release, and no constraint names a pre-release exactly",
+        );
+        check(
+            "> 1.0.0",
+            None,
+            "no offered version of X meets the constraints \"> 1.0.0\"",
+        );
     }
 }

@@ -9,6 +9,7 @@ use crate::diag::{Diagnostic, Finding};
 use crate::lockfile::ProviderLock;
 use crate::requirement::{Refusal, Requirement, Requirements, StateSeen};
 use crate::resolve;
+use crate::version::Refusal as Refused;
 
 /// How many places beside the first one a finding shows.
 const MAX_RELATED: usize = 20;
@@ -124,28 +125,32 @@ fn outside<'a>(
     if failing.is_empty() && !requirements.constraints(provider).allows(version) {
         failing.extend(first);
     }
+    let all = requirements.constraints(provider);
+    let is_prerelease = all.why_not(version) == Some(Refused::PrereleaseNotNamed);
     failing.into_iter().map(move |place| {
+        let title = if is_prerelease {
+            format!("{provider} is locked at the pre-release {version}, which no constraint names")
+        } else {
+            format!("{provider} is locked at {version}, which a constraint does not allow")
+        };
         let wanted = if place.constraints.is_empty() {
-            "only releases are allowed here".to_owned()
+            "without an exact constraint only releases are allowed".to_owned()
         } else {
             format!("{} is required here{}", place.constraints, in_module(place))
         };
         Finding::about(
             provider,
-            Diagnostic::error(
-                "version-outside-constraint",
-                format!("{provider} is locked at {version}, which a constraint does not allow"),
-            )
-            .at(place.file, place.span, wanted)
-            .see(
-                subject.file,
-                subject.version(provider),
-                format!("locked at {version} here"),
-            )
-            .help(format!(
-                "change the constraint, or delete the entry and run `{}`",
-                subject.advice.lock
-            )),
+            Diagnostic::error("version-outside-constraint", title)
+                .at(place.file, place.span, wanted)
+                .see(
+                    subject.file,
+                    subject.version(provider),
+                    format!("locked at {version} here"),
+                )
+                .help(format!(
+                    "change the constraint, or delete the entry and run `{}`",
+                    subject.advice.lock
+                )),
         )
     })
 }

@@ -37,6 +37,7 @@ mod unseen;
 mod upstream;
 mod verify;
 mod verify_corpus;
+mod verify_rules;
 mod why;
 
 use crate::lab::{Lab, Outcome};
