@@ -2,8 +2,8 @@
 //!
 //! A registry hands over a checksum document, its signature, and the keys that may have made it
 //! (`package::Evidence`). This room checks them as the program of the flavor does (rules 1
-//! to 4). Everything is a value, the time included; whether the zip has the hash is for the caller that holds
-//! its bytes.
+//! to 4). Everything is a value, the time included; whether the zip has the hash is for the caller that
+//! holds its bytes.
 //!
 //! The mathematics are those of the crate `pgp`, which leaves the rest to us: which packets count,
 //! which keys are bound to whom, what has expired. These rules are those of the library that both
@@ -162,7 +162,8 @@ pub fn disagreement(one: &[u8], other: &[u8]) -> Option<String> {
     sums::disagreement(one, other)
 }
 
-/// Returns the names of the files that a checksum document lists; whether it is genuine is not checked.
+/// Returns the names of the files that a checksum document lists; whether it is genuine is not
+/// checked.
 pub fn listed_names(document: &[u8]) -> impl Iterator<Item = &str> {
     sums::names(document)
 }

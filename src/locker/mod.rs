@@ -39,8 +39,9 @@ pub use self::request::{FlavorSource, RootRequest, Settings};
 /// once. What comes out for a root is the same as if it were alone.
 ///
 /// Entries that nothing requires are dropped. Where not everything that may require them could be
-/// seen, they are kept with their version, and their hashes are completed if the source has them. Of the entries that OpenTofu reads as its own only required ones are
-/// added: an entry without hashes would be trusted on first use (`lockfile` rules 5.2).
+/// seen, they are kept with their version, and their hashes are completed if the source has them. Of
+/// the entries that OpenTofu reads as its own only required ones are added: an entry without hashes
+/// would be trusted on first use (`lockfile` rules 5.2).
 ///
 /// # Errors
 /// For each root everything that went wrong, stage by stage, sorted by provider and platform within

@@ -89,7 +89,8 @@ pub(super) fn discover(
     service_url(&services(&answer)?, &answer.url)
 }
 
-/// Reads a document. A value that is no text becomes `None`: rules 1.7 distinguish it from one that is missing.
+/// Reads a document. A value that is no text becomes `None`: rules 1.7 distinguish it from one that is
+/// missing.
 fn services(answer: &Answer) -> Result<BTreeMap<String, Option<String>>, DiscoveryError> {
     let no_document = |reason: String| DiscoveryError::NoDocument {
         url: answer.url.clone(),

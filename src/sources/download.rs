@@ -89,7 +89,7 @@ pub fn download(
             Ok(()) => {
                 let digest = partial.sha.clone().finish();
                 // Servers behind one name may hold different files, or change theirs between two pieces.
-                // One download in a single piece distinguishes that from a package that is really another one.
+                // One download in a single piece shows whether the package is really another one.
                 let wrong = expected.is_some_and(|expected| *expected != digest);
                 if wrong && partial.in_pieces && !started_over {
                     partial.restart(disk, url)?;

@@ -223,7 +223,7 @@ impl Net<'_> {
             cause,
         };
         let mut body = Vec::new();
-        // One byte more than the limit distinguishes a document that is too long from one that just fits.
+        // One byte more than the limit shows whether a document is too long or just fits.
         let read = (&mut response.body).take(ask.limit + 1);
         if let Err(error) = { read }.read_to_end(&mut body) {
             let cause = within(http_error(&error), Some(ask.timeout));

@@ -192,7 +192,8 @@ pub(in crate::cli) fn unproven(
     flavor: Flavor,
 ) -> String {
     if matches!(error, AuthError::NoKeys) {
-        // Of any other host OpenTofu refuses such a release as Terraform does (`authenticate` rules 4.1).
+        // From other hosts OpenTofu refuses such a release, as Terraform does (`authenticate` rules
+        // 4.1).
         let is_own = provider.hostname().unicode() == flavor.default_host();
         return if flavor.is_opentofu() && is_own {
             "nothing was written or downloaded; OpenTofu accepts unsigned packages of its own \
