@@ -298,6 +298,19 @@ pub(super) struct Platforms {
 }
 
 impl Roots {
+    /// Returns whether none was typed, and none is to be found.
+    pub(super) fn are_default(&self) -> bool {
+        self.roots.is_empty() && !self.recursive
+    }
+
+    /// Returns the same with other directories.
+    pub(super) fn with(&self, roots: Vec<PathBuf>) -> Self {
+        Self {
+            roots,
+            recursive: self.recursive,
+        }
+    }
+
     /// Returns these roots with one more before them.
     pub(super) fn after(&self, first: &str) -> Self {
         let mut roots = self.clone();

@@ -1,7 +1,7 @@
 //! Which commits changed lock files.
 
-use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
 use super::changes::{Change, Status, TreeEntry, change};
 use super::error::GitError;
@@ -64,6 +64,28 @@ pub fn follow(commits: &[Commit], path: PathBuf) -> Vec<FileCommit<'_>> {
     picked
 }
 
+/// Sorts the changes of all lock files by the file that they belong to today, whatever its name was before;
+/// the files are ordered by path, and the commits of each are as they are given, the newest first.
+#[must_use]
+pub fn files(commits: &[Commit]) -> BTreeMap<PathBuf, Vec<FileCommit<'_>>> {
+    let mut files: BTreeMap<PathBuf, Vec<FileCommit<'_>>> = BTreeMap::new();
+    // The name today of the file that had a path at the commit at hand.
+    let mut today: BTreeMap<&Path, PathBuf> = BTreeMap::new();
+    for commit in commits {
+        for change in &commit.changes {
+            let path = change.change.path();
+            let file = today.entry(path).or_insert_with(|| path.to_owned());
+            let file = file.clone();
+            if let (Status::Renamed, Some(old)) = (change.change.status, &change.change.old) {
+                today.insert(&old.path, file.clone());
+            }
+            let own = files.entry(file).or_default();
+            own.push(FileCommit { commit, change });
+        }
+    }
+    files
+}
+
 impl Repository<'_> {
     /// Lists the commits that changed lock files, as `git log` orders them: the newest first.
     ///
@@ -100,7 +122,7 @@ fn parse(said: &[u8]) -> Option<Vec<Commit>> {
     let mut fields = said.split(|byte| *byte == 0);
     let mut commits: Vec<Commit> = Vec::new();
     while let Some(field) = fields.next() {
-        // Between a header and its changes stands an empty line.
+        // Between a header and its changes is an empty line.
         let field = field.strip_prefix(b"\n").unwrap_or(field);
         if let Some(id) = field.strip_prefix(b"commit ") {
             let mut text = || Some(String::from_utf8_lossy(fields.next()?).into_owned());

@@ -3,7 +3,7 @@
 //! Only [`Wiring`] writes. Nothing here makes network requests, or runs what a repository or its
 //! configuration names: no pager, no external diff, no text conversion, no file system monitor, no
 //! fetching of objects that a partial clone lacks. Revisions are resolved to object names first, so
-//! that no text from outside ever stands where git looks for an option.
+//! that no text from outside is ever in a place where git looks for an option.
 //!
 //! ```no_run
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -39,7 +39,7 @@ pub use driver::{
     WiringPlan, effective_settings,
 };
 pub use error::GitError;
-pub use history::{Commit, CommittedChange, FileCommit, follow};
+pub use history::{Commit, CommittedChange, FileCommit, files, follow};
 pub use objects::{Content, ObjectId};
 pub use repository::{Repository, Scope};
 pub use revision::{Revision, RevisionKind, Side};

@@ -7,6 +7,9 @@ use clap::Args;
 use crate::cli::args::{Roots, examples};
 
 /// Show the history of providers in the lock files of a git repository
+///
+/// Without a ROOT every lock file of the repository is listed. A ROOT may be one that was removed, and the
+/// repository may be bare.
 #[derive(Clone, Debug, Args)]
 #[command(before_help = examples(&[
     ("lockctl log", "all providers"),

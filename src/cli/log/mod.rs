@@ -1,35 +1,34 @@
-//! `lockctl log`: the history of providers in a lock file.
+//! `lockctl log`: the history of providers in lock files.
 
 mod args;
 mod text;
+mod versions;
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 
 use crate::cli::args::Common;
 use crate::cli::session::root::Root;
-use crate::cli::session::roots;
+use crate::cli::session::roots::{self, RootResults};
 use crate::cli::{Command, Look, Stderr, World, advice};
-use crate::diag::{Texts, has_errors};
+use crate::diag::Texts;
+use crate::flavor::{Flavor, Program};
 use crate::git::{
-    self, Commit, CommittedChange, Content, FileCommit, GitError, ObjectId, Repository, TreeEntry,
+    self, Commit, CommittedChange, FileCommit, GitError, ObjectId, Repository, TreeEntry,
 };
-use crate::lockfile::{self, LockFile};
+use crate::lockfile;
 use crate::report::json::{PastChange, Provider, Side};
+use crate::report::reading::{self, RootsText};
 use crate::report::{Block, CommandResult, Failure, RootResult};
 use crate::review::{self, HistoryChange, HistoryFilter, HistoryStep, ProviderSide};
+use crate::workspace::flavor_of;
 use crate::world::{FileKind, Replaced};
 pub(in crate::cli) use args::Log;
-
-/// How many versions of a lock file are held as text at once.
-const BATCH: usize = 256;
+use versions::Contents;
 
 /// What is said of a clone that has the newest commits only.
 const SHALLOW: &str = "the clone is shallow: its oldest commit seems to add all that it has \
-     (`git fetch --unshallow` brings the others)";
-
-/// Every version of the lock file that could be read.
-type Versions = BTreeMap<ObjectId, LockFile>;
+     (`git fetch --unshallow` fetches the others)";
 
 impl Command for Log {
     fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
@@ -39,54 +38,272 @@ impl Command for Log {
     fn root_text(&self, root: &RootResult, look: Look) -> Vec<Block> {
         text::of_root(root, look)
     }
+
+    /// Several lock files have one history, with a column for the root.
+    fn text(&self, result: &CommandResult, look: Look) -> Vec<Block> {
+        if result.roots().len() > 1 {
+            return text::of_roots(result.roots(), look);
+        }
+        let text = RootsText {
+            root: &|root| self.root_text(root, look),
+            heading: self.heading(),
+            total: self.total(),
+        };
+        reading::roots(result, text, look.verbose)
+    }
 }
 
 fn run(common: &Common, args: &Log, world: World<'_>) -> CommandResult {
-    let (provider, roots) = args.provider_and_roots();
-    let all = roots::each(common, &roots, world, |root, texts, result| {
-        let filter = filter(provider, root)?;
+    let (typed, roots) = args.provider_and_roots();
+    let log = History {
+        common,
+        world,
+        provider: typed,
+    };
+    if roots.are_default() {
+        return log.of_repository();
+    }
+    // What is not on disk may be in the history: the root was removed, or the repository is bare.
+    let (there, removed): (Vec<PathBuf>, Vec<PathBuf>) = roots
+        .paths()
+        .into_iter()
+        .partition(|path| roots.recursive || log.is_directory(path));
+    let mut all = if there.is_empty() {
+        RootResults::default()
+    } else {
+        roots::each(common, &roots.with(there), world, |root, texts, result| {
+            log.of_root(root, texts, result)?;
+            Ok(Replaced::Done)
+        })
+    };
+    for path in removed {
+        let mut result = RootResult::new(common.below(&path).display().to_string());
+        if let Err(failure) = log.of_removed(&path, &mut all.texts, &mut result) {
+            result.fail(failure);
+        }
+        all.results.push(result);
+    }
+    all.into_result("log")
+}
+
+/// How many commits are newer than each.
+type Order<'a> = BTreeMap<&'a ObjectId, usize>;
+
+fn order(commits: &[Commit]) -> Order<'_> {
+    let ids = commits.iter().enumerate();
+    ids.map(|(newer, commit)| (&commit.id, newer)).collect()
+}
+
+/// What all histories of a run share.
+struct History<'a> {
+    common: &'a Common,
+    world: World<'a>,
+    /// Which provider was typed.
+    provider: Option<&'a str>,
+}
+
+impl<'a> History<'a> {
+    fn is_directory(&self, path: &Path) -> bool {
+        let kind = self.world.disk.kind(&self.common.below(path));
+        kind.is_ok_and(|kind| kind == FileKind::Directory)
+            && Repository::find(self.world.run, &self.common.below(path))
+                .map_or(true, |repository| repository.top().is_some())
+    }
+
+    /// Finds the repository that a directory is in, with the commits that changed its lock files.
+    fn commits(&self, dir: &Path) -> Result<(Repository<'a>, Vec<Commit>), Failure> {
         let failure = |error: GitError| advice::git::failure(&error);
-        let repository = Repository::find(world.run, &root.dir).map_err(failure)?;
+        let repository = Repository::find(self.world.run, dir).map_err(failure)?;
         let head = repository.revision("HEAD").map_err(failure)?;
         let commits = repository.history(&head).map_err(failure)?;
-        let commits = git::follow(&commits, repository.prefix().join(lockfile::FILE_NAME));
-        let versions = Reading {
-            root,
+        Ok((repository, commits))
+    }
+
+    /// Lists the history of every lock file in the repository.
+    fn of_repository(&self) -> CommandResult {
+        let dir = self.common.below(Path::new("."));
+        let mut texts = Texts::default();
+        let mut results = Vec::new();
+        let listed = self.commits(&dir).and_then(|(repository, commits)| {
+            let order = order(&commits);
+            let files = git::files(&commits);
+            let all: Vec<FileCommit<'_>> = files.values().flatten().copied().collect();
+            let contents = Contents::read(&repository, &all);
+            let contents = contents.map_err(|error| advice::git::failure(&error))?;
+            for (path, own) in &files {
+                let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());
+                let dir = dir.unwrap_or(Path::new("."));
+                let mut result = RootResult::new(dir.display().to_string());
+                let flavor = self.flavor(own, &contents, dir);
+                let listed = self.list(own, &order, &contents, flavor, &mut texts, &mut result);
+                if let Err(failure) = listed {
+                    result.fail(failure);
+                }
+                results.push(result);
+            }
+            if results.is_empty() {
+                let mut result = RootResult::new(".");
+                result.flavor = Some(Flavor::newest(Program::Terraform));
+                results.push(result);
+            }
+            self.remark(&repository, &mut results);
+            Ok(())
+        });
+        match listed {
+            Ok(()) => CommandResult::of_roots("log", results, texts),
+            Err(failure) => CommandResult::failed("log", [failure]),
+        }
+    }
+
+    /// Lists the history of the lock file in a root.
+    fn of_root(
+        &self,
+        root: &Root,
+        texts: &mut Texts,
+        result: &mut RootResult,
+    ) -> Result<(), Failure> {
+        let (repository, commits) = self.commits(&root.dir)?;
+        let own = git::follow(&commits, repository.prefix().join(lockfile::FILE_NAME));
+        let contents = Contents::read(&repository, &own);
+        let contents = contents.map_err(|error| advice::git::failure(&error))?;
+        self.list(
+            &own,
+            &order(&commits),
+            &contents,
+            root.flavor,
             texts,
             result,
+        )?;
+        self.remark(&repository, std::slice::from_mut(result));
+        Ok(())
+    }
+
+    /// Lists the history of the lock file in a directory that is not on disk.
+    fn of_removed(
+        &self,
+        typed: &Path,
+        texts: &mut Texts,
+        result: &mut RootResult,
+    ) -> Result<(), Failure> {
+        let path = self.common.below(typed);
+        let above = path.ancestors().skip(1).find(|dir| {
+            let dir = if dir.as_os_str().is_empty() {
+                Path::new(".")
+            } else {
+                dir
+            };
+            self.world.disk.kind(dir).is_ok()
+        });
+        let above = above.unwrap_or(Path::new(""));
+        let rest = path.strip_prefix(above).unwrap_or(&path);
+        let above = if above.as_os_str().is_empty() {
+            self.common.below(Path::new("."))
+        } else {
+            above.to_owned()
+        };
+        let (repository, commits) = self.commits(&above)?;
+        let dir = plain(&repository.prefix().join(rest));
+        let own = git::follow(&commits, dir.join(lockfile::FILE_NAME));
+        if own.is_empty() {
+            return Err(Failure {
+                title: format!(
+                    "{} is not there, and no commit has a lock file in it",
+                    path.display()
+                ),
+                help: Some(
+                    "`lockctl log` without a root lists every lock file of the repository"
+                        .to_owned(),
+                ),
+                ..Failure::default()
+            });
         }
-        .all(&repository, &commits);
-        let versions = versions.map_err(failure)?;
-        let steps: Vec<_> = commits.iter().filter_map(step).collect();
+        let contents = Contents::read(&repository, &own);
+        let contents = contents.map_err(|error| advice::git::failure(&error))?;
+        let flavor = self.flavor(&own, &contents, &dir);
+        self.list(&own, &order(&commits), &contents, flavor, texts, result)?;
+        self.remark(&repository, std::slice::from_mut(result));
+        Ok(())
+    }
+
+    /// Decides about the flavor of a lock file by its newest version.
+    fn flavor(&self, own: &[FileCommit<'_>], contents: &Contents, dir: &Path) -> Flavor {
+        let sides = own.iter().flat_map(|one| {
+            let change = &one.change.change;
+            [&change.new, &change.old].into_iter().flatten()
+        });
+        let mut blobs = sides.filter_map(|entry| entry.blob.as_ref());
+        let newest = blobs.find_map(|blob| contents.bytes(blob));
+        flavor_of(self.common.flavor, self.world.disk, dir, newest)
+    }
+
+    /// Adds what each commit changed to the result of a root.
+    fn list(
+        &self,
+        own: &[FileCommit<'_>],
+        order: &Order<'_>,
+        contents: &Contents,
+        flavor: Flavor,
+        texts: &mut Texts,
+        result: &mut RootResult,
+    ) -> Result<(), Failure> {
+        result.flavor = Some(flavor);
+        let filter = filter(self.provider, flavor)?;
+        let versions = contents.versions(own, flavor, texts, result);
+        let steps: Vec<_> = own.iter().filter_map(step).collect();
         let (commits, steps): (Vec<&FileCommit<'_>>, Vec<_>) = steps.into_iter().unzip();
         let changes = review::history(&steps, &versions, &filter);
         let changes = changes.into_iter().map(|found| {
             let FileCommit { commit, change } = commits[found.step];
-            Provider::Changed(Box::new(row(commit, change.change.path(), &found)))
+            let newer = order.get(&commit.id).copied().unwrap_or_default();
+            let row = row(commit, newer, change.change.path(), &found);
+            Provider::Changed(Box::new(row))
         });
         result.providers = changes.collect();
+        Ok(())
+    }
+
+    /// Adds what is worth knowing about the repository, and about what was typed, to the first result.
+    fn remark(&self, repository: &Repository<'_>, results: &mut [RootResult]) {
+        let is_empty = results.iter().all(|one| one.providers.is_empty());
+        let Some(result) = results.first_mut() else {
+            return;
+        };
         if repository.is_shallow() {
             result.remark(SHALLOW);
         }
-        if let (true, Some(typed)) = (result.providers.is_empty(), provider) {
-            let path = common.below(Path::new(typed));
-            if world.disk.kind(&path).is_ok() {
-                result.remark(format!(
-                    "{typed} counts as a provider; write ./{typed} for the directory"
-                ));
-            }
+        if let (true, Some(typed)) = (is_empty, self.provider)
+            && self
+                .world
+                .disk
+                .kind(&self.common.below(Path::new(typed)))
+                .is_ok()
+        {
+            result.remark(format!(
+                "{typed} counts as a provider; write ./{typed} for the directory"
+            ));
         }
-        Ok(Replaced::Done)
-    });
-    all.into_result("log")
+    }
+}
+
+/// Returns a path without `.` and `..`, as it is from the top of the repository.
+fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => drop(plain.pop()),
+            Component::Normal(name) => plain.push(name),
+            Component::CurDir | Component::RootDir | Component::Prefix(_) => {}
+        }
+    }
+    plain
 }
 
 /// Reads which providers were asked for.
-fn filter(typed: Option<&str>, root: &Root) -> Result<HistoryFilter, Failure> {
+fn filter(typed: Option<&str>, flavor: Flavor) -> Result<HistoryFilter, Failure> {
     let Some(typed) = typed else {
         return Ok(HistoryFilter::All);
     };
-    HistoryFilter::parse(typed, root.flavor).map_err(|error| {
+    HistoryFilter::parse(typed, flavor).map_err(|error| {
         Failure::from_error(&error).help("write NAMESPACE/TYPE or HOST/NAMESPACE/TYPE")
     })
 }
@@ -106,7 +323,7 @@ fn step<'c>(commit: &'c FileCommit<'c>) -> Option<(&'c FileCommit<'c>, HistorySt
 }
 
 /// Makes the row of a change.
-fn row(commit: &Commit, path: &Path, found: &HistoryChange) -> PastChange {
+fn row(commit: &Commit, newer_commits: usize, path: &Path, found: &HistoryChange) -> PastChange {
     let HistoryChange {
         change, explained, ..
     } = found;
@@ -129,81 +346,6 @@ fn row(commit: &Commit, path: &Path, found: &HistoryChange) -> PastChange {
         old: change.before().map(side),
         new: change.now().map(side),
         step: change.upgrade(),
-    }
-}
-
-/// What it takes to read lock files of the past.
-struct Reading<'r> {
-    root: &'r Root,
-    texts: &'r mut Texts,
-    result: &'r mut RootResult,
-}
-
-impl Reading<'_> {
-    /// Reads every version of the file; those that cannot be read are reported, and left out.
-    fn all(
-        mut self,
-        repository: &Repository<'_>,
-        commits: &[FileCommit<'_>],
-    ) -> Result<Versions, GitError> {
-        let mut wanted: BTreeMap<&ObjectId, String> = BTreeMap::new();
-        for FileCommit {
-            commit,
-            change: step,
-        } in commits
-        {
-            let sides = [&step.change.new, &step.change.old];
-            for entry in sides.into_iter().flatten() {
-                let Some(blob) = &entry.blob else { continue };
-                let name = format!("{}:{}", commit.id.short(), entry.path.display());
-                if entry.kind == FileKind::File {
-                    // The oldest commit that has it is where it came from.
-                    wanted.insert(blob, name);
-                } else {
-                    self.result
-                        .remark(format!("{name} is no file, so it is passed over"));
-                }
-            }
-            for blob in step.others.iter().flatten() {
-                wanted.entry(blob).or_default();
-            }
-        }
-        let mut versions = Versions::new();
-        let wanted: Vec<(&ObjectId, String)> = wanted.into_iter().collect();
-        for batch in wanted.chunks(BATCH) {
-            let blobs: Vec<ObjectId> = batch.iter().map(|(blob, _)| (*blob).clone()).collect();
-            let contents = repository.read(&blobs, lockfile::MAX_BYTES)?;
-            for ((blob, name), content) in batch.iter().zip(contents) {
-                if let Some(lock) = self.one(name, content) {
-                    versions.insert((*blob).clone(), lock);
-                }
-            }
-        }
-        Ok(versions)
-    }
-
-    fn one(&mut self, name: &str, content: Content) -> Option<LockFile> {
-        let why = match content {
-            Content::Bytes(bytes) => {
-                let file = Texts::default().add("", Vec::new());
-                let (document, found) = lockfile::parse(file, &bytes, self.root.flavor);
-                if !has_errors(&found) {
-                    return Some(document.lock);
-                }
-                let title = found
-                    .iter()
-                    .find(|one| has_errors(std::slice::from_ref(*one)));
-                let title = title.map(|one| one.title.clone()).unwrap_or_default();
-                let file = self.texts.add(name.to_owned(), bytes.clone());
-                let (_, found) = lockfile::parse(file, &bytes, self.root.flavor);
-                self.result.aside(&found);
-                title
-            }
-            Content::TooLarge { bytes } => format!("it has {bytes} bytes"),
-            Content::Missing => "the repository does not hold it".to_owned(),
-        };
-        self.result
-            .warn(format!("{name} cannot be read and is passed over: {why}"));
-        None
+        newer_commits,
     }
 }

@@ -5,41 +5,97 @@ use std::collections::BTreeSet;
 use crate::addr::ProviderAddr;
 use crate::cli::Look;
 use crate::diag::counted;
-use crate::flavor::Flavor;
+use crate::flavor::{Flavor, Program};
 use crate::report::json::{PastChange, Provider, Side, Status};
 use crate::report::{Block, RootResult, Tone};
 use crate::review::Risk;
 
-/// The heads of the columns.
-const TITLES: [&str; 7] = [
-    "", "DATE", "COMMIT", "AUTHOR", "PROVIDER", "VERSION", "CHANGE",
+/// The titles of the columns; that of the root only where there are several.
+const TITLES: [&str; 8] = [
+    "", "DATE", "COMMIT", "AUTHOR", "ROOT", "PROVIDER", "VERSION", "CHANGE",
 ];
 
+/// The column of the root.
+const ROOT: usize = 4;
+
+/// A change of a lock file in the past.
+struct Line<'r> {
+    root: &'r str,
+    flavor: Flavor,
+    change: &'r PastChange,
+}
+
+/// Lists the changes of one lock file.
 pub(super) fn of_root(root: &RootResult, look: Look) -> Vec<Block> {
-    let Some(flavor) = root.flavor.filter(|_| root.status != Status::Failed) else {
+    if root.status == Status::Failed {
         return Vec::new();
-    };
+    }
+    let lines: Vec<Line<'_>> = lines(root).collect();
+    blocks(&lines, Columns::OfOneRoot, look)
+}
+
+/// Lists the changes of several lock files together, the newest first.
+pub(super) fn of_roots(roots: &[RootResult], look: Look) -> Vec<Block> {
+    let mut lines: Vec<Line<'_>> = roots.iter().flat_map(lines).collect();
+    lines.sort_by_key(|line| line.change.newer_commits);
+    blocks(&lines, Columns::OfRoots, look)
+}
+
+fn lines(root: &RootResult) -> impl Iterator<Item = Line<'_>> {
     let changes = root.providers.iter().filter_map(|one| match one {
         Provider::Changed(one) => Some(&**one),
         _ => None,
     });
-    let changes: Vec<&PastChange> = changes.collect();
-    let mut blocks = Vec::new();
-    if !changes.is_empty() {
-        let titles = TITLES.map(str::to_owned).to_vec();
-        let rows = changes.iter().map(|one| row(one, flavor));
-        blocks.push(Block::Table(std::iter::once(titles).chain(rows).collect()));
+    let flavor = root.flavor.unwrap_or(Flavor::newest(Program::Terraform));
+    changes.map(move |change| Line {
+        root: &root.path,
+        flavor,
+        change,
+    })
+}
+
+/// Which columns a table has.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Columns {
+    OfOneRoot,
+    OfRoots,
+}
+
+impl Columns {
+    fn of(self, mut cells: Vec<String>) -> Vec<String> {
+        if self == Self::OfOneRoot {
+            cells.remove(ROOT);
+        }
+        cells
     }
-    let is_alarming = |one: &&&PastChange| one.risk >= Risk::Warning;
-    let lines = changes
-        .iter()
-        .filter(|one| look.verbose || is_alarming(one));
-    let lines = lines.map(|one| {
-        let (commit, addr) = (one.commit.short(), one.provider.short(flavor));
-        format!("{:<2}  {commit} {addr}: {}", mark(one.risk), one.cause)
+}
+
+fn blocks(all: &[Line<'_>], columns: Columns, look: Look) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    if !all.is_empty() {
+        let titles = TITLES.map(str::to_owned).to_vec();
+        let rows = std::iter::once(titles).chain(all.iter().map(row));
+        blocks.push(Block::Table(rows.map(|cells| columns.of(cells)).collect()));
+    }
+    let is_alarming = |line: &&Line<'_>| line.change.risk >= Risk::Warning;
+    let shown = all.iter().filter(|line| look.verbose || is_alarming(line));
+    let causes = shown.map(|line| {
+        let Line {
+            root,
+            flavor,
+            change,
+        } = line;
+        let (commit, addr) = (change.commit.short(), change.provider.short(*flavor));
+        let place = match columns {
+            Columns::OfOneRoot => String::new(),
+            Columns::OfRoots => format!(" {root}"),
+        };
+        let mark = mark(change.risk);
+        format!("{mark:<2}  {commit}{place} {addr}: {}", change.cause)
     });
-    blocks.push(Block::Lines(lines.collect()));
-    let alarms = changes.iter().filter(is_alarming).count();
+    blocks.push(Block::Lines(causes.collect()));
+    let alarms = all.iter().filter(is_alarming).count();
+    let changes: Vec<&PastChange> = all.iter().map(|line| line.change).collect();
     let tone = match changes.iter().map(|one| one.risk).max() {
         Some(Risk::Danger) => Tone::Bad,
         Some(Risk::Warning) => Tone::Warning,
@@ -51,7 +107,7 @@ pub(super) fn of_root(root: &RootResult, look: Look) -> Vec<Block> {
 
 fn verdict(changes: &[&PastChange], alarms: usize) -> String {
     if changes.is_empty() {
-        return "no commit changed what is asked for".to_owned();
+        return "no commit has a matching change".to_owned();
     }
     let providers: BTreeSet<&ProviderAddr> = changes.iter().map(|one| &one.provider).collect();
     let commits: BTreeSet<_> = changes.iter().map(|one| &one.commit).collect();
@@ -67,7 +123,8 @@ fn verdict(changes: &[&PastChange], alarms: usize) -> String {
     )
 }
 
-fn row(one: &PastChange, flavor: Flavor) -> Vec<String> {
+fn row(line: &Line<'_>) -> Vec<String> {
+    let one = line.change;
     let day = one.date.split('T').next().unwrap_or_default();
     let kinds: Vec<&str> = one.kinds.iter().map(|kind| kind.name()).collect();
     vec![
@@ -75,7 +132,8 @@ fn row(one: &PastChange, flavor: Flavor) -> Vec<String> {
         day.to_owned(),
         one.commit.short().to_owned(),
         one.author.clone(),
-        one.provider.short(flavor),
+        line.root.to_owned(),
+        one.provider.short(line.flavor),
         versions(one),
         kinds.join(", "),
     ]

@@ -65,6 +65,9 @@ pub struct PastChange {
     /// How far an upgrade goes; only of upgrades.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step: Option<Upgrade>,
+    /// How many commits of the history are newer: the order of changes in several lock files.
+    #[serde(skip)]
+    pub newer_commits: usize,
 }
 
 /// One version of an entry.

@@ -32,7 +32,7 @@ fn history() -> Option<Repo> {
 }
 
 /// Runs the program itself in a directory of a repository.
-fn below(repo: &Repo, dir: &str, args: &[&str]) -> (Option<i32>, String) {
+pub(super) fn below(repo: &Repo, dir: &str, args: &[&str]) -> (Option<i32>, String) {
     let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_lockctl"));
     let output = program.args(args).current_dir(repo.lab.path(dir)).output();
     let output = output.unwrap();

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use snapbox::{assert_data_eq, str};
 
+use super::diff_git::below;
 use super::{LOCK, assert_exit};
 use crate::lab::Lab;
 use crate::repo::Repo;
@@ -95,7 +96,7 @@ fn the_history_follows_renames_and_marks_alarms() {
     assert_data_eq!(
         named(&repo, &outcome.stderr),
         str![[r#"
-warning: @break    :live/.terraform.lock.hcl cannot be read and is passed over: Unclosed configuration block
+warning: @break    :live/.terraform.lock.hcl could not be read and is skipped: Unclosed configuration block
 
 "#]]
     );
@@ -113,11 +114,11 @@ warning: @break    :live/.terraform.lock.hcl cannot be read and is passed over: 
     assert_eq!(typed.stdout, of_null.stdout);
     let nothing = repo.run(&["log", "hashicorp/nul", "live"]);
     assert_exit(&nothing, 0);
-    assert_eq!(nothing.stdout, "no commit changed what is asked for\n");
+    assert_eq!(nothing.stdout, "no commit has a matching change\n");
 }
 
 #[test]
-fn json_tells_every_change() {
+fn json_has_every_change() {
     let Some(repo) = eventful() else { return };
     let outcome = repo.run(&["log", "hashicorp/aws", "live", "--format", "json"]);
     assert_exit(&outcome, 0);
@@ -132,12 +133,12 @@ fn json_tells_every_change() {
     );
     assert_ne!(root["findings"], json!([]));
     let changes = root["providers"].as_array().unwrap();
-    let told = changes
+    let shown = changes
         .iter()
         .map(|one| (&one["kinds"], &one["risk"], &one["path"]));
     let live = format!("live/{LOCK}");
     assert_eq!(
-        json!(told.collect::<Vec<_>>()),
+        json!(shown.collect::<Vec<_>>()),
         json!([
             [["removed"], "routine", live],
             [["hashes-replaced"], "danger", live],
@@ -153,7 +154,7 @@ fn json_tells_every_change() {
 }
 
 #[test]
-fn a_merge_is_told_only_for_what_no_parent_has() {
+fn a_merge_is_listed_only_for_what_no_parent_has() {
     let Some(repo) = Repo::new() else { return };
     let base = entry("hashicorp/null", "3.2.0", "");
     let (a, b) = (entry("a/a", "1.0.0", ""), entry("b/b", "1.0.0", ""));
@@ -201,14 +202,14 @@ error: . is in no git repository
         outcome.stderr,
         str![[r#"
 error: "HEAD" names no commit of this repository
-  help: `git log` and `git branch` list what there is
+  help: `git log` and `git branch` list the names that exist
 
 "#]]
     );
     repo.commit("nothing");
     let outcome = repo.run(&["log"]);
     assert_exit(&outcome, 0);
-    assert_eq!(outcome.stdout, "no commit changed what is asked for\n");
+    assert_eq!(outcome.stdout, "no commit has a matching change\n");
 }
 
 #[test]
@@ -224,8 +225,96 @@ fn a_shallow_clone_says_that_it_is_one() {
         "{}",
         outcome.stderr
     );
-    let whole = repo.run(&["log"]);
+    let whole = repo.run(&["log", "./live"]);
     assert!(!whole.stderr.contains("shallow"), "{}", whole.stderr);
+}
+
+/// Two roots, of which one was removed.
+fn two_roots() -> Option<Repo> {
+    let repo = Repo::new()?;
+    let null = |version| entry("hashicorp/null", version, "");
+    let (a, b) = (format!("a/{LOCK}"), format!("b/{LOCK}"));
+    repo.write(&a, null("3.2.0"))
+        .write(&b, null("3.1.0"))
+        .write("a/main.tf", "");
+    by(&repo, "Ann", "first");
+    repo.write(&b, null("3.2.0"));
+    by(&repo, "Bob", "second");
+    repo.write(&a, null("3.2.1"));
+    by(&repo, "Ann", "third");
+    repo.git(&["rm", "--quiet", "-r", "b"]);
+    by(&repo, "Bob", "removed");
+    Some(repo)
+}
+
+#[test]
+fn without_a_root_every_lock_file_is_listed() {
+    let Some(repo) = two_roots() else { return };
+    let outcome = repo.run(&["log"]);
+    assert_exit(&outcome, 0);
+    assert_data_eq!(
+        named(&repo, &outcome.stdout),
+        str![[r#"
+   DATE        COMMIT      AUTHOR  ROOT  PROVIDER        VERSION        CHANGE
+   2024-05-06  @removed    Bob     b     hashicorp/null  3.2.0 → -      removed
+   2024-05-06  @third      Ann     a     hashicorp/null  3.2.0 → 3.2.1  upgraded
+   2024-05-06  @second     Bob     b     hashicorp/null  3.1.0 → 3.2.0  upgraded
+   2024-05-06  @first      Ann     a     hashicorp/null  3.2.0          added
+   2024-05-06  @first      Ann     b     hashicorp/null  3.1.0          added
+5 changes of 1 provider in 4 commits, nothing alarming
+
+"#]]
+    );
+    assert_eq!(below(&repo, "a", &["log"]).1, outcome.stdout);
+    let json = repo.run(&["log", "null", "--format", "json"]);
+    let said: Value = serde_json::from_str(&json.stdout).unwrap();
+    let roots = said["roots"].as_array().unwrap().iter();
+    let counts = roots.map(|root| (&root["path"], root["providers"].as_array().unwrap().len()));
+    assert_eq!(
+        json!(counts.collect::<Vec<_>>()),
+        json!([["a", 2], ["b", 3]])
+    );
+}
+
+#[test]
+fn removed_roots_and_bare_repositories_have_a_history() {
+    let Some(repo) = two_roots() else { return };
+    let removed = repo.run(&["log", "./b"]);
+    assert_exit(&removed, 0);
+    assert_data_eq!(
+        named(&repo, &removed.stdout),
+        str![[r#"
+   DATE        COMMIT      AUTHOR  PROVIDER        VERSION        CHANGE
+   2024-05-06  @removed    Bob     hashicorp/null  3.2.0 → -      removed
+   2024-05-06  @second     Bob     hashicorp/null  3.1.0 → 3.2.0  upgraded
+   2024-05-06  @first      Ann     hashicorp/null  3.1.0          added
+3 changes of 1 provider in 3 commits, nothing alarming
+
+"#]]
+    );
+    repo.bare("bare.git");
+    for args in [
+        &["log", "./b"] as &[&str],
+        &["log", "null", "b"],
+        &["log", &format!("./b/{LOCK}")],
+    ] {
+        let (code, said) = below(&repo, "bare.git", args);
+        assert_eq!((code, &said), (Some(0), &removed.stdout), "{args:?}");
+    }
+    let (_, there) = below(&repo, "bare.git", &["log", "./a"]);
+    assert_eq!(there, repo.run(&["log", "./a"]).stdout);
+    let (_, whole) = below(&repo, "bare.git", &["log"]);
+    assert_eq!(whole, repo.run(&["log"]).stdout);
+    let nothing = repo.run(&["log", "./nowhere"]);
+    assert_exit(&nothing, 2);
+    assert_data_eq!(
+        nothing.stderr,
+        str![[r#"
+error: ./nowhere is not there, and no commit has a lock file in it
+  help: `lockctl log` without a root lists every lock file of the repository
+
+"#]]
+    );
 }
 
 #[test]
@@ -237,6 +326,7 @@ fn a_directory_that_is_typed_as_a_provider_gets_a_hint() {
     assert_data_eq!(
         outcome.stderr,
         str![[r#"
+warning: d074fd00df:live/.terraform.lock.hcl could not be read and is skipped: Unclosed configuration block
 note: live counts as a provider; write ./live for the directory
 
 "#]]

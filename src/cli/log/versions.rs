@@ -1,0 +1,121 @@
+//! The versions of lock files that commits made.
+
+use std::collections::BTreeMap;
+
+use crate::diag::{Texts, has_errors};
+use crate::flavor::Flavor;
+use crate::git::{Content, FileCommit, GitError, ObjectId, Repository, TreeEntry};
+use crate::lockfile::{self, LockFile};
+use crate::report::RootResult;
+use crate::world::FileKind;
+
+/// How many versions are read by git at once.
+const BATCH: usize = 256;
+
+/// What lock files held, by the names of the versions.
+pub(super) struct Contents {
+    all: BTreeMap<ObjectId, Content>,
+}
+
+/// Every version of a lock file that could be read.
+pub(super) type Versions = BTreeMap<ObjectId, LockFile>;
+
+impl Contents {
+    /// Reads every version that some commits made or replaced.
+    pub(super) fn read(
+        repository: &Repository<'_>,
+        commits: &[FileCommit<'_>],
+    ) -> Result<Self, GitError> {
+        let sides = commits.iter().flat_map(|one| {
+            let change = &one.change.change;
+            let entries = [&change.new, &change.old].into_iter().flatten();
+            let files = entries.filter(|entry| entry.kind == FileKind::File);
+            let blobs = files.filter_map(|entry| entry.blob.as_ref());
+            blobs.chain(one.change.others.iter().flatten())
+        });
+        let mut wanted: Vec<ObjectId> = sides.cloned().collect();
+        wanted.sort_unstable();
+        wanted.dedup();
+        let mut all = BTreeMap::new();
+        for batch in wanted.chunks(BATCH) {
+            let contents = repository.read(batch, lockfile::MAX_BYTES)?;
+            all.extend(batch.iter().cloned().zip(contents));
+        }
+        Ok(Self { all })
+    }
+
+    /// Returns what a version held, if it could be read.
+    pub(super) fn bytes(&self, blob: &ObjectId) -> Option<&[u8]> {
+        match self.all.get(blob)? {
+            Content::Bytes(bytes) => Some(bytes),
+            Content::TooLarge { .. } | Content::Missing => None,
+        }
+    }
+
+    /// Reads every version of one lock file; those that cannot be read are reported, and left out.
+    pub(super) fn versions(
+        &self,
+        commits: &[FileCommit<'_>],
+        flavor: Flavor,
+        texts: &mut Texts,
+        result: &mut RootResult,
+    ) -> Versions {
+        let mut wanted: BTreeMap<&ObjectId, String> = BTreeMap::new();
+        for FileCommit { commit, change } in commits {
+            let sides = [&change.change.new, &change.change.old];
+            for TreeEntry { path, kind, blob } in sides.into_iter().flatten() {
+                let Some(blob) = blob else { continue };
+                let name = format!("{}:{}", commit.id.short(), path.display());
+                if *kind == FileKind::File {
+                    // The oldest commit that has it is where it came from.
+                    wanted.insert(blob, name);
+                } else {
+                    result.remark(format!("{name} is no file, so it is skipped"));
+                }
+            }
+            for blob in change.others.iter().flatten() {
+                wanted.entry(blob).or_default();
+            }
+        }
+        let mut versions = Versions::new();
+        for (blob, name) in wanted {
+            match self.version(blob, &name, flavor, texts, result) {
+                Ok(lock) => drop(versions.insert(blob.clone(), lock)),
+                Err(why) => {
+                    result.warn(format!("{name} could not be read and is skipped: {why}"));
+                }
+            }
+        }
+        versions
+    }
+
+    fn version(
+        &self,
+        blob: &ObjectId,
+        name: &str,
+        flavor: Flavor,
+        texts: &mut Texts,
+        result: &mut RootResult,
+    ) -> Result<LockFile, String> {
+        let bytes = match self.all.get(blob) {
+            Some(Content::Bytes(bytes)) => bytes,
+            Some(Content::TooLarge { bytes }) => return Err(format!("it has {bytes} bytes")),
+            Some(Content::Missing) | None => {
+                return Err("the repository does not hold it".to_owned());
+            }
+        };
+        let file = Texts::default().add("", Vec::new());
+        let (document, found) = lockfile::parse(file, bytes, flavor);
+        if !has_errors(&found) {
+            return Ok(document.lock);
+        }
+        let mut errors = found
+            .iter()
+            .filter(|one| has_errors(std::slice::from_ref(*one)));
+        let title = errors.next().map(|one| one.title.clone());
+        let file = texts.add(name.to_owned(), bytes.clone());
+        let (_, found) = lockfile::parse(file, bytes, flavor);
+        result.aside(&found);
+        Err(title.unwrap_or_default())
+    }
+}
