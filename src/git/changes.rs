@@ -25,7 +25,7 @@ pub struct Change {
 pub enum Status {
     /// It was not there before.
     Added,
-    /// It is gone.
+    /// It was removed.
     Deleted,
     /// It is there on both sides.
     Modified,
@@ -42,7 +42,7 @@ pub struct TreeEntry {
     pub path: PathBuf,
     /// What it is; the content of a link is where it leads.
     pub kind: FileKind,
-    /// What it holds; `None` if only the work tree knows.
+    /// What it holds; `None` if it is only in the work tree.
     pub blob: Option<ObjectId>,
 }
 
@@ -69,7 +69,7 @@ impl Repository<'_> {
             (Side::At(old), Side::Index) => args.extend(["--cached", old.id.as_str()]),
             (Side::At(old), Side::WorkTree) => args.push(old.id.as_str()),
             (Side::Index, Side::WorkTree) => {}
-            // Only the order differs, and nobody asks for it.
+            // Only the order differs, and no command compares in this order.
             (Side::Index | Side::WorkTree, _) => return Ok(Vec::new()),
         }
         args.extend(["--", LOCK_FILES]);

@@ -20,7 +20,7 @@ pub const SETTINGS: [(&str, &str); 3] = [
          lockctl merge --marker-size=%L --path=%P --label-base=%S --label-ours=%X --label-theirs=%Y -- %O %A %B; \
          else git merge-file --marker-size=%L -L ours -L base -L theirs %A %O %B; fi",
     ),
-    // git adds the file as an argument behind the last word.
+    // git adds the file as an argument at the end.
     (
         "diff.lockctl.textconv",
         "show() { if command -v lockctl >/dev/null 2>&1; then lockctl git-textconv -- \"$1\"; \
@@ -79,7 +79,7 @@ pub struct WiringPlan {
 pub struct AttributesChange {
     /// What it holds; `None` if there is no file.
     pub old: Option<Vec<u8>>,
-    /// What it should hold; empty if the file should go.
+    /// What it should hold; empty if the file should be removed.
     pub new: Vec<u8>,
 }
 
@@ -90,7 +90,7 @@ pub struct SettingChange {
     pub name: &'static str,
     /// Its value, if it has one.
     pub old: Option<String>,
-    /// The value that it should have; `None` if the setting should go.
+    /// The value that it should have; `None` if the setting should be removed.
     pub new: Option<&'static str>,
 }
 
@@ -237,7 +237,7 @@ impl EffectiveSetting {
     }
 }
 
-/// Returns what counts where a directory is: each setting and attribute with the value it should
+/// Returns the values that git uses in a directory: each setting and attribute with the value it should
 /// have, and the one it has.
 ///
 /// # Errors

@@ -17,7 +17,7 @@ pub enum GitError {
     NotRun {
         /// Where it should have been started.
         dir: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         #[source]
         cause: io::Error,
     },
@@ -59,7 +59,7 @@ pub enum GitError {
         message: String,
     },
     /// git printed something unexpected.
-    #[error("git {command} says what is not understood")]
+    #[error("the output of git {command} was not understood")]
     Unexpected {
         /// Its command.
         command: &'static str,

@@ -41,7 +41,7 @@ struct WantedBlob<'o> {
 }
 
 impl ObjectId {
-    /// Reads a name as git prints it; `None` for anything else, and for the name that stands for
+    /// Reads a name as git prints it; `None` for anything else, and for the name that means
     /// nothing.
     pub(super) fn read(text: &str) -> Option<Self> {
         let is_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);

@@ -24,7 +24,7 @@ const VARS: [(&str, &str); 6] = [
     ("LC_ALL", "C"),
 ];
 
-/// Options that stand before every command.
+/// Options before every command.
 pub(super) const OPTIONS: [&str; 7] = [
     "--no-pager",
     "-c",
@@ -149,7 +149,7 @@ impl<'a> Repository<'a> {
         match ended.code {
             Some(0) => Ok(Some(text.trim_end_matches('\0').to_owned())),
             Some(1) => Ok(None),
-            // A global file that nobody has made yet.
+            // A global file that does not exist yet.
             _ if scope == Some(Scope::Global) && text.is_empty() => Ok(None),
             _ => Err(GitError::failed("config", &ended)),
         }
@@ -215,7 +215,7 @@ pub(super) fn path_of(bytes: &[u8]) -> PathBuf {
     PathBuf::from(String::from_utf8_lossy(bytes).into_owned())
 }
 
-/// Returns what a mode of git stands for, as in `100644`.
+/// Returns what kind of file a mode of git means, as in `100644`.
 pub(super) fn kind_of(mode: &str) -> FileKind {
     match mode.get(..3) {
         Some("100") => FileKind::File,

@@ -49,14 +49,14 @@ fn what_keeps_git_from_answering_is_told_apart() {
 }
 
 #[test]
-fn the_top_and_the_way_down_are_told() {
+fn the_top_and_the_way_down_are_found() {
     let run = work_tree(|_| ended(0, "", ""));
     let repository = Repository::find(&run, Path::new("a")).expect("found");
     assert_eq!(repository.top(), Some(Path::new("a/../")));
     assert_eq!(repository.prefix(), Path::new("live"));
     let run = MemRun::new(|_| ended(0, "false\n\n\n", ""));
-    let bare = Repository::find(&run, Path::new("a")).expect("found");
-    assert_eq!(bare.top(), None);
+    let found = Repository::find(&run, Path::new("a")).expect("found");
+    assert_eq!(found.top(), None);
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn answers_that_make_no_sense_are_refused() {
         let error = repository.changes(&old, &new).expect_err("no list");
         assert_eq!(
             error.to_string(),
-            "git diff says what is not understood",
+            "the output of git diff was not understood",
             "{said}"
         );
     }

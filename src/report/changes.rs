@@ -6,7 +6,7 @@ use super::Tone;
 use super::style::{self, BOLD, Colors, aligned, harmless, styled};
 
 /// How many files are listed before the rest is counted, where it matters which they are.
-pub(super) const MAX_FILES: usize = 5;
+const MAX_FILES: usize = 5;
 
 /// What changed in one file, or in several.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,9 +22,9 @@ pub struct Changes {
 /// A sentence with a grade.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remark {
-    /// How good the news is.
+    /// How alarming it is.
     pub tone: Tone,
-    /// The grade, in a word.
+    /// The grade, as one word.
     pub grade: &'static str,
     /// The sentence; may be empty.
     pub text: String,
@@ -35,9 +35,9 @@ pub struct Remark {
 /// One thing that changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// How good the news is, in which words, and why.
+    /// How alarming it is, in which words, and why.
     pub remark: Remark,
-    /// What is to be said about some more files; their texts are not empty.
+    /// What is to be said besides about some more files; their texts are not empty.
     pub deviations: Vec<Remark>,
     /// What changed.
     pub subject: Linked,
@@ -76,24 +76,24 @@ impl Change {
         texts.collect::<Vec<_>>().join(" → ")
     }
 
-    /// Returns how many files it is about; 0 if it is clear which is meant.
-    pub(super) fn file_count(&self) -> usize {
-        let more: usize = self.deviations.iter().map(|one| one.files.len()).sum();
-        self.remark.files.len() + more
+    /// Lists the files that it is about; none if it is clear which is meant.
+    pub(super) fn files(&self) -> Vec<String> {
+        let remarks = std::iter::once(&self.remark).chain(&self.deviations);
+        remarks.flat_map(|remark| remark.files.clone()).collect()
     }
 
     /// Returns whether it is about several files, and it matters which they are.
     pub(super) fn names_files(&self) -> bool {
-        self.remark.is_alarming() && self.file_count() > 1
+        self.remark.is_alarming() && self.files().len() > 1
     }
 
     /// Returns the row as it reads behind the kinds: in which files, and why.
     fn sentence(&self) -> String {
         let text = self.remark.text.clone();
-        let place = match (self.file_count(), &*self.remark.files) {
-            (0, _) => return text,
-            (1, [file]) => format!("in {file}"),
-            (count, _) => format!("in {count} lock files"),
+        let place = match &*self.files() {
+            [] => return text,
+            [file] => format!("in {file}"),
+            files => format!("in {} lock files", files.len()),
         };
         if text.is_empty() {
             place
@@ -112,12 +112,12 @@ impl Remark {
     pub(super) fn names_files(&self) -> bool {
         self.is_alarming() && self.files.len() > 1
     }
+}
 
-    /// Lists the first of the files, and counts the rest.
-    pub(super) fn first_files(&self) -> (&[String], usize) {
-        let shown = self.files.len().min(MAX_FILES);
-        (&self.files[..shown], self.files.len() - shown)
-    }
+/// Lists the first of some files, and counts the rest.
+pub(super) fn first_files(files: &[String]) -> (&[String], usize) {
+    let shown = files.len().min(MAX_FILES);
+    (&files[..shown], files.len() - shown)
 }
 
 /// Prints changes for people, one line each, and details below.
@@ -185,7 +185,7 @@ pub(super) fn render(out: &mut dyn Write, all: &Changes, colors: Colors) -> io::
 
 /// Lists the files of a remark, one in a line.
 fn files_below(out: &mut dyn Write, remark: &Remark) -> io::Result<()> {
-    let (files, more) = remark.first_files();
+    let (files, more) = first_files(&remark.files);
     for file in files {
         writeln!(out, "    in {}", harmless(file))?;
     }

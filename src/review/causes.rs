@@ -172,7 +172,7 @@ pub enum Cause {
         /// Whether they were the signed list of a release.
         is_list: bool,
     },
-    /// Hashes of schemes that no program knows were added or removed.
+    /// Hashes of schemes that no program supports were added or removed.
     UnknownScheme,
     /// The constraints changed.
     Constraints(ScopeChange),

@@ -31,7 +31,7 @@ impl FileComparison {
         }
     }
 
-    /// Adds what the configuration says about each change; `place` names where a requirement stands.
+    /// Adds what the configuration says about each change; `place` names where a requirement is written.
     #[must_use]
     pub fn explained_by(
         mut self,

@@ -66,7 +66,7 @@ pub enum ConfigurationCause {
 }
 
 impl ConfigurationSides<'_> {
-    /// Finds what the configuration says about a change; `place` names where a requirement stands.
+    /// Finds what the configuration says about a change; `place` names where a requirement is written.
     ///
     /// Of several places that require a provider the first with constraints counts. Nothing is said
     /// about a provider that only a module which could not be read may require.

@@ -78,7 +78,13 @@ impl ExplainedChange {
     /// nothing if these say all.
     #[must_use]
     pub fn remark(&self) -> String {
-        self.clauses(Length::Short).join("; ")
+        self.remarks().join("; ")
+    }
+
+    /// Returns the clauses of [`remark`](Self::remark).
+    #[must_use]
+    pub fn remarks(&self) -> Vec<String> {
+        self.clauses(Length::Short)
     }
 
     fn clauses(&self, length: Length) -> Vec<String> {

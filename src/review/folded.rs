@@ -32,15 +32,16 @@ pub struct FoldedCause<'a> {
 pub struct FoldedChange<'a> {
     /// The first of them.
     pub first: &'a ExplainedChange,
-    /// What is to be said about them beside kinds and versions: nothing, if that is all there is for some
-    /// of them, then the most frequent. Never empty.
-    pub remarks: Vec<FoldedRemark<'a>>,
+    /// What is to be said about all of them beside kinds and versions, with the files for which that is all.
+    pub remark: FoldedRemark<'a>,
+    /// What is to be said about some of them besides, the most frequent first; never empty texts.
+    pub deviations: Vec<FoldedRemark<'a>>,
 }
 
 /// A remark on a change, with the files that it is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoldedRemark<'a> {
-    /// The remark, as of [`ExplainedChange::remark`]; may be empty.
+    /// The remark, of clauses as of [`ExplainedChange::remarks`]; may be empty.
     pub text: String,
     /// The files with the changes, in their order.
     pub files: Vec<(&'a str, &'a ExplainedChange)>,
@@ -71,10 +72,10 @@ impl FoldedCause<'_> {
 }
 
 impl<'a> FoldedChange<'a> {
-    /// Lists the files in which the provider changed so, in the order of the remarks.
-    pub fn files(&self) -> impl Iterator<Item = &'a str> {
-        let files = self.remarks.iter().flat_map(|remark| &remark.files);
-        files.map(|(file, _)| *file)
+    /// Lists the files in which the provider changed so, with the change: first those without deviations.
+    pub fn files(&self) -> impl Iterator<Item = (&'a str, &'a ExplainedChange)> {
+        let remarks = std::iter::once(&self.remark).chain(&self.deviations);
+        remarks.flat_map(|remark| remark.files.iter().copied())
     }
 
     fn risk(&self) -> Risk {
@@ -136,27 +137,43 @@ pub fn fold<'a>(files: &[(&'a str, &'a FileReview)]) -> Folded<'a> {
 fn folded_change<'a>(group: Vec<(&'a str, &'a ExplainedChange)>) -> FoldedChange<'a> {
     let first = group[0].1;
     let is_alone = group.len() == 1;
-    let mut remarks: Vec<FoldedRemark<'a>> = Vec::new();
-    for (file, one) in group {
+    let of_each = group.iter().map(|(file, one)| {
         // Each file has its own configuration, so the places differ where all else is the same.
         let configuration = one.configuration.as_ref().map(|cause| match is_alone {
             true => cause.seen_from(file),
             false => cause.at(ANYWHERE),
         });
-        let text = ExplainedChange {
+        let one = ExplainedChange {
             configuration,
-            ..one.clone()
-        }
-        .remark();
-        match remarks.iter_mut().find(|remark| remark.text == text) {
+            ..(*one).clone()
+        };
+        one.remarks()
+    });
+    let of_each: Vec<Vec<String>> = of_each.collect();
+    let is_common = |text: &String| of_each.iter().all(|own| own.contains(text));
+    let common = of_each[0].iter().filter(|text| is_common(text));
+    let common = common.cloned().collect::<Vec<_>>().join("; ");
+    let mut files = Vec::new();
+    let mut deviations: Vec<FoldedRemark<'a>> = Vec::new();
+    for ((file, one), own) in group.iter().zip(&of_each) {
+        let rest = own.iter().filter(|text| !is_common(text)).cloned();
+        let text = rest.collect::<Vec<_>>().join("; ");
+        match deviations.iter_mut().find(|known| known.text == text) {
+            _ if text.is_empty() => files.push((*file, *one)),
             Some(known) => known.files.push((file, one)),
-            None => remarks.push(FoldedRemark {
+            None => deviations.push(FoldedRemark {
                 text,
                 files: vec![(file, one)],
             }),
         }
     }
-    // With nothing to say first, the others are additions to it.
-    remarks.sort_by_key(|remark| Reverse((remark.text.is_empty(), remark.files.len())));
-    FoldedChange { first, remarks }
+    deviations.sort_by_key(|one| Reverse(one.files.len()));
+    FoldedChange {
+        first,
+        remark: FoldedRemark {
+            text: common,
+            files,
+        },
+        deviations,
+    }
 }

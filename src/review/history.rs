@@ -1,4 +1,4 @@
-//! Which changes of providers the states of a lock file in the past show.
+//! Which changes of providers the past states of a lock file show.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,7 +26,7 @@ pub struct HistoryChange {
     pub step: usize,
     /// What changed.
     pub change: ProviderChange,
-    /// What most likely led to it.
+    /// What led to it.
     pub explained: Explained,
 }
 
@@ -58,8 +58,8 @@ impl HistoryFilter {
 
 /// Explains what each step changed, the newest first, as the steps are given.
 ///
-/// `locks` holds the states that could be read. A step to a state that could not be read is passed
-/// over, and the next one is compared with the last state before that could be. What a merge took
+/// `locks` holds the states that could be read. A step to a state that could not be read is
+/// skipped, and the next one is compared with the last state before that could be. What a merge took
 /// from one of its parents as it was is no change of the merge.
 ///
 /// ```
@@ -160,11 +160,11 @@ fn is_taken_over(change: &ProviderChange, others: &[&LockFile]) -> bool {
     let now = change.now().map(|side| &side.lock);
     let before = change.before().map(|side| &side.addr);
     others.iter().any(|other| {
-        // A provider that replaced another one was taken over only if that one is gone there, too.
-        let is_gone = before.is_none_or(|addr| {
+        // A provider that replaced another one was taken over only if that one was removed there, too.
+        let is_removed = before.is_none_or(|addr| {
             addr == change.addr() && now.is_some() || !other.providers.contains_key(addr)
         });
-        other.providers.get(change.addr()) == now && is_gone
+        other.providers.get(change.addr()) == now && is_removed
     })
 }
 
@@ -239,8 +239,8 @@ mod tests {
     fn a_merge_changes_only_what_no_parent_has() {
         let merge = "a/x=1.0.0 a/y=1.0.0 -> a/x=2.0.0 a/y=3.0.0 | a/x=2.0.0 a/y=2.0.0";
         check(&[merge], &HistoryFilter::All, &["0 y upgraded"]);
-        let gone = "a/x=1.0.0 a/y=1.0.0 -> a/x=1.0.0 | -";
-        check(&[gone], &HistoryFilter::All, &[]);
+        let removed = "a/x=1.0.0 a/y=1.0.0 -> a/x=1.0.0 | -";
+        check(&[removed], &HistoryFilter::All, &[]);
     }
 
     #[test]

@@ -65,7 +65,7 @@ pub enum MarkerFault {
     /// A marker belongs to no conflict.
     #[error("no conflict is open here")]
     Stray,
-    /// Two markers stand in the wrong order.
+    /// Two markers are in the wrong order.
     #[error("this marker cannot follow the one before it")]
     Order,
     /// The text ends inside of a conflict.

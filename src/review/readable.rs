@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use crate::hash::Sha256Stream;
 use crate::lockfile::LockFile;
 
-/// How many bytes of a digest are shown: enough to tell two sets of hashes of a file apart.
+/// How many bytes of a digest are shown: enough to distinguish two sets of hashes of a file.
 const DIGEST_BYTES: usize = 6;
 
 /// Prints each provider in a few lines, ordered by their addresses.
@@ -28,7 +28,7 @@ pub fn readable(lock: &LockFile) -> String {
             let (scheme, _) = hash.as_str().split_once(':').unwrap_or_default();
             let (count, stream) = schemes.entry(scheme).or_default();
             *count += 1;
-            // With its length before it no two sets run into the same bytes.
+            // With its length before it, no two sets have the same bytes.
             stream.update(&hash.as_str().len().to_le_bytes());
             stream.update(hash.as_str().as_bytes());
         }

@@ -227,8 +227,8 @@ mod tests {
             let entries = lines.iter().map(|line| {
                 let (head, hashes) = line.split_once('|').unwrap_or((line, ""));
                 let mut words = head.splitn(3, ' ');
-                let mut word = || words.next().unwrap_or_default().trim();
-                let (name, version, constraints) = (word(), word(), word());
+                let mut next = || words.next().unwrap_or_default().trim();
+                let (name, version, constraints) = (next(), next(), next());
                 let hashes = hashes.split_whitespace();
                 let hashes: String = hashes.map(|hash| format!("\"h1:{hash}\", ")).collect();
                 let constraints = match constraints {

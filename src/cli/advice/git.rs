@@ -1,4 +1,4 @@
-//! What to say, and to do, when git does not answer.
+//! Advice on errors of git.
 
 use crate::git::GitError;
 use crate::report::Failure;
@@ -8,8 +8,8 @@ pub(in crate::cli) fn failure(error: &GitError) -> Failure {
     let help = match error {
         GitError::NotInstalled => Some("install git"),
         GitError::NoRepository { .. } => Some("name a directory of a repository with -C"),
-        GitError::NoRevision { .. } => Some("`git log` and `git branch` list what there is"),
-        GitError::NoMergeBase { .. } => Some("compare the two themselves, with two dots"),
+        GitError::NoRevision { .. } => Some("`git log` and `git branch` list the names that exist"),
+        GitError::NoMergeBase { .. } => Some("compare the two directly, with two dots"),
         GitError::Bare => Some("name two revisions"),
         GitError::Failed { message, .. } if message.contains("dubious ownership") => {
             Some("the repository is another user's: see safe.directory in `git help config`")
@@ -30,7 +30,7 @@ pub(in crate::cli) fn failure(error: &GitError) -> Failure {
 pub(in crate::cli) fn setup_failure(error: &GitError) -> Failure {
     let failure = failure(error);
     match error {
-        GitError::NoRepository { .. } => failure.help("go to a repository, or use --global"),
+        GitError::NoRepository { .. } => failure.help("run it in a repository, or use --global"),
         GitError::Bare => failure.help("use --global, or a clone with a work tree"),
         _ => failure,
     }

@@ -111,7 +111,7 @@ fn side(
     Ok(Some(LockSide::read(file, bytes, flavor)))
 }
 
-/// Judges all comparisons; files are named unless two were.
+/// Makes the result of all comparisons; files are named unless two were.
 fn result(args: &Diff, mut files: Vec<FileResult>, are_named: bool, texts: Texts) -> CommandResult {
     for file in &mut files {
         file.status = status(file, args.fail_on);
@@ -137,7 +137,7 @@ fn result(args: &Diff, mut files: Vec<FileResult>, are_named: bool, texts: Texts
     }
 }
 
-/// Judges a file: whether it could be compared, and whether it is worse than is allowed.
+/// Returns whether a file could be compared, and is no worse than is allowed.
 fn status(file: &FileResult, fail_on: Option<FailOn>) -> Status {
     let limit = match fail_on {
         _ if file.comparison.is_incomplete() || !file.failures.is_empty() => return Status::Failed,

@@ -200,7 +200,7 @@ impl Reading<'_> {
     }
 }
 
-/// Compares the sides of a change; one side alone would look as if everything had come or gone.
+/// Compares the sides of a change; one side alone would look as if everything had been added or removed.
 fn compared(
     change: &Change,
     old: Option<LockSide>,

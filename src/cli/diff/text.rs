@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use crate::cli::Look;
-use crate::flavor::Flavor;
+use crate::flavor::{Flavor, Program};
 use crate::hash::{Hash, Scheme};
 use crate::report::{
     Block, Change, Changes, CommandResult, Details, FileResult, Linked, Remark, Subject, Tone,
 };
 use crate::review::{
-    Cause, ChangeKind, ExplainedChange, FileComparison, FileReview, FoldedChange, ProviderChange,
-    ProviderSide, Risk, fold, registry_page,
+    Cause, ChangeKind, ExplainedChange, FileComparison, FileReview, FoldedChange, FoldedRemark,
+    ProviderChange, ProviderSide, Risk, fold, registry_page,
 };
 
 /// Returns what people read of a result: equal changes of several files once, unless every detail is
@@ -21,7 +21,7 @@ pub(super) fn blocks(result: &CommandResult, look: Look) -> Vec<Block> {
     };
     let is_folded = all.files.len() > 1 && (look.markdown || !look.verbose);
     let mut blocks: Vec<Block> = if is_folded {
-        vec![Block::Changes(folded(&all.files, look.markdown))]
+        vec![Block::Changes(folded(&all.files, look))]
     } else {
         let with_details = look.verbose || look.markdown;
         let files = all.files.iter();
@@ -37,7 +37,7 @@ pub(super) fn blocks(result: &CommandResult, look: Look) -> Vec<Block> {
 }
 
 /// Lists what changed in several files, equal changes together.
-fn folded(files: &[FileResult], with_details: bool) -> Changes {
+fn folded(files: &[FileResult], look: Look) -> Changes {
     let comparisons = files.iter().map(|file| &file.comparison);
     let reviews: Vec<(&str, &FileReview)> =
         comparisons.map(|one| (&*one.path, &one.review)).collect();
@@ -54,19 +54,21 @@ fn folded(files: &[FileResult], with_details: bool) -> Changes {
         }
     });
     let rows = folded.changes.iter().map(|one| {
-        let first = one.remarks[0].files[0].0;
-        let mut row = row(one.first, flavors[first]);
-        let mut remarks = one.remarks.iter().map(|said| Remark {
-            files: said
-                .files
-                .iter()
-                .map(|(file, _)| (*file).to_owned())
-                .collect(),
-            ..remark(one.first.explained.risk, said.text.clone())
-        });
-        row.remark = remarks.next().expect("a change has a remark");
-        row.deviations = remarks.collect();
-        if with_details {
+        let first = one.files().next().map(|(file, _)| flavors[file]);
+        let mut row = row(
+            one.first,
+            first.unwrap_or(Flavor::newest(Program::Terraform)),
+        );
+        let with_files = |said: &FoldedRemark<'_>| {
+            let files = said.files.iter().map(|(file, _)| (*file).to_owned());
+            Remark {
+                files: files.collect(),
+                ..remark(one.first.explained.risk, said.text.clone())
+            }
+        };
+        row.remark = with_files(&one.remark);
+        row.deviations = one.deviations.iter().map(with_files).collect();
+        if look.markdown {
             row.details = folded_details(one);
         }
         row
@@ -81,9 +83,9 @@ fn folded(files: &[FileResult], with_details: bool) -> Changes {
 /// Lists the details of a change in several files, equal ones once.
 fn folded_details(one: &FoldedChange<'_>) -> Vec<Details> {
     let mut all: Vec<Details> = Vec::new();
-    for (file, change) in one.remarks.iter().flat_map(|remark| &remark.files) {
+    for (file, change) in one.files() {
         let lines = details(&change.change);
-        let file = (*file).to_owned();
+        let file = file.to_owned();
         match all.iter_mut().find(|known| known.lines == lines) {
             Some(known) => known.files.push(file),
             None => all.push(Details {

@@ -1,4 +1,4 @@
-//! `lockctl git`, `lockctl git-textconv`: what makes git call lockctl.
+//! `lockctl git` and `lockctl git-textconv`: the settings that make git run lockctl.
 
 pub(super) mod args;
 mod text;
@@ -115,7 +115,7 @@ fn change(
             let replaced = wiring.write_attributes(change, world.disk);
             if replaced.map_err(|error| inaccessible(path, &error))? == Replaced::Changed {
                 return Err(Failure {
-                    title: format!("{} was changed meanwhile", path.display()),
+                    title: format!("{} was changed by another program", path.display()),
                     help: Some("run the command again".to_owned()),
                     ..Failure::default()
                 });

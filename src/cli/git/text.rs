@@ -1,4 +1,4 @@
-//! What setting git up comes to, in words.
+//! The text of `lockctl git`.
 
 use std::path::Path;
 
@@ -32,7 +32,7 @@ fn row(setting: &GitSetting) -> Vec<String> {
     vec![name, state]
 }
 
-/// Lists what changes: what comes begins with `+ `, what goes with `- `.
+/// Lists what changes: what is added begins with `+ `, what is removed with `- `.
 pub(in crate::cli) fn lines(goal: WiringGoal, plan: &WiringPlan, attributes: &Path) -> Vec<String> {
     let mut lines = Vec::new();
     if plan.attributes.is_some() {
@@ -53,14 +53,14 @@ pub(in crate::cli) fn lines(goal: WiringGoal, plan: &WiringPlan, attributes: &Pa
     lines
 }
 
-/// Says how it ended.
+/// Returns the verdict.
 pub(in crate::cli) fn verdict(goal: WiringGoal, plan: &WiringPlan, is_dry: bool) -> &'static str {
     match (goal, plan.is_empty()) {
-        (WiringGoal::Installed, true) => "all of it is there already",
-        (WiringGoal::Removed, true) => "nothing of it is there",
+        (WiringGoal::Installed, true) => "everything is there already",
+        (WiringGoal::Removed, true) => "nothing was there",
         _ if is_dry => "nothing was written",
         (WiringGoal::Installed, false) => "git merges and shows lock files with lockctl now",
-        (WiringGoal::Removed, false) => "git does without lockctl now",
+        (WiringGoal::Removed, false) => "git no longer uses lockctl",
     }
 }
 

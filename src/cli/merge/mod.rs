@@ -175,7 +175,7 @@ impl Driver<'_> {
         match replaced {
             Replaced::Done => Ok(()),
             Replaced::Changed => Err(Failure {
-                title: format!("{} was changed meanwhile", ours.path.display()),
+                title: format!("{} was changed by another program", ours.path.display()),
                 help: Some("nothing was written; merge again".to_owned()),
                 ..Failure::default()
             }),

@@ -1,4 +1,4 @@
-//! What was typed to resolve conflicts.
+//! The arguments of `lockctl resolve`.
 
 use clap::Args;
 

@@ -1,4 +1,4 @@
-//! How `lockctl resolve` reads: one line for each lock file with conflicts.
+//! The text of `lockctl resolve`: one line for each lock file with conflicts.
 
 use crate::report::reading::{self};
 use crate::report::{Block, RootResult};

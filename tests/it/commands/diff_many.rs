@@ -155,7 +155,7 @@ fn deviations_are_below_what_is_the_same() {
         &outcome.stdout,
         str![[r#"
 routine  acmecorp/tool  1.0.0 → 1.1.0  upgraded (minor), constraints-changed  in 4 lock files: the constraint in the configuration changed from 1.0.0 to 1.1.0
-    in c/.terraform.lock.hcl: the constraints changed (1.0.0 → >= 1.0.0, 1.1.0); the constraint in the configuration changed from 1.0.0 to 1.1.0
+    in c/.terraform.lock.hcl: the constraints changed (1.0.0 → >= 1.0.0, 1.1.0)
 1 provider upgraded with new constraints in 4 lock files, nothing alarming
 
 "#]]
