@@ -59,15 +59,10 @@ fn folded(files: &[FileResult], look: Look) -> Changes {
             one.first,
             first.unwrap_or(Flavor::newest(Program::Terraform)),
         );
-        let with_files = |said: &FoldedRemark<'_>| {
-            let files = said.files.iter().map(|(file, _)| (*file).to_owned());
-            Remark {
-                files: files.collect(),
-                ..remark(one.first.explained.risk, said.text.clone())
-            }
-        };
-        row.remark = with_files(&one.remark);
-        row.deviations = one.deviations.iter().map(with_files).collect();
+        let risk = one.first.explained.risk;
+        row.remark = with_files(risk, &one.remark);
+        let deviations = one.deviations.iter();
+        row.deviations = deviations.map(|said| with_files(risk, said)).collect();
         if look.markdown {
             row.details = folded_details(one);
         }
@@ -77,6 +72,14 @@ fn folded(files: &[FileResult], look: Look) -> Changes {
         file: None,
         remarks: remarks.collect(),
         rows: rows.collect(),
+    }
+}
+
+fn with_files(risk: Risk, said: &FoldedRemark<'_>) -> Remark {
+    let files = said.files.iter().map(|(file, _)| (*file).to_owned());
+    Remark {
+        files: files.collect(),
+        ..remark(risk, said.text.clone())
     }
 }
 

@@ -218,33 +218,26 @@ routine  acmecorp/tool   1.1.0  removed
     );
 }
 
-/// The old side is read by the rules of its own lock file.
+/// The old side is read by the rules of its own lock file: Terraform ignores what OpenTofu prefers.
 #[test]
 fn the_configuration_of_each_side_is_read_by_its_own_flavor() {
     let Some(repo) = Repo::new() else { return };
     let config = |constraint: &str| requires(constraint).replace("acmecorp/tool", "hashicorp/null");
     let tofu = |text: String| text.replace("terraform init", "tofu init");
+    let old = "registry.terraform.io/hashicorp/null 3.2.1 3.2.1 | h1:a zh:a";
+    let new = "registry.opentofu.org/hashicorp/null 3.2.4 3.2.4 | h1:b zh:b";
     repo.write("main.tf", config("3.2.1"))
-        .write(
-            LOCK,
-            text(&["registry.terraform.io/hashicorp/null 3.2.1 3.2.1 | h1:a zh:a"]),
-        )
+        .write("main.tofu", config("3.2.4"))
+        .write(LOCK, text(&[old]))
         .commit("first");
-    repo.write("main.tf", config("3.2.4"))
-        .write(
-            LOCK,
-            tofu(text(&[
-                "registry.opentofu.org/hashicorp/null 3.2.4 3.2.4 | h1:b zh:b",
-            ])),
-        )
-        .commit("second");
+    repo.write(LOCK, tofu(text(&[new]))).commit("second");
     let outcome = repo.run(&["diff", "HEAD~..HEAD"]);
     assert_data_eq!(
         &outcome.stdout,
         str![[r#"
 .terraform.lock.hcl
 notice: the header is that of `tofu init` now
-notice  hashicorp/null  3.2.1 → 3.2.4  host-switched, upgraded (patch), constraints-changed  now from registry.opentofu.org; the constraint in main.tf:3 changed from 3.2.1 to 3.2.4
+notice  hashicorp/null  3.2.1 → 3.2.4  host-switched, upgraded (patch), constraints-changed  now from registry.opentofu.org; the constraint in main.tofu:3 changed from 3.2.1 to 3.2.4
 1 provider from another source, nothing alarming
 
 "#]]
