@@ -1,4 +1,4 @@
-//! What was typed to set up git, and to show what it compares.
+//! The arguments of `lockctl git` and `lockctl git-textconv`.
 
 use std::path::PathBuf;
 

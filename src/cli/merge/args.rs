@@ -1,4 +1,4 @@
-//! What was typed to merge three lock files.
+//! The arguments of `lockctl merge`.
 
 use std::path::PathBuf;
 

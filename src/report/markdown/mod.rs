@@ -10,7 +10,7 @@ use std::io::{self, Write};
 
 pub use checks::checks;
 
-use super::changes::Details;
+use super::changes::{Details, first_files};
 use super::{Block, Change, Changes, Linked, Remark, Tone};
 use text::{code, escaped, fenced};
 
@@ -84,7 +84,7 @@ fn fixed(block: &Block) -> Option<String> {
 /// Writes the remarks and the rows of a file, or of several, as far as there is room for them: first those
 /// that are alarming.
 fn table(changes: &Changes, room: &mut usize) -> String {
-    let is_folded = changes.rows.iter().any(|row| row.file_count() > 0);
+    let is_folded = changes.rows.iter().any(|row| !row.files().is_empty());
     let remarks = changes.remarks.iter().map(|one| (one.tone, remark(one)));
     let remarks: Vec<(Tone, String)> = remarks.collect();
     let rows = changes.rows.iter();
@@ -146,7 +146,7 @@ fn table(changes: &Changes, room: &mut usize) -> String {
 fn remark(one: &Remark) -> String {
     let files = match &*one.files {
         [] => String::new(),
-        files if one.names_files() || files.len() == 1 => format!("{}: ", named(one, ", ")),
+        files if one.names_files() || files.len() == 1 => format!("{}: ", named(files, ", ")),
         files => format!("{} lock files: ", files.len()),
     };
     format!("{}: {files}{}\n\n", grade(one), escaped(&one.text))
@@ -167,10 +167,13 @@ fn row(row: &Change, is_folded: bool) -> String {
         };
         text += &format!("<br>{place}: {}", escaped(&deviation.text));
     }
-    let files = match (is_folded, row.file_count()) {
-        (false, _) => String::new(),
-        (true, count) if count > 1 && !row.names_files() => format!(" {count} |"),
-        _ => format!(" {} |", named(&row.remark, "<br>")),
+    let files = row.files();
+    let files = if !is_folded {
+        String::new()
+    } else if files.len() > 1 && !row.names_files() {
+        format!(" {} |", files.len())
+    } else {
+        format!(" {} |", named(&files, "<br>"))
     };
     format!(
         "| {} | {} | {states} | {text} |{files}\n",
@@ -179,9 +182,9 @@ fn row(row: &Change, is_folded: bool) -> String {
     )
 }
 
-/// Names the first files of a remark, and counts the rest.
-fn named(remark: &Remark, separator: &str) -> String {
-    let (files, more) = remark.first_files();
+/// Names the first of some files, and counts the rest.
+fn named(files: &[String], separator: &str) -> String {
+    let (files, more) = first_files(files);
     let mut names: Vec<String> = files.iter().map(|file| code(file)).collect();
     if more > 0 {
         names.push(format!("and {more} more"));
