@@ -97,7 +97,7 @@ fn check_and_dry_run_write_nothing() {
         str![[r#"
 example.com/t/x  1.1.0  ~> 1.0  selected  2 platforms  2 hashes added
 routine: the file is new
-notice  example.com/t/x  1.1.0  added  the provider was not locked before
+notice  example.com/t/x  1.1.0  added
     + provider = example.com/t/x
     + version = 1.1.0
     + constraints = ~> 1.0
