@@ -275,7 +275,7 @@ fn unreadable_title(flavor: Flavor) -> &'static str {
 
 fn refuse(reader: &mut Reader<'_>, path: &Path, title: &str, remark: &str) {
     let diagnostic = Diagnostic::error("state-unreadable", title)
-        .help("mend the state, or leave it out with --no-state");
+        .help("fix the state, or ignore it with --no-state");
     reader.report(path, diagnostic, remark);
 }
 

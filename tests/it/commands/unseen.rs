@@ -129,7 +129,7 @@ fn a_state_that_cannot_be_read_stops_the_lock_and_shows_no_line_of_it() {
 error[state-unreadable]: Error refreshing state
 --> terraform.tfstate:1:1
  = note: it is no state: line 7, column 7
- = help: mend the state, or leave it out with --no-state
+ = help: fix the state, or ignore it with --no-state
 
 
 "#]]
