@@ -124,6 +124,19 @@ pub struct Facts<'a> {
     pub may_be_recorded: bool,
     /// The registry states the `h1:` of every platform, to OpenTofu alone.
     pub registry_states_h1: bool,
+    /// No hash of the package is recorded.
+    pub is_unrecorded: bool,
+}
+
+impl Facts<'_> {
+    /// What is known of a package that was compared, and none of whose hashes is recorded.
+    #[must_use]
+    pub fn unrecorded() -> Self {
+        Self {
+            is_unrecorded: true,
+            ..Self::default()
+        }
+    }
 }
 
 /// What is most likely the case, and what else may be.
@@ -231,6 +244,7 @@ impl Counts {
 /// Tells whether the `h1:` of the platform is recorded.
 fn own_h1(hashes: &Hashes, facts: Facts<'_>) -> Guess<bool> {
     match facts.h1 {
+        _ if facts.is_unrecorded => Guess::known(false),
         Some(own) => Guess::known(hashes.contains(own)),
         None if facts.may_be_recorded => Guess {
             likely: facts.counts_suffice,
@@ -270,6 +284,7 @@ fn zh(hashes: &Hashes, facts: Facts<'_>, own_h1: bool) -> Guess<Zh> {
         return Guess::known(Zh::Others);
     }
     match own {
+        _ if facts.is_unrecorded => Guess::known(Zh::Others),
         Some(false) => Guess::known(Zh::Others),
         _ if hashes.lists_release() => Guess::known(Zh::Release),
         // One `zh:` for each of some `h1:` is most likely all that there is.

@@ -239,6 +239,8 @@ pub const RULES: &[Rule] = rules![
         together "No lock file in {who}";
     "look-alike-provider", LockFile, Warning:
         "the namespace of a provider is one typing error away from a known one";
+    "mirror-lacks-version", Packages, Error:
+        "no mirror of the CLI configuration has the locked version";
     "mirror-missing", Packages, Error:
         "a filesystem mirror of the CLI configuration does not exist";
     "module-lock", LockFile, Warning:

@@ -101,8 +101,8 @@ impl FilesystemMirror {
             })
     }
 
-    /// Lists links in the place of an unpacked package that lead nowhere, sorted. The programs pass
-    /// them over.
+    /// Lists what is no directory in the place of an unpacked package, sorted: files, and links that
+    /// lead to a file or nowhere. The programs pass them over.
     #[must_use]
     pub fn unreachable(&self) -> &[LocalPackage] {
         &self.unreachable
@@ -218,11 +218,17 @@ impl Scan<'_> {
             };
             let path = dir.join(&entry.name);
             // A link that leads nowhere is what is left when the directory behind it was deleted or
-            // moved. The programs pass it over; it is kept apart, so that `verify` can say why the
-            // package is missing.
+            // moved. The programs pass it over, and a file as well; both are kept apart, so that
+            // `verify` can say why the package is missing.
             if self.is(&path, entry.kind, FileKind::Directory) {
                 self.add(provider, version.clone(), platform, Local::Directory(path));
-            } else if entry.kind == FileKind::Symlink && self.files.kind(&path).is_err() {
+            } else if entry.kind == FileKind::File
+                || (entry.kind == FileKind::Symlink
+                    && !self
+                        .files
+                        .kind(&path)
+                        .is_ok_and(|kind| kind != FileKind::File))
+            {
                 let provider = provider.clone();
                 let version = version.clone();
                 self.unreachable.push(LocalPackage {

@@ -1,6 +1,6 @@
 //! Which hashes are known to belong to which platform.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::addr::ProviderAddr;
 use crate::hash::Hash;
@@ -9,6 +9,18 @@ use crate::platform::Platform;
 /// The `h1:` of packages at hand, by provider and platform; only of the locked version.
 pub type KnownHashes = BTreeMap<ProviderAddr, BTreeMap<Platform, Hash>>;
 
+/// In which form a mirror holds a package.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum PackageForm {
+    /// As a zip.
+    Zip,
+    /// As a directory.
+    Directory,
+}
+
+/// Packages of mirrors at hand that no recorded hash accepts.
+pub type RefusedPackages = BTreeSet<(ProviderAddr, Platform, PackageForm)>;
+
 /// What the packages at hand say about platforms.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PackageFacts {
@@ -16,4 +28,6 @@ pub(super) struct PackageFacts {
     pub(super) known: KnownHashes,
     /// The hash of each installed package, recorded or not.
     pub(super) installed: KnownHashes,
+    /// The packages of mirrors that `init` refuses.
+    pub(super) refused: RefusedPackages,
 }

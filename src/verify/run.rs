@@ -49,6 +49,8 @@ pub struct PackageChecks<'a, 'm> {
     pub singles: &'a [Single],
     /// Whether a package that the user names may belong to another root.
     pub scope: Scope,
+    /// Whether the program installs a provider from the configured mirrors among `places` only.
+    pub from_mirrors_only: &'a dyn Fn(&ProviderAddr) -> bool,
 }
 
 /// Whether registries are asked about what is locked.
@@ -276,6 +278,7 @@ fn check_packages(
         places: own.places,
         singles: own.singles,
         wanted: Some(wanted),
+        from_mirrors_only: own.from_mirrors_only,
     };
     let checked = packages::check(own.memo, subject, search);
     verdict.findings.extend(checked.findings);
@@ -297,6 +300,7 @@ fn check_packages(
     PackageFacts {
         known: checked.known,
         installed: checked.installed,
+        refused: checked.refused,
     }
 }
 
@@ -354,6 +358,7 @@ fn predict(root: &RootInputs<'_>, checks: &Checks<'_, '_>, facts: &PackageFacts)
         h1: &facts.known,
         zh: &zh,
         installed: &facts.installed,
+        refused: &facts.refused,
     };
     outlook.rows(&wanted, known)
 }

@@ -70,6 +70,7 @@ fn known_hashes(root: &Root, lock: &LockText, world: World<'_>) -> Result<KnownH
         places: &[PackagePlace::installed(root.providers_dir(world.env))],
         singles: &[],
         wanted: None,
+        from_mirrors_only: &|_| false,
     };
     let mut memo = Memo::new(world.disk, parallel::cores());
     let checked = packages::check(&mut memo, root.subject(lock, None), search);

@@ -21,7 +21,7 @@ pub(in crate::cli) struct Installations<'a> {
 /// The installation methods of a flavor.
 pub(in crate::cli) struct Installation<'a> {
     flavor: Flavor,
-    config: CliConfig,
+    pub(in crate::cli) config: CliConfig,
     is_sound: bool,
     /// `None` until somebody asks.
     registries: Option<Registries<'a>>,

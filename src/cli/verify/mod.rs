@@ -324,6 +324,9 @@ impl Verification<'_> {
         } else {
             Vec::new()
         };
+        let config = installation
+            .as_ref()
+            .map(|installation| installation.config.clone());
         let upstream = match &mut installation {
             Some(installation) if self.groups.wants(Group::Upstream) => {
                 match installation.registries(self.world, self.observer) {
@@ -344,6 +347,10 @@ impl Verification<'_> {
                     places: &places,
                     singles: &self.named.singles,
                     scope,
+                    from_mirrors_only: &|provider| {
+                        let config = config.as_ref();
+                        config.is_some_and(|config| config.installs_from_mirrors_only(provider))
+                    },
                 }),
                 upstream,
                 matrix: self.args.matrix,

@@ -17,7 +17,7 @@ use crate::lockfile::{Document, ProviderLock};
 use crate::package::WantedPlatforms;
 use crate::platform::Platform;
 use crate::requirement::{Origin, Refusal, Requirements};
-use crate::verify::known::KnownHashes;
+use crate::verify::known::{KnownHashes, PackageForm, RefusedPackages};
 use crate::verify::subject::Subject;
 use crate::version::Constraints;
 
@@ -55,6 +55,8 @@ pub struct Known<'a> {
     pub zh: &'a KnownHashes,
     /// The `h1:` of what is installed now, which need not be the package of the locked version.
     pub installed: &'a KnownHashes,
+    /// Packages that the mirrors at hand have, and that no recorded hash accepts.
+    pub refused: &'a RefusedPackages,
 }
 
 /// A root whose future is predicted.
@@ -134,18 +136,30 @@ impl<'a> Outlook<'a> {
                         counts_suffice: coverage.lacking() == 0,
                         may_be_recorded: coverage.unexplained > 0,
                         registry_states_h1: self.registry_states_h1(provider),
+                        is_unrecorded: false,
                     };
-                    let predictions = self.predict_entry(provider, entry, facts);
-                    match installed.get(platform) {
-                        Some(own) if !entry.hashes.contains(own) => {
-                            let refused = Facts {
-                                h1: Some(own),
-                                ..facts
-                            };
-                            start_with(predictions, self.predict_entry(provider, entry, refused))
-                        }
-                        _ => predictions,
+                    let mut predictions = self.predict_entry(provider, entry, facts);
+                    let own = installed.get(platform);
+                    if let Some(own) = own.filter(|own| !entry.hashes.contains(own)) {
+                        let other = Facts {
+                            h1: Some(own),
+                            ..facts
+                        };
+                        let other = self.predict_entry(provider, entry, other);
+                        replace(&mut predictions, &other, &[Route::Plan, Route::Validate]);
                     }
+                    // A package that does not match has hashes that are not recorded.
+                    let other = self.predict_entry(provider, entry, Facts::unrecorded());
+                    for (form, route) in [
+                        (PackageForm::Directory, Route::UnpackedMirror),
+                        (PackageForm::Zip, Route::PackedMirror),
+                    ] {
+                        let package = (provider.clone(), platform.clone(), form);
+                        if known.refused.contains(&package) {
+                            replace(&mut predictions, &other, &[route]);
+                        }
+                    }
+                    predictions
                 }
                 (Locked::Sound(_), ..) => {
                     coverage::predict_guess(&self.absent(provider), self.flavor)
@@ -297,12 +311,11 @@ impl<'a> Outlook<'a> {
     }
 }
 
-/// Replaces what is predicted for commands that take the package as it is installed.
-fn start_with(mut predictions: Vec<Prediction>, installed: Vec<Prediction>) -> Vec<Prediction> {
-    for (one, installed) in predictions.iter_mut().zip(installed) {
-        if matches!(one.route, Route::Plan | Route::Validate) {
-            *one = installed;
+/// Replaces what is predicted by some routes.
+fn replace(predictions: &mut [Prediction], others: &[Prediction], routes: &[Route]) {
+    for (one, other) in predictions.iter_mut().zip(others) {
+        if routes.contains(&one.route) {
+            *one = other.clone();
         }
     }
-    predictions
 }

@@ -52,7 +52,9 @@ impl<'a> Comparison<'a, '_> {
         let matched = hashed.judge(recorded, moment);
         match matched {
             Match::Matched(_) => about.remarks(recorded),
-            _ if hashed.is_odd() && recorded.contains(&hashed.h1) => vec![about.refused_odd()],
+            _ if hashed.is_odd() && recorded.contains(&hashed.h1) => {
+                vec![about.refused_odd(self.unwanted(candidate))]
+            }
             Match::Mismatch => {
                 let fact = self.fact(candidate, hashed);
                 match (&fact, self.doubt(candidate, hashed)) {

@@ -8,11 +8,13 @@ use super::differences::named;
 use super::facts::{Doubt, Fact};
 use super::memo::PackageHashes;
 use super::places::{Candidate, Origin};
+use crate::addr::ProviderAddr;
 use crate::archive::ArchiveError;
 use crate::diag::{self, Diagnostic, FileId, Finding, Severity, Span};
 use crate::hash::{Hashes, Match, Scheme};
 use crate::package::Local;
 use crate::verify::subject::Subject;
+use crate::version::Version;
 use crate::world::is_outside;
 
 /// A package that can be hashed, with all that is said about it.
@@ -234,10 +236,9 @@ impl About<'_> {
         if self.hashed.is_odd() {
             let title = format!("The {kind} package of {id} has two different h1: hashes");
             let note = format!("{place} hashes differently as a zip than when it is unpacked");
-            let help = "a lock file without its zh: refuses it, once it was installed; ask the \
-                        publisher for a zip without directory entries and repeated or unclean \
-                        names";
-            let diagnostic = Diagnostic::warning("package-odd", title);
+            let help = "nothing to do here: the lock file accepts it; a lock file without its zh: \
+                        would refuse it, once it was installed";
+            let diagnostic = Diagnostic::note("package-odd", title);
             let diagnostic = diagnostic.at(self.subject.file, self.header(), note);
             findings.push(self.finding(diagnostic.help(help)));
         }
@@ -245,7 +246,9 @@ impl About<'_> {
     }
 
     /// Reports a zip that was locked by what it unpacks to, and is checked by its members.
-    pub(super) fn refused_odd(&self) -> Finding {
+    ///
+    /// Where its platform is not wanted, nothing refuses it.
+    pub(super) fn refused_odd(&self, doubt: Doubt) -> Finding {
         let id = &self.candidate.id;
         let place = self.candidate.place.path().display();
         let kind = kind(self.candidate.origin);
@@ -255,7 +258,10 @@ impl About<'_> {
             format!("the h1: of what {place} unpacks to is here, that of its members is not");
         let help = "it is built so unusually that the two differ; unpack it where it lies, or zip \
                     it again without directory entries and repeated or unclean names";
-        let diagnostic = Diagnostic::error("package-odd", title);
+        let mut diagnostic = Diagnostic::error("package-odd", title);
+        if doubt == Doubt::Unwanted {
+            diagnostic.severity = Severity::Note;
+        }
         let diagnostic = diagnostic.at(self.subject.file, self.header(), note);
         self.finding(diagnostic.help(help))
     }
@@ -293,7 +299,24 @@ pub(super) fn unreadable(
     finding(candidate, diagnostic)
 }
 
-/// Reports a package that is a link to nothing, or to where nobody may look.
+/// Reports a file in the place of an unpacked package.
+pub(super) fn no_directory(subject: Subject<'_>, candidate: &Candidate) -> Finding {
+    let id = &candidate.id;
+    let kind = kind(candidate.origin);
+    let place = candidate.place.path().display();
+    let program = subject.flavor.command();
+    let title = format!("The {kind} package of {id} is a file and no directory");
+    let note = format!("{place} is a file");
+    let help = format!(
+        "delete it and run `{program} init` again; until then `{program} plan` finds no package"
+    );
+    let diagnostic = Diagnostic::error("package-unreadable", title)
+        .at(subject.file, subject.header(&id.provider), note)
+        .help(help);
+    finding(candidate, diagnostic)
+}
+
+/// Reports a package that is a link which cannot be followed.
 pub(super) fn unreachable(
     subject: Subject<'_>,
     candidate: &Candidate,
@@ -366,6 +389,26 @@ pub(super) fn absent(subject: Subject<'_>, file: FileId, span: Span, dir: &Path)
         )
         .help("create the directory, or correct the path")
         .into()
+}
+
+/// Reports a locked version that none of the mirrors has from which the program installs the provider.
+pub(super) fn no_mirror(
+    subject: Subject<'_>,
+    provider: &ProviderAddr,
+    version: &Version,
+) -> Finding {
+    let program = subject.flavor.command();
+    let title = format!("No configured mirror has {provider} {version}");
+    let note = format!(
+        "`{program} init` fails: {}",
+        subject.flavor.no_version_title()
+    );
+    let help = "add its packages to a mirror, or allow another installation method for it in the \
+                CLI configuration";
+    let diagnostic = Diagnostic::error("mirror-lacks-version", title)
+        .at(subject.file, subject.version(provider), note)
+        .help(help);
+    Finding::about(provider, diagnostic)
 }
 
 /// Says what a package is to the program, before the word package.

@@ -28,7 +28,7 @@ use self::comparison::{Comparison, recorded};
 use self::memo::{Moment, Outcome};
 use self::named::{Identity, identify};
 use self::places::{Candidate, PackagesAtHand, gather};
-use super::known::KnownHashes;
+use super::known::{KnownHashes, PackageForm, RefusedPackages};
 use crate::addr::ProviderAddr;
 use crate::diag::Finding;
 use crate::hash::{Hashes, Match};
@@ -37,14 +37,16 @@ use crate::package::{Local, PackageId};
 use crate::verify::subject::Subject;
 
 /// Where to look, and what for.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Search<'a> {
     /// Directories laid out as mirrors, in the order in which the program asks them.
     pub places: &'a [PackagePlace],
     /// Packages that the user names one by one.
     pub singles: &'a [Single],
-    /// For which platforms the lock file must hold hashes, if anybody cares.
+    /// For which platforms the lock file must hold hashes, if that is checked.
     pub wanted: Option<&'a WantedPlatforms>,
+    /// Whether the program installs a provider from the configured mirrors among `places` only.
+    pub from_mirrors_only: &'a dyn Fn(&ProviderAddr) -> bool,
 }
 
 /// How many roots a run is about, for packages that the user names without saying for which.
@@ -65,6 +67,8 @@ pub struct PackageFindings {
     pub known: KnownHashes,
     /// The hashes of those that are installed, right or not.
     pub installed: KnownHashes,
+    /// The packages of mirrors that `init` refuses.
+    pub refused: RefusedPackages,
     /// How many packages were looked at, by what they are to the program.
     pub counts: BTreeMap<Origin, usize>,
     /// Directories that cannot be looked into.
@@ -88,11 +92,14 @@ pub fn check(memo: &mut Memo<'_>, subject: Subject<'_>, search: Search<'_>) -> P
         let finding = findings::absent(subject, *file, *span, dir);
         checked.findings.push(finding);
     }
+    let lacking = lacking(subject, search, &gathered);
+    checked.findings.extend(lacking);
     let unknown = checked.take_named(memo, subject, search, &mut gathered);
     let places: Vec<&Local> = gathered.used.iter().map(|one| &one.place).collect();
     let outcomes = memo.hash(&places);
     checked.known = known(subject, &gathered.used, &outcomes);
     checked.installed = installed(&gathered.used, &outcomes);
+    checked.refused = refused(subject, &gathered.used, &outcomes);
     for candidate in &gathered.used {
         *checked.counts.entry(candidate.origin).or_default() += 1;
     }
@@ -109,9 +116,10 @@ pub fn check(memo: &mut Memo<'_>, subject: Subject<'_>, search: Search<'_>) -> P
         found.extend(comparison.judge(candidate, outcome));
     }
     for candidate in &gathered.unreachable {
-        if let Err(error) = memo.files.kind(candidate.place.path()) {
-            found.push(findings::unreachable(subject, candidate, &error));
-        }
+        found.push(match memo.files.kind(candidate.place.path()) {
+            Ok(_) => findings::no_directory(subject, candidate),
+            Err(error) => findings::unreachable(subject, candidate, &error),
+        });
     }
     // Stable: of one package, first what the program runs.
     found.sort_by_key(|finding| (finding.provider.clone(), finding.platform.clone()));
@@ -120,6 +128,21 @@ pub fn check(memo: &mut Memo<'_>, subject: Subject<'_>, search: Search<'_>) -> P
         checked.guess(memo, subject, single, ids.as_deref());
     }
     checked
+}
+
+/// Reports entries whose version none of the mirrors has from which the program would install it.
+fn lacking(subject: Subject<'_>, search: Search<'_>, gathered: &PackagesAtHand) -> Vec<Finding> {
+    let is_readable = gathered.absent.is_empty() && gathered.failures.is_empty();
+    let entries = subject.document.lock.providers.iter();
+    let lacking = entries.filter(|(provider, _)| {
+        is_readable
+            && !gathered.mirrored.contains(*provider)
+            && subject.left_over(provider).is_none()
+            && (search.from_mirrors_only)(provider)
+    });
+    lacking
+        .map(|(provider, entry)| findings::no_mirror(subject, provider, &entry.version))
+        .collect()
 }
 
 /// Collects whose the recorded hashes are, as far as packages tell.
@@ -152,6 +175,24 @@ fn installed(used: &[Candidate], outcomes: &[Arc<Outcome>]) -> KnownHashes {
         }
     }
     installed
+}
+
+/// Collects the packages of mirrors that no recorded hash accepts.
+fn refused(subject: Subject<'_>, used: &[Candidate], outcomes: &[Arc<Outcome>]) -> RefusedPackages {
+    let mut refused = RefusedPackages::new();
+    for (candidate, outcome) in used.iter().zip(outcomes) {
+        let id = &candidate.id;
+        if let (Origin::Mirror, Ok(hashed)) = (candidate.origin, &**outcome)
+            && hashed.judge(recorded(subject, id), Moment::Install) == Match::Mismatch
+        {
+            let form = match candidate.place {
+                Local::Archive(_) => PackageForm::Zip,
+                Local::Directory(_) => PackageForm::Directory,
+            };
+            refused.insert((id.provider.clone(), id.platform.clone(), form));
+        }
+    }
+    refused
 }
 
 impl PackageFindings {

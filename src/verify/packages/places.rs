@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::memo::Memo;
-use crate::addr::ProviderFilter;
+use crate::addr::{ProviderAddr, ProviderFilter};
 use crate::diag::{FileId, Span};
 use crate::lockfile::LockFile;
 use crate::package::{Local, PackageId};
@@ -138,7 +138,9 @@ pub(super) struct PackagesAtHand {
     pub(super) spare: Vec<Candidate>,
     /// The places that hold some package of a locked version.
     pub(super) found_in: BTreeSet<PathBuf>,
-    /// Installed packages that are links which lead nowhere.
+    /// The providers whose locked version some mirror has, for whatever platform.
+    pub(super) mirrored: BTreeSet<ProviderAddr>,
+    /// Files and links to nowhere in the place of installed packages.
     pub(super) unreachable: Vec<Candidate>,
     /// Places that are not there.
     pub(super) absent: Vec<(FileId, Span, PathBuf)>,
@@ -200,6 +202,9 @@ pub(super) fn gather(
         for (provider, entry) in allowed {
             for (id, locals) in mirror.of(provider, &entry.version) {
                 gathered.found_in.insert(place.dir.clone());
+                if place.origin == Origin::Mirror {
+                    gathered.mirrored.insert(provider.clone());
+                }
                 gathered.add(memo, place, &id, locals, &mut mirrored);
             }
         }

@@ -24,6 +24,7 @@ mod neighbours;
 mod packages;
 mod packages_hostile;
 mod packages_lacking;
+mod packages_mirrors;
 mod project;
 mod proxy;
 mod registry;

@@ -26,8 +26,8 @@ use lockctl::lockfile;
 use lockctl::os::RealDisk;
 use lockctl::package::WantedPlatforms;
 use lockctl::platform::Platform;
-use lockctl::verify::KnownHashes;
 use lockctl::verify::matrix::{Known, Locked, Outlook};
+use lockctl::verify::{KnownHashes, RefusedPackages};
 
 const HERE: &str = "linux_amd64";
 const LOCK: &str = ".terraform.lock.hcl";
@@ -94,6 +94,7 @@ fn foretell(
         h1: &h1,
         zh: &zh,
         installed: &installed,
+        refused: &RefusedPackages::new(),
     };
     let rows = outlook.rows(&wanted, known);
     let of_route = rows.into_iter().map(|row| {

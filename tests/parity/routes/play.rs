@@ -10,8 +10,8 @@ use lockctl::lockfile;
 use lockctl::os::RealDisk;
 use lockctl::package::WantedPlatforms;
 use lockctl::platform::Platform;
-use lockctl::verify::KnownHashes;
 use lockctl::verify::matrix::{Known, Locked, Outlook};
+use lockctl::verify::{KnownHashes, RefusedPackages};
 use serde_json::json;
 
 use super::states::{HASHES, PROVIDER, Packages, Played, SITUATIONS};
@@ -237,6 +237,7 @@ impl Stage {
             h1: &h1,
             zh: &zh,
             installed: &installed,
+            refused: &RefusedPackages::new(),
         };
         let rows = outlook.rows(&wanted, known);
         let [row] = &*rows else {

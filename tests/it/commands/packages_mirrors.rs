@@ -1,0 +1,124 @@
+//! `verify`: findings on mirrors and the matrix agree, and so do both and the program.
+
+use serde_json::Value;
+
+use super::{BOTH, LOCK, assert_exit, lock, simple};
+use crate::lab::{Lab, Outcome};
+use crate::zips::{Entry, Zip};
+
+const ZIP: &str = "example.com/t/x/terraform-provider-x_1.1.0_linux_amd64.zip";
+const LINUX: &[&str] = &["--platform", "linux_amd64"];
+
+fn verify(lab: &Lab, more: &[&str]) -> Outcome {
+    lab.run(&[&["verify", "--only", "packages"], more].concat())
+}
+
+#[track_caller]
+fn assert_says(outcome: &Outcome, text: &str) {
+    assert!(outcome.stdout.contains(text), "no {text:?} in {outcome:#?}");
+}
+
+/// A zip with one file and an entry for a directory, which makes two `h1:`.
+fn odd() -> Vec<u8> {
+    let program = Entry::file("terraform-provider-x_v1.1.0", "1.1.0 linux_amd64");
+    Zip::of([Entry::directory("docs/"), program]).bytes()
+}
+
+/// A zip that the lock file contradicts is refused by the route that takes it.
+#[test]
+fn the_matrix_knows_what_a_mirror_at_hand_has() {
+    let lab = simple();
+    assert_exit(&lock(&lab, BOTH), 0);
+    lab.packed("zips", "example.com/t/x/1.1.0/linux_amd64", "changed");
+    lab.unpacked("dirs", "example.com/t/x/1.1.0/linux_amd64", "changed");
+    let outcome = |mirror: &str, route: &str| {
+        let args = ["--matrix", "--format", "json", "--fs-mirror", mirror];
+        let json = verify(&lab, &[BOTH, &args].concat());
+        assert_exit(&json, 1);
+        let json: Value = serde_json::from_str(&json.stdout).unwrap();
+        let rows = json["roots"][0]["matrix"].as_array().unwrap();
+        let mut rows = rows.iter();
+        let row = rows.find(|row| {
+            row["provider"] == "example.com/t/x"
+                && row["platform"] == "linux_amd64"
+                && row["route"] == route
+        });
+        let row = row.unwrap();
+        format!("{} {}", row["outcome"], row["assumed"])
+    };
+    assert_eq!(outcome("zips", "packed-mirror"), "\"fails\" false");
+    assert_eq!(outcome("zips", "unpacked-mirror"), "\"passes\" true");
+    assert_eq!(outcome("dirs", "unpacked-mirror"), "\"fails\" false");
+}
+
+/// `init` takes an odd zip that is recorded; one for a platform that is not wanted matters to nothing.
+#[test]
+fn an_odd_zip_is_a_note_unless_a_wanted_platform_refuses_it() {
+    let lab = simple();
+    lab.write("zips/example.com/t/x/main", "");
+    lab.write(&format!("zips/{ZIP}"), odd());
+    // The h1: that is recorded is that of the unpacked package, which the program never checks.
+    let all = ["lock", "--fs-mirror", "zips", "--platform", "linux_amd64"];
+    assert_exit(&lab.run(&all), 0);
+    let refused = verify(&lab, &["--platform", "linux_amd64", "--fs-mirror", "zips"]);
+    assert_exit(&refused, 1);
+    assert_says(&refused, "error[package-odd]");
+    let unwanted = ["-v", "--platform", "darwin_arm64", "--fs-mirror", "zips"];
+    let unwanted = verify(&lab, &unwanted);
+    assert_exit(&unwanted, 0);
+    assert_says(&unwanted, "note[package-odd]");
+    // With its zh: it is accepted.
+    let hashed = lab.run(&["hash", &format!("zips/{ZIP}")]);
+    let zh = hashed.stdout.split_whitespace().next().unwrap();
+    let zh = format!("    \"{zh}\",\n  ]\n");
+    lab.write(LOCK, lab.read(LOCK).replace("  ]\n", &zh));
+    let accepted = verify(&lab, &[LINUX, &["-v", "--fs-mirror", "zips"]].concat());
+    assert_exit(&accepted, 0);
+    assert_says(&accepted, "note[package-odd]");
+}
+
+/// The program finds no package there, and says no more than that.
+#[test]
+fn a_file_in_the_place_of_a_package_is_reported() {
+    let lab = simple();
+    assert_exit(&lock(&lab, BOTH), 0);
+    lab.write(
+        ".terraform/providers/example.com/t/x/1.1.0/linux_amd64",
+        "x",
+    );
+    let outcome = verify(&lab, BOTH);
+    assert_exit(&outcome, 1);
+    assert_says(
+        &outcome,
+        "error[package-unreadable]: The installed package of example.com/t/x 1.1.0 for \
+         linux_amd64 is a file and no directory\n",
+    );
+}
+
+/// The program asks the mirror first, whatever is installed.
+#[test]
+fn a_mirror_that_lacks_the_locked_version_is_reported() {
+    let mut lab = simple();
+    assert_exit(&lock(&lab, BOTH), 0);
+    let configure = |lab: &mut Lab, more: &str| {
+        let text = format!(
+            "provider_installation {{\n  filesystem_mirror {{\n    path = \"mirror\"\n  }}\n{more}}}\n"
+        );
+        lab.write("rc", text);
+        let path = lab.path("rc");
+        lab.env
+            .vars
+            .insert("TF_CLI_CONFIG_FILE".to_owned(), path.into());
+    };
+    configure(&mut lab, "");
+    assert_exit(&verify(&lab, BOTH), 0);
+    std::fs::remove_dir_all(lab.path("mirror/example.com/t/x/1.1.0")).unwrap();
+    let outcome = verify(&lab, BOTH);
+    assert_exit(&outcome, 1);
+    assert_says(
+        &outcome,
+        "error[mirror-lacks-version]: No configured mirror has example.com/t/x 1.1.0\n",
+    );
+    configure(&mut lab, "  direct {}\n");
+    assert_exit(&verify(&lab, BOTH), 0);
+}
