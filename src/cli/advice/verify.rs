@@ -10,6 +10,15 @@ use crate::report::Failure;
 use crate::verify::CheckError;
 use crate::verify::packages::NamedError;
 
+/// Returns the failure of a format in which the matrix cannot be shown.
+pub(in crate::cli) fn matrix_format() -> Failure {
+    Failure {
+        title: "--matrix cannot be shown in this format".to_owned(),
+        causes: Vec::new(),
+        help: Some("use --format human or json, or leave out --matrix".to_owned()),
+    }
+}
+
 /// Turns what could not be checked into failures; releases that share a cause share a failure.
 pub(in crate::cli) fn failures(
     errors: &[CheckError],

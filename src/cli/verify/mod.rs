@@ -93,6 +93,9 @@ fn run(
     world: World<'_>,
     stderr: &mut (dyn Write + Send),
 ) -> CommandResult {
+    if args.matrix && !matches!(common.format, Format::Human | Format::Json) {
+        return CommandResult::failed("verify", [advice::verify::matrix_format()]);
+    }
     let platforms = match platforms::checkable(&args.platforms.platforms) {
         Ok(platforms) => platforms,
         Err(failure) => return CommandResult::failed("verify", [failure]),

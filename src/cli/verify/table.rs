@@ -13,6 +13,9 @@ use crate::verify::matrix::{self, PlatformGroup, Row};
 /// How many platforms are named in one line of the table; more are counted.
 const MAX_NAMED: usize = 2;
 
+/// What every prediction supposes.
+const PREMISE: &str = "  premise: for init a clean checkout and the right packages; for plan and validate what is installed";
+
 /// How much a table shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::cli) enum Detail {
@@ -27,19 +30,21 @@ fn rows(matrix: &[json::MatrixRow]) -> Vec<Row> {
     let same = |a: &json::MatrixRow, b: &json::MatrixRow| {
         a.provider == b.provider && a.platform == b.platform
     };
-    let rows = matrix.chunk_by(same).map(|own| Row {
-        provider: own[0].provider.clone(),
-        platform: own[0].platform.clone(),
-        predictions: own
-            .iter()
-            .map(|one| Prediction {
-                route: one.route,
-                outcome: one.outcome,
-                title: one.title.clone().map(Cow::Owned),
-                unchecked: one.unchecked,
-                assumed: one.assumed,
-            })
-            .collect(),
+    let rows = matrix.chunk_by(same).filter_map(|own| {
+        Some(Row {
+            provider: own[0].provider.clone()?,
+            platform: own[0].platform.clone(),
+            predictions: own
+                .iter()
+                .map(|one| Prediction {
+                    route: one.route,
+                    outcome: one.outcome,
+                    title: one.title.clone().map(Cow::Owned),
+                    unchecked: one.unchecked,
+                    assumed: one.assumed,
+                })
+                .collect(),
+        })
     });
     rows.collect()
 }
@@ -70,6 +75,7 @@ pub(in crate::cli) fn blocks(
     }
     say_platforms_once(&mut table);
     let mut below = notes.lines();
+    below.push(PREMISE.to_owned());
     if detail == Detail::Full {
         below.extend(Route::ALL.map(|route| {
             let command = format!("`{} {}`", flavor.command(), route.command());
@@ -80,22 +86,35 @@ pub(in crate::cli) fn blocks(
     vec![Block::Table(table), Block::Lines(below)]
 }
 
-/// Turns predictions into rows for programs.
+/// Turns predictions into rows for programs: those of each provider, then those of the whole run.
 pub(in crate::cli) fn json(rows: &[Row]) -> Vec<json::MatrixRow> {
-    let of_row = |row: &Row| {
-        let predictions = row.predictions.iter();
-        let rows = predictions.map(|prediction| json::MatrixRow {
-            provider: row.provider.clone(),
-            platform: row.platform.clone(),
-            route: prediction.route,
-            outcome: prediction.outcome,
-            title: prediction.title.as_deref().map(str::to_owned),
-            unchecked: prediction.unchecked,
-            assumed: prediction.assumed,
-        });
-        rows.collect::<Vec<_>>()
-    };
-    rows.iter().flat_map(of_row).collect()
+    let of_providers = rows.iter().flat_map(|row| {
+        let provider = Some(&row.provider);
+        json_rows(provider, &row.platform, &row.predictions)
+    });
+    let whole = matrix::combine(rows);
+    let whole = whole.iter().flat_map(|group| {
+        let platforms = group.platforms.iter();
+        platforms.flat_map(|platform| json_rows(None, platform, &group.predictions))
+    });
+    of_providers.chain(whole).collect()
+}
+
+fn json_rows(
+    provider: Option<&ProviderAddr>,
+    platform: &Platform,
+    predictions: &[Prediction],
+) -> Vec<json::MatrixRow> {
+    let rows = predictions.iter().map(|prediction| json::MatrixRow {
+        provider: provider.cloned(),
+        platform: platform.clone(),
+        route: prediction.route,
+        outcome: prediction.outcome,
+        title: prediction.title.as_deref().map(str::to_owned),
+        unchecked: prediction.unchecked,
+        assumed: prediction.assumed,
+    });
+    rows.collect()
 }
 
 /// Returns the head of a column.

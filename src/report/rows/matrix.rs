@@ -1,21 +1,23 @@
 //! What the programs will do with a lock file, route by route.
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 
 pub use crate::coverage::{Outcome, Route};
 
-use super::text;
+use super::{optional_text, text};
 use crate::addr::ProviderAddr;
 use crate::platform::Platform;
 
-/// What will happen with one provider on one platform, by one route.
+/// What will happen with one provider on one platform, by one route; or in a whole run, because of all
+/// providers.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct MatrixRow {
-    /// The provider, with its registry.
-    #[serde(serialize_with = "text")]
-    #[schemars(with = "String")]
-    pub provider: ProviderAddr,
+    /// The provider, with its registry; null for the run as a whole, in which the worst counts that
+    /// any provider causes.
+    #[serde(serialize_with = "optional_text")]
+    #[schemars(schema_with = "nullable_text")]
+    pub provider: Option<ProviderAddr>,
     /// The platform, as in `linux_amd64`.
     #[serde(serialize_with = "text")]
     #[schemars(with = "String")]
@@ -32,4 +34,9 @@ pub struct MatrixRow {
     /// It is not certain, because it is unknown for which platforms the recorded hashes are, what the
     /// registry states, or what else is required; too few hashes count as missing.
     pub assumed: bool,
+}
+
+/// The schema of a text that is always there and may be null.
+fn nullable_text(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": ["string", "null"] })
 }

@@ -29,6 +29,7 @@ example.com/t/x  linux_amd64            rewrites  passes    passes    passes    
   [2] Failed to install provider
   [3] Required plugins are not installed
   [4] the cached package … does not match any of the checksums recorded in the dependency lock file
+  premise: for init a clean checkout and the right packages; for plan and validate what is installed
 
 .terraform.lock.hcl: ok; 1 provider, 1 installed package verified
 
@@ -49,6 +50,7 @@ all 2 platforms  registry   unpacked  packed   cache    readonly   plan     afte
 example.com/t/x  rewrites?  passes?   passes?  passes?  warns?[1]  passes?  passes?     passes?
   [1] Provider lock file not updated
   ? not certain: nothing here tells whose the hashes are, or what else is needed; too few hashes count as missing
+  premise: for init a clean checkout and the right packages; for plan and validate what is installed
 
 .terraform.lock.hcl: ok; 1 provider, h1: hashes for 2 platforms, by count, no package installed
 
@@ -72,6 +74,7 @@ example.com/t/x  darwin_arm64  rewrites?  passes?   passes?  passes?  warns?[1] 
                  linux_amd64   rewrites   passes    passes   passes   warns[1]   passes   passes      passes
   [1] Provider lock file not updated
   ? not certain: nothing here tells whose the hashes are, or what else is needed; too few hashes count as missing
+  premise: for init a clean checkout and the right packages; for plan and validate what is installed
   registry: `terraform init` from a registry that signs its checksums, where nothing is installed
   unpacked: `terraform init` from an unpacked mirror: a directory of unpacked packages
   packed: `terraform init` from a packed mirror: a directory of zips
@@ -111,6 +114,7 @@ example.com/t/x  rewrites*  rewrites*[1]  rewrites*[1]  rewrites*  fails[2]  fai
   [3] Inconsistent dependency lock file
   [4] Missing required provider
   * nothing is recorded that the package could be compared with
+  premise: for init a clean checkout and the right packages; for plan and validate what is installed
 
 .terraform.lock.hcl: 1 error
 
@@ -156,7 +160,15 @@ fn nothing_required_and_nothing_locked_is_said() {
     );
 }
 
+/// Returns the rows of each provider.
 fn rows(lab: &Lab, args: &[&str]) -> Vec<Value> {
+    let mut rows = all_rows(lab, args);
+    rows.retain(|row| row["provider"] != Value::Null);
+    rows
+}
+
+/// Returns the rows of each provider and those of the whole run.
+fn all_rows(lab: &Lab, args: &[&str]) -> Vec<Value> {
     let args = [&["verify", "--matrix", "--format", "json"], args].concat();
     let outcome = lab.run(&args);
     let json: Value = serde_json::from_str(&outcome.stdout).unwrap();
@@ -342,4 +354,40 @@ fn a_command_needs_what_it_reads() {
     let state = r#"{ "version": 4, "resources": [{ "type": "x_y", "provider": "provider[\"example.com/t/x\"]", "instances": [] }] }"#;
     lab.write("terraform.tfstate", state);
     assert_eq!(outcomes(&lab), [missing, "passes (no title)"]);
+}
+
+/// Of several providers the worst counts, as the line below the table has it.
+#[test]
+fn json_has_a_row_for_the_run_as_a_whole() {
+    let lab = simple();
+    assert_exit(&lock(&lab, BOTH), 0);
+    install(&lab);
+    lab.write(
+        "more.tf",
+        "terraform {\n  required_providers {\n    y = { source = \"example.com/t/y\" }\n  }\n}\n",
+    );
+    let all = all_rows(&lab, &["--platform", "linux_amd64"]);
+    let whole: Vec<&Value> = all.iter().filter(|row| row["provider"].is_null()).collect();
+    assert_eq!(whole.len(), 8);
+    assert!(
+        all[all.len() - 8].get("provider").is_some(),
+        "null is written"
+    );
+    assert_eq!(whole[0]["outcome"], "rewrites");
+    assert_eq!(whole[5]["title"], "Inconsistent dependency lock file");
+}
+
+#[test]
+fn a_format_without_a_place_for_the_matrix_refuses_it() {
+    let lab = simple();
+    assert_exit(&lock(&lab, BOTH), 0);
+    for format in ["markdown", "junit", "sarif", "github"] {
+        let outcome = lab.run(&["verify", "--matrix", "--format", format]);
+        assert_exit(&outcome, 2);
+        let said = format!("{}{}", outcome.stdout, outcome.stderr);
+        assert!(
+            said.contains("--matrix cannot be shown in this format"),
+            "{outcome:#?}"
+        );
+    }
 }
