@@ -33,6 +33,44 @@ pub struct HeldEntry {
     pub has_twin: bool,
 }
 
+/// What this machine has of the locked version of a provider, for its own platform.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Machine {
+    /// Whether an `h1:` of the installed package is recorded; `None` if none is installed.
+    pub installed: Option<bool>,
+    /// The plugin cache holds a package with a recorded `h1:`.
+    pub is_cached: bool,
+    /// Where `init` takes packages from.
+    pub source: MachineSource,
+}
+
+/// Where `init` takes a package from on this machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MachineSource {
+    /// A registry, which can be reached.
+    Registry,
+    /// A zip of a mirror.
+    Zips,
+    /// A directory of a mirror.
+    Directories,
+    /// Mirrors only, which lack the version.
+    NoVersion,
+    /// Mirrors only, which have the version for other platforms.
+    NoPlatform,
+}
+
+impl Machine {
+    /// Returns an entry as it is to a package whose `h1:` is recorded or not.
+    pub(super) fn with(self, entry: &HeldEntry, own_h1: bool) -> Held {
+        let hashes = Recorded {
+            own_h1,
+            other_h1: entry.hashes.other_h1 || (entry.hashes.own_h1 && !own_h1),
+            ..entry.hashes
+        };
+        Held::HeldEntry(HeldEntry { hashes, ..*entry })
+    }
+}
+
 /// Whether an entry is needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Need {

@@ -18,8 +18,13 @@ use std::collections::BTreeMap;
 use crate::hash::{Hash, Hashes, Scheme};
 use crate::platform::Platform;
 
-pub use held::{Facts, Guess, Held, HeldEntry, Need, NeededBy, Recorded, Zh};
-pub use routes::{Outcome, Prediction, Route, predict, predict_guess, predict_unreadable};
+pub use held::{
+    Facts, Guess, Held, HeldEntry, Machine, MachineSource, Need, NeededBy, Recorded, Zh,
+};
+pub use routes::{
+    Outcome, Prediction, Route, predict, predict_guess, predict_guess_here, predict_here,
+    predict_unreadable,
+};
 
 /// How far one lock entry covers the wanted platforms.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use super::held::{Guess, Held, Need, NeededBy, Recorded, Zh};
+use super::held::{Guess, Held, Machine, MachineSource, Need, NeededBy, Recorded, Zh};
 use crate::flavor::Flavor;
 
 /// A way by which a program meets a lock file.
@@ -32,6 +32,10 @@ pub enum Route {
     PlanAfterInit,
     /// `validate`, with the right package installed.
     Validate,
+    /// `init` in this root, with what is installed, configured and cached now.
+    Here,
+    /// `plan` in this root, with what is installed now.
+    HerePlan,
 }
 
 /// What happens by a route.
@@ -67,7 +71,7 @@ pub struct Prediction {
 }
 
 impl Route {
-    /// All routes, in the order of the matrix.
+    /// All routes but those that depend on this machine, in the order of the matrix.
     pub const ALL: [Self; 8] = [
         Self::Registry,
         Self::UnpackedMirror,
@@ -83,7 +87,7 @@ impl Route {
     #[must_use]
     pub fn command(self) -> &'static str {
         match self {
-            Self::Plan | Self::PlanAfterInit => "plan",
+            Self::Plan | Self::PlanAfterInit | Self::HerePlan => "plan",
             Self::Validate => "validate",
             _ => "init",
         }
@@ -100,6 +104,7 @@ impl Route {
             Self::Readonly => "with -lockfile=readonly",
             Self::Plan | Self::Validate => "with the package installed",
             Self::PlanAfterInit => "after a read-only init",
+            Self::Here | Self::HerePlan => "in this root as it is now",
         }
     }
 }
@@ -119,6 +124,8 @@ impl Outcome {
 
 /// The title of a package that `init` refuses.
 const NOT_INSTALLED: &str = "Failed to install provider";
+/// The title where the only source has the version, and no package for this platform.
+const NO_PLATFORM: &str = "Incompatible provider version";
 /// The title of a package that `plan` finds missing; Terraform's also for one that does not match.
 const NOT_THERE: &str = "Required plugins are not installed";
 /// OpenTofu's title where `plan` finds a package that does not match; it goes on with the address.
@@ -179,26 +186,84 @@ pub fn predict(held: &Held, flavor: Flavor) -> Vec<Prediction> {
             Route::Readonly => readonly(held, flavor),
             Route::Plan => plan(held, flavor),
             Route::PlanAfterInit => plan_after_init(held, flavor),
-            Route::Validate => validate(held, flavor),
+            // The last two are none of those, and have a function of their own.
+            Route::Validate | Route::Here | Route::HerePlan => validate(held, flavor),
         };
-        Prediction {
-            route,
-            outcome: verdict.outcome,
-            title: verdict.title.map(Cow::Borrowed),
-            unchecked: verdict.unchecked,
-            assumed: false,
-        }
+        verdict.of(route)
     };
     Route::ALL.map(prediction).into()
+}
+
+/// Predicts what `init` and `plan` do in a root with what this machine has (rules 5).
+#[must_use]
+pub fn predict_here(held: &Held, machine: Machine, flavor: Flavor) -> Vec<Prediction> {
+    vec![
+        init_here(held, machine, flavor).of(Route::Here),
+        plan_here(held, machine, flavor).of(Route::HerePlan),
+    ]
+}
+
+fn init_here(held: &Held, machine: Machine, flavor: Flavor) -> Verdict {
+    let source = match machine.source {
+        MachineSource::Registry => Source::Signed,
+        MachineSource::Zips => Source::Zips,
+        MachineSource::Directories => Source::Directories,
+        MachineSource::NoVersion | MachineSource::NoPlatform => Source::Signed,
+    };
+    let Held::HeldEntry(entry) = held else {
+        return init(held, source, flavor);
+    };
+    if entry.need != Need::Fits {
+        return init(held, source, flavor);
+    }
+    // Where packages come from is looked at first, whatever is installed.
+    match machine.source {
+        MachineSource::NoVersion => return Verdict::fails(flavor.no_version_title()),
+        MachineSource::NoPlatform => return Verdict::fails(NO_PLATFORM),
+        _ => {}
+    }
+    match machine.installed {
+        Some(true) if entry.has_twin => Verdict::new(Outcome::Rewrites, CARRIED_OVER),
+        Some(true) if entry.hashes.in_order => Verdict::new(Outcome::Passes, None),
+        Some(true) => Verdict::new(Outcome::Rewrites, None),
+        // OpenTofu does not unpack over another package.
+        Some(false) if flavor.is_opentofu() => Verdict::fails(NOT_INSTALLED),
+        _ if machine.is_cached => init(&machine.with(entry, true), Source::Cache, flavor),
+        _ => init(held, source, flavor),
+    }
+}
+
+fn plan_here(held: &Held, machine: Machine, flavor: Flavor) -> Verdict {
+    match (held, machine.installed) {
+        (Held::HeldEntry(_), None) => Verdict::fails(NOT_THERE),
+        (Held::HeldEntry(entry), Some(is_recorded)) => {
+            plan(&machine.with(entry, is_recorded), flavor)
+        }
+        _ => plan(held, flavor),
+    }
 }
 
 /// Foretells what each route does where not everything is known: what is most likely, marked where
 /// another case would come out otherwise.
 #[must_use]
 pub fn predict_guess(guess: &Guess<Held>, flavor: Flavor) -> Vec<Prediction> {
-    let mut predictions = predict(&guess.likely, flavor);
+    of_guess(guess, |held| predict(held, flavor))
+}
+
+/// Predicts as [`predict_here`] does where not everything is known.
+#[must_use]
+pub fn predict_guess_here(
+    guess: &Guess<Held>,
+    machine: Machine,
+    flavor: Flavor,
+) -> Vec<Prediction> {
+    of_guess(guess, |held| predict_here(held, machine, flavor))
+}
+
+fn of_guess(guess: &Guess<Held>, predict: impl Fn(&Held) -> Vec<Prediction>) -> Vec<Prediction> {
+    let mut predictions = predict(&guess.likely);
     for other in &guess.otherwise {
-        for (likely, other) in predictions.iter_mut().zip(predict(other, flavor)) {
+        for (likely, other) in predictions.iter_mut().zip(predict(other)) {
             let same = likely.outcome == other.outcome && likely.title == other.title;
             likely.assumed |= !same;
         }
@@ -228,6 +293,16 @@ pub fn predict_unreadable(titles: &[&str], flavor: Flavor) -> Vec<Prediction> {
 }
 
 impl Verdict {
+    fn of(self, route: Route) -> Prediction {
+        Prediction {
+            route,
+            outcome: self.outcome,
+            title: self.title.map(Cow::Borrowed),
+            unchecked: self.unchecked,
+            assumed: false,
+        }
+    }
+
     fn new(outcome: Outcome, title: impl Into<Option<&'static str>>) -> Self {
         Self {
             outcome,

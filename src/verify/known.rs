@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::addr::ProviderAddr;
+use crate::coverage::Machine;
 use crate::hash::Hash;
 use crate::platform::Platform;
 
@@ -21,6 +22,9 @@ pub enum PackageForm {
 /// Packages of mirrors at hand that no recorded hash accepts.
 pub type RefusedPackages = BTreeSet<(ProviderAddr, Platform, PackageForm)>;
 
+/// What this machine has of each locked provider, for its own platform.
+pub type Machines = BTreeMap<(ProviderAddr, Platform), Machine>;
+
 /// What the packages at hand say about platforms.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PackageFacts {
@@ -30,4 +34,6 @@ pub(super) struct PackageFacts {
     pub(super) installed: KnownHashes,
     /// The packages of mirrors that `init` refuses.
     pub(super) refused: RefusedPackages,
+    /// What this machine has.
+    pub(super) machines: Machines,
 }

@@ -301,6 +301,7 @@ fn check_packages(
         known: checked.known,
         installed: checked.installed,
         refused: checked.refused,
+        machines: checked.machines,
     }
 }
 
@@ -359,6 +360,7 @@ fn predict(root: &RootInputs<'_>, checks: &Checks<'_, '_>, facts: &PackageFacts)
         zh: &zh,
         installed: &facts.installed,
         refused: &facts.refused,
+        machines: &facts.machines,
     };
     outlook.rows(&wanted, known)
 }

@@ -14,7 +14,7 @@ use crate::verify::matrix::{self, PlatformGroup, Row};
 const MAX_NAMED: usize = 2;
 
 /// What every prediction supposes.
-const PREMISE: &str = "  premise: for init a clean checkout and the right packages; for plan and validate what is installed";
+const PREMISE: &str = "  premise, but for \"here\": a clean checkout for init, the right packages; plan and validate take what is installed";
 
 /// How much a table shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,19 +31,19 @@ fn rows(matrix: &[json::MatrixRow]) -> Vec<Row> {
         a.provider == b.provider && a.platform == b.platform
     };
     let rows = matrix.chunk_by(same).filter_map(|own| {
+        let all = own.iter().map(|one| Prediction {
+            route: one.route,
+            outcome: one.outcome,
+            title: one.title.clone().map(Cow::Owned),
+            unchecked: one.unchecked,
+            assumed: one.assumed,
+        });
+        let (predictions, here) = all.partition(|one| Route::ALL.contains(&one.route));
         Some(Row {
             provider: own[0].provider.clone()?,
             platform: own[0].platform.clone(),
-            predictions: own
-                .iter()
-                .map(|one| Prediction {
-                    route: one.route,
-                    outcome: one.outcome,
-                    title: one.title.clone().map(Cow::Owned),
-                    unchecked: one.unchecked,
-                    assumed: one.assumed,
-                })
-                .collect(),
+            predictions,
+            here,
         })
     });
     rows.collect()
@@ -61,23 +61,28 @@ pub(in crate::cli) fn blocks(
         return vec![Block::Lines(vec![line.to_owned()])];
     }
     let mut notes = Notes::default();
-    let head = ["", ""].into_iter().chain(Route::ALL.map(column));
+    let here: &[Route] = match rows.iter().all(|row| row.here.is_empty()) {
+        true => &[],
+        false => &[Route::Here, Route::HerePlan],
+    };
+    let routes = Route::ALL.iter().chain(here).copied();
+    let head = ["", ""].into_iter().chain(routes.clone().map(column));
     let mut table: Vec<Vec<String>> = vec![head.map(str::to_owned).collect()];
     let providers: BTreeSet<&ProviderAddr> = rows.iter().map(|row| &row.provider).collect();
     for provider in &providers {
         let lines = lines(matrix::of_provider(rows, provider), detail);
-        add(&mut table, &provider.short(flavor), lines, &mut notes);
+        add(&mut table, &provider.short(flavor), lines, here, &mut notes);
     }
     if providers.len() > 1 {
         let name = format!("all {} providers", providers.len());
         let lines = lines(matrix::combine(rows), detail);
-        add(&mut table, &name, lines, &mut notes);
+        add(&mut table, &name, lines, here, &mut notes);
     }
     say_platforms_once(&mut table);
     let mut below = notes.lines();
     below.push(PREMISE.to_owned());
     if detail == Detail::Full {
-        below.extend(Route::ALL.map(|route| {
+        below.extend(routes.map(|route| {
             let command = format!("`{} {}`", flavor.command(), route.command());
             format!("  {}: {command} {}", column(route), explained(route))
         }));
@@ -90,22 +95,28 @@ pub(in crate::cli) fn blocks(
 pub(in crate::cli) fn json(rows: &[Row]) -> Vec<json::MatrixRow> {
     let of_providers = rows.iter().flat_map(|row| {
         let provider = Some(&row.provider);
-        json_rows(provider, &row.platform, &row.predictions)
+        json_rows(
+            provider,
+            &row.platform,
+            row.predictions.iter().chain(&row.here),
+        )
     });
     let whole = matrix::combine(rows);
     let whole = whole.iter().flat_map(|group| {
         let platforms = group.platforms.iter();
-        platforms.flat_map(|platform| json_rows(None, platform, &group.predictions))
+        platforms.flat_map(|platform| {
+            json_rows(None, platform, group.predictions.iter().chain(&group.here))
+        })
     });
     of_providers.chain(whole).collect()
 }
 
-fn json_rows(
+fn json_rows<'a>(
     provider: Option<&ProviderAddr>,
     platform: &Platform,
-    predictions: &[Prediction],
+    predictions: impl Iterator<Item = &'a Prediction>,
 ) -> Vec<json::MatrixRow> {
-    let rows = predictions.iter().map(|prediction| json::MatrixRow {
+    let rows = predictions.map(|prediction| json::MatrixRow {
         provider: provider.cloned(),
         platform: platform.clone(),
         route: prediction.route,
@@ -128,6 +139,8 @@ fn column(route: Route) -> &'static str {
         Route::Plan => "plan",
         Route::PlanAfterInit => "after init",
         Route::Validate => "validate",
+        Route::Here => "init here",
+        Route::HerePlan => "plan here",
     }
 }
 
@@ -139,7 +152,8 @@ fn explained(route: Route) -> String {
         Route::PackedMirror => ": a directory of zips",
         Route::PluginCache => " that holds the package, from a registry",
         Route::Readonly => ", from a registry",
-        Route::Plan | Route::PlanAfterInit | Route::Validate => "",
+        Route::Here => ": what is installed, configured and cached",
+        _ => "",
     };
     format!("{}{more}", route.way())
 }
@@ -196,7 +210,7 @@ impl Notes {
 }
 
 /// Returns a line for each group of platforms, with what the group is called.
-fn lines(groups: Vec<PlatformGroup>, detail: Detail) -> Vec<(String, Vec<Prediction>)> {
+fn lines(groups: Vec<PlatformGroup>, detail: Detail) -> Vec<(String, PlatformGroup)> {
     let groups = match detail {
         Detail::Folded => matrix::fold(groups),
         Detail::Full => groups,
@@ -210,20 +224,23 @@ fn lines(groups: Vec<PlatformGroup>, detail: Detail) -> Vec<(String, Vec<Predict
     };
     let groups = groups.into_iter().enumerate();
     groups
-        .map(|(at, group)| (label(at, &group.platforms), group.predictions))
+        .map(|(at, group)| (label(at, &group.platforms), group))
         .collect()
 }
 
 fn add(
     table: &mut Vec<Vec<String>>,
     name: &str,
-    lines: Vec<(String, Vec<Prediction>)>,
+    lines: Vec<(String, PlatformGroup)>,
+    here: &[Route],
     notes: &mut Notes,
 ) {
-    for (at, (label, predictions)) in lines.into_iter().enumerate() {
+    for (at, (label, group)) in lines.into_iter().enumerate() {
         let name = if at == 0 { name } else { "" };
-        let cells = predictions.iter().map(|prediction| notes.cell(prediction));
-        let cells: Vec<String> = cells.collect();
+        let cells = group.predictions.iter().chain(&group.here);
+        let mut cells: Vec<String> = cells.map(|prediction| notes.cell(prediction)).collect();
+        // Nothing can be said here of another platform.
+        cells.resize(Route::ALL.len() + here.len(), "-".to_owned());
         let labels = [name.to_owned(), label];
         table.push(labels.into_iter().chain(cells).collect());
     }

@@ -9,7 +9,8 @@ pub use summary::{PlatformGroup, combine, fold, of_provider};
 
 use crate::addr::ProviderAddr;
 use crate::coverage::{
-    self, Facts, Guess, Held, HeldEntry, Need, NeededBy, Prediction, Recorded, Route, coverage,
+    self, Facts, Guess, Held, HeldEntry, MachineSource, Need, NeededBy, Prediction, Recorded,
+    Route, coverage,
 };
 use crate::flavor::Flavor;
 use crate::hash::Hash;
@@ -17,7 +18,7 @@ use crate::lockfile::{Document, ProviderLock};
 use crate::package::WantedPlatforms;
 use crate::platform::Platform;
 use crate::requirement::{Origin, Refusal, Requirements};
-use crate::verify::known::{KnownHashes, PackageForm, RefusedPackages};
+use crate::verify::known::{KnownHashes, Machines, PackageForm, RefusedPackages};
 use crate::verify::subject::Subject;
 use crate::version::Constraints;
 
@@ -30,6 +31,8 @@ pub struct Row {
     pub platform: Platform,
     /// One for each route, in the order of `Route::ALL`.
     pub predictions: Vec<Prediction>,
+    /// For this machine's own platform what `init` and `plan` do in the root as it is now; else nothing.
+    pub here: Vec<Prediction>,
 }
 
 /// The lock file that is looked at, as far as it can be read.
@@ -57,6 +60,8 @@ pub struct Known<'a> {
     pub installed: &'a KnownHashes,
     /// Packages that the mirrors at hand have, and that no recorded hash accepts.
     pub refused: &'a RefusedPackages,
+    /// What this machine has for its own platform.
+    pub machines: &'a Machines,
 }
 
 /// A root whose future is predicted.
@@ -165,10 +170,23 @@ impl<'a> Outlook<'a> {
                     coverage::predict_guess(&self.absent(provider), self.flavor)
                 }
             };
+            let facts = Facts {
+                h1: h1.get(platform),
+                zh: zh.get(platform),
+                counts_suffice: coverage.as_ref().is_some_and(|all| all.lacking() == 0),
+                may_be_recorded: coverage.as_ref().is_some_and(|all| all.unexplained > 0),
+                registry_states_h1: self.registry_states_h1(provider),
+                is_unrecorded: false,
+            };
+            let here = match self.locked {
+                Locked::Sound(_) => self.here(provider, platform, known, facts),
+                Locked::Broken { .. } => Vec::new(),
+            };
             Row {
                 provider: provider.clone(),
                 platform: platform.clone(),
                 predictions,
+                here,
             }
         };
         platforms.into_iter().map(row).collect()
@@ -181,6 +199,11 @@ impl<'a> Outlook<'a> {
         entry: &ProviderLock,
         facts: Facts<'_>,
     ) -> Vec<Prediction> {
+        coverage::predict_guess(&self.held(provider, entry, facts), self.flavor)
+    }
+
+    /// Returns what an entry is to a platform.
+    fn held(&self, provider: &ProviderAddr, entry: &ProviderLock, facts: Facts<'_>) -> Guess<Held> {
         let listed = self.document().places.get(provider);
         let hashes: Vec<&Hash> = match listed {
             Some(places) => places.listed.iter().map(|(hash, _)| hash).collect(),
@@ -188,7 +211,7 @@ impl<'a> Outlook<'a> {
         };
         let has_twin = self.has_twin(provider);
         let recorded = Recorded::of(hashes.iter().copied(), facts);
-        let guess = self.need(provider, entry).each(|need| {
+        self.need(provider, entry).each(|need| {
             self.needed_by(provider).each(|by| {
                 recorded.clone().each(|hashes| {
                     Guess::known(Held::HeldEntry(HeldEntry {
@@ -199,8 +222,35 @@ impl<'a> Outlook<'a> {
                     }))
                 })
             })
-        });
-        coverage::predict_guess(&guess, self.flavor)
+        })
+    }
+
+    /// Predicts what happens in the root as it is now; nothing for platforms of other machines.
+    fn here(
+        &self,
+        provider: &ProviderAddr,
+        platform: &Platform,
+        known: Known<'_>,
+        facts: Facts<'_>,
+    ) -> Vec<Prediction> {
+        let key = (provider.clone(), platform.clone());
+        let entry = self.document().lock.providers.get(provider);
+        let (Some(machine), Some(entry)) = (known.machines.get(&key), entry) else {
+            return Vec::new();
+        };
+        let form = match machine.source {
+            MachineSource::Zips => Some(PackageForm::Zip),
+            MachineSource::Directories => Some(PackageForm::Directory),
+            _ => None,
+        };
+        let (provider_of, platform_of) = key;
+        let refused = form.map(|form| (provider_of, platform_of, form));
+        let facts = match refused {
+            Some(package) if known.refused.contains(&package) => Facts::unrecorded(),
+            _ => facts,
+        };
+        let held = self.held(provider, entry, facts);
+        coverage::predict_guess_here(&held, *machine, self.flavor)
     }
 
     /// Returns what needs a provider; where not everything can be seen, the configuration may.

@@ -14,6 +14,8 @@ pub struct PlatformGroup {
     pub platforms: Vec<Platform>,
     /// What happens there: one prediction for each route, in the order of `Route::ALL`.
     pub predictions: Vec<Prediction>,
+    /// What happens in the root as it is now, if one of them is the platform of this machine.
+    pub here: Vec<Prediction>,
 }
 
 /// Returns what happens because of one provider, each platform by itself.
@@ -23,6 +25,7 @@ pub fn of_provider(rows: &[Row], provider: &ProviderAddr) -> Vec<PlatformGroup> 
     own.map(|row| PlatformGroup {
         platforms: vec![row.platform.clone()],
         predictions: row.predictions.clone(),
+        here: row.here.clone(),
     })
     .collect()
 }
@@ -42,9 +45,20 @@ pub fn combine(rows: &[Row]) -> Vec<PlatformGroup> {
             PlatformGroup {
                 platforms: vec![platform.clone()],
                 predictions: (0..Route::ALL.len()).filter_map(of_route).collect(),
+                here: combine_here(&rows),
             }
         })
         .collect()
+}
+
+/// Returns the worst in the root as it is now; nothing where it is unknown for a provider.
+fn combine_here(rows: &[&Row]) -> Vec<Prediction> {
+    if rows.iter().any(|row| row.here.is_empty()) {
+        return Vec::new();
+    }
+    let count = rows.iter().map(|row| row.here.len()).min().unwrap_or(0);
+    let of_route = |at: usize| worst(rows.iter().map(|row| &row.here[at]).collect());
+    (0..count).filter_map(of_route).collect()
 }
 
 /// Joins the groups to which the same happens; the one with the most platforms comes last, as what
@@ -55,7 +69,10 @@ pub fn fold(groups: Vec<PlatformGroup>) -> Vec<PlatformGroup> {
     for group in groups {
         let mut known = folded.iter_mut();
         match known.find(|known| known.predictions == group.predictions) {
-            Some(known) => known.platforms.extend(group.platforms),
+            Some(known) => {
+                known.platforms.extend(group.platforms);
+                known.here.extend(group.here);
+            }
             None => folded.push(group),
         }
     }
@@ -99,6 +116,7 @@ mod tests {
             provider: ProviderAddr::parse(provider, Flavor::Terraform1_16).expect("an address"),
             platform: platform.parse().expect("a platform"),
             predictions: predictions.to_vec(),
+            here: Vec::new(),
         }
     }
 

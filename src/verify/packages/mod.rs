@@ -10,6 +10,7 @@ mod comparison;
 mod differences;
 mod facts;
 mod findings;
+mod machine;
 mod memo;
 mod named;
 mod paths;
@@ -28,7 +29,7 @@ use self::comparison::{Comparison, recorded};
 use self::memo::{Moment, Outcome};
 use self::named::{Identity, identify};
 use self::places::{Candidate, PackagesAtHand, gather};
-use super::known::{KnownHashes, PackageForm, RefusedPackages};
+use super::known::{KnownHashes, Machines, PackageForm, RefusedPackages};
 use crate::addr::ProviderAddr;
 use crate::diag::Finding;
 use crate::hash::{Hashes, Match};
@@ -69,6 +70,8 @@ pub struct PackageFindings {
     pub installed: KnownHashes,
     /// The packages of mirrors that `init` refuses.
     pub refused: RefusedPackages,
+    /// What this machine has of each entry.
+    pub machines: Machines,
     /// How many packages were looked at, by what they are to the program.
     pub counts: BTreeMap<Origin, usize>,
     /// Directories that cannot be looked into.
@@ -100,6 +103,7 @@ pub fn check(memo: &mut Memo<'_>, subject: Subject<'_>, search: Search<'_>) -> P
     checked.known = known(subject, &gathered.used, &outcomes);
     checked.installed = installed(&gathered.used, &outcomes);
     checked.refused = refused(subject, &gathered.used, &outcomes);
+    checked.machines = machine::of_entries(subject, search, &gathered, &outcomes);
     for candidate in &gathered.used {
         *checked.counts.entry(candidate.origin).or_default() += 1;
     }
@@ -136,7 +140,7 @@ fn lacking(subject: Subject<'_>, search: Search<'_>, gathered: &PackagesAtHand) 
     let entries = subject.document.lock.providers.iter();
     let lacking = entries.filter(|(provider, _)| {
         is_readable
-            && !gathered.mirrored.contains(*provider)
+            && !gathered.mirrored.keys().any(|id| id.provider == **provider)
             && subject.left_over(provider).is_none()
             && (search.from_mirrors_only)(provider)
     });

@@ -1,12 +1,12 @@
 //! Where packages lie, and which of them matter to a lock file.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::memo::Memo;
-use crate::addr::{ProviderAddr, ProviderFilter};
+use crate::addr::ProviderFilter;
 use crate::diag::{FileId, Span};
 use crate::lockfile::LockFile;
 use crate::package::{Local, PackageId};
@@ -138,8 +138,8 @@ pub(super) struct PackagesAtHand {
     pub(super) spare: Vec<Candidate>,
     /// The places that hold some package of a locked version.
     pub(super) found_in: BTreeSet<PathBuf>,
-    /// The providers whose locked version some mirror has, for whatever platform.
-    pub(super) mirrored: BTreeSet<ProviderAddr>,
+    /// The packages that the mirrors of the CLI configuration have, each where the first has it.
+    pub(super) mirrored: BTreeMap<PackageId, Local>,
     /// Files and links to nowhere in the place of installed packages.
     pub(super) unreachable: Vec<Candidate>,
     /// Places that are not there.
@@ -202,8 +202,11 @@ pub(super) fn gather(
         for (provider, entry) in allowed {
             for (id, locals) in mirror.of(provider, &entry.version) {
                 gathered.found_in.insert(place.dir.clone());
-                if place.origin == Origin::Mirror {
-                    gathered.mirrored.insert(provider.clone());
+                if let (Origin::Mirror, false, [first, ..]) =
+                    (place.origin, place.absence == Absence::Failure, locals)
+                {
+                    let mirrored = gathered.mirrored.entry(id.clone());
+                    mirrored.or_insert_with(|| first.clone());
                 }
                 gathered.add(memo, place, &id, locals, &mut mirrored);
             }

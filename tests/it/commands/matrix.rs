@@ -22,14 +22,14 @@ fn platforms_on_which_the_same_happens_share_a_line() {
     assert_data_eq!(
         outcome.stdout,
         str![[r#"
-                                        registry  unpacked  packed    cache     readonly  plan      after init  validate
-example.com/t/x  linux_amd64            rewrites  passes    passes    passes    warns[1]  passes    passes      passes
-                 the other 4 platforms  fails[2]  fails[2]  fails[2]  fails[2]  fails[2]  fails[3]  fails[3]    fails[4]
+                                        registry  unpacked  packed    cache     readonly  plan      after init  validate  init here  plan here
+example.com/t/x  linux_amd64            rewrites  passes    passes    passes    warns[1]  passes    passes      passes    passes     passes
+                 the other 4 platforms  fails[2]  fails[2]  fails[2]  fails[2]  fails[2]  fails[3]  fails[3]    fails[4]  -          -
   [1] Provider lock file not updated
   [2] Failed to install provider
   [3] Required plugins are not installed
   [4] the cached package … does not match any of the checksums recorded in the dependency lock file
-  premise: for init a clean checkout and the right packages; for plan and validate what is installed
+  premise, but for "here": a clean checkout for init, the right packages; plan and validate take what is installed
 
 .terraform.lock.hcl: ok; 1 provider, 1 installed package verified
 
@@ -46,11 +46,12 @@ fn a_hash_that_nothing_attributes_is_marked() {
     assert_data_eq!(
         outcome.stdout,
         str![[r#"
-all 2 platforms  registry   unpacked  packed   cache    readonly   plan     after init  validate
-example.com/t/x  rewrites?  passes?   passes?  passes?  warns?[1]  passes?  passes?     passes?
+all 2 platforms  registry   unpacked  packed   cache    readonly   plan     after init  validate  init here  plan here
+example.com/t/x  rewrites?  passes?   passes?  passes?  warns?[1]  passes?  passes?     passes?   rewrites?  fails[2]
   [1] Provider lock file not updated
+  [2] Required plugins are not installed
   ? not certain: nothing here tells whose the hashes are, or what else is needed; too few hashes count as missing
-  premise: for init a clean checkout and the right packages; for plan and validate what is installed
+  premise, but for "here": a clean checkout for init, the right packages; plan and validate take what is installed
 
 .terraform.lock.hcl: ok; 1 provider, h1: hashes for 2 platforms, by count, no package installed
 
@@ -69,12 +70,12 @@ fn verbose_unfolds_and_explains() {
     assert_data_eq!(
         outcome.stdout,
         str![[r#"
-                               registry   unpacked  packed   cache    readonly   plan     after init  validate
-example.com/t/x  darwin_arm64  rewrites?  passes?   passes?  passes?  warns?[1]  passes?  passes?     passes?
-                 linux_amd64   rewrites   passes    passes   passes   warns[1]   passes   passes      passes
+                               registry   unpacked  packed   cache    readonly   plan     after init  validate  init here  plan here
+example.com/t/x  darwin_arm64  rewrites?  passes?   passes?  passes?  warns?[1]  passes?  passes?     passes?   -          -
+                 linux_amd64   rewrites   passes    passes   passes   warns[1]   passes   passes      passes    passes     passes
   [1] Provider lock file not updated
   ? not certain: nothing here tells whose the hashes are, or what else is needed; too few hashes count as missing
-  premise: for init a clean checkout and the right packages; for plan and validate what is installed
+  premise, but for "here": a clean checkout for init, the right packages; plan and validate take what is installed
   registry: `terraform init` from a registry that signs its checksums, where nothing is installed
   unpacked: `terraform init` from an unpacked mirror: a directory of unpacked packages
   packed: `terraform init` from a packed mirror: a directory of zips
@@ -83,6 +84,8 @@ example.com/t/x  darwin_arm64  rewrites?  passes?   passes?  passes?  warns?[1] 
   plan: `terraform plan` with the package installed
   after init: `terraform plan` after a read-only init
   validate: `terraform validate` with the package installed
+  init here: `terraform init` in this root as it is now: what is installed, configured and cached
+  plan here: `terraform plan` in this root as it is now
 
 .terraform.lock.hcl: ok; 1 provider, 1 installed package verified
 
@@ -114,7 +117,7 @@ example.com/t/x  rewrites*  rewrites*[1]  rewrites*[1]  rewrites*  fails[2]  fai
   [3] Inconsistent dependency lock file
   [4] Missing required provider
   * nothing is recorded that the package could be compared with
-  premise: for init a clean checkout and the right packages; for plan and validate what is installed
+  premise, but for "here": a clean checkout for init, the right packages; plan and validate take what is installed
 
 .terraform.lock.hcl: 1 error
 
@@ -163,8 +166,13 @@ fn nothing_required_and_nothing_locked_is_said() {
 /// Returns the rows of each provider.
 fn rows(lab: &Lab, args: &[&str]) -> Vec<Value> {
     let mut rows = all_rows(lab, args);
-    rows.retain(|row| row["provider"] != Value::Null);
+    rows.retain(|row| row["provider"] != Value::Null && !is_here(row));
     rows
+}
+
+/// Tells whether a row is about this machine, which may be any.
+fn is_here(row: &Value) -> bool {
+    ["here", "here-plan"].contains(&row["route"].as_str().unwrap())
 }
 
 /// Returns the rows of each provider and those of the whole run.
@@ -362,11 +370,10 @@ fn json_has_a_row_for_the_run_as_a_whole() {
     let lab = simple();
     assert_exit(&lock(&lab, BOTH), 0);
     install(&lab);
-    lab.write(
-        "more.tf",
-        "terraform {\n  required_providers {\n    y = { source = \"example.com/t/y\" }\n  }\n}\n",
-    );
-    let all = all_rows(&lab, &["--platform", "linux_amd64"]);
+    let both = "    y = { source = \"example.com/t/y\" }\n    x = {";
+    lab.write("main.tf", ONE_PROVIDER.replace("    x = {", both));
+    let mut all = all_rows(&lab, &["--platform", "linux_amd64"]);
+    all.retain(|row| !is_here(row));
     let whole: Vec<&Value> = all.iter().filter(|row| row["provider"].is_null()).collect();
     assert_eq!(whole.len(), 8);
     assert!(
@@ -390,4 +397,53 @@ fn a_format_without_a_place_for_the_matrix_refuses_it() {
             "{outcome:#?}"
         );
     }
+}
+
+/// What is installed, cached and configured decides what this root does, beside the other columns.
+#[test]
+fn the_root_as_it_is_now_has_columns_of_its_own() {
+    let current = lockctl::platform::Platform::current().to_string();
+    let mut lab = Lab::new();
+    lab.write("main.tf", ONE_PROVIDER);
+    let package = format!("example.com/t/x/1.1.0/{current}");
+    lab.unpacked("mirror", &package, "right");
+    assert_exit(&lock(&lab, &["--platform", &current]), 0);
+    let here = |lab: &Lab| -> Vec<String> {
+        let mut rows = all_rows(lab, &["--platform", &current]);
+        rows.retain(|row| row["provider"] == "example.com/t/x" && is_here(row));
+        let word = |row: &Value| {
+            let title = row["title"].as_str().unwrap_or("no title");
+            format!("{} ({title})", row["outcome"].as_str().unwrap())
+        };
+        rows.iter().map(word).collect()
+    };
+    let not_there = "fails (Required plugins are not installed)";
+    // Nothing is installed, and a registry can be reached, or so it is taken.
+    assert_eq!(here(&lab), ["rewrites (no title)", not_there]);
+    lab.write(
+        "rc",
+        "provider_installation {\n  filesystem_mirror {\n    path = \"mirror\"\n  }\n}\n",
+    );
+    let rc = lab.path("rc");
+    let name = "TF_CLI_CONFIG_FILE".to_owned();
+    lab.env.vars.insert(name, rc.into());
+    assert_eq!(here(&lab), ["passes (no title)", not_there]);
+    lab.unpacked(".terraform/providers", &package, "right");
+    assert_eq!(here(&lab), ["passes (no title)", "passes (no title)"]);
+    // The installed package is right, but the mirror is asked first.
+    let version = lab.path("mirror/example.com/t/x/1.1.0");
+    std::fs::rename(&version, lab.path("mirror/example.com/t/x/1.0.0")).unwrap();
+    let gone = "fails (Failed to query available provider packages)";
+    assert_eq!(here(&lab), [gone, "passes (no title)"]);
+    lab.unpacked("mirror", &package, "tampered");
+    assert_eq!(here(&lab), ["passes (no title)"; 2]);
+    lab.unpacked(".terraform/providers", &package, "tampered");
+    assert_eq!(
+        here(&lab),
+        ["fails (Failed to install provider)", not_there]
+    );
+    // The plugin cache has the recorded package.
+    lab.write("rc", "plugin_cache_dir = \"cache\"\n");
+    lab.unpacked("cache", &package, "right");
+    assert_eq!(here(&lab), ["passes (no title)", not_there]);
 }

@@ -27,7 +27,7 @@ use lockctl::os::RealDisk;
 use lockctl::package::WantedPlatforms;
 use lockctl::platform::Platform;
 use lockctl::verify::matrix::{Known, Locked, Outlook};
-use lockctl::verify::{KnownHashes, RefusedPackages};
+use lockctl::verify::{KnownHashes, Machines, RefusedPackages};
 
 const HERE: &str = "linux_amd64";
 const LOCK: &str = ".terraform.lock.hcl";
@@ -95,6 +95,7 @@ fn foretell(
         zh: &zh,
         installed: &installed,
         refused: &RefusedPackages::new(),
+        machines: &Machines::new(),
     };
     let rows = outlook.rows(&wanted, known);
     let of_route = rows.into_iter().map(|row| {

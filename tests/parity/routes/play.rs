@@ -11,7 +11,7 @@ use lockctl::os::RealDisk;
 use lockctl::package::WantedPlatforms;
 use lockctl::platform::Platform;
 use lockctl::verify::matrix::{Known, Locked, Outlook};
-use lockctl::verify::{KnownHashes, RefusedPackages};
+use lockctl::verify::{KnownHashes, Machines, RefusedPackages};
 use serde_json::json;
 
 use super::states::{HASHES, PROVIDER, Packages, Played, SITUATIONS};
@@ -238,6 +238,7 @@ impl Stage {
             zh: &zh,
             installed: &installed,
             refused: &RefusedPackages::new(),
+            machines: &Machines::new(),
         };
         let rows = outlook.rows(&wanted, known);
         let [row] = &*rows else {
