@@ -91,7 +91,7 @@ impl std::fmt::Display for LookAlike {
 /// registries, or a provider of the same registry in `locked`.
 ///
 /// One typing error is a letter that is missing, added or another one, or two letters that changed places. A
-/// known publisher never resembles another one, and nothing resembles its own namespace: nobody else can
+/// known publisher never resembles another one, and nothing resembles its own namespace: only its owner can
 /// publish there. Numbers are no typing errors: `team1` and `team2` belong together.
 ///
 /// ```

@@ -16,7 +16,7 @@ pub struct Commit {
     pub id: ObjectId,
     /// When it was written, as in `2024-05-06T07:08:09+00:00`; its author may have made it up.
     pub date: String,
-    /// Who wrote it, in whatever characters they chose.
+    /// The name of its author, which may hold any characters.
     pub author: String,
     /// The first line of its message.
     pub subject: String,

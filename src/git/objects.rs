@@ -55,7 +55,7 @@ impl ObjectId {
         &self.text
     }
 
-    /// Returns enough digits for people.
+    /// Returns as many digits as people need.
     #[must_use]
     pub fn short(&self) -> &str {
         &self.text[..10]

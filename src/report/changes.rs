@@ -13,7 +13,7 @@ const MAX_FILES: usize = 5;
 pub struct Changes {
     /// The name of the file, where it is not clear which is meant.
     pub file: Option<String>,
-    /// What is to be said about files as a whole.
+    /// Remarks on files as a whole.
     pub remarks: Vec<Remark>,
     /// What changed in them, what matters most first.
     pub rows: Vec<Change>,
@@ -37,7 +37,7 @@ pub struct Remark {
 pub struct Change {
     /// How alarming it is, in which words, and why.
     pub remark: Remark,
-    /// What is to be said besides about some more files; their texts are not empty.
+    /// What also holds for some more files; these texts are not empty.
     pub deviations: Vec<Remark>,
     /// What changed.
     pub subject: Linked,

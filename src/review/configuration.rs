@@ -68,8 +68,8 @@ pub enum ConfigurationCause {
 impl ConfigurationSides<'_> {
     /// Finds what the configuration says about a change; `place` names where a requirement is written.
     ///
-    /// Of several places that require a provider the first with constraints counts. Nothing is said
-    /// about a provider that only a module which could not be read may require.
+    /// Of several places that require a provider the first with constraints counts. There is no cause
+    /// for a provider that only a module which could not be read may require.
     pub fn cause(
         &self,
         change: &ProviderChange,

@@ -32,9 +32,9 @@ pub struct FoldedCause<'a> {
 pub struct FoldedChange<'a> {
     /// The first of them.
     pub first: &'a ExplainedChange,
-    /// What is to be said about all of them beside kinds and versions, with the files for which that is all.
+    /// What holds for all of them beside kinds and versions, with the files for which that is all.
     pub remark: FoldedRemark<'a>,
-    /// What is to be said about some of them besides, the most frequent first; never empty texts.
+    /// What also holds for some of them, the most frequent first; never empty texts.
     pub deviations: Vec<FoldedRemark<'a>>,
 }
 

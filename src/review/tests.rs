@@ -56,19 +56,19 @@ fn check_merge(prefer: Prefer, [base, ours, theirs]: [&str; 3], wanted: &str) {
         _ => file(base).into(),
     };
     let merged = merge(&base_file, &file(ours), &file(theirs), prefer);
-    let mut told: Vec<String> = Vec::new();
+    let mut rest: Vec<String> = Vec::new();
     let wanted_file = file(wanted.split("!!").next().unwrap());
     assert_eq!(merged.lock, wanted_file, "{base} / {ours} / {theirs}");
-    told.extend(
+    rest.extend(
         merged
             .conflicts
             .keys()
             .map(|addr| format!("conflict {}", addr.type_name())),
     );
     let unfinished = merged.unfinished.values().flatten();
-    told.extend(unfinished.map(|one| format!("{one:?}")));
-    let wanted = wanted.split_once("!!").map_or("", |(_, told)| told);
-    assert_eq!(told.join(" "), wanted.trim(), "{base} / {ours} / {theirs}");
+    rest.extend(unfinished.map(|one| format!("{one:?}")));
+    let wanted = wanted.split_once("!!").map_or("", |(_, rest)| rest);
+    assert_eq!(rest.join(" "), wanted.trim(), "{base} / {ours} / {theirs}");
 }
 
 #[test]
@@ -235,7 +235,7 @@ proptest! {
     }
 
     #[test]
-    fn every_change_is_told_and_explained(old in any_file(), new in any_file()) {
+    fn every_change_is_found_and_explained(old in any_file(), new in any_file()) {
         let found = diff(&old, &new);
         let sides = |side: fn(&ProviderChange) -> Option<&ProviderSide>| -> usize {
             found.providers.iter().filter_map(side).count()

@@ -23,7 +23,7 @@ pub(in crate::cli) enum Configured<'a> {
 
 /// Reads the configuration of both sides, and adds what it says about each change.
 ///
-/// Without one now nothing is said; one before counts only if it is another one.
+/// Without a configuration now it adds nothing; one before counts only if it is another one.
 pub(in crate::cli) fn explain(
     mut one: FileComparison,
     [old, new]: [Option<Configured<'_>>; 2],

@@ -6,6 +6,9 @@ use clap::Args;
 
 use crate::cli::args::{Roots, examples};
 
+/// Unlike other commands, `log` does not stop at the working directory.
+const ROOTS_HELP: &str = "Root module directories [default: every lock file of the repository]";
+
 /// Show the history of providers in the lock files of a git repository
 ///
 /// Without a ROOT every lock file of the repository is listed. A ROOT may be one that was removed, and the
@@ -15,6 +18,7 @@ use crate::cli::args::{Roots, examples};
     ("lockctl log", "all providers"),
     ("lockctl log hashicorp/aws live/prod", "one provider in one root"),
 ]))]
+#[command(mut_arg("roots", |arg| arg.help(ROOTS_HELP)))]
 pub(in crate::cli) struct Log {
     /// The provider, as in hashicorp/aws, or a type, as in aws [default: all providers]
     ///

@@ -26,7 +26,7 @@ use crate::world::{FileKind, Replaced};
 pub(in crate::cli) use args::Log;
 use versions::Contents;
 
-/// What is said of a clone that has the newest commits only.
+/// The remark on a clone that has the newest commits only.
 const SHALLOW: &str = "the clone is shallow: its oldest commit seems to add all that it has \
      (`git fetch --unshallow` fetches the others)";
 

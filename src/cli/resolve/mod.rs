@@ -173,7 +173,7 @@ impl Conflicted<'_> {
     fn base(&self, world: World<'_>, result: &mut RootResult) -> MergeBase {
         let Some(bytes) = base_of(self.root, self.parted, world) else {
             result.remark(format!(
-                "{}: the common base of both sides is unknown: what only one side has is kept, unless `--prefer` says otherwise",
+                "{}: the common base of both sides is unknown: what only one side has is kept, unless `--prefer` names a side",
                 self.place()
             ));
             return MergeBase::unknown();

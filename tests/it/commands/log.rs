@@ -49,7 +49,7 @@ fn eventful() -> Option<Repo> {
     repo.write(&live, "provider {\n");
     by(&repo, "Eve", "break");
     repo.write(&live, aws("5.1.0", "others") + &null);
-    by(&repo, "Eve\u{1b}[31m \u{202e}x", "mend\u{1b}[2J");
+    by(&repo, "Eve\u{1b}[31m \u{202e}x", "repair\u{1b}[2J");
     repo.write("main.tf", "# unrelated\n");
     by(&repo, "Ann", "unrelated");
     repo.write(&live, null);
@@ -84,11 +84,11 @@ fn the_history_follows_renames_and_marks_alarms() {
         str![[r#"
     DATE        COMMIT      AUTHOR       PROVIDER        VERSION        CHANGE
     2024-05-06  @drop       Ann          hashicorp/aws   5.1.0 → -      removed
-!!  2024-05-06  @mend       Eve�[31m �x  hashicorp/aws   5.1.0          hashes-replaced
+!!  2024-05-06  @repair     Eve�[31m �x  hashicorp/aws   5.1.0          hashes-replaced
     2024-05-06  @upgrade    Bob          hashicorp/aws   5.0.0 → 5.1.0  upgraded
     2024-05-06  @upgrade    Bob          hashicorp/null  3.2.0          added
     2024-05-06  @first      Ann          hashicorp/aws   5.0.0          added
-!!  @mend      hashicorp/aws: 2 of 2 zh: were replaced, but the version did not change: the release was published again, or the lock file was tampered with
+!!  @repair    hashicorp/aws: 2 of 2 zh: were replaced, but the version did not change: the release was published again, or the lock file was tampered with
 5 changes of 2 providers in 4 commits, 1 alarming
 
 "#]]

@@ -145,7 +145,7 @@ fn a_base_with_markers_is_known_as_far_as_it_goes() {
 }
 
 #[test]
-fn git_is_told_when_nothing_was_written() {
+fn git_gets_its_own_code_when_nothing_was_written() {
     let lab = Lab::new();
     lab.write("base", "").write("ours", "");
     for args in [
@@ -182,7 +182,7 @@ fn a_side_that_cannot_be_read_loses_nothing() {
     assert!(said.contains("line by line"), "{said}");
 }
 
-/// Tells whether git is installed, and says so if it is not.
+/// Returns whether git is installed, and prints it if it is not.
 pub(super) fn has_git() -> bool {
     let found = std::process::Command::new("git").arg("--version").output();
     if found.is_err() {

@@ -13,7 +13,7 @@ fn found(dir: &Path) -> Repository<'static> {
     Repository::find(&RealRun, dir).unwrap()
 }
 
-/// A lock file of some lines, of which one tells it from others.
+/// A lock file of some lines, of which one distinguishes it from others.
 fn text(mark: &str) -> String {
     let common: String = (0..20).map(|n| format!("# line {n}\n")).collect();
     format!("{common}# {mark}\n")
