@@ -330,6 +330,9 @@ impl Cause {
                 let (added, was) = counted(*count, "package", "packages");
                 format!("{added} {was} added with zh: and h1:, as from a mirror")
             }
+            Self::UnexplainedH1 { added, h1, zh } if added == h1 => format!(
+                "{h1} h1: are recorded, more than the {zh} packages in the list of zh: explain"
+            ),
             Self::UnexplainedH1 { added, h1, zh } => {
                 let (new, was) = counted(*added, "h1:", "h1:");
                 format!(

@@ -158,6 +158,10 @@ fn added(change: &ProviderChange, lock: &ProviderLock) -> Vec<Cause> {
     if lock.hashes.is_empty() {
         causes.push(Cause::NoHashes);
     }
+    causes.extend(unexplained(
+        lock.hashes.of(Scheme::H1).count(),
+        &lock.hashes,
+    ));
     if lock.version.is_prerelease() {
         causes.push(Cause::Prerelease);
     }
@@ -267,7 +271,19 @@ fn of_other_packages(old: &Hashes, new: &Hashes) -> Vec<Cause> {
     if count(old, Scheme::Zh) > 0 && count(new, Scheme::Zh) == 0 && !new.is_empty() {
         causes.push(Cause::ListLost);
     }
+    let added = new.of(Scheme::H1).filter(|hash| !old.contains(hash));
+    causes.extend(unexplained(added.count(), new));
     causes
+}
+
+/// Finds `h1:` of no package, so many of which are new.
+fn unexplained(added: usize, hashes: &Hashes) -> Option<Cause> {
+    let count = |scheme| hashes.of(scheme).count();
+    (added > 0 && hashes.has_unexplained_h1()).then(|| Cause::UnexplainedH1 {
+        added,
+        h1: count(Scheme::H1),
+        zh: count(Scheme::Zh),
+    })
 }
 
 /// Explains hashes that changed while the version did not.
@@ -304,13 +320,7 @@ fn of_same_packages(change: &ProviderChange, old: &Hashes, new: &Hashes) -> Vec<
     });
     let is_replaced = matches!(causes.last(), Some(Cause::ZhReplaced { .. }));
     let same_list = zh == (0, 0) && from > 0;
-    if h1.1 > 0 && new.has_unexplained_h1() {
-        causes.push(Cause::UnexplainedH1 {
-            added: h1.1,
-            h1: of(new, Scheme::H1),
-            zh: to,
-        });
-    }
+    causes.extend(unexplained(h1.1, new));
     causes.extend(match h1 {
         (0, 0) => None,
         (0, _) if new.has_unexplained_h1() => None,

@@ -171,6 +171,19 @@ fn changes_that_tampering_would_make_are_never_routine() {
         "h1:a h1:b h1:c h1:d h1:e zh:a zh:b zh:c zh:d",
         "Warning HashesAdded: 1 h1: was added, and 5 h1: are more than the 4 packages in the list of zh: explain",
     );
+    let too_many = "3 h1: are recorded, more than the 2 packages in the list of zh: explain";
+    super::explained::check(
+        "",
+        "a/x = 1.0.0 | h1:a h1:b h1:c zh:a zh:b",
+        &format!("Warning Added: {too_many}; the provider was not locked before"),
+    );
+    super::explained::check(
+        "a/x = 1.0.0 | h1:a h1:b zh:a zh:b",
+        "a/x = 1.1.0 | h1:c h1:d h1:e zh:c zh:d",
+        &format!(
+            "Warning Upgraded: {too_many}; the version moved, so all hashes changed; 3 platforms are locked instead of 2"
+        ),
+    );
     let grew = "but the version did not change: packages were added to the release, or hashes to the file by hand";
     check(
         "h1:a h1:b h1:c h1:d zh:a zh:b zh:c zh:d",
