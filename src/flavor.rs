@@ -50,7 +50,7 @@ impl FlavorChoice {
     }
 }
 
-/// A flavor that somebody stated, with the version that was named.
+/// A flavor that was stated, with its version if there was one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StatedFlavor {
     /// The rule set that was chosen for it.
@@ -99,7 +99,7 @@ impl Flavor {
         }
     }
 
-    /// Tells whether these are OpenTofu's rules.
+    /// Returns whether these are OpenTofu's rules.
     #[must_use]
     pub fn is_opentofu(self) -> bool {
         self.program() == Program::OpenTofu
@@ -132,20 +132,20 @@ impl Flavor {
         }
     }
 
-    /// Tells whether a namespace may contain underscores (`addr` rules 1.4).
+    /// Returns whether a namespace may contain underscores (`addr` rules 1.4).
     #[must_use]
     pub fn allows_underscore_in_namespace(self) -> bool {
         self == Self::Terraform1_16
     }
 
-    /// Tells whether `init` and `plan` report each error of a lock file by itself; else they fold all
+    /// Returns whether `init` and `plan` report each error of a lock file by itself; else they fold all
     /// of them into one (`lockfile` rules 3.1).
     #[must_use]
     pub fn reports_lock_errors_singly(self) -> bool {
         matches!(self, Self::Terraform1_15 | Self::Terraform1_16)
     }
 
-    /// Tells whether the registry on the default host states the `h1:` of every platform, which
+    /// Returns whether the registry on the default host states the `h1:` of every platform, which
     /// `init` then records (`sources` rules 9.4).
     #[must_use]
     pub fn registry_states_h1(self) -> bool {
@@ -194,51 +194,51 @@ impl Flavor {
         }
     }
 
-    /// Tells whether `action` is a block of the language (`config` rules 1.8).
+    /// Returns whether `action` is a block of the language (`config` rules 1.8).
     #[must_use]
     pub fn has_actions(self) -> bool {
         matches!(self, Self::Terraform1_15 | Self::Terraform1_16)
     }
 
-    /// Tells whether a variable may be `const` or `deprecated` (`config` rules 11.3).
+    /// Returns whether a variable may be `const` or `deprecated` (`config` rules 11.3).
     #[must_use]
     pub fn has_newer_variables(self) -> bool {
         self != Self::Terraform1_11
     }
 
-    /// Tells whether an output may state its type (`config` rules 11.3).
+    /// Returns whether an output may state its type (`config` rules 11.3).
     #[must_use]
     pub fn types_outputs(self) -> bool {
         matches!(self, Self::Terraform1_15 | Self::Terraform1_16)
     }
 
-    /// Tells whether modules below the root may have `import` blocks (`config` rules 4.9).
+    /// Returns whether modules below the root may have `import` blocks (`config` rules 4.9).
     #[must_use]
     pub fn imports_in_children(self) -> bool {
         self == Self::Terraform1_16
     }
 
-    /// Tells whether reading compares what module calls hand over with the variables of the modules
+    /// Returns whether reading compares what module calls hand over with the variables of the modules
     /// (`config` rules 5.8).
     #[must_use]
     pub fn compares_module_arguments(self) -> bool {
         matches!(self, Self::Terraform1_15 | Self::Terraform1_16)
     }
 
-    /// Tells whether a root with test files only is a configuration (`config` rules 1.6).
+    /// Returns whether a root with test files only is a configuration (`config` rules 1.6).
     #[must_use]
     pub fn counts_tests_as_configuration(self) -> bool {
         matches!(self, Self::Terraform1_15 | Self::Terraform1_16)
     }
 
-    /// Tells whether test files have what came after Terraform 1.11: settings for all runs, variables
+    /// Returns whether test files have what came after Terraform 1.11: settings for all runs, variables
     /// of their own, values of mocks that are evaluated when the tests run.
     #[must_use]
     pub fn has_newer_tests(self) -> bool {
         matches!(self, Self::Terraform1_15 | Self::Terraform1_16)
     }
 
-    /// Tells whether names of backups count in the test directory (`config` rules 1.2).
+    /// Returns whether names of backups count in the test directory (`config` rules 1.2).
     #[must_use]
     pub fn reads_backups_of_tests(self) -> bool {
         matches!(self, Self::Terraform1_15 | Self::Terraform1_16)
@@ -253,34 +253,34 @@ impl Flavor {
         }
     }
 
-    /// Tells whether texts in a registry's list that are no version are passed over, rather than
+    /// Returns whether texts in a registry's list that are no version are passed over, rather than
     /// failing the whole query (`sources` rules 2.3).
     #[must_use]
     pub fn skips_unreadable_versions(self) -> bool {
         matches!(self, Self::Terraform1_15 | Self::Terraform1_16)
     }
 
-    /// Tells whether `~/.netrc` says who asks for a package (`sources` rules 5.4).
+    /// Returns whether `~/.netrc` holds credentials for packages (`sources` rules 5.4).
     #[must_use]
     pub fn reads_netrc(self) -> bool {
         self.program() == Program::Terraform
     }
 
-    /// Tells whether the hashes that a registry states beside its signed list count
+    /// Returns whether the hashes that a registry states beside its signed list count
     /// (`sources` rules 3.8).
     #[must_use]
     pub fn reads_stated_hashes(self) -> bool {
         self.program() == Program::OpenTofu
     }
 
-    /// Tells whether single `zh:` of mirrors are recorded, so that those of a lock file need not be the
+    /// Returns whether single `zh:` of mirrors are recorded, so that those of a lock file need not be the
     /// whole list of a release (`sources` rules 8.3, 8.4).
     #[must_use]
     pub fn records_hashes_of_mirrors(self) -> bool {
         self.program() == Program::OpenTofu
     }
 
-    /// Returns the version that these rules were observed on: what registries are told.
+    /// Returns the version that these rules were observed on: what requests to registries state.
     #[must_use]
     pub fn observed_version(self) -> &'static str {
         match self {

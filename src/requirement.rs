@@ -19,7 +19,7 @@ pub struct Requirements {
     /// Whether the state was read for providers that only it needs.
     pub state: StateSeen,
     /// Something in the configuration was not read or is wrong, so that requirements may be missing
-    /// or different: not to be locked or judged by.
+    /// or different: not to be used for locking or checking.
     pub faulty: bool,
 }
 
@@ -85,7 +85,7 @@ impl ModulePath {
         &self.0
     }
 
-    /// Tells whether this is the root module.
+    /// Returns whether this is the root module.
     #[must_use]
     pub fn is_root(&self) -> bool {
         self.0.is_empty()
@@ -237,7 +237,7 @@ impl UnseenCall {
 /// Whether the state was read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum StateSeen {
-    /// Nobody could look, so entries that only the state needs are unknown.
+    /// It could not be read, so entries that only the state needs are unknown.
     #[default]
     No,
     /// It was read, or there is none.
@@ -292,7 +292,7 @@ impl Requirements {
         }
     }
 
-    /// Tells whether everything that may require a provider was seen, so that what nothing requires
+    /// Returns whether everything that may require a provider was seen, so that what nothing requires
     /// is needed by nothing.
     #[must_use]
     pub fn is_complete(&self) -> bool {
@@ -320,7 +320,7 @@ fn needed<'a>(
     found
 }
 
-/// Tells whether some version meets the conditions of all places.
+/// Returns whether some version meets the conditions of all places.
 fn is_met(places: &[&Requirement]) -> bool {
     let all = places.iter().map(|place| (*place.constraints).clone());
     let all = all.reduce(Constraints::union).unwrap_or_default();

@@ -183,7 +183,7 @@ impl Contents {
         }
     }
 
-    /// The programs ignore what they do not know (rules 1.6); `lockctl` tells. A block was
+    /// The programs ignore unknown names (rules 1.6); `lockctl` reports them. A block was
     /// meant to have an effect, so it is an error; an argument may be a leftover.
     fn unknown_top(&mut self, entry: &Entry) {
         let known: Vec<&str> = TOPS.iter().map(|(name, _)| *name).collect();
@@ -191,7 +191,7 @@ impl Contents {
             return self.unknown_argument(&entry.key, &known);
         }
         let error = Diagnostic::error("unsupported-item", "Unsupported block type");
-        let note = "neither Terraform nor OpenTofu has such a block; they ignore it without a word";
+        let note = "neither Terraform nor OpenTofu has such a block; they ignore it silently";
         let help = did_you_mean(&entry.key.text, &known);
         let help = help.unwrap_or_else(|| "delete the block".to_owned());
         self.found
@@ -206,7 +206,7 @@ impl Contents {
         let title = format!("{} has no effect in Terraform", name.text);
         let warning = Diagnostic::warning("cli-configuration-without-effect", title);
         self.found
-            .push(warning.at(self.file, name.span, "only OpenTofu knows this block"));
+            .push(warning.at(self.file, name.span, "only OpenTofu has this block"));
     }
 }
 

@@ -18,7 +18,7 @@ impl CliConfig {
         self.tokens.get(host)?.as_ref()
     }
 
-    /// Tells whether the credentials helper would be asked about a host: it is when neither a
+    /// Returns whether the credentials helper would be run for a host: it is when neither a
     /// variable nor a `credentials` block names the host.
     #[must_use]
     pub fn needs_helper(&self, host: &Hostname) -> bool {

@@ -55,7 +55,7 @@ const KINDS: [(&str, Option<&str>); 5] = [
 ];
 
 impl Installation {
-    /// Tells whether it has a `direct` method, whatever that includes.
+    /// Returns whether it has a `direct` method, whatever that includes.
     #[must_use]
     pub fn is_direct(&self) -> bool {
         let mut kinds = self.methods.iter().map(|method| &method.kind);
@@ -63,7 +63,7 @@ impl Installation {
     }
 }
 
-/// Reads a block; what cannot be meant is left out and told, as the programs do.
+/// Reads a block; what cannot be meant is left out and reported, as the programs do.
 pub(super) fn read(file: FileId, flavor: Flavor, entry: &Entry) -> (Installation, Vec<Diagnostic>) {
     let mut reader = Reader {
         file,
@@ -127,7 +127,7 @@ impl Reader {
                     let finding = unknown_argument(self.file, &argument.key, &known);
                     self.found.push(finding);
                 }
-                // What the other methods know besides is for whoever follows them.
+                // What else the other methods have matters only where they are followed.
                 _ => {}
             }
         }
@@ -155,7 +155,7 @@ impl Reader {
         let known: Vec<&str> = known.into_iter().filter(|one| self.is_known(one)).collect();
         let title = "Unknown provider installation method";
         let note = if name == "oci_mirror" {
-            "only OpenTofu knows this method"
+            "only OpenTofu has this method"
         } else {
             "neither Terraform nor OpenTofu has such a method"
         };

@@ -17,7 +17,7 @@ pub(super) enum Top {
     OpenTofu,
 }
 
-/// Every name that one of the programs knows (rules 2 to 5).
+/// Every name that one of the programs has (rules 2 to 5).
 pub(super) const TOPS: [(&str, Top); 13] = [
     ("credentials", Top::Credentials),
     ("credentials_helper", Top::Helper),
@@ -37,10 +37,10 @@ pub(super) const TOPS: [(&str, Top); 13] = [
 /// How long a wrong name may be to be repeated in a message, in bytes.
 pub(super) const MAX_NAMED: usize = 256;
 
-/// Reports an argument that the programs ignore without a word.
+/// Reports an argument that the programs ignore silently.
 pub(super) fn unknown_argument(file: FileId, name: &Word, known: &[&str]) -> Diagnostic {
     let warning = Diagnostic::warning("unsupported-item", "Unsupported argument");
-    let note = "neither Terraform nor OpenTofu has such an argument; they ignore it without a word";
+    let note = "neither Terraform nor OpenTofu has such an argument; they ignore it silently";
     let help = did_you_mean(&name.text, known);
     let help = help.unwrap_or_else(|| "delete the argument".to_owned());
     warning.at(file, name.span, note).help(help)

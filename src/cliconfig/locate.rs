@@ -129,7 +129,7 @@ impl Place<'_> {
         })
     }
 
-    /// Tells whether something is there; what cannot be looked at is, so that reading it tells why.
+    /// Returns whether something is there; what cannot be looked at is, so that reading it shows why.
     fn exists(&self, path: &Path) -> bool {
         let absent = [ErrorKind::NotFound, ErrorKind::NotADirectory];
         match self.files.kind(path) {

@@ -3,7 +3,7 @@
 //!
 //! Its language is HCL 1 or JSON. `locate` finds the files, `tokens` and `native` bring HCL 1 to a
 //! text that `hcl` reads, `tree` makes one tree of either form, `blocks` reads that, and
-//! `credentials` and `netrc` answer who asks whom as whom; `installation` and `local` say which
+//! `credentials` and `netrc` say which credentials go to which host; `installation` and `local` say which
 //! directories hold packages. What else `provider_installation` says is not followed.
 //!
 //! Invariant: no token leaves this room but as a [`crate::world::Secret`]. The texts that
@@ -54,7 +54,7 @@ pub const MAX_FILE_BYTES: u64 = 1024 * 1024;
 /// How many files of the configuration directory are read.
 pub const MAX_DIRECTORY_FILES: usize = 100;
 
-/// The rule under which it is told that `provider_installation` is not followed.
+/// The rule under which it is reported that `provider_installation` is not followed.
 const NOT_FOLLOWED: &str = "cli-configuration-not-followed";
 
 /// What the system says about a path at which nothing is.
@@ -83,7 +83,7 @@ pub struct CliConfig {
     /// The files that were read, in the order in which later ones win.
     pub files: Vec<PathBuf>,
     /// The `provider_installation` blocks, in the order of the files. `lock` does not follow them: it
-    /// asks registries, as that of the program does.
+    /// asks registries, as Terraform and OpenTofu do.
     pub installations: Vec<Installation>,
     /// Where unpacked packages are shared, as seen from the directory in which the program runs
     /// (rules 6).
@@ -98,7 +98,7 @@ pub struct CliConfig {
 /// Reads the CLI configuration that the program would read (rules 1 to 4).
 ///
 /// Returns what was understood, and every problem. An error means that the programs would drop
-/// the file, or that it says something that they ignore without a word, which rules 1.6 forbid us.
+/// the file, or that it says something that they ignore silently, which rules 1.6 forbid us.
 ///
 /// ```
 /// use lockctl::cliconfig::{ConfigChoice, read};
@@ -192,7 +192,7 @@ impl Reader<'_> {
                     self.report(path, warning, "this file does not exist");
                 }
             },
-            // Nobody named it: a run that must not look there goes without.
+            // It was not named: a run that must not look there goes on without it.
             Err(error) if is_outside(&error) && missing == Missing::Fine => {}
             Err(error) => self.unreadable(path, &error),
         }
@@ -312,7 +312,7 @@ fn remedy(kind: ErrorKind) -> &'static str {
 }
 
 impl CliConfig {
-    /// Tells that `provider_installation` is not followed, where there is one: worse if registries
+    /// Reports that `provider_installation` is not followed, where there is one: worse if registries
     /// may be out of reach, because nothing there is `direct`.
     #[must_use]
     pub fn not_followed(&self, flavor: Flavor) -> Option<Diagnostic> {

@@ -1,6 +1,6 @@
 //! HCL 1 to a text in HCL 2 that `hcl` reads, with the way back to every place.
 //!
-//! HCL 1 knows only keys and values: keys may be quoted or hold dots, line ends mean nothing,
+//! HCL 1 has only keys and values: keys may be quoted or hold dots, line ends mean nothing,
 //! `${` is text. So the walk keeps the structure alone. Names and values become placeholders, each
 //! on a line of its own, and a table holds what stood there and where. What may be a token thus
 //! never reaches another parser, nor a message of one.
@@ -147,7 +147,7 @@ impl Walk<'_> {
         self.frames.last_mut().expect("the file is always open")
     }
 
-    /// Tells what is missing at the end of the text.
+    /// Returns what is missing at the end of the text.
     fn unfinished(&self) -> Option<Fault> {
         let end = Span::new(self.text.len(), self.text.len());
         match self.frames.as_slice() {
@@ -157,10 +157,11 @@ impl Walk<'_> {
             }),
             [file] => match file.state {
                 State::Start | State::Done => None,
-                State::Key | State::Label => {
-                    Some(Fault::new(end, "the file ends where `=` or `{` must stand"))
-                }
-                State::Value => Some(Fault::new(end, "the file ends where a value must stand")),
+                State::Key | State::Label => Some(Fault::new(
+                    end,
+                    "the file ends where `=` or `{` is expected",
+                )),
+                State::Value => Some(Fault::new(end, "the file ends where a value is expected")),
             },
             [] => None,
         }
@@ -201,7 +202,7 @@ impl Walk<'_> {
                 self.write(token, ", ");
                 self.top().state = State::Start;
             }
-            (_, State::Done) => return Err("`,` or `]` must stand here"),
+            (_, State::Done) => return Err("`,` or `]` is expected here"),
             _ => return self.value(token),
         }
         Ok(())
@@ -219,7 +220,7 @@ impl Walk<'_> {
             Kind::Word if matches!(&self.text[token.start..token.end], "true" | "false") => {
                 self.scalar(token);
             }
-            _ => return Err("a value must stand here: text in quotes, a number, true or false"),
+            _ => return Err("a value is expected here: text in quotes, a number, true or false"),
         }
         self.finish();
         Ok(())
@@ -251,7 +252,7 @@ impl Walk<'_> {
             }
             Kind::CloseBrace if self.frames.len() > 1 => self.close(token, "\n}"),
             Kind::CloseBrace => return Err("nothing is open that this could close"),
-            _ => return Err("a name must stand here"),
+            _ => return Err("a name is expected here"),
         }
         Ok(())
     }
@@ -271,7 +272,7 @@ impl Walk<'_> {
             }
             (Kind::OpenBrace, Frame::Body) => return self.open(token, Frame::Body, " {\n"),
             (Kind::OpenBrace, _) => return self.open(token, Frame::Object, " = {\n"),
-            _ => return Err("`=`, `{` or a label must stand here"),
+            _ => return Err("`=`, `{` or a label is expected here"),
         }
         Ok(())
     }

@@ -26,7 +26,7 @@ impl Netrc {
     /// Reads the file that `NETRC` names, else `~/.netrc` (`~/_netrc` on Windows).
     ///
     /// A file that is missing, too large or unreadable counts as an empty one: it concerns
-    /// downloads only, and whoever refuses them will say so.
+    /// downloads only, and a server that refuses them says so.
     #[must_use]
     pub fn read(files: &dyn Files, env: &dyn Env) -> Self {
         let place = Place {

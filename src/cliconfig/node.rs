@@ -12,7 +12,7 @@ pub(super) struct Entry {
 /// A value.
 pub(super) enum Node {
     Text(Secret),
-    /// A number, a truth value, `null`, or a bare word.
+    /// A number, a truth value, `null`, or an unquoted word.
     Scalar,
     List(Vec<Self>),
     Object(Vec<Entry>),
@@ -33,7 +33,7 @@ impl Node {
         found
     }
 
-    /// Tells whether a block could be written in its place.
+    /// Returns whether a block could be written in its place.
     pub(super) fn is_block(&self) -> bool {
         match self {
             Self::Object(_) => true,

@@ -31,8 +31,8 @@ fn what_is_never_closed_is_named() {
             "the list opened at line 1 is never closed",
             Some("secret = ["),
         ),
-        ("a = ", "the file ends where a value must stand", None),
-        ("a", "the file ends where `=` or `{` must stand", None),
+        ("a = ", "the file ends where a value is expected", None),
+        ("a", "the file ends where `=` or `{` is expected", None),
         ("}", "nothing is open that this could close", None),
         (
             "{\"a\": {",

@@ -193,7 +193,7 @@ fn what_is_not_read_yet_is_left_alone() {
     assert_eq!(one(TERRAFORM, ours).problems(ours), want);
 }
 
-/// Says what `lock` tells about a text, as `severity code @marked-text`.
+/// Returns what `lock` reports about a text, as `severity code @marked-text`.
 fn not_followed(flavor: Flavor, text: &str) -> Option<String> {
     let mut run = one(flavor, text);
     assert!(run.found.is_empty(), "{:?}", run.found);
@@ -202,7 +202,7 @@ fn not_followed(flavor: Flavor, text: &str) -> Option<String> {
 }
 
 #[test]
-fn it_is_told_that_provider_installation_is_not_followed() {
+fn it_is_reported_that_provider_installation_is_not_followed() {
     let mirrors = "filesystem_mirror { path = \"/dir\" include = [\"example.com/*/*\"] }\n  \
                    network_mirror { url = \"https://host/\" exclude = [] }";
     let direct = format!("provider_installation {{\n  {mirrors}\n  direct {{}}\n}}\n");
@@ -279,7 +279,7 @@ fn what_is_text_in_hcl_1_is_what_terraform_reads() {
 }
 
 #[test]
-fn what_nobody_knows_is_told() {
+fn what_nobody_knows_is_reported() {
     check_problem("bananas = true\n", &["warning unsupported-item @bananas"]);
     check_problem("bananas {}\n", &["error unsupported-item @bananas"]);
     check_problem(
@@ -305,7 +305,7 @@ fn what_nobody_knows_is_told() {
 }
 
 #[test]
-fn what_cannot_be_meant_is_told_at_its_place() {
+fn what_cannot_be_meant_is_reported_at_its_place() {
     let invalid = "error cli-configuration-invalid @";
     check_problem(
         "host \"a_b\" { services = {} }",
@@ -339,7 +339,7 @@ fn what_cannot_be_meant_is_told_at_its_place() {
 }
 
 #[test]
-fn a_wrong_host_block_is_told_at_its_place() {
+fn a_wrong_host_block_is_reported_at_its_place() {
     let service = |text: &str| format!("host \"h\" {{ services = {{ {text} }} }}");
     check_problem(
         &service("providers.v1 = 5"),
@@ -530,7 +530,7 @@ fn recorded_cases_about_tokens_hold() {
 }
 
 #[test]
-fn a_missing_file_is_told_by_how_it_was_named() {
+fn a_missing_file_is_reported_by_how_it_was_named() {
     // cfg-missing-file
     let run = run(TERRAFORM, &[("TF_CLI_CONFIG_FILE", "nowhere")], &[]);
     assert_eq!(run.problems(""), ["warning cli-configuration-missing @"]);

@@ -63,7 +63,7 @@ fn check_problem(flavor: Flavor, method: &str, want: &str, left: &[&str]) {
 }
 
 #[test]
-fn what_cannot_be_meant_is_dropped_and_told() {
+fn what_cannot_be_meant_is_dropped_and_reported() {
     let invalid = |at: &str| format!("error cli-configuration-invalid @{at}");
     let check = |method: &str, at: &str| check_problem(TERRAFORM, method, &invalid(at), &[]);
     check("filesystem_mirror {}", "filesystem_mirror");

@@ -16,7 +16,7 @@ pub(super) enum Kind {
     CloseBracket,
     Equal,
     Comma,
-    /// Nothing that HCL 1 knows, with the reason.
+    /// Nothing that HCL 1 has, with the reason.
     Fault(&'static str),
 }
 
@@ -171,7 +171,7 @@ fn quoted(text: &str) -> (Kind, usize) {
 /// Measures a heredoc, up to the end of its marker.
 fn heredoc(text: &str) -> (Kind, usize) {
     let fault = (
-        Kind::Fault("this heredoc never ends: its marker must stand alone on a line"),
+        Kind::Fault("this heredoc never ends: its marker must be alone on a line"),
         1,
     );
     let Some((head, body)) = text.split_once('\n') else {

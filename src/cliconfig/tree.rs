@@ -1,7 +1,7 @@
-//! One tree for both forms: keys and values, as HCL 1 knows nothing else.
+//! One tree for both forms: keys and values, as HCL 1 has nothing else.
 //!
 //! `a "b" { … }`, `a = { b = { … } }` and `{"a":{"b":{…}}}` are the same to it, and so are they
-//! here. Scalars are secrets until somebody needs one.
+//! here. Scalars are secrets until one is needed.
 
 use std::collections::BTreeMap;
 
@@ -71,7 +71,7 @@ fn unfinished(ends_in: Unfinished) -> &'static str {
         Unfinished::Object => "the file ends inside an object: `}` is missing",
         Unfinished::Array => "the file ends inside a list: `]` is missing",
         Unfinished::String => "the file ends inside a string: `\"` is missing",
-        Unfinished::Value => "the file ends where a value must stand",
+        Unfinished::Value => "the file ends where a value is expected",
     }
 }
 

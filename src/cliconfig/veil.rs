@@ -20,7 +20,7 @@ pub(super) fn outline(bytes: &[u8]) -> Vec<u8> {
     bytes.iter().map(veil).collect()
 }
 
-/// Tells whether a word is one of the programs' own, which no token is.
+/// Returns whether a word is one of the programs' own, which no token is.
 ///
 /// Any other word of a file that cannot be parsed may be a piece of a token.
 pub(super) fn is_known(word: &str) -> bool {

@@ -46,8 +46,8 @@ impl Faults {
     /// Takes what was found while the text was parsed.
     pub(in crate::config) fn parsed(&mut self, found: Vec<Diagnostic>) {
         let spans = |wanted: fn(&Diagnostic) -> bool| {
-            let told = found.iter().filter(|one| wanted(one));
-            let mut spans: Vec<Span> = told
+            let reported = found.iter().filter(|one| wanted(one));
+            let mut spans: Vec<Span> = reported
                 .filter_map(|one| one.primary.as_ref().map(|label| label.span))
                 .collect();
             spans.sort();
@@ -106,13 +106,13 @@ impl Faults {
         }
     }
 
-    /// Returns how many errors there were so far. Only this tells whether a step adds one: a flood of
+    /// Returns how many errors there were so far. Only this shows whether a step adds one: a flood of
     /// them is cut back now and then.
     pub(in crate::config) fn errors(&self) -> usize {
         self.errors
     }
 
-    /// Returns what a step finds, which nobody is told yet.
+    /// Returns what a step finds, which is not reported yet.
     pub(in crate::config) fn apart(&mut self, step: impl FnOnce(&mut Self)) -> Vec<Diagnostic> {
         let others = mem::take(&mut self.found);
         let errors = self.errors;
@@ -135,7 +135,7 @@ impl Faults {
         }
     }
 
-    /// Tells whether something in a range of bytes could not be read.
+    /// Returns whether something in a range of bytes could not be read.
     pub(in crate::config) fn may_hide(&self, within: Span) -> bool {
         let behind = Span::new(within.start, within.end + 1);
         !starting_in(&self.broken, behind).is_empty()

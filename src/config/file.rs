@@ -15,7 +15,7 @@ pub struct ModuleFile {
 }
 
 impl ModuleFile {
-    /// Tells whether it changes what other files declare.
+    /// Returns whether it changes what other files declare.
     #[must_use]
     pub fn is_override(self) -> bool {
         self.role == Role::Override

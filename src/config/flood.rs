@@ -1,4 +1,4 @@
-//! What is told of everything that was found: in order, once, and not without end.
+//! What is reported of everything that was found: in order, once, and up to a limit.
 
 use std::collections::BTreeSet;
 
@@ -56,7 +56,7 @@ mod tests {
     use crate::diag::{Span, Texts};
 
     #[test]
-    fn the_same_is_told_once_even_with_others_between() {
+    fn the_same_is_reported_once_even_with_others_between() {
         let file = Texts::default().add("x", Vec::new());
         let error = |title: &str, at| Diagnostic::error("x", title).at(file, Span::new(at, 9), "");
         let mut found = vec![

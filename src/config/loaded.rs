@@ -34,7 +34,7 @@ pub struct Settings {
     pub submodules: Submodules,
 }
 
-/// What the backend of a root matters to whoever reads the configuration.
+/// What the backend of a root is to the reader of its configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BackendUse {
     /// It is set up, as `init` does it: what is wrong about it is an error.

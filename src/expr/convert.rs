@@ -12,7 +12,7 @@ use super::types::{AttributeType, Presence, Type};
 use super::unify::{possible, unify};
 use super::value::Value;
 
-/// A value with its type, which the value alone cannot always tell: of a list, a set and a map, and
+/// A value with its type, which does not always follow from the value alone: of a list, a set and a map, and
 /// of null.
 ///
 /// Lists and sets are held as tuples, maps as objects. Items of a set are in the order in which the

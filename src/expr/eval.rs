@@ -247,7 +247,7 @@ impl<'e> Eval<'e> {
                 self.charge(span, value.weight())?;
                 Ok(value)
             }
-            // Where there are names at all, HCL can tell that this one is unknown.
+            // Where there are names at all, HCL reports that this one is unknown.
             None if self.names.is_empty() => {
                 self.fail(span, Failure::Unknown("Variables not allowed"))
             }

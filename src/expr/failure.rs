@@ -7,6 +7,6 @@ pub(super) enum Failure {
     Unknown(&'static str),
     /// A fault of types or values, under the program's title.
     Type(&'static str),
-    /// What we cannot tell for certain, with the reason.
+    /// What could not be determined for certain, with the reason.
     Uncertain(&'static str),
 }

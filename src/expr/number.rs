@@ -1,7 +1,7 @@
 //! Numbers: exact decimals that stand for the programs' binary floats of 512 bits.
 //!
 //! A decimal of up to 38 digits and its rounding to 512 bits determine each other, so order,
-//! equality and text can be told from the decimal. Arithmetic is certain only if the operands are
+//! equality and text follow from the decimal. Arithmetic is certain only if the operands are
 //! no roundings themselves: then the result is the exact one, rounded once, which is what a
 //! literal is as well (rules 3.1).
 
@@ -68,7 +68,7 @@ impl Number {
         usize::try_from(whole).ok()
     }
 
-    /// Tells whether a binary float of 512 bits holds it without rounding. The largest exponent
+    /// Returns whether a binary float of 512 bits holds it without rounding. The largest exponent
     /// that is answered with yes keeps numbers below 2^512.
     fn is_exact(self) -> bool {
         match u32::try_from(-self.exponent) {

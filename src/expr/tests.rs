@@ -219,9 +219,9 @@ fn work_and_depth_are_limited() {
 }
 
 #[test]
-fn all_that_stands_in_the_way_is_told_with_its_place() {
+fn all_that_stands_in_the_way_is_reported_with_its_place() {
     let problems = evaluate("[var.x, f(1), 1 + true]").unwrap_err();
-    let told: Vec<(&str, &str, usize)> = problems
+    let reported: Vec<(&str, &str, usize)> = problems
         .iter()
         .map(|p| {
             (
@@ -236,11 +236,11 @@ fn all_that_stands_in_the_way_is_told_with_its_place() {
         ("not-constant", "Function calls not allowed", 12),
         ("wrong-type", "Invalid operand", 22),
     ];
-    assert_eq!(told, wanted);
+    assert_eq!(reported, wanted);
 }
 
 #[test]
-fn what_the_program_refuses_is_told_apart_from_what_is_uncertain() {
+fn what_the_program_refuses_is_reported_apart_from_what_is_uncertain() {
     let file = Texts::default().add("test", Vec::new());
     let counts = |expression: &str| {
         let (body, _) = hcl::parse(file, format!("a = {expression}\n").as_bytes());

@@ -13,7 +13,7 @@ use crate::hcl::tree::{Call, Expr, ExprKind, Item, ObjectItem, ObjectKey};
 /// A type, perhaps with places that are still open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Type {
-    /// `any`: to be filled by what the value has there; of a value, the type of a bare `null`.
+    /// `any`: to be filled by what the value has there; of a value, the type of a `null` alone.
     Any,
     /// `bool`
     Bool,
@@ -172,13 +172,13 @@ impl Type {
         }
     }
 
-    /// Tells whether this is `bool`, `number` or `string`.
+    /// Returns whether this is `bool`, `number` or `string`.
     #[must_use]
     pub fn is_primitive(&self) -> bool {
         matches!(self, Self::Bool | Self::Number | Self::String)
     }
 
-    /// Tells whether any place in it is open.
+    /// Returns whether any place in it is open.
     pub(super) fn has_any(&self) -> bool {
         match self {
             Self::Any => true,
@@ -296,7 +296,7 @@ fn read(file: FileId, expr: &Expr) -> Result<Type, NotConstant> {
                 refused(file, expr.span, INVALID, remark)
             }
             "object" | "tuple" => {
-                let remark = format!("{word} needs to be told what is in it");
+                let remark = format!("{word} needs the type of its items");
                 refused(file, expr.span, INVALID, remark)
             }
             _ => refused(file, expr.span, INVALID, "there is no such type"),
@@ -377,7 +377,7 @@ fn object(file: FileId, attributes: &Expr) -> Result<Type, NotConstant> {
     let attributes = items.iter().map(|item| {
         let name = attribute_name(file, item)?;
         if seen.insert(name.clone(), ()).is_some() {
-            let remark = "this attribute stands here twice";
+            let remark = "this attribute is written twice here";
             return refused(file, key_span(&item.key), INVALID, remark);
         }
         Ok((name, attribute(file, &item.value)?))
@@ -394,7 +394,7 @@ fn attribute_name(file: FileId, item: &ObjectItem) -> Result<String, NotConstant
     match name {
         Some(name) => Ok(normalised(name.to_owned())),
         None => {
-            let remark = "the name of an attribute is a bare word";
+            let remark = "the name of an attribute is an identifier";
             refused(file, key_span(&item.key), INVALID, remark)
         }
     }

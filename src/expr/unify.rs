@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::convert::{Fit, Misfit};
 use super::types::{AttributeType, Presence, Type};
 
-/// Tells whether values of one type convert to another, as far as the types alone decide.
+/// Returns whether values of one type convert to another, as far as the types alone decide.
 pub(super) fn possible(from: &Type, to: &Type) -> Fit<bool> {
     Ok(match (from, to) {
         (_, Type::Any) | (Type::Any, _) => true,
@@ -42,7 +42,7 @@ fn every<'t>(mut pairs: impl Iterator<Item = (&'t Type, &'t Type)>) -> Fit<bool>
     pairs.try_fold(true, |so_far, (from, to)| Ok(so_far && possible(from, to)?))
 }
 
-/// Tells whether the parts of a structure convert to the one type of a collection's items.
+/// Returns whether the parts of a structure convert to the one type of a collection's items.
 fn all_possible<'t>(types: impl Iterator<Item = &'t Type>, to: &Type) -> Fit<bool> {
     let types: Vec<&Type> = types.collect();
     match to {
@@ -64,7 +64,7 @@ enum Kinds {
     Collections,
     /// A structure beside something that never converts to it.
     Unrelated,
-    /// A structure beside a null, whose type only a value could tell.
+    /// A structure beside a null, whose type only a value could show.
     Open,
     /// Several that may convert to each other in ways that depend on their order.
     Mixed,

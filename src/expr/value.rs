@@ -55,7 +55,7 @@ impl Value {
         }
     }
 
-    /// Tells whether both have the same type, all the way down.
+    /// Returns whether both have the same type, all the way down.
     pub(super) fn same_type(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Tuple(a), Self::Tuple(b)) => {

@@ -93,7 +93,7 @@ fn redefine(found: &mut Findings, name: Span, item: Span) {
 
 fn cut(text: &str, broken: &[usize], region: Span) -> Vec<Chunk> {
     // All tokens are cut first: a walk that stops at a fault must be able to look ahead for the end of
-    // the item, which only tokens with their depth can tell.
+    // the item, which only tokens with their depth show.
     let tokens = tokens(text, region);
     let mut chunks = Vec::new();
     let mut walk = Walk {
@@ -179,7 +179,7 @@ impl Walk<'_> {
             _ => (None, Err(self.unexpected(first, ITEM_REQUIRED))),
         };
         if let Err(fault) = result {
-            // A header with a bad label was told already.
+            // A header with a bad label was reported already.
             if self.found.faults.len() == faults {
                 self.found.faults.push(fault);
             }
@@ -275,7 +275,7 @@ impl Walk<'_> {
     }
 
     /// Walks over a quoted label, behind its opening quote. A label with a template or a bad
-    /// escape is told, and patched so that its block survives.
+    /// escape is reported, and patched so that its block survives.
     fn label(&mut self) -> Checked {
         let start = self.tokens[self.at].start;
         let mut first = None;
@@ -322,7 +322,7 @@ impl Walk<'_> {
             _ => self.single_argument(open),
         }
         if self.peek().kind == Kind::End {
-            // Like the programs: of blocks in each other only the innermost is told, and nothing
+            // Like the programs: of blocks in each other only the innermost is reported, and nothing
             // behind another fault, which may well have taken the brace.
             if self.found.faults.is_empty() {
                 let title = "Unclosed configuration block";

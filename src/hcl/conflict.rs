@@ -1,4 +1,4 @@
-//! Merge conflict markers: one problem per file, told once, and one side of each conflict kept.
+//! Merge conflict markers: one problem per file, reported once, and one side of each conflict kept.
 
 use super::findings::{Fill, Patch};
 use super::scan::{Kind, Token, tokens};

@@ -208,7 +208,7 @@ impl Convert<'_> {
         }
     }
 
-    /// Takes a number as it is written; `hcl_edit` counts a sign to it and knows only floats.
+    /// Takes a number as it is written; `hcl_edit` counts a sign to it and has only floats.
     fn number(&self, span: Span) -> ExprKind {
         let source = self.text(span);
         if !source.starts_with('-') {

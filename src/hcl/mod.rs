@@ -193,7 +193,7 @@ fn read_chunks(
                 };
                 items.extend(convert.items(&body));
             }
-            // What was told already needs no second word.
+            // What was reported already is not reported again.
             Err(_) if !chunk.found.faults.is_empty() => {}
             Err(refusal) => problems.push(refused(file, chunk.span, &refusal)),
         }

@@ -48,7 +48,7 @@ pub(super) enum Kind {
     Newline,
     /// A line that a merge left behind: `<<<<<<<` and its kin.
     Marker,
-    /// An operator of other languages, which HCL knows but does not have: `&`, `|`, `^`, `~`.
+    /// An operator of other languages, which HCL recognises but does not have: `&`, `|`, `^`, `~`.
     BadOperator,
     BadCharacter,
     /// A quoted string that its line does not close.
@@ -90,7 +90,7 @@ pub(super) fn tokens(text: &str, region: Span) -> Vec<Token> {
     scanner.tokens
 }
 
-/// Tells the offset behind the identifier at the start of `text`, if there is one.
+/// Returns the offset behind the identifier at the start of `text`, if there is one.
 pub(super) fn ident_end(text: &str) -> Option<usize> {
     let mut chars = text.char_indices();
     let (_, first) = chars.next()?;
@@ -101,7 +101,7 @@ pub(super) fn ident_end(text: &str) -> Option<usize> {
     })
 }
 
-/// Tells whether `c` may follow `before` in an identifier.
+/// Returns whether `c` may follow `before` in an identifier.
 fn is_ident(c: char, before: &str) -> bool {
     if c.is_ascii() {
         c.is_ascii_alphabetic()
@@ -290,7 +290,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// Tells the length of the merge conflict marker that starts here, or zero.
+    /// Returns the length of the merge conflict marker that starts here, or zero.
     fn marker_len(&mut self) -> usize {
         let rest = self.rest();
         let bytes = rest.as_bytes();
@@ -404,7 +404,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// Tells whether an unclosed label hides the opening brace of a block: the line starts like a
+    /// Returns whether an unclosed label hides the opening brace of a block: the line starts like a
     /// header and ends with `{`.
     fn in_header(&mut self) -> bool {
         let line = self.line_start();

@@ -96,7 +96,7 @@ pub(super) fn assemble(pieces: Vec<Piece>) -> ExprKind {
     }
 }
 
-/// Takes parts up to the `else` or end of the directive around them, and tells whether that was
+/// Takes parts up to the `else` or end of the directive around them, and returns whether that was
 /// an `else`.
 fn parts(pieces: &mut std::vec::IntoIter<Piece>) -> (Vec<TemplatePart>, bool) {
     let mut found: Vec<TemplatePart> = Vec::new();

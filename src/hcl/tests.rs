@@ -11,7 +11,7 @@ fn read(bytes: &[u8]) -> (Body, Vec<Diagnostic>, Vec<(usize, String)>) {
     let mut texts = Texts::default();
     let file = texts.add("test.tf", bytes.to_vec());
     let (body, problems) = parse(file, bytes);
-    let told = problems
+    let reported = problems
         .iter()
         .filter(|problem| problem.severity == Severity::Error)
         .map(|problem| {
@@ -20,7 +20,7 @@ fn read(bytes: &[u8]) -> (Body, Vec<Diagnostic>, Vec<(usize, String)>) {
             (line, problem.title.clone())
         })
         .collect();
-    (body, problems, told)
+    (body, problems, reported)
 }
 
 fn unescape(text: &str) -> Vec<u8> {
@@ -76,12 +76,14 @@ fn first_title_and_line_are_those_of_the_program() {
         let title = fields.next().unwrap();
         let text = fields.next().unwrap();
         rows += 1;
-        let (_, _, told) = read(&unescape(text));
-        let first = told.first().map(|(line, title)| (*line, title.as_str()));
+        let (_, _, reported) = read(&unescape(text));
+        let first = reported
+            .first()
+            .map(|(line, title)| (*line, title.as_str()));
         let wanted = (title != "ok").then_some((line, title));
         let is_deliberate = DELIBERATE.iter().any(|(known, _)| *known == text);
         if (first != wanted) != is_deliberate {
-            wrong.push(format!("{text}: wanted {wanted:?}, told {told:?}"));
+            wrong.push(format!("{text}: wanted {wanted:?}, reported {reported:?}"));
         }
     }
     assert!(rows > 600, "only {rows} rows");
@@ -114,20 +116,20 @@ fn recorded_lock_files_have_the_recorded_syntax_errors() {
     let index: serde_json::Value = serde_json::from_str(&text).unwrap();
     for case in index["cases"].as_array().unwrap() {
         let input = format!("{cases}/{}", case["input"].as_str().unwrap());
-        let (_, _, told) = read(&std::fs::read(&input).unwrap());
+        let (_, _, reported) = read(&std::fs::read(&input).unwrap());
         let name = case["id"].as_str().unwrap().trim_start_matches("parse/");
         if !SYNTAX_CASES.contains(&name) {
-            assert_eq!(told, [], "{name}");
+            assert_eq!(reported, [], "{name}");
             continue;
         }
-        let [(line, title)] = told.as_slice() else {
-            panic!("{name}: {told:?}");
+        let [(line, title)] = reported.as_slice() else {
+            panic!("{name}: {reported:?}");
         };
         let recorded = case["diagnostics"].as_array().unwrap();
         let is_recorded = |one: &serde_json::Value| {
             one["summary"] == title.as_str() && one["line"] == serde_json::json!(line)
         };
-        assert!(recorded.iter().any(is_recorded), "{name}: {told:?}");
+        assert!(recorded.iter().any(is_recorded), "{name}: {reported:?}");
     }
 }
 
@@ -147,9 +149,9 @@ fn outline(body: &Body) -> String {
 #[track_caller]
 fn check_rest(text: &str, rest: &str, titles: &[&str]) {
     let (body, problems, _) = read(text.as_bytes());
-    let told: Vec<&str> = problems.iter().map(|p| p.title.as_str()).collect();
+    let reported: Vec<&str> = problems.iter().map(|p| p.title.as_str()).collect();
     assert_eq!(outline(&body), rest, "{text}");
-    assert_eq!(told, titles, "{text}");
+    assert_eq!(reported, titles, "{text}");
 }
 
 #[test]
@@ -239,8 +241,8 @@ fn labels_are_decoded_as_far_as_they_can_be_read() {
 #[test]
 fn spans_count_from_the_first_byte_of_the_file() {
     let text = "\u{feff}# é\r\nkind \"l\" name {\r\n  a = [ 1 ] # c\r\n}\r\n";
-    let (body, _, told) = read(text.as_bytes());
-    assert_eq!(told, []);
+    let (body, _, reported) = read(text.as_bytes());
+    assert_eq!(reported, []);
     let block = body.blocks().next().unwrap();
     let cut = |span: Span| &text[span.start..span.end];
     assert_eq!(cut(block.header), "kind \"l\" name");
@@ -264,9 +266,9 @@ fn spans_count_from_the_first_byte_of_the_file() {
 }
 
 #[test]
-fn of_a_conflict_one_side_is_read_and_one_problem_told() {
+fn of_a_conflict_one_side_is_read_and_one_problem_reported() {
     let text = "a = 1\nb {\n<<<<<<< HEAD\n x = 1\n||||||| base\n x = 0\n=======\n x = 2\n y = 3\n>>>>>>> other\n}\n<<<<<<< HEAD\n=======\nc = 1\n>>>>>>> other\nd = \n";
-    let (body, problems, told) = read(text.as_bytes());
+    let (body, problems, reported) = read(text.as_bytes());
     assert_eq!(outline(&body), "a b[](x)");
     assert_eq!(problems[0].code, "conflict-markers");
     assert_eq!(problems[0].related.len(), 6);
@@ -275,7 +277,8 @@ fn of_a_conflict_one_side_is_read_and_one_problem_told() {
         (16, "Invalid expression"),
     ];
     assert_eq!(
-        told.iter()
+        reported
+            .iter()
             .map(|(l, t)| (*l, t.as_str()))
             .collect::<Vec<_>>(),
         wanted
@@ -288,8 +291,8 @@ fn of_a_conflict_one_side_is_read_and_one_problem_told() {
 #[test]
 fn of_equal_keys_the_last_one_counts() {
     let text = "a = { k = 1, \"q\" = 2,\n  k = 3 # c\n \"q\" = 4, k = 5, \"k\" = 6, n = { k = 7, k = 8 } }\n";
-    let (body, problems, told) = read(text.as_bytes());
-    assert_eq!(told, []);
+    let (body, problems, reported) = read(text.as_bytes());
+    assert_eq!(reported, []);
     assert_eq!(problems.len(), 4);
     assert!(
         problems

@@ -114,7 +114,7 @@ pub struct ObjectItem {
 /// The key of an object item.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ObjectKey {
-    /// A bare word, which means itself.
+    /// An identifier, which means itself.
     Name(Word),
     /// Any other expression, quoted strings included.
     Expr(Expr),

@@ -51,7 +51,7 @@ impl Build {
         }
     }
 
-    /// Tells whether the value that comes next is left out.
+    /// Returns whether the value that comes next is left out.
     pub(super) fn skips(&self) -> bool {
         let top = self.open.last().map(|open| &open.content);
         self.skipped > 0 || matches!(top, Some(Content::Object(_, Next::Unwanted)))

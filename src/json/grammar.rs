@@ -169,7 +169,7 @@ impl<R: BufRead> Grammar<R> {
             (b"\xFF\xFE", "this is UTF-16"),
             (b"\xFE\xFF", "this is UTF-16"),
             (b"/", "JSON has no comments; a key \"//\" serves as one"),
-            (b"'", "strings stand in double quotes"),
+            (b"'", "a string needs double quotes"),
         ];
         let mark = marks
             .iter()
@@ -183,7 +183,7 @@ impl<R: BufRead> Grammar<R> {
 
     fn key(&mut self, token: Token) -> ControlFlow<()> {
         if token.kind != Kind::String {
-            let remark = "a name stands in double quotes";
+            let remark = "a name needs double quotes";
             return self.stop("Invalid object property name", token.span, remark);
         }
         let name = self.string(token.span);
@@ -200,7 +200,7 @@ impl<R: BufRead> Grammar<R> {
             }
             Kind::Sign(b'}' | b',') => self.stop("Missing object value", token.span, ""),
             _ => {
-                let remark = "a colon stands between name and value";
+                let remark = "a colon must separate name and value";
                 self.stop("Missing property value colon", token.span, remark)
             }
         }
@@ -325,7 +325,7 @@ impl<R: BufRead> Grammar<R> {
 enum StringFault {
     /// It has no closing quote.
     Open,
-    /// It has an escape that JSON does not know; where that begins.
+    /// It has an escape that JSON does not have; where that begins.
     Escape(usize),
 }
 

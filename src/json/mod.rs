@@ -8,7 +8,7 @@
 //! Two things differ from a strict parser, as they do in the programs: a byte that is no UTF-8, and
 //! half of a surrogate pair, are allowed in strings and mean U+FFFD.
 //!
-//! Invariant: a tree comes only from a text without a fault, so nobody acts on half of a file. A
+//! Invariant: a tree comes only from a text without a fault, so half of a file is never used. A
 //! fault in one token does not hide those behind it; the first that leaves open how the text goes
 //! on is the last.
 

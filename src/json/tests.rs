@@ -40,14 +40,14 @@ fn check(text: &[u8], expected: &str) {
 #[track_caller]
 fn check_faults(text: &[u8], expected: &[&str]) {
     let faults = parse(text).expect_err("faults");
-    let told: Vec<String> = faults.iter().map(ToString::to_string).collect();
-    assert_eq!(told, expected, "{}", String::from_utf8_lossy(text));
+    let reported: Vec<String> = faults.iter().map(ToString::to_string).collect();
+    assert_eq!(reported, expected, "{}", String::from_utf8_lossy(text));
     let slow = BufReader::with_capacity(1, text);
     let read = read(slow, &Members::All)
         .expect("memory")
         .expect_err("faults");
-    let told: Vec<String> = read.iter().map(ToString::to_string).collect();
-    assert_eq!(told, expected);
+    let reported: Vec<String> = read.iter().map(ToString::to_string).collect();
+    assert_eq!(reported, expected);
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn strings_are_decoded() {
 }
 
 #[test]
-fn every_fault_is_told_until_the_structure_breaks() {
+fn every_fault_is_reported_until_the_structure_breaks() {
     check_faults(
         br#"{"a": 01, "b": yes, "c": "\q", "d" 1, "e": 2}"#,
         &[

@@ -59,7 +59,7 @@ impl<R: BufRead> Tokens<R> {
         (self.line, at.saturating_sub(self.line_start) + 1)
     }
 
-    /// Tells whether the text is known to end here: nothing more can be read, or it was tried.
+    /// Returns whether the text is known to end here: nothing more can be read, or it was tried.
     pub(super) fn is_at_end(&mut self) -> bool {
         ahead(&mut self.input).is_ok_and(<[u8]>::is_empty)
     }

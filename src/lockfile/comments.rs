@@ -1,4 +1,4 @@
-//! The comments of a lock file that somebody wrote.
+//! The comments of a lock file that a person wrote.
 
 use std::collections::BTreeSet;
 

@@ -127,11 +127,11 @@ impl LockFile {
             }
         }
         for (_, twin, entry) in &pairs {
-            let bare = ProviderLock {
+            let version_only = ProviderLock {
                 hashes: Hashes::default(),
                 ..entry.clone()
             };
-            self.providers.insert(twin.clone(), bare);
+            self.providers.insert(twin.clone(), version_only);
         }
         pairs
             .into_iter()

@@ -101,7 +101,7 @@ fn entry_of(line: &[u8]) -> Option<&str> {
     Some(addr)
 }
 
-/// Tells which program's header a lock file begins with, if any.
+/// Returns which program's header a lock file begins with, if any.
 #[must_use]
 pub fn header_of(bytes: &[u8]) -> Option<Program> {
     let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
@@ -144,21 +144,21 @@ struct Reader {
 
 impl Reader {
     fn body(&mut self, body: &Body) {
-        let mut module_told = false;
+        let mut module_reported = false;
         for item in &body.items {
             match item {
                 Item::Attribute(attribute) => self.unsupported_argument(attribute),
                 Item::Block(block) => match block.kind.text.as_str() {
                     "provider" => self.provider(block),
-                    "module" => self.module(block, &mut module_told),
+                    "module" => self.module(block, &mut module_reported),
                     _ => self.unsupported_block(block),
                 },
             }
         }
     }
 
-    fn module(&mut self, block: &Block, told: &mut bool) {
-        if self.label(block, "path").is_none() || std::mem::replace(told, true) {
+    fn module(&mut self, block: &Block, reported: &mut bool) {
+        if self.label(block, "path").is_none() || std::mem::replace(reported, true) {
             return;
         }
         let title = "Dependency locks for modules are not yet supported";
@@ -455,7 +455,7 @@ impl Reader {
         );
     }
 
-    /// Tells whether the syntax is at fault within a span.
+    /// Returns whether the syntax is at fault within a span.
     fn hides_a_fault(&self, span: Span) -> bool {
         let next = self.faults.partition_point(|start| *start < span.start);
         self.faults

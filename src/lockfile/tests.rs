@@ -83,7 +83,7 @@ proptest! {
     }
 
     #[test]
-    fn a_damaged_file_is_told_or_read(lock in lock_file(), at in any::<prop::sample::Index>(), byte: u8) {
+    fn a_damaged_file_is_reported_or_read(lock in lock_file(), at in any::<prop::sample::Index>(), byte: u8) {
         let mut text = write(&lock, Flavor::Terraform1_16).into_bytes();
         let at = at.index(text.len());
         text[at] = byte;

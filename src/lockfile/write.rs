@@ -91,7 +91,7 @@ fn quote(out: &mut String, text: &str) {
     out.push('"');
 }
 
-/// Tells whether the programs print a character as it is: a letter, mark, number, punctuation,
+/// Returns whether the programs print a character as it is: a letter, mark, number, punctuation,
 /// symbol or the ASCII space.
 fn is_printable(c: char) -> bool {
     if c.is_ascii() {

@@ -44,7 +44,7 @@ impl Ignores {
         Ok(own)
     }
 
-    /// Adds the file of a directory; tells whether there is one.
+    /// Adds the file of a directory; returns whether there is one.
     pub(super) fn enter(&mut self, files: &dyn Files, place: &ProjectPlace) -> io::Result<bool> {
         let bytes = match files.read(&place.file(FILE_NAME), MAX_FILE_BYTES) {
             Ok(bytes) => bytes,
@@ -72,7 +72,7 @@ impl Ignores {
         self.matchers.pop();
     }
 
-    /// Tells whether a directory is ignored, its parents being none that are.
+    /// Returns whether a directory is ignored, its parents being none that are.
     pub(super) fn ignore(&self, dir: &Path) -> bool {
         for matcher in self.matchers.iter().rev() {
             match matcher.matched(dir, true) {

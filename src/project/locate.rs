@@ -19,7 +19,7 @@ const MAX_LEVELS: usize = 256;
 /// What the system says about a path at which nothing is.
 const ABSENT: [ErrorKind; 2] = [ErrorKind::NotFound, ErrorKind::NotADirectory];
 
-/// A directory as somebody wrote it, and where it is.
+/// A directory as it was written, and where it is.
 ///
 /// Both are resolved by text alone: a directory reached through a link lies where the link does.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -2,7 +2,7 @@
 //! directories are roots (rules 1 and 2).
 //!
 //! `locate` finds the one file that governs a directory, `read` decodes it, `roots` walks over
-//! directories. A file with any error governs nothing: whoever asks for it must stop there.
+//! directories. A file with any error governs nothing, and work on what it governs must stop.
 //!
 //! Invariant: names of providers are kept as they are written, because what they mean depends on
 //! the flavor of the root at hand; each of them is an address to at least one flavor.
@@ -49,7 +49,7 @@ pub struct Project {
     pub providers: Vec<ProviderSetting>,
     /// How bad findings are.
     pub rules: Vec<RuleSetting>,
-    /// Whose word counts.
+    /// Which statements count.
     pub trust: Trust,
     /// What may be locked at all, if the file states it.
     pub policy: Option<Policy>,
@@ -211,14 +211,14 @@ impl ProviderName {
         &self.text
     }
 
-    /// Tells whether a provider is meant, by the rules of a flavor.
+    /// Returns whether a provider is meant, by the rules of a flavor.
     #[must_use]
     pub fn means(&self, provider: &ProviderAddr, flavor: Flavor) -> bool {
         let mut own = self.meanings.iter();
         own.any(|(to, own)| *to == flavor && own == provider)
     }
 
-    /// Tells whether both mean the same provider to some flavor.
+    /// Returns whether both mean the same provider to some flavor.
     fn overlaps(&self, other: &Self) -> bool {
         let mut own = self.meanings.iter();
         own.any(|meaning| other.meanings.contains(meaning))
@@ -247,7 +247,7 @@ impl KeyId {
         })
     }
 
-    /// Tells whether a key of this fingerprint is meant, 40 upper-case hexadecimal digits: the ID of
+    /// Returns whether a key of this fingerprint is meant, 40 upper-case hexadecimal digits: the ID of
     /// a key is the end of its fingerprint.
     #[must_use]
     pub fn names(&self, fingerprint: &str) -> bool {

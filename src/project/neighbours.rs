@@ -31,7 +31,7 @@ pub fn visit(
         ignores: Ignores::above(files, top).unwrap_or_default(),
         left: MAX_NEIGHBOURS,
     };
-    // Whoever looks decides when enough was seen.
+    // The caller decides when enough was seen.
     let _ = visit.directory(top, 0, look);
 }
 

@@ -19,7 +19,7 @@ pub(super) enum PatternError {
     /// It says nothing.
     #[error("this is empty")]
     Empty,
-    /// It is longer than any path that somebody writes.
+    /// It is longer than any real path.
     #[error("this has more than {MAX_PATTERN_BYTES} bytes")]
     Long,
     /// It leads to directories that are not below the project file.
@@ -71,7 +71,7 @@ impl RootPatterns {
         glob.map_err(|error| malformed(&error))
     }
 
-    /// Tells whether a directory is one; the empty path is that of the project file.
+    /// Returns whether a directory is one; the empty path is that of the project file.
     #[must_use]
     pub fn contain(&self, dir: &Path) -> bool {
         let dir = if dir.as_os_str().is_empty() {

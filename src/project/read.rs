@@ -133,7 +133,7 @@ fn platform(text: &Located<String>, faults: &mut Faults) -> Option<PlatformName>
     let (remark, help) = match &*text.value {
         "common" => return Some(PlatformName::Common),
         "all" => (
-            "what a release offers is known to `lock` alone, so `verify` could not judge it",
+            "only `lock` finds out what a release offers, so `verify` could not check it",
             "name the platforms, or lock with --platform all",
         ),
         "current" => (
@@ -243,7 +243,7 @@ fn rule(block: &Block, faults: &mut Faults) -> Option<RuleSetting> {
             if known.is_none() {
                 let names: Vec<&str> = RULES.iter().map(|rule| rule.name).collect();
                 let help = did_you_mean(&label.text, &names)
-                    .unwrap_or_else(|| "write a name as it stands in brackets in findings".into());
+                    .unwrap_or_else(|| "write a name as findings show it in brackets".into());
                 let remark = "there is no such rule";
                 faults.invalid("Unknown rule", label.span, remark, &help);
             }
@@ -252,7 +252,7 @@ fn rule(block: &Block, faults: &mut Faults) -> Option<RuleSetting> {
     let level = level(block, faults);
     let reason = faults.text(&block.body, "reason");
     let stated = reason.as_ref().filter(|text| !text.value.trim().is_empty());
-    // What is there and of another type was told already.
+    // What is there and of another type was reported already.
     let is_absent = reason.is_some() || block.body.attribute("reason").is_none();
     if level == Some(Level::Off) && stated.is_none() && is_absent {
         let at = reason.as_ref().map_or(block.header, |text| text.span);

@@ -33,7 +33,7 @@ pub(super) const SKIPPED: [&str; 3] = [REPOSITORY, ".terraform", ".terragrunt-ca
 pub struct Search<'a> {
     /// The files.
     pub files: &'a dyn Files,
-    /// Tells whose rules apply to a directory, given what its project file says.
+    /// Returns whose rules apply to a directory, given what its project file says.
     pub flavor: &'a dyn Fn(&Path, FlavorChoice) -> Flavor,
     /// The directory of the program's own records, from a root on; it is not looked at.
     pub data_dir: &'a Path,
@@ -107,7 +107,7 @@ pub fn find(
         }
         walk.directory(top, 0);
     }
-    walk.judge()
+    walk.decide()
 }
 
 /// One directory that was looked at.
@@ -126,9 +126,9 @@ enum Kind {
     Locked,
     /// A root, unless another one calls it.
     Candidate,
-    /// Its project file is broken, which must be told here.
+    /// Its project file is broken, which is reported here.
     Broken,
-    /// A broken project file above governs it, so nobody knows.
+    /// A broken project file above governs it, so this is unknown.
     Unknown,
     /// No root.
     Other,
@@ -153,8 +153,8 @@ impl Walk<'_, '_> {
     fn directory(&mut self, place: &ProjectPlace, depth: usize) {
         let path = place.shown().to_owned();
         if self.seen == MAX_DIRECTORIES {
-            let told = self.failures.iter();
-            if !{ told }.any(|failure| matches!(failure, RootsError::TooMany { .. })) {
+            let reported = self.failures.iter();
+            if !{ reported }.any(|failure| matches!(failure, RootsError::TooMany { .. })) {
                 self.failures.push(RootsError::TooMany { path });
             }
             return;
@@ -268,7 +268,7 @@ impl Walk<'_, '_> {
     }
 
     /// Decides among all candidates.
-    fn judge(mut self) -> FoundRoots {
+    fn decide(mut self) -> FoundRoots {
         let candidates = self
             .dirs
             .iter()
@@ -282,7 +282,7 @@ impl Walk<'_, '_> {
         for (root, below) in &called {
             by_others.extend(below.iter().filter(|dir| *dir != root));
         }
-        // Where directories call each other in a circle, the first one stands for all.
+        // Where directories call each other in a circle, the first one is the root of all.
         let (rest, roots): (Vec<&PathBuf>, Vec<&PathBuf>) = candidates
             .iter()
             .partition(|path| by_others.contains(path) && self.dirs[*path].kind != Kind::Locked);
@@ -332,8 +332,8 @@ impl Walk<'_, '_> {
         called
     }
 
-    /// Returns what a directory calls that was not walked through; whoever loads the root is told
-    /// if that cannot be read.
+    /// Returns what a directory calls that was not walked through. That it cannot be read is reported
+    /// when the root is loaded.
     fn outside(&mut self, dir: &Path, flavor: Flavor) -> Vec<PathBuf> {
         if let Some(known) = self.outside.get(dir) {
             return known.clone();

@@ -82,10 +82,10 @@ impl Faults {
             did_you_mean(&name.text, &all)
         };
         let help = help.unwrap_or_else(|| match &*all {
-            [only] => format!("delete it: {} knows {only} only", known.what),
-            all => format!("delete it: {} knows {}", known.what, listed(all)),
+            [only] => format!("delete it: {} takes {only} only", known.what),
+            all => format!("delete it: {} takes {}", known.what, listed(all)),
         });
-        let remark = format!("{} knows no such name", known.what);
+        let remark = format!("{} has no such name", known.what);
         let error = Diagnostic::error("unsupported-item", title);
         self.push(error.at(self.file, name.span, remark).help(help));
     }

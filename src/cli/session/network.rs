@@ -1,4 +1,4 @@
-//! The CLI configuration of the program, turned into registries that can be asked.
+//! The CLI configuration of the program, turned into registries that can be used.
 
 use std::sync::Arc;
 

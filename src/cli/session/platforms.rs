@@ -47,7 +47,7 @@ pub(in crate::cli) fn checkable(args: &[PlatformArg]) -> Result<PlatformChoice, 
         return Err(Failure {
             title: "--platform all cannot be verified offline".to_owned(),
             causes: vec![
-                "only a registry or a mirror knows which platforms a release offers".to_owned(),
+                "only a registry or a mirror states which platforms a release offers".to_owned(),
             ],
             help: Some("name the platforms, or use common".to_owned()),
         });

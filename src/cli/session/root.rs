@@ -59,7 +59,7 @@ pub(in crate::cli) fn unreadable_packages(unscanned: &Unscanned) -> Failure {
         ),
     };
     Failure {
-        title: format!("the {which} in {} cannot be looked at", path.display()),
+        title: format!("the {which} in {} could not be read", path.display()),
         causes: vec![cause],
         help: Some(help.to_owned()),
     }
@@ -78,9 +78,9 @@ pub(in crate::cli) fn shown(dir: &Path) -> PathBuf {
 pub(in crate::cli) fn dropped(lock: &LockText) -> Option<String> {
     match lock.document.comments {
         0 => None,
-        1 => Some("a rewrite drops 1 comment, as that of the program does".to_owned()),
+        1 => Some("a rewrite drops 1 comment, as Terraform and OpenTofu do".to_owned()),
         n => Some(format!(
-            "a rewrite drops {n} comments, as that of the program does"
+            "a rewrite drops {n} comments, as Terraform and OpenTofu do"
         )),
     }
 }

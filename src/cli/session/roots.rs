@@ -310,7 +310,7 @@ fn project_faults(result: &mut RootResult, faults: &[Diagnostic], is_shown: bool
 fn flavor_remark(choice: FlavorChoice) -> Option<String> {
     match choice {
         FlavorChoice::Stated(stated) if stated.older_than_known => Some(format!(
-            "the oldest known rules, {}, stand in for the stated version",
+            "the oldest known rules, {}, are used for the stated version",
             stated.flavor
         )),
         _ => None,

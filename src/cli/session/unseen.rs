@@ -32,7 +32,7 @@ pub(in crate::cli) enum Names {
     Counted,
 }
 
-/// Reads the configuration of a root and tells what is wrong with it; nothing if it has errors.
+/// Reads the configuration of a root and reports what is wrong with it; nothing if it has errors.
 ///
 /// # Errors
 /// If there is none.
@@ -70,7 +70,7 @@ impl<'a> Unseen<'a> {
 }
 
 impl Unseen<'_> {
-    /// Adds what is wrong with the configuration. Notes are counted only, unless everything is told;
+    /// Adds what is wrong with the configuration. Notes are counted only, unless everything is shown;
     /// what cannot be seen is left to [`Unseen::remark`].
     fn faults(&self, result: &mut RootResult) {
         let mut notes = 0;

@@ -82,7 +82,7 @@ fn verdict(one: &ExplainedProvider, flavor: Flavor) -> (Tone, String) {
         return (Tone::Good, format!("{name} is built in and never locked"));
     }
     let wanted = if one.constraints.is_empty() {
-        format!("{name}: any version will do")
+        format!("{name}: any version is allowed")
     } else {
         format!("{name} must meet \"{}\"", one.constraints)
     };

@@ -1,6 +1,6 @@
 //! Where the state is kept: `backend` and `cloud` blocks (rules 3.6, 12.7).
 //!
-//! Only those of the root count, so what is wrong about the others is never told.
+//! Only those of the root count, so what is wrong about the others is never reported.
 
 use crate::config::decode::contents::{Backend, Contents, Local};
 use crate::config::faults::Faults;
@@ -133,7 +133,7 @@ fn local(body: &Body, faults: &mut Faults) {
     }
 }
 
-/// Reports what Terraform would have to compute; OpenTofu knows variables here (rules 10.3).
+/// Reports what Terraform would have to compute; OpenTofu takes variables here (rules 10.3).
 fn constants(body: &Body, faults: &mut Faults) {
     if faults.flavor.is_opentofu() {
         return;

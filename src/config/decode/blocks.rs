@@ -35,7 +35,7 @@ fn top_level(kind: &'static str, block: &Block, contents: &mut Contents, faults:
         "terraform" => settings::terraform(&block.body, contents, faults),
         "language" => settings::language(block, contents, faults),
         "required_providers" => {
-            let remark = "this block belongs into a terraform block";
+            let remark = "this block belongs in a terraform block";
             let at = block.kind.span;
             faults.invalid("Invalid required_providers block", at, remark);
         }

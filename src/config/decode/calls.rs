@@ -120,7 +120,7 @@ enum Unknown {
     Refused,
 }
 
-/// Evaluates a source or a version. Terraform 1.11 wants a constant, the others compute it; only
+/// Evaluates a source or a version. Terraform 1.11 takes a constant only, the others compute it; only
 /// where it is computed is a string in JSON a template (rules 2.3).
 fn evaluate(value: &Expr, faults: &mut Faults) -> Result<Value, Unknown> {
     if faults.flavor != Flavor::Terraform1_11 {
@@ -193,7 +193,7 @@ fn classify(text: &str) -> Option<Source> {
         // A backslash means the same on every system.
         return Some(Source::Local(text.replace('\\', "/")));
     }
-    // Where the programs would find out by asking somebody, the call is just not visible.
+    // Where the programs would need the network to find out, the call is not visible.
     let has_scheme = text.contains(':');
     let known_host = ["github.com/", "bitbucket.org/"]
         .iter()
@@ -238,7 +238,7 @@ pub(in crate::config) fn normal_source(text: &str, flavor: Flavor) -> Option<Str
     text.starts_with("git::https://").then(|| text.to_owned())
 }
 
-/// Tells whether a source has the form `[HOST/]NAMESPACE/NAME/SYSTEM[//DIR]`.
+/// Returns whether a source has the form `[HOST/]NAMESPACE/NAME/SYSTEM[//DIR]`.
 fn is_registry_address(text: &str) -> bool {
     let address = text.split_once("//").map_or(text, |(address, _)| address);
     let parts: Vec<&str> = address.split('/').collect();
@@ -266,7 +266,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sources_are_told_apart_by_their_form() {
+    fn sources_are_reported_apart_by_their_form() {
         let local = |path: &str| Some(Source::Local(path.to_owned()));
         let remote = |path: &str| Some(Source::Remote(path.to_owned()));
         assert_eq!(classify("./m"), local("./m"));

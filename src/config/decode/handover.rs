@@ -37,7 +37,7 @@ pub(in crate::config) struct Repetition {
     pub depends_on: Option<SourcePlace>,
 }
 
-/// Something that only the module can know.
+/// Something that only the module defines.
 #[derive(Clone, Debug)]
 pub(in crate::config) struct PassedArgument {
     pub name: String,
@@ -171,7 +171,7 @@ fn duplicate(at: Span, faults: &mut Faults) {
     faults.invalid("Duplicate provider address", at, remark);
 }
 
-/// Tells whether a `provider` block holds nothing for the provider, so that it may stand for one that
+/// Returns whether a `provider` block holds nothing for the provider, so that it may stand for one that
 /// a caller passes (rules 5.6).
 pub(in crate::config) fn is_empty_provider(body: &Body) -> bool {
     let own = |name: &str| !language::PROVIDER.has_argument(name);

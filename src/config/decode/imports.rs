@@ -30,7 +30,7 @@ pub(in crate::config) fn decode(block: &Block, contents: &mut Contents, faults: 
     let Some(target) = target(&address) else {
         return;
     };
-    // With a computed key nobody knows yet which instance it is.
+    // With a computed key it is not known yet which instance it is.
     if parts.is_some_and(|parts| !addresses::is_computed(&parts)) {
         declare(&address, block, to, contents, faults);
     }

@@ -181,7 +181,7 @@ const NO_ADDRESS: &str = "Invalid address";
 
 /// Reports what is overridden twice; `provider` is the mock that holds the blocks, if one does.
 ///
-/// OpenTofu looks at this only in mocks, as long as nobody runs the tests.
+/// OpenTofu looks at this only in mocks, as long as the tests are not run.
 pub(in crate::config) fn duplicates(
     blocks: &[(&'static str, &Block)],
     provider: Option<&Block>,

@@ -198,7 +198,7 @@ fn object_version(value: &Expr, faults: &mut Faults) -> Option<Constraints> {
     None
 }
 
-/// Reads aliases, which only tell callers what to pass and require nothing themselves.
+/// Reads aliases, which only say what callers must pass and require nothing themselves.
 fn configuration_aliases(name: &Word, item: &ObjectItem, faults: &mut Faults) -> Vec<String> {
     let ExprKind::Tuple(aliases) = &item.value.kind else {
         faults.invalid(

@@ -130,7 +130,7 @@ impl Seen {
     fn values(&self, values: &Block, faults: &mut Faults) {
         for value in values.body.attributes() {
             if let Some(own) = self.variables.get(&value.name.text) {
-                let remark = "its value stands in the variables block, too";
+                let remark = "the variables block has a value of it, too";
                 faults.invalid(TWO_VARIABLES, *own, remark);
             }
         }
@@ -209,7 +209,7 @@ fn run(block: &Block, faults: &mut Faults) -> Option<Call> {
     call(block, &name.text, called, faults)
 }
 
-/// Checks an argument that is one of some bare words.
+/// Checks an argument that is one of some keywords.
 fn one_of(block: &Block, name: &str, words: &[&str], faults: &mut Faults) {
     let Some(argument) = block.body.attribute(name) else {
         return;

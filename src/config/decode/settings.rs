@@ -55,7 +55,7 @@ fn declare(kind: &'static str, block: &Block, contents: &mut Contents, faults: &
     });
 }
 
-/// Checks a language edition: a bare word, of which each program has one.
+/// Checks a language edition: a keyword, of which each program has one.
 fn edition(argument: &Attribute, known: &str, faults: &mut Faults) {
     let title = match references::word(&argument.value) {
         Some(word) if word == known => return,
@@ -141,7 +141,7 @@ pub(in crate::config) fn language(block: &Block, contents: &mut Contents, faults
     }
 }
 
-/// Warns of a constraint that also lets versions in which know no such block.
+/// Warns of a constraint that also allows versions without such a block.
 fn ineffective(at: Span, faults: &mut Faults) {
     let remark = "only versions from 1.12 on read this";
     faults.odd("Ineffective version constraint", at, remark);

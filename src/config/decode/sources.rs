@@ -15,7 +15,7 @@ pub(in crate::config) struct Reason {
 /// What the names of repositories and programs of providers begin with.
 const REPOSITORY: &str = "terraform-provider-";
 
-/// Says what is wrong with a part of a source, where that can be told.
+/// Says what is wrong with a part of a source, where that can be determined.
 pub(in crate::config) fn reason(
     source: &str,
     part: AddrErrorKind,

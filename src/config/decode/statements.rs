@@ -181,7 +181,11 @@ fn removed_address<'e>(value: &'e Expr, faults: &mut Faults) -> Option<Address<'
         (Some("ephemeral"), true) => "Ephemeral resource address is not allowed",
         _ => return Some(address),
     };
-    faults.invalid(title, value.span, "this never leaves anything behind");
+    faults.invalid(
+        title,
+        value.span,
+        "nothing of this kind remains in the state",
+    );
     None
 }
 

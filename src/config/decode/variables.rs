@@ -39,14 +39,14 @@ pub(in crate::config) struct Variable {
 /// What an argument says.
 #[derive(Clone, Debug)]
 pub(in crate::config) struct Given<T> {
-    /// Nothing where it cannot be told.
+    /// Nothing where it could not be determined.
     pub value: Option<T>,
     /// The value as it is written.
     pub place: SourcePlace,
 }
 
 impl Given<bool> {
-    /// Tells whether the argument is there and says this.
+    /// Returns whether the argument is there and says this.
     pub(in crate::config) fn says(given: Option<&Self>, wanted: bool) -> bool {
         given.is_some_and(|given| given.value == Some(wanted))
     }
@@ -116,7 +116,7 @@ fn type_of(value: &Expr, faults: &mut Faults) -> Option<Type> {
     };
     let repeated = Type::repeated(value, faults.overruled(value.span));
     for key in &repeated {
-        let remark = "this attribute stands here twice";
+        let remark = "this attribute is written twice here";
         faults.error("type-invalid", "Invalid type specification", *key, remark);
     }
     match read {
@@ -175,7 +175,7 @@ impl Variable {
     fn convert(&self, value: Typed) -> Result<Typed, Misfit> {
         match self.ty.as_ref().map(|ty| &ty.value) {
             Some(Some(ty)) => expr::convert(value, ty),
-            Some(None) => Err(Misfit::Uncertain("a type that cannot be told")),
+            Some(None) => Err(Misfit::Uncertain("a type that could not be determined")),
             None => Ok(value),
         }
     }
@@ -197,18 +197,18 @@ impl Variable {
         }
     }
 
-    /// Tells whether a value is null although the variable is never null.
+    /// Returns whether a value is null although the variable is never null.
     fn misses(&self, value: &Typed) -> bool {
         value.value == Value::Null && Given::says(self.nullable.as_ref(), false)
     }
 
-    /// Checks that a variable that Terraform must know early has nothing to hide (rules 9.7).
+    /// Checks that a variable that Terraform needs early is neither sensitive nor ephemeral (rules 9.7).
     fn const_fits(&self, faults: &mut Faults) {
         let is = |given: &Option<Given<bool>>| Given::says(given.as_ref(), true);
         if faults.flavor.is_opentofu() || !is(&self.constant) {
             return;
         }
-        let remark = "what is installed depends on it, for everyone to see";
+        let remark = "what is installed depends on it, so it cannot be secret";
         for (other, title) in [
             (&self.sensitive, "Const variable cannot be sensitive"),
             (&self.ephemeral, "Const variable cannot be ephemeral"),

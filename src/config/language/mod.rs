@@ -1,4 +1,4 @@
-//! The language: which blocks and arguments there are, who knows them, and how they are merged.
+//! The language: which blocks and arguments there are, which program has them, and how they are merged.
 //!
 //! One table serves all that look at a body: native syntax finds out what may stand there, JSON syntax
 //! which members are blocks and what strings stand for, override files what they replace, and the
@@ -28,11 +28,11 @@ pub(super) struct Schema {
 pub(super) enum Rest {
     /// A fault.
     Refused,
-    /// A fault, but whoever decodes the block asks for it: reading alone takes it as an argument.
+    /// A fault that the decoder of the block reports: reading alone takes it as an argument.
     RefusedLater,
-    /// An argument, as far as can be told here; what it is decides a provider, or a called module.
+    /// An argument, as far as can be determined here; what it is decides a provider, or a called module.
     Arguments,
-    /// The same, and somebody asks what it refers to.
+    /// The same, and what it refers to is looked at.
     Expressions,
     /// An argument, and nothing may stand twice. Such a body is one object in JSON, never an array.
     Names,
@@ -44,16 +44,16 @@ pub(super) struct Argument {
     pub takes: Takes,
     pub needed: bool,
     pub known_to: fn(Flavor) -> bool,
-    /// Who keeps the name for later versions, so that nobody may use it.
+    /// Which program keeps the name for later versions, so that it may not be used.
     pub reserved_in: fn(Flavor) -> bool,
     /// What becomes of it when an override file sets it.
-    pub fate: fn(Flavor) -> Fate,
+    pub effect: fn(Flavor) -> Effect,
 }
 
 /// What is known of the value of an argument without any variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Takes {
-    /// It is looked at later, or by somebody else.
+    /// It is looked at later, or elsewhere.
     Anything,
     /// A constant string.
     Text,
@@ -71,7 +71,7 @@ pub(super) enum Takes {
 
 /// What becomes of an argument that an override sets.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Fate {
+pub(super) enum Effect {
     /// It takes the place of the one before.
     Replaces,
     /// It does so unless it is null.
@@ -130,7 +130,7 @@ impl Argument {
             needed: false,
             known_to: |_| true,
             reserved_in: |_| false,
-            fate: |_| Fate::Replaces,
+            effect: |_| Effect::Replaces,
         }
     }
 
@@ -152,13 +152,13 @@ impl Argument {
         }
     }
 
-    const fn fate(self, fate: fn(Flavor) -> Fate) -> Self {
-        Self { fate, ..self }
+    const fn effect(self, effect: fn(Flavor) -> Effect) -> Self {
+        Self { effect, ..self }
     }
 
     /// No override has a say in it.
     const fn kept(self) -> Self {
-        self.fate(|_| Fate::Stays)
+        self.effect(|_| Effect::Stays)
     }
 }
 
@@ -197,36 +197,36 @@ impl BlockType {
 }
 
 impl Schema {
-    /// Finds an argument that a flavor knows.
+    /// Finds an argument that a flavor has.
     pub(super) fn argument(&self, name: &str, flavor: Flavor) -> Option<&'static Argument> {
         let mut arguments = self.arguments.iter();
         arguments.find(|known| known.name == name && (known.known_to)(flavor))
     }
 
-    /// Finds a type of block that a flavor knows.
+    /// Finds a type of block that a flavor has.
     pub(super) fn block(&self, kind: &str, flavor: Flavor) -> Option<&'static BlockType> {
         let mut blocks = self.blocks.iter();
         blocks.find(|block| block.kind == kind && (block.known_to)(flavor))
     }
 
-    /// Lists the arguments that a flavor knows.
+    /// Lists the arguments that a flavor has.
     pub(super) fn arguments_of(&self, flavor: Flavor) -> impl Iterator<Item = &'static Argument> {
         let arguments = self.arguments.iter();
         arguments.filter(move |known| (known.known_to)(flavor))
     }
 
-    /// Lists the types of block that a flavor knows.
+    /// Lists the types of block that a flavor has.
     pub(super) fn blocks_of(&self, flavor: Flavor) -> impl Iterator<Item = &'static BlockType> {
         let blocks = self.blocks.iter();
         blocks.filter(move |known| (known.known_to)(flavor))
     }
 
-    /// Tells whether an argument is the program's own, of whichever flavor.
+    /// Returns whether an argument is the program's own, of whichever flavor.
     pub(super) fn has_argument(&self, name: &str) -> bool {
         self.arguments.iter().any(|known| known.name == name)
     }
 
-    /// Tells whether blocks of a type mean something to a program, of whichever flavor.
+    /// Returns whether blocks of a type mean something to a program, of whichever flavor.
     ///
     /// Names that are only kept, and blocks that hold what such names stand for, do not.
     pub(super) fn has_block(&self, kind: &str) -> bool {
@@ -237,20 +237,20 @@ impl Schema {
         known.any(|known| known.kind == kind && is_used(known))
     }
 
-    /// Tells whether a name means something to a program here, or is kept for that.
+    /// Returns whether a name means something to a program here, or is kept for that.
     pub(super) fn has_name(&self, name: &str) -> bool {
         let mut blocks = self.blocks.iter();
         self.has_argument(name) || blocks.any(|known| known.kind == name)
     }
 
     /// Returns what becomes of an argument that an override sets; of all that are no program's own
-    /// somebody else decides, if he may have any.
-    pub(super) fn fate(&self, name: &str, flavor: Flavor) -> Fate {
+    /// that is decided elsewhere, if it may have any.
+    pub(super) fn effect(&self, name: &str, flavor: Flavor) -> Effect {
         let known = self.arguments.iter().find(|known| known.name == name);
         match (known, self.rest) {
-            (Some(known), _) => (known.fate)(flavor),
-            (None, Rest::Refused | Rest::RefusedLater) => Fate::Stays,
-            (None, Rest::Arguments | Rest::Expressions | Rest::Names) => Fate::Replaces,
+            (Some(known), _) => (known.effect)(flavor),
+            (None, Rest::Refused | Rest::RefusedLater) => Effect::Stays,
+            (None, Rest::Arguments | Rest::Expressions | Rest::Names) => Effect::Replaces,
         }
     }
 }

@@ -80,7 +80,7 @@ pub(in crate::config) static ENCRYPTION: Schema = strict_later(
 static KEY_PROVIDER: Schema = open(&[any("encrypted_metadata_alias").kept()], &[]);
 
 static TARGET: Schema = open(
-    &[any("enforced").fate(|_| Fate::Grows)],
+    &[any("enforced").effect(|_| Effect::Grows)],
     &[block("fallback", &[], &ANY)],
 );
 
@@ -95,7 +95,7 @@ static TARGETS: Schema = strict_later(
 /// `provider` blocks. What makes one of a kind is part of what is overridden.
 pub(in crate::config) static PROVIDER: Schema = open(
     &[
-        any("version").fate(|_| Fate::ReplacesUnlessNull),
+        any("version").effect(|_| Effect::ReplacesUnlessNull),
         any("alias").kept(),
         any("count").reserved_in(|_| true).kept(),
         any("depends_on").reserved_in(|_| true).kept(),
@@ -120,7 +120,7 @@ pub(in crate::config) static VARIABLE: Schema = strict(
         any("const").known_to(Flavor::has_newer_variables),
         any("deprecated")
             .known_to(Flavor::has_newer_variables)
-            .fate(deprecated),
+            .effect(deprecated),
     ],
     &[block("validation", &[], &RULE).kept()],
 );
@@ -128,11 +128,11 @@ pub(in crate::config) static VARIABLE: Schema = strict(
 pub(in crate::config) static OUTPUT: Schema = strict(
     &[
         any("value").needed(),
-        text("description").fate(|_| Fate::ReplacesUnlessEmpty),
+        text("description").effect(|_| Effect::ReplacesUnlessEmpty),
         truth("sensitive"),
         truth("ephemeral"),
         references("depends_on").kept(),
-        text("deprecated").known_to(is_new).fate(deprecated),
+        text("deprecated").known_to(is_new).effect(deprecated),
         any("type").known_to(Flavor::types_outputs),
     ],
     &[
@@ -141,11 +141,11 @@ pub(in crate::config) static OUTPUT: Schema = strict(
     ],
 );
 
-fn deprecated(flavor: Flavor) -> Fate {
+fn deprecated(flavor: Flavor) -> Effect {
     if flavor.is_opentofu() {
-        Fate::ReplacesUnlessEmpty
+        Effect::ReplacesUnlessEmpty
     } else {
-        Fate::Stays
+        Effect::Stays
     }
 }
 
@@ -153,14 +153,14 @@ fn deprecated(flavor: Flavor) -> Fate {
 pub(in crate::config) static CALL: Schema = open(
     &[
         any("source"),
-        any("version").fate(|flavor| match flavor {
-            Flavor::Terraform1_11 => Fate::ReplacesUnlessNull,
-            _ => Fate::Replaces,
+        any("version").effect(|flavor| match flavor {
+            Flavor::Terraform1_11 => Effect::ReplacesUnlessNull,
+            _ => Effect::Replaces,
         }),
         any("count"),
         any("for_each"),
         unchecked("depends_on").kept(),
-        any("providers").fate(|_| Fate::ReplacesUnlessEmpty),
+        any("providers").effect(|_| Effect::ReplacesUnlessEmpty),
     ],
     &[
         block(ESCAPE, &[], &ANY).once(),
@@ -227,16 +227,16 @@ pub(in crate::config) static LIFECYCLE: Schema = strict(
     &[
         any("create_before_destroy"),
         any("prevent_destroy"),
-        unchecked("ignore_changes").fate(|_| Fate::Grows),
+        unchecked("ignore_changes").effect(|_| Effect::Grows),
         unchecked("replace_triggered_by").kept(),
         // It says that a resource may be dropped without being destroyed.
         any("destroy")
             .known_to(|flavor| matches!(flavor, Flavor::Terraform1_16 | Flavor::OpenTofu1_12))
-            .fate(|flavor| {
+            .effect(|flavor| {
                 if flavor.is_opentofu() {
-                    Fate::Replaces
+                    Effect::Replaces
                 } else {
-                    Fate::Stays
+                    Effect::Stays
                 }
             }),
         any("enabled").known_to(Flavor::is_opentofu).kept(),

@@ -4,7 +4,7 @@ use std::mem;
 
 use crate::config::file::SourcePlace;
 use crate::config::language::{Merging, Schema};
-use crate::config::merge::fates;
+use crate::config::merge::effects;
 use crate::config::merge::merged::{MergedAttribute, MergedBlock, MergedBody};
 use crate::diag::FileId;
 use crate::flavor::Flavor;
@@ -18,8 +18,8 @@ pub(super) fn merge_block(
     flavor: Flavor,
 ) {
     for (name, argument) in given.body.attributes {
-        let fate = schema.fate(&name, flavor);
-        if fates::counts(fate, base.body.attributes.get(&name), &argument) {
+        let effect = schema.effect(&name, flavor);
+        if effects::counts(effect, base.body.attributes.get(&name), &argument) {
             // A name means one thing: in JSON, blocks may look like an argument.
             if !schema.has_block(&name) {
                 base.body.blocks.remove(&name);

@@ -92,7 +92,7 @@ impl MergedAttribute {
 }
 
 impl MergedBody {
-    /// Tells whether nothing stands there.
+    /// Returns whether nothing stands there.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.attributes.is_empty() && self.blocks.is_empty()

@@ -1,12 +1,12 @@
 //! What stands in a module once its override files were applied (rules 3).
 //!
 //! Bodies are merged, not what was decoded from them, and only here: `module` finds which block
-//! overrides which, `bodies` and `settings` merge them by what the table of the language says, `fates`
-//! knows when an argument counts. Two readers ask for the result:
+//! overrides which, `bodies` and `settings` merge them by what the table of the language says, `effects`
+//! knows when an argument counts. There are two readers of the result:
 //!
 //! - [`ModuleNode::merged`] returns the merged module, each argument with the file that it comes from.
 //!   It is built on demand, from the texts that loading kept: a tree of modules with large files costs
-//!   nothing more until somebody asks.
+//!   nothing more until it is asked for.
 //! - Requirements come from values that were decoded already. `standing` holds the places of all
 //!   arguments of the merged module, and `overrides` moves a decoded value to the block that it
 //!   overrides if its argument stands there.
@@ -22,7 +22,7 @@
 
 mod arguments;
 mod bodies;
-mod fates;
+mod effects;
 pub(super) mod merged;
 pub(super) mod module;
 pub(super) mod overridden;

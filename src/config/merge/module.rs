@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::config::file::ModuleFile;
 use crate::config::language::{self, ESCAPE};
 use crate::config::merge::bodies::{decode, decode_body, merge_block, replace};
-use crate::config::merge::fates;
+use crate::config::merge::effects;
 use crate::config::merge::merged::{MergedAttribute, MergedBlock, MergedModule};
 use crate::config::merge::settings::SettingsMerge;
 use crate::config::merge::standing::Standing;
@@ -134,10 +134,10 @@ impl Merge {
 
     /// Merges a block into its base; only a default provider does not need one.
     fn override_block(&mut self, file: FileId, block: Block) {
-        let Some(schema) = fates::schema_of(&block.kind.text, self.flavor) else {
+        let Some(schema) = effects::schema_of(&block.kind.text, self.flavor) else {
             return;
         };
-        // Terraform passes over these without a word (rules 3.9).
+        // Terraform passes over these silently (rules 3.9).
         if block.kind.text == "ephemeral" && !self.flavor.is_opentofu() {
             return;
         }
@@ -163,7 +163,7 @@ impl Merge {
     }
 }
 
-/// Tells whether a block may stand at the top level as it does.
+/// Returns whether a block may stand at the top level as it does.
 fn is_known(block: &Block, flavor: Flavor) -> bool {
     let known = language::MODULE.block(&block.kind.text, flavor);
     known.is_some_and(|known| known.labels.len() == block.labels.len())
@@ -189,7 +189,7 @@ fn declared(file: FileId, block: Block, flavor: Flavor) -> MergedBlock {
 /// Takes what stands in a block `_` out of it: there only the names of the program's own arguments
 /// mean something else than outside.
 fn unescape(block: &mut MergedBlock, flavor: Flavor) {
-    let Some(schema) = fates::schema_of(&block.kind, flavor) else {
+    let Some(schema) = effects::schema_of(&block.kind, flavor) else {
         return;
     };
     let escapes = block.body.blocks.remove(ESCAPE).unwrap_or_default();

@@ -48,17 +48,17 @@ impl Standing {
         }
     }
 
-    /// Tells whether a place lies in an argument that counts.
+    /// Returns whether a place lies in an argument that counts.
     pub(super) fn has(&self, place: SourcePlace) -> bool {
         self.arguments.around(place).is_some()
     }
 
-    /// Tells whether a block with this header stands there itself, instead of overriding another one.
+    /// Returns whether a block with this header stands there itself, instead of overriding another one.
     pub(super) fn has_block(&self, header: SourcePlace) -> bool {
         self.headers.contains(&header)
     }
 
-    /// Tells whether a file says where the state is kept.
+    /// Returns whether a file says where the state is kept.
     pub(super) fn has_backend_of(&self, file: FileId) -> bool {
         self.backend == Some(file)
     }

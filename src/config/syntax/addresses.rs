@@ -138,7 +138,7 @@ fn key_of(key: &Expr) -> PartText<'_> {
     })
 }
 
-/// Tells whether a key needs evaluating, which no reference may.
+/// Returns whether a key needs evaluating, which no reference may.
 pub(in crate::config) fn is_computed(parts: &[Part<'_>]) -> bool {
     parts.iter().any(|part| part.text == PartText::ComputedKey)
 }

@@ -96,10 +96,7 @@ impl Convert<'_> {
     }
 
     fn unknown(&mut self, name: &Word, schema: &Schema) {
-        let remark = format!(
-            "{} knows nothing of this name here",
-            self.faults.flavor.program()
-        );
+        let remark = format!("{} has no such name here", self.faults.flavor.program());
         let flavor = self.faults.flavor;
         let arguments = schema.arguments_of(flavor).map(|known| known.name);
         let blocks = schema.blocks_of(flavor).map(|known| known.kind);

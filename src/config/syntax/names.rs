@@ -133,7 +133,7 @@ pub(in crate::config) fn implied(name: &str, flavor: Flavor) -> Option<ProviderA
     ProviderAddr::implied(&fold(name, flavor)?, flavor).ok()
 }
 
-/// Tells whether a local name is as it must be where nothing folds it.
+/// Returns whether a local name is as it must be where nothing folds it.
 pub(in crate::config) fn is_normal(name: &str, flavor: Flavor) -> bool {
     fold(name, flavor).is_some_and(|folded| folded == name)
 }

@@ -38,7 +38,7 @@ pub(in crate::config) fn list<'e>(value: &'e Expr, faults: &mut Faults) -> &'e [
     }
 }
 
-/// Tells whether an expression is one reference, in quotes or not.
+/// Returns whether an expression is one reference, in quotes or not.
 pub(in crate::config) fn is_reference(value: &Expr) -> bool {
     read(value).is_ok()
 }
@@ -63,7 +63,7 @@ fn read(value: &Expr) -> Result<&str, &'static str> {
     root.ok_or("Invalid expression")
 }
 
-/// Reads an expression that is one bare word, or once was one in quotes.
+/// Reads an expression that is one word, perhaps in quotes, as in old versions.
 pub(in crate::config) fn keyword<'e>(value: &'e Expr, faults: &mut Faults) -> Option<&'e str> {
     let ExprKind::String(text) = &value.kind else {
         return word(value);
@@ -75,7 +75,7 @@ pub(in crate::config) fn keyword<'e>(value: &'e Expr, faults: &mut Faults) -> Op
     }
 }
 
-/// Returns the bare word that an expression is; the programs take keywords for names where they look
+/// Returns the unquoted word that an expression is; the programs take keywords for names where they look
 /// for one.
 pub(in crate::config) fn word(value: &Expr) -> Option<&str> {
     match &value.kind {
@@ -87,7 +87,7 @@ pub(in crate::config) fn word(value: &Expr) -> Option<&str> {
     }
 }
 
-/// Tells whether a step says which one it takes without anything being computed.
+/// Returns whether a step says which one it takes without anything being computed.
 fn is_fixed(step: &Step) -> bool {
     match step {
         Step::Attr(_) => true,
@@ -248,12 +248,12 @@ impl<'e> Reference<'e> {
     }
 }
 
-/// Tells whether an expression depends on anything but itself.
+/// Returns whether an expression depends on anything but itself.
 pub(in crate::config) fn refers(value: &Expr) -> bool {
     !inside(value).is_empty()
 }
 
-/// Tells whether an expression uses the variable of a name.
+/// Returns whether an expression uses the variable of a name.
 pub(in crate::config) fn refers_to_variable(value: &Expr, name: &str) -> bool {
     let means_it = |used: &Reference<'_>| {
         let first = used.steps.first();

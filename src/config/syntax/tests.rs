@@ -2,7 +2,7 @@
 //!
 //! What Terraform 1.11 says was tried with it; the others are recorded cases or follow from them.
 
-use crate::config::tests::told;
+use crate::config::tests::outline;
 use crate::flavor::Flavor::{self, *};
 
 const ALL: &[Flavor] = &[Terraform1_11, Terraform1_15, Terraform1_16, OpenTofu1_12];
@@ -13,8 +13,8 @@ const TERRAFORM: &[Flavor] = &[Terraform1_11, Terraform1_15, Terraform1_16];
 fn check_file(name: &str, flavors: &[Flavor], text: &str, expected: &[&str]) {
     for flavor in flavors {
         let files = [("main.tf", ""), (name, text), ("m/m.tf", "")];
-        let told = told("", &files, *flavor);
-        let said = told.lines().filter_map(|line| line.strip_prefix(name));
+        let outline = outline("", &files, *flavor);
+        let said = outline.lines().filter_map(|line| line.strip_prefix(name));
         let said: Vec<&str> = said.map(|line| &line[1..]).collect();
         assert_eq!(said, expected, "{flavor:?}: {text}");
     }

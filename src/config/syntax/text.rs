@@ -103,7 +103,7 @@ pub(in crate::config) fn as_reference<'e>(expr: &'e Expr, faults: &Faults) -> Co
     }
 }
 
-/// Reads the expression that a string of a JSON file is, where the programs want no other value
+/// Reads the expression that a string of a JSON file is, where the programs take no other value
 /// and report its faults as such; an expression of native syntax stays what it is.
 pub(in crate::config) fn as_expression<'e>(
     expr: &'e Expr,
@@ -183,7 +183,7 @@ fn expression(text: &str, at: Span, faults: &Faults) -> Result<Expr, Vec<Diagnos
 
 /// Parses a text as a template, if it has the signs of one.
 ///
-/// A heredoc knows templates, but neither quotes nor escapes of its own, like a string in JSON.
+/// A heredoc has templates, but neither quotes nor escapes of its own, like a string in JSON.
 fn template(text: &str, at: Span, faults: &Faults) -> Option<Expr> {
     if !text.contains("${") && !text.contains("%{") {
         return None;

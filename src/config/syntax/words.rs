@@ -1,9 +1,9 @@
-//! Bare words.
+//! Identifiers.
 
 /// What is said of a name that is none.
 pub(in crate::config) const NAME: &str = "a name holds letters, digits, dashes and underscores";
 
-/// Tells whether a text could stand as a bare word.
+/// Returns whether a text is an identifier.
 ///
 /// Characters outside ASCII are not looked at: whether they are letters decides no requirement.
 pub(in crate::config) fn is_identifier(text: &str) -> bool {

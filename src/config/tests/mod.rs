@@ -34,7 +34,7 @@ pub(super) fn load_in(root: &str, files: &[(&str, &str)], flavor: Flavor) -> (Lo
 
 /// Writes what was loaded: requirements as `module: address constraints`, then unseen calls as
 /// `module ?`, then diagnostics as `file:line: title`.
-pub(super) fn told(root: &str, files: &[(&str, &str)], flavor: Flavor) -> String {
+pub(super) fn outline(root: &str, files: &[(&str, &str)], flavor: Flavor) -> String {
     let (loaded, texts) = load_in(root, files, flavor);
     let mut out = String::new();
     for (addr, places) in &loaded.requirements.providers {
@@ -60,8 +60,8 @@ pub(super) fn told(root: &str, files: &[(&str, &str)], flavor: Flavor) -> String
 
 #[track_caller]
 fn check(files: &[(&str, &str)], flavor: Flavor, expected: &[&str]) {
-    let told = told("", files, flavor);
-    let lines: Vec<&str> = told.lines().collect();
+    let outline = outline("", files, flavor);
+    let lines: Vec<&str> = outline.lines().collect();
     assert_eq!(lines, expected);
 }
 
@@ -153,9 +153,9 @@ fn a_module_may_lie_beside_or_above_the_root() {
         ("live/r/main.tf", r#"module "a" { source = "../../m" }"#),
         ("m/m.tf", r#"resource "null_x" "y" {}"#),
     ];
-    assert_eq!(told("live/r", &files, TERRAFORM), "a: hashicorp/null\n");
+    assert_eq!(outline("live/r", &files, TERRAFORM), "a: hashicorp/null\n");
     assert_eq!(
-        told("./live//r/.", &files, TERRAFORM),
+        outline("./live//r/.", &files, TERRAFORM),
         "a: hashicorp/null\n"
     );
 }
@@ -198,9 +198,9 @@ fn depth_and_size_of_the_tree_are_limited() {
         .collect();
     let mut wide: Vec<(&str, &str)> = wide.iter().map(|(name, text)| (&**name, &**text)).collect();
     wide.push(("m40/main.tf", ""));
-    let told = told("m0", &wide, TERRAFORM);
-    assert_eq!(told.lines().count(), 1, "{told}");
-    assert!(told.ends_with("Module tree too large\n"), "{told}");
+    let outline = outline("m0", &wide, TERRAFORM);
+    assert_eq!(outline.lines().count(), 1, "{outline}");
+    assert!(outline.ends_with("Module tree too large\n"), "{outline}");
 }
 
 #[test]
@@ -515,17 +515,17 @@ fn a_version_does_not_come_to_a_local_module_by_an_override() {
             ("m/m.tf", ""),
         ]
     };
-    let told = ["main.tf:1: Invalid version constraint"];
-    check(&merged(remote, local), TERRAFORM, &told);
-    let told = ["x_override.tf:2: Invalid registry module source address"];
-    check(&merged(remote, local), OPENTOFU, &told);
+    let outline = ["main.tf:1: Invalid version constraint"];
+    check(&merged(remote, local), TERRAFORM, &outline);
+    let outline = ["x_override.tf:2: Invalid registry module source address"];
+    check(&merged(remote, local), OPENTOFU, &outline);
     let version = |value: &str| format!("module \"m\" {{\n  version = {value}\n}}");
     let [stated, null, computed] = ["\"1.0\"", "null", "var.v"].map(version);
-    let told = ["main.tf:1: Invalid version constraint"];
-    check(&merged(local, &stated), TERRAFORM, &told);
+    let outline = ["main.tf:1: Invalid version constraint"];
+    check(&merged(local, &stated), TERRAFORM, &outline);
     check(&merged(local, &null), TERRAFORM, &[]);
-    let told = ["m ? ./m", "x_override.tf:2: Module call is computed"];
-    check(&merged(local, &computed), OPENTOFU, &told);
+    let outline = ["m ? ./m", "x_override.tf:2: Module call is computed"];
+    check(&merged(local, &computed), OPENTOFU, &outline);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What override files may set, and what that does to the answer.
 
-use crate::config::tests::{load_in, told};
+use crate::config::tests::{load_in, outline};
 use crate::diag::Severity;
 use crate::flavor::Flavor;
 
@@ -34,8 +34,8 @@ fn an_override_file_may_have_a_backend_and_a_cloud_of_which_the_cloud_counts() {
     for over in [format!("{cloud}{backend}"), format!("{backend}{cloud}")] {
         check(&Flavor::ALL, backend, &over, &[]);
         let files = [("main.tf", backend), ("override.tf", &*over)];
-        let told = told("", &files, Terraform1_11);
-        assert!(told.contains("State not visible"), "{told}");
+        let outline = outline("", &files, Terraform1_11);
+        assert!(outline.contains("State not visible"), "{outline}");
     }
     let twice = format!("{backend}{backend}");
     let title = ["override.tf:7: Duplicate backend configuration"];
@@ -79,11 +79,11 @@ fn a_value_that_is_refused_leaves_the_one_of_the_base() {
                 resource \"b_x\" \"y\" {\n  provider = a\n}\n";
     let over = "terraform {\n  required_providers {\n    a = {\n      source = \"not/an/address/\"\n    }\n  }\n}\n\
                 resource \"b_x\" \"y\" {\n  provider = 1\n}\n";
-    let told = told(
+    let outline = outline(
         "",
         &[("main.tf", main), ("override.tf", over)],
         Terraform1_11,
     );
-    let required = told.lines().filter(|line| line.starts_with(':'));
-    assert_eq!(required.collect::<Vec<_>>(), [": acme/a"], "{told}");
+    let required = outline.lines().filter(|line| line.starts_with(':'));
+    assert_eq!(required.collect::<Vec<_>>(), [": acme/a"], "{outline}");
 }

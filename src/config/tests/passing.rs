@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::config::tests::{load_in, told};
+use crate::config::tests::{load_in, outline};
 use crate::diag::MAX_PROBLEMS;
 use crate::flavor::Flavor;
 
@@ -12,8 +12,8 @@ use Flavor::{OpenTofu1_12, Terraform1_11, Terraform1_15, Terraform1_16};
 #[track_caller]
 fn check(files: &[(&str, &str)], flavors: &[Flavor], expected: &[&str]) {
     for flavor in flavors {
-        let told = told("", files, *flavor);
-        let lines = told.lines().filter(|line| line.contains("tf:"));
+        let outline = outline("", files, *flavor);
+        let lines = outline.lines().filter(|line| line.contains("tf:"));
         let lines: Vec<&str> = lines.collect();
         assert_eq!(lines, expected, "{flavor}");
     }
@@ -40,12 +40,12 @@ fn a_module_that_configures_providers_is_called_once_and_always() {
         check_child(&main, configured, &[OpenTofu1_12], &[&*banned]);
         // A version counts as configuration, a block without anything does not.
         let version = "provider \"alpha\" { version = \"1.0\" }\n";
-        let told = told(
+        let outline = outline(
             "",
             &[("main.tf", &main), ("m/m.tf", version)],
             Terraform1_11,
         );
-        assert!(told.contains(BANNED), "{told}");
+        assert!(outline.contains(BANNED), "{outline}");
         let empty = "provider \"alpha\" {\n  alias = \"x\"\n  _ {}\n}\n";
         let noted = ["m/m.tf:1: Redundant empty provider block"];
         check_child(&main, empty, &Flavor::ALL, &noted);
@@ -119,8 +119,8 @@ fn a_provider_must_be_what_the_module_takes() {
     check_child(&gamma, "", &[Terraform1_11], &[undefined, undefined]);
     let (loaded, _) = load_in("", &[("main.tf", &gamma), ("m/m.tf", "")], Terraform1_11);
     assert!(!loaded.requirements.faulty);
-    let told = told("", &[("main.tf", &gamma), ("m/m.tf", "")], Terraform1_11);
-    assert!(!told.contains(mismatch), "{told}");
+    let outline = outline("", &[("main.tf", &gamma), ("m/m.tf", "")], Terraform1_11);
+    assert!(!outline.contains(mismatch), "{outline}");
 }
 
 #[test]
@@ -198,8 +198,8 @@ fn keys_belong_to_providers_with_for_each() {
         "Invalid resource provider configuration",
         "Invalid module provider configuration",
     );
-    let told = told("", &[("main.tf", main), ("m/m.tf", "")], OpenTofu1_12);
-    let lines: Vec<&str> = told
+    let outline = outline("", &[("main.tf", main), ("m/m.tf", "")], OpenTofu1_12);
+    let lines: Vec<&str> = outline
         .lines()
         .filter(|line| line.contains("Invalid"))
         .collect();
@@ -209,7 +209,7 @@ fn keys_belong_to_providers_with_for_each() {
         format!("main.tf:15: {module}"),
         format!("main.tf:15: {module}"),
     ];
-    assert_eq!(lines, expected, "{told}");
+    assert_eq!(lines, expected, "{outline}");
 }
 
 #[test]
@@ -286,14 +286,14 @@ fn a_record_of_another_local_module_is_a_note() {
             ("old/m.tf", ""),
             (".terraform/modules/modules.json", &*record),
         ];
-        let told = told("", &files, Terraform1_11);
+        let outline = outline("", &files, Terraform1_11);
         assert_eq!(
-            told.contains("main.tf:2: Module source has changed"),
+            outline.contains("main.tf:2: Module source has changed"),
             told_of
         );
         assert!(
-            told.contains("m: hashicorp/alpha"),
-            "it is followed all the same: {told}"
+            outline.contains("m: hashicorp/alpha"),
+            "it is followed all the same: {outline}"
         );
     }
 }

@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use crate::config::decode::variables::{Given, Variable};
-use crate::config::tests::told;
+use crate::config::tests::outline;
 use crate::config::tree::files::ModuleFiles;
 use crate::config::tree::reader::Reader;
 use crate::config::*;
@@ -28,8 +28,10 @@ const TYPE: &str = "Invalid type specification";
 #[track_caller]
 fn check_files(files: &[(&str, &str)], flavors: &[Flavor], expected: &[&str]) {
     for flavor in flavors {
-        let told = told("", files, *flavor);
-        let lines = told.lines().map(|line| line.trim_start_matches("main.tf:"));
+        let outline = outline("", files, *flavor);
+        let lines = outline
+            .lines()
+            .map(|line| line.trim_start_matches("main.tf:"));
         let lines: Vec<&str> = lines.collect();
         assert_eq!(lines, expected, "{flavor}: {files:?}");
     }
@@ -356,8 +358,8 @@ fn conditions_in_json_are_templates() {
          \"resource\": {{\"terraform_data\": {{\"x\": {{\"lifecycle\": {{\"precondition\": {rule}}}}}}}}}}}"
     );
     for flavor in Flavor::ALL {
-        let told = told("", &[("x.tf.json", &text)], flavor);
-        assert!(!told.contains("x.tf.json"), "{flavor}: {told}");
+        let outline = outline("", &[("x.tf.json", &text)], flavor);
+        assert!(!outline.contains("x.tf.json"), "{flavor}: {outline}");
     }
 }
 

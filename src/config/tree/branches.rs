@@ -58,7 +58,7 @@ pub enum BranchKind {
 }
 
 impl BranchKind {
-    /// Tells whether a module stands behind it.
+    /// Returns whether it is a module.
     #[must_use]
     pub fn is_module(self) -> bool {
         matches!(self, Self::Root | Self::Call | Self::Run)
@@ -198,7 +198,7 @@ impl Branches {
 }
 
 impl BranchGroup {
-    /// Tells whether anything in it stands for more than itself.
+    /// Returns whether anything in it is more than one branch.
     #[must_use]
     pub fn is_folded(&self) -> bool {
         let below = match &self.below {

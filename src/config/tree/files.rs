@@ -132,7 +132,7 @@ pub(in crate::config) fn choose(
     chosen
 }
 
-/// Tells whether OpenTofu reads another file instead; the twin is always in the same list.
+/// Returns whether OpenTofu reads another file instead; the twin is always in the same list.
 fn is_hidden(stem: &[u8], ending: &Ending, all: &BTreeSet<&[u8]>, flavor: Flavor) -> bool {
     let twin = ending.hidden_by.filter(|_| flavor.is_opentofu());
     twin.is_some_and(|twin| all.contains(&*[stem, twin.as_bytes()].concat()))

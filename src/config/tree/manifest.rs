@@ -18,7 +18,7 @@ use crate::version::Version;
 pub(in crate::config) const NOT_INSTALLED: &str = "Module not installed";
 /// The title of a call whose record is of another module.
 pub(in crate::config) const SOURCE_CHANGED: &str = "Module source has changed";
-/// The title of a call whose record has a version that it does not want.
+/// The title of a call whose record has a version outside of its constraint.
 const VERSION_CHANGED: &str = "Module version requirements have changed";
 
 /// What is installed.
@@ -120,7 +120,7 @@ fn text(record: &Value, name: &str) -> Result<String, String> {
 }
 
 impl Manifest {
-    /// Returns the record of a call; one whose directory is gone is none.
+    /// Returns the record of a call; one whose directory is missing does not count.
     fn record(&self, key: &str, reader: &Reader<'_>) -> Option<&Record> {
         let record = self.records.get(key)?;
         reader

@@ -236,7 +236,7 @@ impl Checks<'_> {
             let is_declared = module.configured.contains(&(&**local_name, None))
                 || module.required.contains_key(&**local_name);
             if alias.is_none() && !is_declared {
-                let remark = format!("{local_name:?} stands in no required_providers here");
+                let remark = format!("no required_providers block here has {local_name:?}");
                 self.odd(UNDEFINED, *place, &remark);
             }
         }
@@ -248,7 +248,7 @@ impl Checks<'_> {
         let is_keyed = module.keyed.contains(&name_of(reference));
         let remark = match (reference.has_key, is_keyed) {
             (true, false) => "a key needs a provider block with this alias and for_each",
-            (false, true) => "this provider block has for_each: say which key is meant",
+            (false, true) => "this provider block has for_each: write the key that is meant",
             _ => return,
         };
         let title = format!("Invalid {block} provider configuration");
@@ -286,10 +286,10 @@ impl Checks<'_> {
             }
             self.passed(child, parent, passed);
         }
-        let mut told = BTreeSet::new();
+        let mut reported = BTreeSet::new();
         for (name, place) in &child.empty {
-            // One of them tells enough about a provider.
-            if told.insert(name.0) {
+            // One of them is enough for each provider.
+            if reported.insert(name.0) {
                 let remark = "list it in required_providers and remove this block";
                 self.odd("Redundant empty provider block", *place, remark);
             }
@@ -382,7 +382,7 @@ impl Checks<'_> {
         if wanted == given {
             return;
         }
-        // Writing addresses takes longer than comparing them, and nobody reads that many.
+        // Writing addresses takes longer than comparing them, and so many are not read.
         if self.errors > MAX_PROBLEMS {
             self.errors += 1;
             return;

@@ -184,7 +184,7 @@ impl<'a> Reader<'a> {
         self.files.open(&self.path(path))
     }
 
-    /// Tells whether a path from the root leads to a directory.
+    /// Returns whether a path from the root leads to a directory.
     pub(in crate::config) fn is_directory(&self, path: &Path) -> bool {
         let kind = self.files.kind(&self.path(path));
         kind.is_ok_and(|kind| kind == FileKind::Directory)

@@ -115,11 +115,11 @@ impl<'a> Resolver<'a> {
 
     fn require_blocks(&mut self, blocks: &[ProviderBlock]) {
         for block in blocks {
-            let bare = Stated {
+            let unconstrained = Stated {
                 constraints: Constraints::default(),
                 place: block.place,
             };
-            let stated = block.version.as_ref().unwrap_or(&bare);
+            let stated = block.version.as_ref().unwrap_or(&unconstrained);
             self.require_name(&block.local_name, stated, Origin::ProviderBlock);
         }
     }

@@ -114,7 +114,7 @@ fn declared<'m>(module: &'m Contents, name: &str) -> Option<&'m ProviderAddr> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::tests::told;
+    use crate::config::tests::outline;
 
     const MODULES: [(&str, &str); 4] = [
         (
@@ -154,8 +154,8 @@ mod tests {
         let test = format!("{block}{runs}");
         let mut files = MODULES.to_vec();
         files.extend([("main.tf", root), ("t.tftest.hcl", &*test)]);
-        let told = told("", &files, Flavor::Terraform1_11);
-        let errors: Vec<&str> = told
+        let outline = outline("", &files, Flavor::Terraform1_11);
+        let errors: Vec<&str> = outline
             .lines()
             .filter(|line| line.contains("mismatch"))
             .collect();
@@ -216,7 +216,7 @@ mod tests {
             let runs: String = runs.iter().map(|passed| run(passed)).collect();
             let test = format!("provider \"bar\" {{\n alias = \"foo\"\n}}\n{runs}");
             let files = [("main.tf", ROOT), ("t.tftest.hcl", &*test)];
-            told("", &files, Flavor::Terraform1_11)
+            outline("", &files, Flavor::Terraform1_11)
                 .lines()
                 .filter(|line| line.contains("mismatch"))
                 .map(str::to_owned)

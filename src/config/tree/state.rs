@@ -60,7 +60,9 @@ pub(in crate::config) fn read(
             let note = Diagnostic::note("state-not-visible", "State not visible").at(
                 place.file,
                 place.span,
-                format!("the state is kept by {kind}; what only it needs is unknown"),
+                format!(
+                    "the state is kept by {kind}; which providers only the state needs is unknown"
+                ),
             );
             reader.found.push(note);
             return None;
@@ -238,7 +240,7 @@ fn providers(reader: &mut Reader<'_>, path: &Path, document: &Document<'_>) -> O
                 unreadable |= flavor.is_opentofu() && !text.is_empty();
             }
         }
-        // Only OpenTofu knows providers of single instances.
+        // Only OpenTofu has providers of single instances.
         for text in instances.iter().filter(|_| flavor.is_opentofu()) {
             if let Named::Provider(addr) | Named::Instance(addr) = read_provider(text, flavor) {
                 named.insert(addr);
@@ -368,7 +370,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn forms_of_provider_are_told_apart() {
+    fn forms_of_provider_are_reported_apart() {
         let flavor = Flavor::Terraform1_11;
         let aws = ProviderAddr::parse("hashicorp/aws", flavor).unwrap();
         let full = r#"provider["registry.terraform.io/hashicorp/aws"]"#;

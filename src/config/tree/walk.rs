@@ -346,7 +346,7 @@ impl Tree<'_> {
         let is_run = matches!(way.path.steps().last(), Some(PathStep::Run(_)));
         let is_start = is_run || way.call.computed().is_some();
         if !is_start && self.is_on_the_way(way.caller, &dir) {
-            let remark = "this directory is on the way to this very call";
+            let remark = "the chain of calls to this one already contains this directory";
             self.unreadable(place, "Module calls itself without end", remark);
         } else if let Some(remark) = too_deep(&way.path) {
             self.unreadable(place, "Module tree too deep", &remark);

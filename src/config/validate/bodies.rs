@@ -71,7 +71,7 @@ pub(in crate::config) fn kind_of(
     labels_fit(block, known.labels, faults).then_some(known.kind)
 }
 
-/// Tells whether a block has the labels that it must have; reports it if not.
+/// Returns whether a block has the labels that it must have; reports it if not.
 pub(in crate::config) fn labels_fit(block: &Block, labels: &[&str], faults: &mut Faults) -> bool {
     let kind = &block.kind.text;
     if let Some(label) = labels.get(block.labels.len()) {
@@ -98,7 +98,7 @@ pub(in crate::config) fn unsupported_argument(
     faults.unknown("Unsupported argument", &argument.name, &remark, known);
 }
 
-/// Looks at the nested blocks that a table knows; returns those that count, in their order.
+/// Looks at the nested blocks that a table has; returns those that count, in their order.
 pub(super) fn known_blocks<'b>(
     block: &'b Block,
     kind: &str,
@@ -107,7 +107,7 @@ pub(super) fn known_blocks<'b>(
 ) -> Vec<(&'static str, &'b Block)> {
     let mut counted: Vec<(&'static str, &'b Block)> = Vec::new();
     for inner in block.body.blocks() {
-        // Everything else is for the provider or the module to judge.
+        // Everything else is checked by the provider or the module.
         let Some(known) = schema.block(&inner.kind.text, faults.flavor) else {
             continue;
         };
@@ -127,7 +127,7 @@ pub(super) fn known_blocks<'b>(
                     name => name,
                 };
                 let title = format!("Duplicate {name} block");
-                faults.invalid(title, inner.header, "only one may stand here");
+                faults.invalid(title, inner.header, "only one is allowed here");
             }
             Rule::Once | Rule::Any => counted.push((known.kind, inner)),
         }

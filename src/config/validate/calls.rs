@@ -27,7 +27,7 @@ pub(in crate::config) fn call(block: &Block, faults: &mut Faults) {
     }
 }
 
-/// Tells whether a module may leave it to its caller to be told what is deprecated in it.
+/// Returns whether a call may say that what is deprecated in its module is not reported.
 fn keeps_deprecations(flavor: Flavor) -> bool {
     matches!(flavor, Flavor::Terraform1_15 | Flavor::Terraform1_16)
 }

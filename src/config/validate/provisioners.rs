@@ -74,7 +74,7 @@ fn keyword<'b>(
     word
 }
 
-/// Checks that nothing but the resource itself is needed: when it is destroyed, others may be gone.
+/// Checks that nothing but the resource itself is needed: when it is destroyed, others may be destroyed already.
 fn own_values<'b>(arguments: impl Iterator<Item = &'b Attribute>, faults: &mut Faults) {
     for argument in arguments {
         let value = &argument.value;

@@ -109,7 +109,7 @@ fn action(block: &Block, faults: &mut Faults) {
     let configs = bodies::check(&block.body, &language::ACTION, faults);
     repetition::check(block, None, faults);
     if let [_, (_, second), ..] = &*configs {
-        let remark = "only one may stand here";
+        let remark = "only one is allowed here";
         faults.invalid("Duplicate config block", second.header, remark);
     }
 }

@@ -22,12 +22,12 @@ fn faults(files: &[(&str, &str)], flavor: Flavor) -> Vec<String> {
     let loaded = load(&files, &mut texts, Path::new(""), &Settings::new(flavor));
     let errors = loaded.diagnostics.iter();
     let errors = errors.filter(|error| error.severity == Severity::Error);
-    let told = errors.map(|error| {
+    let reported = errors.map(|error| {
         let label = error.primary.as_ref().expect("every error has a place");
         let line = texts.position(label.file, label.span.start).line;
         format!("{line} {}", error.title)
     });
-    told.collect()
+    reported.collect()
 }
 
 #[track_caller]

@@ -1,4 +1,4 @@
-//! `action_trigger` blocks, which the newer versions of Terraform know (rules 11.4).
+//! `action_trigger` blocks, which the newer versions of Terraform have (rules 11.4).
 
 use crate::config::faults::Faults;
 use crate::config::language;

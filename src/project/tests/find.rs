@@ -154,7 +154,7 @@ fn a_broken_project_file_stands_for_all_that_it_governs() {
 }
 
 #[test]
-fn too_deep_is_told() {
+fn too_deep_is_reported() {
     let deep = format!("{}main.tf", "d/".repeat(MAX_DEPTH + 1));
     let found = found(
         &MemFiles::with(&[(&deep, BACKEND), ("a/x.tf", BACKEND)]),

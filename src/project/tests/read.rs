@@ -14,13 +14,13 @@ fn read(text: &str) -> (Project, Vec<String>) {
     let mut texts = Texts::default();
     let file = texts.add(".lockctl.hcl", text.as_bytes().to_vec());
     let (project, problems) = parse(file, text.as_bytes());
-    let told = problems.into_iter().map(|problem| {
+    let reported = problems.into_iter().map(|problem| {
         let at = problem.primary.map(|label| label.span.start);
         let line = at.map_or(0, |at| texts.position(file, at).line);
         let help = problem.help.map(|help| format!(": {help}"));
         format!("{line} {}{}", problem.title, help.unwrap_or_default())
     });
-    (project, told.collect())
+    (project, reported.collect())
 }
 
 #[track_caller]
@@ -119,7 +119,7 @@ fn unknown_names_are_errors() {
     check(
         "zzz {}\n",
         &[&format!(
-            "1 Unsupported block type: delete it: a project file knows {TOP}"
+            "1 Unsupported block type: delete it: a project file takes {TOP}"
         )],
     );
     check(
@@ -140,7 +140,7 @@ fn unknown_names_are_errors() {
     check(
         "trust {\n  signature = true\n}\n",
         &[
-            "2 Unsupported argument: delete it: a trust block knows h1, h1_from, \
+            "2 Unsupported argument: delete it: a trust block takes h1, h1_from, \
            require_signature and imported_facts",
         ],
     );
@@ -196,7 +196,7 @@ fn what_is_missing_or_of_another_type_is_an_error() {
         &[
             "1 Missing level: write level = \"off\", \"note\", \"warning\" or \"error\"",
             "2 Missing reason: say why, as in reason = \"…\"",
-            "2 Unknown rule: write a name as it stands in brackets in findings",
+            "2 Unknown rule: write a name as findings show it in brackets",
         ],
     );
     check(

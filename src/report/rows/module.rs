@@ -69,6 +69,6 @@ fn named(dir: &Path) -> String {
 pub struct RequiredProvider {
     /// The provider, with its registry.
     pub provider: String,
-    /// What its version must meet, all conditions together; empty if any version will do.
+    /// What its version must meet, all conditions together; empty if any version is allowed.
     pub constraints: String,
 }

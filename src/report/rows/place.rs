@@ -15,7 +15,7 @@ pub struct ExplainedProvider {
     #[serde(serialize_with = "text")]
     #[schemars(with = "String")]
     pub provider: ProviderAddr,
-    /// What its version must meet, all conditions together; empty if any version will do.
+    /// What its version must meet, all conditions together; empty if any version is allowed.
     #[serde(serialize_with = "text")]
     #[schemars(with = "String")]
     pub constraints: Constraints,
@@ -45,7 +45,7 @@ pub struct RequiringPlace {
     pub line: Option<usize>,
     /// The column, from 1, in characters; null for the state.
     pub column: Option<usize>,
-    /// What it says that the version must meet; empty if any version will do.
+    /// What it says that the version must meet; empty if any version is allowed.
     pub constraints: String,
     /// The address of the module that it stands in, as in `module.network`; empty for the root
     /// module, `state` for the state.

@@ -93,7 +93,7 @@ warning[unsupported-item]: Unsupported argument
  --> rc:5:3
   |
 5 |   tokn = "***********"
-  |   ^^^^ neither Terraform nor OpenTofu has such an argument; they ignore it without a word
+  |   ^^^^ neither Terraform nor OpenTofu has such an argument; they ignore it silently
   |
   = help: did you mean token?
 
@@ -101,7 +101,7 @@ error[unsupported-item]: Unsupported block type
  --> rc:7:1
   |
 7 | bananas {}
-  | ^^^^^^^ neither Terraform nor OpenTofu has such a block; they ignore it without a word
+  | ^^^^^^^ neither Terraform nor OpenTofu has such a block; they ignore it silently
   |
   = help: delete the block
 

@@ -107,7 +107,7 @@ fn fmt_rewrites_and_says_what_it_drops() {
     assert_data_eq!(
         outcome.stderr,
         str![[r#"
-note: .terraform.lock.hcl: a rewrite drops 1 comment, as that of the program does
+note: .terraform.lock.hcl: a rewrite drops 1 comment, as Terraform and OpenTofu do
 
 "#]]
     );

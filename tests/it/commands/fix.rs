@@ -218,7 +218,7 @@ warning: nothing was mended: that would drop 2 comments; --fix=all does it never
     assert_data_eq!(
         outcome.stderr,
         str![[r#"
-note: a rewrite drops 2 comments, as that of the program does
+note: a rewrite drops 2 comments, as Terraform and OpenTofu do
 
 "#]]
     );

@@ -326,7 +326,7 @@ error[mirror-missing]: There is no mirror in nowhere
     assert!(
         outcome
             .stderr
-            .contains("the packages in nowhere cannot be looked at"),
+            .contains("the packages in nowhere could not be read"),
         "{outcome:#?}"
     );
 }

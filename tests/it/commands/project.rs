@@ -158,7 +158,7 @@ error[unsupported-item]: Unsupported argument
  --> .lockctl.hcl:3:1
   |
 3 | platfroms = []
-  | ^^^^^^^^^ a project file knows no such name
+  | ^^^^^^^^^ a project file has no such name
   |
   = help: did you mean platforms?
 

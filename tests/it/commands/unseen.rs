@@ -150,7 +150,7 @@ note[state-not-visible]: State not visible
  --> backend.tf:2:3
   |
 2 |   backend "s3" {}
-  |   ^^^^^^^^^^^^ the state is kept by the backend "s3"; what only it needs is unknown
+  |   ^^^^^^^^^^^^ the state is kept by the backend "s3"; which providers only the state needs is unknown
 
 warning: the lock file has no hash to compare with the package of example.com/t/old 1.0.0 for darwin_arm64, linux_amd64
 note: example.com/t/x 2.0.0 is available, a major upgrade from 1.1.0

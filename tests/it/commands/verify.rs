@@ -288,7 +288,7 @@ fn a_data_directory_that_is_none_hides_no_finding() {
         outcome.stdout
     );
     assert!(
-        outcome.stderr.contains("cannot be looked at"),
+        outcome.stderr.contains("could not be read"),
         "{}",
         outcome.stderr
     );

@@ -246,7 +246,7 @@ fn what_only_state_or_tests_need_is_told() {
         outcome.stdout,
         str![[r#"
 terraform.tfstate  any version  state  resource of the state
-acme/s: any version will do; not locked; only the state needs it
+acme/s: any version is allowed; not locked; only the state needs it
 
 "#]]
     );
@@ -256,7 +256,7 @@ acme/s: any version will do; not locked; only the state needs it
         outcome.stdout,
         str![[r#"
 tests/setup/deep/main.tf:3:5  any version  test.tests.main.run.setup.module.deep  required_providers
-acme/t: any version will do; not locked; only test runs need it
+acme/t: any version is allowed; not locked; only test runs need it
 
 "#]]
     );
@@ -287,7 +287,7 @@ fn one_place_that_many_calls_share_is_one_row() {
         outcome.stdout,
         str![[r#"
 child/main.tf:4:5  any version  module.again00, module.again01, module.again02 and 18 more  required_providers
-acme/y: any version will do; not locked
+acme/y: any version is allowed; not locked
 
 "#]]
     );

@@ -1,6 +1,6 @@
 //! Whether an argument that an override sets counts (rules 3.3 to 3.13).
 
-use crate::config::language::{self, Fate, Merging, Schema};
+use crate::config::language::{self, Effect, Merging, Schema};
 use crate::config::merge::merged::MergedAttribute;
 use crate::config::syntax::references;
 use crate::expr::{self, Value};
@@ -14,14 +14,18 @@ pub(super) fn schema_of(kind: &str, flavor: Flavor) -> Option<&'static Schema> {
     Some(known.body)
 }
 
-/// Tells whether an argument of an override counts.
-pub(super) fn counts(fate: Fate, base: Option<&MergedAttribute>, given: &MergedAttribute) -> bool {
-    match fate {
-        Fate::Replaces => true,
-        Fate::ReplacesUnlessNull => constant(given) != Some(Value::Null),
-        Fate::ReplacesUnlessEmpty => !is_empty(given),
-        Fate::Grows => !is_empty(given) && !base.is_some_and(is_settled),
-        Fate::Stays => false,
+/// Returns whether an argument of an override counts.
+pub(super) fn counts(
+    effect: Effect,
+    base: Option<&MergedAttribute>,
+    given: &MergedAttribute,
+) -> bool {
+    match effect {
+        Effect::Replaces => true,
+        Effect::ReplacesUnlessNull => constant(given) != Some(Value::Null),
+        Effect::ReplacesUnlessEmpty => !is_empty(given),
+        Effect::Grows => !is_empty(given) && !base.is_some_and(is_settled),
+        Effect::Stays => false,
     }
 }
 
