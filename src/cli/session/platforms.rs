@@ -72,6 +72,7 @@ pub(in crate::cli) fn locked(
         places,
         singles: &[],
         wanted: None,
+        from_mirrors_only: &|_| false,
     };
     let checked = packages::check(memo, root.subject(lock, None), search);
     if let Some(unscanned) = checked.failures.first() {
