@@ -50,7 +50,7 @@ impl<'e> Eval<'e> {
         let is_splat =
             |(step, _): &(&Step, Value)| matches!(step, Step::AttrSplat | Step::FullSplat);
         // Behind `.*` a bracket belongs to the whole list and `.0` to each element; the tree does
-        // not tell the two apart.
+        // not distinguish the two.
         let is_simple = match splat {
             Step::AttrSplat => rest.iter().all(is_attribute),
             _ => !rest.iter().any(is_splat),
