@@ -136,7 +136,7 @@ impl Root {
         let program = self.flavor.program();
         let why = match self.sign {
             FlavorSign::Stated | FlavorSign::Lock | FlavorSign::Files => return None,
-            FlavorSign::Neighbours => "as the other roots of the repository are",
+            FlavorSign::Neighbours => "as in the other roots of the repository",
             FlavorSign::Mixed => "because the other roots of the repository do not agree",
             FlavorSign::Nothing => "because nothing shows which program is used",
         };
@@ -145,8 +145,8 @@ impl Root {
             Program::OpenTofu => "terraform",
         };
         Some(format!(
-            "locked for {program}, {why}; `--flavor {other}`, or `flavor = {other:?}` in {}, selects \
-             the other program",
+            "the rules of {program} apply, {why}; to change that, use `--flavor {other}`, or write \
+             `flavor = {other:?}` to {}",
             self.project_name()
         ))
     }
