@@ -42,7 +42,7 @@ pub struct Requirement {
 }
 
 impl Requirement {
-    /// Tells whether the configuration that `plan` reads states it: neither the state nor a test does.
+    /// Returns whether the configuration that `plan` reads states it: neither the state nor a test does.
     #[must_use]
     pub fn is_for_plan(&self) -> bool {
         self.origin != Origin::State && !self.module.is_in_test()
@@ -91,7 +91,7 @@ impl ModulePath {
         self.0.is_empty()
     }
 
-    /// Tells whether only a test leads here.
+    /// Returns whether only a test leads here.
     #[must_use]
     pub fn is_in_test(&self) -> bool {
         self.0.iter().any(|step| matches!(step, PathStep::Test(_)))

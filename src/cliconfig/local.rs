@@ -49,7 +49,7 @@ impl CliConfig {
             .collect()
     }
 
-    /// Tells whether the program installs a provider from the filesystem mirrors of
+    /// Returns whether the program installs a provider from the filesystem mirrors of
     /// `provider_installation` blocks and from nowhere else.
     #[must_use]
     pub fn installs_from_mirrors_only(&self, provider: &ProviderAddr) -> bool {

@@ -104,13 +104,13 @@ impl NeededBy {
         tests: false,
     };
 
-    /// Tells whether `plan` needs it.
+    /// Returns whether `plan` needs it.
     #[must_use]
     pub fn plan(self) -> bool {
         self.configuration || self.state
     }
 
-    /// Tells whether `validate` needs it.
+    /// Returns whether `validate` needs it.
     #[must_use]
     pub fn validate(self) -> bool {
         self.configuration || self.tests
@@ -213,15 +213,15 @@ impl<T> Guess<T> {
 }
 
 impl Recorded {
-    /// Tells whether no hash can be compared with a package, so that any package will do.
+    /// Returns whether no hash can be compared with a package, so that any package will do.
     #[must_use]
     pub fn is_blind(&self) -> bool {
         !self.own_h1 && !self.other_h1 && self.zh == Zh::None
     }
 
-    /// Tells what recorded hashes are to a platform.
+    /// Returns what recorded hashes are to a platform.
     ///
-    /// `listed` are the hashes as the file lists them. What `facts` do not tell follows from how many
+    /// `listed` are the hashes as the file lists them. What `facts` do not show follows from how many
     /// hashes there are: `h1:` as the rule `platforms-unattributed` has it, `zh:` by
     /// [`Hashes::lists_release`]. A hash of the wrong form matches no package, but keeps any package
     /// from being accepted unseen.
@@ -279,7 +279,7 @@ impl Counts {
     }
 }
 
-/// Tells whether the `h1:` of the platform is recorded.
+/// Returns whether the `h1:` of the platform is recorded.
 fn own_h1(hashes: &Hashes, facts: Facts<'_>) -> Guess<bool> {
     match facts.h1 {
         _ if facts.is_unrecorded => Guess::known(false),
@@ -292,7 +292,7 @@ fn own_h1(hashes: &Hashes, facts: Facts<'_>) -> Guess<bool> {
     }
 }
 
-/// Tells whether the registry states an `h1:` that is not recorded.
+/// Returns whether the registry states an `h1:` that is not recorded.
 ///
 /// One line of a signed list may be that of the manifest, which is no package.
 fn lacks_stated(counts: &Counts, facts: Facts<'_>) -> Guess<bool> {
@@ -306,7 +306,7 @@ fn lacks_stated(counts: &Counts, facts: Facts<'_>) -> Guess<bool> {
     }
 }
 
-/// Tells what the `zh:`, some of which may match nothing, are to a platform whose `h1:` is recorded or
+/// Returns what the `zh:`, some of which may match nothing, are to a platform whose `h1:` is recorded or
 /// not.
 ///
 /// What is no list of a release was left by a mirror or belongs to a release with one package for

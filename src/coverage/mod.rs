@@ -1,8 +1,8 @@
 //! Which wanted platforms a lock entry covers, and what the programs will do where it does not.
 //!
-//! Without facts nothing tells which hash belongs to which platform, so `h1:` hashes are counted
-//! (rules 1.1); a package that was hashed tells for its own platform. From what an entry
-//! [holds](Held) for a platform [`predict`] tells what each [route](Route) does.
+//! Without facts it is unknown which hash belongs to which platform, so `h1:` hashes are counted
+//! (rules 1.1); a package that was hashed shows it for its own platform. From what an entry
+//! [holds](Held) for a platform [`predict`] derives what each [route](Route) does.
 
 mod held;
 mod routes;
@@ -33,11 +33,11 @@ pub struct Coverage {
     pub recorded: usize,
     /// The wanted platforms, sorted.
     pub wanted: Vec<Platform>,
-    /// Which recorded hash belongs to which platform, as far as packages tell; wanted or not.
+    /// Which recorded hash belongs to which platform, as far as packages show it; wanted or not.
     pub known: BTreeMap<Platform, Hash>,
     /// Wanted platforms whose packages have an `h1:` that is not recorded, sorted.
     pub absent: Vec<Platform>,
-    /// Wanted platforms that no package tells about, sorted.
+    /// Wanted platforms that no package shows, sorted.
     pub unknown: Vec<Platform>,
     /// How many recorded `h1:` hashes no package explains.
     pub unexplained: usize,

@@ -66,7 +66,7 @@ pub struct Prediction {
     pub title: Option<Cow<'static, str>>,
     /// The package is compared with nothing.
     pub unchecked: bool,
-    /// It rests on something that nothing here tells, and would be otherwise otherwise.
+    /// It depends on something that is unknown here, and could be different.
     pub assumed: bool,
 }
 
@@ -174,7 +174,7 @@ struct Verdict {
     unchecked: bool,
 }
 
-/// Foretells what each route does, in the order of [`Route::ALL`].
+/// Predicts what each route does, in the order of [`Route::ALL`].
 #[must_use]
 pub fn predict(held: &Held, flavor: Flavor) -> Vec<Prediction> {
     let prediction = |route| {
@@ -243,7 +243,7 @@ fn plan_here(held: &Held, machine: Machine, flavor: Flavor) -> Verdict {
     }
 }
 
-/// Foretells what each route does where not everything is known: what is most likely, marked where
+/// Predicts what each route does where not everything is known: what is most likely, marked where
 /// another case would come out otherwise.
 #[must_use]
 pub fn predict_guess(guess: &Guess<Held>, flavor: Flavor) -> Vec<Prediction> {
@@ -271,7 +271,7 @@ fn of_guess(guess: &Guess<Held>, predict: impl Fn(&Held) -> Vec<Prediction>) -> 
     predictions
 }
 
-/// Foretells what each route does with a lock file that cannot be read; `titles` are those of its
+/// Predicts what each route does with a lock file that cannot be read; `titles` are those of its
 /// errors, in the order of the file (`lockfile` rules 3.1).
 #[must_use]
 pub fn predict_unreadable(titles: &[&str], flavor: Flavor) -> Vec<Prediction> {

@@ -198,7 +198,7 @@ pub const RULES: &[Rule] = rules![
     "constraints-malformed", LockFile, Error:
         "the constraints in a lock file are wrong or not in canonical form";
     "constraints-stale", Requirements, Note:
-        "the recorded constraints are not those of the configuration";
+        "the recorded constraints differ from the configuration";
     "core-version-unmet", Configuration, Warning:
         "the stated version of the program does not meet a constraint of a module";
     "duplicate-key", Files, Note:

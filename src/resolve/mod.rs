@@ -115,7 +115,7 @@ impl SelectError {
 }
 
 impl Query {
-    /// Checks the locked version against the conditions, which needs nobody to be asked.
+    /// Checks the locked version against the conditions, which needs no request.
     ///
     /// # Errors
     /// If the locked version is not allowed.

@@ -17,7 +17,7 @@ const MAX_RELATED: usize = 20;
 /// Checks that every required provider is locked at a version that meets every condition, and that
 /// every locked one is required; nothing is judged if the configuration could not be read.
 ///
-/// Where a module or the state cannot be seen, no entry is known to be required by nobody.
+/// Where a module or the state cannot be seen, no entry is known to be unnecessary.
 #[must_use]
 pub fn check(subject: Subject<'_>) -> Vec<Finding> {
     let Some(requirements) = subject.requirements else {
@@ -195,7 +195,7 @@ fn stale(
         provider,
         Diagnostic::note(
             "constraints-stale",
-            format!("The recorded constraints of {provider} are not those of the configuration"),
+            format!("The recorded constraints of {provider} differ from the configuration"),
         )
         .at(
             subject.file,

@@ -84,13 +84,13 @@ impl Groups {
         self
     }
 
-    /// Tells whether a group is wanted.
+    /// Returns whether a group is wanted.
     #[must_use]
     pub fn wants(&self, group: Group) -> bool {
         self.wanted.contains(&group) && !self.left_out.contains(&group)
     }
 
-    /// Tells whether any wanted group compares something with the configuration.
+    /// Returns whether any wanted group compares something with the configuration.
     #[must_use]
     pub fn need_configuration(&self) -> bool {
         [
@@ -103,13 +103,13 @@ impl Groups {
         .any(|group| self.wants(group))
     }
 
-    /// Tells whether any wanted group depends on where the program installs packages from.
+    /// Returns whether any wanted group depends on where the program installs packages from.
     #[must_use]
     pub fn need_installation(&self) -> bool {
         self.wants(Group::Packages) || self.wants(Group::Upstream)
     }
 
-    /// Tells whether pinned keys are compared with those of the registries, once these were asked.
+    /// Returns whether pinned keys are compared with those of the registries, once these were asked.
     ///
     /// A pinned key belongs to the policy, but it is the registry that the user asks about: so
     /// [`Group::Upstream`] alone is enough, unless the policy was left out by name.

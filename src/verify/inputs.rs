@@ -20,7 +20,7 @@ pub struct RootInputs<'a> {
     pub lock_path: &'a Path,
     /// The lock file; `None` if there is none.
     pub lock: Option<LockInput<'a>>,
-    /// The configuration; `None` if nobody read it.
+    /// The configuration; `None` if it was not read.
     pub configuration: Option<ConfigurationInput<'a>>,
     /// What the project file states; the default if there is none.
     pub project: &'a Project,
@@ -62,7 +62,7 @@ impl<'a> RootInputs<'a> {
         configuration.map(|configuration| configuration.requirements)
     }
 
-    /// Tells whether the configuration has errors behind which requirements may be missing.
+    /// Returns whether the configuration has errors behind which requirements may be missing.
     pub(super) fn is_unread(&self) -> bool {
         self.configuration.is_some_and(|configuration| {
             let mut diagnostics = configuration.diagnostics.iter();

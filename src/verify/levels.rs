@@ -11,7 +11,7 @@ enum Fate {
     Reported(Severity),
     /// The project file turned it off, for this reason.
     TurnedOff(String),
-    /// Nobody asked for it.
+    /// No project file asks for it.
     NotAsked,
 }
 

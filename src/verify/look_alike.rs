@@ -20,7 +20,7 @@ pub(super) fn check(subject: Subject<'_>) -> Vec<Finding> {
     let found = providers.keys().filter_map(|addr| {
         let others = providers.keys().filter(|other| is_before(other, addr));
         let found = look_alike(addr, others)?;
-        let title = format!("{addr} has a name that is easily mistaken: {found}");
+        let title = format!("{addr} has a name that is easy to confuse: {found}");
         let diagnostic = Diagnostic::warning("look-alike-provider", title)
             .at(subject.file, subject.header(addr), "locked here")
             .help(format!(

@@ -13,7 +13,7 @@ use crate::package::WantedPlatforms;
 use crate::platform::{self, Platform};
 
 /// Checks that each entry has as many `h1:` hashes as platforms are wanted, or the right ones
-/// where packages at hand tell.
+/// as far as packages at hand show it.
 ///
 /// What an entry lacks that nothing visible requires is a note: no command here could repair it.
 #[must_use]

@@ -42,7 +42,7 @@ pub fn allowed(subject: Subject<'_>, policy: &Policy, project_file: &str) -> Vec
 fn not_allowed(subject: Subject<'_>, provider: &ProviderAddr, project_file: &str) -> Finding {
     let title = format!("{provider} is not a provider that the policy allows");
     let mut diagnostic = Diagnostic::error("provider-not-allowed", title).help(format!(
-        "take another provider, or add \"{provider}\" to `allow` in {project_file}"
+        "use another provider, or add \"{provider}\" to `allow` in {project_file}"
     ));
     let required = subject
         .requirements

@@ -57,7 +57,7 @@ pub struct PackageChecks<'a, 'm> {
 pub enum Upstream<'a, 'm> {
     /// They are not.
     NotAsked,
-    /// They should be, but the CLI configuration has errors, so nothing tells how.
+    /// They should be, but the CLI configuration has errors, so how to ask is unknown.
     Blocked,
     /// They are.
     Ask(&'a mut Registries<'m>),

@@ -64,7 +64,7 @@ fn unexplained(subject: Subject<'_>, provider: &ProviderAddr, entry: &ProviderLo
     )
 }
 
-/// Tells whether a host is one of the public registries, which sign the lists of all releases, or
+/// Returns whether a host is one of the public registries, which sign the lists of all releases, or
 /// nearly all.
 fn is_public(host: &Hostname) -> bool {
     let host = host.to_string();
@@ -90,7 +90,7 @@ fn finding(subject: Subject<'_>, provider: &ProviderAddr) -> Finding {
             .at(
                 subject.file,
                 subject.header(provider),
-                "h1: only, as a mirror or a plugin cache leaves it",
+                "h1: only, as after an installation from a mirror or a plugin cache",
             )
             .help(format!(
                 "run `{}` where the registry can be reached; until then `{program} init` on a \

@@ -45,7 +45,7 @@ impl<'a> Registries<'a> {
     }
 
     /// Returns what is said of the releases that a lock file holds, and why some answers are missing;
-    /// only about those that nobody asked about before is a registry asked.
+    /// a registry is asked only about those that it was not asked about before.
     pub fn ask(&mut self, subject: Subject<'_>) -> (Answers, Vec<Arc<LockError>>) {
         let entries = subject.document.lock.providers.iter();
         // The program brings built-in providers along.
@@ -127,10 +127,10 @@ struct Entry<'a> {
 }
 
 impl Entry<'_> {
-    /// Reports a version that nobody could install from the registry.
+    /// Reports a version that cannot be installed from the registry.
     fn gone(&self, versions: &[Version]) -> Finding {
         let (provider, version) = (self.provider, &self.entry.version);
-        let title = format!("{provider} {version} is not offered by its registry any more");
+        let title = format!("{provider} {version} is no longer offered by its registry");
         let newest = match Constraints::default().newest(versions.iter()) {
             Some(newest) => format!("the newest release that it offers is {newest}"),
             None => "it offers no release at all".to_owned(),
@@ -138,7 +138,7 @@ impl Entry<'_> {
         let diagnostic = Diagnostic::error("version-gone", title)
             .at(self.subject.file, self.subject.version(provider), newest)
             .help(format!(
-                "find out why it was taken back; then delete the entry and run `{}`, which selects \
+                "find out why it was withdrawn; then delete the entry and run `{}`, which selects \
                  another version",
                 self.subject.advice.lock
             ));
@@ -169,7 +169,7 @@ impl Entry<'_> {
     fn contradicted(&self) -> Finding {
         let (provider, version) = (self.provider, &self.entry.version);
         let title = format!(
-            "the signed checksums of {provider} {version} speak against every zh: of the lock file"
+            "the signed checksums of {provider} {version} contradict every zh: of the lock file"
         );
         let subject = self.subject;
         let diagnostic = Diagnostic::error("hashes-contradicted", title)
@@ -180,7 +180,7 @@ impl Entry<'_> {
             )
             .see(subject.file, subject.version(provider), "the locked version")
             .help(format!(
-                "was the version edited by hand? restore the entry from version control, or delete \
+                "if the version was edited by hand, restore the entry from version control, or delete \
                  it and run `{}`; if not, the release was published again with other files: ask its \
                  authors why",
                 subject.advice.lock
@@ -204,7 +204,7 @@ impl Entry<'_> {
             0 => "a zh: hash".to_owned(),
             more => format!("{} zh: hashes", more + 1),
         };
-        let title = format!("{provider} {version} is locked with {count} that nobody signed");
+        let title = format!("{provider} {version} is locked with {count} that no signed list has");
         let file = self.subject.file;
         let at = first.unwrap_or_else(|| self.subject.hashes(provider));
         let diagnostic = Diagnostic::warning("hash-unknown-upstream", title).at(
@@ -217,7 +217,7 @@ impl Entry<'_> {
             diagnostic.see(file, span, "nor is this")
         });
         let help = format!(
-            "it lets a package pass that nobody signed: find out where it came from, then delete it \
+            "it accepts a package that no signature covers: find out where it came from, then delete it \
              and run `{}`",
             self.subject.advice.lock
         );
@@ -260,7 +260,7 @@ impl Entry<'_> {
                     subject.version(provider),
                     "the signed release",
                 )
-                .help("the program accepts it; tell whoever publishes the provider");
+                .help("the program accepts it; report it to the publisher of the provider");
             Finding::about(provider, diagnostic)
         });
         remarks.collect()
@@ -294,7 +294,7 @@ impl Entry<'_> {
                 "the constraints allow it: delete the entry and run `{lock}`, which selects it"
             ),
         };
-        let title = format!("{provider} {newest} is out, a patch above {version}");
+        let title = format!("{provider} {newest} is available, a patch upgrade from {version}");
         let diagnostic = Diagnostic::note("newer-patch", title)
             .at(subject.file, subject.version(provider), "locked here")
             .help(help);

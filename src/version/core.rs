@@ -115,7 +115,7 @@ impl CoreConstraints {
 }
 
 impl CoreConstraints {
-    /// Tells whether some release with these first two numbers meets all constraints.
+    /// Returns whether some release with these first two numbers meets all constraints.
     ///
     /// ```
     /// use lockctl::version::CoreConstraints;

@@ -62,10 +62,10 @@ impl Fixed {
             ..
         } = self.plan;
         if let Some(refusal) = refusal {
-            result.warn(format!("nothing was mended: {}", reason(refusal)));
+            result.warn(format!("nothing was fixed: {}", reason(refusal)));
         }
         for left in left {
-            result.warn(format!("not mended: {left}"));
+            result.warn(format!("not fixed: {left}"));
         }
         if let Some(text) = self.remark {
             result.remark(text);

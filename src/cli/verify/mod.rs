@@ -361,7 +361,7 @@ impl Verification<'_> {
         ))
     }
 
-    /// Tells whether a package that is named may belong to one of several roots.
+    /// Returns whether a package that is named may belong to one of several roots.
     fn scope(&self) -> Scope {
         let roots = &self.args.roots;
         if roots.recursive || roots.paths().len() > 1 {

@@ -14,7 +14,7 @@ use crate::verify::matrix::{self, PlatformGroup, Row};
 const MAX_NAMED: usize = 2;
 
 /// What every prediction supposes.
-const PREMISE: &str = "  premise, but for \"here\": a clean checkout for init, the right packages; plan and validate take what is installed";
+const PREMISE: &str = "  all columns but \"here\" assume a clean checkout for init, and the right packages; plan and validate use what is installed";
 
 /// How much a table shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -195,12 +195,11 @@ impl Notes {
             .map(|(at, title)| format!("  [{}] {title}", at + 1))
             .collect();
         if self.unchecked {
-            lines
-                .push("  * nothing is recorded that the package could be compared with".to_owned());
+            lines.push("  * no recorded hash can be compared with the package".to_owned());
         }
         if self.assumed {
             lines.push(
-                "  ? not certain: nothing here tells whose the hashes are, or what else is needed; too \
+                "  ? not certain: the platforms of the hashes, or other needs, are unknown; too \
                  few hashes count as missing"
                     .to_owned(),
             );

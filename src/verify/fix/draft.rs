@@ -155,7 +155,7 @@ impl Draft {
     }
 }
 
-/// Tells whether both sets list `zh:` and neither list holds all of the other one.
+/// Returns whether both sets list `zh:` and neither list holds all of the other one.
 fn contradict(one: &Hashes, other: &Hashes) -> bool {
     let lacks = |all: &Hashes, hash: &Hash| !all.contains(hash);
     one.of(Scheme::Zh).any(|hash| lacks(other, hash))
@@ -228,7 +228,7 @@ mod tests {
         let header = Flavor::Terraform1_16.header();
         let good = format!("{header}\n{loose}");
         check(&good, &["provider-not-required"], &[dropped]);
-        // Nothing is refreshed from a configuration that nobody read.
+        // Nothing is refreshed from a configuration that was not read.
         check(&good, &["constraints-stale", "hash-not-well-formed"], &[]);
     }
 
@@ -257,7 +257,7 @@ mod tests {
         check(
             &(pair("", "") + &block("1.0.1", "")),
             &[],
-            &["e.com/t/x is locked at 1.0.0 and at 1.0.1, and nothing tells which is meant"],
+            &["e.com/t/x is locked at 1.0.0 and at 1.0.1; it is unknown which is meant"],
         );
     }
 

@@ -45,7 +45,7 @@ pub struct FixPlan {
 /// Why nothing in a lock file is repaired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// The configuration has errors, so nobody knows what is required.
+    /// The configuration has errors, so what is required is unknown.
     ConfigurationUnread,
     /// The file has faults behind which something would be lost.
     FileUnread,
@@ -274,7 +274,7 @@ impl fmt::Display for Unrepaired {
                 other,
             } => write!(
                 f,
-                "{provider} is locked at {first} and at {other}, and nothing tells which is meant"
+                "{provider} is locked at {first} and at {other}; it is unknown which is meant"
             ),
             Self::Lists { provider, version } => write!(
                 f,

@@ -278,7 +278,7 @@ impl<'a> Outlook<'a> {
         }
     }
 
-    /// Tells whether the registry states the `h1:` of every platform.
+    /// Returns whether the registry states the `h1:` of every platform.
     fn registry_states_h1(&self, provider: &ProviderAddr) -> bool {
         self.flavor.registry_states_h1() && provider.is_default(self.flavor)
     }
@@ -312,7 +312,7 @@ impl<'a> Outlook<'a> {
         }
     }
 
-    /// Tells whether all conditions allow the locked version but for those of modules that tests run.
+    /// Returns whether all conditions allow the locked version but for those of modules that tests run.
     fn fits_plan(&self, provider: &ProviderAddr, entry: &ProviderLock) -> bool {
         let places = self
             .requirements
@@ -342,7 +342,7 @@ impl<'a> Outlook<'a> {
         })
     }
 
-    /// Tells whether OpenTofu reads an entry out of this one that the file does not have.
+    /// Returns whether OpenTofu reads an entry out of this one that the file does not have.
     fn has_twin(&self, provider: &ProviderAddr) -> bool {
         let twin = provider.carried_over(self.flavor);
         twin.is_some_and(|twin| !self.document().lock.providers.contains_key(&twin))

@@ -80,7 +80,7 @@ impl<'a> Comparison<'a, '_> {
         }
     }
 
-    /// Finds out what tells about a package that matches nothing.
+    /// Finds out what is known about a package that matches nothing.
     fn fact(&mut self, candidate: &Candidate, hashed: &PackageHashes) -> Fact {
         let Some((place, twin)) = self.twin(candidate) else {
             let files = hashed.kept_files();
@@ -126,7 +126,7 @@ impl<'a> Comparison<'a, '_> {
         })
     }
 
-    /// Tells how far a package that matches nothing proves that something is wrong.
+    /// Returns how far a package that matches nothing proves that something is wrong.
     ///
     /// The signed list of a release names the zips of all platforms, but an unpacked package has no
     /// `zh:`. An `h1:` contradicts it only if it is that of its platform: one single `h1:` may be that
@@ -159,7 +159,7 @@ impl<'a> Comparison<'a, '_> {
         }
     }
 
-    /// Tells whether a package lies ready for a platform that is not wanted.
+    /// Returns whether a package lies ready for a platform that is not wanted.
     fn unwanted(&self, candidate: &Candidate) -> Doubt {
         let PackageId {
             provider, platform, ..

@@ -52,7 +52,7 @@ impl Differences {
         self.changed.is_empty() && self.missing.is_empty() && self.stray.is_empty()
     }
 
-    /// Tells whether files were added, and nothing else was done.
+    /// Returns whether files were added, and nothing else was done.
     pub(super) fn is_stray_only(&self) -> bool {
         self.changed.is_empty() && self.missing.is_empty() && !self.stray.is_empty()
     }

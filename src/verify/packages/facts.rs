@@ -17,7 +17,7 @@ pub(super) enum Doubt {
     Uncovered,
 }
 
-/// What other copies, or the recorded hashes alone, tell about a package.
+/// What other copies, or the recorded hashes alone, show about a package.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Fact {
     /// Nothing.

@@ -39,7 +39,7 @@ impl About<'_> {
         let diagnostic = match strays {
             0 => Diagnostic::error(
                 "package-mismatch",
-                format!("The {kind} package of {id} is not one that the lock file records"),
+                format!("The {kind} package of {id} does not match the lock file"),
             ),
             n => {
                 let files = if n == 1 {
@@ -56,7 +56,7 @@ impl About<'_> {
             Local::Archive(_) => "zh: or h1:",
             Local::Directory(_) => "h1:",
         };
-        let note = format!("no recorded {schemes} is that of {place}");
+        let note = format!("no recorded {schemes} matches {place}");
         let diagnostic = diagnostic.at(self.subject.file, self.header(), note);
         self.finding(diagnostic.help(self.what_to_do(fact)))
     }
@@ -143,7 +143,7 @@ impl About<'_> {
         let id = &self.candidate.id;
         let origin = self.candidate.origin;
         let kind = kind(origin);
-        let title = format!("Nothing recorded can verify the {kind} package of {id}");
+        let title = format!("The lock file has no hash that can verify the {kind} package of {id}");
         let mut diagnostic = Diagnostic::warning("package-unverifiable", title);
         let note = self.what_is_recorded(matched, doubt);
         diagnostic = diagnostic.at(self.subject.file, self.header(), note);
@@ -177,7 +177,7 @@ impl About<'_> {
                 "{count} h1: recorded, all of other platforms: the lock file lacks that of {platform}"
             ),
             Doubt::None | Doubt::Unwanted | Doubt::Incomplete => format!(
-                "{count} h1: recorded, none known to be that of {platform}: the lock file may lack it"
+                "{count} h1: recorded, none known to be for {platform}: the lock file may lack it"
             ),
         }
     }
@@ -227,7 +227,7 @@ impl About<'_> {
         let mut findings = Vec::new();
         if self.hashed.is_repacked(recorded) {
             let title = format!("The {kind} package of {id} was zipped again");
-            let note = format!("an h1: is that of {place}, no zh: is");
+            let note = format!("an h1: matches {place}, no zh: does");
             let help = "nothing to do: its content is what was locked, and the program accepts it";
             let diagnostic = Diagnostic::note("package-repacked", title);
             let diagnostic = diagnostic.at(self.subject.file, self.header(), note);
@@ -255,8 +255,8 @@ impl About<'_> {
         let program = self.subject.flavor.command();
         let title = format!("`{program} init` refuses the {kind} package of {id}");
         let note =
-            format!("the h1: of what {place} unpacks to is here, that of its members is not");
-        let help = "it is built so unusually that the two differ; unpack it where it lies, or zip \
+            format!("the h1: of {place} when unpacked is recorded, that of its zip members is not");
+        let help = "the zip is built in an unusual way, so the two differ; unpack it in its place, or zip \
                     it again without directory entries and repeated or unclean names";
         let mut diagnostic = Diagnostic::error("package-odd", title);
         if doubt == Doubt::Unwanted {
@@ -305,7 +305,7 @@ pub(super) fn no_directory(subject: Subject<'_>, candidate: &Candidate) -> Findi
     let kind = kind(candidate.origin);
     let place = candidate.place.path().display();
     let program = subject.flavor.command();
-    let title = format!("The {kind} package of {id} is a file and no directory");
+    let title = format!("The {kind} package of {id} is a file, not a directory");
     let note = format!("{place} is a file");
     let help = format!(
         "delete it and run `{program} init` again; until then `{program} plan` finds no package"
@@ -327,7 +327,7 @@ pub(super) fn unreachable(
     let place = candidate.place.path().display();
     let program = subject.flavor.command();
     let title = format!("The {kind} package of {id} is a link that cannot be followed");
-    let note = format!("following {place} failed: {error}");
+    let note = format!("{place} cannot be followed: {error}");
     let help = if is_outside(error) {
         "name what it leads to with --package, or leave out --confine".to_owned()
     } else {
@@ -355,24 +355,24 @@ pub(super) fn unreadable_single(
 /// Reports a single package of a provider or version that is not locked.
 pub(super) fn not_locked(subject: Subject<'_>, path: &Path, what: &str) -> Finding {
     let title = format!("No entry is about {}", path.display());
-    let note = format!("nothing here locks {what}");
+    let note = format!("no entry here locks {what}");
     Diagnostic::error("package-not-locked", title)
         .at(subject.file, Span::default(), note)
         .help("name a package of a locked version, or lock that version")
         .into()
 }
 
-/// Reports a single package that nothing but its hash could tell about, and that does not.
+/// Reports a single package that only its hash could identify, and does not.
 pub(super) fn not_recorded(subject: Subject<'_>, path: &Path, hashed: &PackageHashes) -> Finding {
     let title = format!("No entry records the package {}", path.display());
     let zh = hashed.zip.iter().map(|zip| zip.zh.to_string());
     let hashes: Vec<String> = zh.chain([hashed.h1.to_string()]).collect();
-    let note = format!("none of these hashes is that of it: {}", hashes.join(", "));
+    let note = format!("none of its hashes is recorded: {}", hashes.join(", "));
     Diagnostic::error("package-mismatch", title)
         .at(subject.file, Span::default(), note)
         .help(
-            "if nobody can say why, do not use it; its path does not tell which package it is: put \
-             it where a mirror would have it to be told more",
+            "unless you know why, do not use it; its path does not show which package it is: put \
+             it into the layout of a mirror to have it compared by name",
         )
         .into()
 }

@@ -47,7 +47,7 @@ pub(super) fn of_entries(
     machines.collect()
 }
 
-/// Tells whether a command takes an unpacked package for the locked one.
+/// Returns whether a command takes an unpacked package for the locked one.
 fn is_accepted(subject: Subject<'_>, id: &PackageId, outcome: &Outcome) -> bool {
     outcome.as_ref().is_ok_and(|hashed| {
         let matched = hashed.judge(recorded(subject, id), Moment::Plan);

@@ -74,14 +74,14 @@ impl PackageHashes {
         matches(recorded, &package)
     }
 
-    /// Tells whether any hash of it is recorded, so that its content is what was locked.
+    /// Returns whether any hash of it is recorded, so that its content is what was locked.
     pub(super) fn is_recorded(&self, recorded: &Hashes) -> bool {
         let own = self.zip.iter().flat_map(|zip| [&zip.zh, &zip.member_h1]);
         let mut own = own.chain([&self.h1]);
         own.any(|hash| recorded.contains(hash))
     }
 
-    /// Tells whether it holds recorded content in a zip that is not recorded.
+    /// Returns whether it holds recorded content in a zip that is not recorded.
     pub(super) fn is_repacked(&self, recorded: &Hashes) -> bool {
         let lists_zips = recorded.of(Scheme::Zh).next().is_some();
         let zip = self.zip.as_ref();
@@ -93,7 +93,7 @@ impl PackageHashes {
         self.files.as_deref().unwrap_or_default()
     }
 
-    /// Tells whether the two `h1` of a zip differ (`archive` rules 1).
+    /// Returns whether the two `h1` of a zip differ (`archive` rules 1).
     pub(super) fn is_odd(&self) -> bool {
         self.zip
             .as_ref()
@@ -186,7 +186,7 @@ impl<'a> Memo<'a> {
     }
 }
 
-/// Returns how many bytes there are to hash, 0 if nobody can tell; whether they can be read turns
+/// Returns how many bytes there are to hash, 0 if that is unknown; whether they can be read turns
 /// out when they are hashed.
 fn weight(files: &dyn Files, place: &Local) -> u64 {
     match place {

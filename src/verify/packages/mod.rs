@@ -149,7 +149,7 @@ fn lacking(subject: Subject<'_>, search: Search<'_>, gathered: &PackagesAtHand) 
         .collect()
 }
 
-/// Collects whose the recorded hashes are, as far as packages tell.
+/// Collects which platform recorded hashes belong to, as far as packages show it.
 fn known(subject: Subject<'_>, used: &[Candidate], outcomes: &[Arc<Outcome>]) -> KnownHashes {
     let mut known = KnownHashes::new();
     for (candidate, outcome) in used.iter().zip(outcomes) {

@@ -15,7 +15,7 @@ use crate::version::Version;
 pub struct Single {
     /// Where it lies, as typed.
     pub place: Local,
-    /// The same as an absolute path, whose last parts may tell which package it is.
+    /// The same as an absolute path, whose last parts may show which package it is.
     pub absolute: PathBuf,
 }
 
@@ -24,11 +24,11 @@ pub struct Single {
 pub(super) enum Identity {
     /// One of a locked version.
     Locked(PackageId),
-    /// One of these locked versions, as far as its name tells; at least two.
+    /// One of these locked versions, as far as its name shows; at least two.
     Ambiguous(Vec<PackageId>),
     /// Its path or its name says a provider or version that is not locked: which one.
     NotLocked(String),
-    /// Nothing tells, so that its hash has to.
+    /// The name does not show it, so the hash has to.
     Unknown,
 }
 

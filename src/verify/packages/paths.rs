@@ -104,7 +104,7 @@ impl NamedPackages {
     }
 }
 
-/// Tells whether a directory has a version and a platform for its last two names.
+/// Returns whether a directory has a version and a platform for its last two names.
 fn lies_as_in_mirror(path: &Path) -> bool {
     let mut last = path
         .iter()

@@ -99,7 +99,7 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// Tells whether packages lie there for whoever needs them.
+    /// Returns whether packages are there for any root that needs them.
     pub(super) fn is_shared(self) -> bool {
         match self {
             Self::Cache | Self::Mirror => true,
@@ -134,7 +134,7 @@ pub(super) struct Candidate {
 pub(super) struct PackagesAtHand {
     /// The packages that a program may use, in the order of the places, each once.
     pub(super) used: Vec<Candidate>,
-    /// Others of the same versions, which can tell what is wrong with those.
+    /// Others of the same versions, which can show what is wrong with those.
     pub(super) spare: Vec<Candidate>,
     /// The places that hold some package of a locked version.
     pub(super) found_in: BTreeSet<PathBuf>,
@@ -265,7 +265,7 @@ impl PackagesAtHand {
     }
 }
 
-/// Tells whether a lock file holds the version of a package.
+/// Returns whether a lock file holds the version of a package.
 pub(super) fn is_locked(lock: &LockFile, id: &PackageId) -> bool {
     let entry = lock.providers.get(&id.provider);
     entry.is_some_and(|entry| entry.version == id.version)

@@ -126,7 +126,7 @@ fn what_is_left_decides_about_the_exit_code() {
     assert_data_eq!(
         outcome.stderr,
         str![[r#"
-warning: not mended: the constraints of example.com/t/x stay as recorded, since the locked version 2.0.0 does not meet those of the configuration
+warning: not fixed: the constraints of example.com/t/x stay as recorded, since the locked version 2.0.0 does not meet those of the configuration
 note: `lockctl explain version-outside-constraint` says what this means and how to fix it
 
 "#]]
@@ -191,7 +191,7 @@ fn a_file_that_cannot_be_read_is_left_alone() {
         assert!(
             outcome
                 .stderr
-                .starts_with("warning: nothing was mended: the file cannot be read as it is\n"),
+                .starts_with("warning: nothing was fixed: the file cannot be read as it is\n"),
             "{}",
             outcome.stderr
         );
@@ -208,7 +208,7 @@ fn comments_are_dropped_only_on_demand() {
     assert_data_eq!(
         outcome.stderr,
         str![[r#"
-warning: nothing was mended: that would drop 2 comments; --fix=all does it nevertheless
+warning: nothing was fixed: that would drop 2 comments; --fix=all does it nevertheless
 
 "#]]
     );
@@ -334,7 +334,7 @@ fn roots_that_fail_are_left_alone() {
     assert!(
         outcome
             .stderr
-            .contains("nothing was mended: the configuration cannot be read"),
+            .contains("nothing was fixed: the configuration cannot be read"),
         "{}",
         outcome.stderr
     );

@@ -179,7 +179,7 @@ fn github_is_told_by_commands_and_nothing_else() {
 ::warning file=live/a/.terraform.lock.hcl,line=5,endLine=5,col=5,endColumn=13,title=hash-not-well-formed::Hash that can never match
 ::warning file=live/a/.terraform.lock.hcl,line=1,endLine=1,col=1,endColumn=27,title=platforms-incomplete::2 of 2 wanted platforms of example.com/t/x lack an h1: hash
 ::notice file=live/a/.terraform.lock.hcl,line=1,endLine=1,col=1,endColumn=29,title=file-not-canonical::The lock file is not in canonical form
-::notice file=live/a/.terraform.lock.hcl,line=3,endLine=3,col=17,endColumn=25,title=constraints-stale::The recorded constraints of example.com/t/x are not those of the configuration
+::notice file=live/a/.terraform.lock.hcl,line=3,endLine=3,col=17,endColumn=25,title=constraints-stale::The recorded constraints of example.com/t/x differ from the configuration
 lockctl verify: 4 roots: 1 clean, 3 with findings; 11 errors, 2 warnings, 2 notes; 1 finding turned off
 "#]]
     );

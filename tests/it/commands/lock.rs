@@ -21,7 +21,7 @@ created .terraform.lock.hcl; the 2 added hashes were computed from a mirror and 
     assert_data_eq!(
         outcome.stderr,
         str![[r#"
-note: locked for Terraform, because nothing shows which program is used; `--flavor opentofu`, or `flavor = "opentofu"` in .lockctl.hcl, selects the other program
+note: the rules of Terraform apply, because nothing shows which program is used; to change that, use `--flavor opentofu`, or write `flavor = "opentofu"` to .lockctl.hcl
 note: example.com/t/x 2.0.0 is available, a major upgrade from 1.1.0
 
 "#]]
@@ -138,7 +138,7 @@ fn a_named_platform_must_exist_and_a_preset_skips() {
     assert_data_eq!(
         named.stderr,
         str![[r#"
-note: locked for Terraform, because nothing shows which program is used; `--flavor opentofu`, or `flavor = "opentofu"` in .lockctl.hcl, selects the other program
+note: the rules of Terraform apply, because nothing shows which program is used; to change that, use `--flavor opentofu`, or write `flavor = "opentofu"` to .lockctl.hcl
 error: the mirror in mirror has no package of example.com/t/x 1.1.0 for windows_amd64
   help: it has packages for darwin_arm64, linux_amd64
 
@@ -150,7 +150,7 @@ error: the mirror in mirror has no package of example.com/t/x 1.1.0 for windows_
     assert_data_eq!(
         preset.stderr,
         str![[r#"
-note: locked for Terraform, because nothing shows which program is used; `--flavor opentofu`, or `flavor = "opentofu"` in .lockctl.hcl, selects the other program
+note: the rules of Terraform apply, because nothing shows which program is used; to change that, use `--flavor opentofu`, or write `flavor = "opentofu"` to .lockctl.hcl
 note: example.com/t/x 1.1.0 has no package for darwin_amd64, linux_arm64, windows_amd64: skipped; for `verify`, write `provider "example.com/t/x" { platforms = ["darwin_arm64", "linux_amd64"] }` to .lockctl.hcl
 note: example.com/t/x 2.0.0 is available, a major upgrade from 1.1.0
 
@@ -174,7 +174,7 @@ fn all_problems_are_reported_at_once() {
     assert_data_eq!(
         outcome.stderr,
         str![[r#"
-note: locked for Terraform, because nothing shows which program is used; `--flavor opentofu`, or `flavor = "opentofu"` in .lockctl.hcl, selects the other program
+note: the rules of Terraform apply, because nothing shows which program is used; to change that, use `--flavor opentofu`, or write `flavor = "opentofu"` to .lockctl.hcl
 error: no offered version of example.com/t/x meets the constraints "> 9.0.0"
   cause: required in main.tf:3 ("> 9.0.0")
   help: the newest release offered is 2.0.0
@@ -365,7 +365,7 @@ fn packages_that_share_content_are_named() {
     assert_data_eq!(
         outcome.stderr,
         str![[r#"
-note: locked for Terraform, because nothing shows which program is used; `--flavor opentofu`, or `flavor = "opentofu"` in .lockctl.hcl, selects the other program
+note: the rules of Terraform apply, because nothing shows which program is used; to change that, use `--flavor opentofu`, or write `flavor = "opentofu"` to .lockctl.hcl
 note: example.com/t/x 1.0.0 has 1 package for 2 platforms; for `verify`, write `provider "example.com/t/x" { platforms = ["darwin_arm64"] }` to .lockctl.hcl
 
 "#]]

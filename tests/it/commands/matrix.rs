@@ -116,7 +116,7 @@ example.com/t/x  rewrites*  rewrites*[1]  rewrites*[1]  rewrites*  fails[2]  fai
   [2] Provider dependency changes detected
   [3] Inconsistent dependency lock file
   [4] Missing required provider
-  * nothing is recorded that the package could be compared with
+  * no recorded hash can be compared with the package
   premise, but for "here": a clean checkout for init, the right packages; plan and validate take what is installed
 
 .terraform.lock.hcl: 1 error

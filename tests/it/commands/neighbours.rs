@@ -36,51 +36,68 @@ fn check(lab: &Lab, header: &str, remark: &str) {
 #[test]
 fn a_root_without_a_sign_takes_the_flavor_of_the_others() {
     let lab = repository(OPENTOFU);
-    let remark = "note: locked for OpenTofu, as the other roots of the repository are; `--flavor \
-                  terraform`, or `flavor = \"terraform\"` in .lockctl.hcl, selects the other program\n";
+    let remark = "note: the rules of OpenTofu apply, as in the other roots of the repository; to \
+                  change that, use `--flavor terraform`, or write `flavor = \"terraform\"` to \
+                  .lockctl.hcl\n";
     check(&lab, OPENTOFU, remark);
     check(
         &repository(TERRAFORM),
         TERRAFORM,
-        "locked for Terraform, as the other roots",
+        "the rules of Terraform apply, as in the other roots",
     );
     // Without a header the registries of an entry show it.
     let entry = "provider \"registry.opentofu.org/a/b\" {\n  version = \"1.0.0\"\n}\n";
     check(
         &repository(entry),
         OPENTOFU,
-        "locked for OpenTofu, as the other",
+        "the rules of OpenTofu apply, as in the other",
     );
     // What the other root states counts, whatever its lock file.
     let lab = repository(TERRAFORM);
     lab.write("live/old/.lockctl.hcl", "flavor = \"opentofu\"\n");
-    check(&lab, OPENTOFU, "locked for OpenTofu, as the other");
+    check(
+        &lab,
+        OPENTOFU,
+        "the rules of OpenTofu apply, as in the other",
+    );
     // What is stated needs no remark.
     lab.write("live/new/.lockctl.hcl", "flavor = \"terraform\"\n");
     let (outcome, written) = lock_new(&lab);
     assert_eq!(written, TERRAFORM);
-    assert!(!outcome.stderr.contains("locked for"), "{}", outcome.stderr);
+    assert!(
+        !outcome.stderr.contains("the rules of"),
+        "{}",
+        outcome.stderr
+    );
 }
 
 #[test]
 fn files_of_opentofu_count_where_there_is_no_other_lock_file() {
     let lab = repository("");
     lab.write("lib/main.tofu", "");
-    check(&lab, OPENTOFU, "locked for OpenTofu, as the other");
+    check(
+        &lab,
+        OPENTOFU,
+        "the rules of OpenTofu apply, as in the other",
+    );
     let lab = repository(TERRAFORM);
     lab.write("lib/main.tofu", "");
-    check(&lab, TERRAFORM, "locked for Terraform, as the other");
+    check(
+        &lab,
+        TERRAFORM,
+        "the rules of Terraform apply, as in the other",
+    );
 }
 
 #[test]
 fn nothing_follows_from_roots_that_do_not_agree() {
     let lab = repository(OPENTOFU);
     lab.write(&format!("live/other/{LOCK}"), TERRAFORM);
-    let remark = "locked for Terraform, because the other roots of the repository do not agree; \
-                  `--flavor opentofu`, or";
+    let remark = "the rules of Terraform apply, because the other roots of the repository do not \
+                  agree; to change that, use `--flavor opentofu`, or";
     check(&lab, TERRAFORM, remark);
-    let remark = "locked for Terraform, because nothing shows which program is used; `--flavor \
-                  opentofu`, or";
+    let remark = "the rules of Terraform apply, because nothing shows which program is used; to \
+                  change that, use `--flavor opentofu`, or";
     check(&repository(""), TERRAFORM, remark);
 }
 

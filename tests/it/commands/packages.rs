@@ -57,7 +57,7 @@ fn a_changed_file_is_named_where_a_mirror_has_the_package() {
     assert_data_eq!(
         outcome.stdout,
         str![[r#"
-error[package-mismatch]: The installed package of example.com/t/x 1.1.0 for linux_amd64 is not one that the lock file records
+error[package-mismatch]: The installed package of example.com/t/x 1.1.0 for linux_amd64 does not match the lock file
  --> .terraform.lock.hcl:4:1
   |
 4 | provider "example.com/t/x" {
@@ -225,7 +225,7 @@ fn a_mirror_may_have_more_than_the_lock_file_holds() {
     assert_exit(&unwanted, 0);
     assert_says(
         &unwanted,
-        "note[package-unverifiable]: Nothing recorded can verify the mirrored package of \
+        "note[package-unverifiable]: The lock file has no hash that can verify the mirrored package of \
          example.com/t/x 1.1.0 for darwin_arm64",
     );
     let lacking = lab.run(&[&only[..], &["linux_amd64,darwin_arm64"]].concat());
@@ -363,7 +363,7 @@ fn a_zip_with_the_same_content_is_told_from_other_content() {
     assert_data_eq!(
         outcome.stdout,
         str![[r#"
-error[package-mismatch]: The mirrored package of example.com/t/x 1.1.0 for linux_amd64 is not one that the lock file records
+error[package-mismatch]: The mirrored package of example.com/t/x 1.1.0 for linux_amd64 does not match the lock file
  --> .terraform.lock.hcl:1:1
   |
 1 | provider "example.com/t/x" {

@@ -42,7 +42,7 @@ fn a_package_that_the_lock_file_need_not_cover_is_not_called_wrong() {
         assert_data_eq!(
             outcome.stdout,
             str![[r#"
-error[package-unverifiable]: Nothing recorded can verify the installed package of example.com/t/x 1.1.0 for linux_amd64
+error[package-unverifiable]: The lock file has no hash that can verify the installed package of example.com/t/x 1.1.0 for linux_amd64
  --> .terraform.lock.hcl:4:1
   |
 4 | provider "example.com/t/x" {

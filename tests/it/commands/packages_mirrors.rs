@@ -91,7 +91,7 @@ fn a_file_in_the_place_of_a_package_is_reported() {
     assert_says(
         &outcome,
         "error[package-unreadable]: The installed package of example.com/t/x 1.1.0 for \
-         linux_amd64 is a file and no directory\n",
+         linux_amd64 is a file, not a directory\n",
     );
 }
 

@@ -22,7 +22,7 @@ fn a_zip_that_the_recorded_list_does_not_know_is_an_alarm() {
     assert_data_eq!(
         outcome.stderr,
         str![[r#"
-note: locked for Terraform, because nothing shows which program is used; `--flavor opentofu`, or `flavor = "opentofu"` in .lockctl.hcl, selects the other program
+note: the rules of Terraform apply, because nothing shows which program is used; to change that, use `--flavor opentofu`, or write `flavor = "opentofu"` to .lockctl.hcl
 error: the package of example.com/t/x 1.0.0 for linux_amd64 does not match the lock file: mirror/example.com/t/x/terraform-provider-x_1.0.0_linux_amd64.zip has zh:863f1f483ba75088cfa5ec949f668eac1cc37a2328721826889a42efcfb5c7c0
   help: nothing was written, and `terraform init` would refuse this package; find out which copy is genuine, and only if the release was replaced on purpose delete the entry and lock again
 
@@ -45,7 +45,7 @@ fn an_odd_zip_is_locked_with_a_warning() {
     assert_data_eq!(
         outcome.stderr,
         str![[r#"
-note: locked for Terraform, because nothing shows which program is used; `--flavor opentofu`, or `flavor = "opentofu"` in .lockctl.hcl, selects the other program
+note: the rules of Terraform apply, because nothing shows which program is used; to change that, use `--flavor opentofu`, or write `flavor = "opentofu"` to .lockctl.hcl
 warning: example.com/t/x 1.0.0 for linux_amd64: unpacked it hashes differently than as a zip, so the programs record one h1: and check another; a lock file without its zh: would refuse it
 warning: example.com/t/x 1.0.0 for linux_amd64: "./terraform-provider-x_v1.0.0" is a name that changes when it is unpacked
 

@@ -66,13 +66,13 @@ fn a_hash_that_nobody_signed_is_told_with_its_place() {
     assert_data_eq!(
         outcome.stdout,
         str![[r#"
-warning[hash-unknown-upstream]: registry.terraform.io/acme/demo 1.0.0 is locked with a zh: hash that nobody signed
+warning[hash-unknown-upstream]: registry.terraform.io/acme/demo 1.0.0 is locked with a zh: hash that no signed list has
  --> .terraform.lock.hcl:8:5
   |
 8 |     "zh:0000000000000000000000000000000000000000000000000000000000000000",
   |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ not in the signed list of the release
   |
-  = help: it lets a package pass that nobody signed: find out where it came from, then delete it and run `lockctl lock . --flavor terraform@1.11`
+  = help: it lets a package pass that no signed list has: find out where it came from, then delete it and run `lockctl lock . --flavor terraform@1.11`
 
 .terraform.lock.hcl: 1 warning
 
@@ -111,7 +111,7 @@ fn an_entry_of_another_version_is_an_alarm() {
     assert_data_eq!(
         outcome.stdout,
         str![[r#"
-error[hashes-contradicted]: the signed checksums of registry.terraform.io/acme/demo 1.1.0 speak against every zh: of the lock file
+error[hashes-contradicted]: the signed checksums of registry.terraform.io/acme/demo 1.1.0 contradict every zh: of the lock file
  --> .terraform.lock.hcl:7:12
   |
 5 |   version     = "1.1.0"
@@ -180,7 +180,7 @@ fn a_version_that_was_taken_back_is_an_error() {
     assert_data_eq!(
         outcome.stdout,
         str![[r#"
-error[version-gone]: registry.terraform.io/acme/demo 1.0.0 is not offered by its registry any more
+error[version-gone]: registry.terraform.io/acme/demo 1.0.0 is no longer offered by its registry
  --> .terraform.lock.hcl:5:17
   |
 5 |   version     = "1.0.0"
@@ -239,7 +239,7 @@ fn a_newer_patch_is_told_with_what_the_constraints_say() {
         let own = own.next().unwrap();
         assert_eq!(
             own["title"],
-            "registry.terraform.io/acme/demo 1.0.10 is out, a patch above 1.0.0"
+            "registry.terraform.io/acme/demo 1.0.10 is available, a patch upgrade from 1.0.0"
         );
         let help = own["help"].as_str().unwrap();
         assert_eq!(help.replace(lab.dir().to_str().unwrap(), "."), wanted);
@@ -380,7 +380,7 @@ note: `lockctl explain hash-unknown-upstream` says what this means and how to fi
     assert!(
         outcome
             .stdout
-            .contains("acme/null 3.0.0 is locked with a zh: hash that nobody signed"),
+            .contains("acme/null 3.0.0 is locked with a zh: hash that no signed list has"),
         "{}",
         outcome.stdout
     );

@@ -109,7 +109,7 @@ fn verify_finds_a_tampered_package() {
     assert_data_eq!(
         outcome.stdout,
         str![[r#"
-error[package-mismatch]: The installed package of example.com/t/x 1.1.0 for linux_amd64 is not one that the lock file records
+error[package-mismatch]: The installed package of example.com/t/x 1.1.0 for linux_amd64 does not match the lock file
  --> .terraform.lock.hcl:4:1
   |
 4 | provider "example.com/t/x" {
