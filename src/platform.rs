@@ -15,7 +15,7 @@ pub struct Platform {
 
 /// A text that is no platform.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is no platform: write OS_ARCH with exactly one underscore, as in linux_amd64")]
+#[error("{text:?} is not a platform: write OS_ARCH with exactly one underscore, as in linux_amd64")]
 pub struct PlatformError {
     text: String,
 }

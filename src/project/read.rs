@@ -150,7 +150,7 @@ fn platform(text: &Located<String>, faults: &mut Faults) -> Option<PlatformName>
                 return Some(PlatformName::Named(platform));
             }
             Err(_) => (
-                "this is no platform",
+                "this is not a platform",
                 "write OS_ARCH with exactly one underscore, as in linux_amd64, or common",
             ),
         },

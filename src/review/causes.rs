@@ -113,8 +113,10 @@ pub enum Cause {
         /// How many there are.
         to: usize,
     },
-    /// `h1:` were added, and nothing else.
+    /// `h1:` were added beside a list of `zh:`, and nothing else.
     PlatformsAdded(usize),
+    /// `h1:` were added, and nothing else; without a list of `zh:` they may be of any package.
+    H1Added(usize),
     /// As many `h1:` as `zh:` were added to an entry without a signed list.
     PackagesAdded(usize),
     /// There are more `h1:` than packages, and some of the `h1:` are new.
@@ -219,6 +221,7 @@ impl Cause {
             | Self::VersionMoved(_)
             | Self::MorePlatforms { .. }
             | Self::PlatformsAdded(_)
+            | Self::H1Added(_)
             | Self::SchemeCompleted(_)
             | Self::Constraints(_)
             | Self::ConstraintsAdded => Risk::Routine,
@@ -326,6 +329,15 @@ impl Cause {
                 let (added, was) = counted(*count, "platform", "platforms");
                 format!("{added} {was} added")
             }
+            Self::H1Added(count) => {
+                let (added, was) = counted(*count, "h1:", "h1:");
+                let platforms = if *count == 1 {
+                    "another platform"
+                } else {
+                    "other platforms"
+                };
+                format!("{added} {was} added, as for {platforms}")
+            }
             Self::PackagesAdded(count) => {
                 let (added, was) = counted(*count, "package", "packages");
                 format!("{added} {was} added with zh: and h1:, as from a mirror")
@@ -406,7 +418,7 @@ fn moved(step: Step) -> &'static str {
         Step::Same => "the version did not change",
         Step::Down => "the version went down",
         Step::Up(Upgrade::Metadata) => "only the metadata of the version changed",
-        Step::Up(Upgrade::Major) => "the version moved to a new major one",
+        Step::Up(Upgrade::Major) => "the major version changed",
         Step::Up(_) => "the version moved",
     }
 }

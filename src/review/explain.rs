@@ -325,6 +325,7 @@ fn of_same_packages(change: &ProviderChange, old: &Hashes, new: &Hashes) -> Vec<
         (0, 0) => None,
         (0, _) if new.has_unexplained_h1() => None,
         (0, _) if of(old, Scheme::H1) == 0 => Some(Cause::SchemeCompleted(Scheme::H1)),
+        (0, count) if to == 0 => Some(Cause::H1Added(count)),
         (0, count) => Some(Cause::PlatformsAdded(count)),
         (_, 0) if of(new, Scheme::H1) == 0 => Some(Cause::AllH1Lost),
         (count, 0) => Some(Cause::PlatformsLost(count)),

@@ -82,11 +82,17 @@ fn refused(args: &Diff, error: &GitError) -> Failure {
         .flatten()
         .map(|path| path.display().to_string())
         .collect();
+    let has_range = typed.len() == 2 && typed.iter().any(|text| text.contains(".."));
+    let has_range = has_range && matches!(error, GitError::NoRevision { .. });
     match error {
         GitError::NoRepository { .. } | GitError::NoRevision { .. } if !typed.is_empty() => {
             Failure {
                 title: format!("{} cannot be compared", typed.join(" and ")),
-                causes: vec![failure.title],
+                causes: vec![if has_range {
+                    "a range such as A..B stands alone, without a second argument".to_owned()
+                } else {
+                    failure.title
+                }],
                 help: Some("name two lock files or their directories, or revisions".to_owned()),
             }
         }

@@ -127,7 +127,7 @@ fn looked_at(lock: Option<&LockText>, verdict: &RootVerdict) -> String {
         };
         let how = match count(verdict, "platforms-unattributed") {
             0 => "",
-            _ => ", by count",
+            _ => " (only counted)",
         };
         let counts = lock.document.lock.providers.keys();
         let counts = counts.map(|provider| wanted.known(provider).len());

@@ -199,8 +199,8 @@ impl Notes {
         }
         if self.assumed {
             lines.push(
-                "  ? not certain: the platforms of the hashes, or other needs, are unknown; too \
-                 few hashes count as missing"
+                "  ? assumed: a lock file does not say which platform an h1: is for; too few h1: \
+                 count as missing"
                     .to_owned(),
             );
         }

@@ -89,8 +89,12 @@ impl About<'_> {
             }
             // Hashes are counted, which is no proof: the command decides.
             Fact::None if self.candidate.origin == Origin::Installed => format!(
-                "its hash is {}; if `{} --platform {}` adds it, it was missing\nif not, {advice}",
-                self.hashed.h1, self.subject.advice.lock, self.candidate.id.platform
+                "its hash is {}; run `{} --platform {}`: if that adds this hash, the lock file \
+                 lacked it\notherwise the package was changed: {}",
+                self.hashed.h1,
+                self.subject.advice.lock,
+                self.candidate.id.platform,
+                self.removal()
             ),
             Fact::None => format!("{place} hashes to {}; {advice}", self.hashed.h1),
         }

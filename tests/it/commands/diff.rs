@@ -199,7 +199,7 @@ fn json_has_every_fact() {
             "upgraded",
             "constraints-changed"
           ],
-          "cause": "the version moved to a new major one, so all hashes changed; the constraints changed (~> 5.0 → ~> 6.0)",
+          "cause": "the major version changed, so all hashes changed; the constraints changed (~> 5.0 → ~> 6.0)",
           "follows_from": null,
           "risk": "notice",
           "old": {

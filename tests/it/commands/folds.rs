@@ -229,7 +229,7 @@ error[provider-not-locked]: registry.terraform.io/acme/b is required but not loc
 
 live/b/.terraform.lock.hcl: 1 error, 1 warning
 
-live/c/.terraform.lock.hcl: ok; 1 provider, h1: hashes for 5 platforms, by count, no package installed
+live/c/.terraform.lock.hcl: ok; 1 provider, h1: hashes for 5 platforms (only counted), no package installed
 3 roots: 1 clean, 2 with findings (1 error, 2 warnings)
 
 "#]]

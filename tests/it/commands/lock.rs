@@ -119,7 +119,7 @@ notice  example.com/t/x  1.1.0  added
         dry.stdout,
         str![[r#"
 example.com/t/x  1.1.0  >= 1.0.0  kept  2 platforms  1 hash added
-routine  example.com/t/x  1.1.0  constraints-changed, hashes-added  1 platform was added; the constraints allow more versions (~> 1.0 → >= 1.0.0)
+routine  example.com/t/x  1.1.0  constraints-changed, hashes-added  1 h1: was added, as for another platform; the constraints allow more versions (~> 1.0 → >= 1.0.0)
     - constraints = ~> 1.0
     + constraints = >= 1.0.0
     + h1:jXvnnYg8+9yIeXUPsWxg/+iLp8jHR9sC8czWOnQt4Dc=

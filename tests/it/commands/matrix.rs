@@ -29,7 +29,7 @@ example.com/t/x  linux_amd64            rewrites  passes    passes    passes    
   [2] Failed to install provider
   [3] Required plugins are not installed
   [4] the cached package … does not match any of the checksums recorded in the dependency lock file
-  premise, but for "here": a clean checkout for init, the right packages; plan and validate take what is installed
+  all columns but "here" assume a clean checkout for init, and the right packages; plan and validate use what is installed
 
 .terraform.lock.hcl: ok; 1 provider, 1 installed package verified
 
@@ -50,10 +50,10 @@ all 2 platforms  registry   unpacked  packed   cache    readonly   plan     afte
 example.com/t/x  rewrites?  passes?   passes?  passes?  warns?[1]  passes?  passes?     passes?   rewrites?  fails[2]
   [1] Provider lock file not updated
   [2] Required plugins are not installed
-  ? not certain: nothing here tells whose the hashes are, or what else is needed; too few hashes count as missing
-  premise, but for "here": a clean checkout for init, the right packages; plan and validate take what is installed
+  ? assumed: a lock file does not say which platform an h1: is for; too few h1: count as missing
+  all columns but "here" assume a clean checkout for init, and the right packages; plan and validate use what is installed
 
-.terraform.lock.hcl: ok; 1 provider, h1: hashes for 2 platforms, by count, no package installed
+.terraform.lock.hcl: ok; 1 provider, h1: hashes for 2 platforms (only counted), no package installed
 
 "#]]
     );
@@ -74,8 +74,8 @@ fn verbose_unfolds_and_explains() {
 example.com/t/x  darwin_arm64  rewrites?  passes?   passes?  passes?  warns?[1]  passes?  passes?     passes?   -          -
                  linux_amd64   rewrites   passes    passes   passes   warns[1]   passes   passes      passes    passes     passes
   [1] Provider lock file not updated
-  ? not certain: nothing here tells whose the hashes are, or what else is needed; too few hashes count as missing
-  premise, but for "here": a clean checkout for init, the right packages; plan and validate take what is installed
+  ? assumed: a lock file does not say which platform an h1: is for; too few h1: count as missing
+  all columns but "here" assume a clean checkout for init, and the right packages; plan and validate use what is installed
   registry: `terraform init` from a registry that signs its checksums, where nothing is installed
   unpacked: `terraform init` from an unpacked mirror: a directory of unpacked packages
   packed: `terraform init` from a packed mirror: a directory of zips
@@ -117,7 +117,7 @@ example.com/t/x  rewrites*  rewrites*[1]  rewrites*[1]  rewrites*  fails[2]  fai
   [3] Inconsistent dependency lock file
   [4] Missing required provider
   * no recorded hash can be compared with the package
-  premise, but for "here": a clean checkout for init, the right packages; plan and validate take what is installed
+  all columns but "here" assume a clean checkout for init, and the right packages; plan and validate use what is installed
 
 .terraform.lock.hcl: 1 error
 

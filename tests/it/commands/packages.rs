@@ -61,7 +61,7 @@ error[package-mismatch]: The installed package of example.com/t/x 1.1.0 for linu
  --> .terraform.lock.hcl:4:1
   |
 4 | provider "example.com/t/x" {
-  | ^^^^^^^^^^^^^^^^^^^^^^^^^^ no recorded h1: is that of .terraform/providers/example.com/t/x/1.1.0/linux_amd64
+  | ^^^^^^^^^^^^^^^^^^^^^^^^^^ no recorded h1: matches .terraform/providers/example.com/t/x/1.1.0/linux_amd64
   |
   = help: it differs from mirror/example.com/t/x/1.1.0/linux_amd64, which is recorded:
             changed: terraform-provider-x_v1.1.0
@@ -86,7 +86,7 @@ error[package-stray-file]: The installed package of example.com/t/x 1.1.0 for li
  --> .terraform.lock.hcl:4:1
   |
 4 | provider "example.com/t/x" {
-  | ^^^^^^^^^^^^^^^^^^^^^^^^^^ no recorded h1: is that of .terraform/providers/example.com/t/x/1.1.0/linux_amd64
+  | ^^^^^^^^^^^^^^^^^^^^^^^^^^ no recorded h1: matches .terraform/providers/example.com/t/x/1.1.0/linux_amd64
   |
   = help: without these files it is recorded:
             stray: .DS_Store
@@ -165,7 +165,7 @@ error[package-stray-file]: The installed package of example.com/t/x 1.1.0 for li
  --> .terraform.lock.hcl:4:1
   |
 4 | provider "example.com/t/x" {
-  | ^^^^^^^^^^^^^^^^^^^^^^^^^^ no recorded h1: is that of .terraform/providers/example.com/t/x/1.1.0/linux_amd64
+  | ^^^^^^^^^^^^^^^^^^^^^^^^^^ no recorded h1: matches .terraform/providers/example.com/t/x/1.1.0/linux_amd64
   |
   = help: without these files it is recorded:
             stray: stray
@@ -186,7 +186,7 @@ error[package-unreadable]: The installed package of example.com/t/x 1.1.0 for li
  --> .terraform.lock.hcl:4:1
   |
 4 | provider "example.com/t/x" {
-  | ^^^^^^^^^^^^^^^^^^^^^^^^^^ following .terraform/providers/example.com/t/x/1.1.0/linux_amd64 failed: No such file or directory (os error 2)
+  | ^^^^^^^^^^^^^^^^^^^^^^^^^^ .terraform/providers/example.com/t/x/1.1.0/linux_amd64 cannot be followed: No such file or directory (os error 2)
   |
   = help: run `terraform init` again; until then `terraform plan` finds no package
 
@@ -286,7 +286,7 @@ fn mirrors_are_those_that_init_would_use() {
     assert_exit(&outcome, 1);
     assert_says(
         &outcome,
-        "is that of terraform.d/plugins/example.com/t/x/1.1.0/linux_amd64",
+        "matches terraform.d/plugins/example.com/t/x/1.1.0/linux_amd64",
     );
     configure(&mut lab, "provider_installation {\n  direct {}\n}\n");
     assert_exit(&verify(&lab, &[]), 0);
@@ -367,7 +367,7 @@ error[package-mismatch]: The mirrored package of example.com/t/x 1.1.0 for linux
  --> .terraform.lock.hcl:1:1
   |
 1 | provider "example.com/t/x" {
-  | ^^^^^^^^^^^^^^^^^^^^^^^^^^ no recorded zh: or h1: is that of mirror/example.com/t/x/terraform-provider-x_1.1.0_linux_amd64.zip
+  | ^^^^^^^^^^^^^^^^^^^^^^^^^^ no recorded zh: or h1: matches mirror/example.com/t/x/terraform-provider-x_1.1.0_linux_amd64.zip
   |
   = help: it has the content of terraform-provider-x_1.1.0_linux_amd64.zip, which is recorded, but was zipped again; use that one, or run `lockctl lock . --platform linux_amd64` to record its h1:
 
@@ -393,7 +393,7 @@ note[package-repacked]: The mirrored package of example.com/t/x 1.1.0 for linux_
  --> .terraform.lock.hcl:1:1
   |
 1 | provider "example.com/t/x" {
-  | ^^^^^^^^^^^^^^^^^^^^^^^^^^ an h1: is that of mirror/example.com/t/x/terraform-provider-x_1.1.0_linux_amd64.zip, no zh: is
+  | ^^^^^^^^^^^^^^^^^^^^^^^^^^ an h1: matches mirror/example.com/t/x/terraform-provider-x_1.1.0_linux_amd64.zip, no zh: does
   |
   = help: nothing to do: its content is what was locked, and the program accepts it
 
@@ -491,7 +491,7 @@ error[package-not-locked]: No entry is about zips
  --> .terraform.lock.hcl:1:1
   |
 1 | # This file is maintained automatically by "terraform init".
-  | ^ nothing here locks any package in it
+  | ^ no entry here locks any package in it
   |
   = help: name a package of a locked version, or lock that version
 
@@ -499,7 +499,7 @@ error[package-not-locked]: No entry is about zips/example.com/t/x/terraform-prov
  --> .terraform.lock.hcl:1:1
   |
 1 | # This file is maintained automatically by "terraform init".
-  | ^ nothing here locks example.com/t/x 3.0.0 for linux_amd64
+  | ^ no entry here locks example.com/t/x 3.0.0 for linux_amd64
   |
   = help: name a package of a locked version, or lock that version
 
@@ -507,9 +507,9 @@ error[package-mismatch]: No entry records the package any
  --> .terraform.lock.hcl:1:1
   |
 1 | # This file is maintained automatically by "terraform init".
-  | ^ none of these hashes is that of it: h1:+1EkdKmJ0jGIHZDkCNCO9YZ7yRzf9EUYTM76fe/aOlU=
+  | ^ none of its hashes is recorded: h1:+1EkdKmJ0jGIHZDkCNCO9YZ7yRzf9EUYTM76fe/aOlU=
   |
-  = help: if nobody can say why, do not use it; its path does not tell which package it is: put it where a mirror would have it to be told more
+  = help: unless you know why, do not use it; its path does not show which package it is: put it into the layout of a mirror to have it compared by name
 
 .terraform.lock.hcl: 3 errors
 

@@ -46,7 +46,7 @@ error[package-unverifiable]: The lock file has no hash that can verify the insta
  --> .terraform.lock.hcl:4:1
   |
 4 | provider "example.com/t/x" {
-  | ^^^^^^^^^^^^^^^^^^^^^^^^^^ 1 h1: recorded, none known to be that of linux_amd64: the lock file may lack it
+  | ^^^^^^^^^^^^^^^^^^^^^^^^^^ 1 h1: recorded, none known to be for linux_amd64: the lock file may lack it
   |
   = help: run `lockctl lock . --platform linux_amd64` to add its h1:; until then `terraform plan` refuses it
           if it still does not match then, it is not the locked package: delete that directory and run `terraform init` again
@@ -98,6 +98,6 @@ fn a_package_that_facts_contradict_stays_wrong() {
     assert_says(&counted, mismatch);
     assert_says(
         &counted,
-        "if `lockctl lock . --platform linux_amd64` adds it, it was missing",
+        "run `lockctl lock . --platform linux_amd64`: if that adds this hash, the lock file lacked it",
     );
 }

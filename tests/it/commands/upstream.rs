@@ -43,7 +43,7 @@ fn a_lock_that_agrees_with_its_registry_is_ok() {
     assert_data_eq!(
         outcome.stdout,
         str![[r#"
-.terraform.lock.hcl: ok; 1 provider, h1: hashes for 2 platforms, by count, no package installed, 1 signed list compared
+.terraform.lock.hcl: ok; 1 provider, h1: hashes for 2 platforms (only counted), no package installed, 1 signed list compared
 
 "#]]
     );
@@ -72,7 +72,7 @@ warning[hash-unknown-upstream]: registry.terraform.io/acme/demo 1.0.0 is locked 
 8 |     "zh:0000000000000000000000000000000000000000000000000000000000000000",
   |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ not in the signed list of the release
   |
-  = help: it lets a package pass that no signed list has: find out where it came from, then delete it and run `lockctl lock . --flavor terraform@1.11`
+  = help: it accepts a package that no signature covers: find out where it came from, then delete it and run `lockctl lock . --flavor terraform@1.11`
 
 .terraform.lock.hcl: 1 warning
 
@@ -120,7 +120,7 @@ error[hashes-contradicted]: the signed checksums of registry.terraform.io/acme/d
 7 |   hashes = [
   |            ^ none of these is in the signed list
   |
-  = help: was the version edited by hand? restore the entry from version control, or delete it and run `lockctl lock . --flavor terraform@1.11`; if not, the release was published again with other files: ask its authors why
+  = help: if the version was edited by hand, restore the entry from version control, or delete it and run `lockctl lock . --flavor terraform@1.11`; if not, the release was published again with other files: ask its authors why
 
 .terraform.lock.hcl: 1 error
 
@@ -186,7 +186,7 @@ error[version-gone]: registry.terraform.io/acme/demo 1.0.0 is no longer offered 
 5 |   version     = "1.0.0"
   |                 ^^^^^^^ the newest release that it offers is 1.2.0
   |
-  = help: find out why it was taken back; then delete the entry and run `lockctl lock . --flavor terraform@1.11`, which selects another version
+  = help: find out why it was withdrawn; then delete the entry and run `lockctl lock . --flavor terraform@1.11`, which selects another version
 
 .terraform.lock.hcl: 1 error
 

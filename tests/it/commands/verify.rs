@@ -14,7 +14,7 @@ fn verify_passes_what_lock_wrote() {
     assert_data_eq!(
         outcome.stdout,
         str![[r#"
-.terraform.lock.hcl: ok; 1 provider, h1: hashes for 2 platforms, by count, no package installed
+.terraform.lock.hcl: ok; 1 provider, h1: hashes for 2 platforms (only counted), no package installed
 
 "#]]
     );
@@ -113,10 +113,10 @@ error[package-mismatch]: The installed package of example.com/t/x 1.1.0 for linu
  --> .terraform.lock.hcl:4:1
   |
 4 | provider "example.com/t/x" {
-  | ^^^^^^^^^^^^^^^^^^^^^^^^^^ no recorded h1: is that of .terraform/providers/example.com/t/x/1.1.0/linux_amd64
+  | ^^^^^^^^^^^^^^^^^^^^^^^^^^ no recorded h1: matches .terraform/providers/example.com/t/x/1.1.0/linux_amd64
   |
-  = help: its hash is h1:TeM5eoIv0fi/1qbjJ7l4gOh3hEpV0VQlPdI2yWal4BY=; if `lockctl lock . --platform linux_amd64` adds it, it was missing
-          if not, unless you know why, delete that directory and run `terraform init` again
+  = help: its hash is h1:TeM5eoIv0fi/1qbjJ7l4gOh3hEpV0VQlPdI2yWal4BY=; run `lockctl lock . --platform linux_amd64`: if that adds this hash, the lock file lacked it
+          otherwise the package was changed: delete that directory and run `terraform init` again
 
 .terraform.lock.hcl: 1 error; 1 note (-v shows them)
 

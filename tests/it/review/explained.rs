@@ -82,7 +82,7 @@ fn changes_of_versions_are_explained() {
     check(
         "a/x = 1.0.0 | h1:a",
         "a/x = 2.0.0-beta | h1:b",
-        "Notice Upgraded: the version is a pre-release; the version moved to a new major one, so all hashes changed",
+        "Notice Upgraded: the version is a pre-release; the major version changed, so all hashes changed",
     );
     check(
         "a/x = 1.1.0 | h1:a h1:b zh:a zh:b",
@@ -99,7 +99,7 @@ fn changes_of_versions_are_explained() {
         "a/x = 1.0.0 ~> 1.0 | h1:a zh:a",
         "a/x = 2.0.0 ~> 1.0 | h1:b",
         "Warning Upgraded: the list of zh: is no longer recorded: a mirror, a plugin cache and tools that \
-         compute h1: only leave such an entry; the version moved to a new major one, so all hashes changed; the \
+         compute h1: only leave such an entry; the major version changed, so all hashes changed; the \
          recorded constraints do not allow this version",
     );
 }
@@ -266,7 +266,7 @@ fn changes_of_addresses_are_explained() {
         "hashicorp/x = 2.0.0 | h1:b",
         "Warning NamespaceSwitched+Upgraded: the publisher changed from terraform-providers to hashicorp; the \
          list of zh: is no longer recorded: a mirror, a plugin cache and tools that compute h1: only leave \
-         such an entry; the version moved to a new major one, so all hashes changed",
+         such an entry; the major version changed, so all hashes changed",
     );
     // Two candidates are no pair.
     check(
