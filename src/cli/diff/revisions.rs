@@ -89,7 +89,7 @@ fn refused(args: &Diff, error: &GitError) -> Failure {
             Failure {
                 title: format!("{} cannot be compared", typed.join(" and ")),
                 causes: vec![if has_range {
-                    "a range such as A..B stands alone, without a second argument".to_owned()
+                    "a range such as A..B takes no second argument".to_owned()
                 } else {
                     failure.title
                 }],

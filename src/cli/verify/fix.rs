@@ -94,7 +94,7 @@ fn reason(refusal: Refusal) -> String {
             let modules = modules.then(|| "the blocks of modules".to_owned());
             let lost: Vec<String> = comments.into_iter().chain(modules).collect();
             let lost = lost.join(" and ");
-            format!("that would drop {lost}; --fix=all does it nevertheless")
+            format!("that would drop {lost}; --fix=all does it anyway")
         }
     }
 }

@@ -153,6 +153,15 @@ error: nowhere cannot be compared
 
 "#]]
     );
+    let range = repo.run(&["diff", "main..feature", "changed"]);
+    assert_exit(&range, 2);
+    assert!(
+        range
+            .stderr
+            .contains("cause: a range such as A..B takes no second argument"),
+        "{}",
+        range.stderr
+    );
     assert_exit(&repo.run(&["diff", "--staged", "main", "feature"]), 2);
 
     let at = format!("changed/{LOCK}");

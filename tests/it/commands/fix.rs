@@ -208,7 +208,7 @@ fn comments_are_dropped_only_on_demand() {
     assert_data_eq!(
         outcome.stderr,
         str![[r#"
-warning: nothing was fixed: that would drop 2 comments; --fix=all does it nevertheless
+warning: nothing was fixed: that would drop 2 comments; --fix=all does it anyway
 
 "#]]
     );
