@@ -22,6 +22,7 @@ pub(super) struct Contents {
     pub(super) installations: Vec<Installation>,
     /// As written; an empty text counts as none.
     pub(super) cache_dir: Option<String>,
+    pub(super) cache_may_break: bool,
     pub(super) found: Vec<Diagnostic>,
     file: FileId,
 }
@@ -34,6 +35,7 @@ pub(super) fn read(file: FileId, flavor: Flavor, entries: &[Entry]) -> Contents 
         helpers: Vec::new(),
         installations: Vec::new(),
         cache_dir: None,
+        cache_may_break: false,
         found: Vec::new(),
         file,
     };
@@ -55,6 +57,7 @@ pub(super) fn read(file: FileId, flavor: Flavor, entries: &[Entry]) -> Contents 
                 contents.found.append(&mut found);
             }
             Some(Top::CacheDir) => contents.cache_dir(entry),
+            Some(Top::CacheMayBreak) => contents.cache_may_break(entry),
             Some(Top::OpenTofu) if !flavor.is_opentofu() => contents.opentofu_only(&entry.key),
             Some(Top::OpenTofu | Top::Unread | Top::Installation) => {}
             None => contents.unknown_top(entry),
@@ -180,6 +183,18 @@ impl Contents {
                     "a path in quotes must follow",
                 ),
             ),
+        }
+    }
+
+    fn cache_may_break(&mut self, entry: &Entry) {
+        match entry.value {
+            Node::Flag(flag) => self.cache_may_break |= flag,
+            _ => {
+                let title = format!("Invalid {}", entry.key.text);
+                let note = "`true` or `false` must follow, without quotes";
+                let error = Diagnostic::error("wrong-type", title);
+                self.found.push(error.at(self.file, entry.key.span, note));
+            }
         }
     }
 

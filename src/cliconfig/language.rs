@@ -11,6 +11,7 @@ pub(super) enum Top {
     Helper,
     Installation,
     CacheDir,
+    CacheMayBreak,
     /// Known and not read yet, or of no concern here.
     Unread,
     /// The same, and Terraform has no such block.
@@ -27,7 +28,10 @@ pub(super) const TOPS: [(&str, Top); 13] = [
     ("oci_credentials", Top::OpenTofu),
     ("oci_default_credentials", Top::OpenTofu),
     ("plugin_cache_dir", Top::CacheDir),
-    ("plugin_cache_may_break_dependency_lock_file", Top::Unread),
+    (
+        "plugin_cache_may_break_dependency_lock_file",
+        Top::CacheMayBreak,
+    ),
     ("provider_installation", Top::Installation),
     ("providers", Top::Unread),
     ("provisioners", Top::Unread),

@@ -88,6 +88,9 @@ pub struct CliConfig {
     /// Where unpacked packages are shared, as seen from the directory in which the program runs
     /// (rules 6).
     pub cache_dir: Option<PathBuf>,
+    /// Whether a package of that directory may be used although the lock file does not hold its hash
+    /// (rules 6.2).
+    pub cache_may_break: bool,
     /// The directories that count as mirrors where no block says otherwise (rules 5.1),
     /// whether they exist or not.
     implied: Vec<PathBuf>,
@@ -155,6 +158,10 @@ fn read_at(
     config.implied = place.implied_mirrors(wanted.flavor);
     // The variable beats all files, and nothing in it is expanded (rules 2.1).
     config.cache_dir = place.path("TF_PLUGIN_CACHE_DIR").or(config.cache_dir);
+    let may_break = place
+        .env
+        .var("TF_PLUGIN_CACHE_MAY_BREAK_DEPENDENCY_LOCK_FILE");
+    config.cache_may_break |= may_break.is_some_and(|value| !value.is_empty() && value != "0");
     // Variables beat all files (rules 4.1).
     let tokens = credentials::from_env(place.env).into_iter();
     config
@@ -249,6 +256,7 @@ impl Reader<'_> {
         if let (None, Some(dir)) = (&self.config.cache_dir, contents.cache_dir) {
             self.config.cache_dir = self.place.expanded(&dir);
         }
+        self.config.cache_may_break |= contents.cache_may_break;
         for (name, span) in contents.helpers {
             self.helper(name, (file, span));
         }
@@ -352,6 +360,7 @@ impl fmt::Debug for CliConfig {
             .field("files", &self.files)
             .field("installations", &self.installations)
             .field("cache_dir", &self.cache_dir)
+            .field("cache_may_break", &self.cache_may_break)
             .field("implied", &self.implied)
             .field("tokens", &self.tokens)
             .finish()

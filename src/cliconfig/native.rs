@@ -216,9 +216,12 @@ impl Walk<'_> {
                 self.origin(token, Some(Secret::new(token.text(self.text))));
                 self.out.structure.push_str("\"\"");
             }
-            Kind::Number => self.scalar(token),
-            Kind::Word if matches!(&self.text[token.start..token.end], "true" | "false") => {
-                self.scalar(token);
+            Kind::Number => self.scalar(token, "0"),
+            Kind::Word if &self.text[token.start..token.end] == "true" => {
+                self.scalar(token, "true")
+            }
+            Kind::Word if &self.text[token.start..token.end] == "false" => {
+                self.scalar(token, "false");
             }
             _ => return Err("a value is expected here: text in quotes, a number, true or false"),
         }
@@ -226,9 +229,9 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn scalar(&mut self, token: &Token) {
+    fn scalar(&mut self, token: &Token, written: &str) {
         self.origin(token, None);
-        self.out.structure.push('0');
+        self.out.structure.push_str(written);
     }
 
     /// Reads what stands before, between or behind items.

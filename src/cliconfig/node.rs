@@ -12,7 +12,9 @@ pub(super) struct Entry {
 /// A value.
 pub(super) enum Node {
     Text(Secret),
-    /// A number, a truth value, `null`, or an unquoted word.
+    /// A truth value.
+    Flag(bool),
+    /// A number, `null`, or an unquoted word.
     Scalar,
     List(Vec<Self>),
     Object(Vec<Entry>),
@@ -27,7 +29,7 @@ impl Node {
             match node {
                 Self::Object(entries) => found.extend(entries),
                 Self::List(nodes) => open.extend(nodes.iter().rev()),
-                Self::Text(_) | Self::Scalar => {}
+                Self::Text(_) | Self::Flag(_) | Self::Scalar => {}
             }
         }
         found
@@ -38,7 +40,7 @@ impl Node {
         match self {
             Self::Object(_) => true,
             Self::List(nodes) => nodes.iter().any(|node| matches!(node, Self::Object(_))),
-            Self::Text(_) | Self::Scalar => false,
+            Self::Text(_) | Self::Flag(_) | Self::Scalar => false,
         }
     }
 }

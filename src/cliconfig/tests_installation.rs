@@ -124,3 +124,31 @@ fn the_cache_directory_is_that_of_the_program() {
     let config = run(TERRAFORM, &[("HOME", "/h")], &files).config;
     assert_eq!(config.cache_dir, Some("first".into()));
 }
+
+/// The first rows of each kind were tried with Terraform 1.11.4.
+#[test]
+fn the_cache_may_break_the_lock_file_if_the_program_lets_it() {
+    const NAME: &str = "plugin_cache_may_break_dependency_lock_file";
+    let rc = ("TF_CLI_CONFIG_FILE", "rc");
+    let variable = |value| ("TF_PLUGIN_CACHE_MAY_BREAK_DEPENDENCY_LOCK_FILE", value);
+    let may = |vars: &[(&str, &str)], text: &str| {
+        let config = run(TERRAFORM, vars, &[("rc", text)]).config;
+        config.cache_may_break
+    };
+    let on = format!("{NAME} = true\n");
+    let off = format!("{NAME} = false\n");
+    assert!(may(&[rc], &on));
+    assert!(may(&[rc], &format!("{{ \"{NAME}\": true }}")));
+    assert!(!may(&[rc], &off));
+    assert!(!may(&[rc], ""));
+    assert!(may(&[rc, variable("false")], ""));
+    assert!(may(&[rc, variable("1")], &off));
+    assert!(!may(&[rc, variable("0")], ""));
+    assert!(!may(&[rc, variable("")], ""));
+    assert!(may(&[rc, variable("0")], &on));
+    for wrong in ["\"true\"", "1"] {
+        let text = format!("{NAME} = {wrong}");
+        let want = format!("error wrong-type @{NAME}");
+        assert_eq!(one(TERRAFORM, &text).problems(&text), [want]);
+    }
+}

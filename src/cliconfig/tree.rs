@@ -89,7 +89,8 @@ fn entries(members: Vec<Member>) -> Vec<Entry> {
 fn node(value: Value) -> Node {
     match value.kind {
         ValueKind::String(text) => Node::Text(Secret::new(text)),
-        ValueKind::Null | ValueKind::Bool(_) | ValueKind::Number(_) => Node::Scalar,
+        ValueKind::Bool(flag) => Node::Flag(flag),
+        ValueKind::Null | ValueKind::Number(_) => Node::Scalar,
         ValueKind::Array(elements) => Node::List(elements.into_iter().map(node).collect()),
         ValueKind::Object(members) => Node::Object(entries(members)),
     }
@@ -178,6 +179,7 @@ impl Convert {
             ExprKind::Object(items) => {
                 Node::Object(items.iter().filter_map(|item| self.item(item)).collect())
             }
+            ExprKind::Bool(flag) => Node::Flag(*flag),
             _ => {
                 let origin = self.origins.get(&expr.span.start);
                 let text = origin.and_then(|origin| origin.text.clone());

@@ -38,8 +38,10 @@ pub struct HeldEntry {
 pub struct Machine {
     /// Whether an `h1:` of the installed package is recorded; `None` if none is installed.
     pub installed: Option<bool>,
-    /// The plugin cache holds a package with a recorded `h1:`.
-    pub is_cached: bool,
+    /// Whether an `h1:` of the package in the plugin cache is recorded; `None` if there is none.
+    pub cached: Option<bool>,
+    /// Whether a cached package may be used although none of its hashes is recorded.
+    pub cache_may_break: bool,
     /// Where `init` takes packages from.
     pub source: MachineSource,
 }

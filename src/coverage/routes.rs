@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use super::held::{Guess, Held, Machine, MachineSource, Need, NeededBy, Recorded, Zh};
+use super::held::{Guess, Held, HeldEntry, Machine, MachineSource, Need, NeededBy, Recorded, Zh};
 use crate::flavor::Flavor;
 
 /// A way by which a program meets a lock file.
@@ -124,6 +124,8 @@ impl Outcome {
 
 /// The title of a package that `init` refuses.
 const NOT_INSTALLED: &str = "Failed to install provider";
+/// Terraform's title of a cached package that it may use unseen, and whose hash is not recorded.
+const NOT_SHARED: &str = "Failed to install provider from shared cache";
 /// The title where the only source has the version, and no package for this platform.
 const NO_PLATFORM: &str = "Incompatible provider version";
 /// The title of a package that `plan` finds missing; Terraform's also for one that does not match.
@@ -172,6 +174,7 @@ struct Verdict {
     outcome: Outcome,
     title: Option<&'static str>,
     unchecked: bool,
+    assumed: bool,
 }
 
 /// Predicts what each route does, in the order of [`Route::ALL`].
@@ -216,8 +219,11 @@ fn init_here(held: &Held, machine: Machine, flavor: Flavor) -> Verdict {
     if entry.need != Need::Fits {
         return init(held, source, flavor);
     }
-    // Where packages come from is looked at first, whatever is installed.
+    let is_linked = machine.cached == Some(true);
+    // Where packages come from is looked at first, whatever is installed; but OpenTofu asks no source
+    // for what it has in the cache.
     match machine.source {
+        _ if is_linked && flavor.is_opentofu() => {}
         MachineSource::NoVersion => return Verdict::fails(flavor.no_version_title()),
         MachineSource::NoPlatform => return Verdict::fails(NO_PLATFORM),
         _ => {}
@@ -227,10 +233,43 @@ fn init_here(held: &Held, machine: Machine, flavor: Flavor) -> Verdict {
         Some(true) if entry.hashes.in_order => Verdict::new(Outcome::Passes, None),
         Some(true) => Verdict::new(Outcome::Rewrites, None),
         // OpenTofu does not unpack over another package.
-        Some(false) if flavor.is_opentofu() => Verdict::fails(NOT_INSTALLED),
-        _ if machine.is_cached => init(&machine.with(entry, true), Source::Cache, flavor),
-        _ => init(held, source, flavor),
+        Some(false) if flavor.is_opentofu() && entry.hashes.own_h1 => {
+            Verdict::fails(NOT_INSTALLED).assumed(is_linked)
+        }
+        // What is installed may be that package.
+        Some(false) if flavor.is_opentofu() => {
+            let fetched = init(held, source, flavor);
+            let fails = fetched.outcome == Outcome::Fails;
+            fetched.assumed(!fails)
+        }
+        _ => match machine.cached {
+            Some(true) => init(&machine.with(entry, true), Source::Cache, flavor),
+            Some(false) => past_cache(entry, machine, source, flavor),
+            None => init(held, source, flavor),
+        },
     }
+}
+
+/// What `init` makes of an entry that does not record the hash of the cached package.
+fn past_cache(entry: &HeldEntry, machine: Machine, source: Source, flavor: Flavor) -> Verdict {
+    if !flavor.is_opentofu() && machine.cache_may_break {
+        return match entry.hashes.is_blind() {
+            true => Verdict::new(Outcome::Rewrites, INCOMPLETE).unchecked(true),
+            false => Verdict::fails(NOT_SHARED),
+        };
+    }
+    let fetched = init(&Held::HeldEntry(*entry), source, flavor);
+    // What is fetched takes the place of what is cached; whether the two differ is not known where
+    // the hash of neither is recorded.
+    let is_doubtful = match (flavor.is_opentofu(), fetched.outcome, source) {
+        (_, Outcome::Fails, _) => false,
+        (true, ..) if entry.hashes.own_h1 => return Verdict::fails(NOT_INSTALLED),
+        (true, ..) => true,
+        // Terraform unpacks over what is there: files that are not replaced change the hash.
+        (false, Outcome::Passes, Source::Signed | Source::Zips) => true,
+        (false, ..) => false,
+    };
+    fetched.assumed(is_doubtful)
 }
 
 fn plan_here(held: &Held, machine: Machine, flavor: Flavor) -> Verdict {
@@ -264,6 +303,7 @@ fn of_guess(guess: &Guess<Held>, predict: impl Fn(&Held) -> Vec<Prediction>) -> 
     let mut predictions = predict(&guess.likely);
     for other in &guess.otherwise {
         for (likely, other) in predictions.iter_mut().zip(predict(other)) {
+            likely.assumed |= other.assumed;
             let same = likely.outcome == other.outcome && likely.title == other.title;
             likely.assumed |= !same;
         }
@@ -299,7 +339,7 @@ impl Verdict {
             outcome: self.outcome,
             title: self.title.map(Cow::Borrowed),
             unchecked: self.unchecked,
-            assumed: false,
+            assumed: self.assumed,
         }
     }
 
@@ -308,6 +348,7 @@ impl Verdict {
             outcome,
             title: title.into(),
             unchecked: false,
+            assumed: false,
         }
     }
 
@@ -317,6 +358,10 @@ impl Verdict {
 
     fn unchecked(self, unchecked: bool) -> Self {
         Self { unchecked, ..self }
+    }
+
+    fn assumed(self, assumed: bool) -> Self {
+        Self { assumed, ..self }
     }
 }
 

@@ -51,6 +51,8 @@ pub struct PackageChecks<'a, 'm> {
     pub scope: Scope,
     /// Whether the program installs a provider from the configured mirrors among `places` only.
     pub from_mirrors_only: &'a dyn Fn(&ProviderAddr) -> bool,
+    /// Whether the program may use a cached package of which the lock file holds no hash.
+    pub cache_may_break: bool,
 }
 
 /// Whether registries are asked about what is locked.
@@ -279,6 +281,7 @@ fn check_packages(
         singles: own.singles,
         wanted: Some(wanted),
         from_mirrors_only: own.from_mirrors_only,
+        cache_may_break: own.cache_may_break,
     };
     let checked = packages::check(own.memo, subject, search);
     verdict.findings.extend(checked.findings);

@@ -73,6 +73,7 @@ pub(in crate::cli) fn locked(
         singles: &[],
         wanted: None,
         from_mirrors_only: &|_| false,
+        cache_may_break: false,
     };
     let checked = packages::check(memo, root.subject(lock, None), search);
     if let Some(unscanned) = checked.failures.first() {

@@ -71,6 +71,7 @@ fn known_hashes(root: &Root, lock: &LockText, world: World<'_>) -> Result<KnownH
         singles: &[],
         wanted: None,
         from_mirrors_only: &|_| false,
+        cache_may_break: false,
     };
     let mut memo = Memo::new(world.disk, parallel::cores());
     let checked = packages::check(&mut memo, root.subject(lock, None), search);

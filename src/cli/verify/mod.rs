@@ -354,6 +354,7 @@ impl Verification<'_> {
                         let config = config.as_ref();
                         config.is_some_and(|config| config.installs_from_mirrors_only(provider))
                     },
+                    cache_may_break: config.as_ref().is_some_and(|config| config.cache_may_break),
                 }),
                 upstream,
                 matrix: self.args.matrix,

@@ -33,13 +33,18 @@ pub(super) fn of_entries(
         let own = used.filter(|(candidate, _)| candidate.id == id);
         let own: Vec<(&Candidate, &Arc<Outcome>)> = own.collect();
         let of = |origin| {
+            let all = own.iter().map(|(candidate, _)| *candidate);
+            let links = gathered.links.iter();
+            let mut all = all.chain(links.filter(|link| link.id == id));
+            let found = all.find(|candidate| candidate.origin == origin)?;
             let mut own = own.iter();
-            let found = own.find(|(candidate, _)| candidate.origin == origin);
-            found.map(|(_, outcome)| is_accepted(subject, &id, outcome))
+            let same = own.find(|(candidate, _)| candidate.resolved == found.resolved);
+            same.map(|(_, outcome)| is_recorded(subject, &id, outcome))
         };
         let machine = Machine {
             installed: of(Origin::Installed),
-            is_cached: of(Origin::Cache) == Some(true),
+            cached: of(Origin::Cache),
+            cache_may_break: search.cache_may_break,
             source: source(search, gathered, provider, &id),
         };
         ((provider.clone(), here.clone()), machine)
@@ -47,11 +52,11 @@ pub(super) fn of_entries(
     machines.collect()
 }
 
-/// Returns whether a command takes an unpacked package for the locked one.
-fn is_accepted(subject: Subject<'_>, id: &PackageId, outcome: &Outcome) -> bool {
+/// Returns whether `init` uses an unpacked package as the locked one: its own `h1:` must be recorded.
+fn is_recorded(subject: Subject<'_>, id: &PackageId, outcome: &Outcome) -> bool {
     outcome.as_ref().is_ok_and(|hashed| {
         let matched = hashed.judge(recorded(subject, id), Moment::Plan);
-        !matches!(matched, Match::Mismatch | Match::NotComparable)
+        matches!(matched, Match::Matched(_))
     })
 }
 

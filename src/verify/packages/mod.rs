@@ -48,6 +48,8 @@ pub struct Search<'a> {
     pub wanted: Option<&'a WantedPlatforms>,
     /// Whether the program installs a provider from the configured mirrors among `places` only.
     pub from_mirrors_only: &'a dyn Fn(&ProviderAddr) -> bool,
+    /// Whether the program may use a cached package of which the lock file holds no hash.
+    pub cache_may_break: bool,
 }
 
 /// How many roots a run is about, for packages that the user names without saying for which.

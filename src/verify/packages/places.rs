@@ -136,6 +136,8 @@ pub(super) struct PackagesAtHand {
     pub(super) used: Vec<Candidate>,
     /// Others of the same versions, which can show what is wrong with those.
     pub(super) spare: Vec<Candidate>,
+    /// Packages that are among the used ones already, by another path.
+    pub(super) links: Vec<Candidate>,
     /// The places that hold some package of a locked version.
     pub(super) found_in: BTreeSet<PathBuf>,
     /// The packages that the mirrors of the CLI configuration have, each where the first has it.
@@ -261,6 +263,8 @@ impl PackagesAtHand {
             self.spare.push(candidate);
         } else if self.seen.insert(key) {
             self.used.push(candidate);
+        } else {
+            self.links.push(candidate);
         }
     }
 }

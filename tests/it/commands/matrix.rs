@@ -399,6 +399,69 @@ fn a_format_without_a_place_for_the_matrix_refuses_it() {
     }
 }
 
+/// The title of a package that is not installed, or not the locked one.
+const NOT_THERE: &str = "fails (Required plugins are not installed)";
+const PASSES: &str = "passes (no title)";
+const REWRITES: &str = "rewrites (no title)";
+const INCOMPLETE: &str = "rewrites (Incomplete lock file information for providers)";
+const REFUSED: &str = "fails (Failed to install provider)";
+const WRONG_H1: &str = "h1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
+const MIRROR: &str =
+    "provider_installation {\n  filesystem_mirror {\n    path = \"mirror\"\n  }\n}\n";
+
+/// Returns what `init` and `plan` do in the root now, with a `?` where it is assumed.
+fn here(lab: &Lab, args: &[&str]) -> Vec<String> {
+    let mut rows = all_rows(lab, args);
+    rows.retain(|row| row["provider"] == "example.com/t/x" && is_here(row));
+    let word = |row: &Value| {
+        let title = row["title"].as_str().unwrap_or("no title");
+        let mark = if row["assumed"] == true { "?" } else { "" };
+        format!("{}{mark} ({title})", row["outcome"].as_str().unwrap())
+    };
+    rows.iter().map(word).collect()
+}
+
+/// Returns what `init` does in the root now.
+fn init_here(lab: &Lab) -> String {
+    here(lab, &[]).swap_remove(0)
+}
+
+/// Writes the CLI configuration of the program.
+fn configure(lab: &mut Lab, text: &str) {
+    lab.write("rc", text);
+    let rc = lab.path("rc");
+    let name = "TF_CLI_CONFIG_FILE".to_owned();
+    lab.env.vars.insert(name, rc.into());
+}
+
+/// Returns the package of a version for the platform that runs this.
+fn own_package(version: &str) -> String {
+    let current = lockctl::platform::Platform::current();
+    format!("example.com/t/x/{version}/{current}")
+}
+
+/// Locks a mirror with the package of this platform.
+fn locked_from_mirror() -> Lab {
+    let current = lockctl::platform::Platform::current().to_string();
+    let lab = Lab::new();
+    lab.write("main.tf", ONE_PROVIDER);
+    lab.unpacked("mirror", &own_package("1.1.0"), "right");
+    assert_exit(&lock(&lab, &["--platform", &current]), 0);
+    lab
+}
+
+/// Replaces the hashes of the only entry.
+fn record(lab: &Lab, hashes: &[&str]) {
+    let text = lab.read(LOCK);
+    let end = text.find("  hashes").or(text.rfind('}'));
+    let before = &text[..end.unwrap()];
+    let list = match hashes {
+        [] => String::new(),
+        some => format!("  hashes = {some:?}\n"),
+    };
+    lab.write(LOCK, format!("{before}{list}}}\n"));
+}
+
 /// What is installed, cached and configured decides what this root does, beside the other columns.
 #[test]
 fn the_root_as_it_is_now_has_columns_of_its_own() {
@@ -446,4 +509,83 @@ fn the_root_as_it_is_now_has_columns_of_its_own() {
     lab.write("rc", "plugin_cache_dir = \"cache\"\n");
     lab.unpacked("cache", &package, "right");
     assert_eq!(here(&lab), ["passes (no title)", not_there]);
+}
+
+/// Each row was tried with Terraform 1.11.4, a mirror and a plugin cache.
+#[test]
+fn a_plugin_cache_is_used_as_the_program_uses_it() {
+    let mut lab = locked_from_mirror();
+    let text = lab.read(LOCK);
+    let (_, rest) = text.split_once("h1:").unwrap();
+    let h1 = format!("h1:{}", rest.split_once('"').unwrap().0);
+    let zh = "zh:0000000000000000000000000000000000000000000000000000000000000000";
+    let shared = "fails (Failed to install provider from shared cache)";
+    let rows: [(&[&str], &str, &str, &str); 8] = [
+        (&[&h1], "right", PASSES, PASSES),
+        (&[&h1], "wrong", PASSES, shared),
+        (&[WRONG_H1], "right", REFUSED, shared),
+        (&[zh], "right", REWRITES, shared),
+        (&[], "right", INCOMPLETE, INCOMPLETE),
+        (&[&h1, zh], "right", PASSES, PASSES),
+        (&[&h1, zh], "wrong", PASSES, shared),
+        (&[&h1, WRONG_H1], "right", PASSES, PASSES),
+    ];
+    for (hashes, cached, want, may_break) in rows {
+        record(&lab, hashes);
+        lab.unpacked("cache", &own_package("1.1.0"), cached);
+        let cache = format!("plugin_cache_dir = \"cache\"\n{MIRROR}");
+        configure(&mut lab, &cache);
+        assert_eq!(init_here(&lab), want, "{hashes:?} {cached}");
+        let flag = "plugin_cache_may_break_dependency_lock_file = true\n";
+        configure(&mut lab, &format!("{flag}{cache}"));
+        assert_eq!(init_here(&lab), may_break, "{hashes:?} {cached}, may break");
+        // The same by variables.
+        configure(&mut lab, MIRROR);
+        let dir = lab.path("cache").into();
+        let vars = &mut lab.env.vars;
+        vars.insert("TF_PLUGIN_CACHE_DIR".to_owned(), dir);
+        let name = "TF_PLUGIN_CACHE_MAY_BREAK_DEPENDENCY_LOCK_FILE".to_owned();
+        vars.insert(name, "1".into());
+        assert_eq!(init_here(&lab), may_break, "{hashes:?} {cached}, variables");
+        lab.env
+            .vars
+            .retain(|name, _| !name.starts_with("TF_PLUGIN"));
+    }
+}
+
+/// OpenTofu asks no source for what it has cached, and unpacks over nothing.
+#[test]
+fn a_plugin_cache_is_used_as_opentofu_uses_it() {
+    let mut lab = locked_from_mirror();
+    let init = |lab: &Lab| here(lab, &["--flavor", "opentofu"]).swap_remove(0);
+    let lacking = MIRROR.replace("mirror\"", "other\"");
+    lab.unpacked("other", &own_package("1.0.0"), "old");
+    configure(
+        &mut lab,
+        &format!("plugin_cache_dir = \"cache\"\n{lacking}"),
+    );
+    assert_eq!(init(&lab), "fails (Failed to resolve provider packages)");
+    lab.unpacked("cache", &own_package("1.1.0"), "right");
+    assert_eq!(init(&lab), PASSES);
+    configure(&mut lab, "plugin_cache_dir = \"cache\"\n");
+    lab.unpacked("cache", &own_package("1.1.0"), "wrong");
+    assert_eq!(init(&lab), REFUSED);
+}
+
+/// What is installed is most often a link to what is cached, and both count.
+#[cfg(unix)]
+#[test]
+fn a_package_that_is_linked_from_the_cache_is_in_the_cache() {
+    let mut lab = locked_from_mirror();
+    record(&lab, &[WRONG_H1]);
+    lab.unpacked("cache", &own_package("1.1.0"), "right");
+    let installed = lab.path(&format!(".terraform/providers/{}", own_package("1.1.0")));
+    std::fs::create_dir_all(installed.parent().unwrap()).unwrap();
+    let cached = lab.path(&format!("cache/{}", own_package("1.1.0")));
+    std::os::unix::fs::symlink(cached, installed).unwrap();
+    let cache =
+        "plugin_cache_dir = \"cache\"\nplugin_cache_may_break_dependency_lock_file = true\n";
+    configure(&mut lab, &format!("{cache}{MIRROR}"));
+    let shared = "fails (Failed to install provider from shared cache)";
+    assert_eq!(init_here(&lab), shared);
 }
