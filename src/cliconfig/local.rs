@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::locate::{Habits, Place};
 use super::{CliConfig, MethodKind};
-use crate::addr::{ProviderAddr, ProviderFilter};
+use crate::addr::ProviderFilter;
 use crate::diag::{FileId, Span};
 use crate::flavor::Flavor;
 
@@ -47,18 +47,6 @@ impl CliConfig {
                 _ => None,
             })
             .collect()
-    }
-
-    /// Returns whether the program installs a provider from the filesystem mirrors of
-    /// `provider_installation` blocks and from nowhere else.
-    #[must_use]
-    pub fn installs_from_mirrors_only(&self, provider: &ProviderAddr) -> bool {
-        let methods = self.installations.iter().flat_map(|block| &block.methods);
-        let methods = methods.filter(|method| {
-            !matches!(method.kind, MethodKind::DevOverrides) && method.providers.allows(provider)
-        });
-        let mut kinds = methods.map(|method| &method.kind).peekable();
-        kinds.peek().is_some() && kinds.all(|kind| matches!(kind, MethodKind::FilesystemMirror(_)))
     }
 }
 

@@ -44,6 +44,8 @@ pub struct Machine {
     pub cache_may_break: bool,
     /// Where `init` takes packages from.
     pub source: MachineSource,
+    /// Whether it is not known that this source has the version, or what it states.
+    pub is_doubtful: bool,
 }
 
 /// Where `init` takes a package from on this machine.
@@ -51,8 +53,10 @@ pub struct Machine {
 pub enum MachineSource {
     /// A registry, which can be reached.
     Registry,
-    /// A zip of a mirror.
+    /// A zip of a mirror, in a directory or elsewhere.
     Zips,
+    /// A zip of a registry of OCI artifacts.
+    OciZips,
     /// A directory of a mirror.
     Directories,
     /// Mirrors only, which lack the version.

@@ -83,6 +83,9 @@ impl Route {
         Self::Validate,
     ];
 
+    /// The routes that depend on this machine.
+    pub const HERE: [Self; 2] = [Self::Here, Self::HerePlan];
+
     /// Returns the command that takes it, as in `init`.
     #[must_use]
     pub fn command(self) -> &'static str {
@@ -157,6 +160,8 @@ enum Source {
     Signed,
     /// Zips of a mirror.
     Zips,
+    /// Zips of which OpenTofu compares the digest before it downloads them (`hash` rules 3.6).
+    OciZips,
     /// Directories of a mirror.
     Directories,
     /// Linked from the plugin cache.
@@ -210,15 +215,29 @@ fn init_here(held: &Held, machine: Machine, flavor: Flavor) -> Verdict {
     let source = match machine.source {
         MachineSource::Registry => Source::Signed,
         MachineSource::Zips => Source::Zips,
+        MachineSource::OciZips => Source::OciZips,
         MachineSource::Directories => Source::Directories,
         MachineSource::NoVersion | MachineSource::NoPlatform => Source::Signed,
     };
-    let Held::HeldEntry(entry) = held else {
-        return init(held, source, flavor);
-    };
-    if entry.need != Need::Fits {
-        return init(held, source, flavor);
+    match held {
+        Held::HeldEntry(entry) if entry.need == Need::Fits => {
+            let asks_nothing = flavor.is_opentofu() && machine.cached == Some(true);
+            let is_doubtful = machine.is_doubtful && !asks_nothing;
+            install_here(entry, machine, source, flavor).assumed_if(is_doubtful)
+        }
+        // Nothing is installed for it.
+        Held::HeldEntry(_) | Held::Version { fits: false, .. } => init(held, source, flavor),
+        Held::Nothing(_) | Held::Version { .. } => match machine.source {
+            MachineSource::NoVersion => Verdict::fails(flavor.no_version_title()),
+            MachineSource::NoPlatform => Verdict::fails(NO_PLATFORM),
+            _ => init(held, source, flavor).assumed_if(machine.is_doubtful),
+        },
     }
+}
+
+/// What `init` makes of an entry whose version fits.
+fn install_here(entry: &HeldEntry, machine: Machine, source: Source, flavor: Flavor) -> Verdict {
+    let held = &Held::HeldEntry(*entry);
     let is_linked = machine.cached == Some(true);
     // Where packages come from is looked at first, whatever is installed; but OpenTofu asks no source
     // for what it has in the cache.
@@ -234,13 +253,13 @@ fn init_here(held: &Held, machine: Machine, flavor: Flavor) -> Verdict {
         Some(true) => Verdict::new(Outcome::Rewrites, None),
         // OpenTofu does not unpack over another package.
         Some(false) if flavor.is_opentofu() && entry.hashes.own_h1 => {
-            Verdict::fails(NOT_INSTALLED).assumed(is_linked)
+            Verdict::fails(NOT_INSTALLED).assumed_if(is_linked)
         }
         // What is installed may be that package.
         Some(false) if flavor.is_opentofu() => {
             let fetched = init(held, source, flavor);
             let fails = fetched.outcome == Outcome::Fails;
-            fetched.assumed(!fails)
+            fetched.assumed_if(!fails)
         }
         _ => match machine.cached {
             Some(true) => init(&machine.with(entry, true), Source::Cache, flavor),
@@ -269,7 +288,7 @@ fn past_cache(entry: &HeldEntry, machine: Machine, source: Source, flavor: Flavo
         (false, Outcome::Passes, Source::Signed | Source::Zips) => true,
         (false, ..) => false,
     };
-    fetched.assumed(is_doubtful)
+    fetched.assumed_if(is_doubtful)
 }
 
 fn plan_here(held: &Held, machine: Machine, flavor: Flavor) -> Verdict {
@@ -314,8 +333,8 @@ fn of_guess(guess: &Guess<Held>, predict: impl Fn(&Held) -> Vec<Prediction>) -> 
 /// Predicts what each route does with a lock file that cannot be read; `titles` are those of its
 /// errors, in the order of the file (`lockfile` rules 3.1).
 #[must_use]
-pub fn predict_unreadable(titles: &[&str], flavor: Flavor) -> Vec<Prediction> {
-    let prediction = |route| {
+pub fn predict_unreadable(titles: &[&str], flavor: Flavor, routes: &[Route]) -> Vec<Prediction> {
+    let prediction = |&route: &Route| {
         let by_itself = flavor.reports_lock_errors_singly() && route != Route::Validate;
         let title = match titles.first() {
             Some(first) if by_itself => Cow::Owned((*first).to_owned()),
@@ -329,7 +348,7 @@ pub fn predict_unreadable(titles: &[&str], flavor: Flavor) -> Vec<Prediction> {
             assumed: false,
         }
     };
-    Route::ALL.map(prediction).into()
+    routes.iter().map(prediction).collect()
 }
 
 impl Verdict {
@@ -360,8 +379,11 @@ impl Verdict {
         Self { unchecked, ..self }
     }
 
-    fn assumed(self, assumed: bool) -> Self {
-        Self { assumed, ..self }
+    fn assumed_if(self, is_doubtful: bool) -> Self {
+        Self {
+            assumed: self.assumed || is_doubtful,
+            ..self
+        }
     }
 }
 
@@ -415,6 +437,7 @@ fn install(hashes: &Recorded, source: Source) -> Install {
     let own_zh = matches!(hashes.zh, Zh::Release | Zh::Own);
     let (accepted, unchecked) = match source {
         Source::Signed | Source::Zips => (blind || hashes.own_h1 || own_zh, blind),
+        Source::OciZips => (blind || own_zh, blind),
         Source::Cache => (hashes.own_h1, false),
         // Only h1 can be compared with a directory; without any it is taken as it is.
         Source::Directories => {

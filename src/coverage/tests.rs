@@ -504,7 +504,8 @@ fn opentofu_adds_what_its_registry_states() {
 #[test]
 fn an_unreadable_file_stops_everything() {
     let check = |flavor, init: &str, validate: &str| {
-        let predictions = predict_unreadable(&["Unsupported argument", "Other"], flavor);
+        let predictions =
+            predict_unreadable(&["Unsupported argument", "Other"], flavor, &Route::ALL);
         let found: Vec<String> = predictions.iter().map(spelled).collect();
         assert_eq!(found[..7], [init; 7], "{flavor}");
         assert_eq!(found[7], validate, "{flavor}");

@@ -77,6 +77,12 @@ impl FilesystemMirror {
         })
     }
 
+    /// Walks over the versions of a provider, in order.
+    pub fn versions(&self, provider: &ProviderAddr) -> impl Iterator<Item = &Version> {
+        let versions = self.packages.get(provider);
+        versions.into_iter().flat_map(|versions| versions.keys())
+    }
+
     /// Walks over the packages of one version, sorted: for each the place that counts, then those
     /// that it hides.
     pub fn of(

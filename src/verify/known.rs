@@ -22,8 +22,28 @@ pub enum PackageForm {
 /// Packages of mirrors at hand that no recorded hash accepts.
 pub type RefusedPackages = BTreeSet<(ProviderAddr, Platform, PackageForm)>;
 
-/// What this machine has of each locked provider, for its own platform.
-pub type Machines = BTreeMap<(ProviderAddr, Platform), Machine>;
+/// What this machine has of each locked or required provider, for its own platform.
+pub type Machines = BTreeMap<(ProviderAddr, Platform), MachineFacts>;
+
+/// What this machine has of a provider.
+#[derive(Clone, Debug)]
+pub struct MachineFacts {
+    /// What decides about `init` and `plan`.
+    pub machine: Machine,
+    /// The package that `init` would install, if it is on this machine.
+    pub package: Option<SourcePackage>,
+}
+
+/// A package of a mirror.
+#[derive(Clone, Debug)]
+pub struct SourcePackage {
+    /// The hash of its files.
+    pub h1: Hash,
+    /// The hash of its zip, if it is one.
+    pub zh: Option<Hash>,
+    /// Whether `init` refuses it.
+    pub is_refused: bool,
+}
 
 /// What the packages at hand say about platforms.
 #[derive(Clone, Debug, Default)]

@@ -31,7 +31,7 @@ pub mod upstream;
 pub use crate::diag::Finding;
 pub use groups::{Group, Groups};
 pub use inputs::{ConfigurationInput, LockInput, RootInputs};
-pub use known::{KnownHashes, Machines, PackageForm, RefusedPackages};
+pub use known::{KnownHashes, MachineFacts, Machines, PackageForm, RefusedPackages, SourcePackage};
 pub use roots::{ComparedRoot, compare_versions, unplaced_everywhere};
 pub use run::{CheckError, Checks, PackageChecks, PackagesVerdict, RootVerdict, Upstream, run};
 pub use subject::{Advice, Subject};

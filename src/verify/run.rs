@@ -10,7 +10,9 @@ use super::inputs::{LockInput, RootInputs};
 use super::known::{KnownHashes, PackageFacts};
 use super::levels::TurnedOff;
 use super::matrix::{Known, Locked, Outlook, Row};
-use super::packages::{Memo, Origin, PackagePlace, Scope, Search, Single, Unscanned};
+use super::packages::{
+    InstallSource, Memo, Origin, PackagePlace, Scope, Search, Single, Unscanned,
+};
 use super::subject::Subject;
 use super::upstream::{Answers, Registries};
 use super::{
@@ -18,7 +20,7 @@ use super::{
     policy, signed, upstream,
 };
 use crate::addr::ProviderAddr;
-use crate::diag::{Diagnostic, Finding, Severity, has_errors};
+use crate::diag::{Diagnostic, FileId, Finding, Severity, has_errors};
 use crate::locker::LockError;
 use crate::lockfile::Document;
 use crate::package::WantedPlatforms;
@@ -49,10 +51,23 @@ pub struct PackageChecks<'a, 'm> {
     pub singles: &'a [Single],
     /// Whether a package that the user names may belong to another root.
     pub scope: Scope,
-    /// Whether the program installs a provider from the configured mirrors among `places` only.
-    pub from_mirrors_only: &'a dyn Fn(&ProviderAddr) -> bool,
+    /// Where the program installs a provider from, in its order.
+    pub sources: &'a dyn Fn(&ProviderAddr) -> Vec<InstallSource>,
     /// Whether the program may use a cached package of which the lock file holds no hash.
     pub cache_may_break: bool,
+}
+
+impl<'a> PackageChecks<'a, '_> {
+    /// Returns where to look, for these platforms.
+    fn search(&self, wanted: Option<&'a WantedPlatforms>) -> Search<'a> {
+        Search {
+            places: self.places,
+            singles: self.singles,
+            wanted,
+            sources: self.sources,
+            cache_may_break: self.cache_may_break,
+        }
+    }
 }
 
 /// Whether registries are asked about what is locked.
@@ -177,7 +192,8 @@ pub fn run(root: &RootInputs<'_>, checks: &mut Checks<'_, '_>) -> RootVerdict {
         Some(lock) => check_lock(root, lock, checks, &mut verdict),
         None => {
             verdict.findings.extend(missing::check(root));
-            PackageFacts::default()
+            let nothing = Document::default();
+            uncompared(root, &nothing, checks)
         }
     };
     if checks.matrix {
@@ -206,7 +222,7 @@ fn check_lock(
         verdict.report(lock.diagnostics);
     }
     if is_broken {
-        return PackageFacts::default();
+        return uncompared(root, lock.document, checks);
     }
     let subject = root.subject(lock);
     if groups.wants(Group::File) {
@@ -269,6 +285,28 @@ fn ask(
     answers
 }
 
+/// Returns what this machine has where there is no lock file, or one that cannot be read.
+fn uncompared(
+    root: &RootInputs<'_>,
+    document: &Document,
+    checks: &mut Checks<'_, '_>,
+) -> PackageFacts {
+    let mut facts = PackageFacts::default();
+    let is_wanted = checks.matrix && checks.groups.wants(Group::Packages);
+    if let (Some(own), true) = (&mut checks.packages, is_wanted) {
+        let subject = Subject {
+            document,
+            file: FileId::ALONE,
+            flavor: root.flavor,
+            requirements: root.requirements(),
+            advice: root.advice,
+        };
+        let search = own.search(None);
+        facts.machines = packages::machines(own.memo, subject, search);
+    }
+    facts
+}
+
 /// Checks packages, and returns what they prove about the recorded hashes.
 fn check_packages(
     own: &mut PackageChecks<'_, '_>,
@@ -276,13 +314,7 @@ fn check_packages(
     wanted: &WantedPlatforms,
     verdict: &mut RootVerdict,
 ) -> PackageFacts {
-    let search = Search {
-        places: own.places,
-        singles: own.singles,
-        wanted: Some(wanted),
-        from_mirrors_only: own.from_mirrors_only,
-        cache_may_break: own.cache_may_break,
-    };
+    let search = own.search(Some(wanted));
     let checked = packages::check(own.memo, subject, search);
     verdict.findings.extend(checked.findings);
     let mut unplaced = Vec::new();

@@ -72,7 +72,7 @@ pub(in crate::cli) fn locked(
         places,
         singles: &[],
         wanted: None,
-        from_mirrors_only: &|_| false,
+        sources: &|_| Vec::new(),
         cache_may_break: false,
     };
     let checked = packages::check(memo, root.subject(lock, None), search);

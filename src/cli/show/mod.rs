@@ -70,7 +70,7 @@ fn known_hashes(root: &Root, lock: &LockText, world: World<'_>) -> Result<KnownH
         places: &[PackagePlace::installed(root.providers_dir(world.env))],
         singles: &[],
         wanted: None,
-        from_mirrors_only: &|_| false,
+        sources: &|_| Vec::new(),
         cache_may_break: false,
     };
     let mut memo = Memo::new(world.disk, parallel::cores());

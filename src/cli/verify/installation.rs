@@ -1,14 +1,15 @@
 //! Where the program of a root takes packages from: its CLI configuration, read once for each flavor.
 
+use crate::addr::ProviderAddr;
 use crate::authenticate::Rules;
 use crate::cli::args::Common;
 use crate::cli::session::network::{self, NetworkObserver};
 use crate::cli::session::root::Root;
 use crate::cli::{World, session};
-use crate::cliconfig::CliConfig;
+use crate::cliconfig::{CliConfig, MethodKind};
 use crate::diag::{Diagnostic, Severity, Texts};
 use crate::flavor::Flavor;
-use crate::verify::packages::PackagePlace;
+use crate::verify::packages::{InstallSource, PackagePlace};
 use crate::verify::upstream::Registries;
 
 /// The installation methods of every flavor that came up in a run.
@@ -62,6 +63,36 @@ impl<'a> Installations<'a> {
         });
         (&mut self.read[at], errors)
     }
+}
+
+/// Lists where the program installs a provider from, in its order (`cliconfig` rules 5.1 and 5.2).
+pub(in crate::cli) fn sources(
+    config: &CliConfig,
+    root: &Root,
+    provider: &ProviderAddr,
+) -> Vec<InstallSource> {
+    if config.installations.is_empty() {
+        let implied = config.local_mirrors().into_iter();
+        let implied = implied.map(|mirror| InstallSource::Directory {
+            dir: root.dir.join(mirror.dir),
+            must_exist: false,
+        });
+        return implied.chain([InstallSource::RegistryUnlessHeld]).collect();
+    }
+    let methods = config.installations.iter().flat_map(|block| &block.methods);
+    let methods = methods.filter(|method| method.providers.allows(provider));
+    methods
+        .filter_map(|method| match &method.kind {
+            MethodKind::DevOverrides => None,
+            MethodKind::Direct => Some(InstallSource::Registry),
+            MethodKind::NetworkMirror => Some(InstallSource::NetworkMirror),
+            MethodKind::OciMirror => Some(InstallSource::OciMirror),
+            MethodKind::FilesystemMirror(dir) => Some(InstallSource::Directory {
+                dir: root.dir.join(dir),
+                must_exist: true,
+            }),
+        })
+        .collect()
 }
 
 impl<'a> Installation<'a> {

@@ -311,8 +311,8 @@ impl Verification<'_> {
     ) -> Result<RootVerdict, Failure> {
         let scope = self.scope();
         let needs_locked = self.platforms.needs_locked() && root.lock.is_some();
-        let needs_installation =
-            needs_locked || self.groups.need_installation() && root.lock.is_some();
+        let needs_installation = needs_locked
+            || self.groups.need_installation() && (root.lock.is_some() || self.args.matrix);
         let (mut installation, installation_faults) = if needs_installation {
             let (installation, errors) = self.installations.of(root.flavor, texts);
             (Some(installation), errors)
@@ -350,9 +350,11 @@ impl Verification<'_> {
                     places: &places,
                     singles: &self.named.singles,
                     scope,
-                    from_mirrors_only: &|provider| {
+                    sources: &|provider| {
                         let config = config.as_ref();
-                        config.is_some_and(|config| config.installs_from_mirrors_only(provider))
+                        config.map_or_else(Vec::new, |config| {
+                            installation::sources(config, root, provider)
+                        })
                     },
                     cache_may_break: config.as_ref().is_some_and(|config| config.cache_may_break),
                 }),

@@ -16,6 +16,10 @@ const MAX_NAMED: usize = 2;
 /// What every prediction supposes.
 const PREMISE: &str = "  all columns but \"here\" assume a clean checkout for init, and the right packages; plan and validate use what is installed";
 
+/// What the table lacks where nothing of this machine was looked at.
+const UNCHECKED: &str =
+    "  \"here\" is not predicted: the packages of this machine were not checked";
+
 /// How much a table shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::cli) enum Detail {
@@ -81,6 +85,9 @@ pub(in crate::cli) fn blocks(
     say_platforms_once(&mut table);
     let mut below = notes.lines();
     below.push(PREMISE.to_owned());
+    if here.is_empty() {
+        below.push(UNCHECKED.to_owned());
+    }
     if detail == Detail::Full {
         below.extend(routes.map(|route| {
             let command = format!("`{} {}`", flavor.command(), route.command());
@@ -236,10 +243,17 @@ fn add(
 ) {
     for (at, (label, group)) in lines.into_iter().enumerate() {
         let name = if at == 0 { name } else { "" };
-        let cells = group.predictions.iter().chain(&group.here);
-        let mut cells: Vec<String> = cells.map(|prediction| notes.cell(prediction)).collect();
-        // Nothing can be said here of another platform.
-        cells.resize(Route::ALL.len() + here.len(), "-".to_owned());
+        let mut cells = Vec::new();
+        for (predictions, count) in [
+            // A platform that is not wanted matters to this machine only.
+            (&group.predictions, Route::ALL.len()),
+            // Nothing can be said here of another platform.
+            (&group.here, here.len()),
+        ] {
+            let end = cells.len() + count;
+            cells.extend(predictions.iter().map(|prediction| notes.cell(prediction)));
+            cells.resize(end, "-".to_owned());
+        }
         let labels = [name.to_owned(), label];
         table.push(labels.into_iter().chain(cells).collect());
     }

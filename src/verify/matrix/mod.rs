@@ -9,8 +9,7 @@ pub use summary::{PlatformGroup, combine, fold, of_provider};
 
 use crate::addr::ProviderAddr;
 use crate::coverage::{
-    self, Facts, Guess, Held, HeldEntry, MachineSource, Need, NeededBy, Prediction, Recorded,
-    Route, coverage,
+    self, Facts, Guess, Held, HeldEntry, Need, NeededBy, Prediction, Recorded, Route, coverage,
 };
 use crate::flavor::Flavor;
 use crate::hash::Hash;
@@ -18,7 +17,7 @@ use crate::lockfile::{Document, ProviderLock};
 use crate::package::WantedPlatforms;
 use crate::platform::Platform;
 use crate::requirement::{Origin, Refusal, Requirements};
-use crate::verify::known::{KnownHashes, Machines, PackageForm, RefusedPackages};
+use crate::verify::known::{KnownHashes, MachineFacts, Machines, PackageForm, RefusedPackages};
 use crate::verify::subject::Subject;
 use crate::version::Constraints;
 
@@ -29,7 +28,7 @@ pub struct Row {
     pub provider: ProviderAddr,
     /// The platform.
     pub platform: Platform,
-    /// One for each route, in the order of `Route::ALL`.
+    /// One for each route, in the order of `Route::ALL`; none if the platform is not wanted.
     pub predictions: Vec<Prediction>,
     /// For this machine's own platform what `init` and `plan` do in the root as it is now; else nothing.
     pub here: Vec<Prediction>,
@@ -127,12 +126,19 @@ impl<'a> Outlook<'a> {
         let zh = known.zh.get(provider).unwrap_or(&nothing);
         let installed = known.installed.get(provider).unwrap_or(&nothing);
         let entry = self.document().lock.providers.get(provider);
+        let machines = known.machines.keys();
+        let own = machines.filter(|(other, _)| other == provider);
+        let own = own.map(|(_, platform)| platform);
+        let platforms: BTreeSet<&Platform> = wanted.iter().chain(own).collect();
+        let all: Vec<Platform> = platforms.iter().copied().cloned().collect();
         let coverage = entry.map(|entry| coverage(&entry.hashes, wanted, h1));
-        let platforms: BTreeSet<&Platform> = wanted.iter().collect();
+        let with_own = entry.map(|entry| coverage::coverage(&entry.hashes, &all, h1));
         let row = |platform: &Platform| {
             let predictions = match (self.locked, &coverage, entry) {
+                // `init` runs here all the same.
+                _ if !wanted.contains(platform) => Vec::new(),
                 (Locked::Broken { titles, .. }, ..) => {
-                    coverage::predict_unreadable(titles, self.flavor)
+                    coverage::predict_unreadable(titles, self.flavor, &Route::ALL)
                 }
                 (Locked::Sound(_), Some(coverage), Some(entry)) => {
                     let facts = Facts {
@@ -173,15 +179,12 @@ impl<'a> Outlook<'a> {
             let facts = Facts {
                 h1: h1.get(platform),
                 zh: zh.get(platform),
-                counts_suffice: coverage.as_ref().is_some_and(|all| all.lacking() == 0),
-                may_be_recorded: coverage.as_ref().is_some_and(|all| all.unexplained > 0),
+                counts_suffice: with_own.as_ref().is_some_and(|all| all.lacking() == 0),
+                may_be_recorded: with_own.as_ref().is_some_and(|all| all.unexplained > 0),
                 registry_states_h1: self.registry_states_h1(provider),
                 is_unrecorded: false,
             };
-            let here = match self.locked {
-                Locked::Sound(_) => self.here(provider, platform, known, facts),
-                Locked::Broken { .. } => Vec::new(),
-            };
+            let here = self.here(provider, platform, known, facts);
             Row {
                 provider: provider.clone(),
                 platform: platform.clone(),
@@ -235,19 +238,23 @@ impl<'a> Outlook<'a> {
     ) -> Vec<Prediction> {
         let key = (provider.clone(), platform.clone());
         let entry = self.document().lock.providers.get(provider);
-        let (Some(machine), Some(entry)) = (known.machines.get(&key), entry) else {
+        let Some(MachineFacts { machine, package }) = known.machines.get(&key) else {
             return Vec::new();
         };
-        let form = match machine.source {
-            MachineSource::Zips => Some(PackageForm::Zip),
-            MachineSource::Directories => Some(PackageForm::Directory),
-            _ => None,
+        if let Locked::Broken { titles, .. } = self.locked {
+            return coverage::predict_unreadable(titles, self.flavor, &Route::HERE);
+        }
+        let Some(entry) = entry else {
+            return coverage::predict_guess_here(&self.absent(provider), *machine, self.flavor);
         };
-        let (provider_of, platform_of) = key;
-        let refused = form.map(|form| (provider_of, platform_of, form));
-        let facts = match refused {
-            Some(package) if known.refused.contains(&package) => Facts::unrecorded(),
-            _ => facts,
+        let facts = match package {
+            Some(package) if package.is_refused => Facts::unrecorded(),
+            Some(package) => Facts {
+                h1: Some(&package.h1),
+                zh: package.zh.as_ref(),
+                ..facts
+            },
+            None => facts,
         };
         let held = self.held(provider, entry, facts);
         coverage::predict_guess_here(&held, *machine, self.flavor)

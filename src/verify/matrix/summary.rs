@@ -12,7 +12,8 @@ use crate::platform::Platform;
 pub struct PlatformGroup {
     /// The platforms, at least one.
     pub platforms: Vec<Platform>,
-    /// What happens there: one prediction for each route, in the order of `Route::ALL`.
+    /// What happens there: one prediction for each route, in the order of `Route::ALL`; none for a
+    /// platform that is not wanted.
     pub predictions: Vec<Prediction>,
     /// What happens in the root as it is now, if one of them is the platform of this machine.
     pub here: Vec<Prediction>,
@@ -41,7 +42,10 @@ pub fn combine(rows: &[Row]) -> Vec<PlatformGroup> {
     let platforms = platforms.into_iter();
     platforms
         .map(|(platform, rows)| {
-            let of_route = |at: usize| worst(rows.iter().map(|row| &row.predictions[at]).collect());
+            let of_route = |at: usize| {
+                let known = rows.iter().filter_map(|row| row.predictions.get(at));
+                worst(known.collect())
+            };
             PlatformGroup {
                 platforms: vec![platform.clone()],
                 predictions: (0..Route::ALL.len()).filter_map(of_route).collect(),

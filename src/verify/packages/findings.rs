@@ -400,15 +400,26 @@ pub(super) fn no_mirror(
     subject: Subject<'_>,
     provider: &ProviderAddr,
     version: &Version,
+    is_implied: bool,
 ) -> Finding {
     let program = subject.flavor.command();
-    let title = format!("No configured mirror has {provider} {version}");
+    let kind = if is_implied { "local" } else { "configured" };
+    let title = format!("No {kind} mirror has {provider} {version}");
     let note = format!(
         "`{program} init` fails: {}",
         subject.flavor.no_version_title()
     );
-    let help = "add its packages to a mirror, or allow another installation method for it in the \
-                CLI configuration";
+    let help = match is_implied {
+        true => format!(
+            "add its packages to the local mirror, or delete the other versions there: while it holds the \
+             provider, `{program} init` does not ask the registry"
+        ),
+        false => {
+            "add its packages to a mirror, or allow another installation method for it in the \
+                  CLI configuration"
+                .to_owned()
+        }
+    };
     let diagnostic = Diagnostic::error("mirror-lacks-version", title)
         .at(subject.file, subject.version(provider), note)
         .help(help);

@@ -20,6 +20,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+pub use machine::InstallSource;
 pub use memo::Memo;
 pub use named::Single;
 pub use paths::{NamedError, NamedPackages};
@@ -46,8 +47,8 @@ pub struct Search<'a> {
     pub singles: &'a [Single],
     /// For which platforms the lock file must hold hashes, if that is checked.
     pub wanted: Option<&'a WantedPlatforms>,
-    /// Whether the program installs a provider from the configured mirrors among `places` only.
-    pub from_mirrors_only: &'a dyn Fn(&ProviderAddr) -> bool,
+    /// Where the program installs a provider from, in its order.
+    pub sources: &'a dyn Fn(&ProviderAddr) -> Vec<InstallSource>,
     /// Whether the program may use a cached package of which the lock file holds no hash.
     pub cache_may_break: bool,
 }
@@ -105,7 +106,7 @@ pub fn check(memo: &mut Memo<'_>, subject: Subject<'_>, search: Search<'_>) -> P
     checked.known = known(subject, &gathered.used, &outcomes);
     checked.installed = installed(&gathered.used, &outcomes);
     checked.refused = refused(subject, &gathered.used, &outcomes);
-    checked.machines = machine::of_entries(subject, search, &gathered, &outcomes);
+    checked.machines = machine::of_providers(memo, subject, search, &gathered, &outcomes);
     for candidate in &gathered.used {
         *checked.counts.entry(candidate.origin).or_default() += 1;
     }
@@ -136,19 +137,28 @@ pub fn check(memo: &mut Memo<'_>, subject: Subject<'_>, search: Search<'_>) -> P
     checked
 }
 
+/// Lists what this machine has of each provider where no entry can be compared with it.
+pub(super) fn machines(memo: &mut Memo<'_>, subject: Subject<'_>, search: Search<'_>) -> Machines {
+    let gathered = gather(memo, search.places, subject);
+    let places: Vec<&Local> = gathered.used.iter().map(|one| &one.place).collect();
+    let outcomes = memo.hash(&places);
+    machine::of_providers(memo, subject, search, &gathered, &outcomes)
+}
+
 /// Reports entries whose version none of the mirrors has from which the program would install it.
 fn lacking(subject: Subject<'_>, search: Search<'_>, gathered: &PackagesAtHand) -> Vec<Finding> {
-    let is_readable = gathered.absent.is_empty() && gathered.failures.is_empty();
+    if !gathered.absent.is_empty() || !gathered.failures.is_empty() {
+        return Vec::new();
+    }
     let entries = subject.document.lock.providers.iter();
-    let lacking = entries.filter(|(provider, _)| {
-        is_readable
-            && !gathered.mirrored.keys().any(|id| id.provider == **provider)
-            && subject.left_over(provider).is_none()
-            && (search.from_mirrors_only)(provider)
+    let entries = entries.filter(|(provider, _)| subject.left_over(provider).is_none());
+    let lacking = entries.filter_map(|(provider, entry)| {
+        let version = &entry.version;
+        let sources = machine::lacking_sources(search, gathered, provider, version)?;
+        let is_implied = sources.contains(&InstallSource::RegistryUnlessHeld);
+        Some(findings::no_mirror(subject, provider, version, is_implied))
     });
-    lacking
-        .map(|(provider, entry)| findings::no_mirror(subject, provider, &entry.version))
-        .collect()
+    lacking.collect()
 }
 
 /// Collects which platform recorded hashes belong to, as far as packages show it.

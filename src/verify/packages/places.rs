@@ -11,6 +11,7 @@ use crate::diag::{FileId, Span};
 use crate::lockfile::LockFile;
 use crate::package::{Local, PackageId};
 use crate::sources::SourceError;
+use crate::sources::filesystem_mirror::FilesystemMirror;
 use crate::verify::subject::Subject;
 use crate::world::{FileKind, Files, is_outside};
 
@@ -140,8 +141,8 @@ pub(super) struct PackagesAtHand {
     pub(super) links: Vec<Candidate>,
     /// The places that hold some package of a locked version.
     pub(super) found_in: BTreeSet<PathBuf>,
-    /// The packages that the mirrors of the CLI configuration have, each where the first has it.
-    pub(super) mirrored: BTreeMap<PackageId, Local>,
+    /// What lies in each mirror of the CLI configuration.
+    pub(super) mirrors: BTreeMap<PathBuf, Arc<FilesystemMirror>>,
     /// Files and links to nowhere in the place of installed packages.
     pub(super) unreachable: Vec<Candidate>,
     /// Places that are not there.
@@ -198,18 +199,16 @@ pub(super) fn gather(
                 continue;
             }
         };
+        if place.origin == Origin::Mirror && place.absence != Absence::Failure {
+            let dir = place.dir.clone();
+            gathered.mirrors.insert(dir, Arc::clone(&mirror));
+        }
         let lock = &subject.document.lock;
         let locked = lock.providers.iter();
         let allowed = locked.filter(|(provider, _)| place.providers.allows(provider));
         for (provider, entry) in allowed {
             for (id, locals) in mirror.of(provider, &entry.version) {
                 gathered.found_in.insert(place.dir.clone());
-                if let (Origin::Mirror, false, [first, ..]) =
-                    (place.origin, place.absence == Absence::Failure, locals)
-                {
-                    let mirrored = gathered.mirrored.entry(id.clone());
-                    mirrored.or_insert_with(|| first.clone());
-                }
                 gathered.add(memo, place, &id, locals, &mut mirrored);
             }
         }
