@@ -3,6 +3,7 @@
 //! The program can only play the platform it runs on. Another platform is one whose hashes are in the
 //! lock file beside or instead of those of this one.
 
+mod here;
 mod play;
 mod states;
 
@@ -27,6 +28,11 @@ fn registries_come_out_as_foretold() {
 #[test]
 fn installed_packages_come_out_as_foretold() {
     compare(Family::Installed);
+}
+
+#[test]
+fn this_machine_comes_out_as_predicted() {
+    here::compare();
 }
 
 #[test]

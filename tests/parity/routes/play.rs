@@ -272,7 +272,7 @@ impl Stage {
 }
 
 /// Takes the titles of errors and warnings out of what the program said.
-fn titles(said: &str) -> Vec<String> {
+pub(super) fn titles(said: &str) -> Vec<String> {
     let lines = said.lines().map(|line| line.trim_start_matches(['│', ' ']));
     let titles = lines.filter_map(|line| {
         let title = line.strip_prefix("Error: ");
