@@ -19,6 +19,7 @@ mod json;
 mod lock;
 mod log;
 mod matrix;
+mod matrix_here;
 mod merge;
 mod neighbours;
 mod packages;
