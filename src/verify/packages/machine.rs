@@ -260,7 +260,7 @@ fn elsewhere(
     }
 }
 
-/// Tells whether a directory is missing without which `init` fails, whatever other sources have.
+/// Returns whether a directory is missing without which `init` fails, whatever other sources have.
 fn is_missing(sources: &[InstallSource], gathered: &PackagesAtHand) -> bool {
     sources.iter().any(|source| match source {
         InstallSource::Directory { dir, must_exist } => {
@@ -270,7 +270,7 @@ fn is_missing(sources: &[InstallSource], gathered: &PackagesAtHand) -> bool {
     })
 }
 
-/// Tells whether all sources of a locked version are directories that lack it; returns them then.
+/// Returns whether all sources of a locked version are directories that lack it; returns them then.
 pub(super) fn lacking_sources(
     search: Search<'_>,
     gathered: &PackagesAtHand,
