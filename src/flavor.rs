@@ -273,8 +273,15 @@ impl Flavor {
         self.program() == Program::OpenTofu
     }
 
+    /// Returns whether providers of `dev_overrides` are installed and locked all the same (`cliconfig`
+    /// rules 5.5).
+    #[must_use]
+    pub fn locks_overridden(self) -> bool {
+        matches!(self, Self::Terraform1_11 | Self::OpenTofu1_12)
+    }
+
     /// Returns whether single `zh:` of mirrors are recorded, so that those of a lock file need not be the
-    /// whole list of a release (`sources` rules 8.3, 8.4).
+    /// whole list of a release (`sources` rules 8.5, 8.8).
     #[must_use]
     pub fn records_hashes_of_mirrors(self) -> bool {
         self.program() == Program::OpenTofu

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::addr::{ProviderAddr, Url};
-use crate::hash::Digest;
+use crate::hash::{Digest, Hashes};
 use crate::platform::Platform;
 use crate::version::Version;
 
@@ -58,6 +58,10 @@ pub struct PackageMeta {
     pub location: Location,
     /// What the source says to prove that it is genuine; mirrors say nothing.
     pub evidence: Option<Evidence>,
+    /// Hashes of the package that a network mirror states; nothing signs them (`sources` rules 8.4).
+    pub stated: Hashes,
+    /// How often it is asked for again, if that is stated for its source; else as often as any.
+    pub download_retries: Option<usize>,
 }
 
 /// What a registry hands over to prove that a package is genuine (`sources` rules 3). Nothing of it

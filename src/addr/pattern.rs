@@ -73,6 +73,13 @@ pub enum PatternError {
     Address(#[from] AddrError),
 }
 
+impl From<ProviderAddr> for ProviderPattern {
+    /// Makes the pattern of one provider.
+    fn from(model: ProviderAddr) -> Self {
+        Self { model, free: 0 }
+    }
+}
+
 impl ProviderPattern {
     /// Reads a pattern; one of two parts means the default host of the flavor.
     ///

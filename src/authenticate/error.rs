@@ -1,6 +1,6 @@
 //! Why evidence is refused.
 
-use crate::hash::Hash;
+use crate::hash::{Hash, Hashes};
 
 use super::KeyRemark;
 
@@ -37,6 +37,21 @@ pub enum AuthError {
         listed: Hash,
         /// The hash beside the download address.
         stated: Hash,
+    },
+    /// A mirror states hashes of which none can be checked.
+    #[error("the mirror states only hashes of unknown schemes: {}", listed(stated))]
+    UnknownSchemes {
+        /// The hashes.
+        stated: Hashes,
+    },
+    /// A mirror states hashes of which the package has none.
+    #[error(
+        "the package has none of the hashes that the mirror states: {}",
+        listed(stated)
+    )]
+    StatedHashesDiffer {
+        /// The hashes.
+        stated: Hashes,
     },
     /// The registry names no key at all.
     #[error("the registry names no signing key")]
@@ -186,6 +201,23 @@ pub enum SignatureFault {
     /// The signature does not say which key made it.
     #[error("it does not say which key made it")]
     NoIssuer,
+}
+
+/// How many hashes a message repeats.
+const MAX_SHOWN_HASHES: usize = 3;
+
+/// How long a stated hash may be to be repeated in a message, in bytes: any of a known scheme is shorter.
+const MAX_SHOWN_HASH_BYTES: usize = 100;
+
+fn listed(stated: &Hashes) -> String {
+    let texts = stated.iter().map(Hash::as_str);
+    let short = texts.filter(|text| text.len() <= MAX_SHOWN_HASH_BYTES);
+    let shown: Vec<&str> = short.take(MAX_SHOWN_HASHES).collect();
+    match stated.len() - shown.len() {
+        0 => shown.join(", "),
+        more if shown.is_empty() => format!("{more} long texts"),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
 }
 
 fn unknown_issuer(tried: &[String], issuer: Option<&str>) -> String {

@@ -19,7 +19,7 @@ use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::flavor::{Flavor, Program};
-use crate::hash::{Hashes, zh_of_digest};
+use crate::hash::{Hash, Hashes, Package, zh_of_digest};
 use crate::package::{Evidence, SigningKey};
 
 mod armor;
@@ -154,6 +154,40 @@ pub fn listed(evidence: &Evidence) -> Result<Listed, AuthError> {
         hashes: sums.hashes,
         zips: sums.zips,
     })
+}
+
+/// Makes sure that some hash that a mirror states of a package can be checked at all; a mirror that
+/// states none is believed (`sources` rules 8.4).
+///
+/// # Errors
+/// If there are hashes, and all of them are of unknown schemes.
+pub fn checkable(stated: &Hashes) -> Result<(), AuthError> {
+    if stated.is_empty() || stated.known().next().is_some() {
+        return Ok(());
+    }
+    Err(AuthError::UnknownSchemes {
+        stated: stated.clone(),
+    })
+}
+
+/// Compares a package with the hashes that a mirror states of it, and returns those that it has; one is
+/// enough (`sources` rules 8.4).
+///
+/// # Errors
+/// If there are hashes, and none of them is one of the package.
+pub fn confirmed(stated: &Hashes, package: &Package<'_>) -> Result<Hashes, AuthError> {
+    checkable(stated)?;
+    let is_own = |hash: &&Hash| match package {
+        Package::Zip { zh, member_h1 } => zh == hash || member_h1 == hash,
+        Package::Unpacked { h1 } | Package::Installed { h1 } => h1 == hash,
+    };
+    let own: Hashes = stated.iter().filter(is_own).cloned().collect();
+    if own.is_empty() && !stated.is_empty() {
+        return Err(AuthError::StatedHashesDiffer {
+            stated: stated.clone(),
+        });
+    }
+    Ok(own)
 }
 
 /// Returns a file for which two checksum documents state different hashes, if there is one.

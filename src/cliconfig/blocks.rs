@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use super::RegistryProtocols;
 use super::installation::{self, Installation};
-use super::language::{MAX_NAMED, TOPS, Top, unknown_argument};
+use super::language::{MAX_NAMED, TOPS, Top, opentofu_only, unknown_argument};
 use super::node::{Entry, Node};
 use crate::addr::{Hostname, Url, UrlError};
 use crate::diag::{Diagnostic, FileId, Span, did_you_mean};
@@ -18,13 +19,21 @@ const VERSIONED: [&str; 2] = ["providers.v1", "modules.v1"];
 pub(super) struct Contents {
     pub(super) hosts: BTreeMap<Hostname, BTreeMap<String, String>>,
     pub(super) tokens: BTreeMap<Hostname, Option<Secret>>,
-    pub(super) helpers: Vec<(String, Span)>,
+    pub(super) helpers: Vec<NamedHelper>,
     pub(super) installations: Vec<Installation>,
     /// As written; an empty text counts as none.
     pub(super) cache_dir: Option<String>,
     pub(super) cache_may_break: bool,
+    pub(super) protocols: RegistryProtocols,
     pub(super) found: Vec<Diagnostic>,
     file: FileId,
+}
+
+/// A credentials helper.
+pub(super) struct NamedHelper {
+    pub(super) name: String,
+    pub(super) args: Vec<String>,
+    pub(super) span: Span,
 }
 
 /// Reads the tree of one file.
@@ -36,6 +45,7 @@ pub(super) fn read(file: FileId, flavor: Flavor, entries: &[Entry]) -> Contents 
         installations: Vec::new(),
         cache_dir: None,
         cache_may_break: false,
+        protocols: RegistryProtocols::default(),
         found: Vec::new(),
         file,
     };
@@ -48,7 +58,11 @@ pub(super) fn read(file: FileId, flavor: Flavor, entries: &[Entry]) -> Contents 
             Some(Top::Credentials) => contents.each_host(entry, Contents::credentials),
             Some(Top::Helper) => {
                 let named = entry.value.entries().into_iter();
-                let helpers = named.map(|entry| (entry.key.text.clone(), entry.key.span));
+                let helpers = named.map(|entry| NamedHelper {
+                    name: entry.key.text.clone(),
+                    args: helper_args(&entry.value),
+                    span: entry.key.span,
+                });
                 contents.helpers.extend(helpers);
             }
             Some(Top::Installation) if entry.value.is_block() => {
@@ -58,7 +72,12 @@ pub(super) fn read(file: FileId, flavor: Flavor, entries: &[Entry]) -> Contents 
             }
             Some(Top::CacheDir) => contents.cache_dir(entry),
             Some(Top::CacheMayBreak) => contents.cache_may_break(entry),
-            Some(Top::OpenTofu) if !flavor.is_opentofu() => contents.opentofu_only(&entry.key),
+            Some(Top::OpenTofu | Top::Protocols) if !flavor.is_opentofu() => {
+                contents
+                    .found
+                    .push(opentofu_only(file, &entry.key, "block"));
+            }
+            Some(Top::Protocols) => contents.protocols(entry),
             Some(Top::OpenTofu | Top::Unread | Top::Installation) => {}
             None => contents.unknown_top(entry),
         }
@@ -187,8 +206,13 @@ impl Contents {
     }
 
     fn cache_may_break(&mut self, entry: &Entry) {
-        match entry.value {
-            Node::Flag(flag) => self.cache_may_break |= flag,
+        let written = match &entry.value {
+            Node::Scalar(text) => text.reveal(),
+            _ => "",
+        };
+        match written {
+            "true" => self.cache_may_break = true,
+            "false" => {}
             _ => {
                 let title = format!("Invalid {}", entry.key.text);
                 let note = "`true` or `false` must follow, without quotes";
@@ -217,12 +241,36 @@ impl Contents {
         self.found.push(unknown_argument(self.file, name, known));
     }
 
-    fn opentofu_only(&mut self, name: &Word) {
-        let title = format!("{} has no effect in Terraform", name.text);
-        let warning = Diagnostic::warning("cli-configuration-without-effect", title);
-        self.found
-            .push(warning.at(self.file, name.span, "only OpenTofu has this block"));
+    /// Reads how registries are asked (`sources` rules 4.7).
+    fn protocols(&mut self, entry: &Entry) {
+        for argument in entry.value.entries() {
+            let known = ["retry_count", "request_timeout_seconds"];
+            let number = argument.value.scalar().and_then(|text| text.parse().ok());
+            match (&*argument.key.text, number) {
+                (name, None) if known.contains(&name) => {
+                    let error = Diagnostic::error("wrong-type", format!("Invalid {name}"));
+                    let note = "a whole number must follow";
+                    self.found
+                        .push(error.at(self.file, argument.key.span, note));
+                }
+                ("retry_count", retries) => self.protocols.retries = retries,
+                ("request_timeout_seconds", seconds) => self.protocols.timeout_seconds = seconds,
+                _ => self.unknown_argument(&argument.key, &known),
+            }
+        }
     }
+}
+
+/// Returns what a credentials helper is given before the verb; what is no text is left out.
+fn helper_args(block: &Node) -> Vec<String> {
+    let mut args = Vec::new();
+    for argument in block.entries() {
+        if let ("args", Node::List(nodes)) = (&*argument.key.text, &argument.value) {
+            let texts = nodes.iter().filter_map(Node::scalar);
+            args.extend(texts.map(str::to_owned));
+        }
+    }
+    args
 }
 
 /// Checks what a service says, which is resolved as a link on the discovery document would be.

@@ -1,10 +1,11 @@
 //! How packages are installed: the `provider_installation` blocks (rules 5).
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use super::language::{MAX_NAMED, unknown_argument};
+use super::language::{MAX_NAMED, opentofu_only, unknown_argument};
 use super::node::{Entry, Node};
-use crate::addr::{ProviderFilter, ProviderPattern};
+use crate::addr::{ProviderAddr, ProviderFilter, ProviderPattern, Url};
 use crate::diag::{Diagnostic, FileId, Span, did_you_mean};
 use crate::flavor::Flavor;
 
@@ -26,6 +27,8 @@ pub struct Method {
     pub kind: MethodKind,
     /// For which providers.
     pub providers: ProviderFilter,
+    /// How often a package is asked for again, where that is stated; OpenTofu only.
+    pub download_retries: Option<usize>,
     /// The word that begins it.
     pub span: Span,
 }
@@ -33,14 +36,19 @@ pub struct Method {
 /// The ways to install packages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MethodKind {
-    /// Directories with a provider in each, whose packages count for nothing else.
-    DevOverrides,
+    /// Providers that are run from directories, as written.
+    DevOverrides(BTreeMap<ProviderAddr, PathBuf>),
     /// From the registry of each provider.
     Direct,
     /// From a directory: as written, seen from the directory in which the program runs.
     FilesystemMirror(PathBuf),
     /// From a host that speaks the protocol of mirrors.
-    NetworkMirror,
+    NetworkMirror {
+        /// Below which URL; https.
+        url: Url,
+        /// Whether OpenTofu records what it states of all platforms.
+        trusts_all_hashes: bool,
+    },
     /// From a registry of OCI artifacts; OpenTofu only.
     OciMirror,
 }
@@ -54,12 +62,24 @@ const KINDS: [(&str, Option<&str>); 5] = [
     ("oci_mirror", Some("repository_template")),
 ];
 
+/// The arguments of every method that takes packages from somewhere.
+const EVERYWHERE: [&str; 2] = ["include", "exclude"];
+
 impl Installation {
     /// Returns whether it has a `direct` method, whatever that includes.
     #[must_use]
     pub fn is_direct(&self) -> bool {
         let mut kinds = self.methods.iter().map(|method| &method.kind);
         kinds.any(|kind| *kind == MethodKind::Direct)
+    }
+
+    /// Returns whether it changes nothing: packages come from registries without it, too.
+    #[must_use]
+    pub fn is_usual(&self) -> bool {
+        let mut methods = self.methods.iter();
+        let any = ProviderFilter::default();
+        !self.methods.is_empty()
+            && methods.all(|one| one.kind == MethodKind::Direct && one.providers == any)
     }
 }
 
@@ -77,8 +97,17 @@ pub(super) fn read(file: FileId, flavor: Flavor, entry: &Entry) -> (Installation
             Node::List(nodes) => nodes.iter().collect(),
             node => vec![node],
         };
-        let read = nodes.iter().filter_map(|node| reader.method(method, node));
-        methods.extend(read);
+        for node in nodes {
+            let Some(read) = reader.method(method, node) else {
+                continue;
+            };
+            if matches!(read.kind, MethodKind::DevOverrides(_)) && !methods.is_empty() {
+                let title = "dev_overrides must come before all other installation methods";
+                reader.wrong(method.key.span, title);
+                continue;
+            }
+            methods.push(read);
+        }
     }
     let block = Installation {
         file,
@@ -106,29 +135,44 @@ impl Reader {
             self.wrong(entry.key.span, "Invalid provider_installation method block");
             return None;
         };
+        if name == "dev_overrides" {
+            return Some(Method {
+                kind: MethodKind::DevOverrides(self.overrides(arguments)?),
+                providers: ProviderFilter::default(),
+                download_retries: None,
+                span: entry.key.span,
+            });
+        }
         let mut providers = ProviderFilter::default();
         let mut place = None;
+        let mut download_retries = None;
+        let mut trusts_all_hashes = false;
         let mut is_sound = true;
         for argument in arguments {
-            match &*argument.key.text {
-                // Its arguments are the addresses of providers.
-                _ if name == "dev_overrides" => {}
-                "include" => match self.patterns(argument) {
+            match (&*argument.key.text, &**name) {
+                ("include", _) => match self.patterns(argument) {
                     Some(patterns) => providers.include = patterns,
                     None => is_sound = false,
                 },
-                "exclude" => match self.patterns(argument) {
+                ("exclude", _) => match self.patterns(argument) {
                     Some(patterns) => providers.exclude = patterns,
                     None => is_sound = false,
                 },
-                other if Some(other) == *needed => place = text(&argument.value),
-                _ if name == "filesystem_mirror" => {
-                    let known = ["path", "include", "exclude"];
+                (other, _) if Some(other) == *needed => place = text(&argument.value),
+                ("download_retry_count", "direct" | "network_mirror") => {
+                    if self.is_read(argument) {
+                        download_retries = self.number(argument);
+                    }
+                }
+                ("trust_all_hashes", "network_mirror") => {
+                    trusts_all_hashes =
+                        self.is_read(argument) && argument.value.scalar() == Some("true");
+                }
+                _ => {
+                    let known: Vec<&str> = needed.iter().copied().chain(EVERYWHERE).collect();
                     let finding = unknown_argument(self.file, &argument.key, &known);
                     self.found.push(finding);
                 }
-                // What else the other methods have matters only where they are followed.
-                _ => {}
             }
         }
         let place = place.filter(|place| !place.is_empty());
@@ -137,12 +181,69 @@ impl Reader {
             self.wrong(entry.key.span, title);
             return None;
         }
-        let kind = kind(name, place);
+        let place = place.unwrap_or_default();
+        let kind = match &**name {
+            "filesystem_mirror" => MethodKind::FilesystemMirror(place.into()),
+            "network_mirror" => MethodKind::NetworkMirror {
+                url: self.url(entry, &place)?,
+                trusts_all_hashes,
+            },
+            "oci_mirror" => MethodKind::OciMirror,
+            _ => MethodKind::Direct,
+        };
         is_sound.then_some(Method {
             kind,
             providers,
+            download_retries,
             span: entry.key.span,
         })
+    }
+
+    /// Reads the directories of providers; `None` if a name is no address, since then the programs drop
+    /// them all.
+    fn overrides(&mut self, entries: &[Entry]) -> Option<BTreeMap<ProviderAddr, PathBuf>> {
+        let mut overrides = BTreeMap::new();
+        for entry in entries {
+            let addr = ProviderAddr::parse(&entry.key.text, self.flavor);
+            let (Ok(addr), Some(dir)) = (addr, text(&entry.value)) else {
+                let title = "dev_overrides holds the addresses of providers, each with a directory";
+                self.wrong(entry.key.span, title);
+                return None;
+            };
+            overrides.insert(addr, dir.into());
+        }
+        Some(overrides)
+    }
+
+    /// Reads the URL of a network mirror, which must be https. What is shown of it holds no secret.
+    fn url(&mut self, entry: &Entry, text: &str) -> Option<Url> {
+        let title = "Invalid URL for provider installation source";
+        match text.parse::<Url>() {
+            Ok(url) if url.origin().encrypted => Some(url),
+            _ => {
+                let note = "the program drops this method, since its URL is no https URL";
+                let error = Diagnostic::error("cli-configuration-invalid", title);
+                self.found.push(error.at(self.file, entry.key.span, note));
+                None
+            }
+        }
+    }
+
+    /// Returns whether the program reads an argument that only OpenTofu has.
+    fn is_read(&mut self, argument: &Entry) -> bool {
+        if !self.flavor.is_opentofu() {
+            let finding = opentofu_only(self.file, &argument.key, "argument");
+            self.found.push(finding);
+        }
+        self.flavor.is_opentofu()
+    }
+
+    fn number(&mut self, argument: &Entry) -> Option<usize> {
+        let number = argument.value.scalar().and_then(|text| text.parse().ok());
+        if number.is_none() {
+            self.wrong(argument.key.span, "A whole number is required");
+        }
+        number
     }
 
     fn is_known(&self, name: &str) -> bool {
@@ -207,15 +308,5 @@ fn text(node: &Node) -> Option<String> {
     match node {
         Node::Text(text) => Some(text.reveal().to_owned()),
         _ => None,
-    }
-}
-
-fn kind(name: &str, place: Option<String>) -> MethodKind {
-    match name {
-        "dev_overrides" => MethodKind::DevOverrides,
-        "filesystem_mirror" => MethodKind::FilesystemMirror(place.unwrap_or_default().into()),
-        "network_mirror" => MethodKind::NetworkMirror,
-        "oci_mirror" => MethodKind::OciMirror,
-        _ => MethodKind::Direct,
     }
 }

@@ -16,6 +16,8 @@ pub(super) enum Top {
     Unread,
     /// The same, and Terraform has no such block.
     OpenTofu,
+    /// How registries are asked; OpenTofu only.
+    Protocols,
 }
 
 /// Every name that one of the programs has (rules 2 to 5).
@@ -35,7 +37,7 @@ pub(super) const TOPS: [(&str, Top); 13] = [
     ("provider_installation", Top::Installation),
     ("providers", Top::Unread),
     ("provisioners", Top::Unread),
-    ("registry_protocols", Top::OpenTofu),
+    ("registry_protocols", Top::Protocols),
 ];
 
 /// How long a wrong name may be to be repeated in a message, in bytes.
@@ -48,4 +50,11 @@ pub(super) fn unknown_argument(file: FileId, name: &Word, known: &[&str]) -> Dia
     let help = did_you_mean(&name.text, known);
     let help = help.unwrap_or_else(|| "delete the argument".to_owned());
     warning.at(file, name.span, note).help(help)
+}
+
+/// Reports a name that Terraform ignores.
+pub(super) fn opentofu_only(file: FileId, name: &Word, what: &str) -> Diagnostic {
+    let title = format!("{} has no effect in Terraform", name.text);
+    let warning = Diagnostic::warning("cli-configuration-without-effect", title);
+    warning.at(file, name.span, format!("only OpenTofu has this {what}"))
 }

@@ -79,6 +79,12 @@ impl Place<'_> {
         dirs
     }
 
+    /// Lists the directories in which a credentials helper may lie (rules 4.3).
+    pub(super) fn helper_directories(self, flavor: Flavor) -> Vec<PathBuf> {
+        let dir = self.default_directory(flavor);
+        dir.into_iter().map(|dir| dir.join("plugins")).collect()
+    }
+
     /// Puts the values of variables in the place of `$NAME` and `${NAME}`, nothing for those that
     /// are not set (rules 2.1); `None` if nothing is left.
     pub(super) fn expanded(self, text: &str) -> Option<PathBuf> {

@@ -3,8 +3,8 @@
 //!
 //! Its language is HCL 1 or JSON. `locate` finds the files, `tokens` and `native` bring HCL 1 to a
 //! text that `hcl` reads, `tree` makes one tree of either form, `blocks` reads that, and
-//! `credentials` and `netrc` say which credentials go to which host; `installation` and `local` say which
-//! directories hold packages. What else `provider_installation` says is not followed.
+//! `credentials` and `netrc` say which credentials go to which host; `installation`, `following`
+//! and `local` say where packages come from.
 //!
 //! Invariant: no token leaves this room but as a [`crate::world::Secret`]. The texts that
 //! diagnostics point into hold `*` in place of whatever could be one, at unchanged offsets; `veil`
@@ -12,6 +12,7 @@
 
 mod blocks;
 mod credentials;
+mod following;
 mod installation;
 mod language;
 mod local;
@@ -42,6 +43,7 @@ use crate::addr::Hostname;
 use crate::diag::{Diagnostic, FileId, Span, Texts};
 use crate::flavor::Flavor;
 use crate::world::{Env, Files, Secret, is_outside};
+use blocks::NamedHelper;
 pub use installation::{Installation, Method, MethodKind};
 pub use local::LocalMirror;
 use locate::{Habits, Missing, Place};
@@ -53,9 +55,6 @@ pub const MAX_FILE_BYTES: u64 = 1024 * 1024;
 
 /// How many files of the configuration directory are read.
 pub const MAX_DIRECTORY_FILES: usize = 100;
-
-/// The rule under which it is reported that `provider_installation` is not followed.
-const NOT_FOLLOWED: &str = "cli-configuration-not-followed";
 
 /// What the system says about a path at which nothing is.
 const ABSENT: [ErrorKind; 2] = [ErrorKind::NotFound, ErrorKind::NotADirectory];
@@ -78,12 +77,13 @@ pub struct CliConfig {
     /// The services of each host that has a `host` block: they replace its discovery document as
     /// a whole. Values are as written; a relative URL is one on that document (`sources` rules 1.9).
     pub hosts: BTreeMap<Hostname, BTreeMap<String, String>>,
-    /// The name of the configured credentials helper, which is not run yet.
-    pub helper: Option<String>,
+    /// The configured credentials helper.
+    pub helper: Option<HelperProgram>,
+    /// How registries are asked.
+    pub protocols: RegistryProtocols,
     /// The files that were read, in the order in which later ones win.
     pub files: Vec<PathBuf>,
-    /// The `provider_installation` blocks, in the order of the files. `lock` does not follow them: it
-    /// asks registries, as Terraform and OpenTofu do.
+    /// The `provider_installation` blocks, in the order of the files.
     pub installations: Vec<Installation>,
     /// Where unpacked packages are shared, as seen from the directory in which the program runs
     /// (rules 6).
@@ -96,6 +96,26 @@ pub struct CliConfig {
     implied: Vec<PathBuf>,
     /// What is sent to each host; nothing where a block without a token hides other sources.
     tokens: BTreeMap<Hostname, Option<Secret>>,
+}
+
+/// A credentials helper (rules 4.3).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HelperProgram {
+    /// Its name in the CLI configuration.
+    pub name: String,
+    /// What it is given before the verb.
+    pub args: Vec<String>,
+    /// The directories in which the program may lie, in the order in which they are searched.
+    pub dirs: Vec<PathBuf>,
+}
+
+/// What the block `registry_protocols` states (`sources` rules 4.7).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RegistryProtocols {
+    /// How often a document is asked for again.
+    pub retries: Option<u64>,
+    /// How long a document may take, in seconds.
+    pub timeout_seconds: Option<u64>,
 }
 
 /// Reads the CLI configuration that the program would read (rules 1 to 4).
@@ -257,15 +277,20 @@ impl Reader<'_> {
             self.config.cache_dir = self.place.expanded(&dir);
         }
         self.config.cache_may_break |= contents.cache_may_break;
-        for (name, span) in contents.helpers {
-            self.helper(name, (file, span));
+        let protocols = &mut self.config.protocols;
+        protocols.retries = contents.protocols.retries.or(protocols.retries);
+        let seconds = contents.protocols.timeout_seconds;
+        protocols.timeout_seconds = seconds.or(protocols.timeout_seconds);
+        for helper in contents.helpers {
+            self.helper(helper, file);
         }
     }
 
     /// Keeps the first helper; another one is an error (rules 1.5).
-    fn helper(&mut self, name: String, at: (FileId, Span)) {
+    fn helper(&mut self, named: NamedHelper, file: FileId) {
+        let at = (file, named.span);
         match (&self.config.helper, self.helper_at) {
-            (Some(first), Some(place)) if *first != name => {
+            (Some(first), Some(place)) if first.name != named.name => {
                 let title = "No more than one credentials_helper block may be specified";
                 let error = Diagnostic::error("cli-configuration-invalid", title)
                     .at(at.0, at.1, "this is another one")
@@ -274,7 +299,11 @@ impl Reader<'_> {
                 self.found.push(error);
             }
             _ => {
-                self.config.helper = Some(name);
+                self.config.helper = Some(HelperProgram {
+                    name: named.name,
+                    args: named.args,
+                    dirs: self.place.helper_directories(self.flavor),
+                });
                 self.helper_at = Some(at);
             }
         }
@@ -319,35 +348,6 @@ fn remedy(kind: ErrorKind) -> &'static str {
     }
 }
 
-impl CliConfig {
-    /// Reports that `provider_installation` is not followed, where there is one: worse if registries
-    /// may be out of reach, because nothing there is `direct`.
-    #[must_use]
-    pub fn not_followed(&self, flavor: Flavor) -> Option<Diagnostic> {
-        let [first, others @ ..] = self.installations.as_slice() else {
-            return None;
-        };
-        let program = flavor.command();
-        let note =
-            format!("packages come from registries here, as with `{program} providers lock`");
-        let title = "provider_installation is not followed";
-        let direct = self.installations.iter().any(Installation::is_direct);
-        let mut diagnostic = if direct {
-            Diagnostic::note(NOT_FOLLOWED, title).at(first.file, first.span, note)
-        } else {
-            Diagnostic::warning(NOT_FOLLOWED, title).at(
-                first.file,
-                first.span,
-                format!("{note}, though it has no `direct` method"),
-            )
-        };
-        for other in others {
-            diagnostic = diagnostic.see(other.file, other.span, "neither is this");
-        }
-        Some(diagnostic.help("name a mirror with --fs-mirror DIR"))
-    }
-}
-
 impl fmt::Debug for CliConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names = |(host, services): (_, &BTreeMap<String, String>)| {
@@ -359,6 +359,7 @@ impl fmt::Debug for CliConfig {
             .field("helper", &self.helper)
             .field("files", &self.files)
             .field("installations", &self.installations)
+            .field("protocols", &self.protocols)
             .field("cache_dir", &self.cache_dir)
             .field("cache_may_break", &self.cache_may_break)
             .field("implied", &self.implied)

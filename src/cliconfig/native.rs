@@ -53,8 +53,10 @@ impl Fault {
 pub(super) struct Origin {
     /// Its place in the file.
     pub(super) span: Span,
-    /// What it says; `None` for numbers and truth values.
+    /// What it says; `None` for lists and objects.
     pub(super) text: Option<Secret>,
+    /// Whether it is a number or a truth value.
+    pub(super) is_scalar: bool,
 }
 
 /// What surrounds a place.
@@ -216,12 +218,10 @@ impl Walk<'_> {
                 self.origin(token, Some(Secret::new(token.text(self.text))));
                 self.out.structure.push_str("\"\"");
             }
-            Kind::Number => self.scalar(token, "0"),
-            Kind::Word if &self.text[token.start..token.end] == "true" => {
-                self.scalar(token, "true")
-            }
+            Kind::Number => self.scalar(token),
+            Kind::Word if &self.text[token.start..token.end] == "true" => self.scalar(token),
             Kind::Word if &self.text[token.start..token.end] == "false" => {
-                self.scalar(token, "false");
+                self.scalar(token);
             }
             _ => return Err("a value is expected here: text in quotes, a number, true or false"),
         }
@@ -229,9 +229,9 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn scalar(&mut self, token: &Token, written: &str) {
-        self.origin(token, None);
-        self.out.structure.push_str(written);
+    fn scalar(&mut self, token: &Token) {
+        self.origin(token, Some(Secret::new(token.text(self.text))));
+        self.out.structure.push('0');
     }
 
     /// Reads what stands before, between or behind items.
@@ -319,7 +319,17 @@ impl Walk<'_> {
         }
         let span = token.span();
         let at = self.out.structure.len();
-        self.out.origins.insert(at, Origin { span, text });
+        let is_scalar = match token.kind {
+            Kind::Number => true,
+            Kind::Word => self.top().state == State::Value || self.top().frame == Frame::List,
+            _ => false,
+        };
+        let origin = Origin {
+            span,
+            text,
+            is_scalar,
+        };
+        self.out.origins.insert(at, origin);
     }
 
     fn write(&mut self, token: &Token, text: &str) {

@@ -12,10 +12,8 @@ pub(super) struct Entry {
 /// A value.
 pub(super) enum Node {
     Text(Secret),
-    /// A truth value.
-    Flag(bool),
-    /// A number, `null`, or an unquoted word.
-    Scalar,
+    /// A number, a truth value or `null`, as it is written.
+    Scalar(Secret),
     List(Vec<Self>),
     Object(Vec<Entry>),
 }
@@ -29,10 +27,18 @@ impl Node {
             match node {
                 Self::Object(entries) => found.extend(entries),
                 Self::List(nodes) => open.extend(nodes.iter().rev()),
-                Self::Text(_) | Self::Flag(_) | Self::Scalar => {}
+                Self::Text(_) | Self::Scalar(_) => {}
             }
         }
         found
+    }
+
+    /// Returns a number or a truth value as it is written, also in quotes: HCL 1 takes either for it.
+    pub(super) fn scalar(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) | Self::Scalar(text) => Some(text.reveal()),
+            Self::List(_) | Self::Object(_) => None,
+        }
     }
 
     /// Returns whether a block could be written in its place.
@@ -40,7 +46,7 @@ impl Node {
         match self {
             Self::Object(_) => true,
             Self::List(nodes) => nodes.iter().any(|node| matches!(node, Self::Object(_))),
-            Self::Text(_) | Self::Flag(_) | Self::Scalar => false,
+            Self::Text(_) | Self::Scalar(_) => false,
         }
     }
 }

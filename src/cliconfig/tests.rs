@@ -210,13 +210,19 @@ fn it_is_reported_that_provider_installation_is_not_followed() {
     let rule = "cli-configuration-not-followed";
     let note = Some(format!("note {rule} @provider_installation"));
     let warning = Some(format!("warning {rule} @provider_installation"));
-    let json = "{\"provider_installation\": [{\"direct\": [{}]}]}";
+    let json = "{\"provider_installation\": [{\"direct\": [{\"exclude\": [\"a/b\"]}]}]}";
     assert_eq!(not_followed(TERRAFORM, &direct), note);
     assert_eq!(not_followed(TERRAFORM, &only), warning);
     assert_eq!(not_followed(TERRAFORM, "provider_installation {}"), warning);
     let of_json = Some(format!("note {rule} @\"provider_installation\""));
     assert_eq!(not_followed(TERRAFORM, json), of_json);
-    assert_eq!(not_followed(TERRAFORM, ""), None);
+    for usual in [
+        "",
+        "provider_installation {\n  direct {}\n}",
+        "{\"provider_installation\": [{\"direct\": [{}]}]}",
+    ] {
+        assert_eq!(not_followed(TERRAFORM, usual), None, "{usual}");
+    }
 
     let both = one(TOFU, &format!("{only}{direct}"));
     let problem = both.config.not_followed(TOFU).expect("two blocks");
@@ -229,7 +235,7 @@ fn it_is_reported_that_provider_installation_is_not_followed() {
     assert_eq!(problem.related.len(), 1);
     assert_eq!(
         problem.help.as_deref(),
-        Some("name a mirror with --fs-mirror DIR")
+        Some("follow it with --installation cli, or name a mirror with --fs-mirror DIR")
     );
 }
 
@@ -369,7 +375,11 @@ fn the_helper_is_remembered() {
         TOFU,
         "credentials_helper \"vault\" {\n  args = [\"-x\"]\n}\ncredentials \"a\" {}",
     );
-    assert_eq!(run.config.helper.as_deref(), Some("vault"));
+    let helper = run.config.helper.as_ref().expect("a helper");
+    assert_eq!(
+        (&*helper.name, &*helper.args),
+        ("vault", &["-x".to_owned()][..])
+    );
     let asks = |host: &str| run.config.needs_helper(&host.parse().expect("a host"));
     assert!(asks("b") && !asks("a"));
     assert!(run.found.is_empty());

@@ -90,11 +90,78 @@ fn what_cannot_be_meant_is_dropped_and_reported() {
     );
     let tofu = one(
         TOFU,
-        "provider_installation {\n  oci_mirror { repository_template = \"x\" }\n  \
-                    network_mirror { url = \"u\" trust_all_hashes = true }\n}",
+        "provider_installation {\n  oci_mirror { repository_template = \"x\" }\n  network_mirror { url \
+         = \"https://m/\" trust_all_hashes = true download_retry_count = 0 }\n}",
     );
     assert!(tofu.found.is_empty(), "{:?}", tofu.found);
-    assert_eq!(tofu.config.installations[0].methods.len(), 2);
+    let [_, mirror] = &*tofu.config.installations[0].methods else {
+        panic!("two methods");
+    };
+    assert_eq!(mirror.download_retries, Some(0));
+    assert_eq!(tofu.config.trusted_without_effect().len(), 1);
+    check("network_mirror { url = \"http://m/\" }", "network_mirror");
+    check("network_mirror { url = \"m\" }", "network_mirror");
+    let without_effect = "warning cli-configuration-without-effect @trust_all_hashes";
+    check_problem(
+        TERRAFORM,
+        "network_mirror { url = \"https://m/\" trust_all_hashes = true }",
+        without_effect,
+        &[],
+    );
+    check_problem(
+        TERRAFORM,
+        "direct { trust_all_hashes = true }",
+        "warning unsupported-item @trust_all_hashes",
+        &[],
+    );
+    let number = "error cli-configuration-invalid @download_retry_count";
+    check_problem(TOFU, "direct { download_retry_count = \"x\" }", number, &[]);
+}
+
+#[test]
+fn overridden_providers_have_a_directory() {
+    let text = "provider_installation {\n  dev_overrides {\n    \"acme/demo\" = \"/dev\"\n    \
+                \"example.com/t/x\" = \"$X\"\n  }\n  direct {}\n}";
+    let run = one(TERRAFORM, text);
+    assert!(run.found.is_empty(), "{:?}", run.found);
+    let overridden = run.config.overridden();
+    let overridden: Vec<String> = overridden.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        overridden,
+        ["example.com/t/x", "registry.terraform.io/acme/demo"]
+    );
+    let invalid = |at: &str| format!("error cli-configuration-invalid @{at}");
+    let bad_name = "dev_overrides { \"a/b/c/d\" = \"/\" }";
+    check_problem(TERRAFORM, bad_name, &invalid("\"a/b/c/d\""), &[]);
+    let late = "direct {}\n  dev_overrides {}";
+    check_problem(TERRAFORM, late, &invalid("dev_overrides"), &[]);
+}
+
+#[test]
+fn numbers_of_registry_protocols_are_read_in_either_syntax() {
+    let stated = |text: &str| {
+        let run = one(TOFU, text);
+        assert!(run.found.is_empty(), "{:?}", run.found);
+        let protocols = run.config.protocols;
+        (protocols.retries, protocols.timeout_seconds)
+    };
+    let native = "registry_protocols {\n  retry_count = 0\n  request_timeout_seconds = \"7\"\n}";
+    assert_eq!(stated(native), (Some(0), Some(7)));
+    let json = "{\"registry_protocols\": [{\"retry_count\": 3}]}";
+    assert_eq!(stated(json), (Some(3), None));
+    let wrong = "registry_protocols { retry_count = true }";
+    let run = one(TOFU, wrong);
+    assert_eq!(run.problems(wrong), ["error wrong-type @retry_count"]);
+    assert_eq!(one(TERRAFORM, native).config.protocols.retries, None);
+}
+
+#[test]
+fn only_one_block_may_be_followed() {
+    let text = "provider_installation {\n  direct {}\n}\n";
+    assert!(one(TERRAFORM, text).config.installed_twice().is_none());
+    let twice = text.repeat(2);
+    let problem = one(TERRAFORM, &twice).config.installed_twice();
+    assert_eq!(problem.expect("two blocks").related.len(), 1);
 }
 
 #[test]

@@ -89,8 +89,9 @@ fn entries(members: Vec<Member>) -> Vec<Entry> {
 fn node(value: Value) -> Node {
     match value.kind {
         ValueKind::String(text) => Node::Text(Secret::new(text)),
-        ValueKind::Bool(flag) => Node::Flag(flag),
-        ValueKind::Null | ValueKind::Number(_) => Node::Scalar,
+        ValueKind::Null => Node::Scalar(Secret::new("null")),
+        ValueKind::Bool(value) => Node::Scalar(Secret::new(value.to_string())),
+        ValueKind::Number(text) => Node::Scalar(Secret::new(text)),
         ValueKind::Array(elements) => Node::List(elements.into_iter().map(node).collect()),
         ValueKind::Object(members) => Node::Object(entries(members)),
     }
@@ -179,11 +180,14 @@ impl Convert {
             ExprKind::Object(items) => {
                 Node::Object(items.iter().filter_map(|item| self.item(item)).collect())
             }
-            ExprKind::Bool(flag) => Node::Flag(*flag),
             _ => {
                 let origin = self.origins.get(&expr.span.start);
                 let text = origin.and_then(|origin| origin.text.clone());
-                text.map_or(Node::Scalar, Node::Text)
+                let text = text.unwrap_or_else(|| Secret::new(""));
+                match origin {
+                    Some(origin) if !origin.is_scalar => Node::Text(text),
+                    _ => Node::Scalar(text),
+                }
             }
         }
     }

@@ -180,6 +180,7 @@ impl<'a> Repository<'a> {
             vars: &VARS,
             stdin,
             limit,
+            timeout: None,
         };
         let ended = self.run.run(&invocation);
         ended.map_err(|error| match error.kind() {

@@ -72,6 +72,11 @@ fn entry(
         .iter()
         .map(|package| package.content.h1.clone());
     let mut found: Hashes = computed.collect();
+    // OpenTofu records what it has checked itself, Terraform nothing of it (`sources` rules 8.5).
+    if request.source.flavor.records_hashes_of_mirrors() {
+        let packages = one.packages.iter();
+        found = packages.fold(found, |found, package| found.union(&package.confirmed));
+    }
     if let Some(proof) = &one.proven.proof {
         found = found.union(&proof.signed);
         errors.extend(unvouched(one, proof, &recorded));
@@ -240,9 +245,27 @@ fn outcome(one: &Hashed, recorded: &Hashes, found: &Hashes) -> ProviderOutcome {
         missing: missing(one),
         misnamed: one.packages.iter().filter_map(misnamed).collect(),
         oddities: oddities(&one.packages),
+        confirmed: one
+            .packages
+            .iter()
+            .flat_map(|package| package.confirmed.iter().cloned())
+            .collect(),
+        unsigned: one
+            .packages
+            .iter()
+            .filter(|package| is_unsigned(one, package))
+            .map(platform)
+            .collect(),
         computed: by_platform,
         matched,
     }
+}
+
+/// Returns whether a package is in no signed list, although its release has one.
+fn is_unsigned(one: &Hashed, package: &HashedPackage) -> bool {
+    let proof = one.proven.proof.as_ref();
+    let zh = package.content.zh();
+    proof.is_some_and(|proof| !zh.is_some_and(|zh| proof.signed.contains(&zh)))
 }
 
 /// Returns the skipped platforms that the source announces, in their order.

@@ -6,9 +6,10 @@ use crate::addr::ProviderAddr;
 use crate::archive::ArchiveError;
 use crate::authenticate::AuthError;
 use crate::hash::Hash;
-use crate::package::PackageId;
+use crate::package::{PackageId, PackageMeta};
 use crate::platform::Platform;
 use crate::resolve::SelectError;
+use crate::sources::network_mirror::MirrorError;
 use crate::sources::registry::RegistryError;
 use crate::sources::{FetchError, SourceError};
 use crate::version::Version;
@@ -54,7 +55,7 @@ pub enum LockError {
     Unproven {
         /// Which package.
         id: Box<PackageId>,
-        /// Where it would be downloaded from.
+        /// Where it comes from.
         place: String,
         /// What is wrong with the evidence.
         #[source]
@@ -192,7 +193,21 @@ impl LockError {
                 | RegistryError::NoVersions { provider } => Some(provider),
                 _ => None,
             },
+            Self::Source(SourceError::Mirror(error)) => match &**error {
+                MirrorError::UnknownProvider { provider, .. } => Some(provider),
+                _ => None,
+            },
+            Self::Source(SourceError::Nowhere { provider, .. }) => Some(provider),
             _ => None,
+        }
+    }
+
+    /// Makes the error of a package whose evidence does not hold.
+    pub(super) fn unproven(meta: &PackageMeta, cause: AuthError) -> Self {
+        Self::Unproven {
+            id: Box::new(meta.id.clone()),
+            place: meta.location.to_string(),
+            cause: Box::new(cause),
         }
     }
 

@@ -11,11 +11,13 @@ use super::{FlavorSource, LockError, Settings};
 use crate::addr::Url;
 use crate::archive::zip::{self, Oddity, ZipHashes};
 use crate::archive::{ArchiveError, Limits, dir, has_executable};
-use crate::hash::{self, Digest, Hash, Package};
+use crate::authenticate;
+use crate::hash::{self, Digest, Hash, Hashes, Package};
 use crate::package::{Local, Location, PackageMeta};
 use crate::parallel::{self, Gate};
 use crate::sources::FetchError;
 use crate::sources::download::download;
+use crate::sources::net::Net;
 use crate::world::Disk;
 
 /// How many packages are downloaded at once, whatever the number of cores: enough to fill a line,
@@ -32,6 +34,8 @@ pub(super) struct Hashed {
 pub(super) struct HashedPackage {
     pub(super) meta: Arc<PackageMeta>,
     pub(super) content: Arc<Content>,
+    /// Those of its hashes that a mirror states as well.
+    pub(super) confirmed: Hashes,
 }
 
 /// What a package holds, whichever root needs it.
@@ -96,6 +100,7 @@ enum Place {
         source: usize,
         url: Url,
         expected: Option<Digest>,
+        retries: Option<usize>,
     },
 }
 
@@ -108,6 +113,7 @@ impl WantedPackage {
                     source,
                     url: url.clone(),
                     expected: meta.evidence.as_ref().map(|evidence| evidence.shasum),
+                    retries: meta.download_retries,
                 },
             },
             type_name: meta.id.provider.type_name().to_owned(),
@@ -193,12 +199,20 @@ pub(super) fn hash<'a>(
         root.advance(|proven, errors| {
             let mut packages = Vec::new();
             for meta in &proven.offered.metas {
-                match &contents[&WantedPackage::new(source, meta)] {
-                    Ok(content) => packages.push(HashedPackage {
+                let content = match &contents[&WantedPackage::new(source, meta)] {
+                    Ok(content) => content,
+                    Err(error) => {
+                        errors.push(error.of(meta));
+                        continue;
+                    }
+                };
+                match authenticate::confirmed(&meta.stated, &content.as_installed_from()) {
+                    Ok(confirmed) => packages.push(HashedPackage {
                         meta: Arc::clone(meta),
                         content: Arc::clone(content),
+                        confirmed,
                     }),
-                    Err(error) => errors.push(error.of(meta)),
+                    Err(cause) => errors.push(LockError::unproven(meta, cause)),
                 }
             }
             Some(Hashed { proven, packages })
@@ -224,8 +238,11 @@ impl Hasher<'_> {
                 source,
                 url,
                 expected,
+                retries,
             } => {
-                let (zh, file) = self.download(*source, url, expected.as_ref())?;
+                let mut net = self.sources[*source].net.clone();
+                net.policy.package_retries = retries.unwrap_or(net.policy.package_retries);
+                let (zh, file) = self.download(&net, url, expected.as_ref())?;
                 let _turn = self.gate.enter();
                 of_zip(wanted, zip::hash_members(zh, file, &Limits::PACKAGE)?)
             }
@@ -250,11 +267,10 @@ impl Hasher<'_> {
     /// Downloads a package and makes sure that it is the one that the registry means.
     fn download(
         &self,
-        source: usize,
+        net: &Net<'_>,
         url: &Url,
         expected: Option<&Digest>,
     ) -> Result<(Hash, impl Read + Seek + use<>), ContentError> {
-        let net = self.sources[source].net;
         let downloaded = download(net, self.disk, url, expected).map_err(ContentError::Download)?;
         let found = hash::zh_of_digest(&downloaded.digest);
         match expected {

@@ -46,8 +46,12 @@ pub struct ProviderOutcome {
     pub signed: Option<Hashes>,
     /// The signers of that list.
     pub signers: Vec<Signer>,
+    /// Platforms whose package is in no signed list, although the release has one: it came from a mirror.
+    pub unsigned: Vec<Platform>,
     /// The hash of each wanted platform's package, as computed in this run.
     pub computed: BTreeMap<Platform, Hash>,
+    /// Hashes that a mirror states and that were checked in this run.
+    pub confirmed: Hashes,
     /// How each package compares with the hashes that were in the lock file.
     pub matched: BTreeMap<Platform, Match>,
     /// Hashes that the lock file lacked.
@@ -74,11 +78,14 @@ impl ProviderOutcome {
     /// is in that list is signed.
     #[must_use]
     pub fn provenance(&self, hash: &Hash) -> Provenance {
-        let computed = self.computed.values().any(|own| own == hash);
+        let mut owners = self.computed.iter().filter(|(_, own)| *own == hash);
+        let is_computed = owners.clone().next().is_some() || self.confirmed.contains(hash);
         match &self.signed {
-            Some(_) if computed => Provenance::Proven,
+            Some(_) if owners.any(|(platform, _)| !self.unsigned.contains(platform)) => {
+                Provenance::Proven
+            }
             Some(signed) if signed.contains(hash) => Provenance::Signed,
-            None if computed => Provenance::Computed,
+            _ if is_computed => Provenance::Computed,
             _ => Provenance::Kept,
         }
     }

@@ -88,10 +88,17 @@ pub(super) fn prove<'a>(
                 &attestations[&release_of(source, &offered)],
                 errors,
             );
+            errors.extend(offered.metas.iter().filter_map(|meta| uncheckable(meta)));
             Some(Proven { offered, proof })
         })
     };
     roots.into_iter().map(prove).collect()
+}
+
+/// Reports a package of which a mirror states hashes that cannot be checked.
+fn uncheckable(meta: &PackageMeta) -> Option<LockError> {
+    let cause = authenticate::checkable(&meta.stated).err()?;
+    Some(LockError::unproven(meta, cause))
 }
 
 /// Checks the evidence for packages of one release; those without any are left out. A
@@ -130,11 +137,7 @@ pub(super) fn unite(
         match attestations.get(&meta.id.platform) {
             None => {}
             Some(Ok(attested)) => proof.get_or_insert_default().add(attested),
-            Some(Err(cause)) => errors.push(LockError::Unproven {
-                id: Box::new(meta.id.clone()),
-                place: meta.location.to_string(),
-                cause: Box::new(cause.clone()),
-            }),
+            Some(Err(cause)) => errors.push(LockError::unproven(meta, cause.clone())),
         }
     }
     let evidence = offered

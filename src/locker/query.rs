@@ -246,8 +246,8 @@ fn plan<'a>(
         let releases = root.providers.iter();
         releases.map(|selected| release_of(root.source, selected))
     });
-    // The source has the list of versions already, so no answer is worth a thread.
-    let platforms = answers(NonZeroUsize::MIN, distinct(questions), |one| {
+    // A registry has answered this with the list of versions, a network mirror is asked once more.
+    let platforms = answers(QUESTIONS, distinct(questions), |one| {
         let Release { provider, version } = &one.about;
         sources[one.source].source.platforms(provider, version)
     });

@@ -100,11 +100,7 @@ fn signed(
             signers: proof.signers,
         }),
         // A source without evidence is as good as one that names no key.
-        (None, Some(meta)) => Err(vec![LockError::Unproven {
-            id: Box::new(meta.id.clone()),
-            place: meta.location.to_string(),
-            cause: Box::new(AuthError::NoKeys),
-        }]),
+        (None, Some(meta)) => Err(vec![LockError::unproven(meta, AuthError::NoKeys)]),
         (None, None) => Err(vec![LockError::NoPlatform {
             provider: Box::new(release.provider.clone()),
             version: release.version.clone(),

@@ -33,6 +33,8 @@ pub struct RootRequest<'a> {
     pub requirements: &'a Requirements,
     /// What is locked so far.
     pub lock: &'a LockFile,
+    /// Required providers that are not to be locked: nothing is asked about them, and their entries stay.
+    pub overridden: &'a [ProviderAddr],
     /// For which platforms.
     pub platforms: &'a WantedPlatforms,
 }

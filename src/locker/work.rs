@@ -56,6 +56,7 @@ pub(super) fn start<'a>(
     let carried_over = before.carry_over(flavor, |addr| request.requires(addr));
     let (mut queries, refused) = resolve::to_query(request.requirements, &before, flavor);
     queries.extend(kept(request, &before, &carried_over));
+    queries.retain(|query| !request.overridden.contains(&query.provider));
     queries.sort_by(|a, b| a.provider.cmp(&b.provider));
     let refused = refused.into_iter().map(|(provider, refusal)| {
         LockError::from(Box::new(SelectError::Refused { provider, refusal }))

@@ -96,16 +96,8 @@ fn services(answer: &Answer) -> Result<BTreeMap<String, Option<String>>, Discove
         url: answer.url.clone(),
         reason,
     };
-    let media_type = answer.content_type.split(';').next().unwrap_or_default();
-    if !media_type.trim().eq_ignore_ascii_case("application/json") {
-        let found = if answer.content_type.is_empty() {
-            "none"
-        } else {
-            &answer.content_type
-        };
-        return Err(no_document(format!(
-            "its content type is {found}, not application/json"
-        )));
+    if let Some(fault) = answer.media_type_fault() {
+        return Err(no_document(fault));
     }
     let values: BTreeMap<String, serde_json::Value> = serde_json::from_slice(&answer.body)
         .map_err(|error| {

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use super::{Offer, Source, SourceError};
 use crate::addr::ProviderAddr;
 use crate::flavor::Flavor;
+use crate::hash::Hashes;
 use crate::package::{Local, LocalPackage, Location, PackageId, PackageMeta};
 use crate::platform::Platform;
 use crate::version::Version;
@@ -107,6 +108,11 @@ impl FilesystemMirror {
             })
     }
 
+    /// Walks over every provider that has some package, sorted.
+    pub fn providers(&self) -> impl Iterator<Item = &ProviderAddr> {
+        self.packages.keys()
+    }
+
     /// Lists what is no directory in the place of an unpacked package, sorted: files, and links that
     /// lead to a file or nowhere. The programs pass them over.
     #[must_use]
@@ -146,6 +152,8 @@ impl Source for FilesystemMirror {
                 id: id.clone(),
                 location: Location::Local(place.clone()),
                 evidence: None,
+                stated: Hashes::default(),
+                download_retries: None,
             }),
             None => Err(SourceError::NoSuchPackage {
                 dir: self.dir.clone(),

@@ -8,7 +8,9 @@ pub mod download;
 mod failure;
 pub mod filesystem_mirror;
 mod memo;
+pub mod multi;
 pub mod net;
+pub mod network_mirror;
 pub mod registry;
 pub mod retry;
 
@@ -24,6 +26,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 pub use self::failure::FetchError;
+use self::network_mirror::{MirrorError, MirrorUrlError};
 use self::registry::RegistryError;
 use crate::addr::ProviderAddr;
 use crate::package::{PackageId, PackageMeta};
@@ -88,6 +91,9 @@ pub enum SourceError {
     /// A registry gave none. Shared, because many packages may fail for one reason.
     #[error(transparent)]
     Registry(#[from] Arc<RegistryError>),
+    /// A network mirror gave none.
+    #[error(transparent)]
+    Mirror(#[from] Arc<MirrorError>),
     /// The mirror has no version of the provider.
     #[error("the mirror in {} has no package of {provider}", dir.display())]
     UnknownProvider {
@@ -106,6 +112,34 @@ pub enum SourceError {
         /// The platforms that the version has.
         offered: Vec<Platform>,
     },
+    /// No source has the provider.
+    #[error("{}", nowhere(provider, answers))]
+    Nowhere {
+        /// Which provider.
+        provider: ProviderAddr,
+        /// What those that are for it answered.
+        answers: Arc<[Self]>,
+    },
+    /// No source has the version for the platform.
+    #[error("no source has a package of {id}")]
+    NoPackage {
+        /// Which package.
+        id: Box<PackageId>,
+        /// The platforms that the version has.
+        offered: Vec<Platform>,
+    },
+    /// The source needs the network, which must not be used.
+    #[error("{place} is not asked, since network requests are forbidden")]
+    Offline {
+        /// What would be asked.
+        place: String,
+    },
+    /// The source is of a kind that is not asked yet.
+    #[error("this version does not ask OCI mirrors")]
+    Oci,
+    /// The URL of a network mirror cannot be used.
+    #[error(transparent)]
+    MirrorUrl(MirrorUrlError),
     /// A mirror directory cannot be read.
     #[error("the mirror in {} cannot be read", path.display())]
     Unreadable {
@@ -130,8 +164,16 @@ impl SourceError {
     #[must_use]
     pub fn names_subject(&self) -> bool {
         match self {
-            Self::UnknownProvider { .. } | Self::NoSuchPackage { .. } => true,
-            Self::Unreadable { .. } | Self::TooLarge { .. } => false,
+            Self::UnknownProvider { .. }
+            | Self::NoSuchPackage { .. }
+            | Self::Nowhere { .. }
+            | Self::NoPackage { .. } => true,
+            Self::Unreadable { .. }
+            | Self::TooLarge { .. }
+            | Self::Offline { .. }
+            | Self::Oci
+            | Self::MirrorUrl(_) => false,
+            Self::Mirror(error) => error.names_subject(),
             Self::Registry(error) => matches!(
                 **error,
                 RegistryError::UnknownProvider { .. }
@@ -142,15 +184,52 @@ impl SourceError {
         }
     }
 
+    /// Returns whether the source has no version of the provider, so that another one may have some.
+    #[must_use]
+    pub fn is_unknown_provider(&self) -> bool {
+        match self {
+            Self::UnknownProvider { .. } | Self::Nowhere { .. } => true,
+            Self::Registry(error) => matches!(
+                **error,
+                RegistryError::UnknownProvider { .. } | RegistryError::NoVersions { .. }
+            ),
+            Self::Mirror(error) => matches!(**error, MirrorError::UnknownProvider { .. }),
+            _ => false,
+        }
+    }
+
+    /// Makes the error of sources none of which has a provider; if there is one, it is its own error.
+    fn nowhere(provider: &ProviderAddr, answers: Vec<Self>) -> Self {
+        match <[Self; 1]>::try_from(answers) {
+            Ok([only]) => only,
+            Err(answers) => Self::Nowhere {
+                provider: provider.clone(),
+                answers: answers.into(),
+            },
+        }
+    }
+
     /// Returns whether the version exists and only lacks the platform.
     #[must_use]
     pub fn lacks_platform(&self) -> bool {
         match self {
-            Self::NoSuchPackage { .. } => true,
+            Self::NoSuchPackage { .. } | Self::NoPackage { .. } => true,
             Self::Registry(error) => matches!(**error, RegistryError::NoSuchPackage { .. }),
+            Self::Mirror(error) => matches!(**error, MirrorError::NoSuchPackage { .. }),
             _ => false,
         }
     }
+}
+
+fn nowhere(provider: &ProviderAddr, answers: &[SourceError]) -> String {
+    if answers.is_empty() {
+        return format!("no source of packages is for {provider}");
+    }
+    let answers: Vec<String> = answers.iter().map(ToString::to_string).collect();
+    format!(
+        "no source of packages has {provider}: {}",
+        answers.join("; ")
+    )
 }
 
 /// How many characters of a server's text a message repeats.
@@ -161,5 +240,22 @@ fn cut(text: &str) -> String {
     match text.char_indices().nth(MAX_SHOWN_CHARS) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
+    }
+}
+
+/// Reads the first JSON value of a body; what follows it is ignored, as in both programs.
+///
+/// # Errors
+/// In words, if it is none or of another shape.
+fn read_json<T: serde::de::DeserializeOwned>(body: &[u8]) -> Result<T, String> {
+    if body.trim_ascii_start().starts_with(b"<") {
+        return Err("it is a web page, not a JSON document".to_owned());
+    }
+    let mut values = serde_json::Deserializer::from_slice(body).into_iter::<T>();
+    match values.next() {
+        Some(value) => {
+            value.map_err(|error| format!("its JSON cannot be read: {}", cut(&error.to_string())))
+        }
+        None => Err("it is empty".to_owned()),
     }
 }

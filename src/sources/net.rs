@@ -8,8 +8,8 @@ use std::io::Read;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::FetchError;
 use super::retry::{self, Policy};
+use super::{FetchError, cut};
 use crate::addr::{Origin, Url};
 use crate::world::{Clock, Credentials, Http, HttpError, HttpRequest, HttpResponse};
 
@@ -143,6 +143,23 @@ pub(super) struct Answer {
     pub(super) status: u16,
     pub(super) content_type: String,
     pub(super) body: Vec<u8>,
+}
+
+impl Answer {
+    /// Returns what is wrong with the content type of a JSON document, if anything is; parameters do
+    /// not matter.
+    pub(super) fn media_type_fault(&self) -> Option<String> {
+        let media_type = self.content_type.split(';').next().unwrap_or_default();
+        if media_type.trim().eq_ignore_ascii_case("application/json") {
+            return None;
+        }
+        let found = if self.content_type.is_empty() {
+            "none".to_owned()
+        } else {
+            cut(&self.content_type)
+        };
+        Some(format!("its content type is {found}, not application/json"))
+    }
 }
 
 impl std::fmt::Debug for Net<'_> {

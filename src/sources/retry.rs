@@ -75,6 +75,25 @@ impl Policy {
         }
     }
 
+    /// Takes what the CLI configuration states where no variable does (rules 4.7). There 0 repetitions are
+    /// possible, unlike in a variable.
+    #[must_use]
+    pub fn stated(self, env: &dyn Env, retries: Option<u64>, timeout_seconds: Option<u64>) -> Self {
+        let is_set = |name: &str| env.var(name).is_some_and(|value| !value.is_empty());
+        let mut policy = self;
+        if let Some(retries) = retries.filter(|_| !is_set("TF_REGISTRY_DISCOVERY_RETRY")) {
+            let retries = usize::try_from(retries).unwrap_or(usize::MAX);
+            policy.document_retries = retries.min(MAX_RETRIES);
+        }
+        let timeout = timeout_seconds.filter(|seconds| *seconds >= 1);
+        if let Some(seconds) = timeout.filter(|_| !is_set("TF_REGISTRY_CLIENT_TIMEOUT")) {
+            let timeout = Duration::from_secs(seconds.min(MAX_TIMEOUT_SECONDS));
+            policy.document_timeout = timeout;
+            policy.discovery_timeout = timeout;
+        }
+        policy
+    }
+
     /// Returns how long to wait before each repetition of a document.
     pub(super) fn documents(&self) -> impl Iterator<Item = Duration> + use<> {
         seconds(self.document_retries)

@@ -3,19 +3,22 @@
 use std::ffi::OsString;
 use std::io;
 use std::path::Path;
+use std::time::Duration;
 
 /// A program that may be run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Program {
+pub enum Program<'a> {
     /// `git`, found by `PATH`.
     Git,
+    /// The file at a path.
+    File(&'a Path),
 }
 
 /// One run of a program.
 #[derive(Clone, Copy, Debug)]
 pub struct Invocation<'a> {
     /// Which program.
-    pub program: Program,
+    pub program: Program<'a>,
     /// Its arguments, without its name; no shell ever sees them.
     pub args: &'a [OsString],
     /// The directory that it is started in.
@@ -26,6 +29,8 @@ pub struct Invocation<'a> {
     pub stdin: &'a [u8],
     /// How many bytes it may print on standard output.
     pub limit: u64,
+    /// How long it may take; `None` if that has no limit.
+    pub timeout: Option<Duration>,
 }
 
 /// How a program ended.
@@ -45,7 +50,7 @@ pub trait Run: Sync {
     ///
     /// # Errors
     /// `NotFound` if the program is not installed; `NotADirectory` if there is no such directory
-    /// to start it in; `FileTooLarge` if it prints more than `limit` bytes (then it is ended);
-    /// else what the system says.
+    /// to start it in; `FileTooLarge` if it prints more than `limit` bytes, `TimedOut` if it takes longer
+    /// than it may (then it is ended); else what the system says.
     fn run(&self, invocation: &Invocation<'_>) -> io::Result<Ended>;
 }

@@ -114,6 +114,7 @@ fn run(files: &MemFiles, flavor: Flavor) -> Result<(String, String), Vec<String>
         source: &source,
         requirements: &loaded.requirements,
         lock: &LockFile::default(),
+        overridden: &[],
         platforms: &wanted,
     };
     let settings = Settings {

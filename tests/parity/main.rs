@@ -19,6 +19,7 @@ mod copy;
 mod corpus;
 #[path = "../support/registry/mod.rs"]
 mod double;
+mod installations;
 mod installed;
 #[path = "../support/lab.rs"]
 mod lab;

@@ -12,6 +12,7 @@ use crate::report::{Failure, RootEntry, RootResult, Shown};
 use crate::requirement::Requirements;
 use crate::resolve::SelectError;
 use crate::sources::SourceError;
+use crate::sources::network_mirror::MirrorError;
 use crate::sources::registry::RegistryError;
 
 /// What the configuration requires, and where.
@@ -138,10 +139,16 @@ pub(in crate::cli) fn grouped<'e>(
 fn wanted(error: &LockError) -> Option<&ProviderAddr> {
     match error {
         LockError::Select(error) => Some(error.provider()),
-        LockError::Source(SourceError::UnknownProvider { provider, .. }) => Some(provider),
+        LockError::Source(
+            SourceError::UnknownProvider { provider, .. } | SourceError::Nowhere { provider, .. },
+        ) => Some(provider),
         LockError::Source(SourceError::Registry(error)) => match &**error {
             RegistryError::UnknownProvider { provider, .. }
             | RegistryError::NoVersions { provider } => Some(provider),
+            _ => None,
+        },
+        LockError::Source(SourceError::Mirror(error)) => match &**error {
+            MirrorError::UnknownProvider { provider, .. } => Some(provider),
             _ => None,
         },
         LockError::Asking {
@@ -172,6 +179,16 @@ fn share_cause(first: &LockError, second: &LockError) -> bool {
             LockError::Source(SourceError::Registry(cause)),
             LockError::Source(SourceError::Registry(other)),
         ) => cause.is_like(other),
+        (
+            LockError::Asking {
+                cause: SourceError::Mirror(cause),
+                ..
+            },
+            LockError::Asking {
+                cause: SourceError::Mirror(other),
+                ..
+            },
+        ) => equal_causes() || cause.is_like(other),
         (LockError::Asking { .. }, LockError::Asking { .. }) => equal_causes(),
         (LockError::Download { cause, .. }, LockError::Download { cause: other, .. }) => {
             cause.is_like(other)

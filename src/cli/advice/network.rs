@@ -5,6 +5,7 @@ use crate::authenticate::AuthError;
 use crate::flavor::Flavor;
 use crate::platform::{self, Platform};
 use crate::sources::discovery::DiscoveryError;
+use crate::sources::network_mirror::MirrorError;
 use crate::sources::registry::{FoundBy, RegistryError, Sent};
 use crate::sources::{FetchError, SourceError};
 use crate::world::HttpError;
@@ -16,11 +17,28 @@ const CODE_HOST: &str = "github.com";
 pub(in crate::cli) fn source(error: &SourceError, flavor: Flavor) -> Option<String> {
     match error {
         SourceError::Registry(error) => registry(error, flavor),
+        SourceError::Mirror(error) => mirror(error),
         SourceError::UnknownProvider { .. } => {
             Some("check the source address, or add the provider to the mirror".to_owned())
         }
-        SourceError::NoSuchPackage { offered, .. } => Some(self::offered(offered)),
-        SourceError::Unreadable { .. } | SourceError::TooLarge { .. } => None,
+        SourceError::NoSuchPackage { offered, .. } | SourceError::NoPackage { offered, .. } => {
+            Some(self::offered(offered))
+        }
+        SourceError::Nowhere { .. } => Some(
+            "check the source address, and provider_installation in the CLI configuration with its \
+             include and exclude"
+                .to_owned(),
+        ),
+        SourceError::Offline { .. } => Some("leave out --offline".to_owned()),
+        SourceError::Oci => Some(
+            "lock without --installation cli, or exclude the provider from the oci_mirror method"
+                .to_owned(),
+        ),
+        SourceError::MirrorUrl(_) => Some("correct the URL in the CLI configuration".to_owned()),
+        SourceError::Unreadable { .. } => {
+            Some("make it a readable directory, or correct the CLI configuration".to_owned())
+        }
+        SourceError::TooLarge { .. } => None,
     }
 }
 
@@ -87,6 +105,42 @@ fn registry(error: &RegistryError, flavor: Flavor) -> Option<String> {
     })
 }
 
+fn mirror(error: &MirrorError) -> Option<String> {
+    let operator = "ask the operator of the mirror to correct it";
+    Some(match error {
+        MirrorError::UnknownProvider { mirror, .. } if mirror.is_cut_off() => format!(
+            "the URL of the mirror, {mirror}, does not end in a slash, so its last part was left out: \
+             add the slash"
+        ),
+        MirrorError::UnknownProvider { .. } => {
+            "check the source address, or add the provider to the mirror".to_owned()
+        }
+        MirrorError::UnknownVersion { .. } => {
+            "add the version to the mirror, or leave the provider out of it in the CLI configuration"
+                .to_owned()
+        }
+        MirrorError::NoSuchPackage { offered, .. } => self::offered(offered),
+        MirrorError::Unauthorized { host, sent, helper, .. } => match (sent, helper) {
+            (Sent::Yes, _) => format!("renew the token, in {}", token_place(host)),
+            (Sent::Withheld, _) => {
+                "a token is sent to the host of the mirror only, not to where it redirects".to_owned()
+            }
+            (Sent::Nothing, None) => format!("give a token for {host}: in {}", token_place(host)),
+            (Sent::Nothing, Some(helper)) => {
+                format!("give a token for {host} in {}; {helper}", token_place(host))
+            }
+        },
+        MirrorError::Fetch(cause) => return fetch(cause),
+        MirrorError::BadDocument { .. } => format!(
+            "if a proxy or a login page answers in place of the mirror, get past it; else {operator}"
+        ),
+        MirrorError::BadUrl { .. } => operator.to_owned(),
+        MirrorError::Unprotected { .. } => {
+            "ask the operator of the mirror to state hashes, or to offer packages over https".to_owned()
+        }
+    })
+}
+
 /// Says how to give credentials for a host.
 fn unauthorized(host: &Hostname, sent: Sent, helper: Option<&str>, flavor: Flavor) -> String {
     let place = token_place(host);
@@ -99,10 +153,7 @@ fn unauthorized(host: &Hostname, sent: Sent, helper: Option<&str>, flavor: Flavo
                 .to_owned()
         }
         (Sent::Nothing, None) => format!("give a token for {host}: in {place}, or by {login}"),
-        (Sent::Nothing, Some(helper)) => format!(
-            "give a token for {host} in {place}; this version does not run the credentials \
-             helper {helper:?}"
-        ),
+        (Sent::Nothing, Some(helper)) => format!("give a token for {host} in {place}; {helper}"),
     }
 }
 
@@ -204,8 +255,16 @@ pub(in crate::cli) fn unproven(
         }
         .to_owned();
     }
-    "nothing was written or downloaded; report it to the publisher of the provider, and do not install \
-     it before the cause is known"
+    if matches!(
+        error,
+        AuthError::UnknownSchemes { .. } | AuthError::StatedHashesDiffer { .. }
+    ) {
+        return "nothing was written; ask the operator of the mirror to correct the package or its \
+                hashes, and do not install it until then"
+            .to_owned();
+    }
+    "nothing was written or downloaded; report it to the publisher of the provider, and do not \
+     install it before the cause is known"
         .to_owned()
 }
 

@@ -2,17 +2,18 @@
 
 mod args;
 mod result;
+mod source;
 mod text;
 
 use std::collections::BTreeSet;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::addr::ProviderAddr;
 use crate::cli::advice::lock::Required;
 use crate::cli::args::{Common, Configuration, job_count};
 use crate::cli::progress::Progress;
-use crate::cli::session::network::{self, NetworkObserver};
+use crate::cli::session::network::NetworkObserver;
 use crate::cli::session::platforms;
 use crate::cli::session::platforms::PlatformChoice;
 use crate::cli::session::root::{self, Root};
@@ -22,7 +23,6 @@ use crate::cli::verify::installation::Installations;
 use crate::cli::{Command, Look, Stderr, World, advice, session};
 use crate::config::{BackendUse, Loaded};
 use crate::diag::{Diagnostic, Texts, has_errors};
-use crate::flavor::Flavor;
 use crate::locker::{self, DOWNLOADS, FlavorSource, LockError, Locked, RootRequest, Settings};
 use crate::lockfile::{self, LockFile};
 use crate::package::WantedPlatforms;
@@ -30,13 +30,13 @@ use crate::platform::Platform;
 use crate::report::json::Status;
 use crate::report::reading::Total;
 use crate::report::{Block, CommandResult, Failure, RootResult, Sentence};
-use crate::sources::filesystem_mirror::FilesystemMirror;
-use crate::sources::net::{Event, Net};
-use crate::sources::{Empty, Source, SourceError};
+use crate::sources::Empty;
+use crate::sources::net::Event;
 use crate::verify::packages::{Memo, PackagePlace};
 use crate::world::{Exclusive, Replaced};
 pub(in crate::cli) use args::Lock;
 use result::Ending;
+use source::{FollowedConfig, Packages, SourceSetup};
 
 /// The lock run of a command line.
 struct LockRun<'a> {
@@ -50,28 +50,10 @@ struct LockRun<'a> {
     settings: Settings,
     /// The sources that the roots so far need.
     sources: Vec<SourceSetup<'a>>,
+    /// The CLI configurations that are followed.
+    followed: Vec<FollowedConfig<'a>>,
     /// What was said of the flavor of a root: once is enough.
     remarks: BTreeSet<String>,
-}
-
-/// Where packages come from by the rules of a flavor.
-struct SourceSetup<'a> {
-    flavor: Flavor,
-    net: Net<'a>,
-    packages: Packages<'a>,
-    /// What is to be said about the CLI configuration.
-    diagnostics: Vec<Diagnostic>,
-    /// Whether that was said of a root that counts.
-    is_said: bool,
-}
-
-/// Which packages there are.
-enum Packages<'a> {
-    Of(Box<dyn Source + 'a>),
-    /// Unknown: the CLI configuration has errors.
-    Unknown,
-    /// None are needed, since all providers are built in.
-    NotNeeded,
 }
 
 /// A root that is ready to be locked.
@@ -80,6 +62,8 @@ struct OpenRoot {
     lock: LockFile,
     loaded: Loaded,
     platforms: WantedPlatforms,
+    /// Providers that are run from a directory and need no package.
+    overridden: Vec<ProviderAddr>,
     /// The place of its source.
     source: usize,
 }
@@ -129,6 +113,7 @@ fn run(
         },
         sources: Vec::new(),
         remarks: BTreeSet::new(),
+        followed: Vec::new(),
     };
     let ran = roots::together(common, &args.roots, world, &mut run);
     progress.finish();
@@ -172,14 +157,21 @@ impl Together for LockRun<'_> {
             // What was not seen may require the other entries.
             needed.extend(lock.providers.keys());
         }
-        let needs_packages = !needed.iter().all(|addr| addr.is_builtin(root.flavor));
+        let overridden = self.overridden(&root, texts);
+        let is_left_out =
+            |addr: &ProviderAddr| addr.is_builtin(root.flavor) || overridden.contains(addr);
+        let needs_packages = !needed.iter().all(|addr| is_left_out(addr));
+        let required = loaded.requirements.providers.keys();
+        for provider in required.filter(|addr| overridden.contains(addr)) {
+            result::not_locked(result, provider, root.flavor);
+        }
         if root.lock.is_none() && !needs_packages {
             let unseen = Unseen::new(&loaded, &root, &self.args.configuration, self.common);
             result::nothing_required(result, &root, &unseen);
             return Ok(None);
         }
         let source = if needs_packages {
-            self.source(root.flavor, texts)?
+            self.source(&root, texts)?
         } else {
             self.add(root.flavor, Packages::NotNeeded, Vec::new())
         };
@@ -204,6 +196,7 @@ impl Together for LockRun<'_> {
             lock,
             root,
             loaded,
+            overridden,
             source,
         }))
     }
@@ -223,6 +216,7 @@ impl Together for LockRun<'_> {
             requirements: &one.loaded.requirements,
             lock: &one.lock,
             platforms: &one.platforms,
+            overridden: &one.overridden,
         });
         let requests: Vec<RootRequest<'_>> = requests.collect();
         locker::run(self.world.disk, &self.settings, &requests)
@@ -268,36 +262,6 @@ impl Together for LockRun<'_> {
 }
 
 impl<'a> LockRun<'a> {
-    /// Returns the place of the source for a flavor, setting it up if no root needed it before.
-    fn source(&mut self, flavor: Flavor, texts: &mut Texts) -> Result<usize, Failure> {
-        let has_packages = |one: &SourceSetup<'_>| !matches!(one.packages, Packages::NotNeeded);
-        let mut known = self.sources.iter();
-        if let Some(at) = known.position(|one| one.flavor == flavor && has_packages(one)) {
-            return Ok(at);
-        }
-        let (packages, diagnostics) = match &self.args.fs_mirror {
-            Some(dir) => (self.mirror(dir, flavor)?, Vec::new()),
-            None => self.registry(flavor, texts)?,
-        };
-        Ok(self.add(flavor, packages, diagnostics))
-    }
-
-    fn add(
-        &mut self,
-        flavor: Flavor,
-        packages: Packages<'a>,
-        diagnostics: Vec<Diagnostic>,
-    ) -> usize {
-        self.sources.push(SourceSetup {
-            flavor,
-            net: network::net(self.world, flavor, self.observer),
-            packages,
-            diagnostics,
-            is_said: false,
-        });
-        self.sources.len() - 1
-    }
-
     /// Returns the platforms that the lock file of a root is known to cover, where they are wanted.
     fn locked_platforms(
         &mut self,
@@ -315,46 +279,6 @@ impl<'a> LockRun<'a> {
         let (installation, _) = self.installations.of(root.flavor, texts);
         let places = installation.places(root, self.world, &mirror);
         platforms::locked(root, &mut self.memo, &places)
-    }
-
-    fn mirror(&self, dir: &Path, flavor: Flavor) -> Result<Packages<'a>, Failure> {
-        let dir = self.common.below(dir);
-        let mirror = FilesystemMirror::scan(self.world.disk, &dir, flavor).map_err(|error| {
-            let is_top = matches!(&error, SourceError::Unreadable { path, .. } if *path == dir);
-            let help = if is_top {
-                "name the top directory of a filesystem mirror"
-            } else {
-                "make it readable"
-            };
-            Failure::from_error(&error).help(help)
-        })?;
-        Ok(Packages::Of(Box::new(mirror)))
-    }
-
-    fn registry(
-        &self,
-        flavor: Flavor,
-        texts: &mut Texts,
-    ) -> Result<(Packages<'a>, Vec<Diagnostic>), Failure> {
-        if self.common.offline {
-            return Err(Failure {
-                title: "packages cannot be fetched".to_owned(),
-                causes: vec![
-                    "they come from registries, and --offline forbids network requests".to_owned(),
-                ],
-                help: Some("leave out --offline, or name a mirror with --fs-mirror DIR".to_owned()),
-            });
-        }
-        let (config, mut diagnostics) =
-            network::configuration(self.common, self.world, flavor, texts);
-        diagnostics.extend(config.not_followed(flavor));
-        let packages = if has_errors(&diagnostics) {
-            Packages::Unknown
-        } else {
-            let net = network::net(self.world, flavor, self.observer);
-            Packages::Of(Box::new(network::registry(&net, flavor, config)))
-        };
-        Ok((packages, diagnostics))
     }
 
     /// Writes the lock file, or says what would be written.

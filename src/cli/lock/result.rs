@@ -329,6 +329,10 @@ fn trusted(locked: &Locked) -> String {
     }
     match computed {
         0 => {}
+        n if signed + proven > 0 => parts.push(format!(
+            "{} computed from a mirror and not covered by a signature",
+            counted_as(n, "more hash was", "more hashes were")
+        )),
         1 => parts.push(
             "the added hash was computed from a mirror and is not covered by a signature"
                 .to_owned(),
@@ -360,6 +364,12 @@ pub(super) fn comparison(root: &Root, locked: &Locked, text: &str) -> FileCompar
         flavor: root.flavor,
     };
     FileComparison::of(root.lock_path.display().to_string(), old, Some(new))
+}
+
+/// Reports a provider that is not locked, because it is run from a directory.
+pub(super) fn not_locked(result: &mut RootResult, provider: &ProviderAddr, flavor: Flavor) {
+    let name = provider.short(flavor);
+    result.remark(format!("{name} is in dev_overrides: it is not locked"));
 }
 
 /// Says that nothing visible in the configuration requires a provider.

@@ -1,6 +1,8 @@
 //! What commands share: roots opened with advice, the network by the rules of a flavor, wanted platforms,
 //! results printed.
 
+mod host_tokens;
+pub(super) mod installation;
 pub(super) mod network;
 mod paths;
 pub(super) mod platforms;

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use crate::cli::World;
 use crate::cli::args::Common;
+use crate::cli::session::host_tokens::HostTokens;
 use crate::cliconfig::{self, CliConfig, ConfigChoice, Netrc};
 use crate::diag::{Diagnostic, Texts};
 use crate::flavor::Flavor;
 use crate::sources::net::{Event, Net, PackageCredentials};
-use crate::sources::registry::{Hosts, Registry};
+use crate::sources::network_mirror::{MirrorAccess, MirrorUrl, NetworkMirror};
+use crate::sources::registry::{HostCredentials, HostHelper, Hosts, Registry};
 use crate::sources::retry::Policy;
-use crate::world::Credentials;
 
 /// Who is informed of what happens on the network.
 pub(in crate::cli) type NetworkObserver<'a> = &'a (dyn Fn(&Event<'_>) + Sync);
@@ -56,22 +57,62 @@ pub(in crate::cli) fn configuration(
     cliconfig::read(world.disk, world.env, texts, wanted)
 }
 
+/// Makes the network as a CLI configuration states it.
+pub(in crate::cli) fn net_of<'a>(
+    world: World<'a>,
+    flavor: Flavor,
+    config: &CliConfig,
+    observer: NetworkObserver<'a>,
+) -> Net<'a> {
+    let mut net = net(world, flavor, observer);
+    let stated = config.protocols;
+    net.policy = net
+        .policy
+        .stated(world.env, stated.retries, stated.timeout_seconds);
+    net
+}
+
 /// Makes the registries of all hosts.
 pub(in crate::cli) fn registry<'a>(
     net: &Net<'a>,
     flavor: Flavor,
-    config: CliConfig,
+    config: &CliConfig,
+    tokens: &Arc<HostTokens<'a>>,
 ) -> Registry<'a> {
     let hosts = Hosts {
         services: config.hosts.clone(),
-        helper: {
-            let config = config.clone();
-            Box::new(move |host| {
-                let helper = config.helper.clone();
-                helper.filter(|_| config.needs_helper(host))
-            })
-        },
-        credentials: Box::new(move |host| config.token(host).cloned().map(Credentials::Bearer)),
+        helper: helper(tokens),
+        credentials: credentials(tokens),
     };
     Registry::new(net.clone(), flavor, hosts)
+}
+
+/// Makes a network mirror.
+pub(in crate::cli) fn mirror<'a>(
+    net: &Net<'a>,
+    flavor: Flavor,
+    url: MirrorUrl,
+    tokens: &Arc<HostTokens<'a>>,
+) -> NetworkMirror<'a> {
+    let access = MirrorAccess {
+        url,
+        helper: helper(tokens),
+        credentials: credentials(tokens),
+    };
+    NetworkMirror::new(net.clone(), flavor, access)
+}
+
+/// Returns what is sent to hosts by a CLI configuration.
+pub(in crate::cli) fn tokens<'a>(world: World<'a>, config: &CliConfig) -> Arc<HostTokens<'a>> {
+    Arc::new(HostTokens::new(world, config.clone()))
+}
+
+fn credentials<'a>(tokens: &Arc<HostTokens<'a>>) -> Box<HostCredentials<'a>> {
+    let tokens = Arc::clone(tokens);
+    Box::new(move |host| tokens.credentials(host))
+}
+
+fn helper<'a>(tokens: &Arc<HostTokens<'a>>) -> Box<HostHelper<'a>> {
+    let tokens = Arc::clone(tokens);
+    Box::new(move |host| tokens.failure(host))
 }

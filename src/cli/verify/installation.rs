@@ -83,9 +83,9 @@ pub(in crate::cli) fn sources(
     let methods = methods.filter(|method| method.providers.allows(provider));
     methods
         .filter_map(|method| match &method.kind {
-            MethodKind::DevOverrides => None,
+            MethodKind::DevOverrides(_) => None,
             MethodKind::Direct => Some(InstallSource::Registry),
-            MethodKind::NetworkMirror => Some(InstallSource::NetworkMirror),
+            MethodKind::NetworkMirror { .. } => Some(InstallSource::NetworkMirror),
             MethodKind::OciMirror => Some(InstallSource::OciMirror),
             MethodKind::FilesystemMirror(dir) => Some(InstallSource::Directory {
                 dir: root.dir.join(dir),
@@ -138,8 +138,9 @@ impl<'a> Installation<'a> {
         let flavor = self.flavor;
         let config = &self.config;
         Some(self.registries.get_or_insert_with(|| {
-            let net = network::net(world, flavor, observer);
-            let registry = network::registry(&net, flavor, config.clone());
+            let net = network::net_of(world, flavor, config, observer);
+            let tokens = network::tokens(world, config);
+            let registry = network::registry(&net, flavor, config, &tokens);
             let rules = Rules {
                 flavor,
                 enforce_expiration: session::enforces_expiration(world.env),

@@ -1,9 +1,6 @@
 //! The two documents of the provider registry protocol (rules 2 and 3).
 
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
-
-use crate::sources::cut;
 
 /// The list of versions; whatever else it holds is not read, and there are no further pages.
 #[derive(Debug, Deserialize)]
@@ -76,26 +73,10 @@ pub(super) struct PublicKey {
     pub(super) trust_signature: Option<String>,
 }
 
-/// Reads the first JSON value of a body; what follows it is ignored, as in both programs.
-///
-/// # Errors
-/// In words, if it is none or of another shape.
-pub(super) fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, String> {
-    if body.trim_ascii_start().starts_with(b"<") {
-        return Err("it is a web page, not a JSON document".to_owned());
-    }
-    let mut values = serde_json::Deserializer::from_slice(body).into_iter::<T>();
-    match values.next() {
-        Some(value) => {
-            value.map_err(|error| format!("its JSON cannot be read: {}", cut(&error.to_string())))
-        }
-        None => Err("it is empty".to_owned()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sources::read_json as read;
 
     #[test]
     fn a_document_is_read_leniently() {

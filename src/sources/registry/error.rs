@@ -117,7 +117,7 @@ pub enum RegistryError {
         status: u16,
         /// Whether credentials were sent.
         sent: Sent,
-        /// The credentials helper that was not asked.
+        /// Why the credentials helper gave no answer, if it was asked and gave none.
         helper: Option<String>,
     },
     /// A document could not be fetched.

@@ -16,10 +16,10 @@ use super::FetchError;
 use super::discovery::{self, DiscoveryError, Services};
 use super::memo::Memo;
 use super::net::{Answer, Ask, Net, Route};
-use super::{Offer, Source, SourceError, cut};
+use super::{Offer, Source, SourceError, cut, read_json};
 use crate::addr::{Hostname, Origin, ProviderAddr, Url};
 use crate::flavor::Flavor;
-use crate::hash;
+use crate::hash::{self, Hashes};
 use crate::package::{Evidence, Location, PackageId, PackageMeta, SigningKey};
 use crate::platform::Platform;
 use crate::version::Version;
@@ -54,7 +54,7 @@ pub struct Hosts<'a> {
     pub services: BTreeMap<Hostname, Services>,
     /// The credentials for a host.
     pub credentials: Box<HostCredentials<'a>>,
-    /// Names the credentials helper that would be asked about a host, and is not.
+    /// Says why the credentials helper gave no answer about a host.
     pub helper: Box<HostHelper<'a>>,
 }
 
@@ -65,10 +65,10 @@ type Shared<T> = Result<T, Arc<RegistryError>>;
 type Bytes = Arc<[u8]>;
 
 /// Returns the credentials for a host, if there are some.
-pub type HostCredentials<'a> = dyn Fn(&Hostname) -> Option<Credentials> + Sync + 'a;
+pub type HostCredentials<'a> = dyn Fn(&Hostname) -> Option<Credentials> + Send + Sync + 'a;
 
-/// Names a credentials helper.
-pub type HostHelper<'a> = dyn Fn(&Hostname) -> Option<String> + Sync + 'a;
+/// Says why a credentials helper gave no answer, if it was asked and gave none.
+pub type HostHelper<'a> = dyn Fn(&Hostname) -> Option<String> + Send + Sync + 'a;
 
 /// The registries of all hosts.
 pub struct Registry<'a> {
@@ -223,7 +223,7 @@ impl<'a> Registry<'a> {
         let path = ["-", provider.type_name(), "versions"];
         let answer = self.ask(provider.hostname(), &path, MAX_VERSIONS_BYTES);
         let answer = answer.ok().filter(|answer| answer.status == 200)?;
-        let legacy: LegacyProvider = documents::read(&answer.body).ok()?;
+        let legacy: LegacyProvider = read_json(&answer.body).ok()?;
         let moved = legacy.moved_to.filter(|text| !text.is_empty());
         let found = ProviderAddr::parse(&moved.or(legacy.id)?, self.flavor).ok()?;
         (found != *provider && !found.is_legacy()).then_some(found)
@@ -283,6 +283,8 @@ impl<'a> Registry<'a> {
                 signature,
                 keys: keys.collect(),
             }),
+            stated: Hashes::default(),
+            download_retries: None,
         })
     }
 
@@ -408,7 +410,7 @@ fn text(field: &Option<String>) -> &str {
 }
 
 fn read<T: serde::de::DeserializeOwned>(answer: &Answer) -> Shared<T> {
-    documents::read(&answer.body).map_err(|reason| {
+    read_json(&answer.body).map_err(|reason| {
         let url = answer.url.clone();
         Arc::new(RegistryError::BadDocument { url, reason })
     })

@@ -24,7 +24,7 @@ fn installation_methods_are_not_followed_and_that_is_reported() {
     let lock = ["lock", "--flavor", "opentofu", "--platform", "linux_amd64"];
     lab.write(
         "rc",
-        format!("provider_installation {{\n  direct {{}}\n}}\n{hosts}"),
+        format!("provider_installation {{\n  direct {{ exclude = [\"a/b\"] }}\n}}\n{hosts}"),
     );
     let outcome = lab.run(&lock);
     assert!(
@@ -45,7 +45,7 @@ warning[cli-configuration-not-followed]: provider_installation is not followed
 1 | provider_installation {}
   | ^^^^^^^^^^^^^^^^^^^^^ packages come from registries here, as with `tofu providers lock`, though it has no `direct` method
   |
-  = help: name a mirror with --fs-mirror DIR
+  = help: follow it with --installation cli, or name a mirror with --fs-mirror DIR
 "#]]
     );
 }

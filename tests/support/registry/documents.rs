@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::catalog::{Catalog, Provider, Release, zip_name};
+use super::catalog::{Catalog, Package, Provider, Release, zip_name};
 use super::keys::TestKey;
 use super::knobs::{Fault, Knobs};
 use super::shop::Origins;
@@ -127,6 +127,29 @@ fn packages(release: &Release, wanted: &str, fault: Option<&Fault>) -> Value {
         }
     }
     Value::Object(map)
+}
+
+/// The versions of a provider, as a network mirror lists them.
+pub(crate) fn mirror_index(provider: &Provider) -> Value {
+    let versions = provider.releases.iter();
+    let versions = versions.map(|release| (release.version.clone(), json!({})));
+    json!({ "versions": versions.collect::<Map<_, _>>() })
+}
+
+/// The packages of a version, as a network mirror lists them, with hashes of these schemes.
+pub(crate) fn mirror_archives(type_name: &str, release: &Release, schemes: &[String]) -> Value {
+    let archive = |(platform, package): &(String, Package)| {
+        let hash = |scheme: &String| match scheme.as_str() {
+            "zh" => package.zh(),
+            "h1" => package.h1(),
+            other => panic!("unknown scheme {other}"),
+        };
+        let hashes: Vec<String> = schemes.iter().map(hash).collect();
+        let url = zip_name(type_name, &release.version, platform);
+        (platform.clone(), json!({ "url": url, "hashes": hashes }))
+    };
+    let archives = release.packages.iter().map(archive);
+    json!({ "archives": archives.collect::<Map<_, _>>() })
 }
 
 /// Sets one place of a document, given as `a/b/0`; null removes it, `+` appends to a list.

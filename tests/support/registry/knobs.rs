@@ -22,6 +22,8 @@ pub(crate) struct Knobs {
     pub(crate) relative_urls: bool,
     /// Adds hashes and sizes of all platforms to download documents.
     pub(crate) packages: bool,
+    /// Which schemes of hashes the network mirror states.
+    pub(crate) mirror_hashes: Vec<String>,
     /// Announces no keys, whatever `keys` says.
     pub(crate) no_keys: bool,
     /// The announced keys.
@@ -65,6 +67,7 @@ impl Knobs {
             ranges: true,
             relative_urls: false,
             packages: false,
+            mirror_hashes: vec!["zh".to_owned(), "h1".to_owned()],
             no_keys: false,
             keys: vec![TestKey::Main],
             sign_with: SignWith::Main,
@@ -86,6 +89,7 @@ impl Knobs {
                 "ranges" => knobs.ranges = value.as_bool().unwrap(),
                 "relative_urls" => knobs.relative_urls = value.as_bool().unwrap(),
                 "packages" => knobs.packages = value.as_bool().unwrap(),
+                "mirror_hashes" => knobs.mirror_hashes = texts(value).map(str::to_owned).collect(),
                 "no_keys" => knobs.no_keys = value.as_bool().unwrap(),
                 "keys" => knobs.keys = texts(value).map(TestKey::named).collect(),
                 "sign_with" => knobs.sign_with = SignWith::named(value.as_str().unwrap()),

@@ -11,6 +11,7 @@
 //! | `/v1/providers/NS/TYPE/versions` | versions |
 //! | `/v1/providers/NS/TYPE/VERSION/download/OS/ARCH` | download document |
 //! | `/files/NS/TYPE/VERSION/FILE` | zip, `_SHA256SUMS`, `_SHA256SUMS.sig` |
+//! | `/mirror/HOST/NS/TYPE/FILE` | network mirror: `index.json`, `VERSION.json`, zip |
 //! | `/hop/N/NS/TYPE/VERSION/FILE` | redirects to it, N of them |
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 #![allow(

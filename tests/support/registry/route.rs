@@ -10,6 +10,9 @@ pub(crate) enum Kind {
     Shasums,
     Signature,
     Redirect,
+    MirrorIndex,
+    MirrorVersion,
+    MirrorPackage,
     Other,
 }
 
@@ -35,6 +38,12 @@ pub(crate) enum Route {
         hops: u64,
         rest: String,
     },
+    /// A file of the network mirror.
+    Mirror {
+        kind: Kind,
+        source: String,
+        file: String,
+    },
     Other,
 }
 
@@ -48,6 +57,9 @@ impl Kind {
         "shasums",
         "signature",
         "redirect",
+        "mirror_index",
+        "mirror_version",
+        "mirror_package",
         "other",
     ];
 
@@ -90,6 +102,11 @@ impl Route {
                 hops: hops.parse().unwrap_or(1),
                 rest: rest.join("/"),
             },
+            ["mirror", _, namespace, name, file] => Self::Mirror {
+                kind: kind_of_mirror_file(file),
+                source: source(namespace, name),
+                file: file.to_owned(),
+            },
             _ => Self::Other,
         }
     }
@@ -99,7 +116,7 @@ impl Route {
             Self::Discovery => Kind::Discovery,
             Self::Versions { .. } => Kind::Versions,
             Self::Download { .. } => Kind::Download,
-            Self::File { kind, .. } => *kind,
+            Self::File { kind, .. } | Self::Mirror { kind, .. } => *kind,
             Self::Redirect { .. } => Kind::Redirect,
             Self::Other => Kind::Other,
         }
@@ -113,5 +130,15 @@ fn kind_of_file(file: &str) -> Kind {
         Kind::Signature
     } else {
         Kind::Package
+    }
+}
+
+fn kind_of_mirror_file(file: &str) -> Kind {
+    if file == "index.json" {
+        Kind::MirrorIndex
+    } else if file.ends_with(".json") {
+        Kind::MirrorVersion
+    } else {
+        Kind::MirrorPackage
     }
 }

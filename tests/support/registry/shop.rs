@@ -131,6 +131,7 @@ impl Shop<'_> {
                 version,
                 file,
             } => self.file(*kind, (source, version, file), fault),
+            Route::Mirror { kind, source, file } => self.mirror(*kind, source, file, asked),
             Route::Redirect { hops, rest } => {
                 let place = match hops {
                     0 | 1 => "files".to_owned(),
@@ -170,6 +171,30 @@ impl Shop<'_> {
         let mut answer = Answer::new(200, body, JSON);
         answer.etag = Some(etag);
         answer
+    }
+
+    /// A document or a package of the network mirror, which has the same packages for every host.
+    fn mirror(&self, kind: Kind, source: &str, file: &str, asked: Asked<'_>) -> Option<Answer> {
+        let provider = self.catalog.provider(source)?;
+        if kind == Kind::MirrorIndex {
+            return Some(self.document(asked, &documents::mirror_index(provider)));
+        }
+        let type_name = source.split('/').nth(1)?;
+        if let (Kind::MirrorVersion, Some(version)) = (kind, file.strip_suffix(".json")) {
+            let release = self.catalog.release(source, version)?;
+            let schemes = &self.knobs.mirror_hashes;
+            let document = documents::mirror_archives(type_name, release, schemes);
+            return Some(self.document(asked, &document));
+        }
+        let found = provider.releases.iter().find_map(|release| {
+            let mut packages = release.packages.iter();
+            packages.find(|(platform, _)| zip_name(type_name, &release.version, platform) == file)
+        });
+        let (_, package) = found?;
+        let mut answer = Answer::new(200, package.bytes.clone(), "application/zip");
+        answer.etag = Some(package.sha256[..32].to_owned());
+        answer.in_parts = self.knobs.ranges;
+        Some(answer)
     }
 
     /// A package, its SHA256SUMS or their signature.

@@ -33,8 +33,17 @@ pub(crate) use self::packages::{Packages, split};
 pub(crate) use self::run::Run;
 pub(crate) use self::symbols::{Symbols, left_over};
 
-/// The groups whose scenarios need a registry and nothing else.
-pub(crate) const GROUPS: &[&str] = &["registry", "discovery", "documents", "sums", "signatures"];
+/// The groups whose scenarios need a registry with its network mirror and nothing else.
+pub(crate) const GROUPS: &[&str] = &[
+    "registry",
+    "discovery",
+    "documents",
+    "sums",
+    "signatures",
+    "netmirror",
+    "fsmirror",
+    "config",
+];
 
 /// A program whose behaviour was recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -104,6 +113,12 @@ impl Scenario {
     pub(crate) fn engines(&self) -> impl Iterator<Item = Engine> {
         let recorded = |engine: &Engine| self.outcomes.get(engine.label()).is_some();
         Engine::ALL.into_iter().filter(recorded)
+    }
+
+    /// Whether its command is one that `lock` stands in for.
+    pub(crate) fn locks(&self) -> bool {
+        let run = &self.input["run"];
+        run[0] == "init" || run[1] == "lock"
     }
 
     /// What a program did; `None` if it was not run.

@@ -118,6 +118,27 @@ impl Step {
         args.filter_map(|arg| arg.strip_prefix("-platform="))
     }
 
+    /// How `lock` is given the source of packages that the command has.
+    pub(crate) fn source(&self) -> Vec<String> {
+        let options = [
+            ("-fs-mirror=", "--fs-mirror"),
+            ("-plugin-dir=", "--fs-mirror"),
+            ("-net-mirror=", "--net-mirror"),
+        ];
+        let mut source = Vec::new();
+        for arg in &self.args {
+            for (theirs, ours) in options {
+                if let Some(place) = arg.strip_prefix(theirs) {
+                    source.extend([ours.to_owned(), place.to_owned()]);
+                }
+            }
+        }
+        if source.is_empty() && self.args.first().is_some_and(|first| first == "init") {
+            source.extend(["--installation", "cli"].map(str::to_owned));
+        }
+        source
+    }
+
     fn put(&self, item: &Value) {
         let path = self.dir.join("work").join(text(&item["path"]));
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();

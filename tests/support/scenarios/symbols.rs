@@ -40,6 +40,7 @@ impl Symbols {
                 format!("localhost:{}", registry.port(Origin::Lab)),
             ),
             ("{files}", registry.url(Origin::Files)),
+            ("{mirror}", format!("{lab}/mirror/")),
             ("{lab}", lab),
             ("{upperzh}", format!("zh:{}", demo.to_uppercase())),
             ("{upper}", demo.to_uppercase()),

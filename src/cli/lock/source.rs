@@ -1,0 +1,233 @@
+//! Where the packages of a run come from.
+
+use std::path::{Path, PathBuf};
+
+use super::LockRun;
+use crate::addr::ProviderAddr;
+use crate::cli::session::installation::{Methods, Network};
+use crate::cli::session::network;
+use crate::cli::session::root::Root;
+use crate::diag::{Diagnostic, Texts, has_errors};
+use crate::flavor::Flavor;
+use crate::report::Failure;
+use crate::sources::filesystem_mirror::FilesystemMirror;
+use crate::sources::net::Net;
+use crate::sources::network_mirror::MirrorUrl;
+use crate::sources::{Source, SourceError};
+
+/// Where packages come from by the rules of a flavor.
+pub(super) struct SourceSetup<'a> {
+    pub(super) flavor: Flavor,
+    /// The directories that it looks into by the CLI configuration, which may lie below a root.
+    dirs: Vec<PathBuf>,
+    pub(super) net: Net<'a>,
+    pub(super) packages: Packages<'a>,
+    /// What is to be said about the CLI configuration.
+    pub(super) diagnostics: Vec<Diagnostic>,
+    /// Whether that was said of a root that counts.
+    pub(super) is_said: bool,
+}
+
+/// Which packages there are.
+pub(super) enum Packages<'a> {
+    Of(Box<dyn Source + 'a>),
+    /// Unknown: the CLI configuration has errors.
+    Unknown,
+    /// None are needed, since all providers are built in.
+    NotNeeded,
+}
+
+/// The CLI configuration of a flavor, if `lock` follows it.
+pub(super) struct FollowedConfig<'a> {
+    flavor: Flavor,
+    /// `None` if it has errors.
+    methods: Option<Methods<'a>>,
+    /// What is to be reported about it, until a source reports it.
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl<'a> LockRun<'a> {
+    /// Returns the place of the source for a root, setting it up if no other root needed it before.
+    pub(super) fn source(&mut self, root: &Root, texts: &mut Texts) -> Result<usize, Failure> {
+        let flavor = root.flavor;
+        if self.follows() {
+            return Ok(self.followed_source(root, texts));
+        }
+        let mut known = self.sources.iter();
+        if let Some(at) = known.position(|one| one.serves(flavor)) {
+            return Ok(at);
+        }
+        let (packages, diagnostics) = match (&self.args.fs_mirror, &self.args.net_mirror) {
+            (Some(dir), _) => (self.mirror(dir, flavor)?, Vec::new()),
+            (None, Some(url)) => self.net_mirror(url, flavor, texts)?,
+            (None, None) => self.registry(flavor, texts)?,
+        };
+        Ok(self.add(flavor, packages, diagnostics))
+    }
+
+    /// Lists the providers that a root needs no package of, since they are run from a directory and the
+    /// program does not lock them (`cliconfig` rules 5.5).
+    pub(super) fn overridden(&mut self, root: &Root, texts: &mut Texts) -> Vec<ProviderAddr> {
+        if !self.follows() || root.flavor.locks_overridden() {
+            return Vec::new();
+        }
+        match &self.followed(root.flavor, texts).methods {
+            Some(methods) => methods.config().overridden().into_iter().collect(),
+            None => Vec::new(),
+        }
+    }
+
+    pub(super) fn add(
+        &mut self,
+        flavor: Flavor,
+        packages: Packages<'a>,
+        diagnostics: Vec<Diagnostic>,
+    ) -> usize {
+        self.sources.push(SourceSetup {
+            flavor,
+            dirs: Vec::new(),
+            net: network::net(self.world, flavor, self.observer),
+            packages,
+            diagnostics,
+            is_said: false,
+        });
+        self.sources.len() - 1
+    }
+
+    fn follows(&self) -> bool {
+        self.args.installation == super::args::Installation::Cli
+    }
+
+    /// Returns the CLI configuration of a flavor.
+    fn followed(&mut self, flavor: Flavor, texts: &mut Texts) -> &mut FollowedConfig<'a> {
+        let known = self.followed.iter().position(|one| one.flavor == flavor);
+        let at = known.unwrap_or_else(|| {
+            let (config, mut diagnostics) =
+                network::configuration(self.common, self.world, flavor, texts);
+            diagnostics.extend(Methods::problems(&config));
+            let network = if self.common.offline {
+                Network::Forbidden
+            } else {
+                Network::Allowed
+            };
+            let is_sound = !has_errors(&diagnostics);
+            let methods =
+                is_sound.then(|| Methods::new(self.world, flavor, config, network, self.observer));
+            self.followed.push(FollowedConfig {
+                flavor,
+                methods,
+                diagnostics,
+            });
+            self.followed.len() - 1
+        });
+        &mut self.followed[at]
+    }
+
+    /// Returns the place of the source that the CLI configuration states for a root.
+    fn followed_source(&mut self, root: &Root, texts: &mut Texts) -> usize {
+        let flavor = root.flavor;
+        let followed = self.followed(flavor, texts);
+        let dirs = match &followed.methods {
+            Some(methods) => methods.dirs(&root.dir),
+            None => Vec::new(),
+        };
+        let known = self.sources.iter();
+        let mut known = known.map(|one| one.serves(flavor) && one.dirs == dirs);
+        if let Some(at) = known.position(|serves| serves) {
+            return at;
+        }
+        let followed = self.followed(flavor, texts);
+        let (packages, net, diagnostics) = match &mut followed.methods {
+            Some(methods) => (
+                Packages::Of(Box::new(methods.source(&root.dir))),
+                Some(methods.net().clone()),
+                std::mem::take(&mut followed.diagnostics),
+            ),
+            // Each root reports why it is not locked.
+            None => (Packages::Unknown, None, followed.diagnostics.clone()),
+        };
+        let net = net.unwrap_or_else(|| network::net(self.world, flavor, self.observer));
+        self.sources.push(SourceSetup {
+            flavor,
+            dirs,
+            net,
+            packages,
+            diagnostics,
+            is_said: false,
+        });
+        self.sources.len() - 1
+    }
+
+    fn mirror(&self, dir: &Path, flavor: Flavor) -> Result<Packages<'a>, Failure> {
+        let dir = self.common.below(dir);
+        let mirror = FilesystemMirror::scan(self.world.disk, &dir, flavor).map_err(|error| {
+            let is_top = matches!(&error, SourceError::Unreadable { path, .. } if *path == dir);
+            let help = if is_top {
+                "name the top directory of a filesystem mirror"
+            } else {
+                "make it readable"
+            };
+            Failure::from_error(&error).help(help)
+        })?;
+        Ok(Packages::Of(Box::new(mirror)))
+    }
+
+    fn net_mirror(
+        &self,
+        url: &MirrorUrl,
+        flavor: Flavor,
+        texts: &mut Texts,
+    ) -> Result<(Packages<'a>, Vec<Diagnostic>), Failure> {
+        self.check_online("a network mirror")?;
+        let (config, diagnostics) = network::configuration(self.common, self.world, flavor, texts);
+        let packages = if has_errors(&diagnostics) {
+            Packages::Unknown
+        } else {
+            let net = network::net_of(self.world, flavor, &config, self.observer);
+            let tokens = network::tokens(self.world, &config);
+            let mirror = network::mirror(&net, flavor, url.clone(), &tokens);
+            Packages::Of(Box::new(mirror))
+        };
+        Ok((packages, diagnostics))
+    }
+
+    /// Fails where the network would be needed and must not be used.
+    fn check_online(&self, place: &str) -> Result<(), Failure> {
+        if !self.common.offline {
+            return Ok(());
+        }
+        let cause = format!("they come from {place}, and --offline forbids network requests");
+        Err(Failure {
+            title: "packages cannot be fetched".to_owned(),
+            causes: vec![cause],
+            help: Some("leave out --offline, or name a mirror with --fs-mirror DIR".to_owned()),
+        })
+    }
+
+    fn registry(
+        &self,
+        flavor: Flavor,
+        texts: &mut Texts,
+    ) -> Result<(Packages<'a>, Vec<Diagnostic>), Failure> {
+        self.check_online("registries")?;
+        let (config, mut diagnostics) =
+            network::configuration(self.common, self.world, flavor, texts);
+        diagnostics.extend(config.not_followed(flavor));
+        let packages = if has_errors(&diagnostics) {
+            Packages::Unknown
+        } else {
+            let net = network::net_of(self.world, flavor, &config, self.observer);
+            let tokens = network::tokens(self.world, &config);
+            let registry = network::registry(&net, flavor, &config, &tokens);
+            Packages::Of(Box::new(registry))
+        };
+        Ok((packages, diagnostics))
+    }
+}
+
+impl SourceSetup<'_> {
+    /// Returns whether packages of a flavor come from here.
+    fn serves(&self, flavor: Flavor) -> bool {
+        self.flavor == flavor && !matches!(self.packages, Packages::NotNeeded)
+    }
+}

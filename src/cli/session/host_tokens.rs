@@ -1,0 +1,242 @@
+//! Credentials for hosts: tokens of the CLI configuration, and those of a credentials helper.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io::ErrorKind;
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use crate::addr::Hostname;
+use crate::cli::World;
+use crate::cliconfig::{CliConfig, HelperProgram};
+use crate::world::{Credentials, FileKind, Invocation, Program, Secret};
+
+/// How long a credentials helper may take; it may have to ask a server, but no input is read.
+const HELPER_TIME: Duration = Duration::from_secs(30);
+
+/// How many bytes a credentials helper may print.
+const MAX_ANSWER_BYTES: u64 = 64 * 1024;
+
+/// How many characters of the standard error of a credentials helper are repeated.
+const MAX_SHOWN_CHARS: usize = 200;
+
+/// What is sent to hosts; a helper is run at most once for each (`cliconfig` rules 4.3).
+pub(in crate::cli) struct HostTokens<'a> {
+    world: World<'a>,
+    config: CliConfig,
+    answers: Mutex<BTreeMap<Hostname, Answer>>,
+}
+
+/// What a helper answered: a token, none, or why it gave no answer.
+type Answer = Result<Option<Secret>, String>;
+
+/// What a helper prints.
+#[derive(Deserialize)]
+struct Printed {
+    token: Option<String>,
+}
+
+impl<'a> HostTokens<'a> {
+    pub(in crate::cli) fn new(world: World<'a>, config: CliConfig) -> Self {
+        Self {
+            world,
+            config,
+            answers: Mutex::default(),
+        }
+    }
+
+    /// Returns what is sent to a host. Without an answer of the helper nothing is.
+    pub(in crate::cli) fn credentials(&self, host: &Hostname) -> Option<Credentials> {
+        let token = match self.config.token(host) {
+            Some(token) => Some(token.clone()),
+            None => self.answer(host)?.ok().flatten(),
+        };
+        token.map(Credentials::Bearer)
+    }
+
+    /// Returns why the helper gave no answer about a host.
+    pub(in crate::cli) fn failure(&self, host: &Hostname) -> Option<String> {
+        self.answer(host)?.err()
+    }
+
+    /// Returns the answer of the helper about a host; `None` if it is not to be asked.
+    fn answer(&self, host: &Hostname) -> Option<Answer> {
+        let helper = self.config.helper.as_ref()?;
+        if !self.config.needs_helper(host) {
+            return None;
+        }
+        // Others wait here until it has answered, since it would be asked the same.
+        let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = answers.entry(host.clone());
+        Some(known.or_insert_with(|| self.ask(helper, host)).clone())
+    }
+
+    fn ask(&self, helper: &HelperProgram, host: &Hostname) -> Answer {
+        let fault = |reason: String| format!("the credentials helper {:?} {reason}", helper.name);
+        // The programs ignore a helper that is not installed.
+        let Some(path) = self.find(helper) else {
+            return Err(fault("is not installed".to_owned()));
+        };
+        let here = self.world.env.current_dir();
+        let dir = here.map_err(|error| fault(format!("cannot be run: {error}")))?;
+        let args = helper.args.iter().map(String::as_str);
+        let args: Vec<OsString> = args
+            .chain(["get", host.ascii()])
+            .map(OsString::from)
+            .collect();
+        let invocation = Invocation {
+            program: Program::File(&path),
+            args: &args,
+            dir: &dir,
+            vars: &[],
+            stdin: b"",
+            limit: MAX_ANSWER_BYTES,
+            timeout: Some(HELPER_TIME),
+        };
+        let ended = self.world.run.run(&invocation).map_err(|error| {
+            fault(match error.kind() {
+                ErrorKind::TimedOut => {
+                    format!("gave no answer within {} s", HELPER_TIME.as_secs())
+                }
+                ErrorKind::FileTooLarge => format!("prints more than {MAX_ANSWER_BYTES} bytes"),
+                _ => format!("cannot be run: {error}"),
+            })
+        })?;
+        if ended.code != Some(0) {
+            let said = String::from_utf8_lossy(&ended.stderr);
+            let said: String = said.trim().chars().take(MAX_SHOWN_CHARS).collect();
+            return Err(fault(if said.is_empty() {
+                "failed".to_owned()
+            } else {
+                format!("failed: {said}")
+            }));
+        }
+        // What it printed may be a token, so no message repeats it.
+        let printed: Result<Printed, _> = serde_json::from_slice(&ended.stdout);
+        let printed =
+            printed.map_err(|_| fault("prints no JSON object with a token".to_owned()))?;
+        Ok(printed.token.map(Secret::new))
+    }
+
+    fn find(&self, helper: &HelperProgram) -> Option<PathBuf> {
+        // A name with a separator would lead elsewhere.
+        let is_plain = |c: char| c.is_alphanumeric() || "_-.".contains(c);
+        if !helper.name.chars().all(is_plain) {
+            return None;
+        }
+        let suffix = std::env::consts::EXE_SUFFIX;
+        let name = format!("terraform-credentials-{}{suffix}", helper.name);
+        let mut paths = helper.dirs.iter().map(|dir| dir.join(&name));
+        paths.find(|path| self.world.disk.kind(path).ok() == Some(FileKind::File))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::*;
+    use crate::world::Ended;
+    use crate::world::mem::{MemClock, MemEnv, MemFiles, MemHttp, MemRun};
+
+    const DIR: &str = "/h/.terraform.d/plugins";
+
+    /// Asks a helper about two hosts, twice; returns the token or the failure of the first, and what was
+    /// run.
+    fn ask(name: &str, ending: impl Fn() -> io::Result<Ended> + Sync) -> (String, Vec<String>) {
+        let file = format!(
+            "{DIR}/terraform-credentials-vault{}",
+            std::env::consts::EXE_SUFFIX
+        );
+        let files = MemFiles::with(&[(&file, "program")]);
+        let (env, clock) = (MemEnv::default(), MemClock::default());
+        let http = MemHttp::new(|_| panic!("no request"));
+        let run = MemRun::new(|invocation| {
+            assert_eq!(invocation.timeout, Some(HELPER_TIME));
+            ending()
+        });
+        let world = World {
+            disk: &files,
+            env: &env,
+            http: &http,
+            clock: &clock,
+            run: &run,
+        };
+        let mut config = CliConfig::default();
+        config.helper.replace(HelperProgram {
+            name: name.to_owned(),
+            args: vec!["--fast".to_owned()],
+            dirs: vec![DIR.into()],
+        });
+        let tokens = HostTokens::new(world, config);
+        let host = |text: &str| text.parse::<Hostname>().expect("valid");
+        let mut found = String::new();
+        for _ in 0..2 {
+            tokens.credentials(&host("b.example"));
+            found = match tokens.credentials(&host("a.example")) {
+                Some(Credentials::Bearer(token)) => token.reveal().to_owned(),
+                _ => tokens.failure(&host("a.example")).unwrap_or_default(),
+            };
+        }
+        let ran = run.ran().into_iter();
+        let ran = ran.map(|args| args.join(" ".as_ref()).to_string_lossy().into_owned());
+        (found, ran.collect())
+    }
+
+    fn printed(text: &str) -> io::Result<Ended> {
+        Ok(Ended {
+            code: Some(0),
+            stdout: text.as_bytes().to_vec(),
+            stderr: Vec::new(),
+        })
+    }
+
+    #[test]
+    fn a_helper_is_run_once_for_each_host() {
+        let (token, ran) = ask("vault", || printed("{\"token\": \"word\", \"other\": 1}"));
+        assert_eq!(token, "word");
+        assert_eq!(ran, ["--fast get b.example", "--fast get a.example"]);
+        assert_eq!(ask("vault", || printed("{}")).0, "");
+    }
+
+    #[test]
+    fn failures_are_described_without_what_was_printed() {
+        let failed = |ending: &(dyn Fn() -> io::Result<Ended> + Sync)| ask("vault", ending).0;
+        let broken = || {
+            Ok(Ended {
+                code: Some(1),
+                stdout: b"hunter2".to_vec(),
+                stderr: b"no such vault\n".to_vec(),
+            })
+        };
+        let helper = "the credentials helper \"vault\"";
+        assert_eq!(failed(&broken), format!("{helper} failed: no such vault"));
+        assert_eq!(
+            failed(&|| printed("hunter2")),
+            format!("{helper} prints no JSON object with a token")
+        );
+        assert_eq!(
+            failed(&|| Err(ErrorKind::TimedOut.into())),
+            format!("{helper} gave no answer within 30 s")
+        );
+        assert_eq!(
+            failed(&|| Err(ErrorKind::FileTooLarge.into())),
+            format!("{helper} prints more than 65536 bytes")
+        );
+    }
+
+    #[test]
+    fn only_a_program_of_its_directory_is_run() {
+        for name in ["../vault", "other", "a/vault"] {
+            let (failure, ran) = ask(name, || printed("{}"));
+            assert_eq!(
+                failure,
+                format!("the credentials helper {name:?} is not installed")
+            );
+            assert!(ran.is_empty());
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! The installation methods of a CLI configuration, turned into sources that can be asked.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::addr::{ProviderFilter, ProviderPattern, Url};
+use crate::cli::World;
+use crate::cli::session::host_tokens::HostTokens;
+use crate::cli::session::network::{self, NetworkObserver};
+use crate::cliconfig::{CliConfig, Method, MethodKind};
+use crate::diag::Diagnostic;
+use crate::flavor::Flavor;
+use crate::sources::SourceError;
+use crate::sources::filesystem_mirror::FilesystemMirror;
+use crate::sources::multi::{Member, Multi, SharedSource};
+use crate::sources::net::Net;
+use crate::sources::network_mirror::MirrorUrl;
+use crate::world::FileKind;
+
+/// Whether the network may be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::cli) enum Network {
+    Allowed,
+    Forbidden,
+}
+
+/// The installation methods of a flavor. Roots share what they have in common.
+pub(in crate::cli) struct Methods<'a> {
+    world: World<'a>,
+    flavor: Flavor,
+    network: Network,
+    config: CliConfig,
+    net: Net<'a>,
+    tokens: Arc<HostTokens<'a>>,
+    registry: SharedSource<'a>,
+    mirrors: BTreeMap<Url, Result<SharedSource<'a>, SourceError>>,
+    scanned: BTreeMap<PathBuf, Result<Arc<FilesystemMirror>, SourceError>>,
+}
+
+impl<'a> Methods<'a> {
+    pub(in crate::cli) fn new(
+        world: World<'a>,
+        flavor: Flavor,
+        config: CliConfig,
+        network: Network,
+        observer: NetworkObserver<'a>,
+    ) -> Self {
+        let net = network::net_of(world, flavor, &config, observer);
+        let tokens = network::tokens(world, &config);
+        let registry = network::registry(&net, flavor, &config, &tokens);
+        Self {
+            world,
+            flavor,
+            network,
+            registry: Arc::new(registry),
+            tokens,
+            config,
+            net,
+            mirrors: BTreeMap::new(),
+            scanned: BTreeMap::new(),
+        }
+    }
+
+    /// Returns what was read.
+    pub(in crate::cli) fn config(&self) -> &CliConfig {
+        &self.config
+    }
+
+    /// Returns the network that packages are downloaded from.
+    pub(in crate::cli) fn net(&self) -> &Net<'a> {
+        &self.net
+    }
+
+    /// Reports what keeps the configuration from being followed, and what of it is not.
+    pub(in crate::cli) fn problems(config: &CliConfig) -> Vec<Diagnostic> {
+        let twice = config.installed_twice().into_iter();
+        twice.chain(config.trusted_without_effect()).collect()
+    }
+
+    /// Lists the directories that packages of a root are taken from; roots with the same ones share their
+    /// source. A relative one is below the root, in which the program would run.
+    pub(in crate::cli) fn dirs(&self, root: &Path) -> Vec<PathBuf> {
+        if self.config.installations.is_empty() {
+            let dirs = self.config.implied_mirrors().iter();
+            let dirs = dirs.map(|dir| root.join(dir));
+            let disk = self.world.disk;
+            // Those that are not there are passed over (`cliconfig` rules 5.1).
+            return dirs
+                .filter(|dir| disk.kind(dir).ok() == Some(FileKind::Directory))
+                .collect();
+        }
+        let methods = self
+            .config
+            .installations
+            .iter()
+            .flat_map(|block| &block.methods);
+        let dirs = methods.filter_map(|method| match &method.kind {
+            MethodKind::FilesystemMirror(dir) => Some(root.join(dir)),
+            _ => None,
+        });
+        dirs.collect()
+    }
+
+    /// Makes the source of a root.
+    pub(in crate::cli) fn source(&mut self, root: &Path) -> Multi<'a> {
+        if self.config.installations.is_empty() {
+            return self.implied(root);
+        }
+        let methods = self
+            .config
+            .installations
+            .iter()
+            .flat_map(|block| &block.methods);
+        let methods: Vec<Method> = methods.cloned().collect();
+        let members = methods.into_iter().filter_map(|method| {
+            let source = match method.kind {
+                MethodKind::DevOverrides(_) => return None,
+                MethodKind::Direct => self.direct(),
+                MethodKind::FilesystemMirror(dir) => self.directory(&root.join(dir)),
+                MethodKind::NetworkMirror { url, .. } => self.mirror(&url),
+                MethodKind::OciMirror => Err(SourceError::Oci),
+            };
+            Some(Member {
+                source,
+                providers: method.providers,
+                download_retries: method.download_retries,
+            })
+        });
+        Multi {
+            members: members.collect(),
+        }
+    }
+
+    /// Makes the source of a root without `provider_installation`: local directories, and registries for
+    /// what none of them has in any version (`cliconfig` rules 5.1).
+    fn implied(&mut self, root: &Path) -> Multi<'a> {
+        let mut members = Vec::new();
+        let mut elsewhere = ProviderFilter::default();
+        for dir in self.dirs(root) {
+            let scanned = self.scan(&dir);
+            if let Ok(mirror) = &scanned {
+                let found = mirror.providers().cloned();
+                elsewhere.exclude.extend(found.map(ProviderPattern::from));
+            }
+            members.push(Member {
+                source: scanned.map(|mirror| mirror as SharedSource<'a>),
+                providers: ProviderFilter::default(),
+                download_retries: None,
+            });
+        }
+        members.push(Member {
+            source: self.direct(),
+            providers: elsewhere,
+            download_retries: None,
+        });
+        Multi { members }
+    }
+
+    fn direct(&self) -> Result<SharedSource<'a>, SourceError> {
+        match self.network {
+            Network::Allowed => Ok(Arc::clone(&self.registry)),
+            Network::Forbidden => Err(SourceError::Offline {
+                place: "the registry".to_owned(),
+            }),
+        }
+    }
+
+    fn mirror(&mut self, url: &Url) -> Result<SharedSource<'a>, SourceError> {
+        if self.network == Network::Forbidden {
+            return Err(SourceError::Offline {
+                place: format!("the mirror {url}"),
+            });
+        }
+        if let Some(known) = self.mirrors.get(url) {
+            return known.clone();
+        }
+        let source = match MirrorUrl::try_from(url.clone()) {
+            Ok(base) => {
+                let mirror = network::mirror(&self.net, self.flavor, base, &self.tokens);
+                Ok(Arc::new(mirror) as SharedSource<'a>)
+            }
+            Err(error) => Err(SourceError::MirrorUrl(error)),
+        };
+        self.mirrors.insert(url.clone(), source.clone());
+        source
+    }
+
+    fn directory(&mut self, dir: &Path) -> Result<SharedSource<'a>, SourceError> {
+        self.scan(dir).map(|mirror| mirror as SharedSource<'a>)
+    }
+
+    fn scan(&mut self, dir: &Path) -> Result<Arc<FilesystemMirror>, SourceError> {
+        let (disk, flavor) = (self.world.disk, self.flavor);
+        let scan = || FilesystemMirror::scan(disk, dir, flavor).map(Arc::new);
+        self.scanned
+            .entry(dir.to_owned())
+            .or_insert_with(scan)
+            .clone()
+    }
+}

@@ -1,0 +1,105 @@
+//! Whether and how the installation methods are followed (rules 5).
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use super::{CliConfig, Installation, Method, MethodKind};
+use crate::addr::ProviderAddr;
+use crate::diag::{Diagnostic, FileId};
+use crate::flavor::Flavor;
+
+/// The rule of a `provider_installation` that is not followed.
+const NOT_FOLLOWED: &str = "cli-configuration-not-followed";
+
+impl CliConfig {
+    /// Reports that `provider_installation` is not followed, where there is one that changes anything:
+    /// worse if registries may be out of reach, because nothing there is `direct`.
+    #[must_use]
+    pub fn not_followed(&self, flavor: Flavor) -> Option<Diagnostic> {
+        if self.installations.iter().all(Installation::is_usual) {
+            return None;
+        }
+        let [first, others @ ..] = self.installations.as_slice() else {
+            return None;
+        };
+        let program = flavor.command();
+        let note =
+            format!("packages come from registries here, as with `{program} providers lock`");
+        let title = "provider_installation is not followed";
+        let direct = self.installations.iter().any(Installation::is_direct);
+        let mut diagnostic = if direct {
+            Diagnostic::note(NOT_FOLLOWED, title).at(first.file, first.span, note)
+        } else {
+            Diagnostic::warning(NOT_FOLLOWED, title).at(
+                first.file,
+                first.span,
+                format!("{note}, though it has no `direct` method"),
+            )
+        };
+        for other in others {
+            diagnostic = diagnostic.see(other.file, other.span, "neither is this");
+        }
+        Some(
+            diagnostic
+                .help("follow it with --installation cli, or name a mirror with --fs-mirror DIR"),
+        )
+    }
+
+    /// Reports a second `provider_installation` block: which of them counts is not defined (rules 1.5).
+    #[must_use]
+    pub fn installed_twice(&self) -> Option<Diagnostic> {
+        let [first, second, ..] = self.installations.as_slice() else {
+            return None;
+        };
+        let title = "No more than one provider_installation block may be specified";
+        let error = Diagnostic::error("cli-configuration-invalid", title)
+            .at(second.file, second.span, "this is another one")
+            .see(first.file, first.span, "the first one is here");
+        Some(error.help("delete one of the two blocks"))
+    }
+
+    /// Reports what the methods state and `lockctl` does not do.
+    #[must_use]
+    pub fn trusted_without_effect(&self) -> Vec<Diagnostic> {
+        let blocks = self.installations.iter();
+        let methods = blocks.flat_map(|block| block.methods.iter().map(|one| (block.file, one)));
+        let trusting = methods.filter(|(_, method)| {
+            matches!(
+                method.kind,
+                MethodKind::NetworkMirror {
+                    trusts_all_hashes: true,
+                    ..
+                }
+            )
+        });
+        let warn = |(file, method): (FileId, &Method)| {
+            let title = "trust_all_hashes has no effect";
+            Diagnostic::warning("cli-configuration-without-effect", title)
+                .at(
+                    file,
+                    method.span,
+                    "only hashes of packages that were downloaded are recorded",
+                )
+                .help("lock all platforms with --platform, or delete the argument")
+        };
+        trusting.map(warn).collect()
+    }
+
+    /// Lists the directories that count as mirrors where no block says otherwise (rules 5.1), whether
+    /// they exist or not.
+    #[must_use]
+    pub fn implied_mirrors(&self) -> &[PathBuf] {
+        &self.implied
+    }
+
+    /// Lists the providers that are run from a directory.
+    #[must_use]
+    pub fn overridden(&self) -> BTreeSet<ProviderAddr> {
+        let methods = self.installations.iter().flat_map(|block| &block.methods);
+        let overrides = methods.filter_map(|method| match &method.kind {
+            MethodKind::DevOverrides(overrides) => Some(overrides.keys().cloned()),
+            _ => None,
+        });
+        overrides.flatten().collect()
+    }
+}

@@ -1,0 +1,340 @@
+//! Several sources side by side (rules 10).
+//!
+//! Versions are those of all sources that are for a provider; a package comes from the first of
+//! them that has it.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::{Offer, Source, SourceError};
+use crate::addr::{ProviderAddr, ProviderFilter};
+use crate::package::{PackageId, PackageMeta};
+use crate::platform::Platform;
+use crate::version::Version;
+
+/// A source that others are beside.
+pub type SharedSource<'a> = Arc<dyn Source + Send + Sync + 'a>;
+
+/// One of several sources.
+#[derive(Clone)]
+pub struct Member<'a> {
+    /// The source, or why it cannot be asked: then every provider that it is for fails.
+    pub source: Result<SharedSource<'a>, SourceError>,
+    /// Which providers it is asked about.
+    pub providers: ProviderFilter,
+    /// How often its packages are asked for again, where that is stated.
+    pub download_retries: Option<usize>,
+}
+
+/// Sources in the order in which they are asked.
+#[derive(Clone, Default)]
+pub struct Multi<'a> {
+    /// The sources.
+    pub members: Vec<Member<'a>>,
+}
+
+impl<'a> Multi<'a> {
+    /// Walks over the sources that are for a provider.
+    fn of(&self, provider: &ProviderAddr) -> impl Iterator<Item = &Member<'a>> {
+        let members = self.members.iter();
+        members.filter(|member| member.providers.allows(provider))
+    }
+}
+
+impl std::fmt::Debug for Multi<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let providers: Vec<_> = self.members.iter().map(|one| &one.providers).collect();
+        f.debug_struct("Multi")
+            .field("providers", &providers)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Source for Multi<'_> {
+    /// Returns the versions of all sources that know the provider.
+    ///
+    /// One source after the other is asked, so that none behind a failure is asked.
+    fn versions(&self, provider: &ProviderAddr) -> Result<Offer, SourceError> {
+        let mut versions = BTreeSet::new();
+        let mut warnings = Vec::new();
+        let mut unknown = Vec::new();
+        for member in self.of(provider) {
+            match member
+                .source
+                .as_ref()
+                .map_err(Clone::clone)?
+                .versions(provider)
+            {
+                Ok(offer) => {
+                    versions.extend(offer.versions);
+                    warnings.extend(offer.warnings);
+                }
+                Err(error) if error.is_unknown_provider() => unknown.push(error),
+                Err(error) => return Err(error),
+            }
+        }
+        if versions.is_empty() {
+            return Err(SourceError::nowhere(provider, unknown));
+        }
+        Ok(Offer {
+            versions: versions.into_iter().collect(),
+            warnings,
+        })
+    }
+
+    fn platforms(&self, provider: &ProviderAddr, version: &Version) -> Vec<Platform> {
+        let sources = self
+            .of(provider)
+            .filter_map(|member| member.source.as_ref().ok());
+        let platforms = sources.flat_map(|source| source.platforms(provider, version));
+        let platforms: BTreeSet<Platform> = platforms.collect();
+        platforms.into_iter().collect()
+    }
+
+    /// Finds a package where the first source has it. One that lists no such version is asked all the
+    /// same (rules 10.3).
+    fn package(&self, id: &PackageId) -> Result<PackageMeta, SourceError> {
+        let mut lacking = Vec::new();
+        for member in self.of(&id.provider) {
+            match member.source.as_ref().map_err(Clone::clone)?.package(id) {
+                Err(error) if error.is_unknown_provider() || error.lacks_platform() => {
+                    lacking.push(error);
+                }
+                answer => {
+                    return answer.map(|meta| PackageMeta {
+                        download_retries: member.download_retries.or(meta.download_retries),
+                        ..meta
+                    });
+                }
+            }
+        }
+        match <[SourceError; 1]>::try_from(lacking) {
+            Ok([only]) if only.lacks_platform() => Err(only),
+            _ => Err(SourceError::NoPackage {
+                id: Box::new(id.clone()),
+                offered: self.platforms(&id.provider, &id.version),
+            }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+    use std::path::PathBuf;
+    use std::sync::Mutex;
+
+    use super::*;
+    use crate::addr::ProviderPattern;
+    use crate::flavor::Flavor;
+    use crate::hash::Hashes;
+    use crate::package::{Local, Location};
+
+    const FLAVOR: Flavor = Flavor::Terraform1_11;
+
+    /// A source that has packages for one platform, and writes down what it is asked.
+    struct Shelf {
+        name: &'static str,
+        versions: &'static [&'static str],
+        platform: &'static str,
+        fails: bool,
+        asked: Arc<Mutex<Vec<String>>>,
+    }
+
+    impl Shelf {
+        fn answer(&self, what: &str) -> Result<(), SourceError> {
+            self.asked
+                .lock()
+                .expect("no panic")
+                .push(format!("{} {what}", self.name));
+            if self.fails {
+                return Err(SourceError::Unreadable {
+                    path: self.name.into(),
+                    cause: Arc::new(io::Error::other("broken")),
+                });
+            }
+            Ok(())
+        }
+    }
+
+    impl Source for Shelf {
+        fn versions(&self, provider: &ProviderAddr) -> Result<Offer, SourceError> {
+            self.answer("versions")?;
+            if self.versions.is_empty() {
+                return Err(SourceError::UnknownProvider {
+                    dir: self.name.into(),
+                    provider: provider.clone(),
+                });
+            }
+            let versions = self
+                .versions
+                .iter()
+                .map(|text| text.parse().expect("valid"));
+            Ok(Offer {
+                versions: versions.collect(),
+                warnings: Vec::new(),
+            })
+        }
+
+        fn platforms(&self, _: &ProviderAddr, version: &Version) -> Vec<Platform> {
+            let has = self.versions.contains(&&*version.to_string());
+            has.then(|| self.platform.parse().expect("valid"))
+                .into_iter()
+                .collect()
+        }
+
+        fn package(&self, id: &PackageId) -> Result<PackageMeta, SourceError> {
+            self.answer("package")?;
+            let offered = self.platforms(&id.provider, &id.version);
+            if !offered.contains(&id.platform) {
+                return Err(SourceError::NoSuchPackage {
+                    dir: self.name.into(),
+                    id: Box::new(id.clone()),
+                    offered,
+                });
+            }
+            Ok(PackageMeta {
+                id: id.clone(),
+                location: Location::Local(Local::Archive(PathBuf::from(self.name))),
+                evidence: None,
+                stated: Hashes::default(),
+                download_retries: None,
+            })
+        }
+    }
+
+    /// A source as `NAME VERSION,VERSION PLATFORM [INCLUDE] [!EXCLUDE] [fails]`.
+    type Row = (
+        &'static str,
+        &'static [&'static str],
+        &'static str,
+        &'static str,
+    );
+
+    /// Asks for `acme/demo` 1.0.0 for linux_amd64; returns the versions, the place of the package, and
+    /// who was asked.
+    fn ask(rows: &[Row]) -> (String, String, Vec<String>) {
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let members = rows.iter().map(|(name, versions, platform, filter)| {
+            let patterns = |text: &str| ProviderPattern::parse(text, FLAVOR).expect("valid");
+            let mut providers = ProviderFilter::default();
+            match filter.strip_prefix('!') {
+                Some(excluded) => providers.exclude.push(patterns(excluded)),
+                None if filter.contains('/') => providers.include.push(patterns(filter)),
+                None => {}
+            }
+            Member {
+                source: Ok(Arc::new(Shelf {
+                    name,
+                    versions,
+                    platform,
+                    fails: *filter == "fails",
+                    asked: Arc::clone(&asked),
+                })),
+                providers,
+                download_retries: None,
+            }
+        });
+        let multi = Multi {
+            members: members.collect(),
+        };
+        let provider = ProviderAddr::parse("acme/demo", FLAVOR).expect("valid");
+        let versions = multi.versions(&provider).map(|offer| {
+            let texts: Vec<String> = offer.versions.iter().map(ToString::to_string).collect();
+            texts.join(" ")
+        });
+        let id = PackageId {
+            provider,
+            version: "1.0.0".parse().expect("valid"),
+            platform: "linux_amd64".parse().expect("valid"),
+        };
+        let package = multi.package(&id).map(|meta| meta.location.to_string());
+        let text =
+            |answer: Result<String, SourceError>| answer.unwrap_or_else(|e| format!("! {e}"));
+        let asked = asked.lock().expect("no panic").clone();
+        (text(versions), text(package), asked)
+    }
+
+    #[test]
+    fn versions_are_united_and_the_first_that_has_a_package_gives_it() {
+        let rows: [Row; 3] = [
+            ("a", &["1.0.0"], "linux_arm64", ""),
+            ("b", &["2.0.0", "1.0.0"], "linux_amd64", ""),
+            ("c", &["1.0.0", "3.0.0"], "linux_amd64", ""),
+        ];
+        let (versions, place, asked) = ask(&rows);
+        assert_eq!((&*versions, &*place), ("1.0.0 2.0.0 3.0.0", "b"));
+        assert_eq!(
+            asked,
+            [
+                "a versions",
+                "b versions",
+                "c versions",
+                "a package",
+                "b package"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_source_that_does_not_know_the_provider_is_passed_over() {
+        let rows: [Row; 2] = [
+            ("a", &[], "linux_amd64", ""),
+            ("b", &["1.0.0"], "linux_amd64", ""),
+        ];
+        let (versions, place, _) = ask(&rows);
+        assert_eq!((&*versions, &*place), ("1.0.0", "b"));
+        let (versions, place, _) = ask(&rows[..1]);
+        assert_eq!(
+            versions,
+            "! the mirror in a has no package of registry.terraform.io/acme/demo"
+        );
+        assert!(
+            place.starts_with("! the mirror in a has no package of"),
+            "{place}"
+        );
+    }
+
+    #[test]
+    fn any_other_failure_is_one_of_the_whole() {
+        let rows: [Row; 2] = [
+            ("a", &["1.0.0"], "linux_amd64", "fails"),
+            ("b", &["1.0.0"], "linux_amd64", ""),
+        ];
+        let (versions, place, asked) = ask(&rows);
+        let failure = "! the mirror in a cannot be read";
+        assert_eq!((&*versions, &*place), (failure, failure));
+        assert_eq!(asked, ["a versions", "a package"]);
+    }
+
+    #[test]
+    fn include_and_exclude_say_who_is_asked() {
+        let rows: [Row; 3] = [
+            ("a", &["1.0.0"], "linux_amd64", "other/*"),
+            ("b", &["1.0.0"], "linux_amd64", "!acme/demo"),
+            ("c", &["1.0.0"], "linux_amd64", "acme/*"),
+        ];
+        let (versions, place, asked) = ask(&rows);
+        assert_eq!((&*versions, &*place), ("1.0.0", "c"));
+        assert_eq!(asked, ["c versions", "c package"]);
+        let (versions, _, asked) = ask(&rows[..2]);
+        assert_eq!(
+            versions,
+            "! no source of packages is for registry.terraform.io/acme/demo"
+        );
+        assert!(asked.is_empty());
+    }
+
+    #[test]
+    fn what_no_source_has_lacks_the_platform() {
+        let rows: [Row; 2] = [
+            ("a", &["1.0.0"], "linux_arm64", ""),
+            ("b", &["1.0.0"], "darwin_arm64", ""),
+        ];
+        let (_, place, _) = ask(&rows);
+        assert_eq!(
+            place,
+            "! no source has a package of registry.terraform.io/acme/demo 1.0.0 for linux_amd64"
+        );
+    }
+}

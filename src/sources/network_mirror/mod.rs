@@ -1,0 +1,265 @@
+//! Network mirrors (rules 8).
+//!
+//! A mirror states which versions and packages there are, and may state hashes of packages. It signs
+//! nothing: what it states is handed over as it is, and compared where the package is hashed.
+
+mod documents;
+mod error;
+mod url;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use self::documents::{Archive, Archives, Index};
+use super::memo::Memo;
+use super::net::{Answer, Ask, Net, Route};
+use super::registry::{HostCredentials, HostHelper, Sent};
+use super::{FetchError, Offer, Source, SourceError, cut, read_json};
+use crate::addr::{ProviderAddr, Url};
+use crate::flavor::Flavor;
+use crate::hash::{Hash, Hashes};
+use crate::package::{Location, PackageId, PackageMeta};
+use crate::platform::Platform;
+use crate::version::Version;
+
+pub use self::error::MirrorError;
+pub use self::url::{MirrorUrl, MirrorUrlError};
+
+/// How long the list of versions may be, in bytes.
+const MAX_INDEX_BYTES: u64 = 16 * 1024 * 1024;
+
+/// How long the list of a version's packages may be, in bytes.
+const MAX_ARCHIVES_BYTES: u64 = 4 * 1024 * 1024;
+
+/// How many platforms of a version are reported; the most that any release has are some thirty.
+const MAX_PLATFORMS: usize = 200;
+
+/// How many hashes may be stated for one package; a sound mirror states one or two.
+const MAX_HASHES: usize = 100;
+
+/// How many redirects of a document are followed (rules 8.7).
+const DOCUMENT_HOPS: usize = 5;
+
+/// A mirror, and the credentials for it.
+pub struct MirrorAccess<'a> {
+    /// Below which URL it answers.
+    pub url: MirrorUrl,
+    /// The credentials for a host: only that of the mirror is asked about.
+    pub credentials: Box<HostCredentials<'a>>,
+    /// Returns why the credentials helper gave no answer about a host.
+    pub helper: Box<HostHelper<'a>>,
+}
+
+/// A server with the network mirror protocol.
+pub struct NetworkMirror<'a> {
+    net: Net<'a>,
+    flavor: Flavor,
+    access: MirrorAccess<'a>,
+    versions: Memo<ProviderAddr, Shared<Arc<BTreeSet<Version>>>>,
+    archives: Memo<(ProviderAddr, Version), Shared<Arc<Found>>>,
+}
+
+/// An answer that many packages may share, or why there is none.
+type Shared<T> = Result<T, Arc<MirrorError>>;
+
+/// The packages of a version, and the URL of the document that lists them.
+struct Found {
+    document: Url,
+    archives: Archives,
+}
+
+impl<'a> NetworkMirror<'a> {
+    /// Makes a mirror; makes no request yet.
+    #[must_use]
+    pub fn new(net: Net<'a>, flavor: Flavor, access: MirrorAccess<'a>) -> Self {
+        Self {
+            net,
+            flavor,
+            access,
+            versions: Memo::default(),
+            archives: Memo::default(),
+        }
+    }
+
+    /// Asks for a document of a provider; the status of the answer is 200 or 404.
+    fn ask(&self, provider: &ProviderAddr, name: &str, limit: u64) -> Shared<Answer> {
+        let hostname = provider.hostname().ascii();
+        let (namespace, type_name) = (provider.namespace(), provider.type_name());
+        let mirror = &self.access.url;
+        let url = mirror.url().below([hostname, namespace, type_name, name]);
+        let credentials = (self.access.credentials)(mirror.host());
+        let ask = Ask {
+            url: &url,
+            headers: &[("x-terraform-version", self.flavor.observed_version())],
+            credentials: credentials.as_ref(),
+            hops: DOCUMENT_HOPS,
+            limit,
+            timeout: self.net.policy.document_timeout,
+            // Nothing signs what a mirror states, so it must not be changed on the way.
+            route: Route::Encrypted,
+        };
+        let answer = self.net.document(&ask, self.net.policy.documents());
+        let answer = answer.map_err(MirrorError::from)?;
+        match answer.status {
+            404 => Ok(answer),
+            200 => match answer.media_type_fault() {
+                None => Ok(answer),
+                Some(reason) => Err(Arc::new(MirrorError::BadDocument {
+                    url: answer.url,
+                    reason,
+                })),
+            },
+            status @ (401 | 403) => {
+                let at_home = answer.url.origin() == url.origin();
+                Err(Arc::new(MirrorError::Unauthorized {
+                    host: mirror.host().clone(),
+                    url: answer.url,
+                    status,
+                    sent: match credentials {
+                        None => Sent::Nothing,
+                        Some(_) if at_home => Sent::Yes,
+                        Some(_) => Sent::Withheld,
+                    },
+                    helper: (self.access.helper)(mirror.host()),
+                }))
+            }
+            status => Err(Arc::new(MirrorError::Fetch(FetchError::refusal(
+                answer.url, status,
+            )))),
+        }
+    }
+
+    fn listed(&self, provider: &ProviderAddr) -> Shared<Arc<BTreeSet<Version>>> {
+        self.versions.get(provider, || {
+            let answer = self.ask(provider, "index.json", MAX_INDEX_BYTES)?;
+            let unknown = |answer: &Answer| MirrorError::UnknownProvider {
+                mirror: self.access.url.clone(),
+                provider: provider.clone(),
+                is_listed: answer.status != 404,
+            };
+            if answer.status == 404 {
+                return Err(Arc::new(unknown(&answer)));
+            }
+            let index: Index = read(&answer)?;
+            // Unlike those of a registry, names that are no version hide nothing else (rules 8.2).
+            let names = index.versions.iter().flat_map(|versions| versions.keys());
+            let versions: BTreeSet<Version> = names.filter_map(|name| name.parse().ok()).collect();
+            if versions.is_empty() {
+                return Err(Arc::new(unknown(&answer)));
+            }
+            Ok(Arc::new(versions))
+        })
+    }
+
+    fn found(&self, provider: &ProviderAddr, version: &Version) -> Shared<Arc<Found>> {
+        let question = (provider.clone(), version.clone());
+        self.archives.get(&question, || {
+            let answer = self.ask(provider, &format!("{version}.json"), MAX_ARCHIVES_BYTES)?;
+            if answer.status == 404 {
+                return Err(Arc::new(MirrorError::UnknownVersion {
+                    mirror: self.access.url.clone(),
+                    provider: provider.clone(),
+                    version: version.clone(),
+                }));
+            }
+            let archives = read(&answer)?;
+            let document = answer.url;
+            Ok(Arc::new(Found { document, archives }))
+        })
+    }
+
+    fn find(&self, id: &PackageId) -> Shared<PackageMeta> {
+        let found = self.found(&id.provider, &id.version)?;
+        let Some(archive) = found.archives.of(&id.platform) else {
+            return Err(Arc::new(MirrorError::NoSuchPackage {
+                mirror: self.access.url.clone(),
+                id: id.clone(),
+                offered: found.archives.platforms(MAX_PLATFORMS),
+            }));
+        };
+        let url = &found.document;
+        let stated = stated(url, archive)?;
+        let place = archive.url.as_deref().unwrap_or_default();
+        if place.is_empty() {
+            return Err(Arc::new(MirrorError::BadDocument {
+                url: url.clone(),
+                reason: format!("it states no url for {}", id.platform),
+            }));
+        }
+        let place = url.join(place).map_err(|cause| {
+            let url = url.clone();
+            Arc::new(MirrorError::BadUrl { url, cause })
+        })?;
+        if stated.is_empty() && !place.origin().encrypted {
+            return Err(Arc::new(MirrorError::Unprotected {
+                url: url.clone(),
+                package: place,
+            }));
+        }
+        Ok(PackageMeta {
+            id: id.clone(),
+            location: Location::Remote(place),
+            evidence: None,
+            stated,
+            download_retries: None,
+        })
+    }
+}
+
+impl std::fmt::Debug for NetworkMirror<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("NetworkMirror").finish_non_exhaustive()
+    }
+}
+
+impl Source for NetworkMirror<'_> {
+    fn versions(&self, provider: &ProviderAddr) -> Result<Offer, SourceError> {
+        let versions = self.listed(provider)?;
+        Ok(Offer {
+            versions: versions.iter().cloned().collect(),
+            warnings: Vec::new(),
+        })
+    }
+
+    /// Returns what the document of the version lists; nothing where it could not be fetched.
+    fn platforms(&self, provider: &ProviderAddr, version: &Version) -> Vec<Platform> {
+        let found = self.found(provider, version);
+        found
+            .map(|found| found.archives.platforms(MAX_PLATFORMS))
+            .unwrap_or_default()
+    }
+
+    fn package(&self, id: &PackageId) -> Result<PackageMeta, SourceError> {
+        self.find(id).map_err(SourceError::from)
+    }
+}
+
+/// Reads the hashes that are stated for a package; those of other platforms are not looked at
+/// (rules 8.4).
+fn stated(document: &Url, archive: &Archive) -> Shared<Hashes> {
+    let bad = |reason: String| {
+        let url = document.clone();
+        Arc::new(MirrorError::BadDocument { url, reason })
+    };
+    let texts = archive.hashes.as_deref().unwrap_or_default();
+    if texts.len() > MAX_HASHES {
+        return Err(bad(format!(
+            "it states more than {MAX_HASHES} hashes of a package"
+        )));
+    }
+    let hash = |text: &String| {
+        let hash: Result<Hash, _> = text.parse();
+        hash.map_err(|_| bad(format!("it states {:?}, which is no hash", cut(text))))
+    };
+    texts.iter().map(hash).collect()
+}
+
+fn read<T: serde::de::DeserializeOwned>(answer: &Answer) -> Shared<T> {
+    read_json(&answer.body).map_err(|reason| {
+        let url = answer.url.clone();
+        Arc::new(MirrorError::BadDocument { url, reason })
+    })
+}
+
+#[cfg(test)]
+mod tests;

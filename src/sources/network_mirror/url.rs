@@ -1,0 +1,92 @@
+//! Below which URL a network mirror answers.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::addr::{Hostname, Url, UrlError};
+
+/// The URL of a network mirror: https, with a host that may have credentials (rules 8.1).
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct MirrorUrl {
+    url: Url,
+    host: Hostname,
+}
+
+/// A text that is no URL of a network mirror.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MirrorUrlError {
+    /// It cannot be read.
+    #[error(transparent)]
+    Url(#[from] UrlError),
+    /// Its connection is not encrypted, so that everybody on the way could hand out packages.
+    #[error("{url} is no URL of a network mirror, which must use https")]
+    NotEncrypted {
+        /// What was given.
+        url: Url,
+    },
+    /// Its host is none that credentials could be given for.
+    #[error("{url} is no URL of a network mirror: its host is no hostname")]
+    Host {
+        /// What was given.
+        url: Url,
+    },
+}
+
+impl MirrorUrl {
+    /// Returns the URL below which documents are asked for.
+    #[must_use]
+    pub fn url(&self) -> &Url {
+        &self.url
+    }
+
+    /// Returns the host whose credentials are sent.
+    #[must_use]
+    pub fn host(&self) -> &Hostname {
+        &self.host
+    }
+
+    /// Returns whether the last part of the URL is left out of requests, since no slash follows it.
+    #[must_use]
+    pub fn is_cut_off(&self) -> bool {
+        !self.url.is_directory()
+    }
+}
+
+impl TryFrom<Url> for MirrorUrl {
+    type Error = MirrorUrlError;
+
+    fn try_from(url: Url) -> Result<Self, MirrorUrlError> {
+        if !url.origin().encrypted {
+            return Err(MirrorUrlError::NotEncrypted { url });
+        }
+        match Hostname::parse_either(&url.host_and_port()) {
+            Ok(host) => Ok(Self { url, host }),
+            Err(_) => Err(MirrorUrlError::Host { url }),
+        }
+    }
+}
+
+impl FromStr for MirrorUrl {
+    type Err = MirrorUrlError;
+
+    /// Reads an absolute https URL.
+    ///
+    /// ```
+    /// use lockctl::sources::network_mirror::MirrorUrl;
+    ///
+    /// let url: MirrorUrl = "https://mirror.example:8443/providers/".parse()?;
+    /// assert_eq!(url.host().ascii(), "mirror.example:8443");
+    /// assert!("http://mirror.example/".parse::<MirrorUrl>().is_err());
+    /// # Ok::<(), lockctl::sources::network_mirror::MirrorUrlError>(())
+    /// ```
+    fn from_str(text: &str) -> Result<Self, MirrorUrlError> {
+        text.parse::<Url>()?.try_into()
+    }
+}
+
+impl fmt::Display for MirrorUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.url, f)
+    }
+}

@@ -1,0 +1,297 @@
+//! `lock --installation cli`: which sources are asked for which roots.
+
+use snapbox::{assert_data_eq, str};
+
+use super::registry::{DEMO, steady, with_registry};
+use super::{LOCK, ONE_PROVIDER, assert_exit};
+use crate::lab::{Lab, Outcome};
+use crate::registry::{Origin, Registry};
+
+fn lock(lab: &Lab, flavor: &str, more: &[&str]) -> Outcome {
+    let args = ["lock", "--installation", "cli", "--flavor", flavor];
+    lab.run(&[&args, more].concat())
+}
+
+const HERE: &[&str] = &["--platform", "linux_amd64"];
+
+/// Adds an installation block to the CLI configuration.
+fn install(lab: &Lab, methods: &str) {
+    let hosts = lab.read("rc");
+    lab.write(
+        "rc",
+        format!("provider_installation {{\n{methods}}}\n{hosts}"),
+    );
+}
+
+/// A root that requires `acme/demo`, with a mirror directory that has other versions than the registry.
+fn with_mirror(methods: &str) -> (Registry, Lab) {
+    let (registry, lab) = with_registry(&DEMO.replace("~> 1.0.0", ">= 1.0.0"));
+    for version in ["1.0.0", "9.0.0"] {
+        let package = format!("registry.terraform.io/acme/demo/{version}/linux_amd64");
+        lab.unpacked("mirror", &package, version);
+    }
+    install(&lab, methods);
+    (registry, lab)
+}
+
+fn version(lab: &Lab) -> String {
+    let lock = lab.read(LOCK);
+    let line = lock.lines().find(|line| line.contains("version "));
+    line.unwrap_or_default().trim().to_owned()
+}
+
+#[test]
+fn versions_of_all_methods_count() {
+    let (registry, lab) = with_mirror("  filesystem_mirror { path = \"mirror\" }\n  direct {}\n");
+    assert_exit(&lock(&lab, "terraform", HERE), 0);
+    assert_eq!(version(&lab), "version     = \"9.0.0\"");
+    assert_eq!(registry.requests().len(), 1);
+}
+
+#[test]
+fn excluded_providers_come_from_elsewhere() {
+    let (registry, lab) = with_mirror(
+        "  filesystem_mirror {\n    path = \"mirror\"\n    exclude = [\"acme/*\"]\n  }\n  direct {}\n",
+    );
+    let outcome = lock(&lab, "terraform", HERE);
+    assert_exit(&outcome, 0);
+    assert_eq!(version(&lab), "version     = \"1.2.0\"");
+    assert!(outcome.stdout.contains("self-signed"), "{outcome:#?}");
+    assert_eq!(registry.requests().len(), 5);
+}
+
+#[test]
+fn platforms_may_come_from_different_methods() {
+    let (registry, lab) = with_mirror("  filesystem_mirror { path = \"mirror\" }\n  direct {}\n");
+    lab.write("main.tf", DEMO.replace("~> 1.0.0", "1.0.0"));
+    let more = ["--platform", "linux_amd64,darwin_arm64", "-v"];
+    let outcome = lock(&lab, "terraform", &more);
+    assert_exit(&outcome, 0);
+    assert_data_eq!(
+        steady(&registry, &outcome.stdout),
+        str![[r#"
+acme/demo  1.0.0  1.0.0  selected  2 platforms  6 hashes added  self-signed, key ID KEYID
+acme/demo 1.0.0
+  h1:YF/rE9wrxJ2Wk095aeZC4hqfY7/nnxD2JIUQqjmAGZY=  computed, linux_amd64
+  h1:x9H1h1LABKmLYuuofnqhAunnT6KdAoOwaC5LWNJs24U=  proven, darwin_arm64
+  zh:275a11312187e269df2df09571579c85f44f0dea0ed4edb1b97e1bc1ea1e4b8e  signed
+  zh:305f2feec166f157a0df602b52d0b4dfba43f7bd1f4639061f420b3aa3dff8af  signed
+  zh:d03d04fa877a789654ce1d7c24e5c71e1a997e7a97ca4a419f7f09f37ed081a5  signed
+  zh:dc98abd4c18a0b510a435d11b1ca0f756226b87d668898e8f22b9044483c2896  signed
+created .terraform.lock.hcl; 5 hashes added: 4 signed, 1 proven; 1 more hash was computed from a mirror and not covered by a signature
+
+"#]]
+    );
+}
+
+#[test]
+fn without_a_block_local_directories_hide_the_registry() {
+    let (registry, lab) = with_registry(DEMO);
+    let package = "registry.terraform.io/acme/demo/1.0.5/linux_amd64";
+    lab.unpacked("terraform.d/plugins", package, "x");
+    let offline = [HERE, &["--offline"]].concat();
+    assert_exit(&lock(&lab, "terraform", &offline), 0);
+    assert_eq!(version(&lab), "version     = \"1.0.5\"");
+    assert!(registry.requests().is_empty());
+}
+
+#[test]
+fn relative_directories_are_those_of_each_root() {
+    let (registry, lab) = with_registry(DEMO);
+    for root in ["a", "b", "c"] {
+        lab.write(&format!("{root}/main.tf"), DEMO);
+    }
+    let package = "registry.terraform.io/acme/demo/1.0.7/linux_amd64";
+    lab.unpacked("b/terraform.d/plugins", package, "x");
+    let outcome = lock(&lab, "terraform", &[&["a", "b", "c"], HERE].concat());
+    assert_exit(&outcome, 0);
+    assert_eq!(
+        lab.read(&format!("a/{LOCK}")),
+        lab.read(&format!("c/{LOCK}"))
+    );
+    assert!(lab.read(&format!("b/{LOCK}")).contains("1.0.7"));
+    // The two roots without a directory of their own share every answer.
+    assert_eq!(registry.requests().len(), 5);
+}
+
+#[test]
+fn offline_only_directories_are_asked() {
+    let (registry, lab) = with_mirror("  direct { include = [\"acme/*\"] }\n");
+    let outcome = lock(&lab, "terraform", &[HERE, &["--offline"]].concat());
+    assert_exit(&outcome, 2);
+    assert_data_eq!(
+        outcome.stderr,
+        str![[r#"
+error: the versions of registry.terraform.io/acme/demo could not be fetched
+  cause: the registry is not asked, since network requests are forbidden
+  help: leave out --offline
+
+"#]]
+    );
+    assert!(registry.requests().is_empty());
+}
+
+#[test]
+fn a_provider_that_no_method_is_for_is_an_error() {
+    let (_registry, lab) = with_mirror(
+        "  filesystem_mirror {\n    path = \"mirror\"\n    include = [\"other/*\"]\n  }\n",
+    );
+    let outcome = lock(&lab, "terraform", HERE);
+    assert_exit(&outcome, 2);
+    assert_data_eq!(
+        outcome.stderr,
+        str![[r#"
+error: no source of packages is for registry.terraform.io/acme/demo
+  cause: required in main.tf:5 (">= 1.0.0")
+  help: check the source address, and provider_installation in the CLI configuration with its include and exclude
+
+"#]]
+    );
+}
+
+#[test]
+fn every_place_that_was_searched_is_named() {
+    let (registry, lab) = with_mirror("  filesystem_mirror { path = \"mirror\" }\n  direct {}\n");
+    lab.write("main.tf", DEMO.replace("acme/demo", "acme/nothing"));
+    let outcome = lock(&lab, "terraform", HERE);
+    assert_exit(&outcome, 2);
+    assert_data_eq!(
+        steady(&registry, &outcome.stderr),
+        str![[r#"
+error: no source of packages has registry.terraform.io/acme/nothing: the mirror in mirror has no package of registry.terraform.io/acme/nothing; the registry of registry.terraform.io has no provider registry.terraform.io/acme/nothing
+  cause: required in main.tf:5 ("~> 1.0.0")
+  help: check the source address, and provider_installation in the CLI configuration with its include and exclude
+
+"#]]
+    );
+}
+
+#[test]
+fn a_mirror_that_is_not_there_fails_what_it_is_for() {
+    let (_registry, lab) = with_mirror("  filesystem_mirror { path = \"nowhere\" }\n  direct {}\n");
+    let outcome = lock(&lab, "terraform", HERE);
+    assert_exit(&outcome, 2);
+    assert_data_eq!(
+        outcome.stderr,
+        str![[r#"
+error: the versions of registry.terraform.io/acme/demo could not be fetched
+  cause: the mirror in nowhere cannot be read
+  cause: [..]
+  help: make it a readable directory, or correct the CLI configuration
+
+"#]]
+    );
+}
+
+#[test]
+fn overridden_providers_are_left_alone_by_newer_terraform() {
+    let (registry, lab) =
+        with_mirror("  dev_overrides { \"acme/demo\" = \"/dev\" }\n  direct {}\n");
+    let outcome = lock(&lab, "terraform@1.16", HERE);
+    assert_exit(&outcome, 0);
+    assert_data_eq!(
+        format!("{}{}", outcome.stdout, outcome.stderr),
+        str![[r#"
+.: no provider is required, so there is nothing to lock
+note: acme/demo is in dev_overrides: it is not locked
+
+"#]]
+    );
+    assert!(registry.requests().is_empty() && !lab.path(LOCK).exists());
+    assert_exit(&lock(&lab, "terraform@1.11", HERE), 0);
+    let before = lab.read(LOCK);
+    assert_exit(
+        &lock(&lab, "terraform@1.15", &["--platform", "darwin_arm64"]),
+        0,
+    );
+    assert_eq!(lab.read(LOCK), before);
+}
+
+#[test]
+fn a_network_mirror_is_asked_with_its_token() {
+    let (registry, lab) = with_registry(DEMO);
+    let url = registry.url(Origin::Lab);
+    let host = url.trim_start_matches("https://");
+    let token = format!("credentials \"{host}\" {{\n  token = \"word\"\n}}\n");
+    install(
+        &lab,
+        &format!("  network_mirror {{ url = \"{url}/mirror/\" }}\n"),
+    );
+    lab.write("rc", lab.read("rc") + &token);
+    assert_exit(&lock(&lab, "terraform", HERE), 0);
+    let auth: Vec<bool> = registry
+        .requests()
+        .iter()
+        .map(|one| one.contains("auth=Bearer"))
+        .collect();
+    assert_eq!(auth, [true, true, false]);
+}
+
+#[test]
+fn oci_mirrors_are_not_asked_yet() {
+    let (_registry, lab) = with_registry(DEMO);
+    install(
+        &lab,
+        "  oci_mirror {\n    repository_template = \"example.com/${namespace}/${type}\"\n    include = [\"registry.opentofu.org/*/*\"]\n  }\n",
+    );
+    let outcome = lock(&lab, "opentofu", HERE);
+    assert_exit(&outcome, 2);
+    assert_data_eq!(
+        outcome.stderr,
+        str![[r#"
+error: the versions of registry.opentofu.org/acme/demo could not be fetched
+  cause: this version does not ask OCI mirrors
+  help: lock without --installation cli, or exclude the provider from the oci_mirror method
+
+"#]]
+    );
+}
+
+#[test]
+fn trusted_hashes_are_reported_to_have_no_effect() {
+    let (registry, lab) = with_registry(DEMO);
+    let url = registry.url(Origin::Lab);
+    let mirror = format!(
+        "  network_mirror {{\n    url = \"{url}/mirror/\"\n    trust_all_hashes = true\n  }}\n"
+    );
+    install(&lab, &mirror);
+    let outcome = lock(&lab, "opentofu", HERE);
+    assert_exit(&outcome, 0);
+    let said = outcome.stderr.lines().next();
+    let title = "warning[cli-configuration-without-effect]: trust_all_hashes has no effect";
+    assert_eq!(said, Some(title));
+}
+
+#[test]
+fn other_mirrors_cannot_be_named_beside_it() {
+    let lab = Lab::new();
+    lab.write("main.tf", ONE_PROVIDER);
+    assert_exit(&lock(&lab, "terraform", &["--fs-mirror", "mirror"]), 2);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_helper_that_fails_is_named_where_credentials_are_missing() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let (registry, lab) = with_registry(DEMO);
+    registry.reset(&serde_json::json!({"token": "word"}));
+    let helper = "home/.terraform.d/plugins/terraform-credentials-vault";
+    lab.write(
+        helper,
+        "#!/bin/sh\necho 'the vault is sealed' >&2\nexit 1\n",
+    );
+    let mode = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(lab.path(helper), mode).unwrap();
+    lab.write("rc", lab.read("rc") + "credentials_helper \"vault\" {}\n");
+    let outcome = lock(&lab, "terraform", HERE);
+    assert_exit(&outcome, 2);
+    assert_data_eq!(
+        steady(&registry, &outcome.stderr),
+        str![[r#"
+error: the versions of registry.terraform.io/acme/demo could not be fetched
+  cause: registry.terraform.io requires credentials: https://REGISTRY/v1/providers/acme/demo/versions answered 401
+  help: give a token for registry.terraform.io in TF_TOKEN_registry_terraform_io; the credentials helper "vault" failed: the vault is sealed
+
+"#]]
+    );
+}
