@@ -1,18 +1,20 @@
 #!/bin/sh
 # Measures `lockctl verify` of one root and of many, with nothing installed.
-# Usage: scripts/bench-verify.sh [ROOTS], after `cargo build --release`.
+# Usage: scripts/bench-verify.sh [ROOTS] [PROGRAM], after `cargo build --release`.
 set -eu
 roots=${1:-1000}
 top=$(cd "$(dirname "$0")/.." && pwd)
-program=$top/target/release/lockctl
+program=${2:-$top/target/release/lockctl}
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir"
+mkdir one
+cp -r "$top/fixtures/quickstart/main.tf" "$top/fixtures/quickstart/modules" one
+"$program" -q lock one --fs-mirror "$top/fixtures/quickstart/mirror" >/dev/null
 for n in $(seq "$roots"); do
-    mkdir "$n"
-    cp -r "$top/fixtures/quickstart/main.tf" "$top/fixtures/quickstart/modules" \
-        "$top/fixtures/quickstart/.terraform.lock.hcl" "$n"
+    cp -r one "$n"
 done
+rm -r one
 # A first run that is not measured warms the cache of files.
 "$program" verify -r >log.txt || true
 tail -1 log.txt
