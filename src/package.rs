@@ -1,4 +1,4 @@
-//! What a source offers: packages, where they lie, and how far their hashes can be trusted.
+//! What a source offers: packages, where they are, and how far their hashes can be trusted.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ pub struct PackageId {
     pub platform: Platform,
 }
 
-/// Where a package lies on this machine, and in which form.
+/// Where a package is on this machine, and in which form.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Local {
     /// A zip file.
@@ -36,7 +36,7 @@ pub enum Local {
 pub struct LocalPackage {
     /// Which package.
     pub id: PackageId,
-    /// Where it lies.
+    /// Where it is.
     pub place: Local,
 }
 

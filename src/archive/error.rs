@@ -127,7 +127,7 @@ pub enum ArchiveError {
         path: PathBuf,
     },
     /// Directories inside each other, more than any package has.
-    #[error("{} lies more than {limit} directories deep", path.display())]
+    #[error("{} is more than {limit} directories deep", path.display())]
     TooDeep {
         /// Where it is.
         path: PathBuf,

@@ -61,7 +61,7 @@ fn clean(name: &[u8]) -> Result<Box<[u8]>, ArchiveError> {
     Ok(path.into())
 }
 
-/// Returns whether a path is also a directory, by an entry of its own or because something lies in it.
+/// Returns whether a path is also a directory, by an entry of its own or because something is in it.
 /// The programs fail on that in either order of the entries.
 fn is_directory(
     path: &[u8],

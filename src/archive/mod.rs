@@ -3,7 +3,7 @@
 //! There are two `h1` of a zip, and they differ for unusual ones (rules 1): the *directory
 //! hash* is what gets recorded after unpacking, the *member hash* is what a lock is checked against
 //! before. [`zip::hash_zip`] gives both without unpacking anything. [`dir::hash_directory`] gives
-//! the directory hash of what lies on disk.
+//! the directory hash of what is on disk.
 //!
 //! Everything read here may be hostile. What the programs refuse is refused, and so is what could
 //! make two readers see two different packages, or one reader run out of memory or time.

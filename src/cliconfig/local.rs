@@ -79,7 +79,7 @@ impl Place<'_> {
         dirs
     }
 
-    /// Lists the directories in which a credentials helper may lie (rules 4.3).
+    /// Lists the directories in which a credentials helper may be (rules 4.3).
     pub(super) fn helper_directories(self, flavor: Flavor) -> Vec<PathBuf> {
         let dir = self.default_directory(flavor);
         dir.into_iter().map(|dir| dir.join("plugins")).collect()

@@ -41,7 +41,7 @@ impl Habits {
     };
 }
 
-/// The outside as far as it decides where files lie.
+/// The outside as far as it decides where files are.
 #[derive(Clone, Copy)]
 pub(super) struct Place<'a> {
     pub(super) files: &'a dyn Files,

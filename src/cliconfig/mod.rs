@@ -105,7 +105,7 @@ pub struct HelperProgram {
     pub name: String,
     /// What it is given before the verb.
     pub args: Vec<String>,
-    /// The directories in which the program may lie, in the order in which they are searched.
+    /// The directories in which the program may be, in the order in which they are searched.
     pub dirs: Vec<PathBuf>,
 }
 

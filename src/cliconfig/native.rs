@@ -13,7 +13,7 @@ use super::veil;
 use crate::diag::Span;
 use crate::world::Secret;
 
-/// How many braces and brackets may lie in each other.
+/// How many braces and brackets may be nested.
 const MAX_DEPTH: usize = 32;
 
 /// What the walk over a text in HCL 1 gives.

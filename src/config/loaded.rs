@@ -53,7 +53,7 @@ pub struct Submodules {
 }
 
 impl Submodules {
-    /// Returns whether a directory, given from the root on, is one of them or lies in one.
+    /// Returns whether a directory, given from the root on, is one of them or is in one.
     #[must_use]
     pub fn hold(&self, dir: &Path) -> bool {
         if self.missing.is_empty() {

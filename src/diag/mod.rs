@@ -176,7 +176,7 @@ pub fn has_errors(diagnostics: &[Diagnostic]) -> bool {
         .any(|diagnostic| diagnostic.severity == Severity::Error)
 }
 
-/// Lists what lies behind an error, outermost cause first, without the error itself.
+/// Lists what is behind an error, outermost cause first, without the error itself.
 #[must_use]
 pub fn causes(error: &dyn std::error::Error) -> Vec<String> {
     let chain = std::iter::successors(error.source(), |cause| cause.source());

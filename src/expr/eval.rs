@@ -16,7 +16,7 @@ use crate::hcl::tree::{
 /// How much one expression may compute: values made or copied, and bytes of text.
 const MAX_WORK: usize = 4 * 1024 * 1024;
 
-/// How deep expressions may lie in each other; native syntax stops before.
+/// How deep expressions may be nested; native syntax stops before.
 const MAX_DEPTH: usize = 256;
 
 /// Evaluates an expression that needs neither variables nor functions.

@@ -29,7 +29,7 @@ pub enum Status {
     Deleted,
     /// It is there on both sides.
     Modified,
-    /// It lies elsewhere, and may differ, too.
+    /// It is elsewhere, and may differ, too.
     Renamed,
     /// A merge of it is not finished; there is no content to compare.
     Unmerged,
@@ -38,7 +38,7 @@ pub enum Status {
 /// One side of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TreeEntry {
-    /// Where it lies, from the top of the repository on.
+    /// Where it is, from the top of the repository on.
     pub path: PathBuf,
     /// What it is; the content of a link is where it leads.
     pub kind: FileKind,
@@ -47,10 +47,10 @@ pub struct TreeEntry {
 }
 
 impl Repository<'_> {
-    /// Lists the lock files that differ between two sides, ordered by where they lie now.
+    /// Lists the lock files that differ between two sides, ordered by where they are now.
     ///
     /// The new side may be anything; the old side of a work tree may be its index. A file that was
-    /// rewritten with the same content may be listed, too. What lies in a directory `.terraform`
+    /// rewritten with the same content may be listed, too. What is in a directory `.terraform`
     /// counts only if it is tracked.
     ///
     /// # Errors
@@ -112,7 +112,7 @@ impl Repository<'_> {
 }
 
 impl Change {
-    /// Returns where the file lies now, or lay before it was deleted.
+    /// Returns where the file is now, or was before it was deleted.
     #[must_use]
     pub fn path(&self) -> &Path {
         let entry = self.new.as_ref().or(self.old.as_ref());

@@ -10,7 +10,7 @@ use crate::world::{Ended, FileKind, Invocation, Program, Run};
 /// How many bytes lists of files and commits may have.
 pub(super) const MAX_LIST_BYTES: u64 = 256 << 20;
 
-/// Which files are looked at, wherever in the repository they lie.
+/// Which files are looked at, wherever in the repository they are.
 pub(super) const LOCK_FILES: &str = ":(top,glob)**/.terraform.lock.hcl";
 
 /// What makes git quiet, quick and harmless.

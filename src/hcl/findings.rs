@@ -58,7 +58,7 @@ pub(super) fn fault(title: &'static str, span: Span) -> Fault {
     }
 }
 
-/// Makes the fault of something that lies deeper than we follow.
+/// Makes the fault of something that is deeper than we follow.
 pub(super) fn too_deep(span: Span) -> Fault {
     Fault {
         code: "nested-too-deep",

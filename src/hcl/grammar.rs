@@ -12,7 +12,7 @@ use super::scan::{Kind, Token};
 use super::string::{Quoting, decode};
 use crate::diag::Span;
 
-/// How many brackets, templates, conditionals, operators and blocks may lie in each other; the
+/// How many brackets, templates, conditionals, operators and blocks may be nested; the
 /// limit of `hcl_edit` (rules 2.1).
 pub(super) const MAX_NESTING: usize = 64;
 

@@ -5,7 +5,7 @@ use hcl_edit::Ident;
 use super::string::Quoting;
 use crate::diag::Span;
 
-/// How many open brackets a closing one looks at. Far more than may lie in each other, and it
+/// How many open brackets a closing one looks at. Far more than may be nested, and it
 /// keeps a flood of brackets linear.
 const MAX_SEARCH: usize = 256;
 
@@ -62,7 +62,7 @@ pub(super) struct Token {
     pub(super) kind: Kind,
     pub(super) start: usize,
     pub(super) end: usize,
-    /// How many brackets, quotes and heredocs it lies in; an opening or closing token does not
+    /// How many brackets, quotes and heredocs it is in; an opening or closing token does not
     /// lie in what it opens or closes.
     pub(super) depth: usize,
 }
@@ -112,7 +112,7 @@ fn is_ident(c: char, before: &str) -> bool {
     }
 }
 
-/// Returns the first token at or behind an offset that lies in no string.
+/// Returns the first token at or behind an offset that is in no string.
 pub(super) fn token_after(text: &str, at: usize) -> Option<Token> {
     let mut scanner = Scanner::new(text, at);
     while scanner.at < text.len() && scanner.tokens.is_empty() {

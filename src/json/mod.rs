@@ -25,12 +25,12 @@ use crate::diag::Span;
 
 use grammar::Grammar;
 
-/// How deep objects and arrays may lie in each other.
+/// How deep objects and arrays may be nested.
 ///
 /// The programs take thousands of levels, but no configuration needs more than some twenty.
 pub const MAX_NESTING: usize = 128;
 
-/// How deep they may lie in what [`read`] leaves out; the programs stop there, too.
+/// How deep they may be in what [`read`] leaves out; the programs stop there, too.
 pub const MAX_SKIPPED_NESTING: usize = 10_000;
 
 /// The title of a text that is nested deeper than that.

@@ -116,7 +116,7 @@ pub enum LockError {
     Package {
         /// Which package.
         id: Box<PackageId>,
-        /// Where it lies.
+        /// Where it is.
         place: String,
         /// What is wrong with it. Shared, because several roots may need the package.
         #[source]
@@ -130,7 +130,7 @@ pub enum LockError {
     NoExecutable {
         /// Which package.
         id: Box<PackageId>,
-        /// Where it lies.
+        /// Where it is.
         place: String,
     },
     /// A package is not the one that the lock file records.
@@ -138,7 +138,7 @@ pub enum LockError {
     Contradiction {
         /// Which package.
         id: Box<PackageId>,
-        /// Where it lies.
+        /// Where it is.
         place: String,
         /// Its own `zh:`.
         zh: Hash,

@@ -82,7 +82,7 @@ impl Content {
     }
 }
 
-/// Where a package lies and what it must be. Packages that are equal in this are hashed once,
+/// Where a package is and what it must be. Packages that are equal in this are hashed once,
 /// whatever their providers, platforms and roots.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct WantedPackage {

@@ -37,7 +37,7 @@ pub struct Vouched {
 /// The checksum list of a release, whose signature is good.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SignedList {
-    /// Every hash that it lists: the `zh:` of all packages, and of what lies beside them.
+    /// Every hash that it lists: the `zh:` of all packages, and of what is beside them.
     pub hashes: Hashes,
     /// Its signers; several only where each platform has a list of its own.
     pub signers: Vec<Signer>,

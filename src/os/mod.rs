@@ -230,7 +230,7 @@ impl Clock for RealClock {
     }
 }
 
-/// Returns the directory that a file lies in.
+/// Returns the directory that a file is in.
 fn directory_of(path: &Path) -> &Path {
     match path.parent() {
         Some(dir) if !dir.as_os_str().is_empty() => dir,

@@ -10,7 +10,7 @@ use crate::world::{Files, clean, is_outside};
 
 use super::{FILE_NAME, MAX_FILE_BYTES, Project, read};
 
-/// The name of what lies at the top of a repository; a work tree has a file of that name.
+/// The name of what is at the top of a repository; a work tree has a file of that name.
 pub(super) const REPOSITORY: &str = ".git";
 
 /// How many directories are looked at above a root.
@@ -21,7 +21,7 @@ const ABSENT: [ErrorKind; 2] = [ErrorKind::NotFound, ErrorKind::NotADirectory];
 
 /// A directory as it was written, and where it is.
 ///
-/// Both are resolved by text alone: a directory reached through a link lies where the link does.
+/// Both are resolved by text alone: a directory reached through a link is where the link is.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ProjectPlace {
     absolute: PathBuf, // Invariant: without `.` and `..`.
@@ -76,8 +76,8 @@ impl ProjectPlace {
         &self.absolute
     }
 
-    /// Returns the path to show of a directory that lies in another one, by way of that; `None` if it
-    /// does not lie there.
+    /// Returns the path to show of a directory that is in another one, by way of that; `None` if it
+    /// is not there.
     #[must_use]
     pub fn seen_from(&self, other: &Self) -> Option<PathBuf> {
         let below = self.absolute.strip_prefix(&other.absolute).ok()?;
@@ -198,7 +198,7 @@ impl<'a> Projects<'a> {
     }
 }
 
-/// Finds the top of the repository that a directory lies in: the nearest one above it, or itself,
+/// Finds the top of the repository that a directory is in: the nearest one above it, or itself,
 /// that holds a `.git`.
 #[must_use]
 pub fn repository(files: &dyn Files, place: &ProjectPlace) -> Option<ProjectPlace> {

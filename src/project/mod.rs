@@ -43,7 +43,7 @@ pub struct Project {
     pub platforms: Vec<PlatformName>,
     /// Whose rules apply.
     pub flavor: FlavorChoice,
-    /// Which directories are roots whatever lies in them.
+    /// Which directories are roots whatever is in them.
     pub roots: RootPatterns,
     /// What is stated about single providers.
     pub providers: Vec<ProviderSetting>,

@@ -9,7 +9,7 @@ use super::ignores::{self, Ignores};
 use super::locate::{ProjectPlace, REPOSITORY};
 use super::roots::{MAX_DEPTH, SKIPPED, holds};
 
-/// How many directories of a repository are listed at most; what lies in the others does not count.
+/// How many directories of a repository are listed at most; what is in the others does not count.
 pub const MAX_NEIGHBOURS: usize = 10_000;
 
 /// What is done with each directory.

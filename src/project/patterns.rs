@@ -7,7 +7,7 @@ use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 /// How long a pattern may be, in bytes; nested alternatives cost stack.
 pub(super) const MAX_PATTERN_BYTES: usize = 512;
 
-/// Which directories are roots whatever lies in them, by their path from the project file on.
+/// Which directories are roots whatever is in them, by their path from the project file on.
 #[derive(Clone, Debug, Default)]
 pub struct RootPatterns {
     globs: GlobSet,

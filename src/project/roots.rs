@@ -2,7 +2,7 @@
 //!
 //! A directory with a lock file is a root. So is one that holds configuration and matches `roots` of the
 //! project file that governs it, or that says by a `backend` or `cloud` block where its state is kept,
-//! unless another root calls it as a local module, however many calls lie between.
+//! unless another root calls it as a local module, however many calls are between.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -16,7 +16,7 @@ use crate::world::{DirEntry, FileKind, Files, clean};
 use super::ignores::{self, Ignores};
 use super::locate::{ProjectPlace, Projects, REPOSITORY};
 
-/// How deep directories may lie below the one where the search begins.
+/// How deep directories may be below the one where the search begins.
 pub const MAX_DEPTH: usize = 64;
 
 /// How many directories are looked at in one search.
@@ -25,7 +25,7 @@ pub const MAX_DIRECTORIES: usize = 100_000;
 /// The name of the file that makes a directory a root; only looked for here, never read.
 const LOCK_FILE: &str = ".terraform.lock.hcl";
 
-/// Directories that belong to programs, whatever lies in them.
+/// Directories that belong to programs, whatever is in them.
 pub(super) const SKIPPED: [&str; 3] = [REPOSITORY, ".terraform", ".terragrunt-cache"];
 
 /// How roots are looked for.
@@ -65,7 +65,7 @@ pub enum RootsError {
         cause: io::Error,
     },
     /// Directories are nested too deep.
-    #[error("{} lies deeper than {MAX_DEPTH} directories", path.display())]
+    #[error("{} is deeper than {MAX_DEPTH} directories", path.display())]
     TooDeep {
         /// The first directory that was not looked at.
         path: PathBuf,

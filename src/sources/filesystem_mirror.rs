@@ -36,7 +36,7 @@ impl FilesystemMirror {
     ///
     /// Names that are no package are passed over, as both programs do: versions and platforms
     /// that do not parse, links in the place of a host, namespace, type or version. Where one
-    /// package lies there both ways the unpacked one counts; of two zips for one package the one
+    /// package is there both ways the unpacked one counts; of two zips for one package the one
     /// whose name sorts first.
     ///
     /// # Errors

@@ -16,7 +16,7 @@ pub struct RootInputs<'a> {
     pub flavor: Flavor,
     /// What is stated about that.
     pub choice: FlavorChoice,
-    /// Where the lock file lies, or would lie, as messages name it.
+    /// Where the lock file is, or would be, as messages name it.
     pub lock_path: &'a Path,
     /// The lock file; `None` if there is none.
     pub lock: Option<LockInput<'a>>,

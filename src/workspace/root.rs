@@ -201,7 +201,7 @@ impl Root {
         Loaded::unseen(file, source, unseen.title())
     }
 
-    /// Returns whether the directory is, or lies in, a git submodule that is not checked out.
+    /// Returns whether the directory is, or is in, a git submodule that is not checked out.
     #[must_use]
     pub fn is_missing_submodule(&self) -> bool {
         self.submodules.hold(Path::new(""))

@@ -13,7 +13,7 @@ const MAX_LINKS: usize = 40;
 /// Files for a run that must not read or write outside of some places.
 ///
 /// Every path is followed link by link before anything is touched. As soon as it leaves the
-/// places, by `..` or by a link, it is refused, whether or not there is something: what lies
+/// places, by `..` or by a link, it is refused, whether or not there is something: what is
 /// outside cannot even be asked for. A link that is changed meanwhile makes no difference: what was
 /// looked at is used by way of [`Disk::without_links`], which follows none.
 pub struct Confined<'a> {
@@ -32,9 +32,9 @@ struct AllowedPlace {
     real: PathBuf,
 }
 
-/// A path that leads out of the directory in which everything must lie.
+/// A path that leads out of the directory in which everything must be.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("it lies outside of the directory {}, which confines this run", top.display())]
+#[error("it is outside of the directory {}, which confines this run", top.display())]
 pub struct Outside {
     /// The directory, as it was named.
     pub top: PathBuf,
@@ -88,7 +88,7 @@ impl<'a> Confined<'a> {
         Ok(confined)
     }
 
-    /// Returns the path without links, if it lies inside.
+    /// Returns the path without links, if it is inside.
     fn inside(&self, path: &Path) -> io::Result<PathBuf> {
         let path = self.current.join(path);
         // The links on the way to a place are those of the user who named it.
@@ -114,7 +114,7 @@ impl<'a> Confined<'a> {
         }
     }
 
-    /// Returns the path with links followed up to its last part, if that directory lies inside;
+    /// Returns the path with links followed up to its last part, if that directory is inside;
     /// nothing if there is no last part.
     fn inside_itself(&self, path: &Path) -> io::Result<Option<PathBuf>> {
         let dir = path.parent().unwrap_or(Path::new(""));

@@ -23,7 +23,7 @@ pub fn slashed(path: impl AsRef<Path>) -> String {
     text
 }
 
-/// Files held in memory, by path; directories exist as soon as something lies in them.
+/// Files held in memory, by path; directories exist as soon as something is in them.
 #[derive(Debug, Default)]
 pub struct MemFiles {
     files: Mutex<BTreeMap<PathBuf, Vec<u8>>>,

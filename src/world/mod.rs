@@ -222,7 +222,7 @@ pub trait Env: Sync {
     /// Returns the working directory, as an absolute path.
     ///
     /// # Errors
-    /// If it was removed, or lies where this process may not look.
+    /// If it was removed, or is where this process may not look.
     fn current_dir(&self) -> io::Result<PathBuf>;
 
     /// Returns whether a stream goes to a terminal.

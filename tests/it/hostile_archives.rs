@@ -442,7 +442,7 @@ fn a_flipped_bit_never_goes_unseen_and_never_panics() {
         flipped[bit / 8] ^= 1 << (bit % 8);
         let outcome = hash_zip(Cursor::new(&flipped), &Limits::PACKAGE);
         assert!(outcome.as_ref().ok() != Some(&good), "bit {bit}");
-        // A content is checked wherever the flip lies, so only names can have changed.
+        // A content is checked wherever the flip is, so only names can have changed.
         if let Ok(found) = outcome {
             let contents = |hashes: &ZipHashes| {
                 let mut digests: Vec<_> = hashes.files.iter().map(|file| file.digest).collect();

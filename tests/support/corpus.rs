@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// A part of a corpus: a folder with a table about what lies in it.
+/// A part of a corpus: a folder with a table about what is in it.
 pub(crate) struct Corpus {
     pub(crate) dir: PathBuf,
     pub(crate) rows: Vec<Row>,
@@ -32,7 +32,7 @@ pub(crate) fn parts(part: &str, table: &str) -> Vec<Corpus> {
     folders(part).into_iter().map(read).collect()
 }
 
-/// Returns where a part of a corpus lies: first in our own, then in the public one.
+/// Returns where a part of a corpus is: first in our own, then in the public one.
 pub(crate) fn folders(part: &str) -> Vec<PathBuf> {
     let top = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut folders = vec![top.join("fixtures/corpus").join(part)];
@@ -58,7 +58,7 @@ fn rows(table: &str) -> Vec<Row> {
     lines.map(row).collect()
 }
 
-/// Makes sure that whatever lies in a folder has a row, and the other way round: what was dropped
+/// Makes sure that whatever is in a folder has a row, and the other way round: what was dropped
 /// there is not left out unnoticed. The first column is the name.
 #[track_caller]
 fn complete(dir: &Path, rows: &[Row]) {

@@ -18,7 +18,7 @@ use crate::sources::{Source, SourceError};
 /// Where packages come from by the rules of a flavor.
 pub(super) struct SourceSetup<'a> {
     pub(super) flavor: Flavor,
-    /// The directories that it looks into by the CLI configuration, which may lie below a root.
+    /// The directories that it looks into by the CLI configuration, which may be below a root.
     dirs: Vec<PathBuf>,
     pub(super) net: Net<'a>,
     pub(super) packages: Packages<'a>,

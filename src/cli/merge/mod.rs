@@ -60,7 +60,7 @@ struct Driver<'a> {
     common: &'a Common,
     args: &'a Merge,
     world: World<'a>,
-    /// Where the lock file lies.
+    /// Where the lock file is.
     place: &'a Path,
 }
 

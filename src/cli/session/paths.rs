@@ -24,7 +24,7 @@ pub(in crate::cli) fn from_the_top(world: World<'_>) -> impl Fn(&RootResult, &st
     }
 }
 
-/// Names an absolute path from a directory on; as it is if it does not lie below.
+/// Names an absolute path from a directory on; as it is if it is not below.
 ///
 /// The parts have `/` between them on every system; `.` is the directory itself.
 fn below(top: &Path, path: &Path) -> String {

@@ -96,7 +96,7 @@ pub(in crate::cli) fn sources(
 }
 
 impl<'a> Installation<'a> {
-    /// Lists the directories in which packages lie for a root, in the order of the program; behind
+    /// Lists the directories in which packages are for a root, in the order of the program; behind
     /// them those that the user names.
     pub(in crate::cli) fn places(
         &self,

@@ -192,7 +192,7 @@ pub(in crate::config) struct Import {
 /// What an `import` block points to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::config) struct Target {
-    /// It lies in a module below this one.
+    /// It is in a module below this one.
     pub in_module: bool,
     /// `resource`, or with OpenTofu also `data` and `ephemeral`.
     pub kind: &'static str,
@@ -233,7 +233,7 @@ pub(in crate::config) enum CallVersion {
     Computed,
 }
 
-/// Where the module of a call lies.
+/// Where the module of a call is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::config) enum Source {
     /// A path that starts with `./` or `../`.

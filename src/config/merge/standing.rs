@@ -48,7 +48,7 @@ impl Standing {
         }
     }
 
-    /// Returns whether a place lies in an argument that counts.
+    /// Returns whether a place is in an argument that counts.
     pub(super) fn has(&self, place: SourcePlace) -> bool {
         self.arguments.around(place).is_some()
     }

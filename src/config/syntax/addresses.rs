@@ -55,7 +55,7 @@ impl fmt::Display for Key {
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::config) struct Address<'e> {
     pub modules: Vec<(&'e str, Option<Key>)>,
-    /// What lies in the last of the modules; `None` means that module itself.
+    /// What is in the last of the modules; `None` means that module itself.
     pub resource: Option<ResourceName<'e>>,
 }
 

@@ -13,7 +13,7 @@ use crate::hcl::tree::{
     TemplatePart, Word,
 };
 
-/// How deep values may lie in each other in which templates are read.
+/// How deep values may be nested in which templates are read.
 const MAX_DEPTH: usize = crate::json::MAX_NESTING;
 
 /// Makes of a value what the programs take it for where an argument takes this.

@@ -16,7 +16,7 @@ use crate::flavor::Flavor;
 use crate::hcl::tree::Body;
 use crate::world::{DirEntry, FileKind, Files, ReadSeek, is_outside};
 
-/// Reads what lies below (or beside) one root; directories are given from the root on.
+/// Reads what is below (or beside) one root; directories are given from the root on.
 pub(in crate::config) struct Reader<'a> {
     files: &'a dyn Files,
     /// As the caller wrote it. It may be a link, so that `..` behind it is not for us to resolve.

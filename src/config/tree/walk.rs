@@ -92,7 +92,7 @@ struct Tree<'a> {
     nodes: Vec<ModuleNode>,
     /// The module of each node, where that is known.
     instances: Vec<Option<Rc<Module>>>,
-    /// The nodes that what lies above them does not lead back to without end: modules that a test
+    /// The nodes that what is above them does not lead back to without end: modules that a test
     /// run calls, and those of computed calls.
     starts: BTreeSet<usize>,
     /// How many more requirements and calls may be met.
@@ -439,11 +439,11 @@ impl Tree<'_> {
     }
 }
 
-/// Says why a module lies too deep, if it does.
+/// Says why a module is too deep, if it does.
 fn too_deep(path: &ModulePath) -> Option<String> {
     if path.steps().len() > MAX_DEPTH {
         return Some(format!(
-            "{MAX_DEPTH} calls lie between the root and this one"
+            "{MAX_DEPTH} calls are between the root and this one"
         ));
     }
     (path.manifest_key().len() >= MAX_PATH_BYTES).then(|| {
@@ -515,7 +515,7 @@ fn installed_from(source: &str, place: SourcePlace) -> Diagnostic {
 }
 
 /// Finds the directory of a local module, from the root on: by text alone, as the programs do,
-/// whether links lie on the way or not.
+/// whether links are on the way or not.
 fn join(dir: &Path, source: &str) -> PathBuf {
     let mut out = PathBuf::new();
     for part in dir.join(source).components() {

@@ -159,7 +159,7 @@ impl<'a> Comparison<'a, '_> {
         }
     }
 
-    /// Returns whether a package lies ready for a platform that is not wanted.
+    /// Returns whether a package is ready for a platform that is not wanted.
     fn unwanted(&self, candidate: &Candidate) -> Doubt {
         let PackageId {
             provider, platform, ..

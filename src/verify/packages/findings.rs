@@ -22,7 +22,7 @@ pub(super) struct About<'a> {
     pub(super) subject: Subject<'a>,
     pub(super) candidate: &'a Candidate,
     pub(super) hashed: &'a PackageHashes,
-    /// Where it really lies, if the place is a link.
+    /// Where it really is, if the place is a link.
     pub(super) link: Option<PathBuf>,
 }
 

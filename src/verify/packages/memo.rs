@@ -16,7 +16,7 @@ use crate::sources::filesystem_mirror::FilesystemMirror;
 use crate::world::{FileKind, Files};
 
 /// Of packages with more files than this the digests are not kept, so that memory does not grow
-/// with what lies on the disk; they are computed again where they are needed.
+/// with what is on the disk; they are computed again where they are needed.
 const MAX_KEPT_FILES: usize = 500;
 
 /// What was hashed and scanned so far.

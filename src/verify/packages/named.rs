@@ -13,7 +13,7 @@ use crate::version::Version;
 /// A zip or an unpacked directory that the user names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Single {
-    /// Where it lies, as typed.
+    /// Where it is, as typed.
     pub place: Local,
     /// The same as an absolute path, whose last parts may show which package it is.
     pub absolute: PathBuf,

@@ -90,7 +90,7 @@ impl NamedPackages {
         } else if is_package {
             self.singles.push(directory);
         } else {
-            // Any flavor will do: whether something lies there does not depend on it.
+            // Any flavor will do: whether something is there does not depend on it.
             let flavor = Flavor::newest(Program::Terraform);
             let mirror = FilesystemMirror::scan(files, path, flavor).map_err(NamedError::Mirror)?;
             if mirror.packages().next().is_none() && mirror.unreachable().is_empty() {

@@ -1,4 +1,4 @@
-//! Where packages lie, and which of them matter to a lock file.
+//! Where packages are, and which of them matter to a lock file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
@@ -141,7 +141,7 @@ pub(super) struct PackagesAtHand {
     pub(super) links: Vec<Candidate>,
     /// The places that hold some package of a locked version.
     pub(super) found_in: BTreeSet<PathBuf>,
-    /// What lies in each mirror of the CLI configuration.
+    /// What is in each mirror of the CLI configuration.
     pub(super) mirrors: BTreeMap<PathBuf, Arc<FilesystemMirror>>,
     /// Files and links to nowhere in the place of installed packages.
     pub(super) unreachable: Vec<Candidate>,

@@ -78,7 +78,7 @@ fn a_hostile_pull_request_learns_nothing_and_is_reported() {
     for part in [
         "error[module-unreadable]: Unreadable module directory",
         "more.tf:7:12",
-        "it lies outside of the directory ",
+        "it is outside of the directory ",
         "[hash-not-well-formed]",
         "[platforms-incomplete]",
     ] {
@@ -223,7 +223,7 @@ fn paths_are_followed_link_by_link() {
             assert!(!is_outside(&error), "{path}: {error}");
         }
     }
-    // Another name of the directory leads there by a link that lies outside.
+    // Another name of the directory leads there by a link that is outside.
     let files = Confined::new(&RealDisk, lab.path(""), Path::new("top"), &[]).unwrap();
     let error = files.read(Path::new("alias/dir/file"), 100).unwrap_err();
     assert!(is_outside(&error), "{error}");

@@ -76,7 +76,7 @@ const FILE: &str = "top/dir/file";
 
 type Use = fn(&Confined<'_>) -> io::Result<()>;
 
-/// What is done below `top/dir`, beside which lies a directory that looks the same.
+/// What is done below `top/dir`, beside which is a directory that looks the same.
 const USES: [(&str, Use); 8] = [
     ("read", |files| files.read(FILE.as_ref(), 100).map(drop)),
     ("open", |files| files.open(FILE.as_ref()).map(drop)),

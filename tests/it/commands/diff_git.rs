@@ -207,7 +207,7 @@ fn changes_between_revisions_follow_from_their_configuration() {
             ]),
         )
         .commit("second");
-    // What lies in the work tree now is about neither of the two.
+    // What is in the work tree now is about neither of the two.
     repo.write("live/main.tf", "nonsense\n");
     let outcome = repo.run(&["diff", "HEAD~1", "HEAD"]);
     assert_exit(&outcome, 0);

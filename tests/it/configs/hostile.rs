@@ -103,7 +103,7 @@ const TOKENS: &[&str] = &[
     "instances",
 ];
 
-/// Loads what lies in memory; a panic is the only failure, apart from what is checked of the answer.
+/// Loads what is in memory; a panic is the only failure, apart from what is checked of the answer.
 pub(super) fn load(files: &MemFiles, flavor: Flavor) -> Loaded {
     let mut texts = Texts::default();
     let settings = Settings::new(flavor);

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/config-cases");
 
-/// The folder that the tree of a case lies in, in memory.
+/// The folder that the tree of a case is in, in memory.
 const TREE: &str = "tree";
 
 /// One recorded case.
@@ -28,7 +28,7 @@ pub(super) struct Case {
     expected: BTreeMap<String, Value>,
 }
 
-/// Where the tree of a case lies while it is read.
+/// Where the tree of a case is while it is read.
 pub(super) struct Place {
     pub(super) files: Box<dyn Files>,
     pub(super) root: PathBuf,

@@ -109,7 +109,7 @@ pub(super) struct Module {
     pub(super) extras: Vec<Extra>,
     /// Which file its first block stands in.
     pub(super) first_file: usize,
-    /// The module in whose directory its own lies, if it is not that of the root.
+    /// The module in whose directory its own is, if it is not that of the root.
     pub(super) inside: usize,
     /// Whether blocks of a kind lie in one object of JSON rather than in a list.
     pub(super) nests: bool,
@@ -222,7 +222,7 @@ pub(super) struct Test {
 
 #[derive(Clone, Debug)]
 pub(super) struct State {
-    /// The address of the provider of each resource, and whether it lies in a module.
+    /// The address of the provider of each resource, and whether it is in a module.
     pub(super) resources: Vec<(&'static str, bool)>,
 }
 
