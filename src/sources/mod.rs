@@ -13,6 +13,7 @@ pub mod net;
 pub mod network_mirror;
 pub mod registry;
 pub mod retry;
+mod unauthorized;
 
 #[cfg(test)]
 mod tests;
@@ -28,6 +29,7 @@ use std::sync::Arc;
 pub use self::failure::FetchError;
 use self::network_mirror::{MirrorError, MirrorUrlError};
 use self::registry::RegistryError;
+pub use self::unauthorized::{Sent, Unauthorized};
 use crate::addr::ProviderAddr;
 use crate::package::{PackageId, PackageMeta};
 use crate::platform::Platform;

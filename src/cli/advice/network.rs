@@ -6,8 +6,8 @@ use crate::flavor::Flavor;
 use crate::platform::{self, Platform};
 use crate::sources::discovery::DiscoveryError;
 use crate::sources::network_mirror::MirrorError;
-use crate::sources::registry::{FoundBy, RegistryError, Sent};
-use crate::sources::{FetchError, SourceError};
+use crate::sources::registry::{FoundBy, RegistryError};
+use crate::sources::{FetchError, Sent, SourceError, Unauthorized};
 use crate::world::HttpError;
 
 /// A host that users name by mistake, and that hosts no providers.
@@ -80,9 +80,9 @@ fn registry(error: &RegistryError, flavor: Flavor) -> Option<String> {
              in required_providers is taken for one of the namespace hashicorp"
                 .to_owned()
         }
-        RegistryError::Unauthorized {
+        RegistryError::Unauthorized(Unauthorized {
             host, sent, helper, ..
-        } => unauthorized(host, *sent, helper.as_deref(), flavor),
+        }) => unauthorized(host, *sent, helper.as_deref(), flavor),
         RegistryError::Fetch(cause) => return fetch(cause),
         RegistryError::BadDocument { .. } => format!(
             "check whether a proxy or a login page answers instead of the registry; else {operator}"
@@ -120,7 +120,7 @@ fn mirror(error: &MirrorError) -> Option<String> {
                 .to_owned()
         }
         MirrorError::NoSuchPackage { offered, .. } => self::offered(offered),
-        MirrorError::Unauthorized { host, sent, helper, .. } => match (sent, helper) {
+        MirrorError::Unauthorized(Unauthorized { host, sent, helper, .. }) => match (sent, helper) {
             (Sent::Yes, _) => format!("renew the token, in {}", token_place(host)),
             (Sent::Withheld, _) => {
                 "a token is sent to the host of the mirror only, not to where it redirects".to_owned()
@@ -132,7 +132,7 @@ fn mirror(error: &MirrorError) -> Option<String> {
         },
         MirrorError::Fetch(cause) => return fetch(cause),
         MirrorError::BadDocument { .. } => format!(
-            "if a proxy or a login page answers in place of the mirror, get past it; else {operator}"
+            "check whether a proxy or a login page answers instead of the mirror; else {operator}"
         ),
         MirrorError::BadUrl { .. } => operator.to_owned(),
         MirrorError::Unprotected { .. } => {

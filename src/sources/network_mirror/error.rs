@@ -1,11 +1,10 @@
 //! Why a network mirror gave no answer that can be used.
 
 use super::MirrorUrl;
-use crate::addr::{Hostname, ProviderAddr, Url, UrlError};
+use crate::addr::{ProviderAddr, Url, UrlError};
 use crate::package::PackageId;
 use crate::platform::Platform;
-use crate::sources::FetchError;
-use crate::sources::registry::Sent;
+use crate::sources::{FetchError, Unauthorized};
 use crate::version::Version;
 
 /// Why a network mirror gave no answer that can be used.
@@ -43,19 +42,8 @@ pub enum MirrorError {
         offered: Vec<Platform>,
     },
     /// The mirror requires credentials, or rejects those that were sent.
-    #[error("{host} {sent}: {url} answered {status}")]
-    Unauthorized {
-        /// The host of the mirror.
-        host: Hostname,
-        /// The URL that answered.
-        url: Url,
-        /// With which status.
-        status: u16,
-        /// Whether credentials were sent.
-        sent: Sent,
-        /// Why the credentials helper gave no answer, if it was asked and gave none.
-        helper: Option<String>,
-    },
+    #[error(transparent)]
+    Unauthorized(Unauthorized),
     /// A document could not be fetched.
     #[error(transparent)]
     Fetch(#[from] FetchError),
@@ -99,14 +87,9 @@ impl MirrorError {
                     reason: other_reason,
                 },
             ) => url.origin() == other_url.origin() && reason == other_reason,
-            (
-                Self::Unauthorized { host, status, .. },
-                Self::Unauthorized {
-                    host: other,
-                    status: other_status,
-                    ..
-                },
-            ) => host == other && status == other_status,
+            (Self::Unauthorized(one), Self::Unauthorized(other)) => {
+                one.host == other.host && one.status == other.status
+            }
             _ => false,
         }
     }

@@ -13,8 +13,8 @@ use std::sync::Arc;
 use self::documents::{Archive, Archives, Index};
 use super::memo::Memo;
 use super::net::{Answer, Ask, Net, Route};
-use super::registry::{HostCredentials, HostHelper, Sent};
-use super::{FetchError, Offer, Source, SourceError, cut, read_json};
+use super::registry::{HostCredentials, HostHelper};
+use super::{FetchError, Offer, Sent, Source, SourceError, Unauthorized, cut, read_json};
 use crate::addr::{ProviderAddr, Url};
 use crate::flavor::Flavor;
 use crate::hash::{Hash, Hashes};
@@ -109,20 +109,13 @@ impl<'a> NetworkMirror<'a> {
                     reason,
                 })),
             },
-            status @ (401 | 403) => {
-                let at_home = answer.url.origin() == url.origin();
-                Err(Arc::new(MirrorError::Unauthorized {
-                    host: mirror.host().clone(),
-                    url: answer.url,
-                    status,
-                    sent: match credentials {
-                        None => Sent::Nothing,
-                        Some(_) if at_home => Sent::Yes,
-                        Some(_) => Sent::Withheld,
-                    },
-                    helper: (self.access.helper)(mirror.host()),
-                }))
-            }
+            status @ (401 | 403) => Err(Arc::new(MirrorError::Unauthorized(Unauthorized {
+                host: mirror.host().clone(),
+                sent: Sent::to(&answer.url, Some(&url.origin()), credentials.is_some()),
+                url: answer.url,
+                status,
+                helper: (self.access.helper)(mirror.host()),
+            }))),
             status => Err(Arc::new(MirrorError::Fetch(FetchError::refusal(
                 answer.url, status,
             )))),

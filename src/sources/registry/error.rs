@@ -1,12 +1,10 @@
 //! Why a registry gave no answer that can be used.
 
-use std::fmt;
-
 use crate::addr::{Hostname, ProviderAddr, Url, UrlError};
 use crate::package::PackageId;
 use crate::platform::Platform;
-use crate::sources::FetchError;
 use crate::sources::discovery::DiscoveryError;
+use crate::sources::{FetchError, Unauthorized};
 use crate::version::Version;
 
 impl RegistryError {
@@ -54,27 +52,6 @@ pub enum FoundBy {
     Configuration,
 }
 
-/// Whether credentials were sent to a host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sent {
-    /// It was.
-    Yes,
-    /// There are none for it.
-    Nothing,
-    /// They were withheld, because the connection is not encrypted or a redirect led to another origin.
-    Withheld,
-}
-
-impl fmt::Display for Sent {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Yes => "rejected the credentials",
-            Self::Nothing => "requires credentials",
-            Self::Withheld => "requires credentials, which are not sent there",
-        })
-    }
-}
-
 /// Why a registry gave no answer that can be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -107,19 +84,8 @@ pub enum RegistryError {
         successor: Option<ProviderAddr>,
     },
     /// The registry requires credentials, or rejects those that were sent.
-    #[error("{host} {sent}: {url} answered {status}")]
-    Unauthorized {
-        /// The host of the provider's address.
-        host: Hostname,
-        /// The URL that answered.
-        url: Url,
-        /// With which status.
-        status: u16,
-        /// Whether credentials were sent.
-        sent: Sent,
-        /// Why the credentials helper gave no answer, if it was asked and gave none.
-        helper: Option<String>,
-    },
+    #[error(transparent)]
+    Unauthorized(Unauthorized),
     /// A document could not be fetched.
     #[error(transparent)]
     Fetch(#[from] FetchError),

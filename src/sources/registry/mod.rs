@@ -16,7 +16,7 @@ use super::FetchError;
 use super::discovery::{self, DiscoveryError, Services};
 use super::memo::Memo;
 use super::net::{Answer, Ask, Net, Route};
-use super::{Offer, Source, SourceError, cut, read_json};
+use super::{Offer, Sent, Source, SourceError, Unauthorized, cut, read_json};
 use crate::addr::{Hostname, Origin, ProviderAddr, Url};
 use crate::flavor::Flavor;
 use crate::hash::{self, Hashes};
@@ -25,7 +25,7 @@ use crate::platform::Platform;
 use crate::version::Version;
 use crate::world::Credentials;
 
-pub use self::error::{FoundBy, RegistryError, Sent};
+pub use self::error::{FoundBy, RegistryError};
 
 /// How long a list of versions may be, in bytes: the longest real ones have about one million.
 const MAX_VERSIONS_BYTES: u64 = 16 * 1024 * 1024;
@@ -133,20 +133,14 @@ impl<'a> Registry<'a> {
         status: u16,
         home: Option<&Origin>,
     ) -> RegistryError {
-        let sent = match (self.hosts.credentials)(host) {
-            None => Sent::Nothing,
-            Some(_) if home.is_some_and(|home| home.encrypted && *home == url.origin()) => {
-                Sent::Yes
-            }
-            Some(_) => Sent::Withheld,
-        };
-        RegistryError::Unauthorized {
+        let has_credentials = (self.hosts.credentials)(host).is_some();
+        RegistryError::Unauthorized(Unauthorized {
             host: host.clone(),
             url: url.clone(),
             status,
-            sent,
+            sent: Sent::to(url, home, has_credentials),
             helper: (self.hosts.helper)(host),
-        }
+        })
     }
 
     /// Asks the registry of a provider's host for a document.

@@ -1,0 +1,55 @@
+//! A host that requires credentials, or rejects those that were sent: a registry or a network mirror.
+
+use std::fmt;
+
+use crate::addr::{Hostname, Origin, Url};
+
+/// Whether credentials were sent to a host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sent {
+    /// They were.
+    Yes,
+    /// There are none for it.
+    Nothing,
+    /// They were withheld, because the connection is not encrypted or a redirect led to another origin.
+    Withheld,
+}
+
+impl Sent {
+    /// Determines it from where the answer came from; `home` is the origin that credentials may be sent
+    /// to, if it is known.
+    pub(super) fn to(url: &Url, home: Option<&Origin>, has_credentials: bool) -> Self {
+        let is_home = home.is_some_and(|home| home.encrypted && *home == url.origin());
+        match (has_credentials, is_home) {
+            (false, _) => Self::Nothing,
+            (true, true) => Self::Yes,
+            (true, false) => Self::Withheld,
+        }
+    }
+}
+
+impl fmt::Display for Sent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Yes => "rejected the credentials",
+            Self::Nothing => "requires credentials",
+            Self::Withheld => "requires credentials, which are not sent there",
+        })
+    }
+}
+
+/// An answer that requires credentials, or rejects those that were sent.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{host} {sent}: {url} answered {status}")]
+pub struct Unauthorized {
+    /// The host that credentials are for: that of the provider's address, or of the mirror.
+    pub host: Hostname,
+    /// The URL that answered.
+    pub url: Url,
+    /// With which status.
+    pub status: u16,
+    /// Whether credentials were sent.
+    pub sent: Sent,
+    /// Why the credentials helper gave no answer, if it was asked and gave none.
+    pub helper: Option<String>,
+}
