@@ -62,7 +62,10 @@ fn entry(
 ) -> Entry {
     let selected = &one.proven.offered.selected;
     let old = before.providers.get(&selected.provider);
-    let recorded = old.map(|entry| entry.hashes.clone()).unwrap_or_default();
+    // Hashes of another version say nothing of this one.
+    let recorded = old.filter(|entry| entry.version == selected.version);
+    let recorded = recorded.map(|entry| entry.hashes.clone());
+    let recorded = recorded.unwrap_or_default();
     let known = is_list(&recorded, one, request.source.flavor);
     let packages = one.packages.iter();
     let contradicting = packages.filter_map(|package| contradiction(&recorded, package, known));
@@ -219,7 +222,11 @@ fn outcome(one: &Hashed, recorded: &Hashes, found: &Hashes) -> ProviderOutcome {
     ProviderOutcome {
         provider: selected.provider.clone(),
         version: selected.version.clone(),
-        selected: !selected.locked,
+        selected: selected.locked.as_ref() != Some(&selected.version),
+        moved_from: selected
+            .locked
+            .clone()
+            .filter(|old| *old != selected.version),
         newest: selected.newest.clone(),
         warnings: selected.warnings.clone(),
         signed: one.proven.proof.as_ref().map(|proof| proof.signed.clone()),

@@ -38,6 +38,8 @@ pub struct ProviderOutcome {
     pub version: Version,
     /// Whether the version was selected in this run.
     pub selected: bool,
+    /// The version that was locked before, if it was another one.
+    pub moved_from: Option<Version>,
     /// The newest release that the source offers, whatever the constraints.
     pub newest: Option<Version>,
     /// The warnings of the source about the provider.

@@ -28,8 +28,8 @@ pub(super) struct Selected {
     pub(super) version: Version,
     /// All visible conditions on it.
     pub(super) constraints: Constraints,
-    /// The version was in the lock file.
-    pub(super) locked: bool,
+    /// The version that was in the lock file.
+    pub(super) locked: Option<Version>,
     /// The newest release that is offered.
     pub(super) newest: Option<Version>,
     /// The warnings of the source about the provider.
@@ -62,9 +62,9 @@ pub(super) fn select<'a>(
     roots: Vec<RootWork<'a, Query>>,
 ) -> Vec<RootWork<'a, Selected>> {
     let questions = roots.iter().flat_map(|root| {
-        // A locked version that is not allowed fails without an answer.
+        // A version that must be taken and is not allowed fails without an answer.
         let open = root.providers.iter();
-        let open = open.filter(|query| query.check_locked().is_ok());
+        let open = open.filter(|query| query.check().is_ok());
         open.map(|query| versions_of(root.source, &query.provider))
     });
     let offers = answers(QUESTIONS, distinct(questions), |one| {
@@ -92,13 +92,13 @@ fn select_one(
     query: Query,
     offer: Option<&Result<Offer, SourceError>>,
 ) -> Result<Selected, LockError> {
-    query.check_locked()?;
+    query.check()?;
     let offer = offer.expect("each query that can be met was asked about");
     let failed = |cause: &SourceError| LockError::of_versions(&query.provider, cause.clone());
     let offer = offer.as_ref().map_err(failed)?;
     Ok(Selected {
         version: resolve::select(&query, &offer.versions)?,
-        locked: query.locked.is_some(),
+        locked: query.locked,
         newest: Constraints::default()
             .newest(offer.versions.iter())
             .cloned(),

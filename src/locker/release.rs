@@ -119,7 +119,7 @@ fn packages(source: &dyn Source, release: &Release) -> Result<Offered, LockError
             provider: provider.clone(),
             version: version.clone(),
             constraints: Constraints::default(),
-            locked: true,
+            locked: Some(version.clone()),
             newest: None,
             warnings: Vec::new(),
         },

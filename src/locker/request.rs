@@ -8,6 +8,7 @@ use crate::flavor::Flavor;
 use crate::lockfile::LockFile;
 use crate::package::WantedPlatforms;
 use crate::requirement::Requirements;
+use crate::resolve::Goals;
 use crate::sources::Source;
 use crate::sources::net::Net;
 
@@ -33,6 +34,8 @@ pub struct RootRequest<'a> {
     pub requirements: &'a Requirements,
     /// What is locked so far.
     pub lock: &'a LockFile,
+    /// What is to become of locked versions.
+    pub goals: &'a Goals,
     /// Required providers that are not to be locked: nothing is asked about them, and their entries stay.
     pub overridden: &'a [ProviderAddr],
     /// For which platforms.

@@ -8,7 +8,7 @@ use crate::addr::ProviderAddr;
 use crate::lockfile::LockFile;
 use crate::parallel;
 use crate::requirement::Refusal;
-use crate::resolve::{self, Query, SelectError};
+use crate::resolve::{self, Goal, Query, SelectError};
 use crate::version::Constraints;
 
 /// A root on its way; `T` is what is known of each of its providers so far.
@@ -54,7 +54,8 @@ pub(super) fn start<'a>(
     let flavor = request.source.flavor;
     let mut before = request.lock.clone();
     let carried_over = before.carry_over(flavor, |addr| request.requires(addr));
-    let (mut queries, refused) = resolve::to_query(request.requirements, &before, flavor);
+    let (mut queries, refused) =
+        resolve::to_query(request.requirements, &before, flavor, request.goals);
     queries.extend(kept(request, &before, &carried_over));
     queries.retain(|query| !request.overridden.contains(&query.provider));
     queries.sort_by(|a, b| a.provider.cmp(&b.provider));
@@ -95,6 +96,7 @@ fn kept(
         provider: provider.clone(),
         constraints: anything.clone(),
         locked: Some(entry.version.clone()),
+        goal: Goal::Keep,
     });
     queries.collect()
 }

@@ -1,7 +1,13 @@
 //! One version per required provider, or why there is none (rules 1 and 2).
 //!
 //! Providers have no dependencies of their own, so one round suffices: [`to_query`] says whom to
-//! ask about, somebody asks, [`select`] decides. This room never asks.
+//! ask about, the caller asks, [`candidates`] are what may be selected, and [`select`] takes the first
+//! of them. This room never asks.
+
+mod error;
+mod goal;
+#[cfg(test)]
+mod tests;
 
 pub mod rules {
     #![doc = include_str!("rules.md")]
@@ -11,7 +17,10 @@ use crate::addr::ProviderAddr;
 use crate::flavor::Flavor;
 use crate::lockfile::LockFile;
 use crate::requirement::{Refusal, Requirements};
-use crate::version::{self, Constraints, Version};
+use crate::version::{Constraints, Version};
+
+pub use error::SelectError;
+pub use goal::{Goal, Goals, Reach};
 
 /// A provider that needs a version.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,112 +29,32 @@ pub struct Query {
     pub provider: ProviderAddr,
     /// All conditions on it that are known.
     pub constraints: Constraints,
-    /// The version that the lock file holds, which then is the only candidate.
+    /// The version that the lock file holds.
     pub locked: Option<Version>,
-}
-
-/// Why a provider gets no version.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum SelectError {
-    /// The locked version is not allowed by the configuration any more.
-    #[error("the locked version {locked} of {provider} {}", conflict(.locked, .constraints))]
-    LockedConflict {
-        /// Which provider.
-        provider: ProviderAddr,
-        /// What the lock file holds.
-        locked: Version,
-        /// What the configuration wants.
-        constraints: Constraints,
-    },
-    /// The source does not offer the locked version.
-    #[error("the locked version {locked} of {provider} is not offered any more")]
-    LockedGone {
-        /// Which provider.
-        provider: ProviderAddr,
-        /// What the lock file holds.
-        locked: Version,
-        /// The newest release that is offered, if there is any.
-        newest: Option<Version>,
-    },
-    /// No offered version is allowed.
-    #[error("no offered version of {provider} {}", no_match(.constraints))]
-    NoMatch {
-        /// Which provider.
-        provider: ProviderAddr,
-        /// What the configuration wants; empty if any release would do.
-        constraints: Constraints,
-        /// The newest release that is offered, if there is any.
-        newest: Option<Version>,
-    },
-    /// Nothing that a source offers could meet the requirement.
-    #[error("{provider} cannot be locked: {refusal}")]
-    Refused {
-        /// Which provider.
-        provider: ProviderAddr,
-        /// Why.
-        refusal: Refusal,
-    },
-}
-
-/// Says why constraints do not allow a locked version.
-fn conflict(locked: &Version, constraints: &Constraints) -> String {
-    match constraints.why_not(locked) {
-        Some(version::Refusal::PrereleaseNotNamed) => {
-            "is a pre-release, and no constraint names it exactly".to_owned()
-        }
-        Some(version::Refusal::Unspecified) => "can never be selected".to_owned(),
-        Some(version::Refusal::Term(_)) | None => {
-            format!("does not meet the constraints \"{constraints}\"")
-        }
-    }
-}
-
-/// Says why no version was found.
-fn no_match(constraints: &Constraints) -> String {
-    if constraints.is_empty() {
-        "is a release, and no constraint names a pre-release exactly".to_owned()
-    } else {
-        format!("meets the constraints \"{constraints}\"")
-    }
-}
-
-impl SelectError {
-    /// Returns the provider that gets no version.
-    #[must_use]
-    pub fn provider(&self) -> &ProviderAddr {
-        match self {
-            Self::LockedConflict { provider, .. }
-            | Self::LockedGone { provider, .. }
-            | Self::NoMatch { provider, .. }
-            | Self::Refused { provider, .. } => provider,
-        }
-    }
-
-    /// Returns the title that the program of the flavor prints (rules 3.1).
-    #[must_use]
-    pub fn title(&self, flavor: Flavor) -> &'static str {
-        match self {
-            Self::LockedConflict { .. } | Self::LockedGone { .. } | Self::NoMatch { .. } => {
-                flavor.no_version_title()
-            }
-            Self::Refused { refusal, .. } => refusal.title(),
-        }
-    }
+    /// What is to become of it.
+    pub goal: Goal,
 }
 
 impl Query {
-    /// Checks the locked version against the conditions, which needs no request.
+    /// Checks what needs no request: a version that must be taken must meet the conditions.
     ///
     /// # Errors
-    /// If the locked version is not allowed.
-    pub fn check_locked(&self) -> Result<(), Box<SelectError>> {
-        match &self.locked {
-            Some(locked) if !self.constraints.allows(locked) => {
+    /// If the version that must be taken is not allowed.
+    pub fn check(&self) -> Result<(), Box<SelectError>> {
+        let (provider, constraints) = (&self.provider, &self.constraints);
+        match (&self.goal, &self.locked) {
+            (Goal::Exactly(wanted), _) if !constraints.allows(wanted) => {
+                Err(Box::new(SelectError::Forbidden {
+                    provider: provider.clone(),
+                    wanted: wanted.clone(),
+                    constraints: constraints.clone(),
+                }))
+            }
+            (Goal::Keep, Some(locked)) if !constraints.allows(locked) => {
                 Err(Box::new(SelectError::LockedConflict {
-                    provider: self.provider.clone(),
+                    provider: provider.clone(),
                     locked: locked.clone(),
-                    constraints: self.constraints.clone(),
+                    constraints: constraints.clone(),
                 }))
             }
             _ => Ok(()),
@@ -137,11 +66,15 @@ impl Query {
 ///
 /// Built-in providers are never locked and so never asked about. The locked versions of entries
 /// that OpenTofu reads as its own count (`lockfile` rules 5.1) if `lock` holds the twins.
+///
+/// Where a version may move while a module cannot be seen, the recorded conditions count beside the
+/// visible ones: they are all that is known of that module.
 #[must_use]
 pub fn to_query(
     requirements: &Requirements,
     lock: &LockFile,
     flavor: Flavor,
+    goals: &Goals,
 ) -> (Vec<Query>, Vec<(ProviderAddr, Refusal)>) {
     let mut queries = Vec::new();
     let mut refused = Vec::new();
@@ -151,94 +84,104 @@ pub fn to_query(
         if let Some(refusal) = Refusal::of(&provider, &constraints, flavor) {
             refused.push((provider, refusal));
         } else if !provider.is_builtin(flavor) {
-            let locked = lock
-                .providers
-                .get(&provider)
-                .map(|entry| entry.version.clone());
+            let entry = lock.providers.get(&provider);
+            let goal = goals.of(&provider).clone();
+            let constraints = match entry {
+                Some(entry) if goal != Goal::Keep => {
+                    requirements.to_record(&provider, &entry.constraints)
+                }
+                _ => constraints,
+            };
             queries.push(Query {
                 provider,
                 constraints,
-                locked,
+                locked: entry.map(|entry| entry.version.clone()),
+                goal,
             });
         }
     }
     (queries, refused)
 }
 
-/// Chooses among the offered versions.
-///
-/// A locked version is kept or nothing; else the newest that meets every condition is taken.
-/// Platforms play no part: no older version is tried where the newest lacks one.
+/// Chooses among the offered versions: the first of the [`candidates`].
 ///
 /// # Errors
 /// If no version may be chosen.
 pub fn select(query: &Query, offered: &[Version]) -> Result<Version, Box<SelectError>> {
-    let newest = || Constraints::default().newest(offered.iter()).cloned();
-    query.check_locked()?;
-    if let Some(locked) = query.locked.clone() {
-        return if offered.contains(&locked) {
-            Ok(locked)
-        } else {
-            let (provider, newest) = (query.provider.clone(), newest());
-            Err(Box::new(SelectError::LockedGone {
-                provider,
-                locked,
-                newest,
-            }))
-        };
-    }
-    match query.constraints.newest(offered.iter()) {
-        Some(version) => Ok(version.clone()),
-        None => Err(Box::new(SelectError::NoMatch {
-            provider: query.provider.clone(),
-            constraints: query.constraints.clone(),
-            newest: newest(),
-        })),
-    }
+    let candidates = candidates(query, offered)?;
+    let first = candidates.first().copied().cloned();
+    Ok(first.expect("without a candidate there is an error"))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[track_caller]
-    fn check(constraints: &str, locked: Option<&str>, wanted: &str) {
-        let query = Query {
-            provider: ProviderAddr::parse("a/x", Flavor::Terraform1_16).expect("an address"),
-            constraints: Constraints::parse_lock(constraints).expect("constraints"),
-            locked: locked.map(|version| version.parse().expect("a version")),
-        };
-        let error = select(&query, &[]).expect_err("nothing is offered");
-        let wanted = wanted.replace("X", "registry.terraform.io/a/x");
-        assert_eq!(error.to_string(), wanted);
+/// Returns the versions that may be selected, the greatest first; at least one.
+///
+/// A version that stays or is named is the only one; else there are all that meet every condition
+/// (rules 1.2 and 1.3). Within a limited [`Reach`] a lower version than the locked one counts only if
+/// that one is not allowed any more. Platforms play no part: no older version is tried where the newest
+/// lacks one (rules 2.3).
+///
+/// # Errors
+/// If no version may be chosen.
+pub fn candidates<'v>(
+    query: &Query,
+    offered: &'v [Version],
+) -> Result<Vec<&'v Version>, Box<SelectError>> {
+    query.check()?;
+    let Query {
+        provider,
+        constraints,
+        locked,
+        goal,
+    } = query;
+    let newest = || Constraints::default().newest(offered.iter()).cloned();
+    let only = |wanted: &Version| offered.iter().find(|version| *version == wanted);
+    let reach = match (goal, locked) {
+        (Goal::Exactly(wanted), _) => {
+            return only(wanted).map(|found| vec![found]).ok_or_else(|| {
+                Box::new(SelectError::NotOffered {
+                    provider: provider.clone(),
+                    wanted: wanted.clone(),
+                    newest: newest(),
+                })
+            });
+        }
+        (Goal::Keep, Some(locked)) => {
+            return only(locked).map(|found| vec![found]).ok_or_else(|| {
+                Box::new(SelectError::LockedGone {
+                    provider: provider.clone(),
+                    locked: locked.clone(),
+                    newest: newest(),
+                })
+            });
+        }
+        (Goal::Newest(Reach::Any) | Goal::Keep, _) | (Goal::Newest(_), None) => None,
+        (Goal::Newest(reach), Some(locked)) => Some((*reach, locked)),
+    };
+    let mut allowed: Vec<&Version> = offered
+        .iter()
+        .filter(|one| constraints.allows(one))
+        .collect();
+    allowed.sort_by(|a, b| b.cmp(a));
+    let Some(newest_allowed) = allowed.first().copied() else {
+        return Err(Box::new(SelectError::NoMatch {
+            provider: provider.clone(),
+            constraints: constraints.clone(),
+            newest: newest(),
+        }));
+    };
+    let Some((reach, locked)) = reach else {
+        return Ok(allowed);
+    };
+    let may_go_down = !constraints.allows(locked);
+    allowed.retain(|one| reach.includes(locked, one) && (may_go_down || *one >= locked));
+    if allowed.is_empty() {
+        return Err(Box::new(SelectError::OutOfReach {
+            provider: provider.clone(),
+            locked: locked.clone(),
+            reach,
+            constraints: constraints.clone(),
+            newest_allowed: newest_allowed.clone(),
+        }));
     }
-
-    #[test]
-    fn an_error_names_what_keeps_a_version_out() {
-        check(
-            "",
-            Some("1.0.0-beta1"),
-            "the locked version 1.0.0-beta1 of X is a pre-release, and no constraint names it exactly",
-        );
-        check(
-            ">= 0.9.0",
-            Some("1.0.0-beta1"),
-            "the locked version 1.0.0-beta1 of X is a pre-release, and no constraint names it exactly",
-        );
-        check(
-            "> 1.0.0",
-            Some("1.0.0"),
-            "the locked version 1.0.0 of X does not meet the constraints \"> 1.0.0\"",
-        );
-        check(
-            "",
-            None,
-            "no offered version of X is a release, and no constraint names a pre-release exactly",
-        );
-        check(
-            "> 1.0.0",
-            None,
-            "no offered version of X meets the constraints \"> 1.0.0\"",
-        );
-    }
+    Ok(allowed)
 }

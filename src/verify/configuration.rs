@@ -8,7 +8,7 @@ use crate::addr::ProviderAddr;
 use crate::diag::{Diagnostic, Finding};
 use crate::lockfile::ProviderLock;
 use crate::requirement::{Refusal, Requirement, Requirements, StateSeen};
-use crate::resolve;
+use crate::resolve::{self, Goals};
 use crate::version::Refusal as Refused;
 
 /// How many places beside the first one a finding shows.
@@ -24,7 +24,8 @@ pub fn check(subject: Subject<'_>) -> Vec<Finding> {
         return Vec::new();
     };
     let lock = &subject.document.lock;
-    let (queries, refused) = resolve::to_query(requirements, lock, subject.flavor);
+    let (queries, refused) =
+        resolve::to_query(requirements, lock, subject.flavor, &Goals::default());
     let mut findings = Vec::new();
     for (provider, refusal) in &refused {
         findings.push(unlockable(requirements, provider, *refusal));

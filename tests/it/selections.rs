@@ -11,6 +11,7 @@ use lockctl::flavor::Flavor;
 use lockctl::locker::{self, FlavorSource, LockError, RootRequest, Settings};
 use lockctl::lockfile::LockFile;
 use lockctl::package::{WantedPlatforms, WantedSet};
+use lockctl::resolve::Goals;
 use lockctl::sources::SourceError;
 use lockctl::sources::filesystem_mirror::FilesystemMirror;
 use lockctl::sources::net::Net;
@@ -114,6 +115,7 @@ fn run(files: &MemFiles, flavor: Flavor) -> Result<(String, String), Vec<String>
         source: &source,
         requirements: &loaded.requirements,
         lock: &LockFile::default(),
+        goals: &Goals::default(),
         overridden: &[],
         platforms: &wanted,
     };

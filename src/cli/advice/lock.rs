@@ -292,9 +292,17 @@ fn select_advice(error: &SelectError) -> Option<String> {
              lock file to select a new version"
                 .to_owned(),
         ),
-        SelectError::LockedGone { newest, .. } | SelectError::NoMatch { newest, .. } => newest
+        SelectError::LockedGone { newest, .. }
+        | SelectError::NoMatch { newest, .. }
+        | SelectError::NotOffered { newest, .. } => newest
             .as_ref()
             .map(|newest| format!("the newest release offered is {newest}")),
+        SelectError::OutOfReach { newest_allowed, .. } => Some(format!(
+            "the newest version that the constraints allow is {newest_allowed}"
+        )),
+        SelectError::Forbidden { .. } => {
+            Some("change the constraint, or choose a version that it allows".to_owned())
+        }
         SelectError::Refused { refusal, .. } => Some(refusal.help().to_owned()),
     }
 }

@@ -30,6 +30,7 @@ use crate::platform::Platform;
 use crate::report::json::Status;
 use crate::report::reading::Total;
 use crate::report::{Block, CommandResult, Failure, RootResult, Sentence};
+use crate::resolve::Goals;
 use crate::sources::Empty;
 use crate::sources::net::Event;
 use crate::verify::packages::{Memo, PackagePlace};
@@ -211,10 +212,12 @@ impl Together for LockRun<'_> {
             net: &setup.net,
         });
         let sources: Vec<FlavorSource<'_>> = sources.collect();
+        let keep = Goals::default();
         let requests = roots.iter().map(|one| RootRequest {
             source: &sources[one.source],
             requirements: &one.loaded.requirements,
             lock: &one.lock,
+            goals: &keep,
             platforms: &one.platforms,
             overridden: &one.overridden,
         });

@@ -1,0 +1,130 @@
+use super::*;
+
+#[track_caller]
+fn check(constraints: &str, locked: Option<&str>, wanted: &str) {
+    let query = Query {
+        provider: ProviderAddr::parse("a/x", Flavor::Terraform1_16).expect("an address"),
+        constraints: Constraints::parse_lock(constraints).expect("constraints"),
+        locked: locked.map(|version| version.parse().expect("a version")),
+        goal: Goal::Keep,
+    };
+    let error = select(&query, &[]).expect_err("nothing is offered");
+    let wanted = wanted.replace("X", "registry.terraform.io/a/x");
+    assert_eq!(error.to_string(), wanted);
+}
+
+#[test]
+fn an_error_names_what_keeps_a_version_out() {
+    check(
+        "",
+        Some("1.0.0-beta1"),
+        "the locked version 1.0.0-beta1 of X is a pre-release, and no constraint names it exactly",
+    );
+    check(
+        ">= 0.9.0",
+        Some("1.0.0-beta1"),
+        "the locked version 1.0.0-beta1 of X is a pre-release, and no constraint names it exactly",
+    );
+    check(
+        "> 1.0.0",
+        Some("1.0.0"),
+        "the locked version 1.0.0 of X does not meet the constraints \"> 1.0.0\"",
+    );
+    check(
+        "",
+        None,
+        "no offered version of X is a release, and no constraint names a pre-release exactly",
+    );
+    check(
+        "> 1.0.0",
+        None,
+        "no offered version of X meets the constraints \"> 1.0.0\"",
+    );
+}
+
+/// Returns the candidates as text, or the error.
+fn found(goal: Goal, locked: &str, constraints: &str, offered: &str) -> String {
+    let version = |text: &str| text.parse().expect("a version");
+    let query = Query {
+        provider: ProviderAddr::parse("a/x", Flavor::Terraform1_16).expect("an address"),
+        constraints: Constraints::parse_lock(constraints).expect("constraints"),
+        locked: (!locked.is_empty()).then(|| version(locked)),
+        goal,
+    };
+    let offered: Vec<Version> = offered.split_whitespace().map(version).collect();
+    match candidates(&query, &offered) {
+        Ok(found) => {
+            let found: Vec<String> = found.iter().map(ToString::to_string).collect();
+            found.join(" ")
+        }
+        Err(error) => error.to_string().replace("registry.terraform.io/a/x", "X"),
+    }
+}
+
+const OFFERED: &str = "1.1.0 1.2.0 1.2.3 1.3.0 2.0.0-beta1 2.1.0";
+
+#[track_caller]
+fn check_newest(reach: Reach, locked: &str, constraints: &str, wanted: &str) {
+    let found = found(Goal::Newest(reach), locked, constraints, OFFERED);
+    assert_eq!(
+        found, wanted,
+        "{reach:?} from {locked:?} by {constraints:?}"
+    );
+}
+
+#[test]
+fn the_newest_version_is_within_reach() {
+    use Reach::{Any, SameMajor, SameMinor};
+    check_newest(Any, "1.2.0", "", "2.1.0 1.3.0 1.2.3 1.2.0 1.1.0");
+    check_newest(SameMajor, "1.2.0", "", "1.3.0 1.2.3 1.2.0");
+    check_newest(SameMinor, "1.2.0", "", "1.2.3 1.2.0");
+    check_newest(SameMinor, "1.2.0", "< 1.2.3", "1.2.0");
+    // Without a lock nothing is far.
+    check_newest(SameMinor, "", "~> 1.1", "1.3.0 1.2.3 1.2.0 1.1.0");
+    // Only constraints lead down.
+    check_newest(Any, "3.0.0", "", "2.1.0 1.3.0 1.2.3 1.2.0 1.1.0");
+    check_newest(SameMajor, "1.3.0", "< 1.3.0", "1.2.3 1.2.0 1.1.0");
+    check_newest(SameMinor, "1.2.3", "< 1.2.3", "1.2.0");
+    check_newest(
+        SameMajor,
+        "1.4.0",
+        "",
+        "no offered version 1.x of X is 1.4.0 or newer",
+    );
+    check_newest(
+        SameMinor,
+        "1.2.3",
+        ">= 1.3.0",
+        "no offered version 1.2.x of X meets the constraints \">= 1.3.0\"",
+    );
+    check_newest(
+        SameMinor,
+        "1.2.3",
+        "> 3.0.0",
+        "no offered version of X meets the constraints \"> 3.0.0\"",
+    );
+}
+
+#[track_caller]
+fn check_exactly(version: &str, constraints: &str, wanted: &str) {
+    let goal = Goal::Exactly(version.parse().expect("a version"));
+    let found = found(goal, "1.3.0", constraints, OFFERED);
+    assert_eq!(found, wanted, "{version} by {constraints:?}");
+}
+
+#[test]
+fn a_named_version_must_be_allowed_and_offered() {
+    check_exactly("1.2.0", "", "1.2.0");
+    check_exactly("2.0.0-beta1", "2.0.0-beta1", "2.0.0-beta1");
+    check_exactly(
+        "2.0.0-beta1",
+        ">= 1.0.0",
+        "X 2.0.0-beta1 is a pre-release, and no constraint names it exactly",
+    );
+    check_exactly(
+        "2.1.0",
+        "~> 1.0",
+        "X 2.1.0 does not meet the constraints \"~> 1.0\"",
+    );
+    check_exactly("1.9.0", "~> 1.0", "X 1.9.0 is not offered");
+}
