@@ -1,12 +1,11 @@
 //! What is typed for `lockctl lock`.
 
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use crate::cli::args::{Configuration, Platforms, Roots, examples, jobs};
-use crate::sources::network_mirror::MirrorUrl;
+use crate::cli::session::sources::SourceArgs;
 
 /// Create or complete the lock file for all wanted platforms
 #[derive(Clone, Debug, Args)]
@@ -22,25 +21,8 @@ pub(in crate::cli) struct Lock {
     pub(in crate::cli) configuration: Configuration,
     #[command(flatten)]
     pub(in crate::cli) platforms: Platforms,
-    /// Take packages from this filesystem mirror [default: registries]
-    #[arg(long, value_name = "DIR")]
-    pub(in crate::cli) fs_mirror: Option<PathBuf>,
-    /// Take packages from this network mirror
-    ///
-    /// The URL uses https and ends with a slash.
-    #[arg(long, value_name = "URL", conflicts_with = "fs_mirror")]
-    pub(in crate::cli) net_mirror: Option<MirrorUrl>,
-    /// Take packages from registries, or as `init` does
-    ///
-    /// With `registry` packages come from the registry of each provider, as in `providers lock`; with
-    /// `cli` from the sources that the CLI configuration states, as in `init`.
-    #[arg(
-        long,
-        value_enum,
-        default_value_t = Installation::Registry,
-        conflicts_with_all = ["fs_mirror", "net_mirror"]
-    )]
-    pub(in crate::cli) installation: Installation,
+    #[command(flatten)]
+    pub(in crate::cli) source: SourceArgs,
     /// Write nothing; exit with code 1 if the lock file would change
     #[arg(long)]
     pub(in crate::cli) check: bool,
@@ -51,11 +33,4 @@ pub(in crate::cli) struct Lock {
     /// hash per core]
     #[arg(long, value_name = "N", value_parser = jobs)]
     pub(in crate::cli) jobs: Option<NonZeroUsize>,
-}
-
-/// Which sources are asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(in crate::cli) enum Installation {
-    Registry,
-    Cli,
 }

@@ -2,7 +2,6 @@
 
 mod args;
 mod result;
-mod source;
 mod text;
 
 use std::collections::BTreeSet;
@@ -13,17 +12,17 @@ use crate::addr::ProviderAddr;
 use crate::cli::advice::lock::Required;
 use crate::cli::args::{Common, Configuration, job_count};
 use crate::cli::progress::Progress;
-use crate::cli::session::network::NetworkObserver;
 use crate::cli::session::platforms;
 use crate::cli::session::platforms::PlatformChoice;
 use crate::cli::session::root::{self, Root};
 use crate::cli::session::roots::{self, Together};
+use crate::cli::session::sources::Sources;
 use crate::cli::session::unseen::Unseen;
 use crate::cli::verify::installation::Installations;
 use crate::cli::{Command, Look, Stderr, World, advice, session};
 use crate::config::{BackendUse, Loaded};
 use crate::diag::{Diagnostic, Texts, has_errors};
-use crate::locker::{self, DOWNLOADS, FlavorSource, LockError, Locked, RootRequest, Settings};
+use crate::locker::{self, DOWNLOADS, LockError, Locked, RootRequest, Settings};
 use crate::lockfile::{self, LockFile};
 use crate::package::WantedPlatforms;
 use crate::platform::Platform;
@@ -31,13 +30,11 @@ use crate::report::json::Status;
 use crate::report::reading::Total;
 use crate::report::{Block, CommandResult, Failure, RootResult, Sentence};
 use crate::resolve::Goals;
-use crate::sources::Empty;
 use crate::sources::net::Event;
 use crate::verify::packages::{Memo, PackagePlace};
 use crate::world::{Exclusive, Replaced};
 pub(in crate::cli) use args::Lock;
 use result::Ending;
-use source::{FollowedConfig, Packages, SourceSetup};
 
 /// The lock run of a command line.
 struct LockRun<'a> {
@@ -47,12 +44,8 @@ struct LockRun<'a> {
     platforms: PlatformChoice,
     memo: Memo<'a>,
     installations: Installations<'a>,
-    observer: NetworkObserver<'a>,
+    sources: Sources<'a>,
     settings: Settings,
-    /// The sources that the roots so far need.
-    sources: Vec<SourceSetup<'a>>,
-    /// The CLI configurations that are followed.
-    followed: Vec<FollowedConfig<'a>>,
     /// What was said of the flavor of a root: once is enough.
     remarks: BTreeSet<String>,
 }
@@ -79,7 +72,7 @@ impl Command for Lock {
     }
 
     fn packages(&self) -> Vec<PathBuf> {
-        self.fs_mirror.iter().cloned().collect()
+        self.source.fs_mirror.iter().cloned().collect()
     }
 
     fn root_text(&self, root: &RootResult, look: Look) -> Vec<Block> {
@@ -106,15 +99,13 @@ fn run(
         platforms: platforms::typed(&args.platforms.platforms),
         memo: Memo::new(world.disk, job_count(args.jobs)),
         installations: Installations::new(common, world),
-        observer: &observer,
+        sources: Sources::new(common, &args.source, world, &observer),
         settings: Settings {
             jobs: job_count(args.jobs),
             downloads: args.jobs.unwrap_or(DOWNLOADS),
             enforce_expiration: session::enforces_expiration(world.env),
         },
-        sources: Vec::new(),
         remarks: BTreeSet::new(),
-        followed: Vec::new(),
     };
     let ran = roots::together(common, &args.roots, world, &mut run);
     progress.finish();
@@ -158,7 +149,7 @@ impl Together for LockRun<'_> {
             // What was not seen may require the other entries.
             needed.extend(lock.providers.keys());
         }
-        let overridden = self.overridden(&root, texts);
+        let overridden = self.sources.overridden(&root, texts);
         let is_left_out =
             |addr: &ProviderAddr| addr.is_builtin(root.flavor) || overridden.contains(addr);
         let needs_packages = !needed.iter().all(|addr| is_left_out(addr));
@@ -172,18 +163,12 @@ impl Together for LockRun<'_> {
             return Ok(None);
         }
         let source = if needs_packages {
-            self.source(&root, texts)?
+            self.sources.source(&root, texts)?
         } else {
-            self.add(root.flavor, Packages::NotNeeded, Vec::new())
+            self.sources.not_needed(root.flavor)
         };
-        // Errors of the CLI configuration stop every root; its warnings are said once, later on.
-        if let SourceSetup {
-            packages: Packages::Unknown,
-            diagnostics,
-            ..
-        } = &self.sources[source]
-        {
-            result.faults(diagnostics);
+        if let Some(errors) = self.sources.errors(source) {
+            result.faults(errors);
             return Ok(None);
         }
         let locked = self.locked_platforms(&root, texts)?;
@@ -203,15 +188,7 @@ impl Together for LockRun<'_> {
     }
 
     fn work(&mut self, roots: &[&OpenRoot]) -> Vec<Result<Locked, Vec<LockError>>> {
-        let sources = self.sources.iter().map(|setup| FlavorSource {
-            flavor: setup.flavor,
-            source: match &setup.packages {
-                Packages::Of(source) => &**source,
-                Packages::Unknown | Packages::NotNeeded => &Empty,
-            },
-            net: &setup.net,
-        });
-        let sources: Vec<FlavorSource<'_>> = sources.collect();
+        let sources = self.sources.by_flavor();
         let keep = Goals::default();
         let requests = roots.iter().map(|one| RootRequest {
             source: &sources[one.source],
@@ -233,10 +210,7 @@ impl Together for LockRun<'_> {
         texts: &Texts,
         result: &mut RootResult,
     ) -> Result<Replaced, Failure> {
-        let source = &self.sources[opened.source];
-        if !source.is_said {
-            result.faults(&source.diagnostics);
-        }
+        result.faults(self.sources.unsaid(opened.source));
         let OpenRoot { root, loaded, .. } = opened;
         let done = match outcome {
             Ok(locked) => {
@@ -259,7 +233,9 @@ impl Together for LockRun<'_> {
             }
         };
         // A root that starts over says everything again.
-        self.sources[opened.source].is_said |= !matches!(done, Ok(Replaced::Changed));
+        if !matches!(done, Ok(Replaced::Changed)) {
+            self.sources.said(opened.source);
+        }
         done
     }
 }
@@ -274,7 +250,7 @@ impl<'a> LockRun<'a> {
         if !self.platforms.needs_locked() {
             return Ok(Vec::new());
         }
-        let mirror = self.args.fs_mirror.iter();
+        let mirror = self.args.source.fs_mirror.iter();
         let mirror: Vec<PackagePlace> = mirror
             .map(|dir| PackagePlace::named_mirror(self.common.below(dir)))
             .collect();

@@ -1,5 +1,5 @@
-//! What commands share: roots opened with advice, the network by the rules of a flavor, wanted platforms,
-//! results printed.
+//! What commands share: roots opened with advice, the network by the rules of a flavor, sources of
+//! packages, wanted platforms, results printed.
 
 mod host_tokens;
 pub(super) mod installation;
@@ -9,6 +9,7 @@ pub(super) mod platforms;
 pub(super) mod print;
 pub(super) mod root;
 pub(super) mod roots;
+pub(super) mod sources;
 pub(super) mod unseen;
 
 use crate::world::Env;

@@ -1,35 +1,52 @@
-//! Where the packages of a run come from.
+//! Where the packages of a run come from: what was typed, turned into sources that can be asked.
+
+mod args;
 
 use std::path::{Path, PathBuf};
 
-use super::LockRun;
 use crate::addr::ProviderAddr;
+use crate::cli::World;
+use crate::cli::args::Common;
 use crate::cli::session::installation::{Methods, Network};
-use crate::cli::session::network;
+use crate::cli::session::network::{self, NetworkObserver};
 use crate::cli::session::root::Root;
 use crate::diag::{Diagnostic, Texts, has_errors};
 use crate::flavor::Flavor;
+use crate::locker::FlavorSource;
 use crate::report::Failure;
 use crate::sources::filesystem_mirror::FilesystemMirror;
 use crate::sources::net::Net;
 use crate::sources::network_mirror::MirrorUrl;
-use crate::sources::{Source, SourceError};
+use crate::sources::{Empty, Source, SourceError};
+pub(in crate::cli) use args::{Installation, SourceArgs};
+
+/// The sources of a run, each set up when the first root needs it.
+pub(in crate::cli) struct Sources<'a> {
+    common: &'a Common,
+    typed: &'a SourceArgs,
+    world: World<'a>,
+    observer: NetworkObserver<'a>,
+    /// The sources that the roots so far need.
+    setups: Vec<SourceSetup<'a>>,
+    /// The CLI configurations that are followed.
+    followed: Vec<FollowedConfig<'a>>,
+}
 
 /// Where packages come from by the rules of a flavor.
-pub(super) struct SourceSetup<'a> {
-    pub(super) flavor: Flavor,
+struct SourceSetup<'a> {
+    flavor: Flavor,
     /// The directories that it looks into by the CLI configuration, which may be below a root.
     dirs: Vec<PathBuf>,
-    pub(super) net: Net<'a>,
-    pub(super) packages: Packages<'a>,
+    net: Net<'a>,
+    packages: Packages<'a>,
     /// What is to be said about the CLI configuration.
-    pub(super) diagnostics: Vec<Diagnostic>,
+    diagnostics: Vec<Diagnostic>,
     /// Whether that was said of a root that counts.
-    pub(super) is_said: bool,
+    is_said: bool,
 }
 
 /// Which packages there are.
-pub(super) enum Packages<'a> {
+enum Packages<'a> {
     Of(Box<dyn Source + 'a>),
     /// Unknown: the CLI configuration has errors.
     Unknown,
@@ -37,8 +54,8 @@ pub(super) enum Packages<'a> {
     NotNeeded,
 }
 
-/// The CLI configuration of a flavor, if `lock` follows it.
-pub(super) struct FollowedConfig<'a> {
+/// The CLI configuration of a flavor, if the run follows it.
+struct FollowedConfig<'a> {
     flavor: Flavor,
     /// `None` if it has errors.
     methods: Option<Methods<'a>>,
@@ -46,18 +63,79 @@ pub(super) struct FollowedConfig<'a> {
     diagnostics: Vec<Diagnostic>,
 }
 
-impl<'a> LockRun<'a> {
+impl<'a> Sources<'a> {
+    pub(in crate::cli) fn new(
+        common: &'a Common,
+        typed: &'a SourceArgs,
+        world: World<'a>,
+        observer: NetworkObserver<'a>,
+    ) -> Self {
+        Self {
+            common,
+            typed,
+            world,
+            observer,
+            setups: Vec::new(),
+            followed: Vec::new(),
+        }
+    }
+
+    /// Returns the sources that the roots so far need, in the order of their places.
+    pub(in crate::cli) fn by_flavor(&self) -> Vec<FlavorSource<'_>> {
+        let sources = self.setups.iter().map(|setup| FlavorSource {
+            flavor: setup.flavor,
+            source: match &setup.packages {
+                Packages::Of(source) => &**source,
+                Packages::Unknown | Packages::NotNeeded => &Empty,
+            },
+            net: &setup.net,
+        });
+        sources.collect()
+    }
+
+    /// Returns what keeps a source from being asked: errors of the CLI configuration stop every root
+    /// that needs it, while its warnings are said once.
+    pub(in crate::cli) fn errors(&self, source: usize) -> Option<&[Diagnostic]> {
+        let setup = &self.setups[source];
+        matches!(setup.packages, Packages::Unknown).then_some(&*setup.diagnostics)
+    }
+
+    /// Returns what is to be said about the CLI configuration, until it was [`said`](Self::said).
+    pub(in crate::cli) fn unsaid(&self, source: usize) -> &[Diagnostic] {
+        match &self.setups[source] {
+            setup if setup.is_said => &[],
+            setup => &setup.diagnostics,
+        }
+    }
+
+    /// Notes that a root that counts said everything about the CLI configuration.
+    pub(in crate::cli) fn said(&mut self, source: usize) {
+        self.setups[source].is_said = true;
+    }
+
+    /// Returns the place of a source for a root that needs no package.
+    pub(in crate::cli) fn not_needed(&mut self, flavor: Flavor) -> usize {
+        self.add(flavor, Packages::NotNeeded, Vec::new())
+    }
+
     /// Returns the place of the source for a root, setting it up if no other root needed it before.
-    pub(super) fn source(&mut self, root: &Root, texts: &mut Texts) -> Result<usize, Failure> {
+    ///
+    /// # Errors
+    /// If the source that was typed cannot be used.
+    pub(in crate::cli) fn source(
+        &mut self,
+        root: &Root,
+        texts: &mut Texts,
+    ) -> Result<usize, Failure> {
         let flavor = root.flavor;
         if self.follows() {
             return Ok(self.followed_source(root, texts));
         }
-        let mut known = self.sources.iter();
+        let mut known = self.setups.iter();
         if let Some(at) = known.position(|one| one.serves(flavor)) {
             return Ok(at);
         }
-        let (packages, diagnostics) = match (&self.args.fs_mirror, &self.args.net_mirror) {
+        let (packages, diagnostics) = match (&self.typed.fs_mirror, &self.typed.net_mirror) {
             (Some(dir), _) => (self.mirror(dir, flavor)?, Vec::new()),
             (None, Some(url)) => self.net_mirror(url, flavor, texts)?,
             (None, None) => self.registry(flavor, texts)?,
@@ -67,7 +145,11 @@ impl<'a> LockRun<'a> {
 
     /// Lists the providers that a root needs no package of, since they are run from a directory and the
     /// program does not lock them (`cliconfig` rules 5.5).
-    pub(super) fn overridden(&mut self, root: &Root, texts: &mut Texts) -> Vec<ProviderAddr> {
+    pub(in crate::cli) fn overridden(
+        &mut self,
+        root: &Root,
+        texts: &mut Texts,
+    ) -> Vec<ProviderAddr> {
         if !self.follows() || root.flavor.locks_overridden() {
             return Vec::new();
         }
@@ -77,13 +159,13 @@ impl<'a> LockRun<'a> {
         }
     }
 
-    pub(super) fn add(
+    fn add(
         &mut self,
         flavor: Flavor,
         packages: Packages<'a>,
         diagnostics: Vec<Diagnostic>,
     ) -> usize {
-        self.sources.push(SourceSetup {
+        self.setups.push(SourceSetup {
             flavor,
             dirs: Vec::new(),
             net: network::net(self.world, flavor, self.observer),
@@ -91,11 +173,11 @@ impl<'a> LockRun<'a> {
             diagnostics,
             is_said: false,
         });
-        self.sources.len() - 1
+        self.setups.len() - 1
     }
 
     fn follows(&self) -> bool {
-        self.args.installation == super::args::Installation::Cli
+        self.typed.installation == Installation::Cli
     }
 
     /// Returns the CLI configuration of a flavor.
@@ -131,7 +213,7 @@ impl<'a> LockRun<'a> {
             Some(methods) => methods.dirs(&root.dir),
             None => Vec::new(),
         };
-        let known = self.sources.iter();
+        let known = self.setups.iter();
         let mut known = known.map(|one| one.serves(flavor) && one.dirs == dirs);
         if let Some(at) = known.position(|serves| serves) {
             return at;
@@ -147,7 +229,7 @@ impl<'a> LockRun<'a> {
             None => (Packages::Unknown, None, followed.diagnostics.clone()),
         };
         let net = net.unwrap_or_else(|| network::net(self.world, flavor, self.observer));
-        self.sources.push(SourceSetup {
+        self.setups.push(SourceSetup {
             flavor,
             dirs,
             net,
@@ -155,7 +237,7 @@ impl<'a> LockRun<'a> {
             diagnostics,
             is_said: false,
         });
-        self.sources.len() - 1
+        self.setups.len() - 1
     }
 
     fn mirror(&self, dir: &Path, flavor: Flavor) -> Result<Packages<'a>, Failure> {
