@@ -7,6 +7,7 @@ pub(super) mod network;
 mod paths;
 pub(super) mod platforms;
 pub(super) mod print;
+pub(super) mod provider;
 pub(super) mod root;
 pub(super) mod roots;
 pub(super) mod sources;

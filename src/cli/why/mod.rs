@@ -7,15 +7,16 @@ use std::collections::BTreeMap;
 
 use crate::addr::ProviderAddr;
 use crate::cli::args::{Common, Configuration};
+use crate::cli::session::provider;
 use crate::cli::session::root::Root;
 use crate::cli::session::roots;
 use crate::cli::session::unseen::{self, Names, Unseen};
 use crate::cli::{Command, Look, Stderr, World};
 use crate::config::{Loaded, OverriddenPlaces};
-use crate::diag::{FileId, Span, Texts, nearest};
+use crate::diag::{FileId, Span, Texts};
 use crate::report::json::{ExplainedProvider, Overridden, Provider, RequiringPlace, Status};
-use crate::report::{Block, CommandResult, Failure, RootResult};
-use crate::requirement::{Origin, PathStep, Requirement, Requirements};
+use crate::report::{Block, CommandResult, RootResult};
+use crate::requirement::{Origin, PathStep, Requirement};
 use crate::world::Replaced;
 pub(in crate::cli) use args::Why;
 
@@ -42,13 +43,13 @@ fn run(common: &Common, args: &Why, world: World<'_>) -> CommandResult {
         let Some(loaded) = loaded else {
             return Ok(Replaced::Done);
         };
-        let provider = find(&args.provider, root, &loaded.requirements)?;
+        let provider = provider::find(&args.provider, root, &loaded.requirements)?;
         let explained = explain(&provider, &loaded, root, texts);
         if !explained.is_met() || explained.places.is_empty() {
             result.status = Status::Findings;
         }
         if explained.places.is_empty() {
-            let other = did_you_mean(&provider, root, &loaded.requirements);
+            let other = provider::did_you_mean(&provider, root, &loaded.requirements);
             meant.extend(other.map(|remark| (result.path.clone(), remark)));
         }
         result.providers.push(Provider::Explained(explained));
@@ -77,40 +78,6 @@ fn requires(root: &RootResult) -> bool {
     root.providers
         .iter()
         .any(|one| matches!(one, Provider::Explained(one) if !one.places.is_empty()))
-}
-
-/// Finds the provider that is meant: by its address, or by a type that only one required provider has.
-fn find(typed: &str, root: &Root, requirements: &Requirements) -> Result<ProviderAddr, Failure> {
-    let addr = ProviderAddr::parse(typed, root.flavor).map_err(|error| {
-        Failure::from_error(&error).help("write NAMESPACE/TYPE or HOST/NAMESPACE/TYPE")
-    })?;
-    if !requirements.providers.contains_key(&addr) && !typed.contains('/') {
-        let required = requirements.providers.keys();
-        let mut same_type = required.filter(|other| other.type_name() == addr.type_name());
-        if let (Some(only), None) = (same_type.next(), same_type.next()) {
-            return Ok(only.clone());
-        }
-    }
-    Ok(addr)
-}
-
-/// Asks whether something else is meant that is required, of the same type or one that is written
-/// almost alike; else names everything that is required.
-fn did_you_mean(
-    provider: &ProviderAddr,
-    root: &Root,
-    requirements: &Requirements,
-) -> Option<String> {
-    let required = || requirements.providers.keys();
-    let short = |addr: &ProviderAddr| addr.short(root.flavor);
-    let types = required().map(ProviderAddr::type_name);
-    if let Some(near) = nearest(provider.type_name(), types) {
-        let meant = required().filter(|addr| addr.type_name() == near);
-        let meant: Vec<String> = meant.map(short).collect();
-        return Some(format!("did you mean {}?", meant.join(" or ")));
-    }
-    let known: Vec<String> = required().map(short).collect();
-    (!known.is_empty()).then(|| format!("it requires {}", known.join(", ")))
 }
 
 /// Collects everything that requires a provider.
