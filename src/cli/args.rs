@@ -551,7 +551,7 @@ mod tests {
         };
         let named = PlatformArg::Named("linux_amd64".parse().expect("valid"));
         assert_eq!(
-            lock.platforms.platforms,
+            lock.options.platforms.platforms,
             [named, PlatformArg::Common, PlatformArg::All]
         );
     }

@@ -16,7 +16,14 @@ use crate::cli::session::sources::SourceArgs;
 ]))]
 pub(in crate::cli) struct Lock {
     #[command(flatten)]
-    pub(in crate::cli) roots: Roots,
+    pub(super) roots: Roots,
+    #[command(flatten)]
+    pub(in crate::cli) options: LockOptions,
+}
+
+/// How lock files are made, whatever becomes of versions.
+#[derive(Clone, Debug, Args)]
+pub(in crate::cli) struct LockOptions {
     #[command(flatten)]
     pub(in crate::cli) configuration: Configuration,
     #[command(flatten)]

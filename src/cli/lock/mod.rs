@@ -2,77 +2,34 @@
 
 mod args;
 mod result;
+mod run;
 mod text;
 
-use std::collections::BTreeSet;
-use std::io::Write;
 use std::path::PathBuf;
 
-use crate::addr::ProviderAddr;
-use crate::cli::advice::lock::Required;
-use crate::cli::args::{Common, Configuration, job_count};
-use crate::cli::progress::Progress;
-use crate::cli::session::platforms;
-use crate::cli::session::platforms::PlatformChoice;
-use crate::cli::session::root::{self, Root};
-use crate::cli::session::roots::{self, Together};
-use crate::cli::session::sources::Sources;
-use crate::cli::session::unseen::Unseen;
-use crate::cli::verify::installation::Installations;
-use crate::cli::{Command, Look, Stderr, World, advice, session};
-use crate::config::{BackendUse, Loaded};
-use crate::diag::{Diagnostic, Texts, has_errors};
-use crate::locker::{self, DOWNLOADS, LockError, Locked, RootRequest, Settings};
-use crate::lockfile::{self, LockFile};
-use crate::package::WantedPlatforms;
-use crate::platform::Platform;
-use crate::report::json::Status;
+use crate::cli::args::{Common, Configuration};
+use crate::cli::{Command, Look, Stderr, World};
 use crate::report::reading::Total;
-use crate::report::{Block, CommandResult, Failure, RootResult, Sentence};
-use crate::resolve::Goals;
-use crate::sources::net::Event;
-use crate::verify::packages::{Memo, PackagePlace};
-use crate::world::{Exclusive, Replaced};
+use crate::report::{Block, CommandResult, RootResult};
 pub(in crate::cli) use args::Lock;
-use result::Ending;
-
-/// The lock run of a command line.
-struct LockRun<'a> {
-    common: &'a Common,
-    args: &'a Lock,
-    world: World<'a>,
-    platforms: PlatformChoice,
-    memo: Memo<'a>,
-    installations: Installations<'a>,
-    sources: Sources<'a>,
-    settings: Settings,
-    /// What was said of the flavor of a root: once is enough.
-    remarks: BTreeSet<String>,
-}
-
-/// A root that is ready to be locked.
-struct OpenRoot {
-    root: Root,
-    lock: LockFile,
-    loaded: Loaded,
-    platforms: WantedPlatforms,
-    /// Providers that are run from a directory and need no package.
-    overridden: Vec<ProviderAddr>,
-    /// The place of its source.
-    source: usize,
-}
+use run::Job;
 
 impl Command for Lock {
     fn run(&self, common: &Common, world: World<'_>, stderr: &mut Stderr<'_>) -> CommandResult {
-        run(common, self, world, stderr)
+        let job = Job {
+            command: "lock",
+            roots: &self.roots,
+            options: &self.options,
+        };
+        run::run(common, &job, world, stderr)
     }
 
     fn configuration(&self) -> Option<&Configuration> {
-        Some(&self.configuration)
+        Some(&self.options.configuration)
     }
 
     fn packages(&self) -> Vec<PathBuf> {
-        self.source.fs_mirror.iter().cloned().collect()
+        self.options.source.fs_mirror.iter().cloned().collect()
     }
 
     fn root_text(&self, root: &RootResult, look: Look) -> Vec<Block> {
@@ -82,237 +39,4 @@ impl Command for Lock {
     fn total(&self) -> Total {
         Total::Result
     }
-}
-
-fn run(
-    common: &Common,
-    args: &Lock,
-    world: World<'_>,
-    stderr: &mut (dyn Write + Send),
-) -> CommandResult {
-    let progress = Progress::new(common, world.env, stderr);
-    let observer = |event: &Event<'_>| progress.observe(event);
-    let mut run = LockRun {
-        common,
-        args,
-        world,
-        platforms: platforms::typed(&args.platforms.platforms),
-        memo: Memo::new(world.disk, job_count(args.jobs)),
-        installations: Installations::new(common, world),
-        sources: Sources::new(common, &args.source, world, &observer),
-        settings: Settings {
-            jobs: job_count(args.jobs),
-            downloads: args.jobs.unwrap_or(DOWNLOADS),
-            enforce_expiration: session::enforces_expiration(world.env),
-        },
-        remarks: BTreeSet::new(),
-    };
-    let ran = roots::together(common, &args.roots, world, &mut run);
-    progress.finish();
-    let mut result = ran.into_result("lock");
-    let doubts = platforms::remarks(&args.platforms.platforms);
-    result
-        .remarks
-        .extend(doubts.into_iter().map(Sentence::warning));
-    result
-}
-
-impl Together for LockRun<'_> {
-    type Opened = OpenRoot;
-    type Outcome = Result<Locked, Vec<LockError>>;
-
-    fn open(
-        &mut self,
-        root: Root,
-        texts: &mut Texts,
-        result: &mut RootResult,
-    ) -> Result<Option<OpenRoot>, Failure> {
-        if let Some(lock) = &root.lock {
-            result.faults(&lock.diagnostics);
-        }
-        let configuration = &self.args.configuration;
-        let loaded = root.load(self.world, configuration, BackendUse::LeftAlone, texts);
-        if !loaded.found {
-            return Err(root.no_configuration());
-        }
-        result.faults(loaded.diagnostics.iter().filter(|one| !is_about_state(one)));
-        let broken = root
-            .lock
-            .as_ref()
-            .is_some_and(|lock| has_errors(&lock.diagnostics));
-        if broken || has_errors(&loaded.diagnostics) {
-            return Ok(None);
-        }
-        let lock = root.document().lock;
-        let mut needed: Vec<&ProviderAddr> = loaded.requirements.providers.keys().collect();
-        if !loaded.requirements.is_complete() {
-            // What was not seen may require the other entries.
-            needed.extend(lock.providers.keys());
-        }
-        let overridden = self.sources.overridden(&root, texts);
-        let is_left_out =
-            |addr: &ProviderAddr| addr.is_builtin(root.flavor) || overridden.contains(addr);
-        let needs_packages = !needed.iter().all(|addr| is_left_out(addr));
-        let required = loaded.requirements.providers.keys();
-        for provider in required.filter(|addr| overridden.contains(addr)) {
-            result::not_locked(result, provider, root.flavor);
-        }
-        if root.lock.is_none() && !needs_packages {
-            let unseen = Unseen::new(&loaded, &root, &self.args.configuration, self.common);
-            result::nothing_required(result, &root, &unseen);
-            return Ok(None);
-        }
-        let source = if needs_packages {
-            self.sources.source(&root, texts)?
-        } else {
-            self.sources.not_needed(root.flavor)
-        };
-        if let Some(errors) = self.sources.errors(source) {
-            result.faults(errors);
-            return Ok(None);
-        }
-        let locked = self.locked_platforms(&root, texts)?;
-        if let Some(remark) = root.flavor_remark()
-            && self.remarks.insert(remark.clone())
-        {
-            result.remark(remark);
-        }
-        Ok(Some(OpenRoot {
-            platforms: self.platforms.of_root(&root, &needed, &locked),
-            lock,
-            root,
-            loaded,
-            overridden,
-            source,
-        }))
-    }
-
-    fn work(&mut self, roots: &[&OpenRoot]) -> Vec<Result<Locked, Vec<LockError>>> {
-        let sources = self.sources.by_flavor();
-        let keep = Goals::default();
-        let requests = roots.iter().map(|one| RootRequest {
-            source: &sources[one.source],
-            requirements: &one.loaded.requirements,
-            lock: &one.lock,
-            goals: &keep,
-            platforms: &one.platforms,
-            overridden: &one.overridden,
-        });
-        let requests: Vec<RootRequest<'_>> = requests.collect();
-        locker::run(self.world.disk, &self.settings, &requests)
-    }
-
-    fn finish(
-        &mut self,
-        opened: &OpenRoot,
-        outcome: Result<Locked, Vec<LockError>>,
-        held: Option<&Exclusive>,
-        texts: &Texts,
-        result: &mut RootResult,
-    ) -> Result<Replaced, Failure> {
-        result.faults(self.sources.unsaid(opened.source));
-        let OpenRoot { root, loaded, .. } = opened;
-        let done = match outcome {
-            Ok(locked) => {
-                // That a state cannot be seen matters only where that changes something.
-                let about_state = loaded.diagnostics.iter().filter(|one| is_about_state(one));
-                if self.common.verbose || !locked.unrequired.is_empty() {
-                    result.faults(about_state);
-                } else {
-                    result.aside(about_state);
-                }
-                self.write(root, &locked, held, result)
-            }
-            Err(errors) => {
-                let required = Required {
-                    requirements: &loaded.requirements,
-                    texts,
-                };
-                advice::lock::errors(result, &errors, root.flavor, &required);
-                Ok(Replaced::Done)
-            }
-        };
-        // A root that starts over says everything again.
-        if !matches!(done, Ok(Replaced::Changed)) {
-            self.sources.said(opened.source);
-        }
-        done
-    }
-}
-
-impl<'a> LockRun<'a> {
-    /// Returns the platforms that the lock file of a root is known to cover, where they are wanted.
-    fn locked_platforms(
-        &mut self,
-        root: &Root,
-        texts: &mut Texts,
-    ) -> Result<Vec<Platform>, Failure> {
-        if !self.platforms.needs_locked() {
-            return Ok(Vec::new());
-        }
-        let mirror = self.args.source.fs_mirror.iter();
-        let mirror: Vec<PackagePlace> = mirror
-            .map(|dir| PackagePlace::named_mirror(self.common.below(dir)))
-            .collect();
-        // Errors of the CLI configuration matter where packages come from, and are reported there.
-        let (installation, _) = self.installations.of(root.flavor, texts);
-        let places = installation.places(root, self.world, &mirror);
-        platforms::locked(root, &mut self.memo, &places)
-    }
-
-    /// Writes the lock file, or says what would be written.
-    fn write(
-        &self,
-        root: &Root,
-        locked: &Locked,
-        held: Option<&Exclusive>,
-        result: &mut RootResult,
-    ) -> Result<Replaced, Failure> {
-        let text = lockfile::write(&locked.lock, root.flavor);
-        if text.len() as u64 > lockfile::MAX_BYTES {
-            return Err(root.too_large(text.len()));
-        }
-        let old = root.lock.as_ref().map(|lock| &*lock.bytes);
-        let changed = old != Some(text.as_bytes());
-        let write = changed && !self.args.check && !self.args.dry_run;
-        if write {
-            let (disk, path, new) = (self.world.disk, &root.lock_path, text.as_bytes());
-            let replaced = match held {
-                Some(held) => disk.replace_held(held, path, old, new),
-                None => disk.replace(path, old, new),
-            };
-            if replaced.map_err(|error| root.unwritable(error))? == Replaced::Changed {
-                return Ok(Replaced::Changed);
-            }
-        }
-        result.changed = Some(changed);
-        result::outcome(result, locked, root);
-        let ending = if !changed {
-            Ending::UpToDate
-        } else if write {
-            Ending::Written
-        } else {
-            Ending::WouldWrite
-        };
-        result.verdict = Some(result::verdict(ending, locked, root));
-        if !changed {
-            return Ok(Replaced::Done);
-        }
-        if let Some(remark) = root.lock.as_ref().and_then(root::dropped) {
-            result.remark(remark);
-        }
-        if self.args.dry_run && !write {
-            let comparison = result::comparison(root, locked, &text);
-            result.comparison = Some(Box::new(comparison));
-        }
-        if self.args.check {
-            result.status = Status::Findings;
-        }
-        Ok(Replaced::Done)
-    }
-}
-
-/// Returns whether a note says that the state cannot be seen.
-fn is_about_state(diagnostic: &Diagnostic) -> bool {
-    diagnostic.code == "state-not-visible"
 }
