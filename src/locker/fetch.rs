@@ -16,7 +16,7 @@ use crate::hash::{self, Digest, Hash, Hashes, Package};
 use crate::package::{Local, Location, PackageMeta};
 use crate::parallel::{self, Gate};
 use crate::sources::FetchError;
-use crate::sources::download::download;
+use crate::sources::download::{Check, download};
 use crate::sources::net::Net;
 use crate::world::Disk;
 
@@ -99,7 +99,7 @@ enum Place {
     Remote {
         source: usize,
         url: Url,
-        expected: Option<Digest>,
+        check: Check,
         retries: Option<usize>,
     },
 }
@@ -112,7 +112,11 @@ impl WantedPackage {
                 Location::Remote(url) => Place::Remote {
                     source,
                     url: url.clone(),
-                    expected: meta.evidence.as_ref().map(|evidence| evidence.shasum),
+                    check: match &meta.evidence {
+                        Some(evidence) => Check::Digest(evidence.shasum),
+                        None if meta.stated.is_empty() => Check::Server,
+                        None => Check::Stated,
+                    },
                     retries: meta.download_retries,
                 },
             },
@@ -237,12 +241,12 @@ impl Hasher<'_> {
             Place::Remote {
                 source,
                 url,
-                expected,
+                check,
                 retries,
             } => {
                 let mut net = self.sources[*source].net.clone();
                 net.policy.package_retries = retries.unwrap_or(net.policy.package_retries);
-                let (zh, file) = self.download(&net, url, expected.as_ref())?;
+                let (zh, file) = self.download(&net, url, *check)?;
                 let _turn = self.gate.enter();
                 of_zip(wanted, zip::hash_members(zh, file, &Limits::PACKAGE)?)
             }
@@ -269,16 +273,15 @@ impl Hasher<'_> {
         &self,
         net: &Net<'_>,
         url: &Url,
-        expected: Option<&Digest>,
+        check: Check,
     ) -> Result<(Hash, impl Read + Seek + use<>), ContentError> {
-        let downloaded = download(net, self.disk, url, expected).map_err(ContentError::Download)?;
+        let downloaded = download(net, self.disk, url, check).map_err(ContentError::Download)?;
         let found = hash::zh_of_digest(&downloaded.digest);
-        match expected {
-            Some(expected) if *expected != downloaded.digest => Err(ContentError::Checksum {
-                expected: *expected,
-                found,
-            }),
-            _ => Ok((found, downloaded.file)),
+        match check {
+            Check::Digest(expected) if expected != downloaded.digest => {
+                Err(ContentError::Checksum { expected, found })
+            }
+            Check::Digest(_) | Check::Stated | Check::Server => Ok((found, downloaded.file)),
         }
     }
 }

@@ -38,6 +38,17 @@ const RATE_WINDOW: Duration = Duration::from_secs(60);
 /// A piece of this size is progress: the next break counts as the first again.
 const PROGRESS_BYTES: u64 = 1024 * 1024;
 
+/// What shows that a package is the right one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Check {
+    /// The SHA-256 that it should have.
+    Digest(Digest),
+    /// Hashes that are stated for it, with which its content is compared later.
+    Stated,
+    /// Nothing but the server that sends it: so no connection on the way may be plain http.
+    Server,
+}
+
 /// A package that was downloaded.
 pub struct Downloaded {
     /// Its bytes, in a file without a name.
@@ -67,8 +78,8 @@ impl std::fmt::Debug for Downloaded {
 
 /// Downloads a package into a nameless file.
 ///
-/// `expected` is the SHA-256 that it should have: a package that was put together from pieces and has
-/// another one is downloaded once more as a whole.
+/// A package that was put together from pieces and has another SHA-256 than it should have is downloaded
+/// once more as a whole.
 ///
 /// # Errors
 /// The last failure, when all repetitions failed.
@@ -76,7 +87,7 @@ pub fn download(
     net: &Net<'_>,
     disk: &dyn Disk,
     url: &Url,
-    expected: Option<&Digest>,
+    check: Check,
 ) -> Result<Downloaded, FetchError> {
     let mut delays = net.policy.packages();
     let mut attempts = 0;
@@ -85,12 +96,12 @@ pub fn download(
     loop {
         attempts += 1;
         let before = partial.bytes;
-        let (error, after) = match attempt(net, disk, url, &mut partial) {
+        let (error, after) = match attempt(net, disk, url, check, &mut partial) {
             Ok(()) => {
                 let digest = partial.sha.clone().finish();
                 // Servers behind one name may hold different files, or change theirs between two pieces.
                 // One download in a single piece shows whether the package is really another one.
-                let wrong = expected.is_some_and(|expected| *expected != digest);
+                let wrong = matches!(check, Check::Digest(expected) if expected != digest);
                 if wrong && partial.in_pieces && !started_over {
                     partial.restart(disk, url)?;
                     started_over = true;
@@ -125,9 +136,15 @@ pub fn download(
 type Failed = (FetchError, Option<Duration>);
 
 /// Asks for what is missing and adds it.
-fn attempt(net: &Net<'_>, disk: &dyn Disk, url: &Url, partial: &mut Partial) -> Result<(), Failed> {
+fn attempt(
+    net: &Net<'_>,
+    disk: &dyn Disk,
+    url: &Url,
+    check: Check,
+    partial: &mut Partial,
+) -> Result<(), Failed> {
     let alone = |error| (error, None);
-    let (server, response) = ask(net, url, partial).map_err(alone)?;
+    let (server, response) = ask(net, url, check, partial).map_err(alone)?;
     let length = response.header("content-length");
     let length: Option<u64> = length.and_then(|length| length.parse().ok());
     (net.observer)(&Event::Answered {
@@ -171,7 +188,12 @@ fn attempt(net: &Net<'_>, disk: &dyn Disk, url: &Url, partial: &mut Partial) -> 
 
 /// Requests what is missing, or everything where it is unknown whether the rest belongs to the same
 /// file; returns the URL that serves it, behind all redirects.
-fn ask(net: &Net<'_>, url: &Url, partial: &Partial) -> Result<(Url, HttpResponse), FetchError> {
+fn ask(
+    net: &Net<'_>,
+    url: &Url,
+    check: Check,
+    partial: &Partial,
+) -> Result<(Url, HttpResponse), FetchError> {
     let range = format!("bytes={}-", partial.bytes);
     // The hash is over the bytes of the zip, and ranges count the bytes that are sent: so both must be
     // the same. With `if-range` the server itself says whether the rest still belongs to what is here;
@@ -192,7 +214,10 @@ fn ask(net: &Net<'_>, url: &Url, partial: &Partial) -> Result<(Url, HttpResponse
     };
     let trail = Trail {
         hops: PACKAGE_HOPS,
-        route: Route::Any,
+        route: match check {
+            Check::Digest(_) | Check::Stated => Route::Any,
+            Check::Server => Route::Encrypted,
+        },
         attempt: 1,
     };
     net.follow(&request, trail)

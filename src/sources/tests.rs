@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use super::FetchError;
-use super::download::download;
+use super::download::{Check, download};
 use super::net::{Ask, Net, Route};
 use super::retry::Policy;
 use crate::addr::Url;
@@ -229,7 +229,7 @@ fn fetch(answers: Vec<Answer>) -> (Result<Vec<u8>, FetchError>, Vec<String>) {
     let digest = sha.finish();
     let disk = MemFiles::default();
     let place = url("https://a.example/x.zip");
-    let done = download(&net(&http, &clock), &disk, &place, Some(&digest));
+    let done = download(&net(&http, &clock), &disk, &place, Check::Digest(digest));
     let arrived = done.map(|mut downloaded| {
         let mut bytes = Vec::new();
         downloaded.file.seek(SeekFrom::Start(0)).expect("in memory");
@@ -328,7 +328,12 @@ fn progress_renews_patience() {
     });
     let clock = MemClock::default();
     let place = url("https://a.example/x.zip");
-    let done = download(&net(&http, &clock), &MemFiles::default(), &place, None);
+    let done = download(
+        &net(&http, &clock),
+        &MemFiles::default(),
+        &place,
+        Check::Stated,
+    );
     // Each piece is progress, so only the last one, after which nothing comes, uses up the patience.
     assert!(done.is_err());
     assert_eq!(http.asked().len(), 6 + 2);
@@ -354,9 +359,40 @@ fn a_server_that_always_starts_over_is_given_up() {
     });
     let clock = MemClock::default();
     let place = url("https://a.example/x.zip");
-    let done = download(&net(&http, &clock), &MemFiles::default(), &place, None);
+    let done = download(
+        &net(&http, &clock),
+        &MemFiles::default(),
+        &place,
+        Check::Stated,
+    );
     assert!(done.is_err());
     assert_eq!(http.asked().len(), 3);
+}
+
+#[test]
+fn a_package_of_which_nothing_is_known_is_never_fetched_over_plain_http() {
+    let fetch = |check| {
+        let plain = "http://b.example/x.zip";
+        let moved = HttpResponse::of(302, &[("location", plain)], "");
+        let http = in_turn(vec![Ok(moved), body("0123456789")]);
+        let (clock, disk) = (MemClock::default(), MemFiles::default());
+        let done = download(
+            &net(&http, &clock),
+            &disk,
+            &url("https://a.example/x"),
+            check,
+        );
+        (done.map(|_| ()), http.asked().len())
+    };
+    let (done, asked) = fetch(Check::Server);
+    assert!(
+        matches!(done, Err(FetchError::Unencrypted { .. })),
+        "{done:?}"
+    );
+    assert_eq!(asked, 1);
+    let (done, asked) = fetch(Check::Stated);
+    assert!(done.is_ok(), "{done:?}");
+    assert_eq!(asked, 2);
 }
 
 #[test]
@@ -388,7 +424,12 @@ fn a_package_that_begins_late_is_waited_for() {
         Ok(response)
     });
     let place = url("https://a.example/x.zip");
-    let done = download(&net(&http, &CLOCK), &MemFiles::default(), &place, None);
+    let done = download(
+        &net(&http, &CLOCK),
+        &MemFiles::default(),
+        &place,
+        Check::Stated,
+    );
     assert!(done.is_ok(), "{:?}", done.err());
     assert_eq!(*limits.lock().expect("no panic"), [(120, 30)]);
 }
@@ -411,7 +452,12 @@ fn a_trickle_is_given_up() {
         Ok(response)
     });
     let place = url("https://a.example/x.zip");
-    let done = download(&net(&http, &CLOCK), &MemFiles::default(), &place, None);
+    let done = download(
+        &net(&http, &CLOCK),
+        &MemFiles::default(),
+        &place,
+        Check::Stated,
+    );
     assert!(matches!(done, Err(FetchError::TooSlow { .. })));
     assert_eq!(http.asked().len(), 3);
 }
