@@ -44,6 +44,11 @@ pub(crate) fn load(group: &str) -> Vec<Case> {
 }
 
 impl Case {
+    /// Returns the id of the case, e.g. `lifecycle/fresh_constraint`.
+    pub(crate) fn id(&self) -> String {
+        self.fields["id"].as_str().expect("a text").to_owned()
+    }
+
     /// Returns the case as one program answered it, without the keys of the others.
     ///
     /// A field that the program did not give is absent.

@@ -27,7 +27,7 @@ mod pages;
 mod recorded_scenarios;
 mod registry_cases;
 mod registry_double;
-mod registry_replay;
+mod replay;
 mod review;
 mod routes;
 mod selections;

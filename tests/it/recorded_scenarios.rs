@@ -71,7 +71,7 @@ fn check(scenario: &Scenario, engine: Engine, run: &Run) {
         .to_string()
         .replace("{url}", "")
         .replace("{path}", "");
-    let main = std::fs::read_to_string(run.directory.join("main.tf")).unwrap();
+    let main = std::fs::read_to_string(run.directory.join("main.tf")).unwrap_or_default();
     let expected = format!("{:?}", run.expected);
     let around = format!("{:?}", (&last.env, &last.args));
     let config = std::fs::read_to_string(run.directory.join("../rc")).unwrap();

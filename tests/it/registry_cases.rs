@@ -22,7 +22,7 @@ const DIFFERENCES: &[(&str, u8, &str)] = &[
     (
         "registry/signed_init_foreign_h1_only",
         0,
-        "An entry that has only the `h1:` of other platforms is completed",
+        "An entry that has only hashes of other platforms is completed",
     ),
     (
         "registry/signed_stale_extra",

@@ -30,7 +30,7 @@ use serde_json::Value;
 
 pub(crate) use self::outcome::{Exit, Expected, LockAfter, lock_hashes};
 pub(crate) use self::packages::{Packages, split};
-pub(crate) use self::run::Run;
+pub(crate) use self::run::{Run, Step};
 pub(crate) use self::symbols::{Symbols, left_over};
 
 /// The groups whose scenarios need a registry with its network mirror and nothing else.
@@ -43,6 +43,9 @@ pub(crate) const GROUPS: &[&str] = &[
     "netmirror",
     "fsmirror",
     "config",
+    "lockfile",
+    "cache",
+    "shims",
 ];
 
 /// A program whose behaviour was recorded.
@@ -113,12 +116,6 @@ impl Scenario {
     pub(crate) fn engines(&self) -> impl Iterator<Item = Engine> {
         let recorded = |engine: &Engine| self.outcomes.get(engine.label()).is_some();
         Engine::ALL.into_iter().filter(recorded)
-    }
-
-    /// Whether its command is one that `lock` stands in for.
-    pub(crate) fn locks(&self) -> bool {
-        let run = &self.input["run"];
-        run[0] == "init" || run[1] == "lock"
     }
 
     /// What a program did; `None` if it was not run.

@@ -112,31 +112,14 @@ impl Step {
         registry.reset(&self.knobs);
     }
 
-    /// The platforms of `providers lock`, as given.
-    pub(crate) fn platforms(&self) -> impl Iterator<Item = &str> {
-        let args = self.args.iter();
-        args.filter_map(|arg| arg.strip_prefix("-platform="))
-    }
-
-    /// How `lock` is given the source of packages that the command has.
-    pub(crate) fn source(&self) -> Vec<String> {
-        let options = [
-            ("-fs-mirror=", "--fs-mirror"),
-            ("-plugin-dir=", "--fs-mirror"),
-            ("-net-mirror=", "--net-mirror"),
-        ];
-        let mut source = Vec::new();
-        for arg in &self.args {
-            for (theirs, ours) in options {
-                if let Some(place) = arg.strip_prefix(theirs) {
-                    source.extend([ours.to_owned(), place.to_owned()]);
-                }
-            }
-        }
-        if source.is_empty() && self.args.first().is_some_and(|first| first == "init") {
-            source.extend(["--installation", "cli"].map(str::to_owned));
-        }
-        source
+    /// The plugin cache, if one is configured.
+    pub(crate) fn cache_dir(&self) -> Option<&Path> {
+        let stated = self.env.get("TF_PLUGIN_CACHE_DIR").map(String::as_str);
+        let configured = || {
+            let (_, rest) = self.cli_config.split_once("plugin_cache_dir")?;
+            rest.split('"').nth(1)
+        };
+        stated.or_else(configured).map(Path::new)
     }
 
     fn put(&self, item: &Value) {
