@@ -15,8 +15,8 @@ fn main() -> ExitCode {
         clock: &RealClock,
         run: &RealRun,
     };
-    let mut stdout = io::BufWriter::new(io::stdout().lock());
-    // Not locked: progress is drawn by other threads.
+    // Neither is locked: other threads report events.
+    let mut stdout = io::BufWriter::new(io::stdout());
     let mut stderr = io::stderr();
     let mut io = Io {
         stdout: &mut stdout,

@@ -124,6 +124,7 @@ impl Common {
 pub(super) enum Format {
     Human,
     Json,
+    JsonLines,
     Markdown,
     Checks(&'static CheckFormat),
     Graph(Language),
@@ -146,6 +147,8 @@ pub(super) enum FormatKind {
     Checks,
     /// Languages that draw graphs.
     Graphs,
+    /// A line for each event, for commands that may take long.
+    Events,
 }
 
 /// Defines the commands, one line each: its arguments, its name, and the formats that it prints beside
@@ -180,7 +183,7 @@ macro_rules! commands {
 }
 
 commands! {
-    Lock = "lock", [];
+    Lock = "lock", [Events];
     Verify = "verify", [Prose, Checks];
     Diff = "diff", [Prose];
     Show = "show", [];
@@ -347,6 +350,7 @@ impl Format {
         let prose = [
             ("human", Self::Human),
             ("json", Self::Json),
+            ("json-lines", Self::JsonLines),
             ("markdown", Self::Markdown),
         ];
         let graphs = [
@@ -366,6 +370,7 @@ impl Format {
     fn is_one_of(self, kinds: &[FormatKind]) -> bool {
         match self {
             Self::Human | Self::Json => true,
+            Self::JsonLines => kinds.contains(&FormatKind::Events),
             Self::Markdown => kinds.contains(&FormatKind::Prose),
             Self::Checks(_) => kinds.contains(&FormatKind::Checks),
             Self::Graph(_) => kinds.contains(&FormatKind::Graphs),
@@ -510,12 +515,10 @@ mod tests {
             CommandLine::read(args).expect_err("refused").to_string()
         };
         let after = refused(&["lockctl", "lock", "--format", "sarif"]);
-        assert!(after.contains("[possible values: human, json]"), "{after}");
+        let values = "[possible values: human, json, json-lines]";
+        assert!(after.contains(values), "{after}");
         let before = refused(&["lockctl", "--format", "sarif", "lock"]);
-        assert!(
-            before.contains("[possible values: human, json]"),
-            "{before}"
-        );
+        assert!(before.contains(values), "{before}");
         let nested = refused(&["lockctl", "git", "status", "--format", "dot"]);
         assert!(
             nested.contains("[possible values: human, json]"),

@@ -30,7 +30,7 @@ use crate::report::graph::Graph;
 use crate::report::reading::{self, Heading, RootsText, Total};
 use crate::report::{Block, CommandResult, Failure, RootResult};
 use crate::world::{Clock, Confined, Disk, Env, Http, Run};
-use args::{CommandLine, Common, Configuration};
+use args::{CommandLine, Common, Configuration, Format};
 
 /// Done, and clean.
 pub const CLEAN: u8 = 0;
@@ -57,7 +57,7 @@ pub struct World<'a> {
 /// Where commands write.
 pub struct Io<'a> {
     /// Results.
-    pub stdout: &'a mut dyn Write,
+    pub stdout: &'a mut (dyn Write + Send),
     /// Remarks and failures, and what goes on meanwhile.
     pub stderr: &'a mut (dyn Write + Send),
 }
@@ -78,14 +78,18 @@ pub fn run(args: impl IntoIterator<Item = OsString>, world: World<'_>, io: &mut 
         Err(error) => return usage(&error, io),
     };
     let (common, command) = (&line.common, line.command.command());
+    let meanwhile: &mut Stderr<'_> = match common.format {
+        Format::JsonLines => io.stdout,
+        _ => io.stderr,
+    };
     let result = match confined(common, command, world) {
-        Ok(None) => command.run(common, world, io.stderr),
+        Ok(None) => command.run(common, world, meanwhile),
         Ok(Some(disk)) => {
             let confined = World {
                 disk: &disk,
                 ..world
             };
-            command.run(common, confined, io.stderr)
+            command.run(common, confined, meanwhile)
         }
         Err(failure) => CommandResult::failed(line.command.name(), [failure]),
     };
@@ -93,7 +97,8 @@ pub fn run(args: impl IntoIterator<Item = OsString>, world: World<'_>, io: &mut 
     exit_code(result.exit, printed, io)
 }
 
-/// Where a command shows what goes on meanwhile. Any thread may write there.
+/// Where a command shows what goes on meanwhile: standard error, or the output itself if that has
+/// events. Any thread may write there.
 pub(in crate::cli) type Stderr<'a> = dyn Write + Send + 'a;
 
 /// A command: what it does, and how its result reads.

@@ -1,4 +1,5 @@
-//! What goes on meanwhile: a bar on a terminal, every request with `-v`, else nothing.
+//! What goes on meanwhile: a line of JSON for each event where that is asked for, a bar on a terminal,
+//! every request with `-v`, else nothing.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -9,6 +10,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::addr::Url;
 use crate::cli::args::{Common, Format};
+use crate::report::json::{self, EventLine};
 use crate::sources::net::Event;
 use crate::world::{Env, Stream};
 
@@ -23,6 +25,7 @@ pub(super) struct Progress<'a> {
 enum Shown<'a> {
     Nothing,
     Requests(Mutex<&'a mut (dyn Write + Send)>),
+    Events(Mutex<&'a mut (dyn Write + Send)>),
     Bar(Box<Bar>),
 }
 
@@ -42,10 +45,12 @@ struct Counts {
 }
 
 impl<'a> Progress<'a> {
-    /// Decides by the options and by whether the output is a terminal.
-    pub(super) fn new(common: &Common, env: &dyn Env, stderr: &'a mut (dyn Write + Send)) -> Self {
-        let shown = if common.verbose {
-            Shown::Requests(Mutex::new(stderr))
+    /// Decides by the options and by whether standard error is a terminal.
+    pub(super) fn new(common: &Common, env: &dyn Env, out: &'a mut (dyn Write + Send)) -> Self {
+        let shown = if common.format == Format::JsonLines {
+            Shown::Events(Mutex::new(out))
+        } else if common.verbose {
+            Shown::Requests(Mutex::new(out))
         } else if env.terminal(Stream::Stderr) && !common.quiet && common.format == Format::Human {
             Shown::Bar(Box::new(Bar::new()))
         } else {
@@ -63,6 +68,13 @@ impl<'a> Progress<'a> {
                     let mut stderr = stderr.lock().unwrap_or_else(PoisonError::into_inner);
                     // The reader has closed the stream; the run continues.
                     let _ = writeln!(stderr, "{line}");
+                }
+            }
+            Shown::Events(stdout) => {
+                if let Some(line) = event_line(event) {
+                    let mut stdout = stdout.lock().unwrap_or_else(PoisonError::into_inner);
+                    // As above; if the result cannot be printed either, that is reported.
+                    let _ = json::render_event(*stdout, &line).and_then(|()| stdout.flush());
                 }
             }
             Shown::Bar(bar) => bar.observe(event),
@@ -150,6 +162,42 @@ fn line(event: &Event<'_>) -> Option<String> {
         }
         Event::Finished { url, bytes } => format!("{}: complete, {bytes} bytes", name(url)),
         _ => return None,
+    })
+}
+
+/// Makes the line of an event; what comes too often has none.
+fn event_line(event: &Event<'_>) -> Option<EventLine> {
+    let text = |url: &&Url| url.to_string();
+    Some(match event {
+        Event::Asking { url } => EventLine::Requested { url: text(url) },
+        Event::Redirected { url, status, to } => EventLine::Redirected {
+            url: text(url),
+            status: *status,
+            to: text(to),
+        },
+        Event::Answered { url, status, bytes } => EventLine::Answered {
+            url: text(url),
+            status: *status,
+            bytes: *bytes,
+        },
+        Event::Failed { url, cause } => EventLine::Failed {
+            url: text(url),
+            cause: cause.to_string(),
+        },
+        Event::Repeating { url, wait } => EventLine::Repeated {
+            url: text(url),
+            wait_ms: u64::try_from(wait.as_millis()).unwrap_or(u64::MAX),
+        },
+        Event::Started { url, from, total } => EventLine::DownloadStarted {
+            url: text(url),
+            from: *from,
+            total: *total,
+        },
+        Event::Finished { url, bytes } => EventLine::DownloadFinished {
+            url: text(url),
+            bytes: *bytes,
+        },
+        Event::Received { .. } => return None,
     })
 }
 

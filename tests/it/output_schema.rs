@@ -8,12 +8,18 @@ use lockctl::report::json;
 use serde_json::{Value, json};
 use snapbox::{assert_data_eq, file};
 
-use crate::schema::{self, PUBLISHED};
+use crate::schema::{self, EVENTS, PUBLISHED};
 
 #[test]
 fn the_schema_in_the_repository_is_that_of_the_types() {
     let text = serde_json::to_string_pretty(&json::schema()).unwrap() + "\n";
     assert_data_eq!(text, file!["../../fixtures/schema/output.json"].raw());
+}
+
+#[test]
+fn the_schema_of_events_is_that_of_the_type() {
+    let text = serde_json::to_string_pretty(&json::event_schema()).unwrap() + "\n";
+    assert_data_eq!(text, file!["../../fixtures/schema/event.json"].raw());
 }
 
 #[test]
@@ -47,17 +53,19 @@ fn walk(schema: &Value, place: &str, look: &mut dyn FnMut(&str, &Value)) {
 #[test]
 fn everything_is_described() {
     let mut seen = 0;
-    walk(&PUBLISHED, "", &mut |place, schema| {
-        let above = place.rsplit('/').nth(1);
-        let is_word = schema.get("const").is_some_and(Value::is_string);
-        if matches!(above, Some("properties" | "$defs")) || is_word {
-            seen += 1;
-            let text = schema["description"].as_str().unwrap_or_default();
-            assert!(text.ends_with('.'), "{place}: {text:?}");
-            assert!(!text.contains("[`"), "{place} links to nowhere: {text}");
-        }
-        assert_eq!(schema.get("enum"), None, "{place} has words without a text");
-    });
+    for schema in [&*PUBLISHED, &*EVENTS] {
+        walk(schema, "", &mut |place, schema| {
+            let above = place.rsplit('/').nth(1);
+            let is_word = schema.get("const").is_some_and(Value::is_string);
+            if matches!(above, Some("properties" | "$defs")) || is_word {
+                seen += 1;
+                let text = schema["description"].as_str().unwrap_or_default();
+                assert!(text.ends_with('.'), "{place}: {text:?}");
+                assert!(!text.contains("[`"), "{place} links to nowhere: {text}");
+            }
+            assert_eq!(schema.get("enum"), None, "{place} has words without a text");
+        });
+    }
     assert!(seen > 150, "{seen}");
 }
 

@@ -142,9 +142,7 @@ impl Lab {
             run: &RealRun,
         };
         let code = cli::run(line, world, &mut io);
-        if schema::is_asked(args) {
-            schema::check(&stdout, args);
-        }
+        schema::check(&stdout, args);
         let text = |bytes| self.without_dir(&String::from_utf8(bytes).unwrap());
         Outcome {
             code,

@@ -39,6 +39,10 @@ pub(in crate::cli) fn print(
             json::render(out, result)?;
             return out.flush();
         }
+        Format::JsonLines => {
+            json::render_line(out, result)?;
+            return out.flush();
+        }
         Format::Checks(format) => {
             (format.render)(out, &checked())?;
             if format.stands_alone {

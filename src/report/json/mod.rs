@@ -8,7 +8,8 @@ mod schema;
 
 pub use super::rows::*;
 pub use file::File;
-pub use schema::schema;
+pub(super) use schema::describe_event;
+pub use schema::{event_schema, schema};
 
 use std::io::{self, Write};
 
@@ -138,6 +139,27 @@ impl<'a> Document<'a> {
 /// What the writer says.
 pub fn render(out: &mut dyn Write, result: &CommandResult) -> io::Result<()> {
     serde_json::to_writer_pretty(&mut *out, &Document::of(result))?;
+    writeln!(out)
+}
+
+/// Prints the object for a result in one line, the last of `--format json-lines`.
+///
+/// # Errors
+/// What the writer says.
+pub fn render_line(out: &mut dyn Write, result: &CommandResult) -> io::Result<()> {
+    line(out, &Document::of(result))
+}
+
+/// Prints one line of `--format json-lines` before the last.
+///
+/// # Errors
+/// What the writer says.
+pub fn render_event(out: &mut dyn Write, event: &EventLine) -> io::Result<()> {
+    line(out, event)
+}
+
+fn line(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
+    serde_json::to_writer(&mut *out, value)?;
     writeln!(out)
 }
 

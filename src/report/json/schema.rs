@@ -1,16 +1,34 @@
 //! The schema of the JSON output, made of the types.
 
-use schemars::{Schema, generate::SchemaSettings, transform::RecursiveTransform};
+use schemars::{JsonSchema, Schema, generate::SchemaSettings, transform::RecursiveTransform};
 use serde_json::{Map, Value};
 
-use super::Document;
+use super::{Document, EventLine};
 
 /// Makes the schema of a [`Document`], as it is printed (JSON Schema, draft 2020-12).
 #[must_use]
 pub fn schema() -> Schema {
+    schema_of::<Document<'_>>()
+}
+
+/// Makes the schema of an [`EventLine`], as it is printed.
+#[must_use]
+pub fn event_schema() -> Schema {
+    schema_of::<EventLine>()
+}
+
+fn schema_of<T: JsonSchema>() -> Schema {
     let settings = SchemaSettings::draft2020_12().for_serialize();
     let settings = settings.with_transform(RecursiveTransform(tidy));
-    settings.into_generator().into_root_schema_for::<Document>()
+    settings.into_generator().into_root_schema_for::<T>()
+}
+
+/// Describes the field that says which variant a line is: the types say nothing of it.
+pub(in crate::report) fn describe_event(schema: &mut Schema) {
+    let variants = schema.get_mut("oneOf").and_then(Value::as_array_mut);
+    for variant in variants.into_iter().flatten() {
+        variant["properties"]["event"]["description"] = "What happened.".into();
+    }
 }
 
 /// Makes a schema say what is printed, in words that every validator supports.

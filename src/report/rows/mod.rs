@@ -3,6 +3,7 @@
 //! The schema of the JSON format is made of these types, too: comments on them are for its readers.
 
 mod change;
+mod event;
 mod finding;
 mod fixed;
 mod git;
@@ -14,6 +15,7 @@ mod provider;
 mod rule;
 
 pub use change::{Change, PastChange, Side};
+pub use event::EventLine;
 pub use finding::{Finding, Related, TurnedOff};
 pub use fixed::Fixed;
 pub use git::GitSetting;

@@ -8,6 +8,7 @@ mod diff;
 mod diff_git;
 mod diff_many;
 mod entries;
+mod events;
 mod explain;
 mod files;
 mod fix;

@@ -1,0 +1,71 @@
+//! What goes on during a run, one line each.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// What every line but the last one of `--format json-lines` is: something that happened on the
+/// network while the command ran.
+///
+/// Lines come in the order in which things happened, several requests at a time; the last line is the
+/// object of `--format json`, the only one with `format_version`. Fields and words are only ever
+/// added, so ignore those that you do not know.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+#[schemars(title = "Event of lockctl", transform = crate::report::json::describe_event)]
+pub enum EventLine {
+    /// A request is being sent.
+    Requested {
+        /// The URL.
+        url: String,
+    },
+    /// A server redirected a request.
+    Redirected {
+        /// The URL that was requested.
+        url: String,
+        /// The status of the redirect.
+        status: u16,
+        /// To where.
+        to: String,
+    },
+    /// A server answered; the body of a package still has to come.
+    Answered {
+        /// The URL that was requested.
+        url: String,
+        /// The status of the answer.
+        status: u16,
+        /// The length of the body in bytes; absent if it is not known.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        bytes: Option<u64>,
+    },
+    /// A request failed.
+    Failed {
+        /// The URL that was requested.
+        url: String,
+        /// Why.
+        cause: String,
+    },
+    /// A request is about to be repeated.
+    Repeated {
+        /// The URL that is requested again.
+        url: String,
+        /// After how many milliseconds.
+        wait_ms: u64,
+    },
+    /// A download began, or continues where it was interrupted.
+    DownloadStarted {
+        /// From where.
+        url: String,
+        /// How many bytes are there already.
+        from: u64,
+        /// How long the package is in bytes; absent if that is not known.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        total: Option<u64>,
+    },
+    /// A download is complete.
+    DownloadFinished {
+        /// From where.
+        url: String,
+        /// How long the package is, in bytes.
+        bytes: u64,
+    },
+}
