@@ -15,6 +15,7 @@
 //! releases (<https://www.hashicorp.com/.well-known/pgp-key.txt>), and the one that signs the keys
 //! of partners. A signature outlives the expiry of a key, so an outdated copy still serves.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -134,6 +135,8 @@ pub struct Listed {
     pub hashes: Hashes,
     /// Those of them that are of zips, by the names of the files: the packages of the release.
     pub zips: Hashes,
+    /// The name of the first file that has each hash.
+    pub names: BTreeMap<Hash, String>,
 }
 
 /// Makes sure that the checksum document lists the package as the registry states it; returns what
@@ -153,6 +156,7 @@ pub fn listed(evidence: &Evidence) -> Result<Listed, AuthError> {
     Ok(Listed {
         hashes: sums.hashes,
         zips: sums.zips,
+        names: sums.names,
     })
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::hash::{Digest, Hashes, digest_of_hex, zh_of_digest};
+use crate::hash::{Digest, Hash, Hashes, digest_of_hex, zh_of_digest};
 
 use super::error::{AuthError, LineFault};
 use super::limits::{MAX_FILES, MAX_LINE_BYTES};
@@ -14,6 +14,8 @@ pub(super) struct Sums {
     pub(super) hashes: Hashes,
     /// Those of them that are of zips, by the names of the files.
     pub(super) zips: Hashes,
+    /// The name of the first file that has each hash.
+    pub(super) names: BTreeMap<Hash, String>,
     /// The hash of the file that was asked for, by its first line.
     pub(super) ours: Digest,
 }
@@ -30,6 +32,7 @@ pub(super) struct Sums {
 pub(super) fn read(document: &[u8], filename: &str) -> Result<Sums, AuthError> {
     let mut hashes = Hashes::default();
     let mut zips = Hashes::default();
+    let mut names = BTreeMap::new();
     let mut ours = None;
     for (index, line) in document.split(|byte| *byte == b'\n').enumerate() {
         let unreadable = |fault| AuthError::SumsUnreadable {
@@ -40,6 +43,9 @@ pub(super) fn read(document: &[u8], filename: &str) -> Result<Sums, AuthError> {
             continue;
         };
         hashes.insert(zh_of_digest(&digest));
+        names
+            .entry(zh_of_digest(&digest))
+            .or_insert_with(|| shown(name));
         if name.to_ascii_lowercase().ends_with(b".zip") {
             zips.insert(zh_of_digest(&digest));
         }
@@ -54,7 +60,18 @@ pub(super) fn read(document: &[u8], filename: &str) -> Result<Sums, AuthError> {
     let ours = ours.ok_or_else(|| AuthError::NotListed {
         filename: filename.to_owned(),
     })?;
-    Ok(Sums { hashes, zips, ours })
+    Ok(Sums {
+        hashes,
+        zips,
+        names,
+        ours,
+    })
+}
+
+/// Returns the name of a file as text, without the `*` of binary mode.
+fn shown(name: &[u8]) -> String {
+    let name = name.strip_prefix(b"*").unwrap_or(name);
+    String::from_utf8_lossy(name).into_owned()
 }
 
 /// Returns a file for which two documents state different hashes; lines that cannot be read are passed

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::fetch::{Form, Hashed, HashedPackage};
 use super::prove::Proof;
 use super::work::RootWork;
-use super::{LockError, Locked, ProviderOutcome, RootRequest};
+use super::{HashEvidence, LockError, Locked, ProviderOutcome, RootRequest};
 use crate::addr::ProviderAddr;
 use crate::archive::zip::Oddity;
 use crate::flavor::Flavor;
@@ -263,9 +263,34 @@ fn outcome(one: &Hashed, recorded: &Hashes, found: &Hashes) -> ProviderOutcome {
             .filter(|package| is_unsigned(one, package))
             .map(platform)
             .collect(),
+        evidence: evidence(one),
         computed: by_platform,
         matched,
     }
+}
+
+/// Returns where each hash was seen: in a signed list, in a package, or both.
+fn evidence(one: &Hashed) -> BTreeMap<Hash, HashEvidence> {
+    let listed = one.proven.proof.iter().flat_map(|proof| &proof.listed);
+    let listed = listed.map(|(hash, line)| {
+        let seen = HashEvidence {
+            listed: Some(line.clone()),
+            package: None,
+        };
+        (hash.clone(), seen)
+    });
+    let mut evidence: BTreeMap<Hash, HashEvidence> = listed.collect();
+    for package in &one.packages {
+        let zh = package.content.zh();
+        let line = zh.as_ref().and_then(|zh| evidence.get(zh));
+        let seen = HashEvidence {
+            listed: line.and_then(|line| line.listed.clone()),
+            package: Some(package.meta.location.to_string()),
+        };
+        let own = [Some(package.content.h1.clone()), zh];
+        evidence.extend(own.into_iter().flatten().map(|hash| (hash, seen.clone())));
+    }
+    evidence
 }
 
 /// Returns whether a package is in no signed list, although its release has one.

@@ -28,7 +28,7 @@ use crate::world::Disk;
 
 pub use self::error::{Alarm, LockError};
 pub use self::fetch::DOWNLOADS;
-pub use self::outcome::{Locked, ProviderOutcome};
+pub use self::outcome::{HashEvidence, ListedFile, Locked, ProviderOutcome};
 pub use self::release::{Release, SignedList, Vouched, releases};
 pub use self::request::{FlavorSource, RootRequest, Settings};
 

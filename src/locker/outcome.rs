@@ -54,6 +54,8 @@ pub struct ProviderOutcome {
     pub computed: BTreeMap<Platform, Hash>,
     /// Hashes that a mirror states and that were checked in this run.
     pub confirmed: Hashes,
+    /// Where each hash was seen in this run.
+    pub evidence: BTreeMap<Hash, HashEvidence>,
     /// How each package compares with the hashes that were in the lock file.
     pub matched: BTreeMap<Platform, Match>,
     /// Hashes that the lock file lacked.
@@ -71,6 +73,25 @@ pub struct ProviderOutcome {
     pub misnamed: Vec<(Platform, String)>,
     /// What is unusual about packages.
     pub oddities: Vec<(Platform, Oddity)>,
+}
+
+/// Where a hash was seen.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HashEvidence {
+    /// Where it is listed, or where the zip is that it was computed from; `None` if no signature covers
+    /// it.
+    pub listed: Option<ListedFile>,
+    /// Where the package is that has it, a URL or a path; `None` if it was not looked at.
+    pub package: Option<String>,
+}
+
+/// A line of a checksum list with a good signature.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListedFile {
+    /// The name of the file.
+    pub file: String,
+    /// The 64-bit ID of the primary key of the signer, 16 upper-case hexadecimal digits.
+    pub key_id: String,
 }
 
 impl ProviderOutcome {

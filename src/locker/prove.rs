@@ -7,9 +7,9 @@ use std::time::SystemTime;
 
 use super::query::Offered;
 use super::work::{Question, RootWork};
-use super::{FlavorSource, LockError, Release, Settings};
+use super::{FlavorSource, ListedFile, LockError, Release, Settings};
 use crate::authenticate::{self, AuthError, Listed, Rules, Signer};
-use crate::hash::Hashes;
+use crate::hash::{Hash, Hashes};
 use crate::package::{Evidence, PackageMeta};
 use crate::parallel;
 use crate::platform::Platform;
@@ -21,6 +21,8 @@ pub(super) struct Proof {
     pub(super) signed: Hashes,
     /// Those of them that are of packages.
     pub(super) zips: Hashes,
+    /// Where each hash is listed.
+    pub(super) listed: BTreeMap<Hash, ListedFile>,
     /// Whether some document lists several packages, and so those of a release.
     pub(super) lists_release: bool,
     /// The signers; as a rule one.
@@ -196,6 +198,13 @@ impl Proof {
         let Attested { listed, signer } = attested;
         self.signed = self.signed.union(&listed.hashes);
         self.zips = self.zips.union(&listed.zips);
+        for (hash, file) in &listed.names {
+            let listed = || ListedFile {
+                file: file.clone(),
+                key_id: signer.key_id.clone(),
+            };
+            self.listed.entry(hash.clone()).or_insert_with(listed);
+        }
         self.lists_release |= listed.zips.len() >= 2;
         if !self.signers.contains(signer) {
             self.signers.push(signer.clone());

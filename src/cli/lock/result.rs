@@ -9,11 +9,13 @@ use crate::cli::session::unseen::{Names, Unseen};
 use crate::diag::{self, counted, counted_as};
 use crate::flavor::Flavor;
 use crate::hash::{Hash, Match};
-use crate::locker::{Locked, ProviderOutcome};
+use crate::locker::{self, Locked, ProviderOutcome};
 use crate::lockfile::{Document, LockFile};
 use crate::package::Provenance;
 use crate::platform::{self, Platform};
-use crate::report::json::{LockedHash, LockedProvider, Provider, RemovedProvider, Signer};
+use crate::report::json::{
+    HashEvidence, LockedHash, LockedProvider, Provider, RemovedProvider, Signer,
+};
 use crate::report::{RootResult, Sentence, Tone};
 use crate::review::{FileComparison, LockSide};
 use crate::version::{Step, Upgrade, step};
@@ -85,6 +87,7 @@ fn entry(one: &ProviderOutcome, locked: &Locked) -> LockedProvider {
         provenance: one.provenance(hash),
         platforms: of.get(hash).cloned().unwrap_or_default(),
         added: one.added.contains(hash),
+        evidence: one.evidence.get(hash).map(seen),
     });
     let signers = one.signers.iter().map(|signer| Signer {
         class: signer.class,
@@ -101,6 +104,15 @@ fn entry(one: &ProviderOutcome, locked: &Locked) -> LockedProvider {
         signers: signers.collect(),
         hashed_platforms: one.computed.len(),
         skipped_platforms: one.skipped.iter().map(ToString::to_string).collect(),
+    }
+}
+
+fn seen(evidence: &locker::HashEvidence) -> HashEvidence {
+    let listed = evidence.listed.as_ref();
+    HashEvidence {
+        file: listed.map(|listed| listed.file.clone()),
+        key_id: listed.map(|listed| listed.key_id.clone()),
+        package: evidence.package.clone(),
     }
 }
 

@@ -65,7 +65,8 @@ fn row(one: &LockedProvider, flavor: Flavor) -> Vec<String> {
     cells
 }
 
-/// Lists every hash with how it is known and the platforms that it belongs to.
+/// Lists every hash with how it is known, and the platforms that it belongs to or the file that the
+/// signed list names.
 fn hashes(one: &LockedProvider, flavor: Flavor) -> Vec<String> {
     let mut lines = vec![format!("{} {}", one.provider.short(flavor), one.version)];
     for hash in &one.hashes {
@@ -76,8 +77,13 @@ fn hashes(one: &LockedProvider, flavor: Flavor) -> Vec<String> {
             Provenance::Kept => "kept",
         };
         let mut line = format!("  {}  {word}", hash.hash);
-        if !hash.platforms.is_empty() {
-            line += &format!(", {}", hash.platforms.join(" and "));
+        let file = hash.evidence.as_ref().and_then(|seen| seen.file.as_ref());
+        match file {
+            _ if !hash.platforms.is_empty() => {
+                line += &format!(", {}", hash.platforms.join(" and "));
+            }
+            Some(file) => line += &format!(", {file}"),
+            None => {}
         }
         lines.push(line);
     }

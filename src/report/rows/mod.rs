@@ -24,8 +24,8 @@ pub use module::{Module, ModuleKind, RequiredProvider};
 pub use package::{FailedPackage, HashedPackage, Package, PackageFile};
 pub use place::{ExplainedProvider, Overridden, PlaceKind, RequiringPlace};
 pub use provider::{
-    CheckedProvider, LockedHash, LockedProvider, Provenance, Provider, RemovedProvider, ShownHash,
-    ShownProvider, Signer, SignerClass,
+    CheckedProvider, HashEvidence, LockedHash, LockedProvider, Provenance, Provider,
+    RemovedProvider, ShownHash, ShownProvider, Signer, SignerClass,
 };
 pub use rule::{Level, Rule, Topic};
 

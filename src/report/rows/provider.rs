@@ -80,6 +80,25 @@ pub struct LockedHash {
     pub platforms: Vec<String>,
     /// Whether it came in this run.
     pub added: bool,
+    /// Where it was seen in this run; absent if it was not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<HashEvidence>,
+}
+
+/// Where a hash was seen.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct HashEvidence {
+    /// The file that the signed list names with the hash, or whose content has it; absent if no signature
+    /// covers it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// The 64-bit ID of the primary key that signed the list, 16 upper-case hexadecimal digits; absent
+    /// if no signature covers the hash.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key_id: Option<String>,
+    /// The URL or the path of the package that has the hash; absent if no package was looked at for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub package: Option<String>,
 }
 
 /// A key that signed a list of checksums.

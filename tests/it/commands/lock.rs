@@ -274,7 +274,10 @@ fn json_of_lock_says_how_each_hash_is_known() {
               "platforms": [
                 "linux_amd64"
               ],
-              "added": false
+              "added": false,
+              "evidence": {
+                "package": "mirror/example.com/t/x/1.1.0/linux_amd64"
+              }
             },
             {
               "hash": "h1:jXvnnYg8+9yIeXUPsWxg/+iLp8jHR9sC8czWOnQt4Dc=",
@@ -282,7 +285,10 @@ fn json_of_lock_says_how_each_hash_is_known() {
               "platforms": [
                 "darwin_arm64"
               ],
-              "added": true
+              "added": true,
+              "evidence": {
+                "package": "mirror/example.com/t/x/1.1.0/darwin_arm64"
+              }
             }
           ],
           "signers": [],

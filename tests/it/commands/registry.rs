@@ -161,6 +161,31 @@ fn json_of_lock_names_keys_and_provenances() {
     let hashes = provider["hashes"].as_array().unwrap().iter();
     let words: Vec<&str> = hashes.map(|h| h["provenance"].as_str().unwrap()).collect();
     assert_eq!(words, ["proven", "signed", "signed", "signed", "signed"]);
+    // Every hash has its evidence: the line of the signed list, the key, and the package if it was read.
+    let zip = "terraform-provider-demo_1.0.0_linux_amd64.zip";
+    let package = format!("https://FILES/files/acme/demo/1.0.0/{zip}");
+    let of_package = json!({"file": zip, "key_id": "KEYID", "package": package});
+    let hashes = || provider["hashes"].as_array().unwrap().iter();
+    let (looked_at, others): (Vec<&Value>, Vec<&Value>) =
+        hashes().partition(|hash| hash["evidence"].get("package").is_some());
+    let schemes = looked_at
+        .iter()
+        .map(|hash| &hash["hash"].as_str().unwrap()[..3]);
+    assert_eq!(schemes.collect::<Vec<_>>(), ["h1:", "zh:"]);
+    assert!(looked_at.iter().all(|hash| hash["evidence"] == of_package));
+    let mut files: Vec<&str> = others
+        .iter()
+        .map(|hash| hash["evidence"]["file"].as_str().unwrap())
+        .collect();
+    files.sort_unstable();
+    assert_eq!(
+        files,
+        [
+            "terraform-provider-demo_1.0.0_darwin_arm64.zip",
+            "terraform-provider-demo_1.0.0_linux_arm64.zip",
+            "terraform-provider-demo_1.0.0_windows_amd64.zip",
+        ]
+    );
     assert!(outcome.stderr.is_empty());
 }
 
