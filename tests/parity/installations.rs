@@ -45,22 +45,27 @@ const CONSTRAINTS: [&str; 7] = [
 ];
 
 /// Numbers that look random (xorshift), the same for a seed on every machine.
-struct Dice(u64);
+pub(crate) struct Dice(u64);
 
 impl Dice {
-    fn below(&mut self, limit: usize) -> usize {
+    /// Small seeds differ in few bits, which the first numbers would show.
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    pub(crate) fn below(&mut self, limit: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
         usize::try_from(self.0 % limit as u64).unwrap()
     }
 
-    fn one_of<'a>(&mut self, things: &[&'a str]) -> &'a str {
+    pub(crate) fn one_of<'a>(&mut self, things: &[&'a str]) -> &'a str {
         things[self.below(things.len())]
     }
 
     /// True in so many of a hundred cases.
-    fn chance(&mut self, percent: usize) -> bool {
+    pub(crate) fn chance(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }
 }
@@ -188,8 +193,7 @@ fn compare(terraform: &Terraform, registry: &Registry, seed: u64) -> Result<bool
     lab.env
         .vars
         .insert("HOME".to_owned(), lab.path("home").into());
-    // Small seeds differ in few bits, which the first numbers would show.
-    let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let mut dice = Dice::new(seed);
     make_up(&mut dice, &lab, registry);
     if dice.chance(40) {
         lock_before(terraform, &lab);
@@ -216,7 +220,7 @@ fn compare(terraform: &Terraform, registry: &Registry, seed: u64) -> Result<bool
     ))
 }
 
-fn number(variable: &str, usual: u64) -> u64 {
+pub(crate) fn number(variable: &str, usual: u64) -> u64 {
     let stated = std::env::var(variable).ok();
     stated.map_or(usual, |text| text.parse().unwrap())
 }

@@ -26,6 +26,7 @@ mod lab;
 mod made;
 #[path = "../support/modules.rs"]
 mod modules;
+mod random;
 mod registry;
 mod routes;
 #[path = "../support/schema.rs"]
