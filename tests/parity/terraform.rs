@@ -1,4 +1,4 @@
-//! The real program.
+//! The real programs.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -8,7 +8,7 @@ use lockctl::flavor::{Flavor, FlavorChoice};
 use crate::double::{Origin, Registry};
 use crate::lab::Lab;
 
-/// The `terraform` on PATH.
+/// The `terraform` on PATH, or the `tofu` that `LOCKCTL_TOFU` names.
 pub(crate) struct Terraform {
     program: PathBuf,
     /// Its rules, as `--flavor` names them.
@@ -33,20 +33,40 @@ impl Terraform {
             println!("skipped: terraform is not on PATH");
             return None;
         };
+        Some(Self::at(program, "terraform"))
+    }
+
+    /// Finds the OpenTofu that `LOCKCTL_TOFU` names, if it can be made to trust a registry of the tests;
+    /// says `skipped` where it names none.
+    pub(crate) fn find_tofu() -> Option<Self> {
+        match std::env::var_os("LOCKCTL_TOFU") {
+            Some(program) if cfg!(target_os = "linux") => {
+                Some(Self::at(PathBuf::from(program), "opentofu"))
+            }
+            _ => {
+                println!("skipped: LOCKCTL_TOFU names no program, or this is not Linux");
+                None
+            }
+        }
+    }
+
+    /// Asks a program for its version.
+    fn at(program: PathBuf, name: &str) -> Self {
         let output = clean(Command::new(&program).args(["version", "-json"]))
             .output()
             .unwrap();
         let version: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        // OpenTofu has the same name for it.
         let version = version["terraform_version"].as_str().unwrap().to_owned();
-        let flavor = format!("terraform@{version}");
+        let flavor = format!("{name}@{version}");
         let FlavorChoice::Stated(stated) = flavor.parse().unwrap() else {
             panic!("a stated flavor")
         };
-        Some(Self {
+        Self {
             program,
             flavor,
             rules: stated.flavor,
-        })
+        }
     }
 
     /// Finds a program that can be made to trust a registry of the tests.

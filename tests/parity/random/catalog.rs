@@ -59,11 +59,13 @@ pub(super) struct Release {
 
 /// Everything that is published.
 pub(super) struct Catalog {
-    pub(super) releases: Vec<Release>,
+    /// The default host of the program.
+    pub(super) host: &'static str,
+    releases: Vec<Release>,
 }
 
 impl Catalog {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(host: &'static str) -> Self {
         let mut dice = Dice::new(15);
         let mut releases = Vec::new();
         for provider in PROVIDERS {
@@ -74,7 +76,7 @@ impl Catalog {
                 }
             }
         }
-        Self { releases }
+        Self { host, releases }
     }
 
     /// Makes a registry and its network mirror offer all of it.
@@ -97,7 +99,7 @@ impl Catalog {
                 let Release {
                     provider, version, ..
                 } = release;
-                let package = format!("registry.terraform.io/{provider}/{version}/{platform}");
+                let package = format!("{}/{provider}/{version}/{platform}", self.host);
                 let text = content(provider, version, platform);
                 if dice.chance(50) {
                     lab.packed(dir, &package, &text);

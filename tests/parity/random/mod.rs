@@ -127,7 +127,8 @@ impl Bench<'_> {
     fn common(&self, root: &Root) -> Vec<(Vec<String>, Vec<&str>)> {
         let lock = self.lock_file("theirs", root).unwrap_or_default();
         let mut runs = Vec::new();
-        for block in lock.split("provider \"registry.terraform.io/").skip(1) {
+        let start = format!("provider \"{}/", self.catalog.host);
+        for block in lock.split(&start).skip(1) {
             let texts: Vec<&str> = block.split('"').collect();
             let (provider, version) = (texts[0], texts[2]);
             let offered = PLATFORMS[..5].iter().copied();
@@ -140,7 +141,7 @@ impl Bench<'_> {
     /// Returns whether the source of `providers lock` has a package.
     fn offers(&self, provider: &str, version: &str, platform: &str) -> bool {
         if self.setting.source == Source::FilesystemMirror {
-            let dir = format!("{MIRROR}/registry.terraform.io/{provider}");
+            let dir = format!("{MIRROR}/{}/{provider}", self.catalog.host);
             let (_, type_name) = provider.split_once('/').unwrap();
             let zip = format!("{dir}/terraform-provider-{type_name}_{version}_{platform}.zip");
             let unpacked = format!("{dir}/{version}/{platform}");
@@ -279,11 +280,21 @@ fn of_root(outcome: &Outcome, path: &str) -> Value {
 
 #[test]
 fn random_settings_give_the_locks_of_terraform() {
-    let Some(terraform) = Terraform::find_trusting() else {
-        return;
-    };
+    if let Some(terraform) = Terraform::find_trusting() {
+        compare_many(&terraform);
+    }
+}
+
+#[test]
+fn random_settings_give_the_locks_of_opentofu() {
+    if let Some(tofu) = Terraform::find_tofu() {
+        compare_many(&tofu);
+    }
+}
+
+fn compare_many(terraform: &Terraform) {
     let registry = Registry::start();
-    let catalog = Catalog::new();
+    let catalog = Catalog::new(terraform.rules.default_host());
     catalog.publish(&registry);
     let first = number("LOCKCTL_PARITY_SEED", SEED);
     let cases = number("LOCKCTL_PARITY_CASES", CASES);
@@ -291,7 +302,7 @@ fn random_settings_give_the_locks_of_terraform() {
     let kept = kept.map(|line| line.split(' ').next().unwrap().parse().unwrap());
     let seeds: Vec<u64> = kept.chain(first..first + cases).collect();
     let compared = parallel::map(AT_ONCE, &seeds, |seed| {
-        compare(&terraform, &catalog, &registry, *seed)
+        compare(terraform, &catalog, &registry, *seed)
     });
     let faults: Vec<&String> = compared
         .iter()
@@ -312,8 +323,9 @@ fn random_settings_give_the_locks_of_terraform() {
         "too few roots are locked: {locked:?}"
     );
     println!(
-        "parity: {} random settings from seed {first}, {} roots, locked: {locked:?}",
+        "parity: {} random settings from seed {first} by {}, {} roots, locked: {locked:?}",
         seeds.len(),
+        terraform.flavor,
         ends.len()
     );
 }

@@ -298,14 +298,14 @@ fn lock_before(
         };
         if !releases.is_empty() {
             let release = releases[dice.below(releases.len())];
-            blocks.push(entry(dice, release, source));
+            blocks.push(entry(dice, catalog.host, release, source));
         }
     }
     if dice.chance(20) {
-        blocks.push(
-            "provider \"registry.terraform.io/acme/unused\" {\n  version = \"1.0.0\"\n}\n"
-                .to_owned(),
-        );
+        let host = catalog.host;
+        blocks.push(format!(
+            "provider \"{host}/acme/unused\" {{\n  version = \"1.0.0\"\n}}\n"
+        ));
     }
     let comment = if dice.chance(20) { "# by hand\n\n" } else { "" };
     (!blocks.is_empty()).then(|| format!("{comment}{}", blocks.join("\n")))
@@ -313,7 +313,7 @@ fn lock_before(
 
 /// Makes up an entry: right, or with hashes missing, or with a constraint that is not up to date, or
 /// with a list of hashes that are all wrong.
-fn entry(dice: &mut Dice, release: &Release, source: Source) -> String {
+fn entry(dice: &mut Dice, host: &str, release: &Release, source: Source) -> String {
     let own = release.packages.get("linux_amd64");
     let own: Vec<String> = own.map(|package| package.h1.clone()).into_iter().collect();
     let all = release.packages.values().map(|package| package.h1.clone());
@@ -347,7 +347,5 @@ fn entry(dice: &mut Dice, release: &Release, source: Source) -> String {
         some => format!("  hashes = {some:?}\n"),
     };
     let provider = release.provider;
-    format!(
-        "provider \"registry.terraform.io/{provider}\" {{\n  version = {version:?}\n{constraints}{hashes}}}\n"
-    )
+    format!("provider \"{host}/{provider}\" {{\n  version = {version:?}\n{constraints}{hashes}}}\n")
 }
