@@ -8,7 +8,7 @@ use crate::addr::ProviderAddr;
 use crate::lockfile::LockFile;
 use crate::parallel;
 use crate::requirement::Refusal;
-use crate::resolve::{self, Goal, Query, SelectError};
+use crate::resolve::{self, Query, SelectError};
 use crate::version::Constraints;
 
 /// A root on its way; `T` is what is known of each of its providers so far.
@@ -76,7 +76,8 @@ pub(super) fn start<'a>(
 /// Returns the entries that stay only because something that was not seen may require them.
 ///
 /// Their version is known, so their hashes are completed like those of others: else `verify` would
-/// recommend a run that changes nothing. An entry that another one replaces needs nothing more.
+/// recommend a run that changes nothing. An entry that another one replaces needs nothing more. One that
+/// is to move is bound by the recorded conditions, which are all that is known (`resolve` rules 2.6).
 fn kept(
     request: &RootRequest<'_>,
     before: &LockFile,
@@ -92,11 +93,14 @@ fn kept(
             !provider.is_builtin(flavor) && Refusal::of(provider, &anything, flavor).is_none();
         !request.requires(provider) && !is_replaced && is_usable
     });
-    let queries = entries.map(|(provider, entry)| Query {
-        provider: provider.clone(),
-        constraints: anything.clone(),
-        locked: Some(entry.version.clone()),
-        goal: Goal::Keep,
+    let queries = entries.map(|(provider, entry)| {
+        let goal = request.goals.named.get(provider);
+        Query {
+            provider: provider.clone(),
+            constraints: goal.map_or_else(|| anything.clone(), |_| entry.constraints.clone()),
+            locked: Some(entry.version.clone()),
+            goal: goal.cloned().unwrap_or_default(),
+        }
     });
     queries.collect()
 }
