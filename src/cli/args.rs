@@ -23,6 +23,7 @@ use crate::cli::merge::args::Merge;
 use crate::cli::resolve::args::Resolve;
 use crate::cli::show::Show;
 use crate::cli::tree::Tree;
+use crate::cli::update::Update;
 use crate::cli::verify::Verify;
 use crate::cli::why::Why;
 use crate::flavor::FlavorChoice;
@@ -184,6 +185,7 @@ macro_rules! commands {
 
 commands! {
     Lock = "lock", [Events];
+    Update = "update", [Events];
     Verify = "verify", [Prose, Checks];
     Diff = "diff", [Prose];
     Show = "show", [];
@@ -301,6 +303,10 @@ pub(super) struct Platforms {
 }
 
 impl Roots {
+    pub(super) fn new(roots: Vec<PathBuf>, recursive: bool) -> Self {
+        Self { roots, recursive }
+    }
+
     /// Returns whether none was typed, and none is to be found.
     pub(super) fn are_default(&self) -> bool {
         self.roots.is_empty() && !self.recursive
@@ -336,6 +342,10 @@ impl CommandLine {
             {
                 "'--upstream' needs the network, and '--offline' forbids requests".to_owned()
             }
+            (_, Typed::Update(args)) => match args.contradiction() {
+                Some(text) => text,
+                None => return Ok(line),
+            },
             _ => return Ok(line),
         };
         Err(definition().error(ErrorKind::ArgumentConflict, text))
@@ -406,6 +416,12 @@ pub(in crate::cli) fn job_count(typed: Option<NonZeroUsize>) -> NonZeroUsize {
 pub(in crate::cli) fn jobs(text: &str) -> Result<NonZeroUsize, String> {
     text.parse()
         .map_err(|_| "write a whole number from 1 up".to_owned())
+}
+
+/// Returns whether an argument that may be an address is a path instead: no address begins with a dot or
+/// a slash, ends with a slash, or has a backslash.
+pub(in crate::cli) fn is_path(text: &str) -> bool {
+    text.starts_with(['.', '/']) || text.ends_with('/') || text.contains('\\')
 }
 
 /// Reads one of a few words, which help lists.

@@ -19,6 +19,7 @@ mod resolve;
 mod session;
 mod show;
 mod tree;
+mod update;
 mod verify;
 mod why;
 

@@ -288,8 +288,8 @@ fn advice(error: &LockError, flavor: Flavor) -> Option<String> {
 fn select_advice(error: &SelectError) -> Option<String> {
     match error {
         SelectError::LockedConflict { .. } => Some(
-            "`lock` never moves a version: change the constraint, or delete the entry from the \
-             lock file to select a new version"
+            "change the constraint, or move the version: `lockctl update` moves all, and \
+             `lockctl update ADDR` those that are named"
                 .to_owned(),
         ),
         SelectError::LockedGone { newest, .. }

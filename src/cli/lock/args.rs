@@ -1,6 +1,7 @@
 //! What is typed for `lockctl lock`.
 
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 
 use clap::Args;
 
@@ -40,4 +41,11 @@ pub(in crate::cli) struct LockOptions {
     /// hash per core]
     #[arg(long, value_name = "N", value_parser = jobs)]
     pub(in crate::cli) jobs: Option<NonZeroUsize>,
+}
+
+impl LockOptions {
+    /// Returns the paths of packages that options name.
+    pub(in crate::cli) fn packages(&self) -> Vec<PathBuf> {
+        self.source.fs_mirror.iter().cloned().collect()
+    }
 }

@@ -1,6 +1,7 @@
 //! `lockctl lock`: create or complete the lock file.
 
 mod args;
+mod moves;
 mod result;
 mod run;
 mod text;
@@ -11,8 +12,10 @@ use crate::cli::args::{Common, Configuration};
 use crate::cli::{Command, Look, Stderr, World};
 use crate::report::reading::Total;
 use crate::report::{Block, CommandResult, RootResult};
-pub(in crate::cli) use args::Lock;
-use run::Job;
+pub(in crate::cli) use args::{Lock, LockOptions};
+pub(in crate::cli) use moves::{Moves, NamedProvider};
+pub(in crate::cli) use run::{Job, run};
+pub(in crate::cli) use text::of_root as root_text;
 
 impl Command for Lock {
     fn run(&self, common: &Common, world: World<'_>, stderr: &mut Stderr<'_>) -> CommandResult {
@@ -20,8 +23,9 @@ impl Command for Lock {
             command: "lock",
             roots: &self.roots,
             options: &self.options,
+            moves: None,
         };
-        run::run(common, &job, world, stderr)
+        run(common, &job, world, stderr)
     }
 
     fn configuration(&self) -> Option<&Configuration> {
@@ -29,11 +33,11 @@ impl Command for Lock {
     }
 
     fn packages(&self) -> Vec<PathBuf> {
-        self.options.source.fs_mirror.iter().cloned().collect()
+        self.options.packages()
     }
 
     fn root_text(&self, root: &RootResult, look: Look) -> Vec<Block> {
-        text::of_root(root, look)
+        root_text(root, look)
     }
 
     fn total(&self) -> Total {

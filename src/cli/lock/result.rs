@@ -8,7 +8,7 @@ use crate::cli::session::root::Root;
 use crate::cli::session::unseen::{Names, Unseen};
 use crate::diag::{self, counted, counted_as};
 use crate::flavor::Flavor;
-use crate::hash::{Hash, Match};
+use crate::hash::{Hash, Match, Scheme};
 use crate::locker::{self, Locked, ProviderOutcome};
 use crate::lockfile::{Document, LockFile};
 use crate::package::Provenance;
@@ -17,6 +17,7 @@ use crate::report::json::{
     HashEvidence, LockedHash, LockedProvider, Provider, RemovedProvider, Signer,
 };
 use crate::report::{RootResult, Sentence, Tone};
+use crate::resolve::{Goal, Goals, Reach};
 use crate::review::{FileComparison, LockSide};
 use crate::version::{Step, Upgrade, step};
 
@@ -32,7 +33,7 @@ pub(super) enum Ending {
 }
 
 /// Reports what was done for each provider, and what is worth knowing about it.
-pub(super) fn outcome(result: &mut RootResult, locked: &Locked, root: &Root) {
+pub(super) fn outcome(result: &mut RootResult, locked: &Locked, root: &Root, goals: &Goals) {
     let flavor = root.flavor;
     for one in &locked.providers {
         let row = Provider::Locked(entry(one, locked));
@@ -41,7 +42,10 @@ pub(super) fn outcome(result: &mut RootResult, locked: &Locked, root: &Root) {
         warnings(result, one, flavor);
         signers(result, one, flavor);
         announced(result, one, flavor);
-        newer(result, one, flavor);
+        fewer_platforms(result, one, locked, root);
+        let goal = goals.of(&one.provider);
+        went_down(result, one, locked, goal, flavor);
+        newer(result, one, locked, goal, flavor);
         trust(result, one, flavor);
     }
     let names = |addrs: &[ProviderAddr]| {
@@ -98,6 +102,7 @@ fn entry(one: &ProviderOutcome, locked: &Locked) -> LockedProvider {
         provider: one.provider.clone(),
         version: one.version.clone(),
         selected: one.selected,
+        from: one.moved_from.clone(),
         newest: one.newest.clone(),
         constraints: entry.constraints.clone(),
         hashes: hashes.collect(),
@@ -204,7 +209,56 @@ fn signers(result: &mut RootResult, one: &ProviderOutcome, flavor: Flavor) {
     }
 }
 
-fn newer(result: &mut RootResult, one: &ProviderOutcome, flavor: Flavor) {
+/// Says why a version is lower than the locked one, if that was not asked for.
+fn went_down(
+    result: &mut RootResult,
+    one: &ProviderOutcome,
+    locked: &Locked,
+    goal: &Goal,
+    flavor: Flavor,
+) {
+    let version = &one.version;
+    let from = one.moved_from.as_ref();
+    let from = from.filter(|from| step(from, version) == Step::Down);
+    let (Some(from), Goal::Newest(_)) = (from, goal) else {
+        return;
+    };
+    let constraints = &locked.lock.providers[&one.provider].constraints;
+    let why = if constraints.allows(from) {
+        "is not offered any more".to_owned()
+    } else {
+        format!("does not meet the constraints \"{constraints}\"")
+    };
+    let name = one.provider.short(flavor);
+    result.remark(format!("{name} went down to {version}: {from} {why}"));
+}
+
+/// Says which hashes a move has cost: a version may have had an `h1:` for more platforms.
+fn fewer_platforms(result: &mut RootResult, one: &ProviderOutcome, locked: &Locked, root: &Root) {
+    let Some(from) = &one.moved_from else {
+        return;
+    };
+    let (name, version) = (one.provider.short(root.flavor), &one.version);
+    let h1 = |lock: &LockFile| {
+        let entry = lock.providers.get(&one.provider);
+        entry.map_or(0, |entry| entry.hashes.of(Scheme::H1).count())
+    };
+    let (before, now) = (h1(&root.document().lock), h1(&locked.lock));
+    if now < before {
+        result.remark(format!(
+            "{name} {from} had {}, {version} has {now}: `--platform` names more platforms",
+            counted_as(before, "h1: hash", "h1: hashes")
+        ));
+    }
+}
+
+fn newer(
+    result: &mut RootResult,
+    one: &ProviderOutcome,
+    locked: &Locked,
+    goal: &Goal,
+    flavor: Flavor,
+) {
     let version = &one.version;
     let Some(newest) = one.newest.as_ref().filter(|newest| *newest > version) else {
         return;
@@ -215,8 +269,18 @@ fn newer(result: &mut RootResult, one: &ProviderOutcome, flavor: Flavor) {
         _ => "a patch upgrade",
     };
     let name = one.provider.short(flavor);
+    let constraints = &locked.lock.providers[&one.provider].constraints;
+    let held = match goal {
+        Goal::Newest(_) if !constraints.allows(newest) => {
+            format!("; the constraints \"{constraints}\" do not allow it")
+        }
+        Goal::Newest(reach @ (Reach::SameMajor | Reach::SameMinor)) => {
+            format!("; only {} was looked for", reach.series(version))
+        }
+        Goal::Newest(Reach::Any) | Goal::Keep | Goal::Exactly(_) => String::new(),
+    };
     result.remark(format!(
-        "{name} {newest} is available, {kind} from {version}"
+        "{name} {newest} is available, {kind} from {version}{held}"
     ));
 }
 
@@ -281,7 +345,7 @@ pub(super) fn verdict(ending: Ending, locked: &Locked, root: &Root) -> Sentence 
             let verb = if old.is_some() { "updated" } else { "created" };
             Sentence {
                 tone,
-                text: format!("{verb} {path}{}", trusted(locked)),
+                text: format!("{verb} {path}{}{}", versions(locked), trusted(locked)),
             }
         }
         (Ending::WouldWrite, old) => {
@@ -316,6 +380,15 @@ fn changes(old: &LockFile, locked: &Locked) -> String {
     match &*parts {
         [] => "; layout only".to_owned(),
         parts => format!("; {}", parts.join(", ")),
+    }
+}
+
+/// Says how many versions moved.
+fn versions(locked: &Locked) -> String {
+    let moved = locked.providers.iter();
+    match moved.filter(|one| one.moved_from.is_some()).count() {
+        0 => String::new(),
+        n => format!("; {}", counted_as(n, "version moved", "versions moved")),
     }
 }
 
@@ -382,6 +455,15 @@ pub(super) fn comparison(root: &Root, locked: &Locked, text: &str) -> FileCompar
 pub(super) fn not_locked(result: &mut RootResult, provider: &ProviderAddr, flavor: Flavor) {
     let name = provider.short(flavor);
     result.remark(format!("{name} is in dev_overrides: it is not locked"));
+}
+
+/// Says that a root requires no provider that is to move.
+pub(super) fn not_concerned(result: &mut RootResult, root: &Root) {
+    result.changed = Some(false);
+    result.verdict = Some(Sentence {
+        tone: Tone::Good,
+        text: format!("{}: requires no provider that is named", root.dir.display()),
+    });
 }
 
 /// Says that nothing visible in the configuration requires a provider.

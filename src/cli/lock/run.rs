@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 use std::io::Write;
+use std::path::Path;
 
 use super::args::LockOptions;
+use super::moves::{Found, Moves};
 use super::result::{self, Ending};
 use crate::addr::ProviderAddr;
 use crate::cli::advice::lock::Required;
@@ -14,7 +16,7 @@ use crate::cli::session::platforms::PlatformChoice;
 use crate::cli::session::root::{self, Root};
 use crate::cli::session::roots::{self, Together};
 use crate::cli::session::sources::Sources;
-use crate::cli::session::unseen::Unseen;
+use crate::cli::session::unseen::{Names, Unseen};
 use crate::cli::verify::installation::Installations;
 use crate::cli::{World, advice, session};
 use crate::config::{BackendUse, Loaded};
@@ -28,7 +30,7 @@ use crate::report::{CommandResult, Failure, RootResult, Sentence};
 use crate::resolve::Goals;
 use crate::sources::net::Event;
 use crate::verify::packages::{Memo, PackagePlace};
-use crate::world::{Exclusive, Replaced};
+use crate::world::{Exclusive, FileKind, Replaced};
 
 /// What a run is to do.
 #[derive(Clone, Copy)]
@@ -37,12 +39,17 @@ pub(in crate::cli) struct Job<'a> {
     pub(in crate::cli) command: &'static str,
     pub(in crate::cli) roots: &'a Roots,
     pub(in crate::cli) options: &'a LockOptions,
+    /// Which versions move; `None` if none does.
+    pub(in crate::cli) moves: Option<&'a Moves>,
 }
 
 /// The lock run of a command line.
 struct LockRun<'a> {
     common: &'a Common,
     options: &'a LockOptions,
+    moves: Option<&'a Moves>,
+    /// What became of the providers that are named.
+    found: Found,
     world: World<'a>,
     platforms: PlatformChoice,
     memo: Memo<'a>,
@@ -58,6 +65,7 @@ struct OpenRoot {
     root: Root,
     lock: LockFile,
     loaded: Loaded,
+    goals: Goals,
     platforms: WantedPlatforms,
     /// Providers that are run from a directory and need no package.
     overridden: Vec<ProviderAddr>,
@@ -78,6 +86,8 @@ pub(in crate::cli) fn run(
     let mut run = LockRun {
         common,
         options,
+        moves: job.moves,
+        found: Found::default(),
         world,
         platforms: platforms::typed(&options.platforms.platforms),
         memo: Memo::new(world.disk, job_count(options.jobs)),
@@ -127,6 +137,16 @@ impl Together for LockRun<'_> {
             return Ok(None);
         }
         let lock = root.document().lock;
+        let unseen = Unseen::new(&loaded, &root, configuration, self.common);
+        let unseen = unseen.remark(Names::Listed, "and may require it");
+        let goals = match self.moves {
+            Some(moves) => moves.goals(&root, &loaded, &lock, unseen, &mut self.found)?,
+            None => Some(Goals::default()),
+        };
+        let Some(goals) = goals else {
+            result::not_concerned(result, &root);
+            return Ok(None);
+        };
         let mut needed: Vec<&ProviderAddr> = loaded.requirements.providers.keys().collect();
         if !loaded.requirements.is_complete() {
             // What was not seen may require the other entries.
@@ -165,19 +185,30 @@ impl Together for LockRun<'_> {
             lock,
             root,
             loaded,
+            goals,
             overridden,
             source,
         }))
     }
 
+    fn obstacles(&self) -> Vec<Failure> {
+        let moves = self.moves.iter();
+        let is_dir = |typed: &str| {
+            let kind = self.world.disk.kind(&self.common.below(Path::new(typed)));
+            kind.is_ok_and(|kind| kind == FileKind::Directory)
+        };
+        moves
+            .flat_map(|moves| moves.unknown(&self.found, is_dir))
+            .collect()
+    }
+
     fn work(&mut self, roots: &[&OpenRoot]) -> Vec<Result<Locked, Vec<LockError>>> {
         let sources = self.sources.by_flavor();
-        let keep = Goals::default();
         let requests = roots.iter().map(|one| RootRequest {
             source: &sources[one.source],
             requirements: &one.loaded.requirements,
             lock: &one.lock,
-            goals: &keep,
+            goals: &one.goals,
             platforms: &one.platforms,
             overridden: &one.overridden,
         });
@@ -204,7 +235,7 @@ impl Together for LockRun<'_> {
                 } else {
                     result.aside(about_state);
                 }
-                self.write(root, &locked, held, result)
+                self.write(opened, &locked, held, result)
             }
             Err(errors) => {
                 let required = Required {
@@ -246,11 +277,12 @@ impl<'a> LockRun<'a> {
     /// Writes the lock file, or says what would be written.
     fn write(
         &self,
-        root: &Root,
+        opened: &OpenRoot,
         locked: &Locked,
         held: Option<&Exclusive>,
         result: &mut RootResult,
     ) -> Result<Replaced, Failure> {
+        let root = &opened.root;
         let text = lockfile::write(&locked.lock, root.flavor);
         if text.len() as u64 > lockfile::MAX_BYTES {
             return Err(root.too_large(text.len()));
@@ -269,7 +301,7 @@ impl<'a> LockRun<'a> {
             }
         }
         result.changed = Some(changed);
-        result::outcome(result, locked, root);
+        result::outcome(result, locked, root, &opened.goals);
         let ending = if !changed {
             Ending::UpToDate
         } else if write {

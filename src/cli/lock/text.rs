@@ -7,9 +7,10 @@ use crate::package::Provenance;
 use crate::report::json::{LockedProvider, Provider};
 use crate::report::reading::{self};
 use crate::report::{Block, RootResult};
+use crate::version::{Step, step};
 
 /// Shows the entries, with `--verbose` each hash, what would change, and how it ended.
-pub(super) fn of_root(root: &RootResult, look: Look) -> Vec<Block> {
+pub(in crate::cli) fn of_root(root: &RootResult, look: Look) -> Vec<Block> {
     let (Some(flavor), Some(verdict)) = (root.flavor, &root.verdict) else {
         return Vec::new();
     };
@@ -48,13 +49,18 @@ fn row(one: &LockedProvider, flavor: Flavor) -> Vec<String> {
     let constraints = one.constraints.to_string();
     let mut cells = vec![
         one.provider.short(flavor),
-        one.version.to_string(),
+        version(one),
         if constraints.is_empty() {
             "any version".to_owned()
         } else {
             constraints
         },
-        if one.selected { "selected" } else { "kept" }.to_owned(),
+        match (one.selected, &one.from) {
+            (_, Some(_)) => "moved",
+            (true, None) => "selected",
+            (false, None) => "kept",
+        }
+        .to_owned(),
         counted(one.hashed_platforms, "platform"),
         hashes,
     ];
@@ -63,6 +69,19 @@ fn row(one: &LockedProvider, flavor: Flavor) -> Vec<String> {
         cells.push(signers.collect::<Vec<_>>().join("; "));
     }
     cells
+}
+
+/// Shows the version, and where it moved from.
+fn version(one: &LockedProvider) -> String {
+    let version = &one.version;
+    let Some(from) = &one.from else {
+        return version.to_string();
+    };
+    let kind = match step(from, version) {
+        Step::Up(upgrade) => upgrade.name(),
+        Step::Down | Step::Same => "downgrade",
+    };
+    format!("{from} → {version} ({kind})")
 }
 
 /// Lists every hash with how it is known, and the platforms that it belongs to or the file that the

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use clap::Args;
 
-use crate::cli::args::{Roots, examples};
+use crate::cli::args::{Roots, examples, is_path};
 
 /// Unlike other commands, `log` does not stop at the working directory.
 const ROOTS_HELP: &str = "Root module directories [default: every lock file of the repository]";
@@ -22,7 +22,7 @@ const ROOTS_HELP: &str = "Root module directories [default: every lock file of t
 pub(in crate::cli) struct Log {
     /// The provider, as in hashicorp/aws, or a type, as in aws [default: all providers]
     ///
-    /// An argument that begins with a dot or a slash is a ROOT.
+    /// An argument that begins with a dot or a slash, or ends with a slash, is a ROOT.
     #[arg(value_name = "ADDR")]
     provider: Option<String>,
     #[command(flatten)]
@@ -32,12 +32,10 @@ pub(in crate::cli) struct Log {
 impl Log {
     /// Returns the provider, if one was typed, and the roots.
     ///
-    /// What begins like a path is a root: no address begins with a dot or a slash.
+    /// What looks like a path is a root.
     pub(in crate::cli) fn provider_and_roots(&self) -> (Option<&str>, Cow<'_, Roots>) {
         match self.provider.as_deref() {
-            Some(path) if path.starts_with(['.', '/']) => {
-                (None, Cow::Owned(self.roots.after(path)))
-            }
+            Some(path) if is_path(path) => (None, Cow::Owned(self.roots.after(path))),
             provider => (provider, Cow::Borrowed(&self.roots)),
         }
     }

@@ -1,8 +1,11 @@
 //! The provider that was typed.
 
+use std::collections::BTreeSet;
+
 use crate::addr::ProviderAddr;
 use crate::cli::session::root::Root;
 use crate::diag::nearest;
+use crate::flavor::Flavor;
 use crate::report::Failure;
 use crate::requirement::Requirements;
 
@@ -29,20 +32,21 @@ pub(in crate::cli) fn find(
 }
 
 /// Asks whether something else is meant that is required, of the same type or one that is written
-/// almost alike; else names everything that is required.
+/// almost alike.
 pub(in crate::cli) fn did_you_mean(
     provider: &ProviderAddr,
-    root: &Root,
-    requirements: &Requirements,
+    required: &BTreeSet<ProviderAddr>,
+    flavor: Flavor,
 ) -> Option<String> {
-    let required = || requirements.providers.keys();
-    let short = |addr: &ProviderAddr| addr.short(root.flavor);
-    let types = required().map(ProviderAddr::type_name);
-    if let Some(near) = nearest(provider.type_name(), types) {
-        let meant = required().filter(|addr| addr.type_name() == near);
-        let meant: Vec<String> = meant.map(short).collect();
-        return Some(format!("did you mean {}?", meant.join(" or ")));
-    }
-    let known: Vec<String> = required().map(short).collect();
-    (!known.is_empty()).then(|| format!("it requires {}", known.join(", ")))
+    let types = required.iter().map(ProviderAddr::type_name);
+    let near = nearest(provider.type_name(), types)?;
+    let meant = required.iter().filter(|addr| addr.type_name() == near);
+    let meant: Vec<String> = meant.map(|addr| addr.short(flavor)).collect();
+    Some(format!("did you mean {}?", meant.join(" or ")))
+}
+
+/// Lists providers; `None` if there are none.
+pub(in crate::cli) fn names(required: &BTreeSet<ProviderAddr>, flavor: Flavor) -> Option<String> {
+    let names: Vec<String> = required.iter().map(|addr| addr.short(flavor)).collect();
+    (!names.is_empty()).then(|| names.join(", "))
 }

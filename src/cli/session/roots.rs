@@ -71,6 +71,11 @@ pub(in crate::cli) trait Together {
         output: &mut RootResult,
     ) -> Result<Option<Self::Opened>, Failure>;
 
+    /// Returns what keeps the work from being done for any root, now that all are open.
+    fn obstacles(&self) -> Vec<Failure> {
+        Vec::new()
+    }
+
     /// Does the work; returns an outcome for each root, in their order.
     fn work(&mut self, roots: &[&Self::Opened]) -> Vec<Self::Outcome>;
 
@@ -117,6 +122,26 @@ pub(in crate::cli) fn together<T: Together>(
             None
         });
         all.push((dir, output, opened));
+    }
+    // What a root that failed would have said is unknown.
+    let all_opened = all
+        .iter()
+        .all(|(_, output, _)| output.status != Status::Failed);
+    let obstacles = if all_opened {
+        job.obstacles()
+    } else {
+        Vec::new()
+    };
+    if !obstacles.is_empty() {
+        ran.results = all.into_iter().map(|(_, output, _)| output).collect();
+        for output in &mut ran.results {
+            output.verdict = None;
+            obstacles
+                .iter()
+                .cloned()
+                .for_each(|failure| output.fail(failure));
+        }
+        return ran;
     }
     let opened: Vec<&T::Opened> = all
         .iter()

@@ -49,7 +49,11 @@ fn run(common: &Common, args: &Why, world: World<'_>) -> CommandResult {
             result.status = Status::Findings;
         }
         if explained.places.is_empty() {
-            let other = provider::did_you_mean(&provider, root, &loaded.requirements);
+            let required = loaded.requirements.providers.keys().cloned().collect();
+            let other = provider::did_you_mean(&provider, &required, root.flavor).or_else(|| {
+                let names = provider::names(&required, root.flavor)?;
+                Some(format!("it requires {names}"))
+            });
             meant.extend(other.map(|remark| (result.path.clone(), remark)));
         }
         result.providers.push(Provider::Explained(explained));

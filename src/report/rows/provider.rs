@@ -19,9 +19,9 @@ use super::{optional_text, text};
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Provider {
-    /// Of `lock`: an entry of the lock file.
+    /// Of `lock` and `update`: an entry of the lock file.
     Locked(LockedProvider),
-    /// Of `lock`: an entry that went.
+    /// Of `lock` and `update`: an entry that was removed.
     Removed(RemovedProvider),
     /// Of `verify`: an entry of the lock file.
     Checked(CheckedProvider),
@@ -35,7 +35,7 @@ pub enum Provider {
     Changed(Box<PastChange>),
 }
 
-/// An entry of the lock file, as `lock` wrote it or would write it.
+/// An entry of the lock file, as `lock` or `update` wrote it or would write it.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct LockedProvider {
     /// The provider, with its registry.
@@ -48,6 +48,10 @@ pub struct LockedProvider {
     pub version: Version,
     /// Whether the version was selected in this run, rather than locked before.
     pub selected: bool,
+    /// The version that was locked before; null if none was, or the same.
+    #[serde(serialize_with = "optional_text")]
+    #[schemars(with = "Option<String>")]
+    pub from: Option<Version>,
     /// The newest release that the source offers, whatever the constraints; null where none was asked.
     #[serde(serialize_with = "optional_text")]
     #[schemars(with = "Option<String>")]

@@ -199,7 +199,7 @@ fn a_locked_version_that_conflicts_is_never_moved() {
         str![[r#"
 error: the locked version 1.1.0 of example.com/t/x does not meet the constraints ">= 2.0.0"
   cause: required in main.tf:5 (">= 2.0.0")
-  help: `lock` never moves a version: change the constraint, or delete the entry from the lock file to select a new version
+  help: change the constraint, or move the version: `lockctl update` moves all, and `lockctl update ADDR` those that are named
 
 "#]]
     );
@@ -265,6 +265,7 @@ fn json_of_lock_says_how_each_hash_is_known() {
           "provider": "example.com/t/x",
           "version": "1.1.0",
           "selected": false,
+          "from": null,
           "newest": "2.0.0",
           "constraints": "~> 1.0",
           "hashes": [

@@ -39,6 +39,7 @@ mod tree_pictures;
 mod trust;
 mod units;
 mod unseen;
+mod update;
 mod upstream;
 mod verify;
 mod verify_corpus;

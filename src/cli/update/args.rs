@@ -1,0 +1,121 @@
+//! What is typed for `lockctl update`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::cli::args::{Roots, examples, is_path};
+use crate::cli::lock::{LockOptions, Moves, NamedProvider};
+use crate::resolve::Reach;
+use crate::version::Version;
+
+/// Move locked versions to the newest that the constraints allow
+///
+/// It does everything that `lock` does, and moves versions first. The hashes of a version that is left
+/// are removed with it.
+#[derive(Clone, Debug, Args)]
+#[command(before_help = examples(&[
+    ("lockctl update --dry-run", "show which versions would move, and write nothing"),
+    ("lockctl update --patch", "take patch releases only"),
+    ("lockctl update hashicorp/aws", "move one provider, keep all others"),
+    ("lockctl update hashicorp/aws@5.31.0", "move it to this version"),
+]))]
+pub(in crate::cli) struct Update {
+    /// Providers to move, and root directories [default: all providers of the working directory]
+    ///
+    /// A provider is written as in hashicorp/aws, or as its type if only one required provider has it; all
+    /// others keep their versions. With a version, as in hashicorp/aws@5.31.0, it moves there, also down. An
+    /// argument that begins with a dot or a slash, or ends with a slash, is a root directory.
+    #[arg(value_name = "ADDR[@VERSION]|ROOT", value_parser = target)]
+    targets: Vec<Target>,
+    /// Find the roots in each ROOT and below
+    ///
+    /// A root is a directory with a lock file or a backend, or one that the project file names; see
+    /// `lockctl explain roots`.
+    #[arg(short, long)]
+    recursive: bool,
+    /// Stay within the locked minor version, as from 1.2.0 to 1.2.9
+    #[arg(long, conflicts_with = "minor")]
+    patch: bool,
+    /// Stay within the locked major version, as from 1.2.0 to 1.9.0
+    #[arg(long)]
+    minor: bool,
+    #[command(flatten)]
+    pub(in crate::cli) options: LockOptions,
+}
+
+/// One thing to update.
+#[derive(Clone, Debug)]
+enum Target {
+    Provider(NamedProvider),
+    Root(PathBuf),
+}
+
+fn target(text: &str) -> Result<Target, String> {
+    if is_path(text) {
+        return Ok(Target::Root(PathBuf::from(text)));
+    }
+    let (addr, version) = match text.split_once('@') {
+        Some((addr, version)) => (addr, Some(exact(version)?)),
+        None => (text, None),
+    };
+    Ok(Target::Provider(NamedProvider {
+        addr: addr.to_owned(),
+        version,
+    }))
+}
+
+/// Reads a version that is written in full: `5` would mean 5.0.0, which is rarely what is wanted.
+fn exact(text: &str) -> Result<Version, String> {
+    let version: Result<Version, _> = text.parse();
+    let version = version.ok().filter(|version| version.to_string() == text);
+    version.ok_or_else(|| format!("{text:?} is no exact version, as 1.2.3 is"))
+}
+
+impl Update {
+    /// Returns the roots.
+    pub(super) fn roots(&self) -> Roots {
+        let roots = self.targets.iter().filter_map(|target| match target {
+            Target::Root(path) => Some(path.clone()),
+            Target::Provider(_) => None,
+        });
+        Roots::new(roots.collect(), self.recursive)
+    }
+
+    /// Returns which versions move.
+    pub(super) fn moves(&self) -> Moves {
+        let reach = match (self.patch, self.minor) {
+            (true, _) => Reach::SameMinor,
+            (false, true) => Reach::SameMajor,
+            (false, false) => Reach::Any,
+        };
+        Moves {
+            reach,
+            named: self.providers().cloned().collect(),
+        }
+    }
+
+    /// Says which options contradict what is named.
+    pub(in crate::cli) fn contradiction(&self) -> Option<String> {
+        let limit = match (self.patch, self.minor) {
+            (true, _) => "--patch",
+            (false, true) => "--minor",
+            (false, false) => return None,
+        };
+        let mut exact = self.providers().filter_map(|one| {
+            let version = one.version.as_ref()?;
+            Some(format!("{}@{version}", one.addr))
+        });
+        let exact = exact.next()?;
+        Some(format!(
+            "the argument '{limit}' cannot be used with '{exact}', which states the version"
+        ))
+    }
+
+    fn providers(&self) -> impl Iterator<Item = &NamedProvider> {
+        self.targets.iter().filter_map(|target| match target {
+            Target::Provider(named) => Some(named),
+            Target::Root(_) => None,
+        })
+    }
+}

@@ -1,0 +1,40 @@
+//! `lockctl update`: move versions, and complete the lock file as `lock` does.
+
+mod args;
+
+use std::path::PathBuf;
+
+use crate::cli::args::{Common, Configuration};
+use crate::cli::lock::{self, Job};
+use crate::cli::{Command, Look, Stderr, World};
+use crate::report::reading::Total;
+use crate::report::{Block, CommandResult, RootResult};
+pub(in crate::cli) use args::Update;
+
+impl Command for Update {
+    fn run(&self, common: &Common, world: World<'_>, stderr: &mut Stderr<'_>) -> CommandResult {
+        let job = Job {
+            command: "update",
+            roots: &self.roots(),
+            options: &self.options,
+            moves: Some(&self.moves()),
+        };
+        lock::run(common, &job, world, stderr)
+    }
+
+    fn configuration(&self) -> Option<&Configuration> {
+        Some(&self.options.configuration)
+    }
+
+    fn packages(&self) -> Vec<PathBuf> {
+        self.options.packages()
+    }
+
+    fn root_text(&self, root: &RootResult, look: Look) -> Vec<Block> {
+        lock::root_text(root, look)
+    }
+
+    fn total(&self) -> Total {
+        Total::Result
+    }
+}

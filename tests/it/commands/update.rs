@@ -1,0 +1,429 @@
+//! `update`: which versions move, what stays, and what is said of both.
+
+use serde_json::Value;
+use snapbox::{assert_data_eq, str};
+
+use super::{BOTH, LOCK, assert_exit};
+use crate::lab::{Lab, Outcome};
+
+/// A root that requires two providers, and a mirror with some versions of them for two platforms.
+fn two() -> Lab {
+    let lab = Lab::new();
+    require(&lab, "~> 1.0", ">= 0.1.0");
+    for (name, versions) in [
+        ("x", &["1.0.0", "1.0.9", "1.1.0", "1.4.0", "2.0.0"][..]),
+        ("y", &["0.1.0", "0.1.1", "0.2.0", "0.3.0-rc1"]),
+    ] {
+        for version in versions {
+            for platform in ["linux_amd64", "darwin_arm64"] {
+                let package = format!("example.com/t/{name}/{version}/{platform}");
+                lab.unpacked("mirror", &package, &package);
+            }
+        }
+    }
+    lab
+}
+
+fn require(lab: &Lab, x: &str, y: &str) {
+    let entry = |name: &str, constraints: &str| {
+        format!("    {name} = {{ source = \"example.com/t/{name}\", version = {constraints:?} }}\n")
+    };
+    let entries = entry("x", x) + &entry("y", y);
+    lab.write(
+        "main.tf",
+        format!("terraform {{\n  required_providers {{\n{entries}  }}\n}}\n"),
+    );
+}
+
+/// The same with a lock file that has these versions.
+fn locked(x: &str, y: &str) -> Lab {
+    let lab = two();
+    require(&lab, x, y);
+    assert_exit(&run(&lab, "lock", BOTH), 0);
+    require(&lab, "~> 1.0", ">= 0.1.0");
+    lab
+}
+
+fn run(lab: &Lab, command: &str, more: &[&str]) -> Outcome {
+    let args = [command, "--fs-mirror", "mirror", "--flavor", "terraform"];
+    lab.run(&[&args, more].concat())
+}
+
+fn update(lab: &Lab, more: &[&str]) -> Outcome {
+    run(lab, "update", &[BOTH, more].concat())
+}
+
+/// Returns the versions of the lock file, in its order.
+fn versions(lab: &Lab) -> String {
+    let lock = lab.read(LOCK);
+    let lines = lock
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("version "));
+    let versions: Vec<&str> = lines.filter_map(|line| line.split('"').nth(1)).collect();
+    versions.join(" ")
+}
+
+/// Updates a root with the versions 1.0.0 and 0.1.0.
+#[track_caller]
+fn check(args: &[&str], wanted: &str) {
+    let lab = locked("1.0.0", "0.1.0");
+    let outcome = update(&lab, args);
+    assert_exit(&outcome, 0);
+    assert_eq!(versions(&lab), wanted, "{outcome:#?}");
+}
+
+#[test]
+fn versions_move_to_the_newest_that_is_allowed_and_near_enough() {
+    check(&[], "1.4.0 0.2.0");
+    check(&["--minor"], "1.4.0 0.2.0");
+    check(&["--patch"], "1.0.9 0.1.1");
+}
+
+#[test]
+fn named_providers_move_and_others_stay() {
+    check(&["example.com/t/x"], "1.4.0 0.1.0");
+    check(&["y"], "1.0.0 0.2.0");
+    check(&["x@1.1.0"], "1.1.0 0.1.0");
+    check(&["x@1.1.0", "y"], "1.1.0 0.2.0");
+    check(&["x", "--patch"], "1.0.9 0.1.0");
+}
+
+#[test]
+fn it_says_what_moved_and_what_holds_the_rest_back() {
+    let lab = locked("1.0.9", "0.2.0");
+    let outcome = update(&lab, &["--dry-run"]);
+    assert_exit(&outcome, 0);
+    assert_eq!(versions(&lab), "1.0.9 0.2.0");
+    assert!(outcome.stdout.contains("would change; nothing was written"));
+    let outcome = update(&lab, &["--check"]);
+    assert_exit(&outcome, 1);
+    assert_eq!(versions(&lab), "1.0.9 0.2.0");
+    let outcome = update(&lab, &[]);
+    assert_exit(&outcome, 0);
+    assert_data_eq!(
+        format!("{}---\n{}", outcome.stdout, outcome.stderr),
+        str![[r#"
+example.com/t/x  1.0.9 → 1.4.0 (minor)  ~> 1.0    moved  2 platforms  2 hashes added
+example.com/t/y  0.2.0                  >= 0.1.0  kept   2 platforms  0 hashes added
+updated .terraform.lock.hcl; 1 version moved; the 2 added hashes were computed from a mirror and are not covered by a signature
+---
+note: example.com/t/x 2.0.0 is available, a major upgrade from 1.4.0; the constraints "~> 1.0" do not allow it
+
+"#]]
+    );
+    assert_exit(&update(&lab, &["--check"]), 0);
+    let outcome = update(&lab, &["--patch", "x"]);
+    assert_data_eq!(
+        outcome.stderr,
+        str![[r#"
+note: example.com/t/x 2.0.0 is available, a major upgrade from 1.4.0; the constraints "~> 1.0" do not allow it
+
+"#]]
+    );
+}
+
+#[test]
+fn hashes_of_other_platforms_stay_with_a_version_that_stays() {
+    let lab = locked("1.0.0", "0.2.0");
+    let h1 = |lab: &Lab| lab.read(LOCK).matches("\"h1:").count();
+    assert_eq!(h1(&lab), 4);
+    let outcome = run(&lab, "update", &["--platform", "linux_amd64"]);
+    assert_exit(&outcome, 0);
+    assert_eq!(versions(&lab), "1.4.0 0.2.0");
+    assert_eq!(h1(&lab), 3, "one of x, both of y");
+    assert_data_eq!(
+        outcome.stderr,
+        str![[r#"
+note: example.com/t/x 1.0.0 had 2 h1: hashes, 1.4.0 has 1: `--platform` names more platforms
+note: example.com/t/x 2.0.0 is available, a major upgrade from 1.4.0; the constraints "~> 1.0" do not allow it
+
+"#]]
+    );
+}
+
+#[test]
+fn a_version_goes_down_only_where_it_must() {
+    let lab = locked("1.4.0", "0.2.0");
+    require(&lab, "< 1.4.0", ">= 0.1.0");
+    let outcome = update(&lab, &["--minor"]);
+    assert_exit(&outcome, 0);
+    assert_eq!(versions(&lab), "1.1.0 0.2.0");
+    assert_data_eq!(
+        format!("{}---\n{}", outcome.stdout, outcome.stderr),
+        str![[r#"
+example.com/t/x  1.4.0 → 1.1.0 (downgrade)  < 1.4.0   moved  2 platforms  2 hashes added
+example.com/t/y  0.2.0                      >= 0.1.0  kept   2 platforms  0 hashes added
+updated .terraform.lock.hcl; 1 version moved; the 2 added hashes were computed from a mirror and are not covered by a signature
+---
+note: example.com/t/x went down to 1.1.0: 1.4.0 does not meet the constraints "< 1.4.0"
+note: example.com/t/x 2.0.0 is available, a major upgrade from 1.1.0; the constraints "< 1.4.0" do not allow it
+
+"#]]
+    );
+
+    let lab = locked("1.4.0", "0.2.0");
+    let outcome = update(&lab, &["x@1.0.0"]);
+    assert_exit(&outcome, 0);
+    assert_eq!(versions(&lab), "1.0.0 0.2.0");
+    assert!(!outcome.stderr.contains("went down"), "it was asked for");
+
+    std::fs::remove_dir_all(lab.path("mirror/example.com/t/y/0.2.0")).unwrap();
+    let outcome = update(&lab, &["y"]);
+    assert_eq!(versions(&lab), "1.0.0 0.1.1");
+    assert!(
+        outcome.stderr.contains("0.2.0 is not offered any more"),
+        "{outcome:#?}"
+    );
+}
+
+/// Runs an update that must fail and leave the file as it is.
+#[track_caller]
+fn failing(lab: &Lab, args: &[&str]) -> String {
+    let before = lab.read(LOCK);
+    let outcome = update(lab, args);
+    assert_exit(&outcome, 2);
+    assert_eq!(lab.read(LOCK), before);
+    outcome.stderr
+}
+
+#[test]
+fn what_cannot_move_is_named_and_nothing_is_written() {
+    let lab = locked("1.0.0", "0.1.0");
+    assert_data_eq!(
+        failing(&lab, &["x@2.0.0"]),
+        str![[r#"
+error: example.com/t/x 2.0.0 does not meet the constraints "~> 1.0"
+  cause: required in main.tf:3 ("~> 1.0")
+  help: change the constraint, or choose a version that it allows
+
+"#]]
+    );
+    assert_data_eq!(
+        failing(&lab, &["x@1.3.0"]),
+        str![[r#"
+error: example.com/t/x 1.3.0 is not offered
+  cause: required in main.tf:3 ("~> 1.0")
+  help: the newest release offered is 2.0.0
+
+"#]]
+    );
+    assert_data_eq!(
+        failing(&lab, &["y@0.3.0-rc1"]),
+        str![[r#"
+error: example.com/t/y 0.3.0-rc1 is a pre-release, and no constraint names it exactly
+  cause: required in main.tf:4 (">= 0.1.0")
+  help: change the constraint, or choose a version that it allows
+
+"#]]
+    );
+    require(&lab, ">= 1.1.0", ">= 0.1.0");
+    assert_data_eq!(
+        failing(&lab, &["--patch"]),
+        str![[r#"
+error: no offered version 1.0.x of example.com/t/x meets the constraints ">= 1.1.0"
+  cause: required in main.tf:3 (">= 1.1.0")
+  help: the newest version that the constraints allow is 2.0.0
+
+"#]]
+    );
+    // Another one is outside of its constraints.
+    assert_data_eq!(
+        failing(&lab, &["y"]),
+        str![[r#"
+error: the locked version 1.0.0 of example.com/t/x does not meet the constraints ">= 1.1.0"
+  cause: required in main.tf:3 (">= 1.1.0")
+  help: change the constraint, or move the version: `lockctl update` moves all, and `lockctl update ADDR` those that are named
+
+"#]]
+    );
+}
+
+#[test]
+fn a_provider_that_nothing_requires_stops_all_roots() {
+    let lab = locked("1.0.0", "0.1.0");
+    assert_data_eq!(
+        failing(&lab, &["example.com/t/xx", "y"]),
+        str![[r#"
+error: example.com/t/xx cannot be updated: nothing requires it
+  help: these are required: example.com/t/x, example.com/t/y
+
+"#]]
+    );
+    assert_data_eq!(
+        failing(&lab, &["mirror"]),
+        str![[r#"
+error: mirror cannot be updated: nothing requires it
+  help: to name the directory, write ./mirror
+
+"#]]
+    );
+    assert_data_eq!(
+        failing(&lab, &["hashicorp/random"]),
+        str![[r#"
+error: hashicorp/random cannot be updated: nothing requires it
+  help: these are required: example.com/t/x, example.com/t/y
+
+"#]]
+    );
+    assert_data_eq!(
+        failing(&lab, &["x", "x@1.0.9"]),
+        str![[r#"
+error: example.com/t/x is named with two versions
+  help: name each provider once
+
+"#]]
+    );
+    let bad = failing(&lab, &["a/b/c/d"]);
+    assert!(bad.contains("write NAMESPACE/TYPE"), "{bad}");
+}
+
+#[test]
+fn roots_that_do_not_require_it_are_left_alone() {
+    let lab = locked("1.0.0", "0.1.0");
+    lab.write("a/main.tf", lab.read("main.tf"));
+    lab.write(&format!("a/{LOCK}"), lab.read(LOCK));
+    let other =
+        "terraform {\n  required_providers {\n    y = { source = \"example.com/t/y\" }\n  }\n}\n";
+    lab.write("b/main.tf", other);
+    let outcome = update(&lab, &["x", "./a", "b/"]);
+    assert_exit(&outcome, 0);
+    assert_data_eq!(
+        outcome.stdout,
+        str![[r#"
+./a
+example.com/t/x  1.0.0 → 1.4.0 (minor)  ~> 1.0    moved  2 platforms  2 hashes added
+example.com/t/y  0.1.0                  >= 0.1.0  kept   2 platforms  0 hashes added
+updated ./a/.terraform.lock.hcl; 1 version moved; the 2 added hashes were computed from a mirror and are not covered by a signature
+b/
+b/: requires no provider that is named
+2 roots: 2 clean
+
+"#]]
+    );
+    assert!(!lab.path(&format!("b/{LOCK}")).exists());
+    let stderr = failing(&lab, &["z", "./a", "b/"]);
+    assert_eq!(stderr.matches("nothing requires it").count(), 1, "{stderr}");
+}
+
+#[test]
+fn usage_errors_say_what_to_write() {
+    let lab = two();
+    let said = |args: &[&str]| {
+        let outcome = update(&lab, args);
+        assert_exit(&outcome, 2);
+        outcome.stderr
+    };
+    for (args, wanted) in [
+        (&["x@1"][..], "\"1\" is no exact version, as 1.2.3 is"),
+        (&["x@"], "is no exact version"),
+        (&["x@~> 1.0"], "is no exact version"),
+        (
+            &["x@1.0.0", "--patch"],
+            "the argument '--patch' cannot be used with 'x@1.0.0'",
+        ),
+        (&["--patch", "--minor"], "cannot be used with"),
+    ] {
+        let said = said(args);
+        assert!(said.contains(wanted), "{args:?}: {said}");
+    }
+}
+
+#[test]
+fn json_states_where_a_version_came_from() {
+    let lab = locked("1.0.9", "0.2.0");
+    let outcome = update(&lab, &["--format", "json"]);
+    assert_exit(&outcome, 0);
+    let said: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    assert_eq!(said["command"], "update");
+    let providers = said["roots"][0]["providers"].as_array().unwrap();
+    let rows: Vec<[&Value; 3]> = providers
+        .iter()
+        .map(|one| [&one["from"], &one["version"], &one["selected"]])
+        .collect();
+    let text = |text: &str| Value::from(text);
+    assert_eq!(rows[0], [&text("1.0.9"), &text("1.4.0"), &true.into()]);
+    assert_eq!(rows[1], [&Value::Null, &text("0.2.0"), &false.into()]);
+    assert_eq!(said["roots"][0]["changed"], true);
+}
+
+#[test]
+fn platforms_that_the_newest_version_lacks_fail_only_if_they_are_named() {
+    let lab = locked("1.0.0", "0.2.0");
+    std::fs::remove_dir_all(lab.path("mirror/example.com/t/x/1.4.0/darwin_arm64")).unwrap();
+    let stderr = failing(&lab, &[]);
+    assert!(stderr.contains("1.4.0 for darwin_arm64"), "{stderr}");
+    let outcome = run(&lab, "update", &["--platform", "common"]);
+    assert_exit(&outcome, 0);
+    assert_eq!(versions(&lab), "1.4.0 0.2.0");
+    assert!(outcome.stderr.contains("skipped"), "{outcome:#?}");
+}
+
+#[test]
+fn a_root_without_a_lock_file_gets_one() {
+    let lab = two();
+    assert_exit(&update(&lab, &["--patch"]), 0);
+    assert_eq!(versions(&lab), "1.4.0 0.2.0");
+    std::fs::remove_file(lab.path(LOCK)).unwrap();
+    assert_exit(&update(&lab, &["x@1.1.0"]), 0);
+    assert_eq!(versions(&lab), "1.1.0 0.2.0");
+}
+
+#[test]
+fn versions_that_differ_in_metadata_only_are_chosen_alike() {
+    let lab = locked("1.0.0", "0.1.0");
+    for metadata in ["b", "a", "c"] {
+        for platform in ["linux_amd64", "darwin_arm64"] {
+            let package = format!("example.com/t/x/1.9.0+{metadata}/{platform}");
+            lab.unpacked("mirror", &package, &package);
+        }
+    }
+    for _ in 0..2 {
+        assert_exit(&update(&lab, &[]), 0);
+        assert_eq!(versions(&lab), "1.9.0+c 0.2.0");
+    }
+}
+
+/// Adds a call to a module that is not installed.
+fn call_unseen(lab: &Lab) {
+    let call = "module \"far\" {\n  source = \"t/far/x\"\n}\n";
+    lab.write("main.tf", lab.read("main.tf") + call);
+}
+
+/// Records other constraints for an entry whose version they are, as when the module was seen.
+fn record(lab: &Lab, version: &str, constraints: &str) {
+    let line = |text: &str| format!("constraints = {text:?}");
+    let lock = lab.read(LOCK).replace(&line(version), &line(constraints));
+    lab.write(LOCK, lock);
+}
+
+#[test]
+fn recorded_constraints_hold_while_a_module_is_not_seen() {
+    let lab = locked("1.0.0", "0.1.0");
+    record(&lab, "1.0.0", "~> 1.0, < 1.4.0");
+    call_unseen(&lab);
+    let outcome = update(&lab, &["x"]);
+    assert_exit(&outcome, 0);
+    assert_eq!(versions(&lab), "1.1.0 0.1.0", "{}", lab.read(LOCK));
+    assert!(lab.read(LOCK).contains("\"~> 1.0, < 1.4.0\""));
+}
+
+#[test]
+fn an_entry_that_only_an_unseen_module_may_require_moves_if_it_is_named() {
+    let lab = locked("1.0.0", "0.1.0");
+    record(&lab, "1.0.0", "~> 1.0");
+    record(&lab, "0.1.0", "< 0.2.0");
+    let main =
+        "terraform {\n  required_providers {\n    x = { source = \"example.com/t/x\" }\n  }\n}\n";
+    lab.write("main.tf", main);
+    call_unseen(&lab);
+    let outcome = update(&lab, &["--minor"]);
+    assert_exit(&outcome, 0);
+    assert_eq!(versions(&lab), "1.4.0 0.1.0", "{outcome:#?}");
+    let outcome = update(&lab, &["example.com/t/y"]);
+    assert_exit(&outcome, 0);
+    assert_eq!(
+        versions(&lab),
+        "1.4.0 0.1.1",
+        "the recorded constraint holds"
+    );
+}
