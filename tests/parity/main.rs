@@ -34,6 +34,7 @@ mod schema;
 mod signatures;
 mod terraform;
 mod trees;
+mod updates;
 #[path = "../support/zips.rs"]
 mod zips;
 
