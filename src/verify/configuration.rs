@@ -149,8 +149,8 @@ fn outside<'a>(
                     format!("locked at {version} here"),
                 )
                 .help(format!(
-                    "change the constraint, or delete the entry and run `{}`",
-                    subject.advice.lock
+                    "change the constraint, or move the version with `{} ADDR`",
+                    subject.advice.update
                 )),
         )
     })

@@ -26,6 +26,8 @@ pub struct Subject<'a> {
 pub struct Advice {
     /// The one that locks it.
     pub lock: String,
+    /// The one that moves all of its versions; a provider behind it moves alone.
+    pub update: String,
     /// The one that checks it.
     pub verify: String,
     /// The one that brings its lock file into canonical form.
@@ -46,6 +48,7 @@ impl Advice {
     pub fn here() -> Self {
         Self {
             lock: "lockctl lock".to_owned(),
+            update: "lockctl update".to_owned(),
             verify: "lockctl verify".to_owned(),
             fmt: "lockctl fmt".to_owned(),
         }
@@ -58,6 +61,7 @@ impl Advice {
     pub fn each_with(&self, other: &Self) -> Vec<(String, String)> {
         let pairs = [
             (&self.lock, &other.lock),
+            (&self.update, &other.update),
             (&self.verify, &other.verify),
             (&self.fmt, &other.fmt),
         ];

@@ -138,9 +138,8 @@ impl Entry<'_> {
         let diagnostic = Diagnostic::error("version-gone", title)
             .at(self.subject.file, self.subject.version(provider), newest)
             .help(format!(
-                "find out why it was withdrawn; then delete the entry and run `{}`, which selects \
-                 another version",
-                self.subject.advice.lock
+                "find out why it was withdrawn; then run `{} ADDR`, which selects another version",
+                self.subject.advice.update
             ));
         Finding::about(provider, diagnostic)
     }
@@ -276,7 +275,7 @@ impl Entry<'_> {
         if newest.precedence(version).is_le() {
             return None;
         }
-        let (subject, lock) = (self.subject, &self.subject.advice.lock);
+        let (subject, update) = (self.subject, &self.subject.advice.update);
         let constraints = match subject.requirements {
             Some(requirements) => requirements.constraints(provider),
             None => self.entry.constraints.clone(),
@@ -287,12 +286,10 @@ impl Entry<'_> {
         ) {
             (false, _) => format!("the constraints \"{constraints}\" do not allow it"),
             (true, Some(other)) if other != newest => format!(
-                "the constraints \"{constraints}\" allow it, and newer ones: delete the entry and \
-                 run `{lock}`, which selects {other}"
+                "the constraints \"{constraints}\" allow it, and newer ones: `{update} ADDR` moves \
+                 to {other}, with --patch to {newest}"
             ),
-            (true, _) => format!(
-                "the constraints allow it: delete the entry and run `{lock}`, which selects it"
-            ),
+            (true, _) => format!("the constraints allow it: `{update} ADDR` moves to it"),
         };
         let title = format!("{provider} {newest} is available, a patch upgrade from {version}");
         let diagnostic = Diagnostic::note("newer-patch", title)

@@ -1,8 +1,8 @@
 //! The commands that advice names, as they would be typed.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use crate::cli::args::{Common, Roots};
+use crate::cli::args::{Common, Roots, is_path};
 use crate::flavor::FlavorChoice;
 use crate::verify::Advice;
 
@@ -11,18 +11,15 @@ const MAX_ROOTS: usize = 5;
 
 /// Returns the commands for a root, as they would be typed from here.
 pub(in crate::cli) fn commands(common: &Common, dir: &Path) -> Advice {
-    with_roots(common, &named(dir))
+    with_roots(common, "", &[dir.to_owned()])
 }
 
 /// Returns the commands for all roots of a run, as they would be typed from here.
 pub(in crate::cli) fn commands_for_all(common: &Common, roots: &Roots) -> Advice {
     let recursive = if roots.recursive { " -r" } else { "" };
     let typed = roots.paths();
-    let names = match typed.len() > MAX_ROOTS {
-        true => " ROOT…".to_owned(),
-        false => typed.iter().map(|dir| named(&common.below(dir))).collect(),
-    };
-    with_roots(common, &format!("{recursive}{names}"))
+    let dirs: Vec<PathBuf> = typed.iter().map(|dir| common.below(dir)).collect();
+    with_roots(common, recursive, &dirs)
 }
 
 /// Names a directory behind a command, unless it is the working directory.
@@ -38,7 +35,23 @@ fn named(dir: &Path) -> String {
     }
 }
 
-fn with_roots(common: &Common, root: &str) -> Advice {
+/// Names a directory for a command that takes addresses, too.
+fn named_as_path(dir: &Path) -> String {
+    let text = dir.display().to_string();
+    if is_path(&text) {
+        named(dir)
+    } else {
+        named(&Path::new(".").join(dir))
+    }
+}
+
+fn with_roots(common: &Common, recursive: &str, dirs: &[PathBuf]) -> Advice {
+    let names = |name: fn(&Path) -> String| match dirs.len() > MAX_ROOTS {
+        true => " ROOT…".to_owned(),
+        false => dirs.iter().map(|dir| name(dir)).collect(),
+    };
+    let root = format!("{recursive}{}", names(named));
+    let paths = format!("{recursive}{}", names(named_as_path));
     let flavor = match common.flavor {
         FlavorChoice::Auto => String::new(),
         FlavorChoice::Stated(stated) => format!(" --flavor {}", stated.flavor),
@@ -51,6 +64,7 @@ fn with_roots(common: &Common, root: &str) -> Advice {
         }
     };
     Advice {
+        update: format!("lockctl update{paths}{flavor}{config}"),
         lock: format!("lockctl lock{root}{flavor}{config}"),
         verify: format!("lockctl verify{root}{flavor}{config}"),
         fmt: format!("lockctl fmt{root}{flavor}{config}"),

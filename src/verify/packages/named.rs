@@ -137,6 +137,7 @@ mod tests {
         assert!(problems.is_empty(), "{problems:?}");
         let advice = Advice {
             lock: String::new(),
+            update: String::new(),
             verify: String::new(),
             fmt: String::new(),
         };

@@ -186,7 +186,7 @@ error[version-gone]: registry.terraform.io/acme/demo 1.0.0 is no longer offered 
 5 |   version     = "1.0.0"
   |                 ^^^^^^^ the newest release that it offers is 1.2.0
   |
-  = help: find out why it was withdrawn; then delete the entry and run `lockctl lock . --flavor terraform@1.11`, which selects another version
+  = help: find out why it was withdrawn; then run `lockctl update . --flavor terraform@1.11 ADDR`, which selects another version
 
 .terraform.lock.hcl: 1 error
 
@@ -211,12 +211,12 @@ fn a_newer_patch_is_told_with_what_the_constraints_say() {
     for (constraint, wanted) in [
         (
             "~> 1.0.0",
-            "the constraints allow it: delete the entry and run `lockctl lock .`, which selects it",
+            "the constraints allow it: `lockctl update . ADDR` moves to it",
         ),
         (
             ">= 1.0.0",
-            "the constraints \">= 1.0.0\" allow it, and newer ones: delete the entry and run \
-             `lockctl lock .`, which selects 1.2.0",
+            "the constraints \">= 1.0.0\" allow it, and newer ones: `lockctl update . ADDR` moves \
+             to 1.2.0, with --patch to 1.0.10",
         ),
         ("1.0.0", "the constraints \"1.0.0\" do not allow it"),
     ] {

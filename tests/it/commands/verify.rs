@@ -150,7 +150,7 @@ error[version-outside-constraint]: example.com/t/x is locked at 1.1.0, which a c
 5 |   version     = "1.1.0"
   |                 ------- locked at 1.1.0 here
   |
-  = help: change the constraint, or delete the entry and run `lockctl lock .`
+  = help: change the constraint, or move the version with `lockctl update . ADDR`
 
 .terraform.lock.hcl: 1 error; 2 notes (-v shows them)
 
