@@ -1,6 +1,8 @@
 //! What a configuration requires.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod clash;
+
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -250,7 +252,7 @@ impl Requirements {
     /// Returns the union of all conditions on a provider: what a lock file records.
     #[must_use]
     pub fn constraints(&self, provider: &ProviderAddr) -> Constraints {
-        let places = self.providers.get(provider).map_or(&[][..], Vec::as_slice);
+        let places = self.places(provider);
         // What a module states is shared by all calls to it, and is looked at once.
         let written: BTreeMap<*const Constraints, &Constraints> = places
             .iter()
@@ -274,24 +276,6 @@ impl Requirements {
         }
     }
 
-    /// Returns places that no version can satisfy together, as few as possible; none if all can be met.
-    ///
-    /// Of several such sets it is the one that leaves out the earliest places.
-    #[must_use]
-    pub fn clash(&self, provider: &ProviderAddr) -> Vec<&Requirement> {
-        let places = self.providers.get(provider).map_or(&[][..], Vec::as_slice);
-        // What is written once counts once, however many calls share it.
-        let mut known = BTreeSet::new();
-        let distinct = places.iter();
-        let distinct = distinct.filter(|place| known.insert(place.constraints.to_string()));
-        let distinct: Vec<&Requirement> = distinct.collect();
-        if is_met(&distinct) {
-            Vec::new()
-        } else {
-            needed(&[], &distinct, &[])
-        }
-    }
-
     /// Returns whether everything that may require a provider was seen, so that what nothing requires
     /// is needed by nothing.
     #[must_use]
@@ -300,39 +284,11 @@ impl Requirements {
     }
 }
 
-/// Returns the places of a part that a clash needs beside those before and behind it, as few as
-/// possible. It leaves out the earliest, whole halves at once where these are not needed.
-fn needed<'a>(
-    before: &[&'a Requirement],
-    part: &[&'a Requirement],
-    behind: &[&'a Requirement],
-) -> Vec<&'a Requirement> {
-    if !is_met(&[before, behind].concat()) {
-        return Vec::new();
-    }
-    if part.len() < 2 {
-        return part.to_vec();
-    }
-    let (first, second) = part.split_at(part.len() / 2);
-    let mut found = needed(before, first, &[second, behind].concat());
-    let before = [before, &found].concat();
-    found.extend(needed(&before, second, behind));
-    found
-}
-
-/// Returns whether some version meets the conditions of all places.
-fn is_met(places: &[&Requirement]) -> bool {
-    let all = places.iter().map(|place| (*place.constraints).clone());
-    let all = all.reduce(Constraints::union).unwrap_or_default();
-    all.example().is_some()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[track_caller]
-    fn check(written: &[&str], clashing: &[&str]) {
+    fn required(written: &[&str]) -> (ProviderAddr, Requirements) {
         let provider = ProviderAddr::parse("a/x", Flavor::Terraform1_11).unwrap();
         let file = crate::diag::Texts::default().add("main.tf", Vec::new());
         let place = |text: &&str| Requirement {
@@ -347,9 +303,36 @@ mod tests {
             providers: [(provider.clone(), places)].into(),
             ..Requirements::default()
         };
-        let found = requirements.clash(&provider);
-        let found: Vec<String> = found.iter().map(|p| p.constraints.to_string()).collect();
+        (provider, requirements)
+    }
+
+    fn texts(places: &[&Requirement]) -> Vec<String> {
+        let texts = places.iter().map(|place| place.constraints.to_string());
+        texts.collect()
+    }
+
+    #[track_caller]
+    fn check(written: &[&str], clashing: &[&str]) {
+        let (provider, requirements) = required(written);
+        let found = texts(&requirements.clash(&provider));
         assert_eq!(found, clashing, "of {written:?}");
+    }
+
+    #[track_caller]
+    fn check_over(written: &[&str], offered: &[&str], clashing: &[&str]) {
+        let (provider, requirements) = required(written);
+        let offered = offered.iter().map(|one| one.parse().expect("a version"));
+        let offered: Vec<_> = offered.collect();
+        let found = texts(&requirements.clash_over(&provider, &offered));
+        assert_eq!(found, clashing, "of {written:?} over {offered:?}");
+        assert_eq!(
+            clashing.is_empty(),
+            requirements
+                .constraints(&provider)
+                .newest(offered.iter())
+                .is_some()
+                || offered.iter().all(|one| one.is_prerelease()),
+        );
     }
 
     #[test]
@@ -367,6 +350,57 @@ mod tests {
             &["< 2", "< 3", ">= 1", ">= 4", ">= 5", "!= 6.0.0", "< 4.0.1"],
             &[">= 5.0.0", "< 4.0.1"],
         );
+    }
+
+    #[test]
+    fn two_places_are_named_where_two_are_enough() {
+        // Leaving out the earliest ends at the three last ones.
+        check(
+            &["1.0.0", "!= 1.0.0", "> 1.0.0", "< 1.0.2", "!= 1.0.1"],
+            &["1.0.0", "!= 1.0.0"],
+        );
+    }
+
+    #[test]
+    fn a_clash_over_what_is_offered_blames_only_what_excludes_it() {
+        let offered = &["1.0.0", "1.1.0", "2.0.0"];
+        check_over(&[">= 1.0", "", "< 2"], offered, &[]);
+        check_over(&["< 3", ">= 2.1", "!= 1.0.0"], offered, &[">= 2.1.0"]);
+        check_over(
+            &["> 1.1.0", "!= 7.0.0", "< 2"],
+            offered,
+            &["> 1.1.0", "< 2.0.0"],
+        );
+        check_over(
+            &["!= 2.0.0", "!= 1.0.0", "> 0.1.0", "!= 1.1.0"],
+            offered,
+            &["!= 2.0.0", "!= 1.0.0", "!= 1.1.0"],
+        );
+        // A pre-release counts for all places as soon as one names it.
+        check_over(&["> 1.0.0", "2.0.0-rc1"], &["1.0.0", "2.0.0-rc1"], &[]);
+        check_over(&["> 1.0.0"], &["1.0.0", "2.0.0-rc1"], &["> 1.0.0"]);
+        check_over(&["> 1.0.0"], &["2.0.0-rc1"], &[]);
+    }
+
+    #[test]
+    fn many_conditions_end_in_a_clash_soon() {
+        let holes: Vec<String> = (0..400).map(|n| format!("!= 1.0.{n}")).collect();
+        let mut written: Vec<&str> = holes.iter().map(String::as_str).collect();
+        written.extend([">= 1.0", "< 1.0.400"]);
+        let (provider, requirements) = required(&written);
+        assert_eq!(requirements.clash(&provider).len(), 402);
+        written.insert(7, "> 2.0.0");
+        let (provider, requirements) = required(&written);
+        let found = requirements.clash(&provider);
+        assert_eq!(texts(&found), ["> 2.0.0", "< 1.0.400"]);
+    }
+
+    #[test]
+    fn places_that_exclude_a_version_are_named_once() {
+        let (provider, requirements) = required(&["< 2", "< 2", ">= 1"]);
+        let found = requirements.excluding(&provider, &"2.0.0".parse().expect("a version"));
+        // Both have the same place here, as those of a module have that is called twice.
+        assert_eq!(texts(&found), ["< 2.0.0"]);
     }
 
     #[test]
