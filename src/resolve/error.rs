@@ -39,6 +39,8 @@ pub enum SelectError {
         constraints: Constraints,
         /// The newest release that is offered, if there is any.
         newest: Option<Version>,
+        /// Everything that is offered.
+        offered: Vec<Version>,
     },
     /// No allowed version is as near to the locked one as asked for.
     #[error(
@@ -96,7 +98,7 @@ fn conflict(locked: &Version, constraints: &Constraints) -> String {
         }
         Some(version::Refusal::Unspecified) => "can never be selected".to_owned(),
         Some(version::Refusal::Term(_)) | None => {
-            format!("does not meet the constraints \"{constraints}\"")
+            format!("does not meet the constraints \"{}\"", shown(constraints))
         }
     }
 }
@@ -115,8 +117,21 @@ fn no_match(constraints: &Constraints) -> String {
     if constraints.is_empty() {
         "is a release, and no constraint names a pre-release exactly".to_owned()
     } else {
-        format!("meets the constraints \"{constraints}\"")
+        format!("meets the constraints \"{}\"", shown(constraints))
     }
+}
+
+/// How many constraints a message repeats; a few more are, too.
+const MAX_SHOWN: usize = 8;
+
+/// Writes constraints as a lock file does; of very many the first ones.
+fn shown(constraints: &Constraints) -> String {
+    let all = constraints.iter().len();
+    if all <= MAX_SHOWN + 2 {
+        return constraints.to_string();
+    }
+    let first: Constraints = constraints.iter().take(MAX_SHOWN).cloned().collect();
+    format!("{first}, and {} more", all - MAX_SHOWN)
 }
 
 impl SelectError {

@@ -4,8 +4,10 @@
 //! ask about, the caller asks, [`candidates`] are what may be selected, and [`select`] takes the first
 //! of them. This room never asks.
 
+mod conflict;
 mod error;
 mod goal;
+mod outlook;
 #[cfg(test)]
 mod tests;
 
@@ -19,8 +21,10 @@ use crate::lockfile::LockFile;
 use crate::requirement::{Refusal, Requirements};
 use crate::version::{Constraints, Version};
 
+pub use conflict::{Conflict, ConflictKind, ConflictPlace};
 pub use error::SelectError;
 pub use goal::{Goal, Goals, Reach};
+pub use outlook::Outlook;
 
 /// A provider that needs a version.
 #[derive(Clone, Debug, PartialEq)]
@@ -167,6 +171,7 @@ pub fn candidates<'v>(
             provider: provider.clone(),
             constraints: constraints.clone(),
             newest: newest(),
+            offered: offered.to_vec(),
         }));
     };
     let Some((reach, locked)) = reach else {

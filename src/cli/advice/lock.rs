@@ -2,14 +2,14 @@
 
 use crate::addr::ProviderAddr;
 use crate::archive::ArchiveError;
-use crate::cli::advice;
+use crate::cli::advice::{self, selection};
 use crate::diag::{self, Diagnostic, Finding, Texts};
 use crate::flavor::Flavor;
 use crate::locker::LockError;
 use crate::package::PackageId;
 use crate::report::json::Status;
 use crate::report::{Failure, RootEntry, RootResult, Shown};
-use crate::requirement::Requirements;
+use crate::requirement::{Requirement, Requirements};
 use crate::resolve::SelectError;
 use crate::sources::SourceError;
 use crate::sources::network_mirror::MirrorError;
@@ -23,18 +23,15 @@ pub(in crate::cli) struct Required<'a> {
 
 impl Required<'_> {
     /// Names the places that require a provider, each with its condition; the first few.
-    fn places(&self, provider: &ProviderAddr) -> Option<String> {
+    pub(super) fn places(&self, provider: &ProviderAddr) -> Option<String> {
         let places = self.requirements.providers.get(provider)?;
         let mut named: Vec<String> = Vec::new();
         for place in places {
-            let (line, file) = (
-                self.texts.position(place.file, place.span.start).line,
-                self.texts.name(place.file),
-            );
+            let at = self.at(place);
             let text = if place.constraints.is_empty() {
-                format!("{file}:{line}")
+                at
             } else {
-                format!("{file}:{line} (\"{}\")", place.constraints)
+                format!("{at} (\"{}\")", place.constraints)
             };
             if !named.contains(&text) {
                 named.push(text);
@@ -48,6 +45,12 @@ impl Required<'_> {
             String::new()
         };
         Some(format!("required in {}{more}", named.join(", ")))
+    }
+
+    /// Names a place: file and line.
+    pub(super) fn at(&self, place: &Requirement) -> String {
+        let line = self.texts.position(place.file, place.span.start).line;
+        format!("{}:{line}", self.texts.name(place.file))
     }
 }
 
@@ -90,6 +93,18 @@ pub(in crate::cli) fn errors(
     }
 }
 
+/// Says in one line why a provider gets no version, where that is no failure.
+pub(in crate::cli) fn in_one_line(
+    error: &SelectError,
+    flavor: Flavor,
+    required: &Required<'_>,
+) -> String {
+    let explanation = selection::explain(error, required, flavor);
+    let parts = std::iter::once(error.to_string());
+    let parts = parts.chain(explanation.causes).chain(explanation.help);
+    parts.collect::<Vec<_>>().join("; ")
+}
+
 /// Errors that have one cause.
 struct Group<'e> {
     /// What is said of the first of them.
@@ -112,12 +127,16 @@ pub(in crate::cli) fn grouped<'e>(
             group.others.push(beside(group.first, error));
             continue;
         }
-        let mut failure = Failure {
-            help: advice(error, flavor),
-            ..Failure::from_error(error)
-        };
-        let places = wanted(error).and_then(|addr| required.places(addr));
-        failure.causes.extend(places);
+        let mut failure = Failure::from_error(error);
+        if let LockError::Select(error) = error {
+            let explanation = selection::explain(error, required, flavor);
+            failure.causes.extend(explanation.causes);
+            failure.help = explanation.help;
+        } else {
+            let places = wanted(error).and_then(|addr| required.places(addr));
+            failure.causes.extend(places);
+            failure.help = advice(error, flavor);
+        }
         groups.push(Group {
             failure,
             first: error,
@@ -138,7 +157,6 @@ pub(in crate::cli) fn grouped<'e>(
 /// Returns the provider of an error that has to do with what is required.
 fn wanted(error: &LockError) -> Option<&ProviderAddr> {
     match error {
-        LockError::Select(error) => Some(error.provider()),
         LockError::Source(
             SourceError::UnknownProvider { provider, .. } | SourceError::Nowhere { provider, .. },
         ) => Some(provider),
@@ -243,7 +261,8 @@ fn package(error: &LockError) -> Option<&PackageId> {
 /// Says what to do about an error.
 fn advice(error: &LockError, flavor: Flavor) -> Option<String> {
     Some(match error {
-        LockError::Select(error) => return select_advice(error),
+        // It has places to name, too.
+        LockError::Select(_) => return None,
         LockError::Source(cause) | LockError::Asking { cause, .. } => {
             return advice::network::source(cause, flavor);
         }
@@ -283,26 +302,4 @@ fn advice(error: &LockError, flavor: Flavor) -> Option<String> {
                 .to_owned()
         }
     })
-}
-
-fn select_advice(error: &SelectError) -> Option<String> {
-    match error {
-        SelectError::LockedConflict { .. } => Some(
-            "change the constraint, or move the version: `lockctl update` moves all, and \
-             `lockctl update ADDR` those that are named"
-                .to_owned(),
-        ),
-        SelectError::LockedGone { newest, .. }
-        | SelectError::NoMatch { newest, .. }
-        | SelectError::NotOffered { newest, .. } => newest
-            .as_ref()
-            .map(|newest| format!("the newest release offered is {newest}")),
-        SelectError::OutOfReach { newest_allowed, .. } => Some(format!(
-            "the newest version that the constraints allow is {newest_allowed}"
-        )),
-        SelectError::Forbidden { .. } => {
-            Some("change the constraint, or choose a version that it allows".to_owned())
-        }
-        SelectError::Refused { refusal, .. } => Some(refusal.help().to_owned()),
-    }
 }

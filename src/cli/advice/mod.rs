@@ -4,6 +4,7 @@ mod commands;
 pub(super) mod git;
 pub(super) mod lock;
 pub(super) mod network;
+mod selection;
 pub(super) mod verify;
 mod workspace;
 

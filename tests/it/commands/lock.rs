@@ -176,8 +176,8 @@ fn all_problems_are_reported_at_once() {
         str![[r#"
 note: the rules of Terraform apply, because nothing shows which program is used; to change that, use `--flavor opentofu`, or write `flavor = "opentofu"` to .lockctl.hcl
 error: no offered version of example.com/t/x meets the constraints "> 9.0.0"
-  cause: required in main.tf:3 ("> 9.0.0")
-  help: the newest release offered is 2.0.0
+  cause: "> 9.0.0" at main.tf:3 does not allow any of the 3 offered versions
+  help: to select 2.0.0, change "> 9.0.0" at main.tf:3
 error: the mirror in mirror has no package of example.com/t/y
   cause: required in main.tf:4
   help: check the source address, or add the provider to the mirror
@@ -198,8 +198,8 @@ fn a_locked_version_that_conflicts_is_never_moved() {
         outcome.stderr,
         str![[r#"
 error: the locked version 1.1.0 of example.com/t/x does not meet the constraints ">= 2.0.0"
-  cause: required in main.tf:5 (">= 2.0.0")
-  help: change the constraint, or move the version: `lockctl update` moves all, and `lockctl update ADDR` those that are named
+  cause: ">= 2.0.0" at main.tf:5 does not allow 1.1.0
+  help: run `lockctl update example.com/t/x` to select another version, or change the constraint
 
 "#]]
     );

@@ -500,8 +500,8 @@ error: a: the registry of registry.terraform.io has no provider registry.terrafo
   help: check the source address; a provider without one in required_providers is taken for one of the namespace hashicorp
 note: b: acme/demo 1.2.0 is available, a minor upgrade from 1.0.0
 error: c: no offered version of registry.terraform.io/acme/demo meets the constraints "> 9.0.0"
-  cause: required in c/main.tf:5 ("> 9.0.0")
-  help: the newest release offered is 1.2.0
+  cause: "> 9.0.0" at c/main.tf:5 does not allow any of the 4 offered versions
+  help: to select 1.2.0, change "> 9.0.0" at c/main.tf:5
 
 "#]]
     );

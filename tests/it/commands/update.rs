@@ -193,7 +193,7 @@ fn what_cannot_move_is_named_and_nothing_is_written() {
         failing(&lab, &["x@2.0.0"]),
         str![[r#"
 error: example.com/t/x 2.0.0 does not meet the constraints "~> 1.0"
-  cause: required in main.tf:3 ("~> 1.0")
+  cause: "~> 1.0" at main.tf:3 does not allow 2.0.0
   help: change the constraint, or choose a version that it allows
 
 "#]]
@@ -221,7 +221,7 @@ error: example.com/t/y 0.3.0-rc1 is a pre-release, and no constraint names it ex
         failing(&lab, &["--patch"]),
         str![[r#"
 error: no offered version 1.0.x of example.com/t/x meets the constraints ">= 1.1.0"
-  cause: required in main.tf:3 (">= 1.1.0")
+  cause: ">= 1.1.0" at main.tf:3 does not allow 1.0.0
   help: the newest version that the constraints allow is 2.0.0
 
 "#]]
@@ -231,8 +231,8 @@ error: no offered version 1.0.x of example.com/t/x meets the constraints ">= 1.1
         failing(&lab, &["y"]),
         str![[r#"
 error: the locked version 1.0.0 of example.com/t/x does not meet the constraints ">= 1.1.0"
-  cause: required in main.tf:3 (">= 1.1.0")
-  help: change the constraint, or move the version: `lockctl update` moves all, and `lockctl update ADDR` those that are named
+  cause: ">= 1.1.0" at main.tf:3 does not allow 1.0.0
+  help: run `lockctl update example.com/t/x` to select another version, or change the constraint
 
 "#]]
     );

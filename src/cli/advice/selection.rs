@@ -1,0 +1,253 @@
+//! What is said of a provider that gets no version: the places that are to blame, and what would help.
+
+use super::lock::Required;
+use crate::addr::ProviderAddr;
+use crate::flavor::Flavor;
+use crate::requirement::{Requirement, UnseenCall};
+use crate::resolve::{Conflict, ConflictKind, ConflictPlace, SelectError};
+use crate::version::Version;
+
+/// How many places a sentence names; one more than that is named, too.
+const MAX_PLACES: usize = 5;
+
+/// How many ways out of a conflict are named.
+const MAX_WAYS: usize = 3;
+
+/// What there is to say of such an error beside its title.
+pub(super) struct Explanation {
+    pub(super) causes: Vec<String>,
+    pub(super) help: Option<String>,
+}
+
+/// Explains why a provider gets no version.
+pub(super) fn explain(error: &SelectError, required: &Required<'_>, flavor: Flavor) -> Explanation {
+    let provider = error.provider();
+    let (causes, help) = match error {
+        SelectError::NoMatch { offered, .. } => {
+            let conflict = Conflict::of(required.requirements, provider, offered);
+            return conflict.map_or_else(
+                || required.recorded_conflict(flavor),
+                |conflict| required.conflict(&conflict, provider, offered),
+            );
+        }
+        SelectError::LockedConflict { locked, .. } => {
+            let mut causes = required.exclusion(provider, locked);
+            let conflict = Conflict::of(required.requirements, provider, &[]);
+            if let Some(conflict) = conflict.filter(|one| !one.places.is_empty()) {
+                // Then no other version meets them either.
+                let more = required.conflict(&conflict, provider, &[]);
+                causes.extend(more.causes);
+                (causes, more.help)
+            } else {
+                let help = format!(
+                    "run `lockctl update {}` to select another version, or change the constraint",
+                    provider.short(flavor)
+                );
+                (causes, Some(help))
+            }
+        }
+        SelectError::Forbidden { wanted, .. } => (
+            required.exclusion(provider, wanted),
+            Some("change the constraint, or choose a version that it allows".to_owned()),
+        ),
+        SelectError::OutOfReach {
+            locked,
+            newest_allowed,
+            ..
+        } => (
+            required.exclusion(provider, locked),
+            Some(format!(
+                "the newest version that the constraints allow is {newest_allowed}"
+            )),
+        ),
+        SelectError::LockedGone { newest, .. } => {
+            let newest = newest.as_ref();
+            let newest = newest.map_or_else(String::new, |newest| {
+                format!("; the newest release offered is {newest}")
+            });
+            let name = provider.short(flavor);
+            (
+                required.places(provider).into_iter().collect(),
+                Some(format!(
+                    "run `lockctl update {name}` to select another version{newest}"
+                )),
+            )
+        }
+        SelectError::NotOffered { newest, .. } => {
+            let newest = newest.as_ref();
+            (
+                required.places(provider).into_iter().collect(),
+                newest.map(|newest| format!("the newest release offered is {newest}")),
+            )
+        }
+        SelectError::Refused { refusal, .. } => (
+            required.places(provider).into_iter().collect(),
+            Some(refusal.help().to_owned()),
+        ),
+    };
+    Explanation { causes, help }
+}
+
+impl Required<'_> {
+    /// Names the places that do not allow a version; if each does, those that require the provider.
+    fn exclusion(&self, provider: &ProviderAddr, version: &Version) -> Vec<String> {
+        let places = self.requirements.excluding(provider, version);
+        if places.is_empty() {
+            return self.places(provider).into_iter().collect();
+        }
+        let verb = if places.len() == 1 { "does" } else { "do" };
+        let names = places.iter().map(|place| self.named(place, 0));
+        let names = and_more(names.collect(), " and ");
+        vec![format!("{names} {verb} not allow {version}")]
+    }
+
+    /// Explains a conflict that visible places do not have: the recorded constraints count as well.
+    fn recorded_conflict(&self, flavor: Flavor) -> Explanation {
+        let unseen = self.requirements.unseen_calls.iter();
+        let unseen = and_more(unseen.map(UnseenCall::name).collect(), ", ");
+        Explanation {
+            causes: vec![format!(
+                "the constraints of the lock file count, too, because modules cannot be seen: {unseen}"
+            )],
+            help: Some(format!(
+                "run `{} get` to install the modules, so that only what they require counts",
+                flavor.command()
+            )),
+        }
+    }
+
+    /// Explains a conflict.
+    fn conflict(
+        &self,
+        conflict: &Conflict<'_>,
+        provider: &ProviderAddr,
+        offered: &[Version],
+    ) -> Explanation {
+        let mut causes = self.causes(conflict, offered);
+        if causes.is_empty() {
+            causes.extend(self.places(provider));
+        }
+        Explanation {
+            causes,
+            help: self.ways_out(conflict, provider, offered),
+        }
+    }
+
+    /// Says which places leave no version, and what each of them allows.
+    fn causes(&self, conflict: &Conflict<'_>, offered: &[Version]) -> Vec<String> {
+        let versions = match offered {
+            [only] => format!("the only offered version, {only}"),
+            several => format!("any of the {} offered versions", several.len()),
+        };
+        let names = || {
+            let places = conflict.places.iter();
+            let names = places.map(|one| self.named(one.place, one.others));
+            names.collect::<Vec<String>>()
+        };
+        let mut causes = Vec::new();
+        match (conflict.kind, &*conflict.places) {
+            (ConflictKind::NoPlace, _) | (_, []) => return causes,
+            (ConflictKind::Contradiction, [_]) => {
+                causes.push(format!("{} excludes every version", names().remove(0)));
+                return causes;
+            }
+            (ConflictKind::NotOffered, [_]) => {
+                let name = names().remove(0);
+                causes.push(format!("{name} does not allow {versions}"));
+                return causes;
+            }
+            (ConflictKind::Contradiction, [_, _]) => {
+                causes.push(format!("{} exclude each other", names().join(" and ")));
+            }
+            (ConflictKind::Contradiction, _) => {
+                let names = and_more(names(), ", ");
+                causes.push(format!("no version can meet all of these: {names}"));
+            }
+            (ConflictKind::NotOffered, [_, _]) => {
+                let names = names().join(" and ");
+                causes.push(format!("{names} together do not allow {versions}"));
+            }
+            (ConflictKind::NotOffered, _) => {
+                let names = and_more(names(), ", ");
+                causes.push(format!("together these do not allow {versions}: {names}"));
+            }
+        }
+        if !offered.is_empty() {
+            let allowed = conflict.places.iter().map(|one| {
+                let constraints = &one.place.constraints;
+                match &one.allows {
+                    Some(version) => format!("{version} by \"{constraints}\""),
+                    None => format!("none by \"{constraints}\""),
+                }
+            });
+            let allowed = and_more(allowed.collect(), ", ");
+            causes.push(format!(
+                "the newest offered version that each allows: {allowed}"
+            ));
+        }
+        causes
+    }
+
+    /// Says which change of a constraint leads to which version.
+    fn ways_out(
+        &self,
+        conflict: &Conflict<'_>,
+        provider: &ProviderAddr,
+        offered: &[Version],
+    ) -> Option<String> {
+        if let Some(version) = &conflict.unnamed {
+            return Some(format!(
+                "a pre-release is selected only where a constraint names it exactly: to select the \
+                 newest one that meets the others, write version = \"{version}\""
+            ));
+        }
+        let mut ways: Vec<&ConflictPlace<'_>> = conflict.places.iter().collect();
+        ways.retain(|one| one.without.is_some());
+        ways.sort_by(|a, b| b.without.cmp(&a.without));
+        let ways = ways.into_iter().take(MAX_WAYS).filter_map(|one| {
+            let version = one.without.as_ref()?;
+            let place = self.named(one.place, one.others);
+            Some(format!("to select {version}, change {place}"))
+        });
+        let ways: Vec<String> = ways.collect();
+        if !ways.is_empty() {
+            return Some(ways.join("; "));
+        }
+        match (&*conflict.places, offered.iter().max()) {
+            ([], Some(newest)) => Some(format!("the newest version offered is {newest}")),
+            ([], None) => None,
+            ([_], Some(newest)) => Some(format!(
+                "change that constraint and others: the newest version offered is {newest}"
+            )),
+            ([_], None) => Some("change that constraint".to_owned()),
+            ([..], Some(_)) => Some(format!(
+                "change several constraints, since no single change is enough; `lockctl why {provider}` \
+                 lists them all"
+            )),
+            ([..], None) => Some("change one of these constraints".to_owned()),
+        }
+    }
+
+    /// Names a condition with its place, and how many other places state the same.
+    fn named(&self, place: &Requirement, others: usize) -> String {
+        let mut text = format!("\"{}\" at {}", place.constraints, self.at(place));
+        if !place.module.is_root() {
+            text += &format!(" ({})", place.module);
+        }
+        match others {
+            0 => text,
+            1 => text + " and at 1 more place",
+            n => text + &format!(" and at {n} more places"),
+        }
+    }
+}
+
+/// Joins names; of many the first ones, with the number of the others.
+fn and_more(mut names: Vec<String>, separator: &str) -> String {
+    if names.len() <= MAX_PLACES + 1 {
+        return names.join(separator);
+    }
+    let more = names.len() - MAX_PLACES;
+    names.truncate(MAX_PLACES);
+    format!("{} and {more} more", names.join(", "))
+}

@@ -1,0 +1,99 @@
+//! Requirements that leave no version, and what would help.
+
+use crate::addr::ProviderAddr;
+use crate::requirement::{Requirement, Requirements};
+use crate::version::{Constraints, Refusal, Version};
+
+/// Why the requirements on a provider leave none of the offered versions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Conflict<'r> {
+    /// What excludes what.
+    pub kind: ConflictKind,
+    /// The places that leave no version together, as few as possible, in the order of the configuration;
+    /// empty if it is no place that does.
+    pub places: Vec<ConflictPlace<'r>>,
+    /// The newest offered pre-release that meets every condition, but that none names.
+    pub unnamed: Option<Version>,
+}
+
+/// What excludes what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConflictKind {
+    /// The places exclude each other: no version could meet them all, whatever is offered.
+    Contradiction,
+    /// Some version could meet all places, but none that is offered does.
+    NotOffered,
+    /// No place excludes the offered releases, if there are any.
+    NoPlace,
+}
+
+/// A place of a conflict.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ConflictPlace<'r> {
+    /// The place.
+    pub place: &'r Requirement,
+    /// How many other places state the same.
+    pub others: usize,
+    /// The newest offered version that it allows by itself.
+    pub allows: Option<Version>,
+    /// The newest offered version that may be selected if what is stated here is not.
+    pub without: Option<Version>,
+}
+
+impl<'r> Conflict<'r> {
+    /// Finds out why no offered version of a provider may be selected; `None` if one may.
+    ///
+    /// Without any offered version only places that exclude each other are found.
+    #[must_use]
+    pub fn of(
+        requirements: &'r Requirements,
+        provider: &ProviderAddr,
+        offered: &[Version],
+    ) -> Option<Self> {
+        let all = requirements.constraints(provider);
+        if all.newest(offered.iter()).is_some() {
+            return None;
+        }
+        let mut places = requirements.clash(provider);
+        let mut kind = ConflictKind::Contradiction;
+        if places.is_empty() {
+            places = requirements.clash_over(provider, offered);
+            kind = match places.is_empty() {
+                true => ConflictKind::NoPlace,
+                false => ConflictKind::NotOffered,
+            };
+        }
+        let unnamed = offered
+            .iter()
+            .filter(|version| all.why_not(version) == Some(Refusal::PrereleaseNotNamed));
+        Some(Self {
+            kind,
+            unnamed: unnamed.max().cloned(),
+            places: places
+                .into_iter()
+                .map(|place| conflict_place(place, requirements.places(provider), offered))
+                .collect(),
+        })
+    }
+}
+
+fn conflict_place<'r>(
+    place: &'r Requirement,
+    all: &[Requirement],
+    offered: &[Version],
+) -> ConflictPlace<'r> {
+    let states_same = |other: &Requirement| other.constraints == place.constraints;
+    let same = all.iter().filter(|other| states_same(other));
+    let mut same: Vec<_> = same.map(|other| (other.file, other.span)).collect();
+    same.sort();
+    same.dedup();
+    let others = all.iter().filter(|other| !states_same(other));
+    let terms = others.flat_map(|other| other.constraints.iter().cloned());
+    let others: Constraints = terms.collect();
+    ConflictPlace {
+        place,
+        others: same.len().saturating_sub(1),
+        allows: place.constraints.newest(offered.iter()).cloned(),
+        without: others.newest(offered.iter()).cloned(),
+    }
+}
