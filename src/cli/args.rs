@@ -20,6 +20,7 @@ use crate::cli::hash::Hash;
 use crate::cli::lock::Lock;
 use crate::cli::log::Log;
 use crate::cli::merge::args::Merge;
+use crate::cli::outdated::Outdated;
 use crate::cli::resolve::args::Resolve;
 use crate::cli::show::Show;
 use crate::cli::tree::Tree;
@@ -186,6 +187,7 @@ macro_rules! commands {
 commands! {
     Lock = "lock", [Events];
     Update = "update", [Events];
+    Outdated = "outdated", [Prose, Events];
     Verify = "verify", [Prose, Checks];
     Diff = "diff", [Prose];
     Show = "show", [];

@@ -14,6 +14,7 @@ mod hash;
 mod lock;
 mod log;
 mod merge;
+mod outdated;
 mod progress;
 mod resolve;
 mod session;
@@ -142,10 +143,24 @@ pub(in crate::cli) trait Command {
         reading::roots(result, text, look.verbose)
     }
 
+    /// Says what Markdown about roots is made of.
+    fn markdown(&self) -> MarkdownText {
+        MarkdownText::Findings
+    }
+
     /// Draws the result, for commands that have a picture to show.
     fn graph(&self, _result: &CommandResult, _look: Look) -> Graph {
         Graph::default()
     }
+}
+
+/// What Markdown about roots is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::cli) enum MarkdownText {
+    /// The findings and failures of all roots.
+    Findings,
+    /// What people read on standard output.
+    Blocks,
 }
 
 /// How much people want to see, and how wide it may be.

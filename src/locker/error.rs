@@ -180,7 +180,8 @@ impl LockError {
     }
 
     /// Returns the provider if the source answered that it does not have what was asked for.
-    pub(super) fn absent(&self) -> Option<&ProviderAddr> {
+    #[must_use]
+    pub fn absent(&self) -> Option<&ProviderAddr> {
         match self {
             Self::NoPlatform { provider, .. } => Some(provider),
             Self::Select(error) => match &**error {

@@ -11,6 +11,7 @@ mod assemble;
 mod error;
 mod fetch;
 mod outcome;
+mod outdated;
 mod prove;
 mod query;
 mod release;
@@ -29,6 +30,7 @@ use crate::world::Disk;
 pub use self::error::{Alarm, LockError};
 pub use self::fetch::DOWNLOADS;
 pub use self::outcome::{HashEvidence, ListedFile, Locked, ProviderOutcome};
+pub use self::outdated::{ComparedVersions, OutdatedRequest, Standing, outdated};
 pub use self::release::{Release, SignedList, Vouched, releases};
 pub use self::request::{FlavorSource, RootRequest, Settings};
 
@@ -51,7 +53,7 @@ pub fn run(
     settings: &Settings,
     roots: &[RootRequest<'_>],
 ) -> Vec<Result<Locked, Vec<LockError>>> {
-    let sources = work::sources(roots);
+    let sources = work::sources(roots.iter().map(|root| root.source));
     let roots = roots.iter().map(|root| work::start(root, &sources));
     let roots = query::select(&sources, roots.collect());
     let roots = query::packages(&sources, roots);

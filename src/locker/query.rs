@@ -81,7 +81,7 @@ pub(super) fn select<'a>(
     roots.into_iter().map(select).collect()
 }
 
-fn versions_of(source: usize, provider: &ProviderAddr) -> Question<ProviderAddr> {
+pub(super) fn versions_of(source: usize, provider: &ProviderAddr) -> Question<ProviderAddr> {
     Question {
         source,
         about: provider.clone(),

@@ -29,17 +29,24 @@ pub(super) struct RootWork<'a, T> {
 }
 
 /// Returns the sources of all roots, each once.
-pub(super) fn sources<'a>(roots: &[RootRequest<'a>]) -> Vec<&'a FlavorSource<'a>> {
+pub(super) fn sources<'a>(
+    of_roots: impl Iterator<Item = &'a FlavorSource<'a>>,
+) -> Vec<&'a FlavorSource<'a>> {
     let mut sources: Vec<&FlavorSource<'a>> = Vec::new();
-    for root in roots {
-        if !sources
-            .iter()
-            .any(|known| std::ptr::eq(*known, root.source))
-        {
-            sources.push(root.source);
+    for source in of_roots {
+        if !sources.iter().any(|known| std::ptr::eq(*known, source)) {
+            sources.push(source);
         }
     }
     sources
+}
+
+/// Returns the place of a source among those of the run.
+pub(super) fn place_of(source: &FlavorSource<'_>, sources: &[&FlavorSource<'_>]) -> usize {
+    let place = sources
+        .iter()
+        .position(|known| std::ptr::eq(*known, source));
+    place.expect("the sources are those of all roots")
 }
 
 /// Starts a root: which providers need a version?
@@ -47,10 +54,7 @@ pub(super) fn start<'a>(
     request: &'a RootRequest<'a>,
     sources: &[&FlavorSource<'_>],
 ) -> RootWork<'a, Query> {
-    let source = sources
-        .iter()
-        .position(|known| std::ptr::eq(*known, request.source))
-        .expect("the sources are those of all roots");
+    let source = place_of(request.source, sources);
     let flavor = request.source.flavor;
     let mut before = request.lock.clone();
     let carried_over = before.carry_over(flavor, |addr| request.requires(addr));

@@ -4,7 +4,7 @@ use std::io;
 
 use super::paths;
 use crate::cli::args::{Common, Format, When};
-use crate::cli::{Command, Io, Look, World};
+use crate::cli::{Command, Io, Look, MarkdownText, World};
 use crate::report::human::Colors;
 use crate::report::{
     Block, Checked, CommandResult, Subject, Tone, graph, human, json, markdown, reading,
@@ -49,7 +49,10 @@ pub(in crate::cli) fn print(
                 return out.flush();
             }
         }
-        Format::Markdown if matches!(result.subject, Subject::Roots(_)) => {
+        Format::Markdown
+            if matches!(result.subject, Subject::Roots(_))
+                && command.markdown() == MarkdownText::Findings =>
+        {
             markdown::checks(out, &checked())?;
         }
         Format::Markdown => markdown::render(out, &command.text(result, look))?,

@@ -72,7 +72,7 @@ impl<'a> Unseen<'a> {
 impl Unseen<'_> {
     /// Adds what is wrong with the configuration. Notes are counted only, unless everything is shown;
     /// what cannot be seen is left to [`Unseen::remark`].
-    fn faults(&self, result: &mut RootResult) {
+    pub(in crate::cli) fn faults(&self, result: &mut RootResult) {
         let mut notes = 0;
         for diagnostic in &self.loaded.diagnostics {
             if diagnostic.severity > Severity::Note || self.verbose {

@@ -43,6 +43,11 @@ pub fn render(out: &mut dyn Write, blocks: &[Block]) -> io::Result<()> {
                 room = room.saturating_sub(text.len());
                 out.write_all(text.as_bytes())?;
             }
+            (Block::Table(rows), _) => {
+                let text = cells(rows, &mut table_room);
+                room = room.saturating_sub(text.len());
+                out.write_all(text.as_bytes())?;
+            }
             (_, Some(text)) => out.write_all(text.as_bytes())?,
             (_, None) => {}
         }
@@ -72,10 +77,14 @@ fn fixed(block: &Block) -> Option<String> {
         Block::Lines(lines) => format!("{}\n\n", fenced(lines, "")),
         // Our own text, and Markdown already.
         Block::Page(text, _) => text.clone(),
+        Block::Failure(failure) => {
+            let lines = failure.lines();
+            let lines: Vec<String> = lines.lines().map(escaped).collect();
+            format!("**Error**: {}\n\n", lines.join("<br>"))
+        }
         Block::Changes(_)
         | Block::Diagnostic(_)
         | Block::Several(_)
-        | Block::Failure(_)
         | Block::Table(_)
         | Block::Tree(_) => return None,
     })
@@ -139,6 +148,36 @@ fn table(changes: &Changes, room: &mut usize) -> String {
             "More changes do not fit here ({}); `lockctl diff` shows them.\n\n",
             counts.join(", ")
         );
+    }
+    out
+}
+
+/// Writes a table whose first row is its head, as far as there is room for it.
+fn cells(rows: &[Vec<String>], room: &mut usize) -> String {
+    let Some((head, rows)) = rows.split_first() else {
+        return String::new();
+    };
+    let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
+    let mut out = line(head);
+    out += &format!("|{}\n", "---|".repeat(head.len()));
+    *room = room.saturating_sub(out.len());
+    let mut left_out = 0;
+    for row in rows {
+        let cells = row.iter().map(|cell| match cell.as_str() {
+            "" => String::new(),
+            cell => code(cell),
+        });
+        let text = line(&cells.collect::<Vec<String>>());
+        if text.len() > *room {
+            left_out += 1;
+            continue;
+        }
+        *room -= text.len();
+        out += &text;
+    }
+    out.push('\n');
+    if left_out > 0 {
+        out += &format!("{left_out} more rows do not fit here.\n\n");
     }
     out
 }

@@ -9,6 +9,7 @@ mod fixed;
 mod git;
 mod matrix;
 mod module;
+mod outdated;
 mod package;
 mod place;
 mod provider;
@@ -21,6 +22,7 @@ pub use fixed::Fixed;
 pub use git::GitSetting;
 pub use matrix::{MatrixRow, Outcome, Route};
 pub use module::{Module, ModuleKind, RequiredProvider};
+pub use outdated::{ComparedProvider, ConflictingPlace, HoldingPlace, VersionState};
 pub use package::{FailedPackage, HashedPackage, Package, PackageFile};
 pub use place::{ExplainedProvider, Overridden, PlaceKind, RequiringPlace};
 pub use provider::{

@@ -12,7 +12,7 @@ use crate::hash::Hash;
 use crate::platform::Platform;
 use crate::version::{Constraints, Version};
 
-use super::{ExplainedProvider, PastChange, RequiredProvider};
+use super::{ComparedProvider, ExplainedProvider, PastChange, RequiredProvider};
 use super::{optional_text, text};
 
 /// What a command has to say about a provider: other things for each command.
@@ -31,6 +31,8 @@ pub enum Provider {
     Explained(ExplainedProvider),
     /// Of `tree`: a provider that the root requires.
     Required(RequiredProvider),
+    /// Of `outdated`: a provider that is required or locked.
+    Compared(Box<ComparedProvider>),
     /// Of `log`: one change, the newest first.
     Changed(Box<PastChange>),
 }

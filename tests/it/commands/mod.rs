@@ -4,6 +4,8 @@ mod cli_config;
 mod confine;
 #[cfg(unix)]
 mod confine_race;
+
+mod conflicts;
 mod diff;
 mod diff_git;
 mod diff_many;
@@ -25,6 +27,7 @@ mod matrix_here;
 mod merge;
 mod neighbours;
 mod net_mirror;
+mod outdated;
 mod packages;
 mod packages_hostile;
 mod packages_lacking;

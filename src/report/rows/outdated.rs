@@ -1,0 +1,121 @@
+//! Locked versions beside those that are offered, for `outdated`.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{optional_text, text};
+use crate::addr::ProviderAddr;
+use crate::version::{Constraints, Step, Upgrade, Version, step};
+
+/// A provider whose locked version was compared with those that are offered.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct ComparedProvider {
+    /// The provider, with its registry.
+    #[serde(serialize_with = "text")]
+    #[schemars(with = "String")]
+    pub provider: ProviderAddr,
+    /// How it compares.
+    pub state: VersionState,
+    /// The version that is locked; null if none is.
+    #[serde(serialize_with = "optional_text")]
+    #[schemars(with = "Option<String>")]
+    pub locked: Option<Version>,
+    /// Whether the source still offers the locked version; null if none is locked or it was not asked.
+    pub locked_is_offered: Option<bool>,
+    /// The newest version that the constraints allow, to which `update` moves; null if there is none or
+    /// the source was not asked.
+    #[serde(serialize_with = "optional_text")]
+    #[schemars(with = "Option<String>")]
+    pub newest_allowed: Option<Version>,
+    /// The newest release that is offered, or a newer pre-release that a constraint names exactly; null
+    /// if there is neither or the source was not asked.
+    #[serde(serialize_with = "optional_text")]
+    #[schemars(with = "Option<String>")]
+    pub newest: Option<Version>,
+    /// What leads from the locked version to the newest allowed one; null if that is not newer.
+    pub allowed_step: Option<Upgrade>,
+    /// What leads from the locked version to the newest one, which `--fail-on` looks at; null if that is
+    /// not newer.
+    pub step: Option<Upgrade>,
+    /// All constraints that count; empty if any version is allowed.
+    #[serde(serialize_with = "text")]
+    #[schemars(with = "String")]
+    pub constraints: Constraints,
+    /// Every requirement whose constraints exclude the newest version.
+    pub held_by: Vec<HoldingPlace>,
+    /// Places that leave none of the offered versions together, as few as possible; empty unless the state
+    /// is `conflict`.
+    pub conflict: Vec<ConflictingPlace>,
+}
+
+/// How a locked version compares with those that are offered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum VersionState {
+    /// No newer version is offered.
+    UpToDate,
+    /// `update` moves it to a newer version.
+    Behind,
+    /// A newer version is offered, but constraints do not allow any.
+    HeldBack,
+    /// The locked version is not allowed any more; `update` moves it to one that is.
+    NotAllowed,
+    /// No offered version is allowed.
+    Conflict,
+    /// It is required, but not locked; `lock` selects the newest allowed version.
+    NotLocked,
+    /// Only what cannot be seen may require it, so no command moves it.
+    NotVisible,
+    /// It is locked, but nothing requires it; nothing was asked.
+    NotRequired,
+    /// It is part of the program and never locked; nothing was asked.
+    BuiltIn,
+    /// It is run from a directory of `dev_overrides`; nothing was asked.
+    Overridden,
+    /// Its source gave no answer, or the requirement cannot be met by any source.
+    Failed,
+}
+
+/// A requirement that excludes the newest version.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+pub struct HoldingPlace {
+    /// The file.
+    pub file: String,
+    /// The line, from 1.
+    pub line: usize,
+    /// The column, from 1, in characters.
+    pub column: usize,
+    /// The constraints that are written there.
+    pub constraints: String,
+    /// The address of the module that it is in, as in `module.network`; empty for the root module; null for
+    /// the constraints of the lock file, which count where modules cannot be seen.
+    pub module: Option<String>,
+}
+
+/// A requirement of those that leave no version together.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ConflictingPlace {
+    /// The requirement.
+    #[serde(flatten)]
+    pub place: HoldingPlace,
+    /// The newest offered version that it allows by itself; null if there is none.
+    #[serde(serialize_with = "optional_text")]
+    #[schemars(with = "Option<String>")]
+    pub allows: Option<Version>,
+    /// The newest version that could be selected if its constraints were not written anywhere; null if
+    /// there is none.
+    #[serde(serialize_with = "optional_text")]
+    #[schemars(with = "Option<String>")]
+    pub without: Option<Version>,
+}
+
+impl ComparedProvider {
+    /// Returns what leads from one version to another, if that is an upgrade.
+    #[must_use]
+    pub fn upgrade(from: Option<&Version>, to: Option<&Version>) -> Option<Upgrade> {
+        match step(from?, to?) {
+            Step::Up(upgrade) => Some(upgrade),
+            Step::Same | Step::Down => None,
+        }
+    }
+}

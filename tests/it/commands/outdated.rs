@@ -1,0 +1,424 @@
+//! `outdated`: what is locked, what is allowed, what there is, and what holds it back.
+
+use serde_json::{Value, json};
+use snapbox::{assert_data_eq, str};
+
+use super::registry::{DEMO, with_registry};
+use super::{LOCK, assert_exit};
+use crate::lab::{Lab, Outcome};
+
+const MIRROR: &[&str] = &["--fs-mirror", "mirror"];
+
+/// A mirror with several versions of some providers; nothing else.
+pub(super) fn mirror(offered: &[(&str, &[&str])]) -> Lab {
+    let lab = Lab::new();
+    for (name, versions) in offered {
+        for version in *versions {
+            let package = format!("example.com/t/{name}/{version}/linux_amd64");
+            lab.unpacked("mirror", &package, version);
+        }
+    }
+    lab
+}
+
+/// A module that requires providers, one per line from line 3 on.
+pub(super) fn requires(providers: &[(&str, &str)]) -> String {
+    let lines = providers.iter().map(|(name, version)| {
+        let version = match *version {
+            "" => String::new(),
+            version => format!(", version = \"{version}\""),
+        };
+        format!("    {name} = {{ source = \"example.com/t/{name}\"{version} }}\n")
+    });
+    let lines: String = lines.collect();
+    format!("terraform {{\n  required_providers {{\n{lines}  }}\n}}\n")
+}
+
+pub(super) fn locks(providers: &[(&str, &str)]) -> String {
+    let entries = providers.iter().map(|(name, version)| {
+        format!("provider \"example.com/t/{name}\" {{\n  version = \"{version}\"\n}}\n\n")
+    });
+    entries.collect()
+}
+
+pub(super) fn outdated(lab: &Lab, more: &[&str]) -> Outcome {
+    lab.run(&[&["outdated", "--flavor", "terraform@1.11"], MIRROR, more].concat())
+}
+
+/// Returns the rows of the only root.
+fn rows(lab: &Lab, more: &[&str]) -> Vec<Value> {
+    let outcome = outdated(lab, &[more, &["--format", "json"]].concat());
+    let said: Value = serde_json::from_str(&outcome.stdout).expect("JSON");
+    said["roots"][0]["providers"]
+        .as_array()
+        .expect("rows")
+        .clone()
+}
+
+/// A root with one provider of each kind.
+fn several() -> Lab {
+    let lab = mirror(&[
+        ("a", &["1.0.0", "1.0.1", "1.4.0", "2.0.0", "2.1.0-rc1"]),
+        ("b", &["1.0.0", "1.1.0"]),
+        ("c", &["1.0.0"]),
+        ("d", &["0.1.0", "0.2.0"]),
+    ]);
+    let main = requires(&[("a", "~> 1.0"), ("b", "~> 1.0.0"), ("c", ""), ("d", "")]);
+    lab.write(
+        "main.tf",
+        main + "module \"child\" {\n  source = \"./child\"\n}\n",
+    );
+    lab.write("child/main.tf", requires(&[("a", "!= 2.0.0"), ("b", "")]));
+    let locked = [("a", "1.0.0"), ("b", "1.0.0"), ("c", "1.0.0")];
+    lab.write(LOCK, locks(&locked));
+    lab
+}
+
+#[test]
+fn what_holds_a_version_back_is_named_with_its_place() {
+    let lab = several();
+    let outcome = outdated(&lab, &[]);
+    assert_exit(&outcome, 0);
+    assert_data_eq!(
+        outcome.stdout,
+        str![[r#"
+PROVIDER         LOCKED  ALLOWED        NEWEST         STATE           EXCLUDED BY
+example.com/t/a  1.0.0   1.4.0 (minor)  2.0.0 (major)  can be updated  "~> 1.0" at main.tf:3, "!= 2.0.0" at child/main.tf:3 (module.child)
+example.com/t/b  1.0.0   1.0.0          1.1.0 (minor)  held back       "~> 1.0.0" at main.tf:4
+example.com/t/d  -       0.2.0          0.2.0          not locked
+.terraform.lock.hcl: of 4 providers, 1 can be updated (`lockctl update . --flavor terraform@1.11`), 1 is held back by constraints, 1 is not locked (`lockctl lock . --flavor terraform@1.11`)
+
+"#]]
+    );
+    assert_data_eq!(outcome.stderr, str![]);
+    let all = outdated(&lab, &["-v"]);
+    assert_data_eq!(
+        all.stdout,
+        str![[r#"
+PROVIDER         LOCKED  ALLOWED        NEWEST         STATE           EXCLUDED BY
+example.com/t/a  1.0.0   1.4.0 (minor)  2.0.0 (major)  can be updated  "~> 1.0" at main.tf:3, "!= 2.0.0" at child/main.tf:3 (module.child)
+example.com/t/b  1.0.0   1.0.0          1.1.0 (minor)  held back       "~> 1.0.0" at main.tf:4
+example.com/t/c  1.0.0   1.0.0          1.0.0          up to date
+example.com/t/d  -       0.2.0          0.2.0          not locked
+.terraform.lock.hcl: of 4 providers, 1 can be updated (`lockctl update . --flavor terraform@1.11`), 1 is held back by constraints, 1 is not locked (`lockctl lock . --flavor terraform@1.11`)
+
+"#]]
+    );
+}
+
+#[test]
+fn programs_read_the_versions_the_steps_and_the_places() {
+    let lab = several();
+    let rows = rows(&lab, &[]);
+    assert_eq!(rows.len(), 4);
+    assert_eq!(
+        rows[0],
+        json!({
+            "provider": "example.com/t/a",
+            "state": "behind",
+            "locked": "1.0.0",
+            "locked_is_offered": true,
+            "newest_allowed": "1.4.0",
+            "newest": "2.0.0",
+            "allowed_step": "minor",
+            "step": "major",
+            "constraints": "~> 1.0, != 2.0.0",
+            "held_by": [
+                {"file": "main.tf", "line": 3, "column": 49, "constraints": "~> 1.0", "module": ""},
+                {"file": "child/main.tf", "line": 3, "column": 49, "constraints": "!= 2.0.0", "module": "module.child"},
+            ],
+            "conflict": [],
+        })
+    );
+    let states: Vec<&Value> = rows.iter().map(|row| &row["state"]).collect();
+    assert_eq!(states, ["behind", "held-back", "up-to-date", "not-locked"]);
+    assert_eq!(rows[3]["newest_allowed"], "0.2.0");
+    assert_eq!(rows[3]["step"], Value::Null);
+}
+
+#[test]
+fn the_exit_code_depends_on_the_largest_step_that_is_missed() {
+    let lab = mirror(&[("a", &["1.0.0", "1.0.1", "1.1.0-rc1", "1.1.0"])]);
+    lab.write("main.tf", requires(&[("a", "~> 1.0.0")]));
+    let code = |locked: &str, step: &str| {
+        lab.write(LOCK, locks(&[("a", locked)]));
+        outdated(&lab, &["--fail-on", step]).code
+    };
+    // Whether constraints allow the newest makes no difference.
+    let of = |locked: &str| ["patch", "minor", "major"].map(|step| code(locked, step));
+    assert_eq!(of("1.0.0"), [1, 1, 0]);
+    assert_eq!(of("1.1.0"), [0, 0, 0]);
+    lab.write("main.tf", requires(&[("a", "1.1.0-rc1")]));
+    assert_eq!(of("1.1.0-rc1"), [1, 0, 0]);
+}
+
+#[test]
+fn pre_releases_count_only_where_they_are_named() {
+    let lab = mirror(&[("a", &["1.0.0", "2.0.0-rc1", "2.0.0-rc2"])]);
+    let newest = |constraint: &str| {
+        lab.write("main.tf", requires(&[("a", constraint)]));
+        lab.write(LOCK, locks(&[("a", "1.0.0")]));
+        let row = rows(&lab, &[]).remove(0);
+        ["newest_allowed", "newest"].map(|name| row[name].as_str().map(str::to_owned))
+    };
+    let some = |text: &str| Some(text.to_owned());
+    assert_eq!(newest(">= 1.0.0"), [some("1.0.0"), some("1.0.0")]);
+    assert_eq!(newest("2.0.0-rc1"), [some("2.0.0-rc1"), some("2.0.0-rc1")]);
+    assert_eq!(newest("< 1.0.0"), [None, some("1.0.0")]);
+}
+
+#[test]
+fn what_is_not_compared_is_listed_with_the_reason() {
+    let lab = mirror(&[("a", &["1.1.0"])]);
+    lab.write(
+        "main.tf",
+        requires(&[("a", "")])
+            + "data \"terraform_remote_state\" \"s\" {\n  backend = \"local\"\n}\n",
+    );
+    // The locked version of one is gone, nothing requires the other one.
+    lab.write(LOCK, locks(&[("a", "1.0.0"), ("old", "1.0.0")]));
+    let outcome = outdated(&lab, &["-v"]);
+    assert_exit(&outcome, 0);
+    assert_data_eq!(
+        outcome.stdout,
+        str![[r#"
+PROVIDER                        LOCKED  ALLOWED        NEWEST         STATE           EXCLUDED BY
+example.com/t/a                 1.0.0   1.1.0 (minor)  1.1.0 (minor)  can be updated
+example.com/t/old               1.0.0   -              -              not required
+terraform.io/builtin/terraform  -       -              -              built in
+.terraform.lock.hcl: the only provider can be updated (`lockctl update . --flavor terraform@1.11`)
+
+"#]]
+    );
+    assert_data_eq!(
+        outcome.stderr,
+        str![[r#"
+warning: the locked version 1.0.0 of example.com/t/a is not offered any more: `lock` and `init` fail until `lockctl update example.com/t/a` moves it
+
+"#]]
+    );
+    let rows = rows(&lab, &[]);
+    assert_eq!(rows[0]["locked_is_offered"], false);
+    let states: Vec<&Value> = rows.iter().map(|row| &row["state"]).collect();
+    assert_eq!(states, ["behind", "not-required", "built-in"]);
+}
+
+#[test]
+fn where_modules_cannot_be_seen_recorded_constraints_count() {
+    let lab = mirror(&[("a", &["1.0.0", "2.0.0"]), ("b", &["1.0.0", "2.0.0"])]);
+    lab.write(
+        "main.tf",
+        requires(&[("a", ">= 1.0")]) + "module \"far\" {\n  source = \"far/away/x\"\n}\n",
+    );
+    let locked = locks(&[("a", "1.0.0"), ("b", "1.0.0"), ("gone", "1.0.0")]);
+    let locked = locked.replace(
+        "version = \"1.0.0\"",
+        "version     = \"1.0.0\"\n  constraints = \">= 1.0.0, < 2.0.0\"",
+    );
+    lab.write(LOCK, locked);
+    let outcome = outdated(&lab, &[]);
+    assert_exit(&outcome, 0);
+    assert_data_eq!(
+        outcome.stdout,
+        str![[r#"
+PROVIDER            LOCKED  ALLOWED  NEWEST         STATE        EXCLUDED BY
+example.com/t/a     1.0.0   1.0.0    2.0.0 (major)  held back    "< 2.0.0" at .terraform.lock.hcl:3
+example.com/t/b     1.0.0   1.0.0    2.0.0 (major)  not visible  "< 2.0.0" at .terraform.lock.hcl:8
+example.com/t/gone  1.0.0   -        -              failed
+.terraform.lock.hcl: of 3 providers, 1 is held back by constraints, 1 may be required by what cannot be seen, 1 could not be compared
+
+"#]]
+    );
+    assert_data_eq!(
+        outcome.stderr,
+        str![[r#"
+warning: example.com/t/gone was not compared: the mirror in mirror has no package of example.com/t/gone
+note: 1 module call (module.far) cannot be seen, and may state more constraints or require more providers (`terraform get` installs modules, -v shows why)
+
+"#]]
+    );
+    let row = rows(&lab, &[]).remove(0);
+    let held =
+        json!([{"file": LOCK, "line": 3, "column": 17, "constraints": "< 2.0.0", "module": null}]);
+    assert_eq!(row["held_by"], held);
+}
+
+#[test]
+fn markdown_has_the_table_the_failures_and_the_verdict() {
+    let lab = several();
+    lab.write("child/main.tf", requires(&[("a", ">= 3.0"), ("gone", "")]));
+    let outcome = outdated(&lab, &["--format", "markdown"]);
+    assert_exit(&outcome, 2);
+    assert_data_eq!(
+        outcome.stdout,
+        str![[r#"
+| PROVIDER | LOCKED | ALLOWED | NEWEST | STATE | EXCLUDED BY |
+|---|---|---|---|---|---|
+| `example.com/t/a` | `1.0.0` | `-` | `2.0.0 (major)` | `conflict` | `"~> 1.0" at main.tf:3, ">= 3.0.0" at child/main.tf:3 (module.child)` |
+| `example.com/t/b` | `1.0.0` | `1.0.0` | `1.1.0 (minor)` | `held back` | `"~> 1.0.0" at main.tf:4` |
+| `example.com/t/d` | `-` | `0.2.0` | `0.2.0` | `not locked` |  |
+| `example.com/t/gone` | `-` | `-` | `-` | `failed` |  |
+
+**Error**: no offered version of example&#46;com/t/a meets the constraints &#34;&#126;&#62; 1.0, &#62;= 3.0.0&#34;<br>cause: &#34;&#126;&#62; 1.0&#34; at main&#46;tf:3 and &#34;&#62;= 3.0.0&#34; at child/main&#46;tf:3 (module&#46;child) exclude each other<br>cause: the newest offered version that each allows&#58; 1.4.0 by &#34;&#126;&#62; 1.0&#34;, none by &#34;&#62;= 3.0.0&#34;<br>help&#58; to select 1.4.0, change &#34;&#62;= 3.0.0&#34; at child/main&#46;tf:3 (module&#46;child)
+
+**Error**: the mirror in mirror has no package of example&#46;com/t/gone<br>cause: required in child/main&#46;tf:4<br>help&#58; check the source address, or add the provider to the mirror
+
+**.terraform&#46;lock&#46;hcl: of 5 providers, 1 is held back by constraints, 1 is not locked (&#96;lockctl lock . --flavor terraform&#64;<!-- -->1.11&#96;), 1 has no version that its constraints allow, 1 could not be compared**
+
+
+"#]]
+    );
+
+    lab.write("main.tf", "broken");
+    let outcome = outdated(&lab, &["--format", "markdown"]);
+    assert_exit(&outcome, 2);
+    assert_eq!(outcome.stdout, "**.: could not be compared**\n\n");
+}
+
+#[test]
+fn each_list_of_versions_is_fetched_once_for_all_roots() {
+    let (registry, lab) = with_registry("");
+    for root in ["one", "two", "three"] {
+        lab.write(&format!("{root}/main.tf"), DEMO);
+        let entry = "provider \"registry.terraform.io/acme/demo\" {\n  version = \"1.0.0\"\n}\n";
+        lab.write(&format!("{root}/{LOCK}"), entry);
+    }
+    let run =
+        |more: &[&str]| lab.run(&[&["outdated", "--flavor", "terraform@1.11"], more].concat());
+    let outcome = run(&["-r"]);
+    assert_exit(&outcome, 0);
+    assert_data_eq!(
+        outcome.stdout,
+        str![[r#"
+one
+PROVIDER   LOCKED  ALLOWED  NEWEST         STATE      EXCLUDED BY
+acme/demo  1.0.0   1.0.0    1.2.0 (minor)  held back  "~> 1.0.0" at one/main.tf:5
+one/.terraform.lock.hcl: the only provider is held back by constraints
+
+three
+PROVIDER   LOCKED  ALLOWED  NEWEST         STATE      EXCLUDED BY
+acme/demo  1.0.0   1.0.0    1.2.0 (minor)  held back  "~> 1.0.0" at three/main.tf:5
+three/.terraform.lock.hcl: the only provider is held back by constraints
+
+two
+PROVIDER   LOCKED  ALLOWED  NEWEST         STATE      EXCLUDED BY
+acme/demo  1.0.0   1.0.0    1.2.0 (minor)  held back  "~> 1.0.0" at two/main.tf:5
+two/.terraform.lock.hcl: the only provider is held back by constraints
+
+3 roots: 3 clean; 1 directory with configuration is not locked (-v names it)
+
+"#]]
+    );
+    let lists = registry.requests();
+    let lists = lists.iter().filter(|line| line.contains("/versions"));
+    assert_eq!(lists.count(), 1);
+    assert_eq!(registry.requests().len(), 1, "{:?}", registry.requests());
+
+    let offline = run(&["one", "--offline"]);
+    assert_exit(&offline, 2);
+    assert_data_eq!(
+        offline.stderr,
+        str![[r#"
+error: packages cannot be fetched
+  cause: they come from registries, and --offline forbids network requests
+  help: leave out --offline, or name a mirror with --fs-mirror DIR
+
+"#]]
+    );
+}
+
+#[test]
+fn a_registry_that_fails_hides_no_other_provider() {
+    let second = DEMO.replace(
+        "    demo = {",
+        "    gone = {\n      source = \"acme/gone\"\n    }\n    demo = {",
+    );
+    let (_registry, lab) = with_registry(&second);
+    let outcome = lab.run(&["outdated", "--flavor", "terraform@1.11"]);
+    assert_exit(&outcome, 2);
+    assert_data_eq!(
+        outcome.stdout,
+        str![[r#"
+PROVIDER   LOCKED  ALLOWED  NEWEST  STATE       EXCLUDED BY
+acme/demo  -       1.0.0    1.2.0   not locked  "~> 1.0.0" at main.tf:8
+acme/gone  -       -        -       failed
+.terraform.lock.hcl: of 2 providers, 1 is not locked (`lockctl lock . --flavor terraform@1.11`), 1 could not be compared
+
+"#]]
+    );
+    assert_data_eq!(
+        outcome.stderr,
+        str![[r#"
+error: the registry of registry.terraform.io has no provider registry.terraform.io/acme/gone
+  cause: required in main.tf:3
+  help: check the source address; a provider without one in required_providers is taken for one of the namespace hashicorp
+
+"#]]
+    );
+}
+
+#[test]
+fn providers_that_are_run_from_a_directory_are_not_compared() {
+    let (registry, lab) = with_registry(DEMO);
+    let hosts = lab.read("rc");
+    let methods = "  dev_overrides {\n    \"acme/demo\" = \"/tmp\"\n  }\n  direct {}\n";
+    lab.write(
+        "rc",
+        format!("provider_installation {{\n{methods}}}\n{hosts}"),
+    );
+    let outcome = lab.run(&[
+        "outdated",
+        "--installation",
+        "cli",
+        "--flavor",
+        "terraform@1.16",
+    ]);
+    assert_exit(&outcome, 0);
+    assert_data_eq!(
+        outcome.stdout,
+        str![[r#"
+PROVIDER   LOCKED  ALLOWED  NEWEST  STATE         EXCLUDED BY
+acme/demo  -       -        -       dev override
+.terraform.lock.hcl: the only provider is run from a directory
+
+"#]]
+    );
+    assert!(registry.requests().is_empty());
+}
+
+#[test]
+fn a_root_without_configuration_is_compared_by_its_lock_file() {
+    let lab = mirror(&[("a", &["1.0.0", "2.0.0"])]);
+    lab.write(LOCK, locks(&[("a", "1.0.0")]));
+    let outcome = outdated(&lab, &[]);
+    assert_exit(&outcome, 0);
+    assert_data_eq!(
+        outcome.stdout,
+        str![[r#"
+PROVIDER         LOCKED  ALLOWED        NEWEST         STATE        EXCLUDED BY
+example.com/t/a  1.0.0   2.0.0 (major)  2.0.0 (major)  not visible
+.terraform.lock.hcl: the only provider may be required by what cannot be seen
+
+"#]]
+    );
+    assert_data_eq!(
+        outcome.stderr,
+        str![[r#"
+note: the configuration cannot be seen, and may state more constraints or require more providers (-v shows why)
+
+"#]]
+    );
+
+    let empty = Lab::new();
+    let outcome = empty.run(&["outdated"]);
+    assert_exit(&outcome, 2);
+    assert_data_eq!(
+        outcome.stderr,
+        str![[r#"
+error: no configuration in .
+  cause: there is no .tf file
+  help: name the directory of a root module
+
+"#]]
+    );
+}
