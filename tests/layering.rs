@@ -81,6 +81,7 @@ const HOMES: &[(&str, &str)] = &[
     ("backon", "sources"),
     ("base64", "hash"),
     ("bytes", "os"),
+    ("chrono", "package"),
     ("clap", "cli"),
     ("clap_complete", "cli"),
     ("clap_mangen", "cli"),

@@ -1,7 +1,9 @@
 //! What a source offers: packages, where they are, and how far their hashes can be trusted.
 
-use std::collections::BTreeMap;
+mod age;
+pub mod calendar;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,6 +12,10 @@ use crate::addr::{ProviderAddr, Url};
 use crate::hash::{Digest, Hashes};
 use crate::platform::Platform;
 use crate::version::Version;
+
+pub use age::{
+    AgePolicy, DateSource, MinAge, MinAgeError, ReleaseDate, ReleaseDates, Undated, Youth,
+};
 
 /// Which package: one zip or directory for a provider, version and platform.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
