@@ -75,6 +75,15 @@ pub struct Signer {
     pub remarks: Vec<KeyRemark>,
 }
 
+/// A valid signature over a checksum document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GoodSignature {
+    /// Who made it.
+    pub signer: Signer,
+    /// When, by the clock of the signer. It is part of what is signed.
+    pub made: SystemTime,
+}
+
 /// What a program calls a signature; all classes have the same effect.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema,
@@ -222,7 +231,11 @@ struct Found<'a> {
 /// The first reason for which the program would refuse. [`AuthError::NoKeys`] under `OpenTofu` is
 /// stricter than the program for its own registry only: there it goes on without a signature where no
 /// key is named (rules 4.1).
-pub fn signer(evidence: &Evidence, rules: &Rules, now: SystemTime) -> Result<Signer, AuthError> {
+pub fn signature(
+    evidence: &Evidence,
+    rules: &Rules,
+    now: SystemTime,
+) -> Result<GoodSignature, AuthError> {
     let now = seconds(now);
     match evidence.keys.len() {
         0 => return Err(AuthError::NoKeys),
@@ -275,18 +288,24 @@ pub fn signer(evidence: &Evidence, rules: &Rules, now: SystemTime) -> Result<Sig
     }
 }
 
-fn finish(found: Found<'_>, signature: &Detached<'_>, flavor: Flavor) -> Result<Signer, AuthError> {
+fn finish(
+    found: Found<'_>,
+    signature: &Detached<'_>,
+    flavor: Flavor,
+) -> Result<GoodSignature, AuthError> {
     let class = match flavor.program() {
         Program::OpenTofu => Class::Signed,
         Program::Terraform => class(&found, signature)?,
     };
-    Ok(Signer {
+    let signer = Signer {
         class,
         remarks: found.verified.remarks(),
         key_id: found.verified.key_id,
         fingerprint: found.verified.fingerprint,
         subkey: found.verified.subkey,
-    })
+    };
+    let made = found.verified.made;
+    Ok(GoodSignature { signer, made })
 }
 
 /// Finds out what Terraform calls a signature that one of the registry's keys has made.

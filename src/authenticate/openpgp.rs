@@ -1,5 +1,7 @@
 //! Detached signatures: who made them, and do they count now?
 
+use std::time::SystemTime;
+
 use pgp::crypto::hash::HashAlgorithm;
 use pgp::crypto::public_key::PublicKeyAlgorithm;
 use pgp::packet::{Packet, Signature, SignatureType};
@@ -31,6 +33,8 @@ pub(super) struct Verified {
     pub(super) fingerprint: String,
     /// The fingerprint of the subkey that made the signature, if it was one.
     pub(super) subkey: Option<String>,
+    /// When it was made.
+    pub(super) made: SystemTime,
     /// What is wrong with the time of the key.
     pub(super) key: Option<KeyRemark>,
     /// What is wrong with the time of the signature, or of one that binds the key.
@@ -130,6 +134,7 @@ impl<'a> Detached<'a> {
             key_id,
             fingerprint: spell_fingerprint(&signer.key.primary),
             subkey: signer.subkey.map(|subkey| spell_fingerprint(&subkey.key)),
+            made: moment(facts.created),
             key: signer.time_of_key(self.now),
             signature: involved
                 .iter()

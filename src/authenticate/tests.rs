@@ -11,6 +11,7 @@ use super::*;
 struct Authenticated {
     hashes: Hashes,
     signer: Signer,
+    made: SystemTime,
 }
 
 /// Judges both halves of the evidence, in the order of the programs.
@@ -20,8 +21,12 @@ fn authenticate(
     now: SystemTime,
 ) -> Result<Authenticated, AuthError> {
     let hashes = listed(evidence)?.hashes;
-    let signer = signer(evidence, rules, now)?;
-    Ok(Authenticated { hashes, signer })
+    let GoodSignature { signer, made } = signature(evidence, rules, now)?;
+    Ok(Authenticated {
+        hashes,
+        signer,
+        made,
+    })
 }
 
 const SUMS: &[u8] = include_bytes!("../../fixtures/keys/kinds/SHA256SUMS");
@@ -30,6 +35,8 @@ const ZIP: &str = "terraform-provider-tool_1.0.0_linux_amd64.zip";
 const YEAR_2017: u64 = 1_500_000_000;
 const JANUARY_2021: u64 = 1_610_000_000;
 const MARCH_2021: u64 = 1_614_556_800;
+/// When the release of HashiCorp among the fixtures was signed.
+const HASHICORP_SIGNED: u64 = 1_619_111_814;
 const YEAR_2024: u64 = 1_704_067_200;
 const YEAR_2026: u64 = 1_767_225_600;
 
@@ -69,6 +76,7 @@ fn evidence(signature: &[u8], keys: Vec<SigningKey>) -> Evidence {
         filename: ZIP.to_owned(),
         shasum: sums::read(SUMS, ZIP).expect("the file is listed").ours,
         sums: SUMS.into(),
+        sums_changed: None,
         signature: signature.into(),
         keys,
     }
@@ -182,9 +190,10 @@ fn keys_are_told_by_their_fingerprints() {
             Some(subkey),
         ),
     ] {
-        let signature = fixture(&format!("kinds/{kind}.sig"));
-        let evidence = evidence(&signature, vec![key(kind)]);
-        let signer = signer(&evidence, &TERRAFORM, at(YEAR_2024)).expect("a good signature");
+        let bytes = fixture(&format!("kinds/{kind}.sig"));
+        let evidence = evidence(&bytes, vec![key(kind)]);
+        let good = signature(&evidence, &TERRAFORM, at(YEAR_2024));
+        let signer = good.expect("a good signature").signer;
         assert_eq!(signer.fingerprint, fingerprint);
         assert!(fingerprint.ends_with(&signer.key_id), "{}", signer.key_id);
         assert_eq!(signer.subkey.as_deref(), subkey);
@@ -476,6 +485,7 @@ fn a_release_of_hashicorp_is_signed_by_hashicorp() {
         filename: filename.to_owned(),
         shasum: sums::read(&document, filename).expect("listed").ours,
         sums: document.into(),
+        sums_changed: None,
         signature: fixture(&format!("{name}.sig")).into(),
         keys: vec![SigningKey {
             ascii_armor: include_str!("keys/hashicorp-release.asc").to_owned(),
@@ -487,6 +497,8 @@ fn a_release_of_hashicorp_is_signed_by_hashicorp() {
     let good = authenticate(&evidence, &TERRAFORM, now).expect("good");
     assert_eq!(good.signer.to_string(), "signed by HashiCorp");
     assert_eq!(good.signer.key_id, "34365D9472D7468F");
+    // As `gpg --list-packets` shows it.
+    assert_eq!(good.made, at(HASHICORP_SIGNED));
     // The subkey that signed had a lifetime of a year.
     let expired = KeyRemark::KeyExpired {
         at: at(1_650_413_312),

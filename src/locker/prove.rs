@@ -8,9 +8,9 @@ use std::time::SystemTime;
 use super::query::Offered;
 use super::work::{Question, RootWork};
 use super::{FlavorSource, ListedFile, LockError, Release, Settings};
-use crate::authenticate::{self, AuthError, Listed, Rules, Signer};
+use crate::authenticate::{self, AuthError, GoodSignature, Listed, Rules, Signer};
 use crate::hash::{Hash, Hashes};
-use crate::package::{Evidence, PackageMeta};
+use crate::package::{DateSource, Evidence, PackageMeta, ReleaseDate, ReleaseDates};
 use crate::parallel;
 use crate::platform::Platform;
 
@@ -27,6 +27,8 @@ pub(super) struct Proof {
     pub(super) lists_release: bool,
     /// The signers; as a rule one.
     pub(super) signers: Vec<Signer>,
+    /// When the documents were signed, and when they were changed last.
+    pub(super) dates: ReleaseDates,
 }
 
 /// A provider whose packages have been found, with what proves them.
@@ -40,8 +42,9 @@ pub(super) struct Proven {
 pub(super) struct Attested {
     /// What the checksum document lists.
     listed: Listed,
-    /// The signer of the document.
-    signer: Signer,
+    signature: GoodSignature,
+    /// When the document was changed last, as its server says.
+    changed: Option<SystemTime>,
 }
 
 /// The packages of one release that have evidence, and whether it holds.
@@ -110,17 +113,21 @@ pub(super) fn check<'m>(
     metas: impl IntoIterator<Item = &'m PackageMeta>,
     now: SystemTime,
 ) -> Attestations {
-    let mut signers = Vec::new();
+    let mut signatures = Vec::new();
     let mut attestations = BTreeMap::new();
     for meta in metas {
         let Some(evidence) = &meta.evidence else {
             continue;
         };
         let attested = authenticate::listed(evidence).and_then(|listed| {
-            let signer = signer_of(evidence, &mut signers, |evidence| {
-                authenticate::signer(evidence, rules, now)
+            let signature = signature_of(evidence, &mut signatures, |evidence| {
+                authenticate::signature(evidence, rules, now)
             })?;
-            Ok(Attested { listed, signer })
+            Ok(Attested {
+                listed,
+                signature,
+                changed: evidence.sums_changed,
+            })
         });
         attestations.insert(meta.id.platform.clone(), attested);
     }
@@ -176,26 +183,30 @@ fn disagreement(documents: &[&[u8]]) -> Option<String> {
     None
 }
 
-/// Returns who signed a document, looking only if that is not known yet.
-fn signer_of<'a>(
+/// Returns the signature of a document, checking it only if that was not done yet.
+fn signature_of<'a>(
     evidence: &'a Evidence,
-    known: &mut Vec<(&'a Evidence, Result<Signer, AuthError>)>,
-    look: impl FnOnce(&Evidence) -> Result<Signer, AuthError>,
-) -> Result<Signer, AuthError> {
+    known: &mut Vec<(&'a Evidence, Result<GoodSignature, AuthError>)>,
+    check: impl FnOnce(&Evidence) -> Result<GoodSignature, AuthError>,
+) -> Result<GoodSignature, AuthError> {
     let same = known
         .iter()
         .find(|(other, _)| same_document(other, evidence));
-    if let Some((_, signer)) = same {
-        return signer.clone();
+    if let Some((_, signature)) = same {
+        return signature.clone();
     }
-    let signer = look(evidence);
-    known.push((evidence, signer.clone()));
-    signer
+    let signature = check(evidence);
+    known.push((evidence, signature.clone()));
+    signature
 }
 
 impl Proof {
     fn add(&mut self, attested: &Attested) {
-        let Attested { listed, signer } = attested;
+        let Attested {
+            listed,
+            signature: GoodSignature { signer, made },
+            changed,
+        } = attested;
         self.signed = self.signed.union(&listed.hashes);
         self.zips = self.zips.union(&listed.zips);
         for (hash, file) in &listed.names {
@@ -208,6 +219,14 @@ impl Proof {
         self.lists_release |= listed.zips.len() >= 2;
         if !self.signers.contains(signer) {
             self.signers.push(signer.clone());
+        }
+        let dates = [
+            (DateSource::Signature, Some(*made)),
+            (DateSource::ChecksumList, *changed),
+        ];
+        for (source, time) in dates {
+            self.dates
+                .extend(time.map(|time| ReleaseDate { time, source }));
         }
     }
 }

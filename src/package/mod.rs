@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use crate::addr::{ProviderAddr, Url};
 use crate::hash::{Digest, Hashes};
@@ -80,6 +81,8 @@ pub struct Evidence {
     pub shasum: Digest,
     /// The checksum document of the release, `SHA256SUMS`.
     pub sums: Arc<[u8]>,
+    /// When its server says that it was changed last, if it does.
+    pub sums_changed: Option<SystemTime>,
     /// The detached signature of that document.
     pub signature: Arc<[u8]>,
     /// The keys that may have signed it, in the registry's order.

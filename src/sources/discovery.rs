@@ -154,6 +154,7 @@ mod tests {
                 .expect("valid"),
             status: 200,
             content_type: content_type.to_owned(),
+            changed: None,
             body: body.as_bytes().to_vec(),
         };
         let found = services(&answer).and_then(|services| service_url(&services, &answer.url));

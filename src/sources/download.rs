@@ -20,14 +20,14 @@ const MAX_PACKAGE_BYTES: u64 = 4 * 1024 * 1024 * 1024;
 const MAX_RECEIVED_BYTES: u64 = 2 * MAX_PACKAGE_BYTES;
 
 /// How many redirects are followed (rules 2.8).
-const PACKAGE_HOPS: usize = 9;
+pub(super) const PACKAGE_HOPS: usize = 9;
 
 /// How long it may take until a package begins to arrive: a caching proxy sends nothing before it has
 /// fetched all of it (rules 4.6).
-const FIRST_BYTE: Duration = Duration::from_secs(120);
+pub(super) const FIRST_BYTE: Duration = Duration::from_secs(120);
 
 /// How long nothing may arrive after that: a package has no other time-out.
-const IDLE: Duration = Duration::from_secs(30);
+pub(super) const IDLE: Duration = Duration::from_secs(30);
 
 /// A server that keeps sending may take its time, but not for ever: so many bytes per second...
 const LEAST_RATE: u64 = 512;

@@ -3,6 +3,7 @@
 //! A [`Source`] says which versions exist, where a package is and what shall prove it; it
 //! hashes and checks nothing. Many threads may use it at once.
 
+pub mod dates;
 pub mod discovery;
 pub mod download;
 mod failure;
@@ -25,6 +26,7 @@ pub mod rules {
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 pub use self::failure::FetchError;
 use self::network_mirror::{MirrorError, MirrorUrlError};
@@ -53,6 +55,13 @@ pub trait Source: Sync {
     /// One that [lacks the platform](SourceError::lacks_platform) if the version does; else what
     /// went wrong on the way.
     fn package(&self, id: &PackageId) -> Result<PackageMeta, SourceError>;
+
+    /// Returns when the source says that a version was published; `None` if it says nothing of that,
+    /// or gives no answer. This is no part of any protocol, so nothing may depend on it, and it may take
+    /// a request of its own.
+    fn published(&self, _provider: &ProviderAddr, _version: &Version) -> Option<SystemTime> {
+        None
+    }
 }
 
 /// A source without packages: for runs in which nothing is to be locked.

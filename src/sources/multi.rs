@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use super::{Offer, Source, SourceError};
 use crate::addr::{ProviderAddr, ProviderFilter};
@@ -89,6 +90,15 @@ impl Source for Multi<'_> {
         let platforms = sources.flat_map(|source| source.platforms(provider, version));
         let platforms: BTreeSet<Platform> = platforms.collect();
         platforms.into_iter().collect()
+    }
+
+    /// Returns the latest date that any source states.
+    fn published(&self, provider: &ProviderAddr, version: &Version) -> Option<SystemTime> {
+        let sources = self
+            .of(provider)
+            .filter_map(|member| member.source.as_ref().ok());
+        let dates = sources.filter_map(|source| source.published(provider, version));
+        dates.max()
     }
 
     /// Finds a package where the first source has it. One that lists no such version is asked all the

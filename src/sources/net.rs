@@ -6,7 +6,7 @@
 
 use std::io::Read;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use super::retry::{self, Policy};
 use super::{FetchError, cut};
@@ -142,6 +142,8 @@ pub(super) struct Answer {
     pub(super) url: Url,
     pub(super) status: u16,
     pub(super) content_type: String,
+    /// When the document was changed last, if the server says so.
+    pub(super) changed: Option<SystemTime>,
     pub(super) body: Vec<u8>,
 }
 
@@ -264,6 +266,7 @@ impl Net<'_> {
         let answer = Answer {
             status: response.status,
             content_type: content_type.to_owned(),
+            changed: last_modified(&response),
             url,
             body,
         };
@@ -333,6 +336,12 @@ impl Net<'_> {
             limit: trail.hops,
         })
     }
+}
+
+/// Returns when a server says that what it sends was changed last; `None` if it says nothing that can
+/// be read.
+pub(super) fn last_modified(response: &HttpResponse) -> Option<SystemTime> {
+    httpdate::parse_http_date(response.header("last-modified")?.trim()).ok()
 }
 
 /// Names the limit that was set, where what was left of it has passed.

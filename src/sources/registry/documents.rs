@@ -73,6 +73,32 @@ pub(super) struct PublicKey {
     pub(super) trust_signature: Option<String>,
 }
 
+/// A release, as the registry of Terraform describes it beside its protocol.
+#[derive(Debug, Deserialize)]
+pub(super) struct ReleaseDocument {
+    #[serde(default)]
+    pub(super) version: Option<String>,
+    #[serde(default)]
+    pub(super) published_at: Option<String>,
+}
+
+/// A provider, as the documentation API of OpenTofu describes it.
+#[derive(Debug, Deserialize)]
+pub(super) struct DocumentedProvider {
+    #[serde(default)]
+    pub(super) versions: Option<Vec<DocumentedVersion>>,
+}
+
+/// One of its versions.
+#[derive(Debug, Deserialize)]
+pub(super) struct DocumentedVersion {
+    /// The version, with a `v` before it.
+    #[serde(default)]
+    pub(super) id: Option<String>,
+    #[serde(default)]
+    pub(super) published: Option<String>,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,12 +6,15 @@
 mod documents;
 mod error;
 mod listing;
+mod published;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 use self::documents::{LegacyProvider, PackageDocument, PublicKey, VersionList};
 use self::listing::{Listing, listing, supported, supported_or_not};
+use self::published::PublishedDates;
 use super::FetchError;
 use super::discovery::{self, DiscoveryError, Services};
 use super::memo::Memo;
@@ -62,7 +65,12 @@ pub struct Hosts<'a> {
 type Shared<T> = Result<T, Arc<RegistryError>>;
 
 /// A document as it came.
-type Bytes = Arc<[u8]>;
+#[derive(Clone)]
+struct File {
+    bytes: Arc<[u8]>,
+    /// When its server says that it was changed last.
+    changed: Option<SystemTime>,
+}
 
 /// Returns the credentials for a host, if there are some.
 pub type HostCredentials<'a> = dyn Fn(&Hostname) -> Option<Credentials> + Send + Sync + 'a;
@@ -78,7 +86,8 @@ pub struct Registry<'a> {
     services: Memo<Hostname, Shared<Url>>,
     versions: Memo<ProviderAddr, Shared<Arc<Listing>>>,
     /// By limit as well, so that the answer does not depend on which request comes first.
-    files: Memo<(Url, u64), Shared<Bytes>>,
+    files: Memo<(Url, u64), Shared<File>>,
+    published: PublishedDates,
 }
 
 impl<'a> Registry<'a> {
@@ -92,6 +101,7 @@ impl<'a> Registry<'a> {
             services: Memo::default(),
             versions: Memo::default(),
             files: Memo::default(),
+            published: PublishedDates::default(),
         }
     }
 
@@ -147,6 +157,17 @@ impl<'a> Registry<'a> {
     ///
     /// Credentials are sent over encrypted connections only, whatever the host says.
     fn ask(&self, host: &Hostname, path: &[&str], limit: u64) -> Shared<Answer> {
+        self.ask_again(host, path, limit, self.net.policy.documents())
+    }
+
+    /// As [`Registry::ask`]; repeated as `delays` says.
+    fn ask_again(
+        &self,
+        host: &Hostname,
+        path: &[&str],
+        limit: u64,
+        delays: impl Iterator<Item = Duration>,
+    ) -> Shared<Answer> {
         let base = self.service(host)?;
         // A service URL may be plain http (rules 1.6). The programs send the token there all the same,
         // where anything on the way can read it.
@@ -161,7 +182,7 @@ impl<'a> Registry<'a> {
             timeout: self.net.policy.document_timeout,
             route: Route::Any,
         };
-        let answer = self.net.document(&ask, self.net.policy.documents());
+        let answer = self.net.document(&ask, delays);
         let answer = answer.map_err(RegistryError::from)?;
         match answer.status {
             200 | 404 => Ok(answer),
@@ -273,8 +294,9 @@ impl<'a> Registry<'a> {
             evidence: Some(Evidence {
                 filename: document.filename.unwrap_or_default(),
                 shasum,
-                sums,
-                signature,
+                sums: sums.bytes,
+                sums_changed: sums.changed,
+                signature: signature.bytes,
                 keys: keys.collect(),
             }),
             stated: Hashes::default(),
@@ -311,7 +333,7 @@ impl<'a> Registry<'a> {
     }
 
     /// Fetches the checksum document and its signature side by side, without credentials.
-    fn evidence(&self, sums: &Url, signature: &Url) -> Shared<(Bytes, Bytes)> {
+    fn evidence(&self, sums: &Url, signature: &Url) -> Shared<(File, File)> {
         std::thread::scope(|scope| {
             let signature = scope.spawn(|| self.file(signature, MAX_SIGNATURE_BYTES));
             let sums = self.file(sums, MAX_SUMS_BYTES);
@@ -323,7 +345,7 @@ impl<'a> Registry<'a> {
         })
     }
 
-    fn file(&self, url: &Url, limit: u64) -> Shared<Bytes> {
+    fn file(&self, url: &Url, limit: u64) -> Shared<File> {
         self.files.get(&(url.clone(), limit), || {
             let ask = Ask {
                 url,
@@ -351,7 +373,10 @@ impl<'a> Registry<'a> {
                     reason: "it is a web page".to_owned(),
                 }));
             }
-            Ok(answer.body.into())
+            Ok(File {
+                bytes: answer.body.into(),
+                changed: answer.changed,
+            })
         })
     }
 }
@@ -382,6 +407,10 @@ impl Source for Registry<'_> {
 
     fn package(&self, id: &PackageId) -> Result<PackageMeta, SourceError> {
         self.find(id).map_err(SourceError::from)
+    }
+
+    fn published(&self, provider: &ProviderAddr, version: &Version) -> Option<SystemTime> {
+        self.published_at(provider, version)
     }
 }
 

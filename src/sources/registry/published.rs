@@ -1,0 +1,258 @@
+//! When a registry says that a release was published (rules 11.2).
+//!
+//! This is no part of the protocol, and nothing depends on it: any failure means that there is no
+//! date, nothing is repeated, and a host that gave no answer is not asked again.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+use super::documents::{DocumentedProvider, ReleaseDocument};
+use super::{DOCUMENT_HOPS, Registry, text};
+use crate::addr::{Hostname, ProviderAddr, Url};
+use crate::flavor::Flavor;
+use crate::package::calendar::read_timestamp;
+use crate::sources::memo::Memo;
+use crate::sources::net::{Ask, Route};
+use crate::sources::read_json;
+use crate::version::Version;
+
+/// Where OpenTofu documents the providers of its registry.
+const OPENTOFU_DOCUMENTATION: &str = "https://api.opentofu.org/registry/docs/providers/";
+
+/// How long the document of a release or of a provider may be, in bytes: that of a provider with 1,500
+/// pages of documentation, which it lists, has some 300,000.
+const MAX_DOCUMENT_BYTES: u64 = 4 * 1024 * 1024;
+
+/// The dates of the versions that a registry documents.
+type Documented = Option<Arc<BTreeMap<Version, SystemTime>>>;
+
+/// What was found out so far.
+#[derive(Default)]
+pub(super) struct PublishedDates {
+    releases: Memo<(ProviderAddr, Version), Option<SystemTime>>,
+    providers: Memo<ProviderAddr, Documented>,
+    /// Hosts that gave no answer to a question about a date, as their URLs spell them.
+    silent: Mutex<BTreeSet<String>>,
+}
+
+impl PublishedDates {
+    fn is_silent(&self, host: &str) -> bool {
+        let silent = self.silent.lock().unwrap_or_else(PoisonError::into_inner);
+        silent.contains(host)
+    }
+
+    fn give_up(&self, host: &str) {
+        let mut silent = self.silent.lock().unwrap_or_else(PoisonError::into_inner);
+        silent.insert(host.to_owned());
+    }
+}
+
+impl Registry<'_> {
+    /// Returns when the registry of a provider says that a version was published.
+    pub(super) fn published_at(
+        &self,
+        provider: &ProviderAddr,
+        version: &Version,
+    ) -> Option<SystemTime> {
+        if self.is_documented_by_opentofu(provider.hostname()) {
+            let documented = self
+                .published
+                .providers
+                .get(provider, || self.documented(provider).map(Arc::new));
+            return documented?.get(version).copied();
+        }
+        let question = (provider.clone(), version.clone());
+        let release = || self.release(provider, version);
+        self.published.releases.get(&question, release)
+    }
+
+    /// Returns whether a host is OpenTofu's own registry, rather than another one in its place.
+    fn is_documented_by_opentofu(&self, host: &Hostname) -> bool {
+        let own = Flavor::OpenTofu1_12.default_host();
+        host.ascii() == own && !self.hosts.services.contains_key(host)
+    }
+
+    /// Asks a registry about a release as the one of Terraform answers.
+    fn release(&self, provider: &ProviderAddr, version: &Version) -> Option<SystemTime> {
+        let host = provider.hostname();
+        if self.published.is_silent(host.ascii()) {
+            return None;
+        }
+        let asked = version.to_string();
+        let path = [provider.namespace(), provider.type_name(), &asked];
+        let answer = self.ask_again(host, &path, MAX_DOCUMENT_BYTES, std::iter::empty());
+        let answer = answer
+            .inspect_err(|_| self.published.give_up(host.ascii()))
+            .ok()
+            .filter(|answer| answer.status == 200)?;
+        let document: ReleaseDocument = read_json(&answer.body).ok()?;
+        // The date of another version says nothing of this one.
+        let is_other = document.version.is_some_and(|stated| stated != asked);
+        read_timestamp(text(&document.published_at)).filter(|_| !is_other)
+    }
+
+    /// Asks the documentation API of OpenTofu about all versions of a provider.
+    fn documented(&self, provider: &ProviderAddr) -> Option<BTreeMap<Version, SystemTime>> {
+        let base: Url = OPENTOFU_DOCUMENTATION.parse().ok()?;
+        let host = base.origin().host;
+        if self.published.is_silent(&host) {
+            return None;
+        }
+        let path = [provider.namespace(), provider.type_name(), "index.json"];
+        let ask = Ask {
+            url: &base.below(path),
+            headers: &[],
+            credentials: None,
+            hops: DOCUMENT_HOPS,
+            limit: MAX_DOCUMENT_BYTES,
+            timeout: self.net.policy.document_timeout,
+            route: Route::Encrypted,
+        };
+        let answer = self.net.document(&ask, std::iter::empty());
+        let answer = answer
+            .inspect_err(|_| self.published.give_up(&host))
+            .ok()
+            .filter(|answer| answer.status == 200)?;
+        let document: DocumentedProvider = read_json(&answer.body).ok()?;
+        let versions = document.versions.unwrap_or_default().into_iter();
+        let dates = versions.filter_map(|one| {
+            let id = text(&one.id);
+            let version = id.strip_prefix('v').unwrap_or(id).parse().ok()?;
+            Some((version, read_timestamp(text(&one.published))?))
+        });
+        Some(dates.collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::package::calendar::day;
+    use crate::sources::net::Net;
+    use crate::sources::registry::Hosts;
+    use crate::sources::retry::Policy;
+    use crate::world::mem::{MemClock, MemEnv, MemHttp};
+    use crate::world::{Credentials, HttpError, HttpResponse, Secret};
+
+    const FLAVOR: Flavor = Flavor::OpenTofu1_12;
+    const DISCOVERED: &str = "{\"providers.v1\": \"/v1/providers/\"}";
+
+    /// Asks for dates, each as `ADDRESS VERSION`, on a network with these documents by URL; a text
+    /// without a brace is no answer. Returns the days, and what was requested with a token or without.
+    fn ask(documents: &[(&str, &str)], releases: &[&str]) -> (Vec<String>, Vec<String>) {
+        let http = MemHttp::new(|request| {
+            let url = request.url.secret_text();
+            let known = documents.iter().find(|(place, _)| *place == url);
+            match known {
+                Some((_, text)) if text.contains('{') => {
+                    let json = [("content-type", "application/json")];
+                    Ok(HttpResponse::of(200, &json, *text))
+                }
+                Some((_, reason)) => Err(HttpError::Broken {
+                    reason: (*reason).to_owned(),
+                }),
+                None => Ok(HttpResponse::of(404, &[], "")),
+            }
+        });
+        let clock = MemClock::default();
+        let net = Net {
+            http: &http,
+            clock: &clock,
+            policy: Policy::of(&MemEnv::default(), FLAVOR),
+            package_credentials: Arc::new(|_| None),
+            observer: &|_| {},
+        };
+        let hosts = Hosts {
+            services: BTreeMap::new(),
+            credentials: Box::new(|_| Some(Credentials::Bearer(Secret::new("word")))),
+            helper: Box::new(|_| None),
+        };
+        let registry = Registry::new(net, FLAVOR, hosts);
+        let days = releases.iter().map(|release| {
+            let (addr, version) = release.split_once(' ').expect("two words");
+            let provider = ProviderAddr::parse(addr, FLAVOR).expect("valid");
+            let version = version.parse().expect("valid");
+            let date = registry.published_at(&provider, &version);
+            date.map_or_else(|| "unknown".to_owned(), day)
+        });
+        let days = days.collect();
+        let asked = http.asked().into_iter().map(|one| {
+            let token = if one.credentials.is_some() {
+                " with a token"
+            } else {
+                ""
+            };
+            format!("{}{token}", one.url)
+        });
+        (days, asked.collect())
+    }
+
+    #[test]
+    fn a_registry_states_the_date_of_a_release() {
+        const HOST: &str = "https://registry.example.com/.well-known/terraform.json";
+        const RELEASE: &str = "https://registry.example.com/v1/providers/acme/demo/1.2.0";
+        for (document, wanted) in [
+            (
+                "{\"version\": \"1.2.0\", \"published_at\": \"2024-05-06T23:00:00-02:00\"}",
+                "2024-05-07",
+            ),
+            (
+                "{\"published_at\": \"2024-05-06T00:00:00Z\", \"docs\": [1]}",
+                "2024-05-06",
+            ),
+            (
+                "{\"version\": \"1.3.0\", \"published_at\": \"2024-05-06T00:00:00Z\"}",
+                "unknown",
+            ),
+            ("{\"published_at\": \"yesterday\"}", "unknown"),
+            ("{\"published_at\": 1714953600}", "unknown"),
+            ("{}", "unknown"),
+            ("{\"published", "unknown"),
+        ] {
+            let documents = [(HOST, DISCOVERED), (RELEASE, document)];
+            let twice = ["registry.example.com/acme/demo 1.2.0"; 2];
+            let (days, asked) = ask(&documents, &twice);
+            assert_eq!(days, [wanted; 2], "{document}");
+            let once = [HOST, RELEASE].map(|url| format!("{url} with a token"));
+            assert_eq!(asked, once, "{document}");
+        }
+    }
+
+    #[test]
+    fn the_documentation_of_opentofu_states_the_dates_of_all_versions() {
+        const DOCUMENT: &str =
+            "https://api.opentofu.org/registry/docs/providers/acme/demo/index.json";
+        let document = "{\"versions\": [\
+            {\"id\": \"v1.2.0\", \"published\": \"2024-05-06T00:00:00Z\"}, \
+            {\"id\": \"1.1.0\", \"published\": \"2024-04-06T00:00:00Z\"}, \
+            {\"id\": \"v1.0.0\"}, {\"id\": \"latest\", \"published\": \"2024-05-06T00:00:00Z\"}]}";
+        let releases = ["acme/demo 1.2.0", "acme/demo 1.1.0", "acme/demo 1.0.0"];
+        let (days, asked) = ask(&[(DOCUMENT, document)], &releases);
+        assert_eq!(days, ["2024-05-06", "2024-04-06", "unknown"]);
+        assert_eq!(asked, [DOCUMENT]);
+    }
+
+    #[test]
+    fn a_host_that_gave_no_answer_is_not_asked_again() {
+        const DOCUMENT: &str =
+            "https://api.opentofu.org/registry/docs/providers/acme/demo/index.json";
+        let releases = ["acme/demo 1.2.0", "acme/other 1.2.0"];
+        let (days, asked) = ask(&[(DOCUMENT, "reset")], &releases);
+        assert_eq!(days, ["unknown"; 2]);
+        assert_eq!(asked, [DOCUMENT]);
+        // A document that is not there is an answer.
+        let (_, asked) = ask(&[], &releases);
+        assert_eq!(asked.len(), 2);
+
+        const HOST: &str = "https://registry.example.com/.well-known/terraform.json";
+        const RELEASE: &str = "https://registry.example.com/v1/providers/acme/demo/1.2.0";
+        let documents = [(HOST, DISCOVERED), (RELEASE, "reset")];
+        let releases = ["1.2.0", "1.1.0"].map(|v| format!("registry.example.com/acme/demo {v}"));
+        let (days, asked) = ask(&documents, &releases.each_ref().map(|text| &**text));
+        assert_eq!(days, ["unknown"; 2]);
+        assert_eq!(asked.len(), 2, "{asked:?}");
+    }
+}
