@@ -30,6 +30,20 @@ pub(crate) struct Release {
     sums: Option<Vec<u8>>,
     /// What is served as it is, whatever the knobs say.
     pub(crate) evidence: Option<Evidence>,
+    pub(crate) dates: Dates,
+}
+
+/// What is said of the date of a version.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Dates {
+    /// How many hours ago it was signed, rather than one hour ago; below 0 for the future.
+    pub(crate) signed_hours_ago: Option<i64>,
+    /// `Last-Modified` of its SHA256SUMS.
+    pub(crate) sums_changed: Option<String>,
+    /// `Last-Modified` of its packages.
+    pub(crate) package_changed: Option<String>,
+    /// `published_at` of the document of the version; without it there is no such document.
+    pub(crate) published_at: Option<String>,
 }
 
 /// What speaks for the packages of a version.
@@ -77,6 +91,11 @@ impl Catalog {
         self.release_mut(source, version).evidence = Some(evidence);
     }
 
+    /// States dates of a version.
+    pub(crate) fn set_dates(&mut self, source: &str, version: &str, dates: Dates) {
+        self.release_mut(source, version).dates = dates;
+    }
+
     pub(crate) fn provider(&self, source: &str) -> Option<&Provider> {
         self.providers.get(source)
     }
@@ -96,6 +115,7 @@ impl Catalog {
                 packages: Vec::new(),
                 sums: None,
                 evidence: None,
+                dates: Dates::default(),
             });
             provider.releases.len() - 1
         });

@@ -129,6 +129,12 @@ fn packages(release: &Release, wanted: &str, fault: Option<&Fault>) -> Value {
     Value::Object(map)
 }
 
+/// What a registry says of a version beside its protocol, if it says anything.
+pub(crate) fn release(release: &Release) -> Option<Value> {
+    let published_at = release.dates.published_at.as_ref()?;
+    Some(json!({ "version": release.version, "published_at": published_at }))
+}
+
 /// The versions of a provider, as a network mirror lists them.
 pub(crate) fn mirror_index(provider: &Provider) -> Value {
     let versions = provider.releases.iter();

@@ -130,33 +130,41 @@ impl SignWith {
         }
     }
 
-    /// When the signature says it was made: if nothing is wrong with that, an hour ago, since the
-    /// clock of a lab stands still and the second of its start may be over.
-    fn created(self) -> Timestamp {
+    /// When the signature says it was made: if nothing is wrong with that, so many hours ago.
+    fn created(self, hours_ago: i64) -> Timestamp {
         let now = Timestamp::now().as_secs();
         Timestamp::from_secs(match self {
             Self::Expired => IN_ITS_TIME,
             Self::SigFuture => now + TEN_DAYS,
-            Self::Main | Self::Stranger | Self::Armored | Self::SigExpired => now - HOUR,
+            Self::Main | Self::Stranger | Self::Armored | Self::SigExpired => {
+                let seconds = i64::from(now) - hours_ago * i64::from(HOUR);
+                seconds.try_into().unwrap()
+            }
         })
     }
 }
 
-/// Signs bytes with a detached signature; the same question has the same answer in one process.
+/// Signs bytes as [`sign_at`] does, an hour ago, since the clock of a lab does not move and the second of
+/// its start may be over.
 pub(crate) fn sign(data: &[u8], with: SignWith) -> Vec<u8> {
-    type Known = BTreeMap<(Vec<u8>, SignWith), Vec<u8>>;
+    sign_at(data, with, 1)
+}
+
+/// Signs bytes with a detached signature; the same question has the same answer in one process.
+pub(crate) fn sign_at(data: &[u8], with: SignWith, hours_ago: i64) -> Vec<u8> {
+    type Known = BTreeMap<(Vec<u8>, SignWith, i64), Vec<u8>>;
     static KNOWN: OnceLock<Mutex<Known>> = OnceLock::new();
     let mut known = KNOWN
         .get_or_init(Mutex::default)
         .lock()
         .unwrap_or_else(PoisonError::into_inner);
     known
-        .entry((Sha256::digest(data).to_vec(), with))
-        .or_insert_with(|| sign_anew(data, with))
+        .entry((Sha256::digest(data).to_vec(), with, hours_ago))
+        .or_insert_with(|| sign_anew(data, with, hours_ago))
         .clone()
 }
 
-fn sign_anew(data: &[u8], with: SignWith) -> Vec<u8> {
+fn sign_anew(data: &[u8], with: SignWith, hours_ago: i64) -> Vec<u8> {
     let secret = with.key().secret().unwrap();
     let key = &secret.primary_key;
     let mut config = SignatureConfig::v4(
@@ -166,7 +174,7 @@ fn sign_anew(data: &[u8], with: SignWith) -> Vec<u8> {
     );
     let mut hashed = vec![
         SubpacketData::IssuerFingerprint(key.fingerprint()),
-        SubpacketData::SignatureCreationTime(with.created()),
+        SubpacketData::SignatureCreationTime(with.created(hours_ago)),
     ];
     if with == SignWith::SigExpired {
         hashed.push(SubpacketData::SignatureExpirationTime(Duration::from_secs(

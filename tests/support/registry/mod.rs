@@ -10,6 +10,7 @@
 //! | `/.well-known/terraform.json` | service discovery |
 //! | `/v1/providers/NS/TYPE/versions` | versions |
 //! | `/v1/providers/NS/TYPE/VERSION/download/OS/ARCH` | download document |
+//! | `/v1/providers/NS/TYPE/VERSION` | when a version was published, if that is stated |
 //! | `/files/NS/TYPE/VERSION/FILE` | zip, `_SHA256SUMS`, `_SHA256SUMS.sig` |
 //! | `/mirror/HOST/NS/TYPE/FILE` | network mirror: `index.json`, `VERSION.json`, zip |
 //! | `/hop/N/NS/TYPE/VERSION/FILE` | redirects to it, N of them |
@@ -44,7 +45,7 @@ use tokio_rustls::TlsAcceptor;
 use self::server::{Shared, listen};
 use self::shop::Origins;
 
-pub(crate) use self::catalog::Evidence;
+pub(crate) use self::catalog::{Dates, Evidence};
 pub(crate) use self::keys::TestKey;
 pub(crate) use self::knobs::Knobs;
 pub(crate) use self::log::{Entry, Origin};
@@ -142,6 +143,14 @@ impl Registry {
     pub(crate) fn replace_evidence(&self, source: &str, version: &str, evidence: Evidence) {
         let mut stock = self.shared.stock();
         stock.catalog.replace_evidence(source, version, evidence);
+    }
+
+    /// States dates of a version.
+    pub(crate) fn set_dates(&self, source: &str, version: &str, dates: Dates) {
+        self.shared
+            .stock()
+            .catalog
+            .set_dates(source, version, dates);
     }
 
     /// Sets all knobs, those not in the JSON object to the good ones, and forgets all requests.

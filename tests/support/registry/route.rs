@@ -13,6 +13,7 @@ pub(crate) enum Kind {
     MirrorIndex,
     MirrorVersion,
     MirrorPackage,
+    Release,
     Other,
 }
 
@@ -27,6 +28,11 @@ pub(crate) enum Route {
         source: String,
         version: String,
         platform: String,
+    },
+    /// What a registry says of a version beside its protocol.
+    Release {
+        source: String,
+        version: String,
     },
     File {
         kind: Kind,
@@ -60,6 +66,7 @@ impl Kind {
         "mirror_index",
         "mirror_version",
         "mirror_package",
+        "release",
         "other",
     ];
 
@@ -77,6 +84,10 @@ impl Route {
             [".well-known", "terraform.json"] => Self::Discovery,
             ["v1", "providers", namespace, name, "versions"] => Self::Versions {
                 source: source(namespace, name),
+            },
+            ["v1", "providers", namespace, name, version] => Self::Release {
+                source: source(namespace, name),
+                version: version.to_owned(),
             },
             [
                 "v1",
@@ -116,6 +127,7 @@ impl Route {
             Self::Discovery => Kind::Discovery,
             Self::Versions { .. } => Kind::Versions,
             Self::Download { .. } => Kind::Download,
+            Self::Release { .. } => Kind::Release,
             Self::File { kind, .. } | Self::Mirror { kind, .. } => *kind,
             Self::Redirect { .. } => Kind::Redirect,
             Self::Other => Kind::Other,

@@ -11,7 +11,7 @@ use super::answer::{Answer, Asked, JSON};
 use super::catalog::{Catalog, zip_name};
 use super::delivery::Delivery;
 use super::documents::{self, Wanted};
-use super::keys::{SignWith, sign};
+use super::keys::{SignWith, sign, sign_at};
 use super::knobs::{Fault, Knobs};
 use super::route::{Kind, Route};
 use super::sums;
@@ -125,6 +125,11 @@ impl Shop<'_> {
                 documents::download(self.catalog, &wanted, how, self.origins)
                     .map(|document| Answer::new(200, document.to_string(), JSON))
             }
+            Route::Release { source, version } => {
+                let release = self.catalog.release(source, version);
+                let document = release.and_then(documents::release);
+                document.map(|document| Answer::new(200, document.to_string(), JSON))
+            }
             Route::File {
                 kind,
                 source,
@@ -188,13 +193,15 @@ impl Shop<'_> {
         }
         let found = provider.releases.iter().find_map(|release| {
             let mut packages = release.packages.iter();
-            packages.find(|(platform, _)| zip_name(type_name, &release.version, platform) == file)
+            let own = |platform| zip_name(type_name, &release.version, platform) == file;
+            let package = packages.find(|(platform, _)| own(platform))?;
+            Some((release, &package.1))
         });
-        let (_, package) = found?;
+        let (release, package) = found?;
         let mut answer = Answer::new(200, package.bytes.clone(), "application/zip");
         answer.etag = Some(package.sha256[..32].to_owned());
         answer.in_parts = self.knobs.ranges;
-        Some(answer)
+        Some(dated(answer, &release.dates.package_changed))
     }
 
     /// A package, its SHA256SUMS or their signature.
@@ -213,7 +220,7 @@ impl Shop<'_> {
             let mut answer = Answer::new(200, package.bytes.clone(), "application/zip");
             answer.etag = Some(package.sha256[..32].to_owned());
             answer.in_parts = self.knobs.ranges;
-            return Some(answer);
+            return Some(dated(answer, &release.dates.package_changed));
         }
         if let Some(evidence) = &release.evidence {
             return Some(match kind {
@@ -232,15 +239,27 @@ impl Shop<'_> {
             text = sums::falsify(&text, fault.map_or("", |fault| fault.text("only")));
         }
         if kind == Kind::Shasums {
-            return Some(Answer::new(200, text, TEXT));
+            let answer = Answer::new(200, text, TEXT);
+            return Some(dated(answer, &release.dates.sums_changed));
         }
         let signature = match action {
             "bad_signature" => sign(&[&text[..], b"tampered"].concat(), SignWith::Main),
             "other_key" => sign(&text, SignWith::Stranger),
             "garbage_signature" => b"\0garbage".to_vec(),
-            _ => sign(&text, self.knobs.sign_with),
+            _ => {
+                let hours_ago = release.dates.signed_hours_ago.unwrap_or(1);
+                sign_at(&text, self.knobs.sign_with, hours_ago)
+            }
         };
         Some(Answer::new(200, signature, BYTES))
+    }
+}
+
+/// Adds when the content was changed last.
+fn dated(answer: Answer, changed: &Option<String>) -> Answer {
+    match changed {
+        Some(changed) => answer.with("Last-Modified", changed),
+        None => answer,
     }
 }
 
