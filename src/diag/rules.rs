@@ -295,6 +295,8 @@ pub const RULES: &[Rule] = rules![
         together "Locked but not required: {who}";
     "registry-warning", Packages, Warning:
         "a registry sends a warning about a provider";
+    "release-too-young", Policy, Error:
+        "a locked release is younger than the least age that the project file states";
     "signature-odd", Packages, Warning:
         "a signature is valid, but its key has expired or its digest is weak";
     "state-not-visible", Configuration, Note:

@@ -229,6 +229,7 @@ fn outcome(one: &Hashed, recorded: &Hashes, found: &Hashes) -> ProviderOutcome {
             .filter(|old| *old != selected.version),
         newest: selected.newest.clone(),
         warnings: selected.warnings.clone(),
+        age: selected.age.clone(),
         signed: one.proven.proof.as_ref().map(|proof| proof.signed.clone()),
         signers: match &one.proven.proof {
             Some(proof) => proof.signers.clone(),

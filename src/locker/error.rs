@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::AgeSearch;
 use crate::addr::ProviderAddr;
 use crate::archive::ArchiveError;
 use crate::authenticate::AuthError;
@@ -15,12 +16,23 @@ use crate::sources::{FetchError, SourceError};
 use crate::version::Version;
 
 /// Why a run gives no lock file.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LockError {
     /// No version can be chosen.
     #[error(transparent)]
     Select(#[from] Box<SelectError>),
+    /// No version that may be selected is old enough.
+    #[error(
+        "no version of {provider} that may be selected is at least {} old",
+        search.policy.min_age
+    )]
+    TooYoung {
+        /// Which provider.
+        provider: Box<ProviderAddr>,
+        /// Which versions were looked at.
+        search: Box<AgeSearch>,
+    },
     /// The source gave no answer, for a reason that names what was asked about.
     #[error(transparent)]
     Source(SourceError),

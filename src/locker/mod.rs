@@ -8,6 +8,7 @@
 //! caller writes files.
 
 mod assemble;
+mod dates;
 mod error;
 mod fetch;
 mod outcome;
@@ -27,6 +28,7 @@ use self::work::RootWork;
 use crate::package::{Location, PackageMeta};
 use crate::world::Disk;
 
+pub use self::dates::{AgeSearch, MAX_DATED_RELEASES, PassedOver, all_dates};
 pub use self::error::{Alarm, LockError};
 pub use self::fetch::DOWNLOADS;
 pub use self::outcome::{HashEvidence, ListedFile, Locked, ProviderOutcome};
@@ -55,7 +57,8 @@ pub fn run(
 ) -> Vec<Result<Locked, Vec<LockError>>> {
     let sources = work::sources(roots.iter().map(|root| root.source));
     let roots = roots.iter().map(|root| work::start(root, &sources));
-    let roots = query::select(&sources, roots.collect());
+    let roots = query::candidates(&sources, roots.collect());
+    let roots = dates::select(&sources, settings, roots);
     let roots = query::packages(&sources, roots);
     let roots = roots.into_iter().map(work::pass_over_unavailable).collect();
     let roots = prove::prove(&sources, settings, roots);

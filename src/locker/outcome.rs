@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::LockError;
+use super::{AgeSearch, LockError};
 use crate::addr::ProviderAddr;
 use crate::archive::zip::Oddity;
 use crate::authenticate::Signer;
@@ -44,6 +44,8 @@ pub struct ProviderOutcome {
     pub newest: Option<Version>,
     /// The warnings of the source about the provider.
     pub warnings: Vec<String>,
+    /// How the version was searched, where a least age is stated.
+    pub age: Option<AgeSearch>,
     /// Every hash in the signed list of the release; `None` if there is none.
     pub signed: Option<Hashes>,
     /// The signers of that list.

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use super::work::{Question, RootWork, answers, distinct};
-use super::{FlavorSource, LockError, Release};
+use super::{AgeSearch, FlavorSource, LockError, Release};
 use crate::addr::ProviderAddr;
 use crate::authenticate;
 use crate::package::{PackageId, PackageMeta, WantedSet};
@@ -22,6 +22,15 @@ pub(super) const QUESTIONS: NonZeroUsize = NonZeroUsize::new(32).expect("positiv
 /// How many platforms one checksum list is read for; the most that any release has are some thirty.
 const MAX_PLATFORMS: usize = 200;
 
+/// A provider with the versions that may be selected.
+pub(super) struct Choice {
+    pub(super) query: Query,
+    // Invariant: at least one, the preferred one first.
+    candidates: Vec<Version>,
+    newest: Option<Version>,
+    warnings: Vec<String>,
+}
+
 /// A provider with its version.
 pub(super) struct Selected {
     pub(super) provider: ProviderAddr,
@@ -34,6 +43,8 @@ pub(super) struct Selected {
     pub(super) newest: Option<Version>,
     /// The warnings of the source about the provider.
     pub(super) warnings: Vec<String>,
+    /// How the version was searched, where a least age is stated.
+    pub(super) age: Option<AgeSearch>,
 }
 
 /// A selected provider with its packages.
@@ -47,6 +58,26 @@ pub(super) struct Offered {
     pub(super) skipped: Vec<Platform>,
 }
 
+impl Choice {
+    /// Returns the versions that may be selected, the preferred one first.
+    pub(super) fn candidates(&self) -> &[Version] {
+        &self.candidates
+    }
+
+    /// Decides for a version.
+    pub(super) fn select(self, version: Version, age: Option<AgeSearch>) -> Selected {
+        Selected {
+            version,
+            locked: self.query.locked,
+            newest: self.newest,
+            warnings: self.warnings,
+            provider: self.query.provider,
+            constraints: self.query.constraints,
+            age,
+        }
+    }
+}
+
 impl Selected {
     pub(super) fn release(&self) -> Release {
         Release {
@@ -56,11 +87,11 @@ impl Selected {
     }
 }
 
-/// Selects a version for every required provider.
-pub(super) fn select<'a>(
+/// Finds the versions that may be selected for every required provider.
+pub(super) fn candidates<'a>(
     sources: &[&FlavorSource<'_>],
     roots: Vec<RootWork<'a, Query>>,
-) -> Vec<RootWork<'a, Selected>> {
+) -> Vec<RootWork<'a, Choice>> {
     let questions = roots.iter().flat_map(|root| {
         // A version that must be taken and is not allowed fails without an answer.
         let open = root.providers.iter();
@@ -70,15 +101,15 @@ pub(super) fn select<'a>(
     let offers = answers(QUESTIONS, distinct(questions), |one| {
         sources[one.source].source.versions(&one.about)
     });
-    let select = |root: RootWork<'a, Query>| {
+    let choices = |root: RootWork<'a, Query>| {
         let source = root.source;
         root.advance(|query, errors| {
             let offer = offers.get(&versions_of(source, &query.provider));
-            let selected = select_one(query, offer);
-            selected.map_err(|error| errors.push(error)).ok()
+            let choice = choice(query, offer);
+            choice.map_err(|error| errors.push(error)).ok()
         })
     };
-    roots.into_iter().map(select).collect()
+    roots.into_iter().map(choices).collect()
 }
 
 pub(super) fn versions_of(source: usize, provider: &ProviderAddr) -> Question<ProviderAddr> {
@@ -88,23 +119,19 @@ pub(super) fn versions_of(source: usize, provider: &ProviderAddr) -> Question<Pr
     }
 }
 
-fn select_one(
-    query: Query,
-    offer: Option<&Result<Offer, SourceError>>,
-) -> Result<Selected, LockError> {
+fn choice(query: Query, offer: Option<&Result<Offer, SourceError>>) -> Result<Choice, LockError> {
     query.check()?;
     let offer = offer.expect("each query that can be met was asked about");
     let failed = |cause: &SourceError| LockError::of_versions(&query.provider, cause.clone());
     let offer = offer.as_ref().map_err(failed)?;
-    Ok(Selected {
-        version: resolve::select(&query, &offer.versions)?,
-        locked: query.locked,
+    let candidates = resolve::candidates(&query, &offer.versions)?;
+    Ok(Choice {
+        candidates: candidates.into_iter().cloned().collect(),
         newest: Constraints::default()
             .newest(offer.versions.iter())
             .cloned(),
         warnings: offer.warnings.clone(),
-        provider: query.provider,
-        constraints: query.constraints,
+        query,
     })
 }
 

@@ -6,10 +6,10 @@ use std::time::SystemTime;
 use super::LockError;
 use super::prove::{check, unite};
 use super::query::{Offered, QUESTIONS, Selected};
-use crate::addr::ProviderAddr;
+use crate::addr::{ProviderAddr, Url};
 use crate::authenticate::{self, AuthError, Rules, Signer};
 use crate::hash::Hashes;
-use crate::package::{PackageId, PackageMeta};
+use crate::package::{Location, PackageId, PackageMeta, ReleaseDates};
 use crate::parallel;
 use crate::platform::Platform;
 use crate::sources::registry::RegistryError;
@@ -41,6 +41,10 @@ pub struct SignedList {
     pub hashes: Hashes,
     /// Its signers; several only where each platform has a list of its own.
     pub signers: Vec<Signer>,
+    /// When it was signed, and changed last.
+    pub dates: ReleaseDates,
+    /// Where one of the packages is.
+    pub package: Option<Url>,
 }
 
 /// Asks about releases, side by side, and returns the answers in their order.
@@ -98,6 +102,11 @@ fn signed(
         (Some(proof), _) => Ok(SignedList {
             hashes: proof.signed,
             signers: proof.signers,
+            dates: proof.dates,
+            package: found.metas.first().and_then(|meta| match &meta.location {
+                Location::Remote(url) => Some(url.clone()),
+                Location::Local(_) => None,
+            }),
         }),
         // A source without evidence is as good as one that names no key.
         (None, Some(meta)) => Err(vec![LockError::unproven(meta, AuthError::NoKeys)]),
@@ -111,7 +120,7 @@ fn signed(
 }
 
 /// Finds as many packages of a release as it takes to have the hashes of all of them.
-fn packages(source: &dyn Source, release: &Release) -> Result<Offered, LockError> {
+pub(super) fn packages(source: &dyn Source, release: &Release) -> Result<Offered, LockError> {
     let Release { provider, version } = release;
     let offered = source.platforms(provider, version);
     let mut found = Offered {
@@ -122,17 +131,23 @@ fn packages(source: &dyn Source, release: &Release) -> Result<Offered, LockError
             locked: Some(version.clone()),
             newest: None,
             warnings: Vec::new(),
+            age: None,
         },
         metas: Vec::new(),
         platforms: offered.clone(),
         skipped: Vec::new(),
     };
-    let platforms = if offered.is_empty() {
-        Platform::common()
-    } else {
-        offered
+    // Where a source lists no platforms, those that few releases have are asked about only if no other
+    // is there.
+    let (platforms, last_resort) = match offered.is_empty() {
+        true => (Platform::common(), Platform::released()),
+        false => (offered, Vec::new()),
     };
-    for platform in platforms {
+    let count = platforms.len();
+    for (index, platform) in platforms.into_iter().chain(last_resort).enumerate() {
+        if index >= count && !found.metas.is_empty() {
+            break;
+        }
         let id = PackageId {
             provider: provider.clone(),
             version: version.clone(),

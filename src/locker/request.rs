@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 use crate::addr::ProviderAddr;
 use crate::flavor::Flavor;
 use crate::lockfile::LockFile;
-use crate::package::WantedPlatforms;
+use crate::package::{AgePolicy, WantedPlatforms};
 use crate::requirement::Requirements;
 use crate::resolve::Goals;
 use crate::sources::Source;
@@ -36,6 +36,8 @@ pub struct RootRequest<'a> {
     pub lock: &'a LockFile,
     /// What is to become of locked versions.
     pub goals: &'a Goals,
+    /// How old a release must be to be selected, if that matters.
+    pub age: Option<AgePolicy>,
     /// Required providers that are not to be locked: nothing is asked about them, and their entries stay.
     pub overridden: &'a [ProviderAddr],
     /// For which platforms.

@@ -25,6 +25,7 @@ pub mod rules {
 use crate::addr::{Hostname, ProviderAddr};
 use crate::diag::{Diagnostic, FileId, Level};
 use crate::flavor::{Flavor, FlavorChoice};
+use crate::package::{AgePolicy, MinAge, Undated};
 use crate::platform::Platform;
 
 pub use locate::{ProjectFile, ProjectPlace, Projects, repository};
@@ -126,6 +127,10 @@ pub struct Policy {
     pub allow: Option<Vec<String>>,
     /// The only key that may sign the releases of a provider.
     pub keys: Vec<(ProviderName, KeyId)>,
+    /// How old a release must be.
+    pub min_age: Option<MinAge>,
+    /// What becomes of a release without any date.
+    pub undated: Undated,
 }
 
 /// The ID or fingerprint of a signing key: 16 or 40 upper-case hexadecimal digits.
@@ -191,6 +196,16 @@ impl Project {
             pair.is_some_and(|(name, provider)| name.means(provider, flavor))
         });
         narrow.or_else(|| own().find(|setting| setting.provider.is_none()))
+    }
+}
+
+impl Policy {
+    /// Returns how old a release must be, if that matters.
+    #[must_use]
+    pub fn age(&self) -> Option<AgePolicy> {
+        let undated = self.undated;
+        let min_age = self.min_age.filter(|min_age| !min_age.is_zero());
+        min_age.map(|min_age| AgePolicy { min_age, undated })
     }
 }
 

@@ -5,6 +5,7 @@ use crate::diag::{self, Diagnostic, FileId, Level, RULES, Severity, Span, did_yo
 use crate::flavor::{Flavor, FlavorChoice, Program};
 use crate::hcl;
 use crate::hcl::tree::{Block, Body};
+use crate::package::{MinAge, Undated};
 use crate::platform::Platform;
 
 use super::patterns::PatternError;
@@ -44,7 +45,7 @@ const TRUST: Known = Known {
 
 const POLICY: Known = Known {
     what: "a policy block",
-    arguments: &["allow"],
+    arguments: &["allow", "min_age", "undated"],
     blocks: &["provider"],
     elsewhere: &[],
 };
@@ -68,6 +69,8 @@ const H1_TRUST: [(&str, H1Trust); 3] = [
     ("as-tofu", H1Trust::AsTofu),
     ("claimed", H1Trust::Claimed),
 ];
+
+const UNDATED: [(&str, Undated); 2] = [("accept", Undated::Accept), ("refuse", Undated::Refuse)];
 
 /// A provider as an example.
 const EXAMPLE: &str = "hashicorp/aws";
@@ -355,6 +358,16 @@ fn policy(body: &Body, faults: &mut Faults) -> Policy {
         let good = texts.into_iter().filter(|text| is_pattern(text, faults));
         good.map(|text| text.value).collect()
     });
+    let min_age = faults.text(body, "min_age").and_then(|text| {
+        let min_age = text.value.parse::<MinAge>();
+        if let Err(error) = &min_age {
+            let help = "write a number of hours, days or weeks, as in 12h, 7d or 2w";
+            faults.invalid("Invalid age", text.span, &error.to_string(), help);
+        }
+        min_age.ok()
+    });
+    let undated = faults.text(body, "undated");
+    let undated = undated.and_then(|text| choice("Invalid choice", &text, &UNDATED, faults));
     let mut seen = Vec::new();
     let mut keys = Vec::new();
     for block in faults.blocks(body, "provider") {
@@ -362,7 +375,12 @@ fn policy(body: &Body, faults: &mut Faults) -> Policy {
         let name = own_name(block, &mut seen, faults);
         keys.extend(name.zip(key(block, faults)));
     }
-    Policy { allow, keys }
+    Policy {
+        allow,
+        keys,
+        min_age,
+        undated: undated.unwrap_or_default(),
+    }
 }
 
 fn is_pattern(text: &Located<String>, faults: &mut Faults) -> bool {

@@ -109,11 +109,12 @@ impl Groups {
         self.wants(Group::Packages) || self.wants(Group::Upstream)
     }
 
-    /// Returns whether pinned keys are compared with those of the registries, once these were asked.
+    /// Returns whether what registries say is compared with the policy, once they were asked: pinned keys,
+    /// and the least age.
     ///
-    /// A pinned key belongs to the policy, but it is the registry that the user asks about: so
+    /// These belong to the policy, but it is the registry that the user asks about: so
     /// [`Group::Upstream`] alone is enough, unless the policy was left out by name.
-    pub(super) fn compare_keys(&self) -> bool {
+    pub(super) fn compare_with_policy(&self) -> bool {
         !self.left_out.contains(&Group::Policy)
     }
 }
@@ -123,10 +124,10 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(groups: &Groups, wanted: &[Group], compare_keys: bool) {
+    fn check(groups: &Groups, wanted: &[Group], compare_with_policy: bool) {
         let found = Group::ALL.into_iter().filter(|group| groups.wants(*group));
         assert_eq!(found.collect::<Vec<_>>(), wanted);
-        assert_eq!(groups.compare_keys(), compare_keys);
+        assert_eq!(groups.compare_with_policy(), compare_with_policy);
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! read. Of the outside it sees only what its caller hands over: the disk on which [`packages`] are
 //! hashed, and the registries that [`upstream`] asks. [`fix`] plans repairs; it writes nothing.
 
+pub mod ages;
 pub mod configuration;
 mod core_version;
 pub mod file;

@@ -16,8 +16,8 @@ use super::packages::{
 use super::subject::Subject;
 use super::upstream::{Answers, Registries};
 use super::{
-    configuration, core_version, file, keys, levels, look_alike, missing, packages, platforms,
-    policy, signed, upstream,
+    ages, configuration, core_version, file, keys, levels, look_alike, missing, packages,
+    platforms, policy, signed, upstream,
 };
 use crate::addr::ProviderAddr;
 use crate::diag::{Diagnostic, FileId, Finding, Severity, has_errors};
@@ -343,7 +343,7 @@ fn check_packages(
 /// Checks what the project file lets a lock file hold.
 fn check_policy(
     root: &RootInputs<'_>,
-    checks: &Checks<'_, '_>,
+    checks: &mut Checks<'_, '_>,
     subject: Subject<'_>,
     answers: &Answers,
 ) -> Vec<Finding> {
@@ -355,11 +355,18 @@ fn check_policy(
     if is_wanted {
         findings.extend(policy::allowed(subject, policy, root.project_file));
     }
+    if let (Some(age), Upstream::Ask(registries)) = (policy.age(), &mut checks.upstream)
+        && checks.groups.compare_with_policy()
+    {
+        let dates = registries.dates(subject, answers);
+        let now = registries.now();
+        findings.extend(ages::check(subject, &age, &dates, now, root.project_file));
+    }
     match checks.upstream {
         Upstream::NotAsked if is_wanted => {
             findings.extend(keys::not_compared(subject, policy, root.project_file));
         }
-        Upstream::Blocked | Upstream::Ask(_) if checks.groups.compare_keys() => {
+        Upstream::Blocked | Upstream::Ask(_) if checks.groups.compare_with_policy() => {
             findings.extend(keys::check(subject, policy, answers, root.project_file));
         }
         _ => {}

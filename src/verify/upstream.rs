@@ -12,13 +12,18 @@ use crate::addr::ProviderAddr;
 use crate::authenticate::{Rules, Signer};
 use crate::diag::{Diagnostic, Finding};
 use crate::hash::{Hash, Hashes, Scheme};
-use crate::locker::{self, LockError, Release, Vouched};
+use crate::locker::{self, LockError, Release, SignedList, Vouched};
 use crate::lockfile::ProviderLock;
+use crate::package::ReleaseDates;
 use crate::sources::Source;
+use crate::sources::net::Net;
 use crate::version::{Constraints, Version};
 
 /// What registries say of the locked version of each provider.
 pub type Answers = BTreeMap<ProviderAddr, Arc<Vouched>>;
+
+/// What is known of the date of each locked release.
+pub type Dates = BTreeMap<ProviderAddr, ReleaseDates>;
 
 /// What a registry said of a release, or why its answer does not count.
 type Answer = Result<Arc<Vouched>, Vec<Arc<LockError>>>;
@@ -26,22 +31,32 @@ type Answer = Result<Arc<Vouched>, Vec<Arc<LockError>>>;
 /// The registries as the program of one flavor asks them, with what they said so far in a run.
 pub struct Registries<'a> {
     source: Box<dyn Source + 'a>,
+    net: Net<'a>,
     rules: Rules,
     now: SystemTime,
     answers: BTreeMap<Release, Answer>,
+    dates: BTreeMap<Release, ReleaseDates>,
 }
 
 impl<'a> Registries<'a> {
-    /// Starts a run in which a source is asked; `rules` say which signatures count, and `now` is the
-    /// moment for which they must.
+    /// Starts a run in which a source is asked over a network; `rules` say which signatures count. They
+    /// must count now, by the clock of the network.
     #[must_use]
-    pub fn new(source: Box<dyn Source + 'a>, rules: Rules, now: SystemTime) -> Self {
+    pub fn new(source: Box<dyn Source + 'a>, net: Net<'a>, rules: Rules) -> Self {
         Self {
             source,
             rules,
-            now,
+            now: net.clock.now(),
+            net,
             answers: BTreeMap::new(),
+            dates: BTreeMap::new(),
         }
+    }
+
+    /// Returns the moment at which the run started.
+    #[must_use]
+    pub fn now(&self) -> SystemTime {
+        self.now
     }
 
     /// Returns what is said of the releases that a lock file holds, and why some answers are missing;
@@ -66,6 +81,31 @@ impl<'a> Registries<'a> {
             }
         }
         (answers, errors)
+    }
+
+    /// Returns what is known of the dates of locked releases, beside what their evidence states: that
+    /// takes requests of its own, which are made once for each release.
+    pub fn dates(&mut self, subject: Subject<'_>, answers: &Answers) -> Dates {
+        let locked = &subject.document.lock.providers;
+        let known = answers.iter().filter_map(|(provider, answer)| {
+            let release = Release {
+                provider: provider.clone(),
+                version: locked.get(provider)?.version.clone(),
+            };
+            Some((release, answer.signed.as_ref()?))
+        });
+        let known: Vec<(Release, &SignedList)> = known.collect();
+        let new = known.iter();
+        let new = new.filter(|(release, _)| !self.dates.contains_key(release));
+        let new: Vec<(Release, &SignedList)> = new.cloned().collect();
+        let found = locker::all_dates(&*self.source, &self.net, &new);
+        let releases = new.into_iter().map(|(release, _)| release);
+        self.dates.extend(releases.zip(found));
+        let dates = known.into_iter().map(|(release, _)| {
+            let dates = self.dates[&release].clone();
+            (release.provider, dates)
+        });
+        dates.collect()
     }
 
     fn ask_new(&mut self, releases: &[Release]) {

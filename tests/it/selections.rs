@@ -116,6 +116,7 @@ fn run(files: &MemFiles, flavor: Flavor) -> Result<(String, String), Vec<String>
         requirements: &loaded.requirements,
         lock: &LockFile::default(),
         goals: &Goals::default(),
+        age: None,
         overridden: &[],
         platforms: &wanted,
     };

@@ -133,6 +133,9 @@ pub(in crate::cli) fn grouped<'e>(
             failure.causes.extend(explanation.causes);
             failure.help = explanation.help;
         } else {
+            if let LockError::TooYoung { search, .. } = error {
+                failure.causes.extend(advice::age::causes(search));
+            }
             let places = wanted(error).and_then(|addr| required.places(addr));
             failure.causes.extend(places);
             failure.help = advice(error, flavor);
@@ -157,6 +160,7 @@ pub(in crate::cli) fn grouped<'e>(
 /// Returns the provider of an error that has to do with what is required.
 fn wanted(error: &LockError) -> Option<&ProviderAddr> {
     match error {
+        LockError::TooYoung { provider, .. } => Some(provider),
         LockError::Source(
             SourceError::UnknownProvider { provider, .. } | SourceError::Nowhere { provider, .. },
         ) => Some(provider),
@@ -251,6 +255,7 @@ fn package(error: &LockError) -> Option<&PackageId> {
             _ => None,
         },
         LockError::Select(_)
+        | LockError::TooYoung { .. }
         | LockError::Source(_)
         | LockError::NoPlatform { .. }
         | LockError::ListsDiffer { .. }
@@ -263,6 +268,7 @@ fn advice(error: &LockError, flavor: Flavor) -> Option<String> {
     Some(match error {
         // It has places to name, too.
         LockError::Select(_) => return None,
+        LockError::TooYoung { search, .. } => advice::age::help(search),
         LockError::Source(cause) | LockError::Asking { cause, .. } => {
             return advice::network::source(cause, flavor);
         }

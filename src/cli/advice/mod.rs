@@ -1,5 +1,6 @@
 //! What to do about operations that failed.
 
+pub(super) mod age;
 mod commands;
 pub(super) mod git;
 pub(super) mod lock;

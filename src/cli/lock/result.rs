@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::addr::ProviderAddr;
 use crate::authenticate::{self, Class};
+use crate::cli::advice;
 use crate::cli::session::root::Root;
 use crate::cli::session::unseen::{Names, Unseen};
 use crate::diag::{self, counted, counted_as};
@@ -12,9 +13,11 @@ use crate::hash::{Hash, Match, Scheme};
 use crate::locker::{self, Locked, ProviderOutcome};
 use crate::lockfile::{Document, LockFile};
 use crate::package::Provenance;
+use crate::package::calendar::timestamp;
 use crate::platform::{self, Platform};
 use crate::report::json::{
-    HashEvidence, LockedHash, LockedProvider, Provider, RemovedProvider, Signer,
+    HashEvidence, LockedHash, LockedProvider, PassedOverRelease, Provider, RemovedProvider, Signer,
+    StatedDate,
 };
 use crate::report::{RootResult, Sentence, Tone};
 use crate::resolve::{Goal, Goals, Reach};
@@ -45,6 +48,7 @@ pub(super) fn outcome(result: &mut RootResult, locked: &Locked, root: &Root, goa
         fewer_platforms(result, one, locked, root);
         let goal = goals.of(&one.provider);
         went_down(result, one, locked, goal, flavor);
+        passed_over(result, one, flavor);
         newer(result, one, locked, goal, flavor);
         trust(result, one, flavor);
     }
@@ -98,6 +102,13 @@ fn entry(one: &ProviderOutcome, locked: &Locked) -> LockedProvider {
         key_id: signer.key_id.clone(),
         text: signed_by(signer),
     });
+    let dates = one.age.as_ref().and_then(|search| search.dates.as_ref());
+    let passed_over = one.age.iter().flat_map(|search| &search.passed_over);
+    let passed_over = passed_over.map(|one| PassedOverRelease {
+        version: one.version.to_string(),
+        dates: StatedDate::all(&one.dates),
+        old_enough_at: advice::age::until(one).map(timestamp),
+    });
     LockedProvider {
         provider: one.provider.clone(),
         version: one.version.clone(),
@@ -108,6 +119,8 @@ fn entry(one: &ProviderOutcome, locked: &Locked) -> LockedProvider {
         hashes: hashes.collect(),
         signers: signers.collect(),
         hashed_platforms: one.computed.len(),
+        dates: dates.map(StatedDate::all).unwrap_or_default(),
+        passed_over: passed_over.collect(),
         skipped_platforms: one.skipped.iter().map(ToString::to_string).collect(),
     }
 }
@@ -249,6 +262,15 @@ fn fewer_platforms(result: &mut RootResult, one: &ProviderOutcome, locked: &Lock
             "{name} {from} had {}, {version} has {now}: `--platform` names more platforms",
             counted_as(before, "h1: hash", "h1: hashes")
         ));
+    }
+}
+
+/// Says which releases were not selected because of their age.
+fn passed_over(result: &mut RootResult, one: &ProviderOutcome, flavor: Flavor) {
+    let search = one.age.as_ref();
+    let name = one.provider.short(flavor);
+    if let Some(text) = search.and_then(|search| advice::age::passed_over(&name, search)) {
+        result.remark(text);
     }
 }
 

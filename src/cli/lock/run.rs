@@ -25,6 +25,7 @@ use crate::locker::{self, DOWNLOADS, LockError, Locked, RootRequest, Settings};
 use crate::lockfile::{self, LockFile};
 use crate::package::WantedPlatforms;
 use crate::platform::Platform;
+use crate::project::Policy;
 use crate::report::json::Status;
 use crate::report::{CommandResult, Failure, RootResult, Sentence};
 use crate::resolve::Goals;
@@ -209,6 +210,7 @@ impl Together for LockRun<'_> {
             requirements: &one.loaded.requirements,
             lock: &one.lock,
             goals: &one.goals,
+            age: one.root.project().policy.as_ref().and_then(Policy::age),
             platforms: &one.platforms,
             overridden: &one.overridden,
         });

@@ -145,7 +145,7 @@ impl<'a> Installation<'a> {
                 flavor,
                 enforce_expiration: session::enforces_expiration(world.env),
             };
-            Registries::new(Box::new(registry), rules, world.clock.now())
+            Registries::new(Box::new(registry), net, rules)
         }))
     }
 }

@@ -3,6 +3,7 @@
 use crate::addr::ProviderAddr;
 use crate::diag::{Level, Severity, Texts, has_errors};
 use crate::flavor::{Flavor, FlavorChoice, Program};
+use crate::package::Undated;
 use crate::platform::Platform;
 use crate::project::values::MAX_ITEMS;
 use crate::project::{H1Trust, PlatformName, Project, parse};
@@ -56,6 +57,8 @@ trust {
 }
 policy {
   allow = ["hashicorp/*", "example.com/*/*", "*/*/*"]
+  min_age = "7d"
+  undated = "refuse"
   provider "hashicorp/aws" { key_id = "3436 5d94 72d7 468f" }
 }
 "#,
@@ -84,6 +87,9 @@ policy {
     assert_eq!(project.trust.h1_from.len(), 1);
     assert!(project.trust.require_signature && project.trust.imported_facts);
     let policy = project.policy.unwrap();
+    let age = policy.age().unwrap();
+    assert_eq!(age.min_age.to_string(), "7 days");
+    assert_eq!(age.undated, Undated::Refuse);
     assert_eq!(policy.allow.unwrap().len(), 3);
     assert_eq!(policy.keys[0].1.as_str(), "34365D9472D7468F");
 }
@@ -95,6 +101,15 @@ fn nothing_stated_is_the_default() {
         assert!(problems.is_empty() && project.platforms.is_empty());
         assert_eq!(project.flavor, FlavorChoice::Auto);
         assert!(project.policy.is_none());
+    }
+}
+
+#[test]
+fn an_age_of_nothing_is_no_condition() {
+    for text in ["min_age = \"0d\"", "undated = \"refuse\"", "min_age = null"] {
+        let (project, problems) = read(&format!("policy {{\n  {text}\n}}\n"));
+        assert!(problems.is_empty(), "{problems:?}");
+        assert_eq!(project.policy.unwrap().age(), None, "{text}");
     }
 }
 
@@ -176,6 +191,21 @@ fn words_outside_of_their_table_are_errors() {
         &[
             "3 Invalid trust: write \"proven\", or state the flavor opentofu",
             "4 Invalid hostname: write the name as a browser shows it, without scheme or path",
+        ],
+    );
+    const AGE: &str = "write a number of hours, days or weeks, as in 12h, 7d or 2w";
+    check(
+        "policy {\n  min_age = \"7\"\n  undated = \"deny\"\n}\n",
+        &[
+            &format!("2 Invalid age: {AGE}"),
+            "3 Invalid choice: it can be accept, refuse",
+        ],
+    );
+    check(
+        "policy {\n  min_age = 7\n  min_ages = \"7d\"\n}\n",
+        &[
+            "2 Unsuitable value for min_age",
+            "3 Unsupported argument: did you mean min_age?",
         ],
     );
     const PATTERN: &str = "write a pattern as in hashicorp/aws, hashicorp/* and example.com/*/*";

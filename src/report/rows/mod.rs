@@ -3,6 +3,7 @@
 //! The schema of the JSON format is made of these types, too: comments on them are for its readers.
 
 mod change;
+mod date;
 mod event;
 mod finding;
 mod fixed;
@@ -16,6 +17,7 @@ mod provider;
 mod rule;
 
 pub use change::{Change, PastChange, Side};
+pub use date::{DateSource, PassedOverRelease, StatedDate};
 pub use event::EventLine;
 pub use finding::{Finding, Related, TurnedOff};
 pub use fixed::Fixed;

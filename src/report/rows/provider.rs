@@ -13,6 +13,7 @@ use crate::platform::Platform;
 use crate::version::{Constraints, Version};
 
 use super::{ComparedProvider, ExplainedProvider, PastChange, RequiredProvider};
+use super::{PassedOverRelease, StatedDate};
 use super::{optional_text, text};
 
 /// What a command has to say about a provider: other things for each command.
@@ -66,6 +67,13 @@ pub struct LockedProvider {
     pub hashes: Vec<LockedHash>,
     /// Who signed the list of hashes; each once.
     pub signers: Vec<Signer>,
+    /// Every date that is known of the release; absent unless a least age is stated and it was selected in
+    /// this run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub dates: Vec<StatedDate>,
+    /// Greater versions that are too young, the greatest first; absent if there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub passed_over: Vec<PassedOverRelease>,
     /// Wanted platforms for which the release has no package.
     pub skipped_platforms: Vec<String>,
     /// How many platforms' packages were hashed.

@@ -1,5 +1,6 @@
 //! Whole commands, in process, on real directories.
 
+mod age;
 mod cli_config;
 mod confine;
 #[cfg(unix)]

@@ -1,0 +1,82 @@
+//! What to say of releases that are too young.
+
+use std::time::SystemTime;
+
+use crate::locker::{AgeSearch, PassedOver};
+use crate::package::Youth;
+use crate::package::calendar::day;
+
+/// How many releases that are too young are named.
+const MAX_NAMED: usize = 5;
+
+/// Says which releases were passed over on the way to the selected one; `None` if none were.
+pub(in crate::cli) fn passed_over(name: &str, search: &AgeSearch) -> Option<String> {
+    if search.passed_over.is_empty() {
+        return None;
+    }
+    let named = named(search, |one| {
+        format!("{} ({})", one.version, one.youth.seen_at(search.now))
+    });
+    let verb = match search.passed_over.len() {
+        1 => "was",
+        _ => "were",
+    };
+    Some(format!(
+        "{name} {} {verb} passed over: a release must be at least {} old",
+        named.join(", "),
+        search.policy.min_age
+    ))
+}
+
+/// Lists why no release is old enough.
+pub(in crate::cli) fn causes(search: &AgeSearch) -> Vec<String> {
+    let mut causes = named(search, |one| {
+        let until = until(one).map(|until| format!("; old enough on {}", day(until)));
+        let (version, until) = (&one.version, until.unwrap_or_default());
+        format!("{version}: {}{until}", one.youth.seen_at(search.now))
+    });
+    if search.not_asked > 0 {
+        causes.push(format!(
+            "the {} newest versions were looked at, {} others were not",
+            search.passed_over.len(),
+            search.not_asked
+        ));
+    }
+    causes
+}
+
+/// Says what to do where no release is old enough.
+pub(in crate::cli) fn help(search: &AgeSearch) -> String {
+    let first = search.passed_over.iter();
+    let first = first.filter_map(|one| Some((until(one)?, &one.version)));
+    match first.min_by_key(|(until, _)| *until) {
+        _ if search.not_asked > 0 => {
+            "state a constraint that only older versions meet, or a shorter least age".to_owned()
+        }
+        Some((until, version)) => format!(
+            "wait until {}, when {version} is old enough, or state a shorter least age",
+            day(until)
+        ),
+        None => "nothing states a date of these releases: to accept them, leave out `undated = \
+                 \"refuse\"` in the policy of the project file"
+            .to_owned(),
+    }
+}
+
+/// Returns when a release becomes old enough, if that is known.
+pub(in crate::cli) fn until(one: &PassedOver) -> Option<SystemTime> {
+    match one.youth {
+        Youth::Recent { until, .. } => until,
+        Youth::Undated => None,
+    }
+}
+
+/// Says something of each release that is too young; of the first few, if there are many.
+fn named(search: &AgeSearch, say: impl Fn(&PassedOver) -> String) -> Vec<String> {
+    let all = &search.passed_over;
+    let mut named: Vec<String> = all.iter().take(MAX_NAMED).map(say).collect();
+    if all.len() > MAX_NAMED {
+        named.push(format!("and {} more", all.len() - MAX_NAMED));
+    }
+    named
+}

@@ -1,0 +1,70 @@
+//! The least age of a release: the part of a policy that needs to know when releases were published.
+
+use std::time::SystemTime;
+
+use super::subject::Subject;
+use super::upstream::Dates;
+use crate::addr::ProviderAddr;
+use crate::diag::{Diagnostic, Finding};
+use crate::package::calendar::day;
+use crate::package::{AgePolicy, Youth};
+
+/// Checks that each locked release is as old as the project file of that name wants. A release whose
+/// registry gave no answer is passed over.
+#[must_use]
+pub fn check(
+    subject: Subject<'_>,
+    policy: &AgePolicy,
+    dates: &Dates,
+    now: SystemTime,
+    project_file: &str,
+) -> Vec<Finding> {
+    let young = dates.iter().filter_map(|(provider, dates)| {
+        let youth = policy.youth(dates, now)?;
+        Some(too_young(
+            subject,
+            provider,
+            policy,
+            youth,
+            now,
+            project_file,
+        ))
+    });
+    young.collect()
+}
+
+fn too_young(
+    subject: Subject<'_>,
+    provider: &ProviderAddr,
+    policy: &AgePolicy,
+    youth: Youth,
+    now: SystemTime,
+    project_file: &str,
+) -> Finding {
+    let version = &subject.document.lock.providers[provider].version;
+    let min_age = policy.min_age;
+    let older = format!(
+        "lock an older version: state a constraint that this one does not meet, delete the entry, and \
+         run `{}`",
+        subject.advice.lock
+    );
+    let (title, help) = match youth {
+        Youth::Recent { until, .. } => {
+            let wait = until.map(|until| format!("wait until {}, or ", day(until)));
+            let title = format!(
+                "{provider} {version} is younger than {min_age}, the least age that {project_file} allows"
+            );
+            (title, format!("{}{older}", wait.unwrap_or_default()))
+        }
+        Youth::Undated => {
+            let title = format!(
+                "nothing states the date of {provider} {version}, and {project_file} refuses such releases"
+            );
+            (title, older)
+        }
+    };
+    let diagnostic = Diagnostic::error("release-too-young", title)
+        .at(subject.file, subject.version(provider), youth.seen_at(now))
+        .help(help);
+    Finding::about(provider, diagnostic)
+}
