@@ -337,20 +337,20 @@ impl CommandLine {
     /// With what is to be printed instead: help, the version, or what is wrong.
     pub(super) fn read(args: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
         let line = Self::from_arg_matches(&definition().try_get_matches_from(args)?)?;
-        let text = match (line.common.format.check(line.command.name()), &line.command) {
-            (Err(text), _) => text,
-            (_, Typed::Verify(args))
-                if line.common.offline && args.groups().wants(Group::Upstream) =>
-            {
-                "'--upstream' needs the network, and '--offline' forbids requests".to_owned()
-            }
-            (_, Typed::Update(args)) => match args.contradiction() {
-                Some(text) => text,
-                None => return Ok(line),
-            },
-            _ => return Ok(line),
+        let offline = |asks: bool| {
+            let text = "'--upstream' needs the network, and '--offline' forbids requests";
+            (asks && line.common.offline).then(|| text.to_owned())
         };
-        Err(definition().error(ErrorKind::ArgumentConflict, text))
+        let wrong_format = line.common.format.check(line.command.name()).err();
+        let text = wrong_format.or_else(|| match &line.command {
+            Typed::Verify(args) => offline(args.groups().wants(Group::Upstream)),
+            Typed::Show(args) => offline(args.upstream),
+            Typed::Update(args) => args.contradiction(),
+            _ => None,
+        });
+        text.map_or(Ok(line), |text| {
+            Err(definition().error(ErrorKind::ArgumentConflict, text))
+        })
     }
 }
 

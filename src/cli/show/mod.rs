@@ -3,21 +3,27 @@
 mod args;
 mod text;
 
+use crate::cli::advice::lock::Required;
 use crate::cli::args::Common;
+use crate::cli::progress::Progress;
 use crate::cli::session::root::{self, LockText, Root};
 use crate::cli::session::roots;
-use crate::cli::{Command, Look, Stderr, World};
+use crate::cli::verify::installation::Installations;
+use crate::cli::{Command, Look, Stderr, World, advice};
 use crate::parallel;
-use crate::report::json::{Provider, ShownHash, ShownProvider};
+use crate::report::json::{Provider, ShownHash, ShownProvider, StatedDate};
 use crate::report::{Block, CommandResult, Failure, RootResult};
-use crate::verify::KnownHashes;
+use crate::requirement::Requirements;
+use crate::sources::net::Event;
 use crate::verify::packages::{self, Memo, PackagePlace, Search};
+use crate::verify::upstream::Registries;
+use crate::verify::{CheckError, KnownHashes, Subject};
 use crate::world::Replaced;
 pub(in crate::cli) use args::Show;
 
 impl Command for Show {
-    fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
-        run(common, self, world)
+    fn run(&self, common: &Common, world: World<'_>, stderr: &mut Stderr<'_>) -> CommandResult {
+        run(common, self, world, stderr)
     }
 
     fn root_text(&self, root: &RootResult, look: Look) -> Vec<Block> {
@@ -25,20 +31,68 @@ impl Command for Show {
     }
 }
 
-fn run(common: &Common, args: &Show, world: World<'_>) -> CommandResult {
-    let all = roots::each(common, &args.roots, world, |root, _, result| {
+fn run(common: &Common, args: &Show, world: World<'_>, stderr: &mut Stderr<'_>) -> CommandResult {
+    let progress = args
+        .upstream
+        .then(|| Progress::new(common, world.env, stderr));
+    let observer = |event: &Event<'_>| {
+        if let Some(progress) = &progress {
+            progress.observe(event);
+        }
+    };
+    let mut installations = Installations::new(common, world);
+    let all = roots::each(common, &args.roots, world, |root, texts, result| {
         let Some(lock) = root.sound_lock(result)? else {
             return Ok(Replaced::Done);
         };
         let known = known_hashes(root, lock, world)?;
-        result.providers = providers(lock, &known);
+        let mut shown = providers(lock, &known);
+        if args.upstream {
+            let (installation, faults) = installations.of(root.flavor, texts);
+            result.faults(&faults);
+            let registries = installation.registries(world, &observer);
+            let errors = add_dates(&mut shown, registries, root.subject(lock, None));
+            let nothing = Requirements::default();
+            let required = Required {
+                requirements: &nothing,
+                texts,
+            };
+            for failure in advice::verify::failures(&errors, root.flavor, &required) {
+                result.fail(failure);
+            }
+        }
+        result.providers = shown.into_iter().map(Provider::Shown).collect();
         Ok(Replaced::Done)
     });
+    if let Some(progress) = &progress {
+        progress.finish();
+    }
     all.into_result("show")
 }
 
+/// Adds when each locked release was published, and returns what could not be found out.
+fn add_dates(
+    shown: &mut [ShownProvider],
+    registries: Option<&mut Registries<'_>>,
+    subject: Subject<'_>,
+) -> Vec<CheckError> {
+    let Some(registries) = registries else {
+        return vec![CheckError::NotAsked];
+    };
+    let (answers, errors) = registries.ask(subject);
+    let dates = registries.dates(subject, &answers);
+    let now = registries.now();
+    for one in shown {
+        let dates = dates.get(&one.provider).cloned().unwrap_or_default();
+        one.dates = Some(StatedDate::all(&dates));
+        one.latest_date = dates.latest().map(|date| date.seen_at(now));
+        one.dates_in_words = dates.iter().map(|date| date.seen_at(now)).collect();
+    }
+    errors.into_iter().map(CheckError::Release).collect()
+}
+
 /// Lists what is locked, each hash with the platforms that are known to have it.
-fn providers(lock: &LockText, known: &KnownHashes) -> Vec<Provider> {
+fn providers(lock: &LockText, known: &KnownHashes) -> Vec<ShownProvider> {
     let entries = lock.document.lock.providers.iter();
     let shown = entries.map(|(provider, entry)| {
         let known = known.get(provider);
@@ -49,7 +103,7 @@ fn providers(lock: &LockText, known: &KnownHashes) -> Vec<Provider> {
                 platforms: own.map(|(platform, _)| platform.to_string()).collect(),
             }
         });
-        Provider::Shown(ShownProvider {
+        ShownProvider {
             provider: provider.clone(),
             version: entry.version.clone(),
             constraints: entry.constraints.clone(),
@@ -59,7 +113,10 @@ fn providers(lock: &LockText, known: &KnownHashes) -> Vec<Provider> {
                 .flatten()
                 .map(|(p, _)| p.clone())
                 .collect(),
-        })
+            dates: None,
+            latest_date: None,
+            dates_in_words: Vec::new(),
+        }
     });
     shown.collect()
 }

@@ -19,7 +19,7 @@ const TITLES: [&str; 7] = [
 ];
 
 pub(super) fn of_root(root: &RootResult, look: Look) -> Vec<Block> {
-    let Some(flavor) = root.flavor.filter(|_| root.status != Status::Failed) else {
+    let Some(flavor) = root.flavor else {
         return Vec::new();
     };
     let shown = root.providers.iter().filter_map(|one| match one {
@@ -27,14 +27,21 @@ pub(super) fn of_root(root: &RootResult, look: Look) -> Vec<Block> {
         _ => None,
     });
     let shown: Vec<&ShownProvider> = shown.collect();
+    // A registry that gave no answer keeps nothing of what is locked from being shown.
+    if shown.is_empty() && root.status == Status::Failed {
+        return Vec::new();
+    }
     if shown.is_empty() {
         return vec![Block::Lines(vec!["nothing is locked".to_owned()])];
     }
-    let titles = TITLES.map(str::to_owned).to_vec();
+    let mut titles = TITLES.map(str::to_owned).to_vec();
+    if shown.iter().any(|one| one.dates.is_some()) {
+        titles.push("LATEST DATE".to_owned());
+    }
     let rows = shown.iter().map(|one| row(one, flavor));
     let mut blocks = vec![Block::Table(std::iter::once(titles).chain(rows).collect())];
     if look.verbose {
-        blocks.extend(shown.iter().map(|one| Block::Lines(hashes(one, flavor))));
+        blocks.extend(shown.iter().map(|one| Block::Lines(details(one, flavor))));
     }
     blocks
 }
@@ -44,7 +51,7 @@ fn row(one: &ShownProvider, flavor: Flavor) -> Vec<String> {
         let own = one.hashes.iter().filter(|one| one.hash.scheme() == scheme);
         own.count().to_string()
     };
-    vec![
+    let mut cells = vec![
         one.provider.short(flavor),
         one.version.to_string(),
         or_dash(one.constraints.to_string()),
@@ -52,7 +59,11 @@ fn row(one: &ShownProvider, flavor: Flavor) -> Vec<String> {
         count(Scheme::Zh),
         count(Scheme::Other),
         or_dash(platform::join(&one.platforms, " ")),
-    ]
+    ];
+    if one.dates.is_some() {
+        cells.push(or_dash(one.latest_date.clone().unwrap_or_default()));
+    }
+    cells
 }
 
 fn or_dash(text: String) -> String {
@@ -63,12 +74,13 @@ fn or_dash(text: String) -> String {
     }
 }
 
-/// Lists every hash with the platforms that are known to have it.
-fn hashes(one: &ShownProvider, flavor: Flavor) -> Vec<String> {
+/// Lists every date, and every hash with the platforms that are known to have it.
+fn details(one: &ShownProvider, flavor: Flavor) -> Vec<String> {
     let title = format!("{} {}", one.provider.short(flavor), one.version);
     let lines = one.hashes.iter().map(|hash| {
         let line = format!("  {}  {}", hash.hash, hash.platforms.join(" "));
         line.trim_end().to_owned()
     });
-    std::iter::once(title).chain(lines).collect()
+    let dates = one.dates_in_words.iter().map(|date| format!("  {date}"));
+    std::iter::once(title).chain(dates).chain(lines).collect()
 }

@@ -169,6 +169,15 @@ pub struct ShownProvider {
     pub constraints: Constraints,
     /// The hashes that are recorded, in the order of the file.
     pub hashes: Vec<ShownHash>,
+    /// Every date that is known of the release; absent unless registries were asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dates: Option<Vec<StatedDate>>,
+    /// The latest of these dates, in words.
+    #[serde(skip)]
+    pub latest_date: Option<String>,
+    /// All of them, in words.
+    #[serde(skip)]
+    pub dates_in_words: Vec<String>,
     /// The platforms whose installed package is known.
     #[serde(skip)]
     pub platforms: Vec<Platform>,

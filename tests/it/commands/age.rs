@@ -7,7 +7,7 @@ use lockctl::package::calendar::{day, timestamp};
 use serde_json::{Value, json};
 use snapbox::{assert_data_eq, str};
 
-use super::registry::{DEMO, with_registry};
+use super::registry::{DEMO, steady, with_registry};
 use super::{LOCK, assert_exit};
 use crate::lab::{Lab, Outcome};
 use crate::registry::{Dates, Origin, Registry};
@@ -420,4 +420,62 @@ error[release-too-young]: registry.terraform.io/acme/demo 1.2.0 is younger than 
     let off = "rule \"release-too-young\" {\n  level = \"off\"\n  reason = \"a fix\"\n}\n";
     lab.write(".lockctl.hcl", format!("{WEEK}{off}"));
     assert_exit(&verify(&lab, &[]), 0);
+}
+
+#[test]
+fn show_lists_dates() {
+    let (registry, lab) = three_releases("");
+    assert_exit(&lock(&lab, &[]), 0);
+    registry.reset(&json!({}));
+    let outcome = lab.run(&["show"]);
+    assert_exit(&outcome, 0);
+    assert!(registry.entries().is_empty());
+    assert!(!outcome.stdout.contains("DATE"), "{}", outcome.stdout);
+    let dates = Dates {
+        sums_changed: Some(http_date(2 * DAY)),
+        ..signed(3 * DAY)
+    };
+    registry.set_dates("acme/demo", "1.2.0", dates);
+    let outcome = lab.run(&["show", "--upstream", "-v"]);
+    assert_exit(&outcome, 0);
+    let text = undated(&outcome.stdout, &[3 * DAY, 2 * DAY]);
+    let lines = text.lines().take(5).collect::<Vec<_>>().join("\n");
+    assert_data_eq!(
+        lines,
+        str![[r#"
+PROVIDER   VERSION  CONSTRAINTS  h1  zh  other  KNOWN PLATFORMS  LATEST DATE
+acme/demo  1.2.0    ~> 1.0       1   4   0      -                checksum list changed DAY-B, 2 days ago
+acme/demo 1.2.0
+  signed DAY-A, 3 days ago
+  checksum list changed DAY-B, 2 days ago
+"#]]
+    );
+    let outcome = lab.run(&["show", "--upstream", "--format", "json"]);
+    let said: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let dates = &said["roots"][0]["providers"][0]["dates"];
+    let sources = [&dates[0]["source"], &dates[1]["source"]];
+    assert_eq!(sources, ["signature", "checksum-list"]);
+    let outcome = lab.run(&["show", "--upstream", "--offline"]);
+    assert_exit(&outcome, 2);
+    registry.reset(&json!({"rules": [
+        {"kind": "versions", "action": "404", "times": -1},
+    ]}));
+    let outcome = lab.run(&["show", "--upstream"]);
+    assert_exit(&outcome, 2);
+    assert_data_eq!(
+        steady(&registry, &outcome.stdout),
+        str![[r#"
+PROVIDER   VERSION  CONSTRAINTS  h1  zh  other  KNOWN PLATFORMS  LATEST DATE
+acme/demo  1.2.0    ~> 1.0       1   4   0      -                -
+
+"#]]
+    );
+    assert_data_eq!(
+        steady(&registry, &outcome.stderr),
+        str![[r#"
+error: the registry of registry.terraform.io has no provider registry.terraform.io/acme/demo
+  help: check the source address; a provider without one in required_providers is taken for one of the namespace hashicorp
+
+"#]]
+    );
 }
