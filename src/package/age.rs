@@ -196,6 +196,12 @@ impl FromIterator<ReleaseDate> for ReleaseDates {
 }
 
 impl AgePolicy {
+    /// Makes a policy; `None` if every release is old enough.
+    #[must_use]
+    pub fn new(min_age: MinAge, undated: Undated) -> Option<Self> {
+        (!min_age.is_zero()).then_some(Self { min_age, undated })
+    }
+
     /// Returns why a release with these dates is not old enough; `None` if it is.
     ///
     /// The latest date counts. One in the future makes a release too young.

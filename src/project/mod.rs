@@ -203,9 +203,7 @@ impl Policy {
     /// Returns how old a release must be, if that matters.
     #[must_use]
     pub fn age(&self) -> Option<AgePolicy> {
-        let undated = self.undated;
-        let min_age = self.min_age.filter(|min_age| !min_age.is_zero());
-        min_age.map(|min_age| AgePolicy { min_age, undated })
+        AgePolicy::new(self.min_age?, self.undated)
     }
 }
 

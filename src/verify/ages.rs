@@ -44,13 +44,12 @@ fn too_young(
     let version = &subject.document.lock.providers[provider].version;
     let min_age = policy.min_age;
     let older = format!(
-        "lock an older version: state a constraint that this one does not meet, delete the entry, and \
-         run `{}`",
-        subject.advice.lock
+        "`{} {provider}@VERSION` moves to an older version",
+        subject.advice.update
     );
     let (title, help) = match youth {
         Youth::Recent { until, .. } => {
-            let wait = until.map(|until| format!("wait until {}, or ", day(until)));
+            let wait = until.map(|until| format!("wait until {}; ", day(until)));
             let title = format!(
                 "{provider} {version} is younger than {min_age}, the least age that {project_file} allows"
             );

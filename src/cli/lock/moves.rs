@@ -8,6 +8,7 @@ use crate::cli::session::root::Root;
 use crate::config::Loaded;
 use crate::flavor::Flavor;
 use crate::lockfile::LockFile;
+use crate::package::MinAge;
 use crate::report::Failure;
 use crate::resolve::{Goal, Goals, Reach};
 use crate::version::Version;
@@ -19,6 +20,8 @@ pub(in crate::cli) struct Moves {
     pub(in crate::cli) reach: Reach,
     /// The providers that move; all of them if none is named.
     pub(in crate::cli) named: Vec<NamedProvider>,
+    /// How old a release must be, rather than what the project file says.
+    pub(in crate::cli) min_age: Option<MinAge>,
 }
 
 /// A provider that is to move.

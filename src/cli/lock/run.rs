@@ -23,7 +23,7 @@ use crate::config::{BackendUse, Loaded};
 use crate::diag::{Diagnostic, Texts, has_errors};
 use crate::locker::{self, DOWNLOADS, LockError, Locked, RootRequest, Settings};
 use crate::lockfile::{self, LockFile};
-use crate::package::WantedPlatforms;
+use crate::package::{AgePolicy, WantedPlatforms};
 use crate::platform::Platform;
 use crate::project::Policy;
 use crate::report::json::Status;
@@ -210,7 +210,7 @@ impl Together for LockRun<'_> {
             requirements: &one.loaded.requirements,
             lock: &one.lock,
             goals: &one.goals,
-            age: one.root.project().policy.as_ref().and_then(Policy::age),
+            age: self.age(&one.root),
             platforms: &one.platforms,
             overridden: &one.overridden,
         });
@@ -274,6 +274,18 @@ impl<'a> LockRun<'a> {
         let (installation, _) = self.installations.of(root.flavor, texts);
         let places = installation.places(root, self.world, &mirror);
         platforms::locked(root, &mut self.memo, &places)
+    }
+
+    /// Returns how old a release must be to be selected for a root.
+    fn age(&self, root: &Root) -> Option<AgePolicy> {
+        let policy = root.project().policy.as_ref();
+        match self.moves.and_then(|moves| moves.min_age) {
+            Some(min_age) => {
+                let undated = policy.map(|policy| policy.undated).unwrap_or_default();
+                AgePolicy::new(min_age, undated)
+            }
+            None => policy.and_then(Policy::age),
+        }
     }
 
     /// Writes the lock file, or says what would be written.

@@ -6,6 +6,7 @@ use clap::Args;
 
 use crate::cli::args::{Roots, examples, is_path};
 use crate::cli::lock::{LockOptions, Moves, NamedProvider};
+use crate::package::MinAge;
 use crate::resolve::Reach;
 use crate::version::Version;
 
@@ -40,6 +41,12 @@ pub(in crate::cli) struct Update {
     /// Stay within the locked major version, as from 1.2.0 to 1.9.0
     #[arg(long)]
     minor: bool,
+    /// Pass over releases that are younger, as in 12h, 7d or 2w [default: that of the project file]
+    ///
+    /// A release is as old as the latest date that is known of it; see `lockctl explain
+    /// release-too-young`. A version that is locked already stays, whatever its age. 0d accepts any age.
+    #[arg(long, value_name = "AGE")]
+    min_age: Option<MinAge>,
     #[command(flatten)]
     pub(in crate::cli) options: LockOptions,
 }
@@ -92,6 +99,7 @@ impl Update {
         Moves {
             reach,
             named: self.providers().cloned().collect(),
+            min_age: self.min_age,
         }
     }
 

@@ -235,6 +235,47 @@ error: no version of registry.terraform.io/acme/demo that may be selected is at 
     assert_eq!(locked(&lab), "1.1.0");
 }
 
+fn update(lab: &Lab, more: &[&str]) -> Outcome {
+    lab.run(&[&["update", "--flavor", "terraform@1.11"], &LINUX[..], more].concat())
+}
+
+#[test]
+fn update_moves_to_what_is_old_enough() {
+    let (_registry, lab) = three_releases("");
+    assert_exit(&lock(&lab, &[]), 0);
+    assert_exit(&update(&lab, &["acme/demo@1.0.0"]), 0);
+    let start = lab.read(LOCK);
+    for (policy, more, exit, wanted) in [
+        (WEEK, &[][..], 0, "1.1.0"),
+        ("", &["--min-age", "7d"], 0, "1.1.0"),
+        (WEEK, &["acme/demo"], 0, "1.1.0"),
+        (WEEK, &["--min-age", "0d"], 0, "1.2.0"),
+        (WEEK, &["--min-age", "2d"], 0, "1.2.0"),
+        // What is locked stays, though it is too young as well.
+        (WEEK, &["--min-age", "90d"], 0, "1.0.0"),
+        (WEEK, &["acme/demo@1.2.0"], 2, "1.0.0"),
+        (WEEK, &["acme/demo@1.2.0", "--min-age", "0d"], 0, "1.2.0"),
+        (WEEK, &["--min-age", "7"], 2, "1.0.0"),
+    ] {
+        lab.write(LOCK, &start).write(".lockctl.hcl", policy);
+        assert_exit(&update(&lab, more), exit);
+        assert_eq!(locked(&lab), wanted, "{policy:?} {more:?}");
+    }
+    lab.write(LOCK, &start);
+    let outcome = update(&lab, &["acme/demo@1.2.0"]);
+    let text = undated(&outcome.stderr, &[3 * DAY, -4 * DAY]);
+    assert_data_eq!(
+        text,
+        str![[r#"
+error: no version of registry.terraform.io/acme/demo that may be selected is at least 7 days old
+  cause: 1.2.0: signed DAY-A, 3 days ago; old enough on DAY-B
+  cause: required in main.tf:5 ("~> 1.0")
+  help: wait until DAY-B, when 1.2.0 is old enough, or state a shorter least age
+
+"#]]
+    );
+}
+
 #[test]
 fn what_is_locked_stays_and_costs_no_question() {
     let (registry, lab) = three_releases("");
@@ -383,7 +424,7 @@ error[release-too-young]: registry.terraform.io/acme/demo 1.2.0 is younger than 
 5 |   version     = "1.2.0"
   |                 ^^^^^^^ signed DAY-A, 3 days ago
   |
-  = help: wait until DAY-B, or lock an older version: state a constraint that this one does not meet, delete the entry, and run `lockctl lock . --flavor terraform@1.11`
+  = help: wait until DAY-B; `lockctl update . --flavor terraform@1.11 registry.terraform.io/acme/demo@VERSION` moves to an older version
 
 .terraform.lock.hcl: 1 error
 
