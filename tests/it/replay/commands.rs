@@ -3,12 +3,13 @@
 use serde_json::Value;
 
 use crate::lab::{Lab, Outcome};
+use crate::scenarios::Engine;
 
 /// What stands in for a command of a program.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Counterpart {
-    /// `lock`, with these options.
-    Lock(Vec<String>),
+    /// `lock` or `update`, with these options.
+    Run(&'static str, Vec<String>),
     /// A route of `verify --matrix`, which predicts what the program does.
     Predict(&'static str),
     /// Nothing, for a reason.
@@ -25,15 +26,17 @@ pub(super) struct Place<'a> {
 
 impl Counterpart {
     /// Reads the arguments of a program, e.g. `providers lock -platform=linux_arm64`.
-    pub(super) fn of(args: &[&str]) -> Self {
+    pub(super) fn of(engine: Engine, args: &[&str]) -> Self {
         let has = |flag: &str| args.contains(&flag);
         match args {
             ["init", ..] if has("-lockfile=readonly") && has("-upgrade") => {
                 Self::None("flags that exclude each other")
             }
             ["init", ..] if has("-lockfile=readonly") => Self::Predict("readonly"),
-            ["init", ..] if has("-upgrade") => Self::None("`update` is not there yet"),
-            ["init", ..] => Self::Lock(options(args, &["--installation", "cli"])),
+            ["init", ..] => {
+                let command = if has("-upgrade") { "update" } else { "lock" };
+                Self::Run(command, options(args, &["--installation", "cli"]))
+            }
             ["plan", ..] => Self::Predict("here-plan"),
             ["validate"] => Self::Predict("validate"),
             ["providers", "lock", flags @ ..] => {
@@ -46,10 +49,11 @@ impl Counterpart {
                 if flags.contains(&"-enable-plugin-cache") {
                     return Self::None("the plugin cache in place of packages");
                 }
-                if flags.iter().any(|arg| arg.starts_with("-json")) {
-                    return Self::None("flags of the output");
+                let has_json = flags.iter().any(|arg| arg.starts_with("-json"));
+                if has_json && engine != Engine::OpenTofu12 {
+                    return Self::None("a flag that Terraform does not have");
                 }
-                Self::Lock(options(flags, &[]))
+                Self::Run("lock", options(flags, &[]))
             }
             _ => Self::None("a command that does not lock"),
         }
@@ -82,9 +86,9 @@ fn options(args: &[&str], source: &[&str]) -> Vec<String> {
 }
 
 impl Place<'_> {
-    /// Runs `lock`.
-    pub(super) fn lock(&self, options: &[String]) -> Outcome {
-        let mut args = vec!["lock", "--flavor", self.flavor];
+    /// Runs a command.
+    pub(super) fn run(&self, command: &str, options: &[String]) -> Outcome {
+        let mut args = vec![command, "--flavor", self.flavor];
         args.extend(options.iter().map(String::as_str));
         self.lab.run_in(self.root, &args)
     }
@@ -108,20 +112,23 @@ impl Place<'_> {
 
 #[test]
 fn commands_have_counterparts() {
-    let lock =
-        |options: &[&str]| Counterpart::Lock(options.iter().map(|&one| one.to_owned()).collect());
-    let of = |line: &str| Counterpart::of(&line.split(' ').collect::<Vec<_>>());
+    let run = |command, options: &[&str]| {
+        Counterpart::Run(command, options.iter().map(|&one| one.to_owned()).collect())
+    };
+    let of =
+        |line: &str| Counterpart::of(Engine::Terraform11, &line.split(' ').collect::<Vec<_>>());
     let here = ["--platform", "linux_amd64"];
     let cli = ["--installation", "cli"];
-    assert_eq!(of("init -json"), lock(&[here, cli].concat()));
+    assert_eq!(of("init -json"), run("lock", &[here, cli].concat()));
     assert_eq!(
         of("init -plugin-dir=p"),
-        lock(&[["--fs-mirror", "p"], here].concat())
+        run("lock", &[["--fs-mirror", "p"], here].concat())
     );
     assert_eq!(
         of("providers lock -platform=a_b -platform=c_d"),
-        lock(&["--platform", "a_b", "--platform", "c_d"])
+        run("lock", &["--platform", "a_b", "--platform", "c_d"])
     );
+    assert_eq!(of("init -upgrade"), run("update", &[here, cli].concat()));
     assert_eq!(
         of("init -lockfile=readonly"),
         Counterpart::Predict("readonly")

@@ -69,9 +69,9 @@ fn replay(
         flavor: engine.flavor(),
     };
     let asks_nobody = Default::default();
-    let (success, outcome, asked) = match Counterpart::of(&args) {
-        Counterpart::Lock(options) => {
-            let outcome = place.lock(&options);
+    let (success, outcome, asked) = match Counterpart::of(engine, &args) {
+        Counterpart::Run(command, options) => {
+            let outcome = place.run(command, &options);
             (outcome.code == 0, outcome, Some(asks_nobody))
         }
         Counterpart::Predict(route) => {

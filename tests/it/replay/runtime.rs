@@ -10,6 +10,7 @@ use super::commands::{Counterpart, Place};
 use super::lifecycle::{PROGRAMS, configure};
 use crate::cases;
 use crate::lab::{Lab, zip_of};
+use crate::scenarios::Engine;
 
 const PROGRAM: &str = "terraform-provider-x_v1.0.0";
 const INSTALLED: &str = "work/.terraform/providers/example.com/t/x/1.0.0/linux_amd64";
@@ -22,7 +23,7 @@ fn runtime_cases() {
         for (program, engine) in PROGRAMS {
             let told = case.for_program(program);
             let id = case.id();
-            let verdict = replay(&told, &id["runtime/".len()..], engine.flavor());
+            let verdict = replay(&told, &id["runtime/".len()..], engine);
             tally.count(&format!("{id} {}", engine.label()), verdict, false);
         }
     }
@@ -30,7 +31,8 @@ fn runtime_cases() {
 }
 
 /// Locks and installs, changes something, and compares what is predicted.
-fn replay(case: &Value, id: &str, flavor: &str) -> Verdict {
+fn replay(case: &Value, id: &str, engine: Engine) -> Verdict {
+    let flavor = engine.flavor();
     let mut lab = Lab::new();
     lab.write("work/main.tf", requires("1.0.0"));
     let zip = zip_of(&[(PROGRAM, "fake")]);
@@ -42,17 +44,17 @@ fn replay(case: &Value, id: &str, flavor: &str) -> Verdict {
         root: "work",
         flavor,
     };
-    let Counterpart::Lock(options) = Counterpart::of(&["init"]) else {
+    let Counterpart::Run(command, options) = Counterpart::of(engine, &["init"]) else {
         panic!("init locks")
     };
-    let locked = place(&lab).lock(&options);
+    let locked = place(&lab).run(command, &options);
     assert_eq!(locked.code, 0, "{locked:#?}");
     lab.write(&format!("{INSTALLED}/{PROGRAM}"), "fake");
     change(&lab, id, flavor);
     let command: Vec<&str> = case["command"].as_str().unwrap().split(' ').collect();
-    let (success, outcome) = match Counterpart::of(&command[1..]) {
-        Counterpart::Lock(options) => {
-            let outcome = place(&lab).lock(&options);
+    let (success, outcome) = match Counterpart::of(engine, &command[1..]) {
+        Counterpart::Run(command, options) => {
+            let outcome = place(&lab).run(command, &options);
             (outcome.code == 0, outcome)
         }
         Counterpart::Predict(route) => place(&lab).predict(route, &[]),

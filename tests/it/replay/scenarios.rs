@@ -95,12 +95,12 @@ fn compare(
     let mut lab = Lab::new();
     let mut run = scenario.lay_out(registry, &lab, engine);
     let last = run.steps.last().expect("a scenario ends with a command");
-    match last.counterpart() {
+    match last.counterpart(engine) {
         Counterpart::None(reason) => return Verdict::LeftOut(reason),
         Counterpart::Predict(_) if scenario.id == OVERRIDDEN => {
             return Verdict::LeftOut("`verify` does not look at what `dev_overrides` names");
         }
-        Counterpart::Predict(_) | Counterpart::Lock(_) => {}
+        Counterpart::Predict(_) | Counterpart::Run(..) => {}
     }
     let replayed = play(registry, &mut lab, &mut run, engine);
     let recorded = recorded(&run, replayed.before.as_ref());
@@ -149,9 +149,9 @@ fn play(registry: &Registry, lab: &mut Lab, run: &mut Run, engine: Engine) -> Re
             root: "work",
             flavor: engine.flavor(),
         };
-        let (success, outcome, asked) = match step.counterpart() {
-            Counterpart::Lock(options) => {
-                let outcome = place.lock(&options);
+        let (success, outcome, asked) = match step.counterpart(engine) {
+            Counterpart::Run(command, options) => {
+                let outcome = place.run(command, &options);
                 let asked = asked(&registry.requests());
                 (outcome.code == 0, outcome, Some(asked))
             }
@@ -239,9 +239,9 @@ fn shorten_stalls(knobs: &mut Value) -> bool {
 }
 
 impl Step {
-    fn counterpart(&self) -> Counterpart {
+    fn counterpart(&self, engine: Engine) -> Counterpart {
         let args: Vec<&str> = self.args.iter().map(String::as_str).collect();
-        Counterpart::of(&args)
+        Counterpart::of(engine, &args)
     }
 }
 
