@@ -65,6 +65,7 @@ mod tests {
             policy: Policy::of(&MemEnv::default(), Flavor::Terraform1_11),
             package_credentials: Arc::new(|_| None),
             observer: &|_| {},
+            outages: Arc::default(),
         };
         let url = "https://files.example/a.zip".parse().expect("valid");
         let found = package_changed(&net, &url).map(timestamp);

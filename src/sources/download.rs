@@ -93,11 +93,12 @@ pub fn download(
     let mut attempts = 0;
     let mut partial = Partial::empty(disk, url)?;
     let mut started_over = false;
+    let mut start = net.outages.now();
     loop {
         attempts += 1;
         let before = partial.bytes;
         let (error, after) = match attempt(net, disk, url, check, &mut partial) {
-            Ok(()) => {
+            Ok(server) => {
                 let digest = partial.sha.clone().finish();
                 // Servers behind one name may hold different files, or change theirs between two pieces.
                 // One download in a single piece shows whether the package is really another one.
@@ -109,6 +110,7 @@ pub fn download(
                 }
                 let bytes = partial.bytes;
                 (net.observer)(&Event::Finished { url, bytes });
+                net.outages.answered(&server);
                 let file = partial.file;
                 return Ok(Downloaded { file, digest });
             }
@@ -124,8 +126,11 @@ pub fn download(
         let went_on = before == 0 || partial.in_pieces;
         if went_on && !started_over && partial.bytes >= before + PROGRESS_BYTES {
             (delays, attempts) = (net.policy.packages(), 0);
+            net.outages.answered(error.url());
+            start = net.outages.now();
         }
         let Some(delay) = delays.next().filter(|_| retry::is_bearable(after)) else {
+            net.outages.gave_up(start, &error);
             return Err(error);
         };
         net.wait(url, after.unwrap_or(delay));
@@ -135,14 +140,14 @@ pub fn download(
 /// A failure, and how long the server asks to wait after it.
 type Failed = (FetchError, Option<Duration>);
 
-/// Asks for what is missing and adds it.
+/// Asks for what is missing and adds it; returns the URL that served it.
 fn attempt(
     net: &Net<'_>,
     disk: &dyn Disk,
     url: &Url,
     check: Check,
     partial: &mut Partial,
-) -> Result<(), Failed> {
+) -> Result<Url, Failed> {
     let alone = |error| (error, None);
     let (server, response) = ask(net, url, check, partial).map_err(alone)?;
     let length = response.header("content-length");
@@ -165,6 +170,9 @@ fn attempt(
         }
         status => {
             let after = retry::after(&response, net.clock.now());
+            if !retry::is_worth_it(status) {
+                net.outages.answered(&server);
+            }
             let (url, attempts) = (server, 1);
             let error = FetchError::Status {
                 url,
@@ -183,7 +191,8 @@ fn attempt(
     }
     let from = partial.bytes;
     (net.observer)(&Event::Started { url, from, total });
-    receive(net, url, &server, response, partial).map_err(alone)
+    receive(net, url, &server, response, partial).map_err(alone)?;
+    Ok(server)
 }
 
 /// Requests what is missing, or everything where it is unknown whether the rest belongs to the same

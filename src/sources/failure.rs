@@ -72,6 +72,15 @@ pub enum FetchError {
         /// The least that is waited for.
         rate: u64,
     },
+    /// A host that failed before in this run, so that it was not asked again.
+    #[error("{url} was not requested, because its host failed before in this run")]
+    GivenUp {
+        /// The URL that was wanted.
+        url: Url,
+        /// How the host failed.
+        #[source]
+        cause: Outage,
+    },
     /// What arrives could not be stored.
     #[error("the package from {url} could not be stored: {reason}")]
     Scratch {
@@ -80,6 +89,48 @@ pub enum FetchError {
         /// What the system says.
         reason: String,
     },
+}
+
+/// How a host failed, whatever it was asked for.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Outage {
+    /// There was no answer.
+    #[error(transparent)]
+    Http(HttpError),
+    /// It was busy, or out of order.
+    #[error("it answered {}", said(*.status))]
+    Status {
+        /// The status of the last answer.
+        status: u16,
+    },
+    /// It sent next to nothing.
+    #[error("it sends less than {rate} bytes per second")]
+    TooSlow {
+        /// The least that is waited for.
+        rate: u64,
+    },
+}
+
+impl Outage {
+    /// Returns how the host failed, if an error has to do with the host rather than with a path.
+    ///
+    /// A connection that breaks was there before, so that it may have broken because of what was sent.
+    pub(super) fn of(error: &FetchError) -> Option<Self> {
+        match error {
+            FetchError::Http { cause, .. } => match cause {
+                HttpError::Connect { .. } | HttpError::Timeout { .. } => {
+                    Some(Self::Http(cause.clone()))
+                }
+                _ => None,
+            },
+            FetchError::Status { status, .. } if retry::is_worth_it(*status) => {
+                Some(Self::Status { status: *status })
+            }
+            FetchError::TooSlow { rate, .. } => Some(Self::TooSlow { rate: *rate }),
+            FetchError::GivenUp { cause, .. } => Some(cause.clone()),
+            _ => None,
+        }
+    }
 }
 
 impl FetchError {
@@ -96,12 +147,19 @@ impl FetchError {
     /// Returns whether another failure is the same but for the path that was asked for.
     #[must_use]
     pub fn is_like(&self, other: &Self) -> bool {
+        let was_given_up =
+            [self, other].map(|error| matches!(error, Self::GivenUp { .. })) != [false, false];
+        if was_given_up {
+            return self.url().origin() == other.url().origin()
+                && Outage::of(self) == Outage::of(other);
+        }
         let mut twin = other.clone();
         *twin.url_mut() = self.url().clone();
         self.url().origin() == other.url().origin() && *self == twin
     }
 
-    fn url(&self) -> &Url {
+    /// Returns the URL that it is about.
+    pub(super) fn url(&self) -> &Url {
         match self {
             Self::Http { url, .. }
             | Self::Status { url, .. }
@@ -110,6 +168,7 @@ impl FetchError {
             | Self::Unencrypted { url }
             | Self::TooLarge { url, .. }
             | Self::TooSlow { url, .. }
+            | Self::GivenUp { url, .. }
             | Self::Scratch { url, .. } => url,
         }
     }
@@ -123,6 +182,7 @@ impl FetchError {
             | Self::Unencrypted { url }
             | Self::TooLarge { url, .. }
             | Self::TooSlow { url, .. }
+            | Self::GivenUp { url, .. }
             | Self::Scratch { url, .. } => url,
         }
     }
@@ -145,6 +205,7 @@ impl FetchError {
             | Self::BadRedirect { .. }
             | Self::Unencrypted { .. }
             | Self::TooLarge { .. }
+            | Self::GivenUp { .. }
             | Self::Scratch { .. } => false,
         }
     }

@@ -12,6 +12,7 @@ mod memo;
 pub mod multi;
 pub mod net;
 pub mod network_mirror;
+pub mod outages;
 pub mod registry;
 pub mod retry;
 mod unauthorized;
@@ -28,7 +29,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-pub use self::failure::FetchError;
+pub use self::failure::{FetchError, Outage};
 use self::network_mirror::{MirrorError, MirrorUrlError};
 use self::registry::RegistryError;
 pub use self::unauthorized::{Sent, Unauthorized};

@@ -8,6 +8,7 @@ use std::io::Read;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use super::outages::Outages;
 use super::retry::{self, Policy};
 use super::{FetchError, cut};
 use crate::addr::{Origin, Url};
@@ -29,6 +30,8 @@ pub struct Net<'a> {
     pub package_credentials: PackageCredentials<'a>,
     /// Is informed of progress, and cannot influence it.
     pub observer: &'a (dyn Fn(&Event<'_>) + Sync),
+    /// The hosts that are not asked again.
+    pub outages: Arc<Outages>,
 }
 
 /// Something that happened on the network.
@@ -173,7 +176,7 @@ impl std::fmt::Debug for Net<'_> {
 impl Net<'_> {
     /// Fetches a document; any status but those that are worth a repetition is an answer.
     ///
-    /// Repeated as `delays` says, from the first URL on.
+    /// Repeated as `delays` says, from the first URL on. A host that fails to the end is not asked again.
     pub(super) fn document(
         &self,
         ask: &Ask<'_>,
@@ -181,31 +184,51 @@ impl Net<'_> {
     ) -> Result<Answer, FetchError> {
         let mut delays = delays;
         let mut attempts = 0;
+        let start = self.outages.now();
         loop {
             attempts += 1;
-            let (error, wait) = match self.attempt(ask, attempts) {
-                // The answer of a busy server is kept as the error of this attempt: if it was the last
-                // one, its status is what the user should read.
-                Ok((answer, after)) if retry::is_worth_it(answer.status) => {
-                    let error = FetchError::Status {
-                        url: answer.url,
-                        attempts,
-                        status: answer.status,
-                        wait: after,
-                    };
-                    (error, after)
-                }
-                Ok((answer, _)) => return Ok(answer),
-                Err(error) if error.may_pass() => (error, None),
-                Err(error) => return Err(error),
+            let (error, wait) = match self.answer(ask, attempts) {
+                Ok(answer) => return Ok(answer),
+                Err(failed) => failed,
             };
+            if !error.may_pass() {
+                return Err(error);
+            }
             // A server that asks for a longer wait than `MAX_RETRY_AFTER` is not asked again sooner either:
             // that would only add to its load.
             let Some(delay) = delays.next().filter(|_| retry::is_bearable(wait)) else {
+                self.outages.gave_up(start, &error);
                 return Err(error);
             };
             self.wait(ask.url, wait.unwrap_or(delay));
         }
+    }
+
+    /// Fetches a document that nothing depends on: it is not asked for again, and what is needed of the
+    /// host still is.
+    pub(super) fn optional_document(&self, ask: &Ask<'_>) -> Result<Answer, FetchError> {
+        self.answer(ask, 1).map_err(|(error, _)| error)
+    }
+
+    /// Makes one attempt; returns beside an error how long the server asks to wait.
+    fn answer(
+        &self,
+        ask: &Ask<'_>,
+        attempts: usize,
+    ) -> Result<Answer, (FetchError, Option<Duration>)> {
+        let (answer, wait) = self.attempt(ask, attempts).map_err(|error| (error, None))?;
+        if retry::is_worth_it(answer.status) {
+            // If this was the last attempt, its status is what the user should read.
+            let error = FetchError::Status {
+                url: answer.url,
+                attempts,
+                status: answer.status,
+                wait,
+            };
+            return Err((error, wait));
+        }
+        self.outages.answered(&answer.url);
+        Ok(answer)
     }
 
     /// Waits before a repetition.
@@ -297,6 +320,7 @@ impl Net<'_> {
                 credentials: request.credentials.filter(|_| at_home),
                 ..request.clone()
             };
+            self.outages.check(&url)?;
             (self.observer)(&Event::Asking { url: &url });
             let response = self.http.get(&sent).map_err(|cause| {
                 (self.observer)(&Event::Failed {
@@ -313,6 +337,7 @@ impl Net<'_> {
             if !matches!(response.status, 301 | 302 | 303 | 307 | 308) {
                 return Ok((url, response));
             }
+            self.outages.answered(&url);
             let next = match response.header("location") {
                 Some(location) => url.join(location).map_err(Some),
                 None => Err(None),

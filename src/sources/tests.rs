@@ -67,6 +67,7 @@ fn net<'a>(http: &'a MemHttp<'_>, clock: &'a MemClock) -> Net<'a> {
         policy: Policy::of(&MemEnv::default(), Flavor::Terraform1_11),
         package_credentials: Arc::new(|_| None),
         observer: &|_| {},
+        outages: Arc::default(),
     }
 }
 
@@ -460,4 +461,133 @@ fn a_trickle_is_given_up() {
     );
     assert!(matches!(done, Err(FetchError::TooSlow { .. })));
     assert_eq!(http.asked().len(), 3);
+}
+
+/// Asks for a document of each host in turn, in one run; returns the ends of the messages.
+fn ask_in_one_run(http: &MemHttp<'_>, clock: &MemClock, places: &[&str]) -> Vec<String> {
+    let net = net(http, clock);
+    let answers = places.iter().map(|place| {
+        let start = url(place);
+        let ask = Ask {
+            url: &start,
+            headers: &[],
+            credentials: None,
+            hops: 3,
+            limit: 10,
+            timeout: Duration::from_secs(1),
+            route: Route::Any,
+        };
+        match net.document(&ask, net.policy.documents()) {
+            Ok(answer) => answer.status.to_string(),
+            Err(error) => error.to_string(),
+        }
+    });
+    answers.collect()
+}
+
+fn hangs() -> Answer {
+    let limit = Duration::from_secs(1);
+    Err(HttpError::Timeout { limit })
+}
+
+#[test]
+fn a_host_that_hangs_is_given_up_once() {
+    let http = MemHttp::new(|request| match request.url.origin().host.as_str() {
+        "hangs.example" => hangs(),
+        _ => body("ok"),
+    });
+    let clock = MemClock::default();
+    let places = [
+        "https://hangs.example/one",
+        "https://b.example/",
+        "https://hangs.example/two",
+        "https://hangs.example/three",
+    ];
+    let given_up = |name| {
+        let host = "https://hangs.example/";
+        format!("{host}{name} was not requested, because its host failed before in this run")
+    };
+    let first = "https://hangs.example/one could not be fetched after 2 attempts".to_owned();
+    let expected = [first, "200".to_owned(), given_up("two"), given_up("three")];
+    assert_eq!(ask_in_one_run(&http, &clock, &places), expected);
+    assert_eq!(http.asked().len(), 2 + 1);
+    assert_eq!(clock.slept(), [Duration::from_secs(1)]);
+}
+
+#[test]
+fn a_host_behind_a_redirect_is_given_up_and_not_the_one_before() {
+    let http = MemHttp::new(|request| match request.url.secret_text() {
+        "https://a.example/fine" => body("ok"),
+        text if text.starts_with("https://a.example/") => redirect("https://hangs.example/x"),
+        _ => hangs(),
+    });
+    let clock = MemClock::default();
+    let places = [
+        "https://a.example/1",
+        "https://a.example/2",
+        "https://a.example/fine",
+    ];
+    let said = ask_in_one_run(&http, &clock, &places);
+    assert!(
+        said[1].starts_with("https://hangs.example/x was not requested"),
+        "{said:?}"
+    );
+    assert_eq!(said[2], "200");
+    let asked = sent_token(&http).into_iter();
+    let hung = asked.filter(|(url, _)| url.starts_with("https://hangs.example/"));
+    assert_eq!(hung.count(), 2);
+}
+
+#[test]
+fn a_refusal_says_nothing_of_other_paths() {
+    for refusal in [401, 404, 501] {
+        let http = in_turn(vec![status(refusal), body("ok")]);
+        let places = ["https://a.example/one", "https://a.example/two"];
+        let said = ask_in_one_run(&http, &MemClock::default(), &places);
+        assert_eq!(said, [refusal.to_string(), "200".to_owned()]);
+    }
+}
+
+#[test]
+fn packages_of_a_host_that_hangs_are_not_waited_for_again() {
+    let http = MemHttp::new(|_| hangs());
+    let clock = MemClock::default();
+    let net = net(&http, &clock);
+    for name in ["x", "y", "z"] {
+        let place = url(&format!("https://a.example/{name}.zip"));
+        let error = download(&net, &MemFiles::default(), &place, None).expect_err("nothing comes");
+        let is_first = name == "x";
+        assert_eq!(
+            matches!(error, FetchError::GivenUp { .. }),
+            !is_first,
+            "{error}"
+        );
+    }
+    assert_eq!(http.asked().len(), 3);
+}
+
+#[test]
+fn what_is_not_needed_gives_no_host_up() {
+    let http = in_turn(vec![status(500), body("ok")]);
+    let clock = MemClock::default();
+    let net = net(&http, &clock);
+    let ask = |place: &Url, is_needed| {
+        let ask = Ask {
+            url: place,
+            headers: &[],
+            credentials: None,
+            hops: 3,
+            limit: 10,
+            timeout: Duration::from_secs(1),
+            route: Route::Any,
+        };
+        let answer = match is_needed {
+            true => net.document(&ask, net.policy.documents()),
+            false => net.optional_document(&ask),
+        };
+        answer.map(|answer| answer.status)
+    };
+    assert!(ask(&url("https://a.example/extra"), false).is_err());
+    assert_eq!(ask(&url("https://a.example/needed"), true), Ok(200));
+    assert!(clock.slept().is_empty());
 }

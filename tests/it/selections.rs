@@ -100,6 +100,7 @@ fn run(files: &MemFiles, flavor: Flavor) -> Result<(String, String), Vec<String>
         observer: &|_| {},
     };
     let source = FlavorSource {
+        outages: Arc::default(),
         flavor,
         source: &mirror,
         net: &net,

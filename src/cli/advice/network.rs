@@ -7,7 +7,7 @@ use crate::platform::{self, Platform};
 use crate::sources::discovery::DiscoveryError;
 use crate::sources::network_mirror::MirrorError;
 use crate::sources::registry::{FoundBy, RegistryError};
-use crate::sources::{FetchError, Sent, SourceError, Unauthorized};
+use crate::sources::{FetchError, Outage, Sent, SourceError, Unauthorized};
 use crate::world::HttpError;
 
 /// A host that users name by mistake, and that hosts no providers.
@@ -160,14 +160,18 @@ fn unauthorized(host: &Hostname, sent: Sent, helper: Option<&str>, flavor: Flavo
 fn discovery(host: &Hostname, error: &DiscoveryError) -> Option<String> {
     let is_code_host = host.unicode() == CODE_HOST;
     Some(match error {
-        DiscoveryError::Fetch(FetchError::Http {
-            cause: HttpError::Connect { proxy: None, .. },
-            ..
-        }) => {
-            "check the host in the source address, and the network; behind a proxy, name that in \
+        DiscoveryError::Fetch(
+            FetchError::Http {
+                cause: HttpError::Connect { proxy: None, .. },
+                ..
+            }
+            | FetchError::GivenUp {
+                cause: Outage::Http(HttpError::Connect { proxy: None, .. }),
+                ..
+            },
+        ) => "check the host in the source address, and the network; behind a proxy, name that in \
                HTTPS_PROXY"
-                .to_owned()
-        }
+            .to_owned(),
         DiscoveryError::Fetch(cause) => return fetch(cause),
         DiscoveryError::NoServices { .. } | DiscoveryError::NoRegistry if is_code_host => {
             "github.com is no provider registry: leave the host out of the source address"
@@ -195,7 +199,11 @@ fn discovery(host: &Hostname, error: &DiscoveryError) -> Option<String> {
 pub(in crate::cli) fn fetch(error: &FetchError) -> Option<String> {
     Some(
         match error {
-            FetchError::Http { cause, .. } => match cause {
+            FetchError::Http { cause, .. }
+            | FetchError::GivenUp {
+                cause: Outage::Http(cause),
+                ..
+            } => match cause {
                 HttpError::Connect { proxy: None, .. } => {
                     "check the network; behind a proxy, name it in HTTPS_PROXY"
                 }
@@ -223,7 +231,11 @@ pub(in crate::cli) fn fetch(error: &FetchError) -> Option<String> {
                 }
                 _ => "report it to the operator of the registry",
             },
-            FetchError::TooSlow { .. } => "try again later",
+            FetchError::TooSlow { .. }
+            | FetchError::GivenUp {
+                cause: Outage::Status { .. } | Outage::TooSlow { .. },
+                ..
+            } => "try again later",
             FetchError::Scratch { .. } => {
                 "make the directory of temporary files usable, or name another one in TMPDIR"
             }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::addr::{ProviderFilter, ProviderPattern, Url};
 use crate::cli::World;
 use crate::cli::session::host_tokens::HostTokens;
-use crate::cli::session::network::{self, NetworkObserver};
+use crate::cli::session::network::{self, Traffic};
 use crate::cliconfig::{CliConfig, Method, MethodKind};
 use crate::diag::Diagnostic;
 use crate::flavor::Flavor;
@@ -44,9 +44,9 @@ impl<'a> Methods<'a> {
         flavor: Flavor,
         config: CliConfig,
         network: Network,
-        observer: NetworkObserver<'a>,
+        traffic: &Traffic<'a>,
     ) -> Self {
-        let net = network::net_of(world, flavor, &config, observer);
+        let net = network::net_of(world, flavor, &config, traffic);
         let tokens = network::tokens(world, &config);
         let registry = network::registry(&net, flavor, &config, &tokens);
         Self {

@@ -10,20 +10,34 @@ use crate::diag::{Diagnostic, Texts};
 use crate::flavor::Flavor;
 use crate::sources::net::{Event, Net, PackageCredentials};
 use crate::sources::network_mirror::{MirrorAccess, MirrorUrl, NetworkMirror};
+use crate::sources::outages::Outages;
 use crate::sources::registry::{HostCredentials, HostHelper, Hosts, Registry};
 use crate::sources::retry::Policy;
 
 /// Who is informed of what happens on the network.
 pub(in crate::cli) type NetworkObserver<'a> = &'a (dyn Fn(&Event<'_>) + Sync);
 
+/// What the networks of a run share, whatever the flavor and the source.
+#[derive(Clone)]
+pub(in crate::cli) struct Traffic<'a> {
+    observer: NetworkObserver<'a>,
+    outages: Arc<Outages>,
+}
+
+impl<'a> Traffic<'a> {
+    /// Begins a run, in which no host has failed yet.
+    pub(in crate::cli) fn new(observer: NetworkObserver<'a>) -> Self {
+        Self {
+            observer,
+            outages: Arc::default(),
+        }
+    }
+}
+
 /// Makes the network of a flavor, with what `~/.netrc` holds for packages where that counts.
 ///
 /// A password is sent over encrypted connections only, and none beside one in the URL.
-pub(in crate::cli) fn net<'a>(
-    world: World<'a>,
-    flavor: Flavor,
-    observer: NetworkObserver<'a>,
-) -> Net<'a> {
+pub(in crate::cli) fn net<'a>(world: World<'a>, flavor: Flavor, traffic: &Traffic<'a>) -> Net<'a> {
     let netrc = flavor
         .reads_netrc()
         .then(|| Netrc::read(world.disk, world.env));
@@ -37,7 +51,8 @@ pub(in crate::cli) fn net<'a>(
         clock: world.clock,
         policy: Policy::of(world.env, flavor),
         package_credentials: credentials,
-        observer,
+        observer: traffic.observer,
+        outages: Arc::clone(&traffic.outages),
     }
 }
 
@@ -62,9 +77,9 @@ pub(in crate::cli) fn net_of<'a>(
     world: World<'a>,
     flavor: Flavor,
     config: &CliConfig,
-    observer: NetworkObserver<'a>,
+    traffic: &Traffic<'a>,
 ) -> Net<'a> {
-    let mut net = net(world, flavor, observer);
+    let mut net = net(world, flavor, traffic);
     let stated = config.protocols;
     net.policy = net
         .policy

@@ -6,6 +6,7 @@ mod text;
 use crate::cli::advice::lock::Required;
 use crate::cli::args::Common;
 use crate::cli::progress::Progress;
+use crate::cli::session::network::Traffic;
 use crate::cli::session::root::{self, LockText, Root};
 use crate::cli::session::roots;
 use crate::cli::verify::installation::Installations;
@@ -40,6 +41,7 @@ fn run(common: &Common, args: &Show, world: World<'_>, stderr: &mut Stderr<'_>) 
             progress.observe(event);
         }
     };
+    let traffic = Traffic::new(&observer);
     let mut installations = Installations::new(common, world);
     let all = roots::each(common, &args.roots, world, |root, texts, result| {
         let Some(lock) = root.sound_lock(result)? else {
@@ -50,7 +52,7 @@ fn run(common: &Common, args: &Show, world: World<'_>, stderr: &mut Stderr<'_>) 
         if args.upstream {
             let (installation, faults) = installations.of(root.flavor, texts);
             result.faults(&faults);
-            let registries = installation.registries(world, &observer);
+            let registries = installation.registries(world, &traffic);
             let errors = add_dates(&mut shown, registries, root.subject(lock, None));
             let nothing = Requirements::default();
             let required = Required {

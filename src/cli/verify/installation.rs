@@ -3,7 +3,7 @@
 use crate::addr::ProviderAddr;
 use crate::authenticate::Rules;
 use crate::cli::args::Common;
-use crate::cli::session::network::{self, NetworkObserver};
+use crate::cli::session::network::{self, Traffic};
 use crate::cli::session::root::Root;
 use crate::cli::{World, session};
 use crate::cliconfig::{CliConfig, MethodKind};
@@ -130,7 +130,7 @@ impl<'a> Installation<'a> {
     pub(in crate::cli) fn registries(
         &mut self,
         world: World<'a>,
-        observer: NetworkObserver<'a>,
+        traffic: &Traffic<'a>,
     ) -> Option<&mut Registries<'a>> {
         if !self.is_sound {
             return None;
@@ -138,7 +138,7 @@ impl<'a> Installation<'a> {
         let flavor = self.flavor;
         let config = &self.config;
         Some(self.registries.get_or_insert_with(|| {
-            let net = network::net_of(world, flavor, config, observer);
+            let net = network::net_of(world, flavor, config, traffic);
             let tokens = network::tokens(world, config);
             let registry = network::registry(&net, flavor, config, &tokens);
             let rules = Rules {

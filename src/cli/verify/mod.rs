@@ -14,7 +14,7 @@ use std::rc::Rc;
 use crate::cli::advice::lock::Required;
 use crate::cli::args::{Common, Configuration, Format, job_count};
 use crate::cli::progress::Progress;
-use crate::cli::session::network::NetworkObserver;
+use crate::cli::session::network::Traffic;
 use crate::cli::session::platforms;
 use crate::cli::session::platforms::PlatformChoice;
 use crate::cli::session::root::Root;
@@ -41,7 +41,7 @@ pub(in crate::cli) use args::Verify;
 struct Verification<'a> {
     args: &'a Verify,
     world: World<'a>,
-    observer: NetworkObserver<'a>,
+    traffic: Traffic<'a>,
     groups: Groups,
     platforms: PlatformChoice,
     /// The packages that `--package` names.
@@ -117,7 +117,7 @@ fn run(
     let mut verification = Verification {
         args,
         world,
-        observer: &observer,
+        traffic: Traffic::new(&observer),
         groups,
         platforms,
         named_places: fs_mirrors.chain(named.places.iter().cloned()).collect(),
@@ -332,7 +332,7 @@ impl Verification<'_> {
             .map(|installation| installation.config.clone());
         let upstream = match &mut installation {
             Some(installation) if self.groups.wants(Group::Upstream) => {
-                match installation.registries(self.world, self.observer) {
+                match installation.registries(self.world, &self.traffic) {
                     Some(registries) => Upstream::Ask(registries),
                     None => Upstream::Blocked,
                 }

@@ -48,6 +48,7 @@ fn ask(http: &MemHttp<'_>, url: &str) -> (String, String) {
         policy: Policy::of(&MemEnv::default(), FLAVOR),
         package_credentials: Arc::new(|_| None),
         observer: &|_| {},
+        outages: Arc::default(),
     };
     let access = MirrorAccess {
         url: url.parse().expect("valid"),
@@ -246,6 +247,7 @@ fn each_document_is_asked_for_once() {
         policy: Policy::of(&MemEnv::default(), FLAVOR),
         package_credentials: Arc::new(|_| None),
         observer: &|_| {},
+        outages: Arc::default(),
     };
     let access = MirrorAccess {
         url: "https://m.example/p/".parse().expect("valid"),

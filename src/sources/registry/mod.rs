@@ -10,7 +10,7 @@ mod published;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use self::documents::{LegacyProvider, PackageDocument, PublicKey, VersionList};
 use self::listing::{Listing, listing, supported, supported_or_not};
@@ -157,16 +157,17 @@ impl<'a> Registry<'a> {
     ///
     /// Credentials are sent over encrypted connections only, whatever the host says.
     fn ask(&self, host: &Hostname, path: &[&str], limit: u64) -> Shared<Answer> {
-        self.ask_again(host, path, limit, self.net.policy.documents())
+        let delays = self.net.policy.documents();
+        self.ask_by(host, path, limit, |ask| self.net.document(ask, delays))
     }
 
-    /// As [`Registry::ask`]; repeated as `delays` says.
-    fn ask_again(
+    /// As [`Registry::ask`], in the way of `fetch`.
+    fn ask_by(
         &self,
         host: &Hostname,
         path: &[&str],
         limit: u64,
-        delays: impl Iterator<Item = Duration>,
+        fetch: impl FnOnce(&Ask<'_>) -> Result<Answer, FetchError>,
     ) -> Shared<Answer> {
         let base = self.service(host)?;
         // A service URL may be plain http (rules 1.6). The programs send the token there all the same,
@@ -182,8 +183,7 @@ impl<'a> Registry<'a> {
             timeout: self.net.policy.document_timeout,
             route: Route::Any,
         };
-        let answer = self.net.document(&ask, delays);
-        let answer = answer.map_err(RegistryError::from)?;
+        let answer = fetch(&ask).map_err(RegistryError::from)?;
         match answer.status {
             200 | 404 => Ok(answer),
             status @ (401 | 403) => Err(Arc::new(self.unauthorized(

@@ -81,7 +81,9 @@ impl Registry<'_> {
         }
         let asked = version.to_string();
         let path = [provider.namespace(), provider.type_name(), &asked];
-        let answer = self.ask_again(host, &path, MAX_DOCUMENT_BYTES, std::iter::empty());
+        let answer = self.ask_by(host, &path, MAX_DOCUMENT_BYTES, |ask| {
+            self.net.optional_document(ask)
+        });
         let answer = answer
             .inspect_err(|_| self.published.give_up(host.ascii()))
             .ok()
@@ -109,7 +111,7 @@ impl Registry<'_> {
             timeout: self.net.policy.document_timeout,
             route: Route::Encrypted,
         };
-        let answer = self.net.document(&ask, std::iter::empty());
+        let answer = self.net.optional_document(&ask);
         let answer = answer
             .inspect_err(|_| self.published.give_up(&host))
             .ok()
@@ -164,6 +166,7 @@ mod tests {
             policy: Policy::of(&MemEnv::default(), FLAVOR),
             package_credentials: Arc::new(|_| None),
             observer: &|_| {},
+            outages: Arc::default(),
         };
         let hosts = Hosts {
             services: BTreeMap::new(),

@@ -30,6 +30,7 @@ mod neighbours;
 mod net_mirror;
 mod outdated;
 mod packages;
+mod outages;
 mod packages_hostile;
 mod packages_lacking;
 mod packages_mirrors;

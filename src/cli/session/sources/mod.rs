@@ -8,7 +8,7 @@ use crate::addr::ProviderAddr;
 use crate::cli::World;
 use crate::cli::args::Common;
 use crate::cli::session::installation::{Methods, Network};
-use crate::cli::session::network::{self, NetworkObserver};
+use crate::cli::session::network::{self, NetworkObserver, Traffic};
 use crate::cli::session::root::Root;
 use crate::diag::{Diagnostic, Texts, has_errors};
 use crate::flavor::Flavor;
@@ -25,7 +25,7 @@ pub(in crate::cli) struct Sources<'a> {
     common: &'a Common,
     typed: &'a SourceArgs,
     world: World<'a>,
-    observer: NetworkObserver<'a>,
+    traffic: Traffic<'a>,
     /// The sources that the roots so far need.
     setups: Vec<SourceSetup<'a>>,
     /// The CLI configurations that are followed.
@@ -74,7 +74,7 @@ impl<'a> Sources<'a> {
             common,
             typed,
             world,
-            observer,
+            traffic: Traffic::new(observer),
             setups: Vec::new(),
             followed: Vec::new(),
         }
@@ -168,7 +168,7 @@ impl<'a> Sources<'a> {
         self.setups.push(SourceSetup {
             flavor,
             dirs: Vec::new(),
-            net: network::net(self.world, flavor, self.observer),
+            net: network::net(self.world, flavor, &self.traffic),
             packages,
             diagnostics,
             is_said: false,
@@ -194,7 +194,7 @@ impl<'a> Sources<'a> {
             };
             let is_sound = !has_errors(&diagnostics);
             let methods =
-                is_sound.then(|| Methods::new(self.world, flavor, config, network, self.observer));
+                is_sound.then(|| Methods::new(self.world, flavor, config, network, &self.traffic));
             self.followed.push(FollowedConfig {
                 flavor,
                 methods,
@@ -228,7 +228,7 @@ impl<'a> Sources<'a> {
             // Each root reports why it is not locked.
             None => (Packages::Unknown, None, followed.diagnostics.clone()),
         };
-        let net = net.unwrap_or_else(|| network::net(self.world, flavor, self.observer));
+        let net = net.unwrap_or_else(|| network::net(self.world, flavor, &self.traffic));
         self.setups.push(SourceSetup {
             flavor,
             dirs,
@@ -265,7 +265,7 @@ impl<'a> Sources<'a> {
         let packages = if has_errors(&diagnostics) {
             Packages::Unknown
         } else {
-            let net = network::net_of(self.world, flavor, &config, self.observer);
+            let net = network::net_of(self.world, flavor, &config, &self.traffic);
             let tokens = network::tokens(self.world, &config);
             let mirror = network::mirror(&net, flavor, url.clone(), &tokens);
             Packages::Of(Box::new(mirror))
@@ -298,7 +298,7 @@ impl<'a> Sources<'a> {
         let packages = if has_errors(&diagnostics) {
             Packages::Unknown
         } else {
-            let net = network::net_of(self.world, flavor, &config, self.observer);
+            let net = network::net_of(self.world, flavor, &config, &self.traffic);
             let tokens = network::tokens(self.world, &config);
             let registry = network::registry(&net, flavor, &config, &tokens);
             Packages::Of(Box::new(registry))

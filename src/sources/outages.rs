@@ -1,0 +1,182 @@
+//! Hosts that failed, so that a run waits for each of them once (rules 4.8).
+//!
+//! A run asks one host many things: for several providers, stage by stage, and for several roots. If
+//! all attempts for one of them fail in a way that has to do with the host, the next ones would wait
+//! just as long for nothing. But one path may fail where all others work, and then the others must
+//! not suffer: a host that answered anything in the meantime has not failed.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::{FetchError, Outage};
+use crate::addr::{Origin, Url};
+
+/// The hosts that failed in a run. Whoever shares it asks none of them again.
+#[derive(Debug, Default)]
+pub struct Outages {
+    seen: Mutex<Seen>,
+}
+
+/// A moment of a run: how many answers had come before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Moment(u64);
+
+#[derive(Debug, Default)]
+struct Seen {
+    answers: u64,
+    /// What is known of each host, and port.
+    hosts: BTreeMap<Origin, Host>,
+}
+
+#[derive(Debug, Default)]
+struct Host {
+    /// The number of its last answer, counted over all hosts; 0 if there was none.
+    last_answer: u64,
+    outage: Option<Outage>,
+}
+
+impl Outages {
+    /// Returns the present moment.
+    pub(super) fn now(&self) -> Moment {
+        Moment(self.seen().answers)
+    }
+
+    /// Fails if the host of a URL is not to be asked again.
+    pub(super) fn check(&self, url: &Url) -> Result<(), FetchError> {
+        let seen = self.seen();
+        let host = seen.hosts.get(&url.origin());
+        match host.and_then(|host| host.outage.clone()) {
+            None => Ok(()),
+            Some(cause) => Err(FetchError::GivenUp {
+                url: url.clone(),
+                cause,
+            }),
+        }
+    }
+
+    /// Notes that the host of a URL gave an answer that counts, whatever it says.
+    pub(super) fn answered(&self, url: &Url) {
+        let mut seen = self.seen();
+        seen.answers += 1;
+        let last_answer = seen.answers;
+        // A request that was under way when the host was given up may have come through.
+        let host = Host {
+            last_answer,
+            outage: None,
+        };
+        seen.hosts.insert(url.origin(), host);
+    }
+
+    /// Notes the error of a request for which there are no attempts left; the first was made after
+    /// `since`.
+    pub(super) fn gave_up(&self, since: Moment, error: &FetchError) {
+        let Some(outage) = Outage::of(error) else {
+            return;
+        };
+        let mut seen = self.seen();
+        let host = seen.hosts.entry(error.url().origin()).or_default();
+        if host.last_answer <= since.0 {
+            host.outage.get_or_insert(outage);
+        }
+    }
+
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        // No step under the lock leaves it half done, so that a panic of another thread does not matter.
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::world::HttpError;
+
+    fn url(text: &str) -> Url {
+        text.parse().expect("valid")
+    }
+
+    fn failed(text: &str, cause: HttpError) -> FetchError {
+        FetchError::Http {
+            url: url(text),
+            attempts: 2,
+            cause,
+        }
+    }
+
+    fn timeout(text: &str) -> FetchError {
+        let limit = Duration::from_secs(10);
+        failed(text, HttpError::Timeout { limit })
+    }
+
+    fn refused(text: &str, status: u16) -> FetchError {
+        FetchError::Status {
+            url: url(text),
+            attempts: 2,
+            status,
+            wait: None,
+        }
+    }
+
+    /// Whether a host is given up after an error for one of its paths.
+    #[track_caller]
+    fn check(error: &FetchError, wanted: bool) {
+        let outages = Outages::default();
+        outages.gave_up(outages.now(), error);
+        let next = outages.check(&url("https://a.example/next"));
+        assert_eq!(next.is_err(), wanted, "{error:?}");
+        let others = [
+            "https://b.example/",
+            "https://a.example:8443/",
+            "http://a.example/",
+        ];
+        for other in others {
+            assert_eq!(outages.check(&url(other)), Ok(()), "{other}");
+        }
+    }
+
+    #[test]
+    fn what_another_path_would_meet_as_well_counts() {
+        let connect = HttpError::Connect {
+            reason: "refused".to_owned(),
+            proxy: None,
+        };
+        let broken = HttpError::Broken {
+            reason: "reset".to_owned(),
+        };
+        let here = "https://a.example/one";
+        check(&timeout(here), true);
+        check(&failed(here, connect), true);
+        check(&failed(here, broken), false);
+        for (status, wanted) in [(500, true), (503, true), (429, true), (501, false)] {
+            check(&refused(here, status), wanted);
+        }
+        for status in [400, 401, 403, 404, 410] {
+            check(&refused(here, status), false);
+        }
+        check(
+            &FetchError::TooLarge {
+                url: url(here),
+                limit: 1,
+            },
+            false,
+        );
+    }
+
+    #[test]
+    fn a_host_that_answers_meanwhile_has_not_failed() {
+        let outages = Outages::default();
+        let start = outages.now();
+        outages.answered(&url("https://b.example/"));
+        outages.answered(&url("https://a.example/two"));
+        outages.gave_up(start, &timeout("https://a.example/one"));
+        assert_eq!(outages.check(&url("https://a.example/one")), Ok(()));
+
+        let later = outages.now();
+        outages.gave_up(later, &timeout("https://a.example/one"));
+        assert!(outages.check(&url("https://a.example/one")).is_err());
+        outages.answered(&url("https://a.example/two"));
+        assert_eq!(outages.check(&url("https://a.example/one")), Ok(()));
+    }
+}
