@@ -21,7 +21,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::flavor::{Flavor, Program};
 use crate::hash::{Hash, Hashes, Package, zh_of_digest};
-use crate::package::{Evidence, SigningKey};
+use crate::package::{Evidence, KeyId, SigningKey};
 
 mod armor;
 mod error;
@@ -73,6 +73,16 @@ pub struct Signer {
     pub subkey: Option<String>,
     /// What is odd, although the program goes on.
     pub remarks: Vec<KeyRemark>,
+}
+
+impl Signer {
+    /// Returns whether a key is meant that made the signature: the primary key, which stands for its
+    /// subkeys, or the subkey itself.
+    #[must_use]
+    pub fn is(&self, key: &KeyId) -> bool {
+        let mut own = std::iter::once(&self.fingerprint).chain(&self.subkey);
+        own.any(|fingerprint| key.names(fingerprint))
+    }
 }
 
 /// A valid signature over a checksum document.

@@ -98,6 +98,12 @@ pub struct SigningKey {
     pub trust_signature: String,
 }
 
+/// The ID or fingerprint of a signing key: 16 or 40 upper-case hexadecimal digits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyId {
+    text: String, // Invariant: as the type says.
+}
+
 /// How a hash is known, strongest first.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema,
@@ -113,6 +119,32 @@ pub enum Provenance {
     Computed,
     /// It was in the file and was not seen in this run.
     Kept,
+}
+
+impl KeyId {
+    /// Takes hexadecimal digits, in pairs or groups if one likes.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let digits: String = text.split(' ').collect();
+        let good =
+            [16, 40].contains(&digits.len()) && digits.chars().all(|c| c.is_ascii_hexdigit());
+        good.then(|| Self {
+            text: digits.to_ascii_uppercase(),
+        })
+    }
+
+    /// Returns whether a key of this fingerprint is meant, 40 upper-case hexadecimal digits: the ID of
+    /// a key is the end of its fingerprint.
+    #[must_use]
+    pub fn names(&self, fingerprint: &str) -> bool {
+        fingerprint.ends_with(&self.text)
+    }
+
+    /// Returns the digits.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
 }
 
 impl Local {

@@ -23,9 +23,9 @@ pub mod rules {
 }
 
 use crate::addr::{Hostname, ProviderAddr};
-use crate::diag::{Diagnostic, FileId, Level};
+use crate::diag::{Diagnostic, FileId, Level, Span};
 use crate::flavor::{Flavor, FlavorChoice};
-use crate::package::{AgePolicy, MinAge, Undated};
+use crate::package::{AgePolicy, KeyId, MinAge, Undated};
 use crate::platform::Platform;
 
 pub use locate::{ProjectFile, ProjectPlace, Projects, repository};
@@ -102,8 +102,9 @@ pub struct Trust {
     pub h1: Option<H1Trust>,
     /// Whose claims count, where claims do.
     pub h1_from: Vec<Hostname>,
-    /// Whether packages must be signed even where the program accepts unsigned ones.
-    pub require_signature: bool,
+    /// Where it is stated that packages must be signed even where the program accepts unsigned ones;
+    /// `None` if it is not.
+    pub require_signature: Option<Place>,
     /// Whether facts that others computed stand for a download.
     pub imported_facts: bool,
 }
@@ -122,21 +123,43 @@ pub enum H1Trust {
 /// `policy { … }`
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Policy {
-    /// Patterns of the providers that may be locked, as written: each is one to at least one
-    /// flavor. `None` if any may.
-    pub allow: Option<Vec<String>>,
+    /// The providers that may be locked; `None` if any may.
+    pub allow: Option<Allow>,
     /// The only key that may sign the releases of a provider.
-    pub keys: Vec<(ProviderName, KeyId)>,
+    pub keys: Vec<PinnedKey>,
     /// How old a release must be.
     pub min_age: Option<MinAge>,
     /// What becomes of a release without any date.
     pub undated: Undated,
 }
 
-/// The ID or fingerprint of a signing key: 16 or 40 upper-case hexadecimal digits.
+/// `allow = […]`
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KeyId {
-    text: String, // Invariant: as the type says.
+pub struct Allow {
+    /// Patterns of providers, as written: each is one to at least one flavor.
+    pub patterns: Vec<String>,
+    /// Where that is stated.
+    pub place: Place,
+}
+
+/// `provider "ADDR" { key_id = "…" }`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PinnedKey {
+    /// Whose releases it signs.
+    pub provider: ProviderName,
+    /// The key.
+    pub key: KeyId,
+    /// Where that is stated.
+    pub place: Place,
+}
+
+/// Where something is stated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The project file.
+    pub file: FileId,
+    /// The value in it.
+    pub span: Span,
 }
 
 /// Reads a project file.
@@ -224,11 +247,18 @@ impl ProviderName {
         &self.text
     }
 
+    /// Returns the provider that is meant, by the rules of a flavor; `None` if the text is no address
+    /// there.
+    #[must_use]
+    pub fn meaning(&self, flavor: Flavor) -> Option<&ProviderAddr> {
+        let mut own = self.meanings.iter();
+        own.find(|(to, _)| *to == flavor).map(|(_, own)| own)
+    }
+
     /// Returns whether a provider is meant, by the rules of a flavor.
     #[must_use]
     pub fn means(&self, provider: &ProviderAddr, flavor: Flavor) -> bool {
-        let mut own = self.meanings.iter();
-        own.any(|(to, own)| *to == flavor && own == provider)
+        self.meaning(flavor) == Some(provider)
     }
 
     /// Returns whether both mean the same provider to some flavor.
@@ -246,30 +276,5 @@ impl PlatformName {
             Self::Named(platform) => vec![platform.clone()],
             Self::Common => Platform::common(),
         }
-    }
-}
-
-impl KeyId {
-    /// Takes hexadecimal digits, in pairs or groups if one likes.
-    fn new(text: &str) -> Option<Self> {
-        let digits: String = text.split(' ').collect();
-        let good =
-            [16, 40].contains(&digits.len()) && digits.chars().all(|c| c.is_ascii_hexdigit());
-        good.then(|| Self {
-            text: digits.to_ascii_uppercase(),
-        })
-    }
-
-    /// Returns whether a key of this fingerprint is meant, 40 upper-case hexadecimal digits: the ID of
-    /// a key is the end of its fingerprint.
-    #[must_use]
-    pub fn names(&self, fingerprint: &str) -> bool {
-        fingerprint.ends_with(&self.text)
-    }
-
-    /// Returns the digits.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.text
     }
 }

@@ -5,14 +5,14 @@ use crate::diag::{self, Diagnostic, FileId, Level, RULES, Severity, Span, did_yo
 use crate::flavor::{Flavor, FlavorChoice, Program};
 use crate::hcl;
 use crate::hcl::tree::{Block, Body};
-use crate::package::{MinAge, Undated};
+use crate::package::{KeyId, MinAge, Undated};
 use crate::platform::Platform;
 
 use super::patterns::PatternError;
 use super::values::{Faults, Known, Located, listed};
 use super::{
-    H1Trust, KeyId, PlatformName, Policy, Project, ProviderName, ProviderSetting, RootPatterns,
-    RuleSetting, Trust,
+    Allow, H1Trust, PinnedKey, Place, PlatformName, Policy, Project, ProviderName, ProviderSetting,
+    RootPatterns, RuleSetting, Trust,
 };
 
 const TOP: Known = Known {
@@ -347,17 +347,22 @@ fn trust(body: &Body, flavor: FlavorChoice, faults: &mut Faults) -> Trust {
     Trust {
         h1,
         h1_from: hosts.collect(),
-        require_signature: faults.flag(body, "require_signature").unwrap_or(false),
+        require_signature: faults
+            .flag(body, "require_signature")
+            .filter(|wanted| *wanted)
+            .and_then(|_| place(body, "require_signature", faults)),
         imported_facts: faults.flag(body, "imported_facts").unwrap_or(false),
     }
 }
 
 fn policy(body: &Body, faults: &mut Faults) -> Policy {
     faults.names(body, &POLICY);
-    let allow = faults.some_texts(body, "allow").map(|texts| {
+    let patterns: Option<Vec<String>> = faults.some_texts(body, "allow").map(|texts| {
         let good = texts.into_iter().filter(|text| is_pattern(text, faults));
         good.map(|text| text.value).collect()
     });
+    let allow = patterns.zip(place(body, "allow", faults));
+    let allow = allow.map(|(patterns, place)| Allow { patterns, place });
     let min_age = faults.text(body, "min_age").and_then(|text| {
         let min_age = text.value.parse::<MinAge>();
         if let Err(error) = &min_age {
@@ -373,7 +378,15 @@ fn policy(body: &Body, faults: &mut Faults) -> Policy {
     for block in faults.blocks(body, "provider") {
         faults.names(&block.body, &POLICY_PROVIDER);
         let name = own_name(block, &mut seen, faults);
-        keys.extend(name.zip(key(block, faults)));
+        let key = key(block, faults);
+        let place = place(&block.body, "key_id", faults);
+        if let (Some(provider), Some(key), Some(place)) = (name, key, place) {
+            keys.push(PinnedKey {
+                provider,
+                key,
+                place,
+            });
+        }
     }
     Policy {
         allow,
@@ -381,6 +394,15 @@ fn policy(body: &Body, faults: &mut Faults) -> Policy {
         min_age,
         undated: undated.unwrap_or_default(),
     }
+}
+
+/// Returns where an argument has its value.
+fn place(body: &Body, name: &str, faults: &Faults) -> Option<Place> {
+    let argument = body.attribute(name)?;
+    Some(Place {
+        file: faults.file,
+        span: argument.value.span,
+    })
 }
 
 fn is_pattern(text: &Located<String>, faults: &mut Faults) -> bool {
@@ -403,7 +425,7 @@ fn key(block: &Block, faults: &mut Faults) -> Option<KeyId> {
         return None;
     }
     let text = faults.text(&block.body, "key_id")?;
-    let key = KeyId::new(&text.value);
+    let key = KeyId::parse(&text.value);
     if key.is_none() {
         let remark = "this is neither the ID of a key nor its fingerprint";
         let help = "write 16 or 40 hexadecimal digits, as in 34365D9472D7468F";

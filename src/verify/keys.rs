@@ -5,7 +5,8 @@ use super::upstream::Answers;
 use crate::addr::ProviderAddr;
 use crate::authenticate::Signer;
 use crate::diag::{Diagnostic, Finding};
-use crate::project::{KeyId, Policy};
+use crate::package::KeyId;
+use crate::project::Policy;
 
 /// Checks that each release is signed by the key that the project file of that name pins for its
 /// provider, if it pins one.
@@ -23,7 +24,7 @@ pub fn check(
     for (provider, key) in pinned(subject, policy) {
         let signed = answers.get(provider).and_then(|one| one.signed.as_ref());
         let signers = signed.iter().flat_map(|signed| &signed.signers);
-        let other = signers.filter(|signer| !is_pinned(key, signer));
+        let other = signers.filter(|signer| !signer.is(key));
         findings.extend(other.map(|signer| refuse(subject, provider, key, signer, project_file)));
     }
     findings
@@ -52,15 +53,10 @@ fn pinned<'a>(subject: Subject<'a>, policy: &'a Policy) -> Vec<(&'a ProviderAddr
     let providers = subject.document.lock.providers.keys();
     let pinned = providers.filter_map(|provider| {
         let mut keys = policy.keys.iter();
-        let own = keys.find(|(name, _)| name.means(provider, subject.flavor));
-        own.map(|(_, key)| (provider, key))
+        let own = keys.find(|pin| pin.provider.means(provider, subject.flavor));
+        own.map(|pin| (provider, &pin.key))
     });
     pinned.collect()
-}
-
-fn is_pinned(key: &KeyId, signer: &Signer) -> bool {
-    let mut own = std::iter::once(&signer.fingerprint).chain(&signer.subkey);
-    own.any(|fingerprint| key.names(fingerprint))
 }
 
 fn refuse(
@@ -105,7 +101,7 @@ mod tests {
         let file = Texts::default().add("", text.clone().into_bytes());
         let (project, problems) = project::parse(file, text.as_bytes());
         assert!(problems.is_empty(), "{problems:?}");
-        let (_, key) = &project.policy.expect("a policy").keys[0];
+        let key = &project.policy.expect("a policy").keys[0].key;
         let signer = Signer {
             class: Class::HashiCorp,
             key_id: PRIMARY[24..].to_owned(),
@@ -113,7 +109,7 @@ mod tests {
             subkey: subkey.map(str::to_owned),
             remarks: Vec::new(),
         };
-        assert_eq!(is_pinned(key, &signer), wanted, "{pin}");
+        assert_eq!(signer.is(key), wanted, "{pin}");
     }
 
     #[test]

@@ -8,8 +8,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::subject::Subject;
 use crate::addr::{ProviderAddr, ProviderPattern};
 use crate::diag::{Diagnostic, FileId, Finding, Span};
-use crate::project::Policy;
+use crate::flavor::Flavor;
+use crate::project::{Allow, Policy};
 use crate::version::Version;
+
+const NOT_ALLOWED: &str = "provider-not-allowed";
 
 /// Checks that every provider that is locked, or required and not locked yet, is one that the
 /// project file of that name allows.
@@ -18,32 +21,42 @@ pub fn allowed(subject: Subject<'_>, policy: &Policy, project_file: &str) -> Vec
     let Some(allow) = &policy.allow else {
         return Vec::new();
     };
-    // What is no pattern to this flavor allows nothing here.
-    let patterns = allow
-        .iter()
-        .filter_map(|text| ProviderPattern::parse(text, subject.flavor).ok());
-    let patterns: Vec<ProviderPattern> = patterns.collect();
-    let is_refused = |provider: &&ProviderAddr| {
-        !provider.is_builtin(subject.flavor)
-            && !patterns.iter().any(|pattern| pattern.allows(provider))
-    };
     let locked = subject.document.lock.providers.keys();
     let required = subject
         .requirements
         .into_iter()
         .flat_map(|all| all.providers.keys());
-    let refused: BTreeSet<&ProviderAddr> = locked.chain(required).filter(is_refused).collect();
-    let findings = refused
+    let findings = refused(allow, locked.chain(required), subject.flavor)
         .into_iter()
         .map(|provider| not_allowed(subject, provider, project_file));
     findings.collect()
 }
 
-fn not_allowed(subject: Subject<'_>, provider: &ProviderAddr, project_file: &str) -> Finding {
+/// Returns the providers that are not allowed; what is built in needs no permission.
+fn refused<'p>(
+    allow: &Allow,
+    providers: impl Iterator<Item = &'p ProviderAddr>,
+    flavor: Flavor,
+) -> BTreeSet<&'p ProviderAddr> {
+    // What is no pattern to this flavor allows nothing here.
+    let patterns = allow.patterns.iter();
+    let patterns = patterns.filter_map(|text| ProviderPattern::parse(text, flavor).ok());
+    let patterns: Vec<ProviderPattern> = patterns.collect();
+    let is_refused = |provider: &&ProviderAddr| {
+        !provider.is_builtin(flavor) && !patterns.iter().any(|pattern| pattern.allows(provider))
+    };
+    providers.filter(is_refused).collect()
+}
+
+fn not_allowed_here(provider: &ProviderAddr, project_file: &str) -> Diagnostic {
     let title = format!("{provider} is not a provider that the policy allows");
-    let mut diagnostic = Diagnostic::error("provider-not-allowed", title).help(format!(
+    Diagnostic::error(NOT_ALLOWED, title).help(format!(
         "use another provider, or add \"{provider}\" to `allow` in {project_file}"
-    ));
+    ))
+}
+
+fn not_allowed(subject: Subject<'_>, provider: &ProviderAddr, project_file: &str) -> Finding {
+    let mut diagnostic = not_allowed_here(provider, project_file);
     let required = subject
         .requirements
         .and_then(|all| all.providers.get(provider)?.first());
@@ -120,7 +133,6 @@ fn differs(entry: &RootEntry<'_>, newest: &RootEntry<'_>) -> Finding {
 mod tests {
     use super::*;
     use crate::diag::Texts;
-    use crate::flavor::Flavor;
 
     #[test]
     fn each_older_entry_is_found_in_its_root() {

@@ -85,13 +85,13 @@ policy {
     assert_eq!(project.rule("lock-missing", None, TERRAFORM), None);
     assert_eq!(project.trust.h1, Some(H1Trust::Claimed));
     assert_eq!(project.trust.h1_from.len(), 1);
-    assert!(project.trust.require_signature && project.trust.imported_facts);
+    assert!(project.trust.require_signature.is_some() && project.trust.imported_facts);
     let policy = project.policy.unwrap();
     let age = policy.age().unwrap();
     assert_eq!(age.min_age.to_string(), "7 days");
     assert_eq!(age.undated, Undated::Refuse);
-    assert_eq!(policy.allow.unwrap().len(), 3);
-    assert_eq!(policy.keys[0].1.as_str(), "34365D9472D7468F");
+    assert_eq!(policy.allow.unwrap().patterns.len(), 3);
+    assert_eq!(policy.keys[0].key.as_str(), "34365D9472D7468F");
 }
 
 #[test]
