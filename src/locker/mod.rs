@@ -8,6 +8,7 @@
 //! caller writes files.
 
 mod assemble;
+mod contradiction;
 mod dates;
 mod error;
 mod fetch;
