@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::contradiction::{contradiction, is_list, unvouched};
+use super::contradiction;
 use super::fetch::{Hashed, HashedPackage};
 use super::work::RootWork;
-use super::{HashEvidence, LockError, Locked, ProviderOutcome, RootRequest};
+use super::{
+    Contradicted, HashEvidence, LockError, Locked, ProviderOutcome, Replaced, RootRequest,
+};
 use crate::addr::ProviderAddr;
 use crate::archive::zip::Oddity;
 use crate::hash::{self, Hash, Hashes, Match, Scheme};
@@ -13,12 +15,15 @@ use crate::lockfile::{LockFile, ProviderLock};
 use crate::platform::Platform;
 
 /// Makes the lock file of a root, or says why there is none.
-pub(super) fn assemble(root: RootWork<'_, Hashed>) -> Result<Locked, Vec<LockError>> {
+pub(super) fn assemble(
+    root: RootWork<'_, Hashed>,
+    contradicted: Contradicted,
+) -> Result<Locked, Vec<LockError>> {
     let mut errors = root.errors;
     let mut lock = root.before.clone();
     let mut providers = Vec::new();
     for one in &root.providers {
-        let entry = entry(root.request, &root.before, one, &mut errors);
+        let entry = entry(root.request, &root.before, one, contradicted, &mut errors);
         providers.push(entry.outcome);
         let provider = one.proven.offered.selected.provider.clone();
         lock.providers.insert(provider, entry.lock);
@@ -57,6 +62,7 @@ fn entry(
     request: &RootRequest<'_>,
     before: &LockFile,
     one: &Hashed,
+    contradicted: Contradicted,
     errors: &mut Vec<LockError>,
 ) -> Entry {
     let selected = &one.proven.offered.selected;
@@ -65,10 +71,8 @@ fn entry(
     let recorded = old.filter(|entry| entry.version == selected.version);
     let recorded = recorded.map(|entry| entry.hashes.clone());
     let recorded = recorded.unwrap_or_default();
-    let known = is_list(&recorded, one, request.source.flavor);
-    let packages = one.packages.iter();
-    let contradicting = packages.filter_map(|package| contradiction(&recorded, package, known));
-    errors.extend(contradicting);
+    let compared = contradiction::compare(&recorded, one, request.source.flavor, contradicted);
+    errors.extend(compared.errors);
     let computed = one
         .packages
         .iter()
@@ -81,7 +85,6 @@ fn entry(
     }
     if let Some(proof) = &one.proven.proof {
         found = found.union(&proof.signed);
-        errors.extend(unvouched(one, proof, &recorded));
     }
     let constraints = match old {
         // What states them was not seen.
@@ -91,17 +94,30 @@ fn entry(
             .to_record(&selected.provider, &entry.constraints),
         None => selected.constraints.clone(),
     };
+    let outcome = outcome(one, &recorded, &found, compared.replaced);
     Entry {
-        outcome: outcome(one, &recorded, &found),
         lock: ProviderLock {
             version: selected.version.clone(),
             constraints,
-            hashes: recorded.union(&found),
+            hashes: without(&recorded, &outcome.replaced).union(&found),
         },
+        outcome,
     }
 }
 
-fn outcome(one: &Hashed, recorded: &Hashes, found: &Hashes) -> ProviderOutcome {
+/// Returns the recorded hashes that stay.
+fn without(recorded: &Hashes, replaced: &[Replaced]) -> Hashes {
+    let is_replaced = |hash: &&Hash| replaced.iter().any(|one| one.hash == **hash);
+    let remaining = recorded.iter().filter(|hash| !is_replaced(hash));
+    remaining.cloned().collect()
+}
+
+fn outcome(
+    one: &Hashed,
+    recorded: &Hashes,
+    found: &Hashes,
+    replaced: Vec<Replaced>,
+) -> ProviderOutcome {
     let selected = &one.proven.offered.selected;
     let platform = |package: &HashedPackage| package.meta.id.platform.clone();
     let by_platform: BTreeMap<Platform, Hash> = one
@@ -148,7 +164,11 @@ fn outcome(one: &Hashed, recorded: &Hashes, found: &Hashes) -> ProviderOutcome {
             .filter(|hash| !recorded.contains(hash))
             .cloned()
             .collect(),
-        kept: recorded.iter().filter(|hash| !found.contains(hash)).count(),
+        kept: without(recorded, &replaced)
+            .iter()
+            .filter(|hash| !found.contains(hash))
+            .count(),
+        replaced,
         // Where there is a signed list, `unvouched` checks that.
         unexplained: if one.proven.proof.is_none()
             && matched.values().any(|m| *m == Match::Mismatch)

@@ -1,10 +1,70 @@
 //! Recorded hashes against the packages and the signed list of their release (rules 2.4).
+//!
+//! Only a signed list contradicts a recorded hash, alone or with the packages that it lists. What a
+//! mirror holds is not signed: it may show that something is wrong, but not what.
 
-use super::LockError;
 use super::fetch::{Form, Hashed, HashedPackage};
 use super::prove::Proof;
+use super::{Against, Contradicted, LockError, Remedy, Replaced};
 use crate::flavor::Flavor;
 use crate::hash::{self, Hash, Hashes, Match, Scheme};
+
+/// What a comparison came to.
+pub(super) struct Compared {
+    /// Contradictions that stay.
+    pub(super) errors: Vec<LockError>,
+    /// Recorded hashes that do not stay.
+    pub(super) replaced: Vec<Replaced>,
+}
+
+/// Compares the recorded hashes of a version with what was found of it.
+pub(super) fn compare(
+    recorded: &Hashes,
+    one: &Hashed,
+    flavor: Flavor,
+    contradicted: Contradicted,
+) -> Compared {
+    let proof = one.proven.proof.as_ref();
+    let unvouched = proof.map_or_else(Unvouched::default, |proof| {
+        Unvouched::find(one, proof, recorded)
+    });
+    let what = is_list(recorded, one, flavor);
+    let packages = one.packages.iter();
+    let contradicting = packages.filter_map(|package| {
+        let zh = unlisted_zip(recorded, package, what)?;
+        // Where the list has every recorded hash, none of them is wrong, and a package that was added to
+        // the list is no reason to trust it.
+        let is_signed = proof.is_some_and(|proof| proof.signed.contains(zh));
+        let remedy = if is_signed && !unvouched.unlisted.is_empty() {
+            Remedy::Repair
+        } else {
+            Remedy::ByHand
+        };
+        let stays = contradicted == Contradicted::Alarm || remedy == Remedy::ByHand;
+        stays.then(|| LockError::Contradiction {
+            id: Box::new(package.meta.id.clone()),
+            place: package.meta.location.to_string(),
+            zh: zh.clone(),
+            remedy,
+        })
+    });
+    let mut errors: Vec<LockError> = contradicting.collect();
+    let (left, replaced) = match contradicted {
+        Contradicted::Alarm => (unvouched, Vec::new()),
+        Contradicted::Replaced => unvouched.replace(),
+    };
+    errors.extend(left.error(one, recorded, proof));
+    Compared { errors, replaced }
+}
+
+/// What the recorded `zh:` are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Recorded {
+    /// Those of all packages of the release.
+    List,
+    /// Those of some packages, or none.
+    Some,
+}
 
 /// Returns whether the recorded `zh:` are the signed list of the release, so that every platform's zip
 /// is among them.
@@ -12,7 +72,7 @@ use crate::hash::{self, Hash, Hashes, Match, Scheme};
 /// They are if there are more of them than `h1:`. Terraform records nothing but whole lists. OpenTofu
 /// records single ones as well, from OCI and network mirrors, and then the count says nothing. For a
 /// mirror, which states no list, as many as platforms that it offers count as well.
-pub(super) fn is_list(recorded: &Hashes, one: &Hashed, flavor: Flavor) -> Recorded {
+fn is_list(recorded: &Hashes, one: &Hashed, flavor: Flavor) -> Recorded {
     let listed = recorded.of(Scheme::Zh).count();
     let offered = one.proven.offered.platforms.len();
     let whole = match one.proven.proof {
@@ -26,77 +86,115 @@ pub(super) fn is_list(recorded: &Hashes, one: &Hashed, flavor: Flavor) -> Record
     }
 }
 
-/// What the recorded `zh:` are.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Recorded {
-    /// Those of all packages of the release.
-    List,
-    /// Those of some packages, or none.
-    Some,
-}
-
-/// Reports a zip that is not in the recorded list of the release.
+/// Returns the hash of a zip that is not in the recorded list of the release.
 ///
 /// The lock file as it is makes the next `init` from there fail. With the new hash it would pass, so
 /// nothing is written: a difference from `providers lock`, which checks nothing. A signature does not
 /// change that: a list that was signed anew may hold the old hashes and others beside them. Any other
 /// mismatch may be just another platform's package.
-pub(super) fn contradiction(
+fn unlisted_zip<'p>(
     recorded: &Hashes,
-    package: &HashedPackage,
+    package: &'p HashedPackage,
     what: Recorded,
-) -> Option<LockError> {
+) -> Option<&'p Hash> {
     let Form::Zip { zh, .. } = &package.content.form else {
         return None;
     };
     let known = recorded.contains(&package.content.h1)
         || hash::matches(recorded, &package.content.as_installed_from()) != Match::Mismatch;
-    if known || what == Recorded::Some {
-        return None;
-    }
-    Some(LockError::Contradiction {
-        id: Box::new(package.meta.id.clone()),
-        place: package.meta.location.to_string(),
-        zh: zh.clone(),
-    })
+    (!known && what == Recorded::List).then_some(zh)
 }
 
-/// Reports recorded hashes that contradict the signed list of the release.
+/// Recorded hashes that contradict the signed list of the release.
 ///
-/// A list of one package is none of a release: some registries have one for each platform. Else a
-/// recorded `zh:` must be in the list. A recorded `h1:` may be that of a package that was not
-/// looked at; there are as many of these as the list has zips beside those that were. Each such
-/// hash would accept a package without a signature, so nothing is written: both programs keep them
-/// for ever.
-pub(super) fn unvouched(one: &Hashed, proof: &Proof, recorded: &Hashes) -> Option<LockError> {
-    let selected = &one.proven.offered.selected;
-    if !proof.lists_release {
-        return None;
+/// Each of them would accept a package without a signature: both programs keep them for ever.
+#[derive(Default)]
+struct Unvouched {
+    /// The `zh:` that the list does not have.
+    unlisted: Vec<Hash>,
+    /// `h1:` of no package that was looked at, if they are more than the packages that were not.
+    surplus: Vec<Hash>,
+    /// How many packages of the list were not looked at.
+    unseen: usize,
+    /// The zips that were looked at. A mirror may have one that the list does not have: its `zh:` would
+    /// be recorded again.
+    looked_at: Hashes,
+}
+
+impl Unvouched {
+    /// Compares recorded hashes with the list.
+    ///
+    /// A list of one package is none of a release: some registries have one for each platform. Else a
+    /// recorded `zh:` must be in the list. A recorded `h1:` may be that of a package that was not
+    /// looked at; there are as many of these as the list has zips beside those that were.
+    fn find(one: &Hashed, proof: &Proof, recorded: &Hashes) -> Self {
+        if !proof.lists_release {
+            return Self::default();
+        }
+        let packages = one.packages.iter();
+        let looked_at: Hashes = packages
+            .filter_map(|package| package.content.zh())
+            .collect();
+        let unseen = proof.zips.iter().filter(|zh| !looked_at.contains(zh));
+        let unseen = unseen.count();
+        let unlisted = recorded
+            .of(Scheme::Zh)
+            .filter(|zh| !proof.signed.contains(zh));
+        // A zip with directory entries has two `h1:`, and OpenTofu records both.
+        let is_own = |hash: &Hash| {
+            one.packages.iter().any(|package| {
+                package.content.h1 == *hash || package.content.member_h1() == Some(hash)
+            })
+        };
+        let unknown = recorded.of(Scheme::H1).filter(|h1| !is_own(h1));
+        let unknown: Vec<Hash> = unknown.cloned().collect();
+        Self {
+            unlisted: unlisted.cloned().collect(),
+            surplus: if unknown.len() > unseen {
+                unknown
+            } else {
+                Vec::new()
+            },
+            unseen,
+            looked_at,
+        }
     }
-    let packages = one.packages.iter();
-    let looked_at: Hashes = packages
-        .filter_map(|package| package.content.zh())
-        .collect();
-    let others = proof.zips.len().saturating_sub(looked_at.len());
-    let unknown = recorded
-        .of(Scheme::Zh)
-        .filter(|zh| !proof.signed.contains(zh));
-    let mut hashes: Vec<Hash> = unknown.cloned().collect();
-    // A zip with directory entries has two `h1:`, and OpenTofu records both.
-    let is_own = |hash: &Hash| {
-        let mut packages = one.packages.iter();
-        packages
-            .any(|package| package.content.h1 == *hash || package.content.member_h1() == Some(hash))
-    };
-    let unknown: Vec<&Hash> = recorded.of(Scheme::H1).filter(|h1| !is_own(h1)).collect();
-    if unknown.len() > others {
-        hashes.extend(unknown.into_iter().cloned());
+
+    /// Separates the hashes that are shown to be wrong from those of which some are, and it is unknown
+    /// which.
+    fn replace(self) -> (Self, Vec<Replaced>) {
+        let replaced = |against| move |hash| Replaced { hash, against };
+        let mut left = self;
+        let (held, unlisted): (Vec<Hash>, Vec<Hash>) = std::mem::take(&mut left.unlisted)
+            .into_iter()
+            .partition(|zh| left.looked_at.contains(zh));
+        left.unlisted = held;
+        let surplus = match left.unseen {
+            0 => std::mem::take(&mut left.surplus),
+            _ => Vec::new(),
+        };
+        let unlisted = unlisted.into_iter().map(replaced(Against::SignedList));
+        let surplus = surplus.into_iter().map(replaced(Against::EveryPackage));
+        (left, unlisted.chain(surplus).collect())
     }
-    let any_listed = recorded.of(Scheme::Zh).any(|zh| proof.signed.contains(zh));
-    (!hashes.is_empty()).then(|| LockError::Unvouched {
-        provider: Box::new(selected.provider.clone()),
-        version: selected.version.clone(),
-        hashes,
-        any_listed,
-    })
+
+    fn error(self, one: &Hashed, recorded: &Hashes, proof: Option<&Proof>) -> Option<LockError> {
+        let remedy = if self.unlisted.iter().any(|zh| self.looked_at.contains(zh)) {
+            Remedy::ByHand
+        } else if self.surplus.is_empty() || self.unseen == 0 {
+            Remedy::Repair
+        } else {
+            Remedy::RepairAllPlatforms
+        };
+        let hashes = [self.unlisted, self.surplus].concat();
+        let selected = &one.proven.offered.selected;
+        let is_listed = |zh: &Hash| proof.is_some_and(|proof| proof.signed.contains(zh));
+        (!hashes.is_empty()).then(|| LockError::Unvouched {
+            provider: Box::new(selected.provider.clone()),
+            version: selected.version.clone(),
+            hashes,
+            any_listed: recorded.of(Scheme::Zh).any(is_listed),
+            remedy,
+        })
+    }
 }

@@ -112,6 +112,8 @@ pub enum LockError {
         /// Whether any recorded `zh:` is in the signed list; if none is, the entry is that of
         /// another version.
         any_listed: bool,
+        /// What could be done about it.
+        remedy: Remedy,
     },
     /// The checksum documents of one release contradict each other.
     #[error("the checksum lists of {provider} {version} state different hashes for {filename:?}")]
@@ -154,7 +156,22 @@ pub enum LockError {
         place: String,
         /// Its own `zh:`.
         zh: Hash,
+        /// What could be done about it.
+        remedy: Remedy,
     },
+}
+
+/// What can be done where recorded hashes are contradicted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Remedy {
+    /// The evidence shows which hashes are wrong: [`Contradicted::Replaced`] replaces them.
+    ///
+    /// [`Contradicted::Replaced`]: super::Contradicted::Replaced
+    Repair,
+    /// So it would if the packages of all platforms were looked at.
+    RepairAllPlatforms,
+    /// Nothing signed shows what is wrong.
+    ByHand,
 }
 
 /// What evidence contradicts.

@@ -30,12 +30,12 @@ use crate::package::{Location, PackageMeta};
 use crate::world::Disk;
 
 pub use self::dates::{AgeSearch, MAX_DATED_RELEASES, PassedOver, all_dates};
-pub use self::error::{Alarm, LockError};
+pub use self::error::{Alarm, LockError, Remedy};
 pub use self::fetch::DOWNLOADS;
-pub use self::outcome::{HashEvidence, ListedFile, Locked, ProviderOutcome};
+pub use self::outcome::{Against, HashEvidence, ListedFile, Locked, ProviderOutcome, Replaced};
 pub use self::outdated::{ComparedVersions, OutdatedRequest, Standing, outdated};
 pub use self::release::{Release, SignedList, Vouched, releases};
-pub use self::request::{FlavorSource, RootRequest, Settings};
+pub use self::request::{Contradicted, FlavorSource, RootRequest, Settings};
 
 /// Locks what is required: keeps locked versions, selects new ones, and adds the hashes of all
 /// wanted platforms. Returns what each root came to, in the order of the requests.
@@ -65,7 +65,8 @@ pub fn run(
     let roots = prove::prove(&sources, settings, roots);
     let roots = roots.into_iter().map(without_vain_downloads).collect();
     let roots = fetch::hash(disk, &sources, settings, roots);
-    roots.into_iter().map(assemble::assemble).collect()
+    let assemble = |root| assemble::assemble(root, settings.contradicted);
+    roots.into_iter().map(assemble).collect()
 }
 
 /// Ends a root that gets no lock file, if its packages would have to be downloaded; local ones are

@@ -64,6 +64,8 @@ pub struct ProviderOutcome {
     pub added: Vec<Hash>,
     /// How many hashes were in the lock file and were neither signed nor computed in this run.
     pub kept: usize,
+    /// Recorded hashes that did not stay.
+    pub replaced: Vec<Replaced>,
     /// How many recorded `h1:` are left over when every platform that the source offers has one;
     /// 0 unless a package matched nothing that was recorded.
     pub unexplained: usize,
@@ -94,6 +96,24 @@ pub struct ListedFile {
     pub file: String,
     /// The 64-bit ID of the primary key of the signer, 16 upper-case hexadecimal digits.
     pub key_id: String,
+}
+
+/// A recorded hash that was replaced.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Replaced {
+    /// The hash.
+    pub hash: Hash,
+    /// What contradicts it.
+    pub against: Against,
+}
+
+/// What contradicts a recorded hash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Against {
+    /// The signed list of the release: it is not in there.
+    SignedList,
+    /// The packages of that list: every one was hashed, and none has it.
+    EveryPackage,
 }
 
 impl ProviderOutcome {

@@ -44,14 +44,6 @@ pub struct RootRequest<'a> {
     pub platforms: &'a WantedPlatforms,
 }
 
-impl RootRequest<'_> {
-    /// Returns whether something that was seen requires a provider.
-    #[must_use]
-    pub fn requires(&self, provider: &ProviderAddr) -> bool {
-        self.requirements.providers.contains_key(provider)
-    }
-}
-
 /// How a run does its work, whatever the root.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
@@ -61,6 +53,17 @@ pub struct Settings {
     pub downloads: NonZeroUsize,
     /// Whether OpenTofu refuses expired keys (`authenticate` rules 4.3).
     pub enforce_expiration: bool,
+    /// What becomes of recorded hashes that evidence contradicts.
+    pub contradicted: Contradicted,
+}
+
+/// What becomes of recorded hashes that evidence contradicts (rules 2.4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Contradicted {
+    /// They are an alarm, and there is no lock file.
+    Alarm,
+    /// They are replaced by those that the evidence shows.
+    Replaced,
 }
 
 impl fmt::Debug for FlavorSource<'_> {

@@ -555,7 +555,8 @@ fn packages_of_a_host_that_hangs_are_not_waited_for_again() {
     let net = net(&http, &clock);
     for name in ["x", "y", "z"] {
         let place = url(&format!("https://a.example/{name}.zip"));
-        let error = download(&net, &MemFiles::default(), &place, None).expect_err("nothing comes");
+        let error =
+            download(&net, &MemFiles::default(), &place, Check::Stated).expect_err("nothing comes");
         let is_first = name == "x";
         assert_eq!(
             matches!(error, FetchError::GivenUp { .. }),

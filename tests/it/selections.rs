@@ -8,7 +8,7 @@ use std::sync::Arc;
 use lockctl::config;
 use lockctl::diag::{Texts, has_errors};
 use lockctl::flavor::Flavor;
-use lockctl::locker::{self, FlavorSource, LockError, RootRequest, Settings};
+use lockctl::locker::{self, Contradicted, FlavorSource, LockError, RootRequest, Settings};
 use lockctl::lockfile::LockFile;
 use lockctl::package::{WantedPlatforms, WantedSet};
 use lockctl::resolve::Goals;
@@ -98,9 +98,9 @@ fn run(files: &MemFiles, flavor: Flavor) -> Result<(String, String), Vec<String>
         policy: Policy::of(&MemEnv::default(), flavor),
         package_credentials: Arc::new(|_| None),
         observer: &|_| {},
+        outages: Arc::default(),
     };
     let source = FlavorSource {
-        outages: Arc::default(),
         flavor,
         source: &mirror,
         net: &net,
@@ -125,6 +125,7 @@ fn run(files: &MemFiles, flavor: Flavor) -> Result<(String, String), Vec<String>
         jobs: NonZeroUsize::MIN,
         downloads: NonZeroUsize::MIN,
         enforce_expiration: false,
+        contradicted: Contradicted::Alarm,
     };
     match locker::run(files, &settings, &[root]).remove(0) {
         Ok(locked) => {

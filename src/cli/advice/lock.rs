@@ -5,7 +5,7 @@ use crate::archive::ArchiveError;
 use crate::cli::advice::{self, selection};
 use crate::diag::{self, Diagnostic, Finding, Texts};
 use crate::flavor::Flavor;
-use crate::locker::LockError;
+use crate::locker::{LockError, Remedy};
 use crate::package::PackageId;
 use crate::report::json::Status;
 use crate::report::{Failure, RootEntry, RootResult, Shown};
@@ -289,23 +289,52 @@ fn advice(error: &LockError, flavor: Flavor) -> Option<String> {
         LockError::Package { .. } | LockError::NoExecutable { .. } => {
             "replace the package with an intact copy".to_owned()
         }
-        LockError::Contradiction { .. } => format!(
-            "nothing was written, and `{} init` would refuse this package; find out which copy is \
-             genuine, and only if the release was replaced on purpose delete the entry and lock again",
-            flavor.command()
-        ),
+        LockError::Contradiction { remedy, .. } => contradiction_advice(*remedy, flavor),
         LockError::ListsDiffer { .. } => {
             "nothing was written or downloaded; report it to the operator of the registry".to_owned()
         }
         LockError::Unvouched {
-            any_listed: false, ..
-        } => "nothing was written; no recorded zh: is of this version: was the version edited by \
-              hand? restore the entry from version control, or delete it and lock again"
-            .to_owned(),
-        LockError::Unvouched { .. } => {
-            "nothing was written: such a hash accepts a package that no signature covers; find out \
-             where it came from, then delete it from the entry and lock again"
-                .to_owned()
-        }
+            any_listed, remedy, ..
+        } => unvouched_advice(*any_listed, *remedy),
     })
+}
+
+/// Says what to do about a package that the recorded list of its release does not have.
+fn contradiction_advice(remedy: Remedy, flavor: Flavor) -> String {
+    let refused = format!(
+        "nothing was written, and `{} init` would refuse this package",
+        flavor.command()
+    );
+    match remedy {
+        Remedy::Repair | Remedy::RepairAllPlatforms => format!(
+            "{refused}; find out first why the release was replaced: only then let `lockctl lock \
+             --repair` replace the recorded hashes"
+        ),
+        Remedy::ByHand => format!(
+            "{refused}; find out which copy is genuine, and only if the release was replaced on \
+             purpose delete the entry and lock again"
+        ),
+    }
+}
+
+/// Says what to do about recorded hashes that the signed list contradicts.
+fn unvouched_advice(any_listed: bool, remedy: Remedy) -> String {
+    let what = match any_listed {
+        false => {
+            "nothing was written; no recorded zh: is of this version: was the version edited by hand? \
+             then restore the entry from version control"
+        }
+        true => {
+            "nothing was written: such a hash accepts a package that no signature covers; find out \
+             first where it came from"
+        }
+    };
+    match remedy {
+        Remedy::Repair => format!("{what}; `lockctl lock --repair` replaces what is wrong"),
+        Remedy::RepairAllPlatforms => format!(
+            "{what}; `lockctl lock --repair --platform all` compares the packages of all platforms and \
+             replaces what is wrong"
+        ),
+        Remedy::ByHand => format!("{what}, then delete it from the entry and lock again"),
+    }
 }

@@ -37,6 +37,12 @@ pub(in crate::cli) struct LockOptions {
     /// Write nothing; show what would change
     #[arg(long)]
     pub(in crate::cli) dry_run: bool,
+    /// Replace recorded hashes that the signed list contradicts
+    ///
+    /// Find out first how they came into the lock file: without this option they are an alarm. Each
+    /// replaced hash is shown with its evidence. A hash that nothing contradicts stays.
+    #[arg(long)]
+    pub(in crate::cli) repair: bool,
     /// How many packages are downloaded or hashed at once [default: 8 downloads, a
     /// hash per core]
     #[arg(long, value_name = "N", value_parser = jobs)]

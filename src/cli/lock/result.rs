@@ -10,14 +10,14 @@ use crate::cli::session::unseen::{Names, Unseen};
 use crate::diag::{self, counted, counted_as};
 use crate::flavor::Flavor;
 use crate::hash::{Hash, Match, Scheme};
-use crate::locker::{self, Locked, ProviderOutcome};
+use crate::locker::{self, Against, Locked, ProviderOutcome};
 use crate::lockfile::{Document, LockFile};
 use crate::package::Provenance;
 use crate::package::calendar::timestamp;
 use crate::platform::{self, Platform};
 use crate::report::json::{
-    HashEvidence, LockedHash, LockedProvider, PassedOverRelease, Provider, RemovedProvider, Signer,
-    StatedDate,
+    ComputedHash, ContradictedBy, HashEvidence, LockedHash, LockedProvider, PassedOverRelease,
+    Provider, RemovedProvider, ReplacedHash, Signer, StatedDate,
 };
 use crate::report::{RootResult, Sentence, Tone};
 use crate::resolve::{Goal, Goals, Reach};
@@ -51,6 +51,7 @@ pub(super) fn outcome(result: &mut RootResult, locked: &Locked, root: &Root, goa
         passed_over(result, one, flavor);
         newer(result, one, locked, goal, flavor);
         trust(result, one, flavor);
+        not_compared(result, one, locked, flavor);
     }
     let names = |addrs: &[ProviderAddr]| {
         let names: Vec<String> = addrs.iter().map(|addr| addr.short(flavor)).collect();
@@ -117,6 +118,7 @@ fn entry(one: &ProviderOutcome, locked: &Locked) -> LockedProvider {
         newest: one.newest.clone(),
         constraints: entry.constraints.clone(),
         hashes: hashes.collect(),
+        replaced: replaced(one),
         signers: signers.collect(),
         hashed_platforms: one.computed.len(),
         dates: dates.map(StatedDate::all).unwrap_or_default(),
@@ -132,6 +134,30 @@ fn seen(evidence: &locker::HashEvidence) -> HashEvidence {
         key_id: listed.map(|listed| listed.key_id.clone()),
         package: evidence.package.clone(),
     }
+}
+
+/// Lists the hashes that were replaced, each with the evidence against it.
+fn replaced(one: &ProviderOutcome) -> Vec<ReplacedHash> {
+    let key_ids: Vec<String> = one.signers.iter().map(|s| s.key_id.clone()).collect();
+    let computed = one.computed.iter();
+    let computed = computed.map(|(platform, hash)| ComputedHash {
+        platform: platform.to_string(),
+        hash: hash.clone(),
+    });
+    let computed: Vec<ComputedHash> = computed.collect();
+    let replaced = one.replaced.iter().map(|replaced| {
+        let (contradicted_by, computed) = match replaced.against {
+            Against::SignedList => (ContradictedBy::SignedList, Vec::new()),
+            Against::EveryPackage => (ContradictedBy::EveryPackage, computed.clone()),
+        };
+        ReplacedHash {
+            hash: replaced.hash.clone(),
+            contradicted_by,
+            key_ids: key_ids.clone(),
+            computed,
+        }
+    });
+    replaced.collect()
 }
 
 /// Returns which platforms each computed hash belongs to.
@@ -346,6 +372,23 @@ fn trust(result: &mut RootResult, one: &ProviderOutcome, flavor: Flavor) {
     }
 }
 
+/// Says that an entry that was repaired still has `h1:` that nothing was compared with.
+fn not_compared(result: &mut RootResult, one: &ProviderOutcome, locked: &Locked, flavor: Flavor) {
+    let entry = &locked.lock.providers[&one.provider];
+    let kept = entry.hashes.of(Scheme::H1);
+    let kept = kept.filter(|hash| one.provenance(hash) == Provenance::Kept);
+    let kept = kept.count();
+    if one.replaced.is_empty() || kept == 0 {
+        return;
+    }
+    let name = format!("{} {}", one.provider.short(flavor), one.version);
+    result.remark(format!(
+        "{name} keeps {} that may be of other platforms; `lockctl lock --repair --platform all` \
+         compares all packages",
+        counted_as(kept, "h1: hash", "h1: hashes")
+    ));
+}
+
 /// Says how it ended.
 pub(super) fn verdict(ending: Ending, locked: &Locked, root: &Root) -> Sentence {
     let path = root.lock_path.display();
@@ -398,7 +441,8 @@ fn changes(old: &LockFile, locked: &Locked) -> String {
         1 => Some("1 provider removed".to_owned()),
         n => Some(format!("{n} providers removed")),
     };
-    let parts: Vec<String> = stale.into_iter().chain(removed).collect();
+    let parts = stale.into_iter().chain(removed);
+    let parts: Vec<String> = repaired(locked).into_iter().chain(parts).collect();
     match &*parts {
         [] => "; layout only".to_owned(),
         parts => format!("; {}", parts.join(", ")),
@@ -426,7 +470,7 @@ fn trusted(locked: &Locked) -> String {
             }
         }
     }
-    let mut parts = Vec::new();
+    let mut parts: Vec<String> = repaired(locked).into_iter().collect();
     if signed + proven > 0 {
         let counts = [(signed, "signed"), (proven, "proven")].into_iter();
         let counts = counts.filter(|(n, _)| *n > 0);
@@ -450,6 +494,12 @@ fn trusted(locked: &Locked) -> String {
     }
     let parts = parts.into_iter().map(|part| format!("; {part}"));
     parts.collect()
+}
+
+/// Says how many hashes were replaced.
+fn repaired(locked: &Locked) -> Option<String> {
+    let replaced = locked.providers.iter().map(|one| one.replaced.len()).sum();
+    (replaced > 0).then(|| counted_as(replaced, "wrong hash replaced", "wrong hashes replaced"))
 }
 
 /// Returns what would change in the lock file.

@@ -21,7 +21,7 @@ use crate::cli::verify::installation::Installations;
 use crate::cli::{World, advice, session};
 use crate::config::{BackendUse, Loaded};
 use crate::diag::{Diagnostic, Texts, has_errors};
-use crate::locker::{self, DOWNLOADS, LockError, Locked, RootRequest, Settings};
+use crate::locker::{self, Contradicted, DOWNLOADS, LockError, Locked, RootRequest, Settings};
 use crate::lockfile::{self, LockFile};
 use crate::package::{AgePolicy, WantedPlatforms};
 use crate::platform::Platform;
@@ -98,6 +98,11 @@ pub(in crate::cli) fn run(
             jobs: job_count(options.jobs),
             downloads: options.jobs.unwrap_or(DOWNLOADS),
             enforce_expiration: session::enforces_expiration(world.env),
+            contradicted: if options.repair {
+                Contradicted::Replaced
+            } else {
+                Contradicted::Alarm
+            },
         },
         remarks: BTreeSet::new(),
     };

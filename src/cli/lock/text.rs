@@ -4,12 +4,13 @@ use crate::cli::{Look, diff};
 use crate::diag::{counted, counted_as};
 use crate::flavor::Flavor;
 use crate::package::Provenance;
-use crate::report::json::{LockedProvider, Provider};
+use crate::report::json::{ContradictedBy, LockedProvider, Provider};
 use crate::report::reading::{self};
 use crate::report::{Block, RootResult};
 use crate::version::{Step, step};
 
-/// Shows the entries, with `--verbose` each hash, what would change, and how it ended.
+/// Shows the entries, what was replaced in them, with `--verbose` each hash, what would change, and
+/// how it ended.
 pub(in crate::cli) fn of_root(root: &RootResult, look: Look) -> Vec<Block> {
     let (Some(flavor), Some(verdict)) = (root.flavor, &root.verdict) else {
         return Vec::new();
@@ -19,6 +20,8 @@ pub(in crate::cli) fn of_root(root: &RootResult, look: Look) -> Vec<Block> {
     if !rows.is_empty() {
         blocks.push(Block::Table(rows));
     }
+    let repaired = locked(root).filter(|one| !one.replaced.is_empty());
+    blocks.extend(repaired.map(|one| Block::Lines(replaced(one, flavor))));
     if look.verbose {
         blocks.extend(locked(root).map(|one| Block::Lines(hashes(one, flavor))));
     }
@@ -43,6 +46,9 @@ fn row(one: &LockedProvider, flavor: Flavor) -> Vec<String> {
     let kept = kept.filter(|hash| hash.provenance == Provenance::Kept);
     let mut hashes = counted_as(added, "hash added", "hashes added");
     let kept = kept.count();
+    if !one.replaced.is_empty() {
+        hashes = format!("{hashes}, {} replaced", one.replaced.len());
+    }
     if kept > 0 {
         hashes = format!("{hashes}, {kept} kept");
     }
@@ -82,6 +88,33 @@ fn version(one: &LockedProvider) -> String {
         Step::Down | Step::Same => "downgrade",
     };
     format!("{from} → {version} ({kind})")
+}
+
+/// Lists every hash that was replaced with the evidence against it.
+fn replaced(one: &LockedProvider, flavor: Flavor) -> Vec<String> {
+    let name = format!("{} {}", one.provider.short(flavor), one.version);
+    let (hashes, are) = match one.replaced.len() {
+        1 => ("1 recorded hash contradicts".to_owned(), "is"),
+        more => (format!("{more} recorded hashes contradict"), "are"),
+    };
+    let signers = one.signers.iter().map(|signer| signer.text.as_str());
+    let signers = signers.collect::<Vec<_>>().join("; ");
+    let mut lines = vec![format!(
+        "{name}: {hashes} the checksum list ({signers}) and {are} replaced"
+    )];
+    for replaced in &one.replaced {
+        let hash = &replaced.hash;
+        match replaced.contradicted_by {
+            ContradictedBy::SignedList => lines.push(format!("  {hash}  not in the list")),
+            ContradictedBy::EveryPackage => {
+                lines.push(format!("  {hash}  of none of its packages, which have:"));
+                let computed = replaced.computed.iter();
+                let computed = computed.map(|own| format!("    {}  {}", own.hash, own.platform));
+                lines.extend(computed);
+            }
+        }
+    }
+    lines
 }
 
 /// Lists every hash with how it is known, and the platforms that it belongs to or the file that the

@@ -28,8 +28,9 @@ pub use outdated::{ComparedProvider, ConflictingPlace, HoldingPlace, VersionStat
 pub use package::{FailedPackage, HashedPackage, Package, PackageFile};
 pub use place::{ExplainedProvider, Overridden, PlaceKind, RequiringPlace};
 pub use provider::{
-    CheckedProvider, HashEvidence, LockedHash, LockedProvider, Provenance, Provider,
-    RemovedProvider, ShownHash, ShownProvider, Signer, SignerClass,
+    CheckedProvider, ComputedHash, ContradictedBy, HashEvidence, LockedHash, LockedProvider,
+    Provenance, Provider, RemovedProvider, ReplacedHash, ShownHash, ShownProvider, Signer,
+    SignerClass,
 };
 pub use rule::{Level, Rule, Topic};
 

@@ -65,6 +65,8 @@ pub struct LockedProvider {
     pub constraints: Constraints,
     /// The hashes that are recorded, in the order of the file.
     pub hashes: Vec<LockedHash>,
+    /// The hashes that were recorded before and that `--repair` replaced.
+    pub replaced: Vec<ReplacedHash>,
     /// Who signed the list of hashes; each once.
     pub signers: Vec<Signer>,
     /// Every date that is known of the release; absent unless a least age is stated and it was selected in
@@ -113,6 +115,42 @@ pub struct HashEvidence {
     /// The URL or the path of the package that has the hash; absent if no package was looked at for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub package: Option<String>,
+}
+
+/// A hash that was recorded and is not any more, and the evidence against it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ReplacedHash {
+    /// The hash, as it was recorded.
+    #[serde(serialize_with = "text")]
+    #[schemars(with = "String")]
+    pub hash: Hash,
+    /// What contradicts it.
+    pub contradicted_by: ContradictedBy,
+    /// The 64-bit IDs of the keys that signed the checksum list of the release.
+    pub key_ids: Vec<String>,
+    /// What the packages were computed to have; empty where the list alone contradicts it.
+    pub computed: Vec<ComputedHash>,
+}
+
+/// The hash of a package, as it was computed in this run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ComputedHash {
+    /// The platform of the package.
+    pub platform: String,
+    /// Its `h1:`.
+    #[serde(serialize_with = "text")]
+    #[schemars(with = "String")]
+    pub hash: Hash,
+}
+
+/// What contradicts a recorded hash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ContradictedBy {
+    /// The signed checksum list of the release does not contain it.
+    SignedList,
+    /// No package of the signed list has it, and every one was hashed.
+    EveryPackage,
 }
 
 /// A key that signed a list of checksums.

@@ -292,6 +292,7 @@ fn json_of_lock_says_how_each_hash_is_known() {
               }
             }
           ],
+          "replaced": [],
           "signers": [],
           "skipped_platforms": []
         }
