@@ -5,9 +5,9 @@ use std::sync::Arc;
 use super::AgeSearch;
 use crate::addr::ProviderAddr;
 use crate::archive::ArchiveError;
-use crate::authenticate::AuthError;
+use crate::authenticate::{AuthError, Signer};
 use crate::hash::Hash;
-use crate::package::{PackageId, PackageMeta};
+use crate::package::{KeyId, PackageId, PackageMeta};
 use crate::platform::Platform;
 use crate::resolve::SelectError;
 use crate::sources::network_mirror::MirrorError;
@@ -159,6 +159,31 @@ pub enum LockError {
         /// What could be done about it.
         remedy: Remedy,
     },
+    /// A package has no signature, and the root demands one.
+    #[error("the package of {id} is not signed: {place}")]
+    Unsigned {
+        /// Which package.
+        id: Box<PackageId>,
+        /// Where it is.
+        place: String,
+        /// The key that must sign it, if the root demands nothing else.
+        pinned: Option<KeyId>,
+    },
+    /// A release is signed by another key than the root demands.
+    #[error(
+        "{provider} {version} is signed by key {}, which the policy does not pin",
+        signer.key_id
+    )]
+    OtherKey {
+        /// Which provider.
+        provider: Box<ProviderAddr>,
+        /// Which version.
+        version: Version,
+        /// Who signed it.
+        signer: Box<Signer>,
+        /// The key that must sign it.
+        pinned: KeyId,
+    },
 }
 
 /// What can be done where recorded hashes are contradicted.
@@ -174,9 +199,11 @@ pub enum Remedy {
     ByHand,
 }
 
-/// What evidence contradicts.
+/// What evidence contradicts, or a policy forbids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Alarm<'a> {
+    /// The name of its rule.
+    pub rule: &'static str,
     /// The provider.
     pub provider: &'a ProviderAddr,
     /// The platform of the package; `None` if it is about the whole entry.
@@ -241,21 +268,28 @@ impl LockError {
         }
     }
 
-    /// Returns what the error is an alarm about: evidence against the lock file or a package, rather
-    /// than a job that could not be done.
+    /// Returns what the error is an alarm about: evidence against the lock file or a package, or what
+    /// a policy forbids, rather than a job that could not be done.
     #[must_use]
     pub fn alarm(&self) -> Option<Alarm<'_>> {
-        match self {
-            Self::Contradiction { id, .. } => Some(Alarm {
-                provider: &id.provider,
-                platform: Some(&id.platform),
-            }),
-            Self::Unvouched { provider, .. } => Some(Alarm {
-                provider,
-                platform: None,
-            }),
-            _ => None,
-        }
+        let (rule, provider, platform) = match self {
+            Self::Contradiction { id, .. } => {
+                ("package-mismatch", &id.provider, Some(&id.platform))
+            }
+            Self::Unvouched { provider, .. } => ("hashes-contradicted", &**provider, None),
+            Self::OtherKey { provider, .. } => ("key-not-allowed", &**provider, None),
+            Self::Unsigned {
+                id,
+                pinned: Some(_),
+                ..
+            } => ("key-not-allowed", &id.provider, Some(&id.platform)),
+            _ => return None,
+        };
+        Some(Alarm {
+            rule,
+            provider,
+            platform,
+        })
     }
 }
 

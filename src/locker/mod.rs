@@ -10,6 +10,7 @@
 mod assemble;
 mod contradiction;
 mod dates;
+mod demands;
 mod error;
 mod fetch;
 mod outcome;
@@ -35,7 +36,7 @@ pub use self::fetch::DOWNLOADS;
 pub use self::outcome::{Against, HashEvidence, ListedFile, Locked, ProviderOutcome, Replaced};
 pub use self::outdated::{ComparedVersions, OutdatedRequest, Standing, outdated};
 pub use self::release::{Release, SignedList, Vouched, releases};
-pub use self::request::{Contradicted, FlavorSource, RootRequest, Settings};
+pub use self::request::{Contradicted, FlavorSource, RootRequest, Settings, SignatureDemands};
 
 /// Locks what is required: keeps locked versions, selects new ones, and adds the hashes of all
 /// wanted platforms. Returns what each root came to, in the order of the requests.

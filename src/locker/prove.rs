@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::time::SystemTime;
 
+use super::demands;
 use super::query::Offered;
 use super::work::{Question, RootWork};
 use super::{FlavorSource, ListedFile, LockError, Release, Settings};
@@ -86,7 +87,7 @@ pub(super) fn prove<'a>(
     let attestations: BTreeMap<Question<Release>, Attestations> =
         releases.into_iter().zip(attestations).collect();
     let prove = |root: RootWork<'a, Offered>| {
-        let source = root.source;
+        let (source, demands) = (root.source, root.request.demands);
         root.advance(|offered, errors| {
             let proof = unite(
                 &offered,
@@ -94,6 +95,7 @@ pub(super) fn prove<'a>(
                 errors,
             );
             errors.extend(offered.metas.iter().filter_map(|meta| uncheckable(meta)));
+            errors.extend(demands::unmet(demands, &offered, proof.as_ref()));
             Some(Proven { offered, proof })
         })
     };

@@ -1,12 +1,13 @@
 //! What a run locks, and where packages come from.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::num::NonZeroUsize;
 
 use crate::addr::ProviderAddr;
 use crate::flavor::Flavor;
 use crate::lockfile::LockFile;
-use crate::package::{AgePolicy, WantedPlatforms};
+use crate::package::{AgePolicy, KeyId, WantedPlatforms};
 use crate::requirement::Requirements;
 use crate::resolve::Goals;
 use crate::sources::Source;
@@ -42,6 +43,26 @@ pub struct RootRequest<'a> {
     pub overridden: &'a [ProviderAddr],
     /// For which platforms.
     pub platforms: &'a WantedPlatforms,
+    /// Which signatures packages must have.
+    pub demands: &'a SignatureDemands,
+}
+
+/// What a root demands of signatures beyond what its program does.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SignatureDemands {
+    /// Whether every package must be in a signed list.
+    pub required: bool,
+    /// The only key that may sign the releases of a provider; every package of them must be in a
+    /// list that it signed.
+    pub keys: BTreeMap<ProviderAddr, KeyId>,
+}
+
+impl RootRequest<'_> {
+    /// Returns whether something that was seen requires a provider.
+    #[must_use]
+    pub fn requires(&self, provider: &ProviderAddr) -> bool {
+        self.requirements.providers.contains_key(provider)
+    }
 }
 
 /// How a run does its work, whatever the root.

@@ -303,6 +303,14 @@ impl RootResult {
         self.status = Status::Failed;
     }
 
+    /// Adds findings because of which nothing is done: they are the answer.
+    pub fn refuse(&mut self, findings: impl IntoIterator<Item = Finding>) {
+        let findings = findings.into_iter();
+        let entries = findings.map(|finding| RootEntry::Finding(finding, Shown::Note));
+        self.entries.extend(entries);
+        self.status = self.status.max(Status::Findings);
+    }
+
     /// Adds a sentence that is worth knowing.
     pub fn remark(&mut self, text: impl Into<String>) {
         self.entries.push(RootEntry::Remark(Sentence::note(text)));

@@ -7,12 +7,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::subject::Subject;
 use crate::addr::{ProviderAddr, ProviderPattern};
-use crate::diag::{Diagnostic, FileId, Finding, Span};
+use crate::diag::{Diagnostic, FileId, Finding, Level, Severity, Span};
 use crate::flavor::Flavor;
-use crate::project::{Allow, Policy};
+use crate::locker::SignatureDemands;
+use crate::project::{Allow, Place, Policy, Project};
+use crate::requirement::Requirements;
 use crate::version::Version;
 
 const NOT_ALLOWED: &str = "provider-not-allowed";
+const KEY_NOT_ALLOWED: &str = "key-not-allowed";
 
 /// Checks that every provider that is locked, or required and not locked yet, is one that the
 /// project file of that name allows.
@@ -46,6 +49,64 @@ fn refused<'p>(
         !provider.is_builtin(flavor) && !patterns.iter().any(|pattern| pattern.allows(provider))
     };
     providers.filter(is_refused).collect()
+}
+
+/// Refuses providers that are about to be locked and that the project file of that name does not allow.
+///
+/// A rule that is turned off, or no error, refuses nothing: `verify` reports what it finds.
+#[must_use]
+pub fn not_lockable<'p>(
+    project: &Project,
+    project_file: &str,
+    providers: impl Iterator<Item = &'p ProviderAddr>,
+    requirements: &Requirements,
+    flavor: Flavor,
+) -> Vec<Finding> {
+    let allow = project
+        .policy
+        .as_ref()
+        .and_then(|policy| policy.allow.as_ref());
+    let Some(allow) = allow else {
+        return Vec::new();
+    };
+    let refused = refused(allow, providers, flavor).into_iter();
+    let refused = refused.filter(|provider| is_error(project, NOT_ALLOWED, provider, flavor));
+    let findings = refused.map(|provider| {
+        let mut diagnostic = not_allowed_here(provider, project_file);
+        let place = requirements
+            .providers
+            .get(provider)
+            .and_then(|all| all.first());
+        if let Some(place) = place {
+            diagnostic = diagnostic.see(place.file, place.span, "required here");
+        }
+        let Place { file, span } = allow.place;
+        Finding::about(
+            provider,
+            diagnostic.at(file, span, "only these are allowed"),
+        )
+    });
+    findings.collect()
+}
+
+/// Returns what a project file demands of signatures on the providers that are about to be locked.
+///
+/// A pinned key counts unless its rule is turned off, or no error.
+#[must_use]
+pub fn demands(project: &Project, flavor: Flavor) -> SignatureDemands {
+    let pins = project.policy.iter().flat_map(|policy| &policy.keys);
+    let pins =
+        pins.filter_map(|pin| Some((pin.provider.meaning(flavor)?.clone(), pin.key.clone())));
+    let pins = pins.filter(|(provider, _)| is_error(project, KEY_NOT_ALLOWED, provider, flavor));
+    SignatureDemands {
+        required: project.trust.require_signature.is_some(),
+        keys: pins.collect(),
+    }
+}
+
+fn is_error(project: &Project, rule: &str, provider: &ProviderAddr, flavor: Flavor) -> bool {
+    let stated = project.rule(rule, Some(provider), flavor);
+    stated.is_none_or(|stated| stated.level == Level::As(Severity::Error))
 }
 
 fn not_allowed_here(provider: &ProviderAddr, project_file: &str) -> Diagnostic {

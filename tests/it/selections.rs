@@ -8,7 +8,9 @@ use std::sync::Arc;
 use lockctl::config;
 use lockctl::diag::{Texts, has_errors};
 use lockctl::flavor::Flavor;
-use lockctl::locker::{self, Contradicted, FlavorSource, LockError, RootRequest, Settings};
+use lockctl::locker::{
+    self, Contradicted, FlavorSource, LockError, RootRequest, Settings, SignatureDemands,
+};
 use lockctl::lockfile::LockFile;
 use lockctl::package::{WantedPlatforms, WantedSet};
 use lockctl::resolve::Goals;
@@ -120,6 +122,7 @@ fn run(files: &MemFiles, flavor: Flavor) -> Result<(String, String), Vec<String>
         age: None,
         overridden: &[],
         platforms: &wanted,
+        demands: &SignatureDemands::default(),
     };
     let settings = Settings {
         jobs: NonZeroUsize::MIN,

@@ -7,6 +7,7 @@ use crate::diag::{self, Diagnostic, Finding, Texts};
 use crate::flavor::Flavor;
 use crate::locker::{LockError, Remedy};
 use crate::package::PackageId;
+use crate::project::{Place, Project};
 use crate::report::json::Status;
 use crate::report::{Failure, RootEntry, RootResult, Shown};
 use crate::requirement::{Requirement, Requirements};
@@ -15,9 +16,10 @@ use crate::sources::SourceError;
 use crate::sources::network_mirror::MirrorError;
 use crate::sources::registry::RegistryError;
 
-/// What the configuration requires, and where.
+/// What the configuration requires and the project file demands, and where.
 pub(in crate::cli) struct Required<'a> {
     pub(in crate::cli) requirements: &'a Requirements,
+    pub(in crate::cli) project: &'a Project,
     pub(in crate::cli) texts: &'a Texts,
 }
 
@@ -54,6 +56,32 @@ impl Required<'_> {
     }
 }
 
+impl Required<'_> {
+    /// Returns the demand of the project file that an error is about, in words and with its place.
+    fn demand(&self, error: &LockError, flavor: Flavor) -> Option<(String, Place)> {
+        let pinned = |provider: &ProviderAddr| {
+            let mut pins = self.project.policy.iter().flat_map(|policy| &policy.keys);
+            let pin = pins.find(|pin| pin.provider.means(provider, flavor))?;
+            Some((format!("key {} is pinned", pin.key.as_str()), pin.place))
+        };
+        match error {
+            LockError::Unsigned { pinned: None, .. } => {
+                let place = self.project.trust.require_signature?;
+                Some(("a signature is required".to_owned(), place))
+            }
+            LockError::Unsigned { id, .. } => pinned(&id.provider),
+            LockError::OtherKey { provider, .. } => pinned(provider),
+            _ => None,
+        }
+    }
+
+    /// Says where the project file states a demand.
+    fn stated(&self, (demand, place): (String, Place)) -> String {
+        let line = self.texts.position(place.file, place.span.start).line;
+        format!("{demand} in {}:{line}", self.texts.name(place.file))
+    }
+}
+
 /// How many places that require a provider are named.
 const MAX_PLACES: usize = 5;
 
@@ -66,15 +94,13 @@ pub(in crate::cli) fn errors(
 ) {
     for error in errors {
         if let Some(alarm) = error.alarm() {
-            let rule = if alarm.platform.is_some() {
-                "package-mismatch"
-            } else {
-                "hashes-contradicted"
-            };
-            let diagnostic = Diagnostic {
+            let mut diagnostic = Diagnostic {
                 help: advice(error, flavor),
-                ..diag::named(rule).diagnostic(error.to_string())
+                ..diag::named(alarm.rule).diagnostic(error.to_string())
             };
+            if let Some((demand, Place { file, span })) = required.demand(error, flavor) {
+                diagnostic = diagnostic.at(file, span, demand);
+            }
             let finding = Finding {
                 platform: alarm.platform.cloned(),
                 ..Finding::about(alarm.provider, diagnostic)
@@ -140,6 +166,10 @@ pub(in crate::cli) fn grouped<'e>(
             failure.causes.extend(places);
             failure.help = advice(error, flavor);
         }
+        let demand = required.demand(error, flavor);
+        failure
+            .causes
+            .extend(demand.map(|demand| required.stated(demand)));
         groups.push(Group {
             failure,
             first: error,
@@ -248,6 +278,7 @@ fn package(error: &LockError) -> Option<&PackageId> {
         | LockError::Unproven { id, .. }
         | LockError::Download { id, .. }
         | LockError::Checksum { id, .. }
+        | LockError::Unsigned { id, .. }
         | LockError::Contradiction { id, .. } => Some(id),
         LockError::Asking { package, .. } => package.as_deref(),
         LockError::Source(SourceError::Registry(error)) => match &**error {
@@ -259,6 +290,7 @@ fn package(error: &LockError) -> Option<&PackageId> {
         | LockError::Source(_)
         | LockError::NoPlatform { .. }
         | LockError::ListsDiffer { .. }
+        | LockError::OtherKey { .. }
         | LockError::Unvouched { .. } => None,
     }
 }
@@ -296,6 +328,12 @@ fn advice(error: &LockError, flavor: Flavor) -> Option<String> {
         LockError::Unvouched {
             any_listed, remedy, ..
         } => unvouched_advice(*any_listed, *remedy),
+        LockError::Unsigned { .. } => "nothing was written or downloaded; only registries sign \
+                                       packages, mirrors do not: lock from the registry"
+            .to_owned(),
+        LockError::OtherKey { .. } => "nothing was written or downloaded; only if the publisher says \
+                                       that the key has changed, pin the new one"
+            .to_owned(),
     })
 }
 

@@ -21,7 +21,9 @@ use crate::cli::verify::installation::Installations;
 use crate::cli::{World, advice, session};
 use crate::config::{BackendUse, Loaded};
 use crate::diag::{Diagnostic, Texts, has_errors};
-use crate::locker::{self, Contradicted, DOWNLOADS, LockError, Locked, RootRequest, Settings};
+use crate::locker::{
+    self, Contradicted, DOWNLOADS, LockError, Locked, RootRequest, Settings, SignatureDemands,
+};
 use crate::lockfile::{self, LockFile};
 use crate::package::{AgePolicy, WantedPlatforms};
 use crate::platform::Platform;
@@ -31,6 +33,7 @@ use crate::report::{CommandResult, Failure, RootResult, Sentence};
 use crate::resolve::Goals;
 use crate::sources::net::Event;
 use crate::verify::packages::{Memo, PackagePlace};
+use crate::verify::policy;
 use crate::world::{Exclusive, FileKind, Replaced};
 
 /// What a run is to do.
@@ -68,6 +71,7 @@ struct OpenRoot {
     loaded: Loaded,
     goals: Goals,
     platforms: WantedPlatforms,
+    demands: SignatureDemands,
     /// Providers that are run from a directory and need no package.
     overridden: Vec<ProviderAddr>,
     /// The place of its source.
@@ -171,6 +175,18 @@ impl Together for LockRun<'_> {
             result::nothing_required(result, &root, &unseen);
             return Ok(None);
         }
+        let to_lock = needed.iter().copied().filter(|addr| !is_left_out(addr));
+        let refused = policy::not_lockable(
+            root.project(),
+            &root.project_name(),
+            to_lock,
+            &loaded.requirements,
+            root.flavor,
+        );
+        if !refused.is_empty() {
+            result.refuse(refused);
+            return Ok(None);
+        }
         let source = if needs_packages {
             self.sources.source(&root, texts)?
         } else {
@@ -188,6 +204,7 @@ impl Together for LockRun<'_> {
         }
         Ok(Some(OpenRoot {
             platforms: self.platforms.of_root(&root, &needed, &locked),
+            demands: policy::demands(root.project(), root.flavor),
             lock,
             root,
             loaded,
@@ -217,6 +234,7 @@ impl Together for LockRun<'_> {
             goals: &one.goals,
             age: self.age(&one.root),
             platforms: &one.platforms,
+            demands: &one.demands,
             overridden: &one.overridden,
         });
         let requests: Vec<RootRequest<'_>> = requests.collect();
@@ -247,6 +265,7 @@ impl Together for LockRun<'_> {
             Err(errors) => {
                 let required = Required {
                     requirements: &loaded.requirements,
+                    project: root.project(),
                     texts,
                 };
                 advice::lock::errors(result, &errors, root.flavor, &required);

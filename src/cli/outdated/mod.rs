@@ -172,6 +172,7 @@ impl Together for OutdatedRun<'_> {
             root,
             required: Required {
                 requirements: &loaded.requirements,
+                project: root.project(),
                 texts,
             },
         };

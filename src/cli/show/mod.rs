@@ -57,6 +57,7 @@ fn run(common: &Common, args: &Show, world: World<'_>, stderr: &mut Stderr<'_>) 
             let nothing = Requirements::default();
             let required = Required {
                 requirements: &nothing,
+                project: root.project(),
                 texts,
             };
             for failure in advice::verify::failures(&errors, root.flavor, &required) {

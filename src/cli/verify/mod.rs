@@ -290,6 +290,7 @@ impl Verification<'_> {
             &verdict.failures,
             root.flavor,
             &Required {
+                project: root.project(),
                 requirements: root_inputs.requirements().unwrap_or(&unread),
                 texts,
             },

@@ -5,8 +5,8 @@ mod cli_config;
 mod confine;
 #[cfg(unix)]
 mod confine_race;
-
 mod conflicts;
+mod demands;
 mod diff;
 mod diff_git;
 mod diff_many;
@@ -28,9 +28,9 @@ mod matrix_here;
 mod merge;
 mod neighbours;
 mod net_mirror;
+mod outages;
 mod outdated;
 mod packages;
-mod outages;
 mod packages_hostile;
 mod packages_lacking;
 mod packages_mirrors;
@@ -38,6 +38,7 @@ mod project;
 mod proxy;
 mod registry;
 mod registry_trust;
+mod repair;
 mod roots;
 mod tree;
 mod tree_pictures;
