@@ -166,7 +166,7 @@ fn step(root: &RootWork<'_, Choice>, choice: &Choice, known: &KnownDates, now: S
 /// Finds out everything that is stated about the date of a release.
 ///
 /// Where evidence cannot be fetched or does not hold there is no answer: the release may be young.
-fn of_release(
+pub(super) fn of_release(
     source: &FlavorSource<'_>,
     release: &Release,
     rules: &Rules,

@@ -1,13 +1,16 @@
 //! What is locked against what is offered: nothing is selected for good, downloaded or written.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use super::dates;
 use super::query::{QUESTIONS, versions_of};
-use super::work::{self, answers, distinct};
-use super::{FlavorSource, LockError};
+use super::work::{self, Question, answers, distinct};
+use super::{FlavorSource, LockError, Release};
 use crate::addr::ProviderAddr;
+use crate::authenticate::Rules;
 use crate::flavor::Flavor;
 use crate::lockfile::LockFile;
+use crate::package::ReleaseDates;
 use crate::requirement::{Refusal, Requirements};
 use crate::resolve::{self, Goal, Goals, Outlook, Query, Reach, SelectError};
 use crate::version::{Constraints, Version};
@@ -37,6 +40,9 @@ pub struct ComparedVersions {
     pub constraints: Constraints,
     /// What it was compared with.
     pub standing: Standing,
+    /// What is known of the dates of the newest version and the newest allowed one, where they are newer
+    /// than the locked one.
+    pub dates: BTreeMap<Version, ReleaseDates>,
 }
 
 /// What the version of a provider was compared with.
@@ -49,8 +55,8 @@ pub enum Standing {
         /// The warnings of the source about the provider.
         warnings: Vec<String>,
     },
-    /// As [`Standing::Offered`], but only what cannot be seen may require the provider, so that no command
-    /// moves its version.
+    /// As [`Standing::Offered`], but only what cannot be seen may require the provider, so that its version
+    /// moves only if it is named.
     Unseen(Outlook),
     /// With nothing: its source gave no answer, or nothing could meet the requirement.
     Failed(LockError),
@@ -77,9 +83,14 @@ struct Comparing<'a> {
 /// order of the requests.
 ///
 /// Roots that share a source ask it each question once. A provider that fails keeps no other from being
-/// compared.
+/// compared. A date is worth knowing, and no more: where it cannot be found out there is none.
+///
+/// `rules` are those by which signatures are checked for a flavor.
 #[must_use]
-pub fn outdated(roots: &[OutdatedRequest<'_>]) -> Vec<Vec<ComparedVersions>> {
+pub fn outdated(
+    rules: &(dyn Fn(Flavor) -> Rules + Sync),
+    roots: &[OutdatedRequest<'_>],
+) -> Vec<Vec<ComparedVersions>> {
     let sources = work::sources(roots.iter().map(|root| root.source));
     let started = roots.iter().map(|root| start(root, &sources));
     let started: Vec<Comparing<'_>> = started.collect();
@@ -114,12 +125,69 @@ pub fn outdated(roots: &[OutdatedRequest<'_>]) -> Vec<Vec<ComparedVersions>> {
                 locked: query.locked,
                 constraints: query.constraints,
                 standing,
+                dates: BTreeMap::new(),
             });
         }
         compared.sort_by(|a, b| a.provider.cmp(&b.provider));
         compared
     };
-    started.into_iter().map(compare).collect()
+    let places: Vec<usize> = started.iter().map(|root| root.source).collect();
+    let mut roots: Vec<Vec<ComparedVersions>> = started.into_iter().map(compare).collect();
+    add_dates(&sources, rules, &places, &mut roots);
+    roots
+}
+
+/// Adds the dates of the versions that are newer than the locked ones; `places` are those of the sources of
+/// the roots.
+fn add_dates(
+    sources: &[&FlavorSource<'_>],
+    rules: &(dyn Fn(Flavor) -> Rules + Sync),
+    places: &[usize],
+    roots: &mut [Vec<ComparedVersions>],
+) {
+    let releases = |source: usize, one: &ComparedVersions| {
+        let newer = one.newer().into_iter();
+        let releases = newer.map(|version| Question {
+            source,
+            about: Release {
+                provider: one.provider.clone(),
+                version: version.clone(),
+            },
+        });
+        releases.collect::<Vec<_>>()
+    };
+    let asked = places.iter().zip(&*roots);
+    let questions = asked.flat_map(|(source, root)| {
+        let all = root.iter();
+        all.flat_map(|one| releases(*source, one))
+    });
+    let dates = answers(QUESTIONS, distinct(questions), |one| {
+        let source = sources[one.source];
+        let (rules, now) = (rules(source.flavor), source.net.clock.now());
+        dates::of_release(source, &one.about, &rules, now)
+    });
+    for (source, root) in places.iter().zip(roots) {
+        for one in root {
+            let known = releases(*source, one).into_iter().filter_map(|question| {
+                let dates = dates[&question].as_ref().ok()?;
+                Some((question.about.version, dates.clone()))
+            });
+            one.dates = known.collect();
+        }
+    }
+}
+
+impl ComparedVersions {
+    /// Returns the newest version and the newest allowed one, where they are newer than the locked one.
+    fn newer(&self) -> BTreeSet<&Version> {
+        let (Standing::Offered { outlook, .. } | Standing::Unseen(outlook)) = &self.standing else {
+            return BTreeSet::new();
+        };
+        let versions = outlook.newest.iter().chain(&outlook.allowed);
+        versions
+            .filter(|version| self.locked.as_ref().is_none_or(|locked| *version > locked))
+            .collect()
+    }
 }
 
 /// Starts a root: which providers are asked about?
@@ -141,6 +209,7 @@ fn start<'a>(request: &'a OutdatedRequest<'a>, sources: &[&FlavorSource<'_>]) ->
             .map(|entry| entry.version.clone()),
         constraints: requirements.constraints(provider),
         standing,
+        dates: BTreeMap::new(),
     };
     let required = requirements.providers.keys();
     let built_in = required.filter(|provider| {

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use crate::addr::ProviderAddr;
+use crate::authenticate::Rules;
 use crate::cli::advice::lock::Required;
 use crate::cli::args::{Common, Configuration};
 use crate::cli::progress::Progress;
@@ -15,11 +16,12 @@ use crate::cli::session::root::Root;
 use crate::cli::session::roots::{self, Together};
 use crate::cli::session::sources::Sources;
 use crate::cli::session::unseen::{Names, Unseen};
-use crate::cli::{Command, Look, MarkdownText, Stderr, World};
+use crate::cli::{Command, Look, MarkdownText, Stderr, World, session};
 use crate::config::{BackendUse, Loaded};
 use crate::diag::{Texts, has_errors};
 use crate::locker::{self, ComparedVersions, OutdatedRequest};
 use crate::lockfile::LockFile;
+use crate::project::Policy;
 use crate::report::reading::{Heading, Total};
 use crate::report::{Block, CommandResult, Failure, RootResult};
 use crate::sources::net::Event;
@@ -154,7 +156,12 @@ impl Together for OutdatedRun<'_> {
             lock: &one.lock,
             overridden: &one.overridden,
         });
-        locker::outdated(&requests.collect::<Vec<_>>())
+        let enforce_expiration = session::enforces_expiration(self.world.env);
+        let rules = |flavor| Rules {
+            flavor,
+            enforce_expiration,
+        };
+        locker::outdated(&rules, &requests.collect::<Vec<_>>())
     }
 
     fn finish(
@@ -175,6 +182,8 @@ impl Together for OutdatedRun<'_> {
                 project: root.project(),
                 texts,
             },
+            now: self.world.clock.now(),
+            age: root.project().policy.as_ref().and_then(Policy::age),
         };
         compared.report(result, &outcome, self.args.fail_on);
         let unseen = Unseen::new(loaded, root, &self.args.configuration, self.common);

@@ -1,13 +1,17 @@
 //! What `lockctl outdated` reports of a root.
 
+use std::time::SystemTime;
+
 use super::args::FailOn;
 use crate::addr::ProviderAddr;
 use crate::cli::advice::lock::{self, Required};
 use crate::cli::session::root::Root;
 use crate::diag::{self, FileId, Span};
 use crate::locker::{ComparedVersions, LockError, Standing};
+use crate::package::calendar::ago;
+use crate::package::{AgePolicy, ReleaseDates, Youth};
 use crate::report::json::{
-    ComparedProvider, ConflictingPlace, HoldingPlace, Provider, Status, VersionState,
+    ComparedProvider, ConflictingPlace, HoldingPlace, Provider, StatedDate, Status, VersionState,
 };
 use crate::report::{RootResult, Sentence, Tone};
 use crate::requirement::Requirement;
@@ -18,6 +22,9 @@ use crate::version::{Constraints, Version};
 pub(super) struct ComparedRoot<'a> {
     pub(super) root: &'a Root,
     pub(super) required: Required<'a>,
+    pub(super) now: SystemTime,
+    /// How old a release must be to be selected, if that is stated.
+    pub(super) age: Option<AgePolicy>,
 }
 
 impl ComparedRoot<'_> {
@@ -74,6 +81,27 @@ impl ComparedRoot<'_> {
         error.absent().is_some() && self.required.requirements.places(provider).is_empty()
     }
 
+    /// Says that the newest allowed version is newer than the locked one, but not old enough.
+    fn too_young(&self, one: &ComparedVersions) -> Option<String> {
+        let Standing::Offered { outlook, .. } = &one.standing else {
+            return None;
+        };
+        let version = outlook.allowed.as_ref().ok()?;
+        let (policy, dates) = (self.age?, one.dates.get(version)?);
+        let name = one.provider.short(self.root.flavor);
+        let why = match policy.youth(dates, self.now)? {
+            Youth::Recent { date, .. } => {
+                let date = date.seen_at(self.now);
+                format!(
+                    "{name} {version} ({date}) is younger than {}",
+                    policy.min_age
+                )
+            }
+            Youth::Undated => format!("nothing states when {name} {version} was published"),
+        };
+        Some(format!("{why}, so `update` passes over it"))
+    }
+
     fn row(&self, one: &ComparedVersions) -> ComparedProvider {
         let mut row = ComparedProvider {
             provider: one.provider.clone(),
@@ -84,6 +112,10 @@ impl ComparedRoot<'_> {
             newest: None,
             allowed_step: None,
             step: None,
+            allowed_dates: Vec::new(),
+            dates: Vec::new(),
+            allowed_age: None,
+            age: None,
             constraints: one.constraints.clone(),
             held_by: Vec::new(),
             conflict: Vec::new(),
@@ -97,6 +129,14 @@ impl ComparedRoot<'_> {
         let step =
             |to: &Option<Version>| ComparedProvider::upgrade(row.locked.as_ref(), to.as_ref());
         (row.allowed_step, row.step) = (step(&row.newest_allowed), step(&row.newest));
+        let dates = |version: &Option<Version>| {
+            let dates = version.as_ref().and_then(|version| one.dates.get(version));
+            let latest = dates.and_then(ReleaseDates::latest);
+            let stated = dates.map(StatedDate::all).unwrap_or_default();
+            (stated, latest.map(|date| ago(date.time, self.now)))
+        };
+        (row.allowed_dates, row.allowed_age) = dates(&row.newest_allowed);
+        (row.dates, row.age) = dates(&row.newest);
         if let Some(newest) = &outlook.newest {
             row.held_by = self.held_by(one, newest);
         }
@@ -171,6 +211,9 @@ impl ComparedRoot<'_> {
                 let text = format!("the registry says of {name}: {warning}");
                 result.ruled(diag::named("registry-warning"), &one.provider, text);
             }
+        }
+        if let Some(remark) = self.too_young(one) {
+            result.remark(remark);
         }
         match (&one.standing, &one.locked) {
             (Standing::Offered { outlook, .. } | Standing::Unseen(outlook), Some(locked))

@@ -51,19 +51,28 @@ fn row(one: &ComparedProvider, flavor: Flavor) -> Vec<String> {
     let places = one.held_by.iter().map(place);
     vec![
         one.provider.short(flavor),
-        version(one.locked.as_ref(), None),
-        version(one.newest_allowed.as_ref(), one.allowed_step),
-        version(one.newest.as_ref(), one.step),
+        version(one.locked.as_ref(), None, None),
+        version(
+            one.newest_allowed.as_ref(),
+            one.allowed_step,
+            one.allowed_age.as_deref(),
+        ),
+        version(one.newest.as_ref(), one.step, one.age.as_deref()),
         state(one).to_owned(),
         some_of(places).join(", "),
     ]
 }
 
-fn version(version: Option<&Version>, step: Option<Upgrade>) -> String {
-    match (version, step) {
-        (None, _) => "-".to_owned(),
-        (Some(version), None) => version.to_string(),
-        (Some(version), Some(step)) => format!("{version} ({})", step.name()),
+/// Shows a version, what leads there from the locked one, and when it was published.
+fn version(version: Option<&Version>, step: Option<Upgrade>, age: Option<&str>) -> String {
+    let Some(version) = version else {
+        return "-".to_owned();
+    };
+    let about: Vec<&str> = step.map(Upgrade::name).into_iter().chain(age).collect();
+    if about.is_empty() {
+        version.to_string()
+    } else {
+        format!("{version} ({})", about.join(", "))
     }
 }
 

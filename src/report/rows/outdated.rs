@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{optional_text, text};
+use super::{StatedDate, optional_text, text};
 use crate::addr::ProviderAddr;
 use crate::version::{Constraints, Step, Upgrade, Version, step};
 
@@ -37,6 +37,16 @@ pub struct ComparedProvider {
     /// What leads from the locked version to the newest one, which `--fail-on` looks at; null if that is
     /// not newer.
     pub step: Option<Upgrade>,
+    /// Every date that is known of the newest allowed version; empty if it is not newer than the locked one.
+    pub allowed_dates: Vec<StatedDate>,
+    /// Every date that is known of the newest version; empty if it is not newer than the locked one.
+    pub dates: Vec<StatedDate>,
+    /// How long ago the newest allowed version was published.
+    #[serde(skip)]
+    pub allowed_age: Option<String>,
+    /// How long ago the newest version was published.
+    #[serde(skip)]
+    pub age: Option<String>,
     /// All constraints that count; empty if any version is allowed.
     #[serde(serialize_with = "text")]
     #[schemars(with = "String")]
@@ -64,7 +74,7 @@ pub enum VersionState {
     Conflict,
     /// It is required, but not locked; `lock` selects the newest allowed version.
     NotLocked,
-    /// Only what cannot be seen may require it, so no command moves it.
+    /// Only what cannot be seen may require it; `update` moves it if it is named.
     NotVisible,
     /// It is locked, but nothing requires it; nothing was asked.
     NotRequired,

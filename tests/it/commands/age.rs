@@ -1,5 +1,5 @@
 //! The least age of releases: what `lock` passes over, what `verify --upstream` finds, and what `show
-//! --upstream` shows.
+//! --upstream` and `outdated` show.
 
 use std::time::{Duration, SystemTime};
 
@@ -51,11 +51,15 @@ fn locked(lab: &Lab) -> String {
 }
 
 /// The moment so many hours ago, or ahead.
+///
+/// It is a minute earlier, as that of signatures: the clock of the lab does not advance, and an age is cut
+/// down to whole units.
 fn hours_ago(hours: i64) -> SystemTime {
     let span = Duration::from_secs(hours.unsigned_abs() * 3600);
+    let now = SystemTime::now() - Duration::from_secs(60);
     match hours {
-        0.. => SystemTime::now() - span,
-        _ => SystemTime::now() + span,
+        0.. => now - span,
+        _ => now + span,
     }
 }
 
@@ -518,5 +522,57 @@ error: the registry of registry.terraform.io has no provider registry.terraform.
   help: check the source address; a provider without one in required_providers is taken for one of the namespace hashicorp
 
 "#]]
+    );
+}
+
+#[test]
+fn outdated_shows_dates_and_what_is_too_young() {
+    let (registry, lab) = three_releases(WEEK);
+    lab.write("main.tf", DEMO.replace("~> 1.0.0", "1.0.0"));
+    assert_exit(&lock(&lab, &[]), 0);
+    lab.write("main.tf", DEMO.replace("~> 1.0.0", ">= 1.0.0, < 1.2.0"));
+    let outdated = |more: &[&str]| {
+        let args = ["outdated", "--flavor", "terraform@1.11"];
+        lab.run(&[&args, more].concat())
+    };
+    let outcome = outdated(&[]);
+    assert_exit(&outcome, 0);
+    assert_data_eq!(
+        outcome.stdout,
+        str![[r#"
+PROVIDER   LOCKED  ALLOWED                      NEWEST                     STATE           EXCLUDED BY
+acme/demo  1.0.0   1.1.0 (minor, 2 months ago)  1.2.0 (minor, 3 days ago)  can be updated  ">= 1.0.0, < 1.2.0" at main.tf:5
+.terraform.lock.hcl: the only provider can be updated (`lockctl update . --flavor terraform@1.11`)
+
+"#]]
+    );
+    assert_data_eq!(outcome.stderr, "");
+    // An allowed release that is too young is named: `update` would stay below it.
+    lab.write("main.tf", DEMO.replace("~> 1.0.0", "~> 1.0"));
+    let outcome = outdated(&[]);
+    assert_data_eq!(
+        undated(&outcome.stderr, &[3 * DAY]),
+        str![[r#"
+note: acme/demo 1.2.0 (signed DAY-A, 3 days ago) is younger than 7 days, so `update` passes over it
+
+"#]]
+    );
+    let object: Value = serde_json::from_str(&outdated(&["--format", "json"]).stdout).unwrap();
+    let row = &object["roots"][0]["providers"][0];
+    let sources = |dates: &Value| {
+        let dates = dates.as_array().unwrap().iter();
+        dates.map(|date| date["source"].clone()).collect::<Value>()
+    };
+    assert_eq!(sources(&row["dates"]), json!(["signature"]));
+    assert_eq!(row["dates"], row["allowed_dates"]);
+    // Without its evidence a release has no date, and is compared all the same.
+    registry.reset(&json!({"rules": [
+        {"kind": "download", "action": "404", "times": -1},
+    ]}));
+    let object: Value = serde_json::from_str(&outdated(&["--format", "json"]).stdout).unwrap();
+    let row = &object["roots"][0]["providers"][0];
+    assert_eq!(
+        (&row["newest"], &row["dates"]),
+        (&json!("1.2.0"), &json!([]))
     );
 }

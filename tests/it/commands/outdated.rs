@@ -1,11 +1,27 @@
 //! `outdated`: what is locked, what is allowed, what there is, and what holds it back.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 use snapbox::{assert_data_eq, str};
 
 use super::registry::{DEMO, with_registry};
 use super::{LOCK, assert_exit};
 use crate::lab::{Lab, Outcome};
+use crate::registry::{Dates, Registry};
+
+/// A registry whose releases were signed three days ago, and a root.
+fn with_dates(config: &str) -> (Registry, Lab) {
+    let (registry, lab) = with_registry(config);
+    for version in ["1.0.0", "1.1.0", "1.2.0"] {
+        let dates = Dates {
+            signed_hours_ago: Some(3 * 24),
+            ..Dates::default()
+        };
+        registry.set_dates("acme/demo", version, dates);
+    }
+    (registry, lab)
+}
 
 const MIRROR: &[&str] = &["--fs-mirror", "mirror"];
 
@@ -122,6 +138,8 @@ fn programs_read_the_versions_the_steps_and_the_places() {
             "newest": "2.0.0",
             "allowed_step": "minor",
             "step": "major",
+            "allowed_dates": [],
+            "dates": [],
             "constraints": "~> 1.0, != 2.0.0",
             "held_by": [
                 {"file": "main.tf", "line": 3, "column": 49, "constraints": "~> 1.0", "module": ""},
@@ -277,7 +295,7 @@ fn markdown_has_the_table_the_failures_and_the_verdict() {
 
 #[test]
 fn each_list_of_versions_is_fetched_once_for_all_roots() {
-    let (registry, lab) = with_registry("");
+    let (registry, lab) = with_dates("");
     for root in ["one", "two", "three"] {
         lab.write(&format!("{root}/main.tf"), DEMO);
         let entry = "provider \"registry.terraform.io/acme/demo\" {\n  version = \"1.0.0\"\n}\n";
@@ -291,28 +309,31 @@ fn each_list_of_versions_is_fetched_once_for_all_roots() {
         outcome.stdout,
         str![[r#"
 one
-PROVIDER   LOCKED  ALLOWED  NEWEST         STATE      EXCLUDED BY
-acme/demo  1.0.0   1.0.0    1.2.0 (minor)  held back  "~> 1.0.0" at one/main.tf:5
+PROVIDER   LOCKED  ALLOWED  NEWEST                     STATE      EXCLUDED BY
+acme/demo  1.0.0   1.0.0    1.2.0 (minor, 3 days ago)  held back  "~> 1.0.0" at one/main.tf:5
 one/.terraform.lock.hcl: the only provider is held back by constraints
 
 three
-PROVIDER   LOCKED  ALLOWED  NEWEST         STATE      EXCLUDED BY
-acme/demo  1.0.0   1.0.0    1.2.0 (minor)  held back  "~> 1.0.0" at three/main.tf:5
+PROVIDER   LOCKED  ALLOWED  NEWEST                     STATE      EXCLUDED BY
+acme/demo  1.0.0   1.0.0    1.2.0 (minor, 3 days ago)  held back  "~> 1.0.0" at three/main.tf:5
 three/.terraform.lock.hcl: the only provider is held back by constraints
 
 two
-PROVIDER   LOCKED  ALLOWED  NEWEST         STATE      EXCLUDED BY
-acme/demo  1.0.0   1.0.0    1.2.0 (minor)  held back  "~> 1.0.0" at two/main.tf:5
+PROVIDER   LOCKED  ALLOWED  NEWEST                     STATE      EXCLUDED BY
+acme/demo  1.0.0   1.0.0    1.2.0 (minor, 3 days ago)  held back  "~> 1.0.0" at two/main.tf:5
 two/.terraform.lock.hcl: the only provider is held back by constraints
 
 3 roots: 3 clean; 1 directory with configuration is not locked (-v names it)
 
 "#]]
     );
-    let lists = registry.requests();
-    let lists = lists.iter().filter(|line| line.contains("/versions"));
+    let requests = registry.requests();
+    let lists = requests.iter().filter(|line| line.contains("/versions"));
     assert_eq!(lists.count(), 1);
-    assert_eq!(registry.requests().len(), 1, "{:?}", registry.requests());
+    // The others are about the date of the newest release.
+    let distinct: BTreeSet<&String> = requests.iter().collect();
+    assert_eq!(requests.len(), distinct.len(), "{requests:?}");
+    assert!(!requests.iter().any(|line| line.contains("/1.0.0/")));
 
     let offline = run(&["one", "--offline"]);
     assert_exit(&offline, 2);
@@ -333,15 +354,15 @@ fn a_registry_that_fails_hides_no_other_provider() {
         "    demo = {",
         "    gone = {\n      source = \"acme/gone\"\n    }\n    demo = {",
     );
-    let (_registry, lab) = with_registry(&second);
+    let (_registry, lab) = with_dates(&second);
     let outcome = lab.run(&["outdated", "--flavor", "terraform@1.11"]);
     assert_exit(&outcome, 2);
     assert_data_eq!(
         outcome.stdout,
         str![[r#"
-PROVIDER   LOCKED  ALLOWED  NEWEST  STATE       EXCLUDED BY
-acme/demo  -       1.0.0    1.2.0   not locked  "~> 1.0.0" at main.tf:8
-acme/gone  -       -        -       failed
+PROVIDER   LOCKED  ALLOWED             NEWEST              STATE       EXCLUDED BY
+acme/demo  -       1.0.0 (3 days ago)  1.2.0 (3 days ago)  not locked  "~> 1.0.0" at main.tf:8
+acme/gone  -       -                   -                   failed
 .terraform.lock.hcl: of 2 providers, 1 is not locked (`lockctl lock . --flavor terraform@1.11`), 1 could not be compared
 
 "#]]

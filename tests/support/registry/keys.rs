@@ -18,6 +18,7 @@ const DIRECTORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/keys/regi
 /// 2020-01-15, when the expired key was valid.
 const IN_ITS_TIME: u32 = 1_579_046_400;
 const HOUR: u32 = 3_600;
+const MINUTE: i64 = 60;
 const TEN_DAYS: u32 = 10 * 24 * HOUR;
 
 /// A key that a registry may announce.
@@ -130,14 +131,15 @@ impl SignWith {
         }
     }
 
-    /// When the signature says it was made: if nothing is wrong with that, so many hours ago.
+    /// When the signature says it was made: if nothing is wrong with that, a minute before it is so many hours
+    /// ago, because the clock of a lab does not advance, and an age is cut down to whole units.
     fn created(self, hours_ago: i64) -> Timestamp {
         let now = Timestamp::now().as_secs();
         Timestamp::from_secs(match self {
             Self::Expired => IN_ITS_TIME,
             Self::SigFuture => now + TEN_DAYS,
             Self::Main | Self::Stranger | Self::Armored | Self::SigExpired => {
-                let seconds = i64::from(now) - hours_ago * i64::from(HOUR);
+                let seconds = i64::from(now) - hours_ago * i64::from(HOUR) - MINUTE;
                 seconds.try_into().unwrap()
             }
         })
