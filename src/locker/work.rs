@@ -87,7 +87,8 @@ fn kept(
     before: &LockFile,
     carried_over: &[(ProviderAddr, ProviderAddr)],
 ) -> Vec<Query> {
-    if request.requirements.is_complete() {
+    let requirements = request.requirements;
+    if requirements.is_complete() {
         return Vec::new();
     }
     let (flavor, anything) = (request.source.flavor, Constraints::default());
@@ -101,7 +102,10 @@ fn kept(
         let goal = request.goals.named.get(provider);
         Query {
             provider: provider.clone(),
-            constraints: goal.map_or_else(|| anything.clone(), |_| entry.constraints.clone()),
+            constraints: match goal {
+                Some(_) => entry.constraints.clone(),
+                None => requirements.on_locked(provider, &entry.version, &entry.constraints),
+            },
             locked: Some(entry.version.clone()),
             goal: goal.cloned().unwrap_or_default(),
         }

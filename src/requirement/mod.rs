@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::addr::{AddrErrorKind, ProviderAddr};
 use crate::diag::{FileId, Span};
 use crate::flavor::Flavor;
-use crate::version::{Constraints, CoreConstraints};
+use crate::version::{Constraints, CoreConstraints, Version};
 
 /// What the modules of one root require.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -273,6 +273,25 @@ impl Requirements {
             visible
         } else {
             visible.union(recorded.clone())
+        }
+    }
+
+    /// Returns the conditions that a locked version has to meet: all visible ones.
+    ///
+    /// While a module cannot be seen, the recorded ones may name the pre-release that is locked; they
+    /// never make a locked version a conflict.
+    #[must_use]
+    pub fn on_locked(
+        &self,
+        provider: &ProviderAddr,
+        locked: &Version,
+        recorded: &Constraints,
+    ) -> Constraints {
+        let all = self.to_record(provider, recorded);
+        if all.allows(locked) {
+            all
+        } else {
+            self.constraints(provider)
         }
     }
 

@@ -71,8 +71,9 @@ impl Query {
 /// Built-in providers are never locked and so never asked about. The locked versions of entries
 /// that OpenTofu reads as its own count (`lockfile` rules 5.1) if `lock` holds the twins.
 ///
-/// Where a version may move while a module cannot be seen, the recorded conditions count beside the
-/// visible ones: they are all that is known of that module.
+/// While a module cannot be seen, the recorded conditions count beside the visible ones: they are all
+/// that is known of that module. Of a version that stays they may name the pre-release, but they do not
+/// make it a conflict.
 #[must_use]
 pub fn to_query(
     requirements: &Requirements,
@@ -91,10 +92,11 @@ pub fn to_query(
             let entry = lock.providers.get(&provider);
             let goal = goals.of(&provider).clone();
             let constraints = match entry {
-                Some(entry) if goal != Goal::Keep => {
-                    requirements.to_record(&provider, &entry.constraints)
+                Some(entry) if goal == Goal::Keep => {
+                    requirements.on_locked(&provider, &entry.version, &entry.constraints)
                 }
-                _ => constraints,
+                Some(entry) => requirements.to_record(&provider, &entry.constraints),
+                None => constraints,
             };
             queries.push(Query {
                 provider,

@@ -123,10 +123,10 @@ fn outside<'a>(
         .into_iter()
         .filter(|place| !meets_own(place))
         .collect();
-    if failing.is_empty() && !requirements.constraints(provider).allows(version) {
+    let all = requirements.on_locked(provider, version, &entry.constraints);
+    if failing.is_empty() && !all.allows(version) {
         failing.extend(first);
     }
-    let all = requirements.constraints(provider);
     let is_prerelease = all.why_not(version) == Some(Refused::PrereleaseNotNamed);
     failing.into_iter().map(move |place| {
         let title = if is_prerelease {

@@ -118,7 +118,8 @@ impl Draft {
             return;
         };
         // Locking would stop here, too: which of the two moves is a decision.
-        if !requirements.constraints(provider).allows(&entry.version) {
+        let conditions = requirements.on_locked(provider, &entry.version, &entry.constraints);
+        if !conditions.allows(&entry.version) {
             self.left.push(Unrepaired::Unmet {
                 provider: provider.clone(),
                 version: entry.version.clone(),

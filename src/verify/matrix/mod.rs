@@ -299,7 +299,8 @@ impl<'a> Outlook<'a> {
             };
         };
         let is_required = requirements.providers.contains_key(provider);
-        let fits = requirements.constraints(provider).allows(&entry.version);
+        let conditions = requirements.on_locked(provider, &entry.version, &entry.constraints);
+        let fits = conditions.allows(&entry.version);
         let seen = requirements.unseen_calls.is_empty() && !requirements.faulty;
         match (is_required, fits) {
             (true, false) => Guess::known(match self.fits_plan(provider, entry) {

@@ -201,6 +201,47 @@ fn a_module_that_is_not_installed_removes_nothing() {
     );
 }
 
+/// The condition that names it is in the module that cannot be seen.
+#[test]
+fn a_locked_pre_release_stays_while_a_module_is_unseen() {
+    let lab = simple();
+    for platform in ["linux_amd64", "darwin_arm64"] {
+        lab.unpacked(
+            "mirror",
+            &format!("example.com/t/x/3.0.0-rc1/{platform}"),
+            platform,
+        );
+    }
+    let unseen = "module \"far\" {\n  source = \"example.com/far/module/x\"\n}\n";
+    lab.write("main.tf", ONE_PROVIDER.replace("~> 1.0", ">= 1.0") + unseen);
+    let lock_file = |constraints: &str| {
+        format!(
+            "provider \"example.com/t/x\" {{\n  version     = \"3.0.0-rc1\"\n  \
+             constraints = \"{constraints}\"\n}}\n"
+        )
+    };
+    lab.write(LOCK, lock_file("3.0.0-rc1"));
+    assert_exit(&lock(&lab, BOTH), 0);
+    let text = lab.read(LOCK);
+    assert!(
+        text.contains("\"3.0.0-rc1\"") && text.contains("h1:"),
+        "{text}"
+    );
+    assert!(
+        text.contains("constraints = \">= 1.0.0, 3.0.0-rc1\""),
+        "{text}"
+    );
+    assert_exit(&lab.run(&[&["verify"], BOTH].concat()), 0);
+    // Nothing visible requires it at all.
+    lab.write("main.tf", unseen);
+    lab.write(LOCK, lock_file("3.0.0-rc1"));
+    assert_exit(&lock(&lab, BOTH), 0);
+    assert!(lab.read(LOCK).contains("h1:"), "{}", lab.read(LOCK));
+    // Nothing known names it.
+    lab.write(LOCK, lock_file(">= 2.0.0"));
+    assert_exit(&lock(&lab, BOTH), 2);
+}
+
 #[test]
 fn verify_notes_an_unseen_module_and_judges_the_rest() {
     let lab = with_left_over();
