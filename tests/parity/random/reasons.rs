@@ -70,24 +70,26 @@ pub(super) fn ours(root: &Value) -> BTreeSet<Reason> {
 fn reason(one: &Value) -> Option<Reason> {
     let title = one["title"].as_str().unwrap();
     let has = |phrase: &str| title.contains(phrase);
-    Some(if has("meets the constraints") {
-        Reason::NoVersion
-    } else if has("has no package of") || has("has a package of") {
-        let is_about_one = has(" for ");
-        if is_about_one {
-            Reason::Platform
-        } else {
+    Some(
+        if has("meets the constraints") || has("names a pre-release") {
+            Reason::NoVersion
+        } else if has("has no package of") || has("has a package of") {
+            let is_about_one = has(" for ");
+            if is_about_one {
+                Reason::Platform
+            } else {
+                Reason::Unknown
+            }
+        } else if has("is for registry.") {
             Reason::Unknown
-        }
-    } else if has("is for registry.") {
-        Reason::Unknown
-    } else if has("is not offered any more") {
-        Reason::Gone
-    } else if has("the locked version") {
-        Reason::Conflict
-    } else if one["rule"].is_string() && one["severity"] == "error" {
-        Reason::Checksum
-    } else {
-        return None;
-    })
+        } else if has("is not offered any more") {
+            Reason::Gone
+        } else if has("the locked version") {
+            Reason::Conflict
+        } else if one["rule"].is_string() && one["severity"] == "error" {
+            Reason::Checksum
+        } else {
+            return None;
+        },
+    )
 }

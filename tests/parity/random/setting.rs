@@ -198,7 +198,10 @@ impl Root {
             }
             write(lab, &self.name, &format!("{dir}main.tf"), &text);
         }
+        // Where lockctl gets the lock file of `init`, that one has to be up to date, which it is if there was
+        // none before.
         if dice.chance(60)
+            && self.far != Some(Far::Absent)
             && let Some(lock) = lock_before(dice, catalog, &required, source)
         {
             write(lab, &self.name, LOCK, &lock);
