@@ -5,8 +5,9 @@ use std::time::SystemTime;
 use super::args::FailOn;
 use crate::addr::ProviderAddr;
 use crate::cli::advice::lock::{self, Required};
+use crate::cli::session::holding;
 use crate::cli::session::root::Root;
-use crate::diag::{self, FileId, Span};
+use crate::diag;
 use crate::locker::{ComparedVersions, LockError, Standing};
 use crate::package::calendar::ago;
 use crate::package::{AgePolicy, ReleaseDates, Youth};
@@ -14,7 +15,6 @@ use crate::report::json::{
     ComparedProvider, ConflictingPlace, HoldingPlace, Provider, StatedDate, Status, VersionState,
 };
 use crate::report::{RootResult, Sentence, Tone};
-use crate::requirement::Requirement;
 use crate::resolve::{Conflict, Outlook, SelectError};
 use crate::version::{Constraints, Version};
 
@@ -153,8 +153,11 @@ impl ComparedRoot<'_> {
     fn held_by(&self, one: &ComparedVersions, version: &Version) -> Vec<HoldingPlace> {
         let requirements = self.required.requirements;
         let excluding = requirements.excluding(&one.provider, version);
-        let mut places: Vec<HoldingPlace> =
-            excluding.into_iter().map(|one| self.place(one)).collect();
+        let texts = self.required.texts;
+        let mut places: Vec<HoldingPlace> = excluding
+            .into_iter()
+            .map(|one| holding::place(texts, one))
+            .collect();
         let visible = requirements.constraints(&one.provider);
         let recorded = one
             .constraints
@@ -164,10 +167,8 @@ impl ComparedRoot<'_> {
         if let (false, Some(lock)) = (recorded.is_empty(), &self.root.lock) {
             let entry = lock.document.places.get(&one.provider);
             let span = entry.and_then(|places| places.constraints);
-            places.push(HoldingPlace {
-                module: None,
-                ..self.at(lock.file, span.unwrap_or_default(), &recorded)
-            });
+            let span = span.unwrap_or_default();
+            places.push(holding::recorded(texts, lock.file, span, &recorded));
         }
         places
     }
@@ -176,30 +177,11 @@ impl ComparedRoot<'_> {
         let conflict = Conflict::of(self.required.requirements, provider, offered);
         let places = conflict.into_iter().flat_map(|conflict| conflict.places);
         let places = places.map(|one| ConflictingPlace {
-            place: self.place(one.place),
+            place: holding::place(self.required.texts, one.place),
             allows: one.allows,
             without: one.without,
         });
         places.collect()
-    }
-
-    fn place(&self, place: &Requirement) -> HoldingPlace {
-        HoldingPlace {
-            module: Some(place.module.to_string()),
-            ..self.at(place.file, place.span, &place.constraints)
-        }
-    }
-
-    fn at(&self, file: FileId, span: Span, constraints: &Constraints) -> HoldingPlace {
-        let texts = self.required.texts;
-        let at = texts.position(file, span.start);
-        HoldingPlace {
-            file: texts.name(file).to_owned(),
-            line: at.line,
-            column: at.column,
-            constraints: constraints.to_string(),
-            module: None,
-        }
     }
 
     /// Says what else is worth knowing of a provider.

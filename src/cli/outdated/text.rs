@@ -1,9 +1,10 @@
 //! How `lockctl outdated` reads.
 
 use crate::cli::Look;
+use crate::cli::session::holding;
 use crate::cli::session::unseen::some_of;
 use crate::flavor::Flavor;
-use crate::report::json::{ComparedProvider, HoldingPlace, Provider, VersionState};
+use crate::report::json::{ComparedProvider, Provider, VersionState};
 use crate::report::{Block, RootResult, Tone, reading};
 use crate::version::{Upgrade, Version};
 
@@ -48,7 +49,7 @@ pub(super) fn of_root(root: &RootResult, look: Look) -> Vec<Block> {
 }
 
 fn row(one: &ComparedProvider, flavor: Flavor) -> Vec<String> {
-    let places = one.held_by.iter().map(place);
+    let places = one.held_by.iter().map(holding::in_words);
     vec![
         one.provider.short(flavor),
         version(one.locked.as_ref(), None, None),
@@ -89,19 +90,5 @@ fn state(one: &ComparedProvider) -> &'static str {
         VersionState::BuiltIn => "built in",
         VersionState::Overridden => "dev override",
         VersionState::Failed => "failed",
-    }
-}
-
-fn place(place: &HoldingPlace) -> String {
-    let HoldingPlace {
-        file,
-        line,
-        constraints,
-        ..
-    } = place;
-    let text = format!("\"{constraints}\" at {file}:{line}");
-    match place.module.as_deref() {
-        None | Some("") => text,
-        Some(module) => format!("{text} ({module})"),
     }
 }
