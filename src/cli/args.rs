@@ -185,8 +185,8 @@ macro_rules! commands {
 }
 
 commands! {
-    Lock = "lock", [Events];
-    Update = "update", [Events];
+    Lock = "lock", [Prose, Events];
+    Update = "update", [Prose, Events];
     Outdated = "outdated", [Prose, Events];
     Verify = "verify", [Prose, Checks];
     Diff = "diff", [Prose];
@@ -533,7 +533,7 @@ mod tests {
             CommandLine::read(args).expect_err("refused").to_string()
         };
         let after = refused(&["lockctl", "lock", "--format", "sarif"]);
-        let values = "[possible values: human, json, json-lines]";
+        let values = "[possible values: human, json, json-lines, markdown]";
         assert!(after.contains(values), "{after}");
         let before = refused(&["lockctl", "--format", "sarif", "lock"]);
         assert!(before.contains(values), "{before}");

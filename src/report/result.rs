@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::rows::{Fixed, GitSetting, MatrixRow, Package, Provider, Rule, Topic};
+use super::rows::{Fixed, GitSetting, MatrixRow, Package, Provider, Rule, Topic, VersionsInUse};
 use super::{Failure, Tone};
 use crate::addr::ProviderAddr;
 use crate::config::Branches;
@@ -28,6 +28,8 @@ pub struct CommandResult {
     pub remarks: Vec<Sentence>,
     /// Directories with configuration that no root covers, if roots were searched for.
     pub not_locked: Option<Vec<String>>,
+    /// Which versions the roots lock, if that was compared.
+    pub versions_in_use: Option<VersionsInUse>,
     /// The texts of the files in which findings are.
     pub texts: Texts,
 }
@@ -208,6 +210,7 @@ impl CommandResult {
             subject: Subject::Roots(roots),
             remarks: Vec::new(),
             not_locked: None,
+            versions_in_use: None,
             texts,
         }
     }

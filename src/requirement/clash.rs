@@ -63,10 +63,17 @@ impl Requirements {
     /// that is written.
     #[must_use]
     pub fn excluding(&self, provider: &ProviderAddr, version: &Version) -> Vec<&Requirement> {
+        let written = self.written(provider).into_iter();
+        written.filter(|place| !place.is_met_by(version)).collect()
+    }
+
+    /// Returns the places that require a provider, each once that is written, however many calls share
+    /// its module.
+    #[must_use]
+    pub fn written(&self, provider: &ProviderAddr) -> Vec<&Requirement> {
         let mut known = BTreeSet::new();
         let places = self.places(provider).iter();
-        let excluding = places.filter(|place| !place.is_met_by(version));
-        excluding
+        places
             .filter(|place| known.insert((place.file, place.span)))
             .collect()
     }

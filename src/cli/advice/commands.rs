@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::cli::args::{Common, Roots, is_path};
+use crate::cli::args::{Common, PlatformArg, Roots, is_path};
+use crate::cli::lock::LockOptions;
+use crate::cli::session::sources::Installation;
 use crate::flavor::FlavorChoice;
 use crate::verify::Advice;
 
@@ -52,22 +54,108 @@ fn with_roots(common: &Common, recursive: &str, dirs: &[PathBuf]) -> Advice {
     };
     let root = format!("{recursive}{}", names(named));
     let paths = format!("{recursive}{}", names(named_as_path));
-    let flavor = match common.flavor {
-        FlavorChoice::Auto => String::new(),
-        FlavorChoice::Stated(stated) => format!(" --flavor {}", stated.flavor),
-    };
-    let config = match &common.config {
-        None => String::new(),
-        Some(path) => {
-            let path = common.below(path).display().to_string();
-            format!(" --config {}", quoted(&path))
-        }
-    };
+    let options = rules(common);
     Advice {
-        update: format!("lockctl update{paths}{flavor}{config}"),
-        lock: format!("lockctl lock{root}{flavor}{config}"),
-        verify: format!("lockctl verify{root}{flavor}{config}"),
-        fmt: format!("lockctl fmt{root}{flavor}{config}"),
+        update: format!("lockctl update{paths}{options}"),
+        lock: format!("lockctl lock{root}{options}"),
+        verify: format!("lockctl verify{root}{options}"),
+        fmt: format!("lockctl fmt{root}{options}"),
+    }
+}
+
+/// Returns the options that say whose rules apply.
+fn rules(common: &Common) -> String {
+    let mut options = String::new();
+    if let FlavorChoice::Stated(stated) = common.flavor {
+        options += &format!(" --flavor {}", stated.flavor);
+    }
+    if let Some(path) = &common.config {
+        options += &option("--config", &common.below(path));
+    }
+    options
+}
+
+/// Which roots a command is for.
+pub(in crate::cli) enum Places {
+    /// These.
+    Roots(Vec<PathBuf>),
+    /// All in these directories and below.
+    Below(Vec<PathBuf>),
+}
+
+/// Returns the command that moves a provider to a version, both as in `hashicorp/aws@5.31.0`.
+///
+/// Roots are named without exception, and packages come from where the run took them: it can be typed as
+/// it is.
+pub(in crate::cli) fn update_to(
+    common: &Common,
+    options: &LockOptions,
+    target: &str,
+    places: &Places,
+) -> String {
+    let (recursive, dirs) = match places {
+        Places::Roots(dirs) => ("", dirs),
+        Places::Below(dirs) => (" -r", dirs),
+    };
+    let dirs: String = dirs.iter().map(|dir| named_as_path(dir)).collect();
+    format!(
+        "lockctl update {}{recursive}{dirs}{}{}",
+        quoted(target),
+        rules(common),
+        inputs(common, options)
+    )
+}
+
+/// Returns the options that say what a run reads and where packages come from.
+fn inputs(common: &Common, options: &LockOptions) -> String {
+    let mut text = String::new();
+    let platforms = options.platforms.platforms.iter();
+    let platforms: Vec<String> = platforms.map(platform).collect();
+    if !platforms.is_empty() {
+        text += &format!(" --platform {}", platforms.join(","));
+    }
+    let source = &options.source;
+    if let Some(dir) = &source.fs_mirror {
+        text += &option("--fs-mirror", &common.below(dir));
+    }
+    if let Some(url) = &source.net_mirror {
+        text += &format!(" --net-mirror {}", quoted(&url.to_string()));
+    }
+    if source.installation == Installation::Cli {
+        text += " --installation cli";
+    }
+    if let Some(path) = &common.cli_config {
+        text += &option("--cli-config", &common.below(path));
+    }
+    let configuration = &options.configuration;
+    if let Some(name) = &configuration.test_directory {
+        text += &option("--test-directory", name);
+    }
+    if let Some(dir) = &configuration.confine {
+        text += &option("--confine", &common.below(dir));
+    }
+    let switches = [
+        (configuration.strict_modules, " --strict-modules"),
+        (configuration.no_state, " --no-state"),
+        (common.offline, " --offline"),
+    ];
+    let switches = switches.iter().filter(|(is_on, _)| *is_on);
+    text.extend(switches.map(|(_, option)| *option));
+    text
+}
+
+fn option(name: &str, path: &Path) -> String {
+    format!(" {name} {}", quoted(&path.display().to_string()))
+}
+
+/// Spells a platform as it is typed.
+fn platform(typed: &PlatformArg) -> String {
+    match typed {
+        PlatformArg::Named(platform) => platform.to_string(),
+        PlatformArg::Common => "common".to_owned(),
+        PlatformArg::All => "all".to_owned(),
+        PlatformArg::Current => "current".to_owned(),
+        PlatformArg::Locked => "locked".to_owned(),
     }
 }
 

@@ -9,4 +9,4 @@ mod selection;
 pub(super) mod verify;
 mod workspace;
 
-pub(super) use commands::{commands, commands_for_all};
+pub(super) use commands::{Places, commands, commands_for_all, update_to};

@@ -1,6 +1,7 @@
 //! `lockctl lock`: create or complete the lock file.
 
 mod args;
+mod in_use;
 mod moves;
 mod result;
 mod run;
@@ -9,13 +10,13 @@ mod text;
 use std::path::PathBuf;
 
 use crate::cli::args::{Common, Configuration};
-use crate::cli::{Command, Look, Stderr, World};
+use crate::cli::{Command, Look, MarkdownText, Stderr, World};
 use crate::report::reading::Total;
-use crate::report::{Block, CommandResult, RootResult};
+use crate::report::{Block, CommandResult};
 pub(in crate::cli) use args::{Lock, LockOptions};
 pub(in crate::cli) use moves::{Moves, NamedProvider};
 pub(in crate::cli) use run::{Job, run};
-pub(in crate::cli) use text::of_root as root_text;
+pub(in crate::cli) use text::of_all as text;
 
 impl Command for Lock {
     fn run(&self, common: &Common, world: World<'_>, stderr: &mut Stderr<'_>) -> CommandResult {
@@ -36,11 +37,15 @@ impl Command for Lock {
         self.options.packages()
     }
 
-    fn root_text(&self, root: &RootResult, look: Look) -> Vec<Block> {
-        root_text(root, look)
+    fn text(&self, result: &CommandResult, look: Look) -> Vec<Block> {
+        text(result, look)
     }
 
     fn total(&self) -> Total {
         Total::Result
+    }
+
+    fn markdown(&self) -> MarkdownText {
+        MarkdownText::Blocks
     }
 }

@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::Path;
 
 use super::args::LockOptions;
+use super::in_use::{LockedRoots, RunOptions};
 use super::moves::{Found, Moves};
 use super::result::{self, Ending};
 use crate::addr::ProviderAddr;
@@ -62,6 +63,8 @@ struct LockRun<'a> {
     settings: Settings,
     /// What was said of the flavor of a root: once is enough.
     remarks: BTreeSet<String>,
+    /// What the roots have locked so far.
+    locked: LockedRoots,
 }
 
 /// A root that is ready to be locked.
@@ -109,10 +112,21 @@ pub(in crate::cli) fn run(
             },
         },
         remarks: BTreeSet::new(),
+        locked: LockedRoots::default(),
     };
-    let ran = roots::together(common, job.roots, world, &mut run);
+    let mut ran = roots::together(common, job.roots, world, &mut run);
     progress.finish();
+    let options_of_run = RunOptions {
+        common,
+        options,
+        roots: job.roots,
+    };
+    let (results, texts) = (&ran.results, &mut ran.texts);
+    let in_use = run
+        .locked
+        .compare(results, &options_of_run, world.disk, texts);
     let mut result = ran.into_result(job.command);
+    result.versions_in_use = in_use;
     let doubts = platforms::remarks(&options.platforms.platforms);
     result
         .remarks
@@ -260,7 +274,12 @@ impl Together for LockRun<'_> {
                 } else {
                     result.aside(about_state);
                 }
-                self.write(opened, &locked, held, result)
+                let done = self.write(opened, &locked, held, result);
+                if let Ok(Replaced::Done) = done {
+                    let requirements = &loaded.requirements;
+                    self.locked.add(root, requirements, &opened.goals, &locked);
+                }
+                done
             }
             Err(errors) => {
                 let required = Required {

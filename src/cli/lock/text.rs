@@ -1,23 +1,62 @@
 //! How `lockctl lock` reads.
 
+use super::in_use;
 use crate::cli::{Look, diff};
 use crate::diag::{counted, counted_as};
 use crate::flavor::Flavor;
 use crate::package::Provenance;
 use crate::report::json::{ContradictedBy, LockedProvider, Provider};
-use crate::report::reading::{self};
-use crate::report::{Block, RootResult};
+use crate::report::reading::{self, Heading, Total};
+use crate::report::{Block, CommandResult, RootResult};
 use crate::version::{Step, step};
+
+/// The heads of the columns, where a table needs them.
+const TITLES: [&str; 7] = [
+    "PROVIDER",
+    "VERSION",
+    "CONSTRAINTS",
+    "STATE",
+    "PLATFORMS",
+    "HASHES",
+    "SIGNED BY",
+];
+
+/// Shows each root, then which versions they lock, then how all came out.
+///
+/// Markdown begins with what is about all roots, because it is cut where it becomes too long.
+pub(in crate::cli) fn of_all(result: &CommandResult, look: Look) -> Vec<Block> {
+    let roots = result.roots();
+    let own = roots.iter().map(|root| of_root(root, look)).collect();
+    let each = reading::each(roots, own, Heading::Path);
+    let in_use = in_use::blocks(result, look);
+    let (first, then) = match look.markdown {
+        true => (in_use, each),
+        false => (each, in_use),
+    };
+    let mut blocks = [first, then].concat();
+    let total = reading::total(result, Total::Result, look.verbose);
+    blocks.extend(total.map(reading::verdict));
+    blocks
+}
 
 /// Shows the entries, what was replaced in them, with `--verbose` each hash, what would change, and
 /// how it ended.
-pub(in crate::cli) fn of_root(root: &RootResult, look: Look) -> Vec<Block> {
-    let (Some(flavor), Some(verdict)) = (root.flavor, &root.verdict) else {
-        return Vec::new();
-    };
+fn of_root(root: &RootResult, look: Look) -> Vec<Block> {
     let mut blocks = Vec::new();
+    if look.markdown {
+        // A comment has no standard error beside it.
+        blocks.extend(root.failures().cloned().map(Block::Failure));
+    }
+    let (Some(flavor), Some(verdict)) = (root.flavor, &root.verdict) else {
+        return blocks;
+    };
     let rows: Vec<Vec<String>> = locked(root).map(|one| row(one, flavor)).collect();
-    if !rows.is_empty() {
+    if look.markdown && !rows.is_empty() {
+        let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
+        let titles = TITLES.iter().take(columns).map(|title| (*title).to_owned());
+        let titles: Vec<String> = titles.collect();
+        blocks.push(Block::Table(std::iter::once(titles).chain(rows).collect()));
+    } else if !rows.is_empty() {
         blocks.push(Block::Table(rows));
     }
     let repaired = locked(root).filter(|one| !one.replaced.is_empty());

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 
 use crate::cli::args::{Common, Configuration};
 use crate::cli::lock::{self, Job};
-use crate::cli::{Command, Look, Stderr, World};
+use crate::cli::{Command, Look, MarkdownText, Stderr, World};
 use crate::report::reading::Total;
-use crate::report::{Block, CommandResult, RootResult};
+use crate::report::{Block, CommandResult};
 pub(in crate::cli) use args::Update;
 
 impl Command for Update {
@@ -30,11 +30,15 @@ impl Command for Update {
         self.options.packages()
     }
 
-    fn root_text(&self, root: &RootResult, look: Look) -> Vec<Block> {
-        lock::root_text(root, look)
+    fn text(&self, result: &CommandResult, look: Look) -> Vec<Block> {
+        lock::text(result, look)
     }
 
     fn total(&self) -> Total {
         Total::Result
+    }
+
+    fn markdown(&self) -> MarkdownText {
+        MarkdownText::Blocks
     }
 }

@@ -57,6 +57,10 @@ pub struct Document<'a> {
     /// Rules: all of them by heading, or those that were named, in that order; only of `explain`.
     #[serde(skip_serializing_if = "<[Rule]>::is_empty")]
     pub rules: &'a [Rule],
+    /// Providers of which roots lock different versions, by address; only of `lock` and `update` over
+    /// several roots.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub versions_in_use: Option<&'a [ProviderInUse]>,
     /// Directories with configuration that no root covers, where roots were looked for.
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     pub not_locked: &'a [String],
@@ -86,6 +90,14 @@ pub struct Summary {
     /// How many directories with configuration no root covers; absent unless roots were looked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_locked: Option<usize>,
+    /// How many providers are locked at one version wherever they are locked; only of `lock` and `update`
+    /// over several roots.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agreed_versions: Option<usize>,
+    /// How many providers are locked at different versions; only of `lock` and `update` over several
+    /// roots.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub differing_versions: Option<usize>,
 }
 
 impl<'a> Document<'a> {
@@ -114,12 +126,15 @@ impl<'a> Document<'a> {
             }
             Subject::Pages(of_topics, of_rules) => (topics, rules) = (of_topics, of_rules),
         }
+        let in_use = result.versions_in_use.as_ref();
         Self {
             format_version: FORMAT_VERSION,
             command: result.command,
             exit: result.exit,
             summary: Summary {
                 not_locked: result.not_locked.as_ref().map(Vec::len),
+                agreed_versions: in_use.map(|all| all.agreed),
+                differing_versions: in_use.map(|all| all.differing.len()),
                 ..Summary::of(&roots, &packages, files.as_deref())
             },
             roots,
@@ -128,6 +143,7 @@ impl<'a> Document<'a> {
             verdict,
             topics,
             rules,
+            versions_in_use: in_use.map(|all| &*all.differing),
             not_locked: result.not_locked.as_deref().unwrap_or_default(),
         }
     }

@@ -19,6 +19,7 @@ mod folds;
 mod formats;
 mod generate;
 mod git;
+mod in_use;
 mod installation;
 mod json;
 mod lock;

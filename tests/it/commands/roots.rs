@@ -58,6 +58,7 @@ created live/a/.terraform.lock.hcl; the added hash was computed from a mirror an
 live/b
 example.com/t/x  1.1.0  ~> 1.0  selected  1 platform  1 hash added
 created live/b/.terraform.lock.hcl; the added hash was computed from a mirror and is not covered by a signature
+2 roots lock 1 provider, at one version
 2 roots: 2 clean; 1 directory with configuration is not locked (-v names it)
 
 "#]]

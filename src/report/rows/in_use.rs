@@ -1,0 +1,91 @@
+//! Versions that the roots of a run lock, provider by provider, for `lock` and `update`.
+
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
+
+use super::{HoldingPlace, text};
+use crate::addr::ProviderAddr;
+use crate::flavor::Program;
+use crate::version::Version;
+
+/// The versions that several roots lock.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VersionsInUse {
+    /// How many roots they were compared of.
+    pub roots: usize,
+    /// How many roots are left out, because what they lock is unknown.
+    pub left_out: usize,
+    /// How many providers are locked at one version wherever they are locked.
+    pub agreed: usize,
+    /// The other providers, by address.
+    pub differing: Vec<ProviderInUse>,
+}
+
+/// A provider of which roots lock different versions.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ProviderInUse {
+    /// The provider, with its registry.
+    #[serde(serialize_with = "text")]
+    #[schemars(with = "String")]
+    pub provider: ProviderAddr,
+    /// The program whose roots these are, `terraform` or `opentofu`; roots of the other one are not
+    /// compared with them.
+    #[serde(serialize_with = "program")]
+    #[schemars(with = "String")]
+    pub program: Program,
+    /// The versions that are locked after the run, or would be, the newest first; at least two.
+    pub versions: Vec<VersionInUse>,
+    /// What moves older roots to the newest of these versions that their constraints allow.
+    pub moves: Vec<VersionMove>,
+    /// The roots whose constraints do not allow the newest of these versions.
+    pub held_back: Vec<HeldBackRoot>,
+}
+
+/// A version of a provider, with the roots that lock it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct VersionInUse {
+    /// The version.
+    #[serde(serialize_with = "text")]
+    #[schemars(with = "String")]
+    pub version: Version,
+    /// The roots, in the order of the run.
+    pub roots: Vec<String>,
+}
+
+/// Roots that can be moved to a version that other roots lock.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct VersionMove {
+    /// The version that they can be moved to.
+    #[serde(serialize_with = "text")]
+    #[schemars(with = "String")]
+    pub to: Version,
+    /// The roots, in the order of the run.
+    pub roots: Vec<String>,
+    /// The command that moves them, as it can be typed where this run was started.
+    pub command: String,
+}
+
+/// A root whose constraints do not allow the newest version that other roots lock.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct HeldBackRoot {
+    /// The root.
+    pub root: String,
+    /// The version that it locks.
+    #[serde(serialize_with = "text")]
+    #[schemars(with = "String")]
+    pub version: Version,
+    /// The newest version that other roots lock; a pre-release only if a constraint of the root names it
+    /// exactly.
+    #[serde(serialize_with = "text")]
+    #[schemars(with = "String")]
+    pub newest: Version,
+    /// Every requirement whose constraints exclude that version.
+    pub held_by: Vec<HoldingPlace>,
+}
+
+fn program<S: Serializer>(program: &Program, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(match program {
+        Program::Terraform => "terraform",
+        Program::OpenTofu => "opentofu",
+    })
+}
