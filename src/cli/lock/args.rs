@@ -50,6 +50,11 @@ pub(in crate::cli) struct LockOptions {
 }
 
 impl LockOptions {
+    /// Returns whether lock files are written where they change.
+    pub(in crate::cli) fn writes(&self) -> bool {
+        !self.check && !self.dry_run
+    }
+
     /// Returns the paths of packages that options name.
     pub(in crate::cli) fn packages(&self) -> Vec<PathBuf> {
         self.source.fs_mirror.iter().cloned().collect()

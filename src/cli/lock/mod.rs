@@ -16,7 +16,7 @@ use crate::report::{Block, CommandResult};
 pub(in crate::cli) use args::{Lock, LockOptions};
 pub(in crate::cli) use moves::{Moves, NamedProvider};
 pub(in crate::cli) use run::{Job, run};
-pub(in crate::cli) use text::of_all as text;
+pub(in crate::cli) use text::{Tense, of_all as text};
 
 impl Command for Lock {
     fn run(&self, common: &Common, world: World<'_>, stderr: &mut Stderr<'_>) -> CommandResult {
@@ -38,7 +38,7 @@ impl Command for Lock {
     }
 
     fn text(&self, result: &CommandResult, look: Look) -> Vec<Block> {
-        text(result, look)
+        text(result, Tense::of(&self.options), look)
     }
 
     fn total(&self) -> Total {

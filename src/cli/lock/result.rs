@@ -36,7 +36,13 @@ pub(super) enum Ending {
 }
 
 /// Reports what was done for each provider, and what is worth knowing about it.
-pub(super) fn outcome(result: &mut RootResult, locked: &Locked, root: &Root, goals: &Goals) {
+pub(super) fn outcome(
+    result: &mut RootResult,
+    locked: &Locked,
+    root: &Root,
+    goals: &Goals,
+    ending: Ending,
+) {
     let flavor = root.flavor;
     for one in &locked.providers {
         let row = Provider::Locked(entry(one, locked));
@@ -74,8 +80,12 @@ pub(super) fn outcome(result: &mut RootResult, locked: &Locked, root: &Root, goa
         });
         let removed = removed.map(Provider::Removed);
         result.providers.extend(removed);
+        let removed = match ending {
+            Ending::UpToDate | Ending::Written => "removed",
+            Ending::WouldWrite => "would be removed",
+        };
         result.remark(format!(
-            "removed, since neither configuration nor state requires it: {}",
+            "{removed}, since neither configuration nor state requires it: {}",
             names(&locked.removed)
         ));
     }

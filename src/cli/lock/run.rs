@@ -346,7 +346,7 @@ impl<'a> LockRun<'a> {
         }
         let old = root.lock.as_ref().map(|lock| &*lock.bytes);
         let changed = old != Some(text.as_bytes());
-        let write = changed && !self.options.check && !self.options.dry_run;
+        let write = changed && self.options.writes();
         if write {
             let (disk, path, new) = (self.world.disk, &root.lock_path, text.as_bytes());
             let replaced = match held {
@@ -358,7 +358,6 @@ impl<'a> LockRun<'a> {
             }
         }
         result.changed = Some(changed);
-        result::outcome(result, locked, root, &opened.goals);
         let ending = if !changed {
             Ending::UpToDate
         } else if write {
@@ -366,6 +365,7 @@ impl<'a> LockRun<'a> {
         } else {
             Ending::WouldWrite
         };
+        result::outcome(result, locked, root, &opened.goals, ending);
         result.verdict = Some(result::verdict(ending, locked, root));
         if !changed {
             return Ok(Replaced::Done);

@@ -1,6 +1,6 @@
 //! How `lockctl lock` reads.
 
-use super::in_use;
+use super::{LockOptions, in_use};
 use crate::cli::{Look, diff};
 use crate::diag::{counted, counted_as};
 use crate::flavor::Flavor;
@@ -9,6 +9,22 @@ use crate::report::json::{ContradictedBy, LockedProvider, Provider};
 use crate::report::reading::{self, Heading, Total};
 use crate::report::{Block, CommandResult, RootResult};
 use crate::version::{Step, step};
+
+/// Whether something was done, or would be: it depends on the options.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::cli) enum Tense {
+    Done,
+    Would,
+}
+
+impl Tense {
+    pub(in crate::cli) fn of(options: &LockOptions) -> Self {
+        match options.writes() {
+            true => Self::Done,
+            false => Self::Would,
+        }
+    }
+}
 
 /// The heads of the columns, where a table needs them.
 const TITLES: [&str; 7] = [
@@ -24,9 +40,12 @@ const TITLES: [&str; 7] = [
 /// Shows each root, then which versions they lock, then how all came out.
 ///
 /// Markdown begins with what is about all roots, because it is cut where it becomes too long.
-pub(in crate::cli) fn of_all(result: &CommandResult, look: Look) -> Vec<Block> {
+pub(in crate::cli) fn of_all(result: &CommandResult, tense: Tense, look: Look) -> Vec<Block> {
     let roots = result.roots();
-    let own = roots.iter().map(|root| of_root(root, look)).collect();
+    let own = roots
+        .iter()
+        .map(|root| of_root(root, tense, look))
+        .collect();
     let each = reading::each(roots, own, Heading::Path);
     let in_use = in_use::blocks(result, look);
     let (first, then) = match look.markdown {
@@ -41,7 +60,7 @@ pub(in crate::cli) fn of_all(result: &CommandResult, look: Look) -> Vec<Block> {
 
 /// Shows the entries, what was replaced in them, with `--verbose` each hash, what would change, and
 /// how it ended.
-fn of_root(root: &RootResult, look: Look) -> Vec<Block> {
+fn of_root(root: &RootResult, tense: Tense, look: Look) -> Vec<Block> {
     let mut blocks = Vec::new();
     if look.markdown {
         // A comment has no standard error beside it.
@@ -50,7 +69,7 @@ fn of_root(root: &RootResult, look: Look) -> Vec<Block> {
     let (Some(flavor), Some(verdict)) = (root.flavor, &root.verdict) else {
         return blocks;
     };
-    let rows: Vec<Vec<String>> = locked(root).map(|one| row(one, flavor)).collect();
+    let rows: Vec<Vec<String>> = locked(root).map(|one| row(one, flavor, tense)).collect();
     if look.markdown && !rows.is_empty() {
         let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
         let titles = TITLES.iter().take(columns).map(|title| (*title).to_owned());
@@ -60,7 +79,7 @@ fn of_root(root: &RootResult, look: Look) -> Vec<Block> {
         blocks.push(Block::Table(rows));
     }
     let repaired = locked(root).filter(|one| !one.replaced.is_empty());
-    blocks.extend(repaired.map(|one| Block::Lines(replaced(one, flavor))));
+    blocks.extend(repaired.map(|one| Block::Lines(replaced(one, flavor, tense))));
     if look.verbose {
         blocks.extend(locked(root).map(|one| Block::Lines(hashes(one, flavor))));
     }
@@ -79,14 +98,18 @@ fn locked(root: &RootResult) -> impl Iterator<Item = &LockedProvider> {
     })
 }
 
-fn row(one: &LockedProvider, flavor: Flavor) -> Vec<String> {
+fn row(one: &LockedProvider, flavor: Flavor, tense: Tense) -> Vec<String> {
     let added = one.hashes.iter().filter(|hash| hash.added).count();
     let kept = one.hashes.iter().filter(|hash| !hash.added);
     let kept = kept.filter(|hash| hash.provenance == Provenance::Kept);
-    let mut hashes = counted_as(added, "hash added", "hashes added");
+    let (hash, hashes, replaced) = match tense {
+        Tense::Done => ("hash added", "hashes added", "replaced"),
+        Tense::Would => ("hash to add", "hashes to add", "to replace"),
+    };
+    let mut hashes = counted_as(added, hash, hashes);
     let kept = kept.count();
     if !one.replaced.is_empty() {
-        hashes = format!("{hashes}, {} replaced", one.replaced.len());
+        hashes = format!("{hashes}, {} {replaced}", one.replaced.len());
     }
     if kept > 0 {
         hashes = format!("{hashes}, {kept} kept");
@@ -100,10 +123,11 @@ fn row(one: &LockedProvider, flavor: Flavor) -> Vec<String> {
         } else {
             constraints
         },
-        match (one.selected, &one.from) {
-            (_, Some(_)) => "moved",
-            (true, None) => "selected",
-            (false, None) => "kept",
+        match (one.selected, &one.from, tense) {
+            (_, Some(_), Tense::Done) => "moved",
+            (_, Some(_), Tense::Would) => "would move",
+            (true, None, _) => "selected",
+            (false, None, _) => "kept",
         }
         .to_owned(),
         counted(one.hashed_platforms, "platform"),
@@ -130,11 +154,15 @@ fn version(one: &LockedProvider) -> String {
 }
 
 /// Lists every hash that was replaced with the evidence against it.
-fn replaced(one: &LockedProvider, flavor: Flavor) -> Vec<String> {
+fn replaced(one: &LockedProvider, flavor: Flavor, tense: Tense) -> Vec<String> {
     let name = format!("{} {}", one.provider.short(flavor), one.version);
     let (hashes, are) = match one.replaced.len() {
         1 => ("1 recorded hash contradicts".to_owned(), "is"),
         more => (format!("{more} recorded hashes contradict"), "are"),
+    };
+    let are = match tense {
+        Tense::Done => are,
+        Tense::Would => "would be",
     };
     let signers = one.signers.iter().map(|signer| signer.text.as_str());
     let signers = signers.collect::<Vec<_>>().join("; ");

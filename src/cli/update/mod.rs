@@ -5,7 +5,7 @@ mod args;
 use std::path::PathBuf;
 
 use crate::cli::args::{Common, Configuration};
-use crate::cli::lock::{self, Job};
+use crate::cli::lock::{self, Job, Tense};
 use crate::cli::{Command, Look, MarkdownText, Stderr, World};
 use crate::report::reading::Total;
 use crate::report::{Block, CommandResult};
@@ -31,7 +31,7 @@ impl Command for Update {
     }
 
     fn text(&self, result: &CommandResult, look: Look) -> Vec<Block> {
-        lock::text(result, look)
+        lock::text(result, Tense::of(&self.options), look)
     }
 
     fn total(&self) -> Total {

@@ -95,7 +95,7 @@ fn check_and_dry_run_write_nothing() {
     assert_data_eq!(
         dry.stdout,
         str![[r#"
-example.com/t/x  1.1.0  ~> 1.0  selected  2 platforms  2 hashes added
+example.com/t/x  1.1.0  ~> 1.0  selected  2 platforms  2 hashes to add
 routine: the file is new
 notice  example.com/t/x  1.1.0  added
     + provider = example.com/t/x
@@ -118,7 +118,7 @@ notice  example.com/t/x  1.1.0  added
     assert_data_eq!(
         dry.stdout,
         str![[r#"
-example.com/t/x  1.1.0  >= 1.0.0  kept  2 platforms  1 hash added
+example.com/t/x  1.1.0  >= 1.0.0  kept  2 platforms  1 hash to add
 routine  example.com/t/x  1.1.0  constraints-changed, hashes-added  1 h1: was added, as for another platform; the constraints allow more versions (~> 1.0 → >= 1.0.0)
     - constraints = ~> 1.0
     + constraints = >= 1.0.0
@@ -328,7 +328,11 @@ fn opentofu_takes_over_entries_of_the_other_registry() {
         LOCK,
         "provider \"registry.terraform.io/hashicorp/null\" {\n  version = \"1.0.0\"\n  hashes = [\n    \"h1:theirs\",\n  ]\n}\n",
     );
-    let outcome = lock(&lab, &["--flavor", "opentofu", "--platform", "linux_amd64"]);
+    let args = ["--flavor", "opentofu", "--platform", "linux_amd64"];
+    let check = lock(&lab, &[&args[..], &["--check"]].concat());
+    let would = "note: would be removed, since neither";
+    assert!(check.stderr.contains(would), "{check:#?}");
+    let outcome = lock(&lab, &args);
     assert_exit(&outcome, 0);
     assert_data_eq!(
         outcome.stderr,

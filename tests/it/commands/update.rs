@@ -95,6 +95,8 @@ fn it_says_what_moved_and_what_holds_the_rest_back() {
     assert_exit(&outcome, 0);
     assert_eq!(versions(&lab), "1.0.9 0.2.0");
     assert!(outcome.stdout.contains("would change; nothing was written"));
+    assert!(outcome.stdout.contains("would move"), "{outcome:#?}");
+    assert!(outcome.stdout.contains("2 hashes to add"), "{outcome:#?}");
     let outcome = update(&lab, &["--check"]);
     assert_exit(&outcome, 1);
     assert_eq!(versions(&lab), "1.0.9 0.2.0");
