@@ -200,12 +200,6 @@ fn beside(finding: &Finding, shown: Shown) -> Option<Block> {
 #[must_use]
 pub fn total(result: &CommandResult, total: Total, verbose: bool) -> Option<Sentence> {
     let roots = result.roots();
-    let has_several = roots.len() > 1;
-    // What is said about a single failure says it all.
-    let is_failure = matches!(roots, [root] if root.status == Status::Failed);
-    if is_failure || !(has_several || result.not_locked.is_some()) {
-        return None;
-    }
     let mut text = statuses(roots.iter().map(|root| root.status));
     if total == Total::ResultWithCounts {
         // What roots share, a module or a project file, counts once.
@@ -218,6 +212,25 @@ pub fn total(result: &CommandResult, total: Total, verbose: bool) -> Option<Sent
             text += &format!(" ({counts})");
         }
     }
+    let worst = roots.iter().map(|root| root.status).max();
+    let tone = match worst.unwrap_or(Status::Clean) {
+        Status::Clean => Tone::Good,
+        Status::Findings => Tone::Warning,
+        Status::Failed => Tone::Bad,
+    };
+    closing(result, Sentence { tone, text }, verbose)
+}
+
+/// Completes the sentence about all roots with the directories that none of them covers; nothing if what
+/// is said of a single root says it all.
+#[must_use]
+pub fn closing(result: &CommandResult, counts: Sentence, verbose: bool) -> Option<Sentence> {
+    let roots = result.roots();
+    let is_failure = matches!(roots, [root] if root.status == Status::Failed);
+    if is_failure || !(roots.len() > 1 || result.not_locked.is_some()) {
+        return None;
+    }
+    let Sentence { tone, mut text } = counts;
     let hint = |names: &str| {
         if verbose {
             String::new()
@@ -236,15 +249,7 @@ pub fn total(result: &CommandResult, total: Total, verbose: bool) -> Option<Sent
             hint("them")
         ),
     };
-    let worst = roots.iter().map(|root| root.status).max();
-    Some(Sentence {
-        tone: match worst.unwrap_or(Status::Clean) {
-            Status::Clean => Tone::Good,
-            Status::Findings => Tone::Warning,
-            Status::Failed => Tone::Bad,
-        },
-        text,
-    })
+    Some(Sentence { tone, text })
 }
 
 /// Returns a path without the parts that lead up again, so that one file has one name.

@@ -22,7 +22,7 @@ use crate::diag::{Texts, has_errors};
 use crate::locker::{self, ComparedVersions, OutdatedRequest};
 use crate::lockfile::LockFile;
 use crate::project::Policy;
-use crate::report::reading::{Heading, Total};
+use crate::report::reading::Total;
 use crate::report::{Block, CommandResult, Failure, RootResult};
 use crate::sources::net::Event;
 use crate::world::{Exclusive, Replaced};
@@ -74,12 +74,8 @@ impl Command for Outdated {
         self.source.fs_mirror.iter().cloned().collect()
     }
 
-    fn root_text(&self, root: &RootResult, look: Look) -> Vec<Block> {
-        text::of_root(root, look)
-    }
-
-    fn heading(&self) -> Heading {
-        Heading::PathApart
+    fn text(&self, result: &CommandResult, look: Look) -> Vec<Block> {
+        text::of_all(result, look)
     }
 
     fn total(&self) -> Total {

@@ -3,9 +3,11 @@
 use crate::cli::Look;
 use crate::cli::session::holding;
 use crate::cli::session::unseen::some_of;
+use crate::diag::counted;
 use crate::flavor::Flavor;
-use crate::report::json::{ComparedProvider, Provider, VersionState};
-use crate::report::{Block, RootResult, Tone, reading};
+use crate::report::json::{ComparedProvider, Provider, Status, VersionState};
+use crate::report::reading::{self, Heading};
+use crate::report::{Block, CommandResult, RootResult, Sentence, Tone};
 use crate::version::{Upgrade, Version};
 
 /// The heads of the columns.
@@ -18,18 +20,91 @@ const TITLES: [&str; 6] = [
     "EXCLUDED BY",
 ];
 
-/// Shows what is not up to date, with `--verbose` everything, and how it came out.
-pub(super) fn of_root(root: &RootResult, look: Look) -> Vec<Block> {
-    let mut blocks = Vec::new();
-    let compared = root.providers.iter().filter_map(|one| match one {
+/// How a root compares as a whole, as it is counted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Standing {
+    UpToDate,
+    Behind,
+    NotLocked,
+    Failed,
+}
+
+impl Standing {
+    /// In the order in which they are counted, with the words for each.
+    const WORDS: [(Self, &str); 4] = [
+        (Self::UpToDate, "up to date"),
+        (Self::Behind, "behind"),
+        (Self::NotLocked, "not locked completely"),
+        (Self::Failed, "failed"),
+    ];
+
+    fn of(root: &RootResult) -> Self {
+        let has = |states: &[VersionState]| {
+            let mut rows = compared(root);
+            rows.any(|row| states.contains(&row.state))
+        };
+        let is_behind = compared(root).any(|row| row.step.is_some());
+        if root.status == Status::Failed {
+            Self::Failed
+        } else if is_behind || has(&[VersionState::Behind, VersionState::NotAllowed]) {
+            Self::Behind
+        } else if has(&[VersionState::NotLocked]) {
+            Self::NotLocked
+        } else {
+            Self::UpToDate
+        }
+    }
+}
+
+/// Shows each root, then how many of them are behind.
+pub(super) fn of_all(result: &CommandResult, look: Look) -> Vec<Block> {
+    let roots = result.roots();
+    let own = roots.iter().map(|root| of_root(root, look)).collect();
+    let mut blocks = reading::each(roots, own, Heading::PathApart);
+    let closing = reading::closing(result, counts(roots), look.verbose);
+    blocks.extend(closing.map(reading::verdict));
+    blocks
+}
+
+/// Counts roots by how they compare, as in `3 roots: 1 up to date, 2 behind`.
+fn counts(roots: &[RootResult]) -> Sentence {
+    let standings: Vec<Standing> = roots.iter().map(Standing::of).collect();
+    let counts = Standing::WORDS.iter().filter_map(|(standing, word)| {
+        let same = standings.iter().filter(|other| *other == standing);
+        Some(same.count())
+            .filter(|count| *count > 0)
+            .map(|count| format!("{count} {word}"))
+    });
+    let counts: Vec<String> = counts.collect();
+    let is_bad = |root: &RootResult| root.status != Status::Clean;
+    let tone = if roots.iter().any(is_bad) {
+        Tone::Bad
+    } else if standings.iter().all(|one| *one == Standing::UpToDate) {
+        Tone::Good
+    } else {
+        Tone::Warning
+    };
+    Sentence {
+        tone,
+        text: format!("{}: {}", counted(roots.len(), "root"), counts.join(", ")),
+    }
+}
+
+fn compared(root: &RootResult) -> impl Iterator<Item = &ComparedProvider> {
+    root.providers.iter().filter_map(|one| match one {
         Provider::Compared(one) => Some(&**one),
         _ => None,
-    });
+    })
+}
+
+/// Shows what is not up to date, with `--verbose` everything, and how it came out.
+fn of_root(root: &RootResult, look: Look) -> Vec<Block> {
+    let mut blocks = Vec::new();
     let is_shown = |one: &&ComparedProvider| {
         look.verbose || !matches!(one.state, VersionState::UpToDate | VersionState::BuiltIn)
     };
     if let Some(flavor) = root.flavor {
-        let rows = compared.filter(is_shown).map(|one| row(one, flavor));
+        let rows = compared(root).filter(is_shown).map(|one| row(one, flavor));
         let rows: Vec<Vec<String>> = rows.collect();
         if !rows.is_empty() {
             let titles = TITLES.map(str::to_owned).to_vec();

@@ -323,7 +323,7 @@ PROVIDER   LOCKED  ALLOWED  NEWEST                     STATE      EXCLUDED BY
 acme/demo  1.0.0   1.0.0    1.2.0 (minor, 3 days ago)  held back  "~> 1.0.0" at two/main.tf:5
 two/.terraform.lock.hcl: the only provider is held back by constraints
 
-3 roots: 3 clean; 1 directory with configuration is not locked (-v names it)
+3 roots: 3 behind; 1 directory with configuration is not locked (-v names it)
 
 "#]]
     );
@@ -345,6 +345,37 @@ error: packages cannot be fetched
   help: leave out --offline, or name a mirror with --fs-mirror DIR
 
 "#]]
+    );
+}
+
+#[test]
+fn roots_are_counted_by_how_they_compare() {
+    let lab = mirror(&[("a", &["1.0.0", "1.1.0"]), ("b", &["1.0.0"])]);
+    let root = |dir: &str, required: &[(&str, &str)], locked: &[(&str, &str)]| {
+        lab.write(&format!("{dir}/main.tf"), requires(required));
+        lab.write(&format!("{dir}/{LOCK}"), locks(locked));
+    };
+    let total = |args: &[&str]| {
+        let outcome = outdated(&lab, args);
+        outcome.stdout.lines().last().map(str::to_owned)
+    };
+    root("now", &[("a", "")], &[("a", "1.1.0")]);
+    root("behind", &[("a", "")], &[("a", "1.0.0")]);
+    root("held", &[("a", "1.0.0")], &[("a", "1.0.0")]);
+    root("down", &[("a", "< 1.1.0")], &[("a", "1.1.0")]);
+    root("partly", &[("a", ""), ("b", "")], &[("a", "1.1.0")]);
+    root("bad", &[("gone", "")], &[]);
+    let wanted = "6 roots: 1 up to date, 3 behind, 1 not locked completely, 1 failed";
+    assert_eq!(total(&["-r"]).as_deref(), Some(wanted));
+    assert_eq!(
+        total(&["now", "held", "--fail-on", "minor"]).as_deref(),
+        Some("2 roots: 1 up to date, 1 behind")
+    );
+    let markdown = outdated(&lab, &["now", "partly", "--format", "markdown"]);
+    assert!(
+        markdown
+            .stdout
+            .contains("**2 roots&#58; 1 up to date, 1 not locked completely**")
     );
 }
 
