@@ -69,6 +69,11 @@ fn of_root(root: &RootResult, tense: Tense, look: Look) -> Vec<Block> {
     let (Some(flavor), Some(verdict)) = (root.flavor, &root.verdict) else {
         return blocks;
     };
+    // Where nothing would change there is nothing that would happen.
+    let tense = match root.changed {
+        Some(true) => tense,
+        _ => Tense::Done,
+    };
     let rows: Vec<Vec<String>> = locked(root).map(|one| row(one, flavor, tense)).collect();
     if look.markdown && !rows.is_empty() {
         let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
