@@ -63,6 +63,7 @@ pub mod project;
 pub mod archive;
 pub mod git;
 pub mod sources;
+pub mod store;
 
 pub mod coverage;
 pub mod resolve;

@@ -37,6 +37,7 @@ const ROOMS: &[(&str, &str)] = &[
     ("archive", "hash world parallel"),
     ("git", "world"),
     ("sources", "flavor addr version platform hash package world"),
+    ("store", "flavor addr version platform hash package world"),
     (
         "resolve",
         "flavor addr version platform package requirement diag lockfile",

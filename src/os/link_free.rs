@@ -19,7 +19,9 @@ use rustix::io::Errno;
 
 use super::exclusive::{self, TEMPORARY_LETTERS, TEMPORARY_PREFIX};
 use super::{RealDisk, refuse_other, written_or_changed};
-use crate::world::{DirEntry, Disk, Exclusive, FileKind, Files, ReadSeek, Replaced, Scratch};
+use crate::world::{
+    DirEntry, Disk, Exclusive, FileKind, Files, Objects, ReadSeek, Replaced, Scratch,
+};
 
 /// The files of this machine, by absolute paths without links and without `..`.
 ///
@@ -35,8 +37,8 @@ const STEP: OFlags = OFlags::PATH.union(DIRECTORY);
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 const STEP: OFlags = DIRECTORY;
 
-const DIRECTORY: OFlags = OFlags::DIRECTORY.union(SAFE);
-const SAFE: OFlags = OFlags::NOFOLLOW.union(OFlags::CLOEXEC);
+pub(super) const DIRECTORY: OFlags = OFlags::DIRECTORY.union(SAFE);
+pub(super) const SAFE: OFlags = OFlags::NOFOLLOW.union(OFlags::CLOEXEC);
 
 /// What a path names: something in an open directory, or that directory itself by the name `.`.
 struct Named<'p> {
@@ -245,10 +247,14 @@ impl Disk for LinkFreeDisk {
     fn scratch(&self) -> io::Result<Box<dyn Scratch>> {
         RealDisk.scratch()
     }
+
+    fn objects(&self, dir: &Path) -> Box<dyn Objects + '_> {
+        RealDisk.objects(dir)
+    }
 }
 
 /// Removes temporary files of processes that have ended; what cannot be removed does no harm.
-fn remove_orphans(dir: &OwnedFd) {
+pub(super) fn remove_orphans(dir: &OwnedFd) {
     // A directory on the way is perhaps open in a way in which it cannot be listed.
     let readable = fs::openat(dir, ".", DIRECTORY, Mode::empty());
     let entries = readable.and_then(fs::Dir::read_from);
@@ -268,15 +274,15 @@ fn remove_orphans(dir: &OwnedFd) {
 }
 
 /// A file beside the one that it shall replace; removed unless it got that one's name.
-struct Temporary<'d> {
+pub(super) struct Temporary<'d> {
     dir: &'d OwnedFd,
-    name: OsString,
-    file: File,
+    pub(super) name: OsString,
+    pub(super) file: File,
 }
 
 impl<'d> Temporary<'d> {
     /// Makes the file in an open directory; `path` is that of the directory.
-    fn make(dir: &'d OwnedFd, path: &Path) -> io::Result<Self> {
+    pub(super) fn make(dir: &'d OwnedFd, path: &Path) -> io::Result<Self> {
         let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | SAFE;
         let made = tempfile::Builder::new()
             .prefix(TEMPORARY_PREFIX)

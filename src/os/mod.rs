@@ -10,6 +10,10 @@ mod exclusive;
 #[cfg(unix)]
 mod link_free;
 mod net;
+#[cfg(unix)]
+mod objects;
+#[cfg(any(not(unix), test))]
+mod objects_by_path;
 mod proxy;
 mod run;
 
@@ -26,7 +30,8 @@ pub use net::RealHttp;
 pub use run::RealRun;
 
 use crate::world::{
-    Clock, DirEntry, Disk, Env, Exclusive, FileKind, Files, ReadSeek, Replaced, Scratch, Stream,
+    Clock, DirEntry, Disk, Env, Exclusive, FileKind, Files, Objects, ReadSeek, Replaced, Scratch,
+    Stream,
 };
 
 /// The files of this machine.
@@ -184,6 +189,16 @@ impl Disk for RealDisk {
             io::Error::new(error.kind(), text)
         })?;
         Ok(Box::new(file))
+    }
+
+    #[cfg(unix)]
+    fn objects(&self, dir: &Path) -> Box<dyn Objects + '_> {
+        Box::new(objects::DirectoryObjects::new(dir))
+    }
+
+    #[cfg(not(unix))]
+    fn objects(&self, dir: &Path) -> Box<dyn Objects + '_> {
+        Box::new(objects_by_path::DirectoryObjects::new(dir))
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod age;
 pub mod calendar;
+mod fact;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,6 +18,7 @@ use crate::version::Version;
 pub use age::{
     AgePolicy, DateSource, MinAge, MinAgeError, ReleaseDate, ReleaseDates, Undated, Youth,
 };
+pub use fact::{Fact, PackedFile};
 
 /// Which package: one zip or directory for a provider, version and platform.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

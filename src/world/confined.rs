@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use super::{DirEntry, Disk, Exclusive, FileKind, Files, ReadSeek, Replaced, Scratch};
+use super::{DirEntry, Disk, Exclusive, FileKind, Files, Objects, ReadSeek, Replaced, Scratch};
 
 /// How many links in a row are followed; Linux has the same limit.
 const MAX_LINKS: usize = 40;
@@ -259,6 +259,11 @@ impl Disk for Confined<'_> {
     fn make_directory(&self, path: &Path) -> io::Result<()> {
         let path = self.inside(path)?;
         self.disk.without_links().make_directory(&path)
+    }
+
+    /// The directory for objects is that of the user, whatever is confined.
+    fn objects(&self, dir: &Path) -> Box<dyn Objects + '_> {
+        self.disk.objects(dir)
     }
 
     fn scratch(&self) -> io::Result<Box<dyn Scratch>> {

@@ -9,7 +9,8 @@ use std::time::{Duration, SystemTime};
 
 use super::{Clock, Credentials, Http, HttpError, HttpRequest, HttpResponse};
 use super::{
-    DirEntry, Disk, Env, Exclusive, FileKind, Files, ReadSeek, Replaced, Scratch, Stream, clean,
+    DirEntry, Disk, Env, Exclusive, FileKind, Files, Objects, ReadSeek, Replaced, Scratch, Stream,
+    clean,
 };
 use super::{Ended, Invocation, Run};
 
@@ -193,6 +194,51 @@ impl Disk for MemFiles {
 
     fn scratch(&self) -> io::Result<Box<dyn Scratch>> {
         Ok(Box::new(Cursor::new(Vec::new())))
+    }
+
+    fn objects(&self, dir: &Path) -> Box<dyn Objects + '_> {
+        Box::new(MemObjects {
+            files: self,
+            dir: clean(dir),
+        })
+    }
+}
+
+/// Objects as files in memory.
+struct MemObjects<'a> {
+    files: &'a MemFiles,
+    dir: PathBuf,
+}
+
+impl Objects for MemObjects<'_> {
+    fn check(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn get(&self, key: &str, limit: u64) -> io::Result<Option<Vec<u8>>> {
+        match self.files.read(&self.dir.join(key), limit) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            read => read.map(Some),
+        }
+    }
+
+    fn put(&self, key: &str, bytes: &[u8]) -> io::Result<()> {
+        self.files.lock().insert(self.dir.join(key), bytes.to_vec());
+        Ok(())
+    }
+
+    fn list(&self, above: &str) -> io::Result<Vec<String>> {
+        let files = self.files.lock();
+        let below = files
+            .keys()
+            .filter(|path| path.starts_with(self.dir.join(above)));
+        let keys = below.filter_map(|path| Some(slashed(path.strip_prefix(&self.dir).ok()?)));
+        Ok(keys.collect())
+    }
+
+    fn remove(&self, key: &str) -> io::Result<()> {
+        self.files.lock().remove(&self.dir.join(key));
+        Ok(())
     }
 }
 

@@ -11,10 +11,12 @@ use std::path::{Component, Path, PathBuf};
 mod confined;
 pub mod mem;
 mod net;
+mod objects;
 mod run;
 
 pub use confined::{Confined, Outside, is_outside};
 pub use net::{Clock, Credentials, Http, HttpError, HttpRequest, HttpResponse, Secret};
+pub use objects::{Objects, is_key_word};
 pub use run::{Ended, Invocation, Program, Run};
 
 /// What a directory entry or a path is.
@@ -199,6 +201,12 @@ pub trait Disk: Files {
     /// # Errors
     /// What the system says.
     fn scratch(&self) -> io::Result<Box<dyn Scratch>>;
+
+    /// Keeps objects in a directory, which is made when the first one is put.
+    ///
+    /// Where files have owners, nothing is read or written unless the directory belongs to this user
+    /// and is open to no other one, and is no link; the error of each operation says so.
+    fn objects(&self, dir: &Path) -> Box<dyn Objects + '_>;
 }
 
 /// One of the standard streams.

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use lockctl::os::RealDisk;
 use lockctl::world::{
-    Confined, DirEntry, Disk, Exclusive, FileKind, Files, ReadSeek, Replaced, Scratch,
+    Confined, DirEntry, Disk, Exclusive, FileKind, Files, Objects, ReadSeek, Replaced, Scratch,
 };
 
 use crate::lab::Lab;
@@ -51,6 +51,9 @@ impl Disk for Swapping {
     }
     fn scratch(&self) -> io::Result<Box<dyn Scratch>> {
         RealDisk.scratch()
+    }
+    fn objects(&self, dir: &Path) -> Box<dyn Objects + '_> {
+        RealDisk.objects(dir)
     }
 }
 

@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use lockctl::cli::{self, Io, World};
 use lockctl::os::{RealDisk, RealHttp, RealRun};
-use lockctl::world::{DirEntry, Disk, Exclusive, FileKind, Files, ReadSeek, Replaced, Scratch};
+use lockctl::world::{
+    DirEntry, Disk, Exclusive, FileKind, Files, Objects, ReadSeek, Replaced, Scratch,
+};
 use snapbox::{assert_data_eq, str};
 
 use super::{BOTH, LOCK, assert_exit, lock, simple};
@@ -280,6 +282,9 @@ impl Disk for Busy {
     fn scratch(&self) -> io::Result<Box<dyn Scratch>> {
         RealDisk.scratch()
     }
+    fn objects(&self, dir: &Path) -> Box<dyn Objects + '_> {
+        RealDisk.objects(dir)
+    }
 }
 
 /// A disk on which another run of this program writes the lock file of the root whenever it may: after
@@ -362,6 +367,9 @@ impl Disk for Rival {
     }
     fn scratch(&self) -> io::Result<Box<dyn Scratch>> {
         RealDisk.scratch()
+    }
+    fn objects(&self, dir: &Path) -> Box<dyn Objects + '_> {
+        RealDisk.objects(dir)
     }
 }
 

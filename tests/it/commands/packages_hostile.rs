@@ -6,7 +6,9 @@ use std::sync::Mutex;
 
 use lockctl::flavor::Flavor;
 use lockctl::os::RealDisk;
-use lockctl::world::{DirEntry, Disk, Exclusive, FileKind, Files, ReadSeek, Replaced, Scratch};
+use lockctl::world::{
+    DirEntry, Disk, Exclusive, FileKind, Files, Objects, ReadSeek, Replaced, Scratch,
+};
 
 use super::{BOTH, LOCK, ONE_PROVIDER, assert_exit, lock, simple};
 use crate::cases;
@@ -326,6 +328,9 @@ impl Disk for Counting {
     }
     fn scratch(&self) -> io::Result<Box<dyn Scratch>> {
         RealDisk.scratch()
+    }
+    fn objects(&self, dir: &Path) -> Box<dyn Objects + '_> {
+        RealDisk.objects(dir)
     }
 }
 

@@ -1,0 +1,155 @@
+//! Objects as files of a directory, where files have no owner and mode to look at.
+//!
+//! What is in the directory of a Windows user is that user's own unless its access list was changed, so
+//! nothing but links is refused. The tests use this on all systems.
+
+use std::fs::{self, File};
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Once;
+
+use super::exclusive::{self, TEMPORARY_LETTERS, TEMPORARY_PREFIX};
+use crate::world::{Objects, is_key_word};
+
+/// Where objects are written before they get their names.
+const NEW: &str = "new";
+
+/// How deep keys may be nested, in words.
+const MAX_DEPTH: usize = 8;
+
+/// Objects as files of a directory.
+pub(super) struct DirectoryObjects {
+    dir: PathBuf,
+    swept: Once,
+}
+
+impl DirectoryObjects {
+    /// Keeps objects in a directory, which is made when the first one is put.
+    pub(super) fn new(dir: &Path) -> Self {
+        Self {
+            dir: dir.to_owned(),
+            swept: Once::new(),
+        }
+    }
+
+    /// Returns the path of an object; no directory on the way from the top may be a link.
+    fn path(&self, key: &str) -> io::Result<PathBuf> {
+        self.swept.call_once(|| remove_orphans(&self.dir.join(NEW)));
+        if !key.split('/').all(is_key_word) || key.split('/').count() > MAX_DEPTH {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        let path = self.dir.join(key);
+        let above = path.ancestors().skip(1);
+        for dir in above.take_while(|dir| dir.starts_with(&self.dir)) {
+            match fs::symlink_metadata(dir) {
+                Ok(found) if !found.is_dir() => {
+                    return Err(refused("a link or a file is in its way"));
+                }
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+        Ok(path)
+    }
+}
+
+impl Objects for DirectoryObjects {
+    fn check(&self) -> io::Result<()> {
+        match absent_as_none(fs::symlink_metadata(&self.dir))? {
+            Some(found) if !found.is_dir() => {
+                Err(refused("it is a link or a file, not a directory"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn get(&self, key: &str, limit: u64) -> io::Result<Option<Vec<u8>>> {
+        let path = self.path(key)?;
+        let Some(found) = absent_as_none(fs::symlink_metadata(&path))? else {
+            return Ok(None);
+        };
+        if !found.is_file() {
+            return Err(refused("it is not a regular file"));
+        }
+        let mut bytes = Vec::new();
+        let Some(file) = absent_as_none(File::open(path))? else {
+            return Ok(None);
+        };
+        file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > limit {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        Ok(Some(bytes))
+    }
+
+    fn put(&self, key: &str, bytes: &[u8]) -> io::Result<()> {
+        let (path, new) = (self.path(key)?, self.dir.join(NEW));
+        for dir in [path.parent().unwrap_or(&self.dir), &new] {
+            fs::create_dir_all(dir)?;
+        }
+        let mut temporary = tempfile::Builder::new()
+            .prefix(TEMPORARY_PREFIX)
+            .rand_bytes(TEMPORARY_LETTERS)
+            .tempfile_in(new)
+            // The name of the temporary file is of no use in a message.
+            .map_err(|error| io::Error::from(error.kind()))?;
+        temporary.as_file().try_lock().ok();
+        temporary.write_all(bytes)?;
+        // No other process could read the file as long as it is locked.
+        temporary.as_file().unlock().ok();
+        temporary
+            .persist(path)
+            .map(|_| ())
+            .map_err(|failed| failed.error)
+    }
+
+    fn list(&self, above: &str) -> io::Result<Vec<String>> {
+        let mut keys = Vec::new();
+        let mut open = vec![above.to_owned()];
+        while let Some(above) = open.pop() {
+            let entries = absent_as_none(fs::read_dir(self.path(&above)?))?;
+            for entry in entries.into_iter().flatten() {
+                let entry = entry?;
+                let name = entry.file_name();
+                let Some(name) = name.to_str().filter(|name| is_key_word(name)) else {
+                    continue;
+                };
+                let key = format!("{above}/{name}");
+                if entry.file_type()?.is_dir() && key.split('/').count() < MAX_DEPTH {
+                    open.push(key);
+                } else {
+                    keys.push(key);
+                }
+            }
+        }
+        keys.sort();
+        Ok(keys)
+    }
+
+    fn remove(&self, key: &str) -> io::Result<()> {
+        absent_as_none(fs::remove_file(self.path(key)?)).map(|_| ())
+    }
+}
+
+/// Removes temporary files of processes that have ended; what cannot be removed does no harm.
+fn remove_orphans(dir: &Path) {
+    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+        let is_orphan =
+            |path: &Path| File::open(path).is_ok_and(|file| exclusive::is_orphan(&file));
+        if exclusive::is_temporary(&entry.file_name()) && is_orphan(&entry.path()) {
+            fs::remove_file(entry.path()).ok();
+        }
+    }
+}
+
+fn refused(why: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::PermissionDenied, why.to_owned())
+}
+
+fn absent_as_none<T>(found: io::Result<T>) -> io::Result<Option<T>> {
+    match found {
+        Ok(found) => Ok(Some(found)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,28 @@
+//! What the zip of a `zh:` hash is known to hold.
+
+use super::PackageId;
+use crate::hash::{Digest, Hash};
+
+/// What the zip of a `zh:` hash holds: a function of its bytes, so it is true for ever.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fact {
+    /// The `zh:` of the zip.
+    pub zh: Hash,
+    /// The `h1:` of its files, unpacked or not.
+    pub h1: Hash,
+    /// The length of the zip, in bytes.
+    pub size: u64,
+    /// The package that a signed list of checksums calls it.
+    pub id: PackageId,
+    /// The files that it holds, by name, if these are few; else none.
+    pub files: Vec<PackedFile>,
+}
+
+/// A file of a package.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PackedFile {
+    /// The path inside the package, with `/` between its parts.
+    pub name: String,
+    /// The SHA-256 of its content.
+    pub digest: Digest,
+}

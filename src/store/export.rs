@@ -1,0 +1,49 @@
+//! Facts as a small text: one line each, sorted, fit for version control.
+
+use super::text::{EXPORT_HEADER, FactError, line, parse_line};
+use crate::package::Fact;
+
+/// How large an export may be, in bytes.
+pub const MAX_EXPORT_BYTES: u64 = 64 * 1024 * 1024;
+
+/// Writes facts as text: a header, then a line for each, sorted by provider, version and platform.
+///
+/// Who computed them is left out: whoever imports them states that anew.
+///
+/// # Examples
+/// ```
+/// use lockctl::store::{export, import};
+///
+/// assert_eq!(export([]), "# lockctl facts 1\n");
+/// assert_eq!(import("# lockctl facts 1\n"), Ok(Vec::new()));
+/// ```
+#[must_use]
+pub fn export<'f>(facts: impl IntoIterator<Item = &'f Fact>) -> String {
+    let mut facts: Vec<&Fact> = facts.into_iter().collect();
+    facts.sort_by_key(|fact| (&fact.id, &fact.zh));
+    let lines = facts.into_iter().map(|fact| line(fact) + "\n");
+    format!("{EXPORT_HEADER}\n{}", lines.collect::<String>())
+}
+
+/// Reads what [`export`] wrote. Empty lines and comments are passed over; the first line must be the
+/// header.
+///
+/// # Errors
+/// At the first line that is no fact: nothing of such a file should be used.
+pub fn import(text: &str) -> Result<Vec<Fact>, FactError> {
+    let mut lines = text.lines().enumerate();
+    let header = lines.next().map(|(_, line)| line);
+    if header != Some(EXPORT_HEADER) {
+        return Err(FactError::Header {
+            expected: EXPORT_HEADER,
+        });
+    }
+    let facts = lines.filter(|(_, text)| !text.is_empty() && !text.starts_with('#'));
+    let facts = facts.map(|(index, text)| {
+        parse_line(text).map_err(|problem| FactError::Line {
+            line: index + 1,
+            problem,
+        })
+    });
+    facts.collect()
+}

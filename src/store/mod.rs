@@ -1,0 +1,303 @@
+//! Facts that outlive a run: what the zip of a `zh:` hash holds.
+//!
+//! An `h1:` is a function of the zip that a `zh:` names, so a fact is true for ever, and whoever knows it
+//! need not download that zip again. Each fact is one small object under a key that its `zh:` gives: there is
+//! no index and nothing needs a list, so any number of processes may read and write at once, and any place
+//! that keeps objects by key will do. An object carries a check, which finds damage, not forgery: the store
+//! is as trustworthy as its directory.
+//!
+//! Nothing here stops a run. What cannot be read is unknown, and a note says why.
+
+mod export;
+#[cfg(test)]
+mod tests;
+mod text;
+
+pub mod rules {
+    #![doc = include_str!("rules.md")]
+}
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, UNIX_EPOCH};
+
+use crate::hash::{Hash, Scheme};
+use crate::package::Fact;
+use crate::world::{Clock, Objects};
+
+pub use export::{MAX_EXPORT_BYTES, export, import};
+pub use text::FactError;
+
+/// How large an object may be, in bytes.
+pub const MAX_OBJECT_BYTES: u64 = 16 * 1024;
+
+/// How many facts with the same first two digits of their `zh:` are kept; there are 256 such groups.
+pub const MAX_PER_GROUP: usize = 128;
+
+/// How long a fact is kept. Whoever still needs the package then computes it again.
+pub const MAX_AGE: Duration = Duration::from_secs(2 * 365 * 24 * 60 * 60);
+
+/// How far the clocks of machines that share a store may differ, in seconds.
+const MAX_CLOCK_SKEW: u64 = 24 * 60 * 60;
+
+/// How many notes one run makes.
+const MAX_NOTES: usize = 20;
+
+/// How many answers are remembered within one run.
+const MAX_REMEMBERED: usize = 20_000;
+
+/// Where all facts are. Another format would have another number.
+const FACTS: &str = "facts-1";
+
+/// A fact in the store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredFact {
+    /// The fact.
+    pub fact: Fact,
+    /// Who computed it.
+    pub origin: Origin,
+    /// Since when it has been in the store, in seconds since 1970.
+    pub since: u64,
+}
+
+/// Who computed a fact.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// This program, for the user of the store.
+    Computed,
+    /// Another user or machine: what the import was called.
+    Imported(String),
+}
+
+/// What is known about packages.
+pub trait Facts: Sync {
+    /// Returns what is known about the zip of a `zh:` hash.
+    fn find(&self, zh: &Hash) -> Option<Arc<StoredFact>>;
+
+    /// Keeps what was computed, if that is possible.
+    fn keep(&self, fact: &Fact);
+}
+
+/// Knows nothing, and keeps nothing.
+#[derive(Clone, Copy, Debug)]
+pub struct NoFacts;
+
+/// Keeps what is computed and uses nothing of it.
+#[derive(Clone, Copy)]
+pub struct KeepOnly<'a>(pub &'a dyn Facts);
+
+/// The store of a user.
+pub struct Store<'a> {
+    objects: Box<dyn Objects + 'a>,
+    clock: &'a dyn Clock,
+    /// Whether the objects can be used at all.
+    usable: OnceLock<bool>,
+    /// What was found so far.
+    found: Mutex<BTreeMap<Hash, Option<Arc<StoredFact>>>>,
+    /// What could not be used, each once.
+    notes: Mutex<Vec<String>>,
+}
+
+impl Facts for NoFacts {
+    fn find(&self, _: &Hash) -> Option<Arc<StoredFact>> {
+        None
+    }
+
+    fn keep(&self, _: &Fact) {}
+}
+
+impl Facts for KeepOnly<'_> {
+    fn find(&self, _: &Hash) -> Option<Arc<StoredFact>> {
+        None
+    }
+
+    fn keep(&self, fact: &Fact) {
+        self.0.keep(fact);
+    }
+}
+
+impl Facts for Store<'_> {
+    fn find(&self, zh: &Hash) -> Option<Arc<StoredFact>> {
+        let key = key(zh)?;
+        if let Some(found) = lock(&self.found).get(zh) {
+            return found.clone();
+        }
+        let found = self
+            .read(&key)
+            .filter(|one| !self.is_old(one))
+            .map(Arc::new);
+        let mut known = lock(&self.found);
+        if known.len() < MAX_REMEMBERED {
+            known.insert(zh.clone(), found.clone());
+        }
+        found
+    }
+
+    fn keep(&self, fact: &Fact) {
+        if let Err(error) = self.put(fact, Origin::Computed) {
+            self.note("facts could not be kept", &error);
+        }
+    }
+}
+
+impl<'a> Store<'a> {
+    /// Keeps facts among these objects.
+    #[must_use]
+    pub fn new(objects: Box<dyn Objects + 'a>, clock: &'a dyn Clock) -> Self {
+        Self {
+            objects,
+            clock,
+            usable: OnceLock::new(),
+            found: Mutex::default(),
+            notes: Mutex::default(),
+        }
+    }
+
+    /// Returns what could not be used and why, sorted.
+    #[must_use]
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = lock(&self.notes).clone();
+        notes.sort();
+        notes
+    }
+
+    /// Returns every fact that can be read, in the order of the `zh:` hashes.
+    ///
+    /// # Errors
+    /// If the objects cannot be used or listed.
+    pub fn all(&self) -> io::Result<Vec<StoredFact>> {
+        self.objects.check()?;
+        let keys = self.objects.list(FACTS)?;
+        Ok(keys.iter().filter_map(|key| self.read(key)).collect())
+    }
+
+    /// Removes the facts of which something is true, and whatever is no fact; returns how many objects.
+    ///
+    /// # Errors
+    /// If the objects cannot be used, listed or removed.
+    pub fn remove(&self, is_removed: impl Fn(&StoredFact) -> bool) -> io::Result<usize> {
+        self.objects.check()?;
+        let mut removed = 0;
+        for key in self.objects.list(FACTS)? {
+            if self.read(&key).is_none_or(|one| is_removed(&one)) {
+                self.objects.remove(&key)?;
+                removed += 1;
+            }
+        }
+        lock(&self.found).clear();
+        Ok(removed)
+    }
+
+    /// Returns whether a fact has been kept for more than [`MAX_AGE`], or since a time to come.
+    #[must_use]
+    pub fn is_old(&self, stored: &StoredFact) -> bool {
+        let now = self.now();
+        let age = now.saturating_sub(stored.since);
+        stored.since > now + MAX_CLOCK_SKEW || age > MAX_AGE.as_secs()
+    }
+
+    /// Puts a fact into the store; one that was computed here is not replaced by an imported one.
+    ///
+    /// # Errors
+    /// If the object cannot be written.
+    pub fn put(&self, fact: &Fact, origin: Origin) -> io::Result<()> {
+        let Some(key) = key(&fact.zh).filter(|_| self.is_usable()) else {
+            return Ok(());
+        };
+        let known = self.read(&key).filter(|known| !self.is_old(known));
+        if let Some(known) = known
+            && known.origin == Origin::Computed
+        {
+            if known.fact.h1 == fact.h1 || origin != Origin::Computed {
+                return Ok(());
+            }
+            self.note(
+                &format!("{key} was replaced"),
+                &"its h1: is not that of the package",
+            );
+        }
+        let group = key.rsplit_once('/').map_or(FACTS, |(group, _)| group);
+        self.make_room(group)?;
+        let stored = StoredFact {
+            fact: fact.clone(),
+            origin,
+            since: self.now(),
+        };
+        self.objects.put(&key, text::object(&stored).as_bytes())?;
+        lock(&self.found).remove(&fact.zh);
+        Ok(())
+    }
+
+    /// Removes the older half of a group that is full, so that this is rarely needed.
+    fn make_room(&self, group: &str) -> io::Result<()> {
+        let keys = self.objects.list(group)?;
+        if keys.len() < MAX_PER_GROUP {
+            return Ok(());
+        }
+        let since = |key: &str| self.read(key).map(|one| one.since);
+        let keys = keys.into_iter().map(|key| (since(&key), key));
+        let mut keys: Vec<(Option<u64>, String)> = keys.collect();
+        keys.sort();
+        let half = keys.len() / 2;
+        for (_, key) in keys.into_iter().take(half) {
+            self.objects.remove(&key)?;
+        }
+        Ok(())
+    }
+
+    fn read(&self, key: &str) -> Option<StoredFact> {
+        if !self.is_usable() {
+            return None;
+        }
+        let found = self.objects.get(key, MAX_OBJECT_BYTES);
+        let why: Box<dyn fmt::Display> = match found {
+            Ok(None) => return None,
+            Ok(Some(bytes)) => match text::parse_object(&bytes) {
+                Ok(one) if self::key(&one.fact.zh).as_deref() == Some(key) => return Some(one),
+                Ok(_) => Box::new("it is the fact of another package"),
+                Err(error) => Box::new(error),
+            },
+            Err(error) => Box::new(error),
+        };
+        self.note(&format!("{key} was ignored"), &*why);
+        None
+    }
+
+    /// Returns whether the objects can be used at all; the first time a note says why not.
+    fn is_usable(&self) -> bool {
+        *self.usable.get_or_init(|| match self.objects.check() {
+            Ok(()) => true,
+            Err(error) => {
+                self.note("the store was ignored", &error);
+                false
+            }
+        })
+    }
+
+    fn note(&self, what: &str, why: &dyn fmt::Display) {
+        let note = format!("{what}: {why}");
+        let mut notes = lock(&self.notes);
+        if notes.len() < MAX_NOTES && !notes.contains(&note) {
+            notes.push(note);
+        }
+    }
+
+    fn now(&self) -> u64 {
+        let now = self.clock.now().duration_since(UNIX_EPOCH);
+        now.map_or(0, |now| now.as_secs())
+    }
+}
+
+/// Returns the key of the fact about a `zh:` hash, if it is one.
+fn key(zh: &Hash) -> Option<String> {
+    let digits = zh.value();
+    let is_sound = zh.scheme() == Scheme::Zh && zh.is_well_formed();
+    is_sound.then(|| format!("{FACTS}/{}/{digits}", &digits[..2]))
+}
+
+/// Locks a value that is whole at any moment.
+fn lock<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
+    value.lock().unwrap_or_else(PoisonError::into_inner)
+}

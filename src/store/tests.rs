@@ -1,0 +1,296 @@
+use std::path::Path;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::addr::ProviderAddr;
+use crate::flavor::Flavor;
+use crate::hash::{h1_of_digests, zh_of_digest};
+use crate::package::{PackageId, PackedFile};
+use crate::world::mem::{MemClock, MemFiles};
+use crate::world::{Disk as _, Files as _};
+
+const NOW: u64 = 1_700_000_000;
+
+/// The fact of a package that has one file, by a number.
+fn fact(number: u8) -> Fact {
+    let file = PackedFile {
+        name: format!("terraform-provider-demo_v1.0.{number}"),
+        digest: [number; 32],
+    };
+    Fact {
+        zh: zh_of_digest(&[number; 32]),
+        h1: h1_of_digests([(file.name.as_bytes(), file.digest)]).expect("no line feed"),
+        size: u64::from(number) + 1,
+        id: PackageId {
+            provider: ProviderAddr::parse("acme/demo", Flavor::Terraform1_11).expect("an address"),
+            version: format!("1.0.{number}").parse().expect("a version"),
+            platform: "linux_amd64".parse().expect("a platform"),
+        },
+        files: vec![file],
+    }
+}
+
+fn clock(seconds: u64) -> MemClock {
+    MemClock::at(UNIX_EPOCH + Duration::from_secs(seconds))
+}
+
+fn store<'a>(files: &'a MemFiles, clock: &'a MemClock) -> Store<'a> {
+    Store::new(files.objects(Path::new("/store")), clock)
+}
+
+fn stored(number: u8, origin: Origin) -> StoredFact {
+    StoredFact {
+        fact: fact(number),
+        origin,
+        since: NOW,
+    }
+}
+
+fn path_of(number: u8) -> String {
+    format!("/store/{}", key(&fact(number).zh).expect("a key"))
+}
+
+#[test]
+fn a_kept_fact_is_found_again() {
+    let (files, clock) = (MemFiles::default(), clock(NOW));
+    let first = store(&files, &clock);
+    assert_eq!(first.find(&fact(1).zh), None);
+    first.keep(&fact(1));
+    for store in [first, store(&files, &clock)] {
+        let found = store.find(&fact(1).zh).expect("kept");
+        assert_eq!(*found, stored(1, Origin::Computed));
+        assert_eq!(store.find(&fact(2).zh), None);
+        assert_eq!(store.find(&fact(1).h1), None, "not a zh: hash");
+        assert_eq!(store.notes(), [""; 0]);
+    }
+    let bytes = files.read(Path::new(&path_of(1)), 10_000).expect("there");
+    snapbox::assert_data_eq!(String::from_utf8(bytes).expect("text"), snapbox::str![[r#"
+lockctl fact 1
+zh:0101010101010101010101010101010101010101010101010101010101010101 h1:LacCdxxF23VdV0aMzffNNpAC15SxEjV3IxOcsSfRVk8= 2 registry.terraform.io/acme/demo 1.0.1 linux_amd64
+computed 1700000000
+file 0101010101010101010101010101010101010101010101010101010101010101 terraform-provider-demo_v1.0.1
+sha256:c48a8a7ab1b344ef20758560711d240f912fbfef96523f57922d32ec29cec5e3
+
+"#]]);
+}
+
+#[test]
+fn what_is_no_fact_is_ignored_with_a_note() {
+    let good = text::object(&stored(1, Origin::Computed));
+    let resealed = |text: &str| {
+        let covered = text.trim_end().rfind('\n').expect("two lines") + 1;
+        format!("{}{}\n", &text[..covered], text::check(&text[..covered]))
+    };
+    for (object, why) in [
+        (
+            good[1..].to_owned(),
+            "it does not begin with \"lockctl fact 1\"",
+        ),
+        (String::new(), "it does not begin with \"lockctl fact 1\""),
+        (
+            good[..good.len() - 1].to_owned(),
+            "it is damaged: its check does not match",
+        ),
+        (
+            good[..40].to_owned(),
+            "it is damaged: its check does not match",
+        ),
+        (
+            good.replace(" 2 registry", " 3 registry"),
+            "it is damaged: its check does not match",
+        ),
+        (
+            resealed(&good.replace("computed", "guessed")),
+            "line 3 is not a fact: it does not say who computed it",
+        ),
+        (
+            resealed(&good.replace("acme/demo", "acme")),
+            "line 2 is not a fact: the fourth word is no provider address",
+        ),
+        (
+            resealed(&good.replace("registry.terraform.io/", "")),
+            "line 2 is not a fact: it is not written in full",
+        ),
+        (
+            resealed(&good.replace("_v1.0.1", "_v1.0.2")),
+            "line 4 is not a fact: the files do not have the h1:",
+        ),
+        (
+            resealed(&good.replace("file ", "link ")),
+            "line 4 is not a fact: it does not state a file",
+        ),
+        (
+            text::object(&stored(2, Origin::Computed)),
+            "it is the fact of another package",
+        ),
+        ("x".repeat(MAX_OBJECT_BYTES as usize + 1), "file too large"),
+    ] {
+        let (files, clock) = (MemFiles::with(&[(&path_of(1), &object)]), clock(NOW));
+        let store = store(&files, &clock);
+        assert_eq!(store.find(&fact(1).zh), None, "{object}");
+        let key = key(&fact(1).zh).expect("a key");
+        assert_eq!(
+            store.notes(),
+            [format!("{key} was ignored: {why}")],
+            "{object}"
+        );
+        // The next computation repairs it.
+        store.keep(&fact(1));
+        assert!(store.find(&fact(1).zh).is_some());
+    }
+}
+
+#[test]
+fn an_imported_fact_never_replaces_one_that_was_computed_here() {
+    let (files, clock) = (MemFiles::default(), clock(NOW));
+    let store = store(&files, &clock);
+    let imported = Origin::Imported("a\nb".to_owned());
+    let origin = || store.find(&fact(1).zh).expect("kept").origin.clone();
+    store.put(&fact(1), imported.clone()).expect("put");
+    assert_eq!(
+        origin(),
+        Origin::Imported("a b".to_owned()),
+        "its name is one line"
+    );
+    store.keep(&fact(1));
+    assert_eq!(origin(), Origin::Computed);
+    store.put(&fact(1), imported).expect("nothing to do");
+    assert_eq!(origin(), Origin::Computed);
+    assert_eq!(store.notes(), [""; 0]);
+    // What the store held was false: the package has been seen now.
+    let truth = Fact {
+        h1: fact(2).h1,
+        files: Vec::new(),
+        ..fact(1)
+    };
+    store.keep(&truth);
+    assert_eq!(store.find(&truth.zh).expect("kept").fact, truth);
+    let key = key(&truth.zh).expect("a key");
+    assert_eq!(
+        store.notes(),
+        [format!(
+            "{key} was replaced: its h1: is not that of the package"
+        )]
+    );
+}
+
+#[test]
+fn facts_that_are_old_or_of_the_future_are_unknown() {
+    let files = MemFiles::default();
+    store(&files, &clock(NOW)).keep(&fact(1));
+    for (now, is_known) in [
+        (NOW, true),
+        (NOW + MAX_AGE.as_secs(), true),
+        (NOW + MAX_AGE.as_secs() + 1, false),
+        (NOW - MAX_CLOCK_SKEW, true),
+        (NOW - MAX_CLOCK_SKEW - 1, false),
+    ] {
+        let clock = clock(now);
+        let store = store(&files, &clock);
+        assert_eq!(store.find(&fact(1).zh).is_some(), is_known, "at {now}");
+    }
+    let clock = clock(NOW + MAX_AGE.as_secs() + 1);
+    let later = store(&files, &clock);
+    assert_eq!(later.remove(|one| later.is_old(one)).expect("removed"), 1);
+    assert_eq!(later.all().expect("listed"), []);
+}
+
+#[test]
+fn a_full_group_loses_its_older_half() {
+    let files = MemFiles::default();
+    let of_group = |number: usize| {
+        let mut digest = [7; 32];
+        digest[30..].copy_from_slice(&(number as u16).to_be_bytes());
+        Fact {
+            zh: zh_of_digest(&digest),
+            ..fact(1)
+        }
+    };
+    for number in 0..MAX_PER_GROUP + 10 {
+        store(&files, &clock(NOW + number as u64)).keep(&of_group(number));
+    }
+    let clock = clock(NOW + 1000);
+    let store = store(&files, &clock);
+    let kept: Vec<Hash> = store
+        .all()
+        .expect("listed")
+        .into_iter()
+        .map(|one| one.fact.zh)
+        .collect();
+    let newest = MAX_PER_GROUP / 2..MAX_PER_GROUP + 10;
+    assert_eq!(
+        kept,
+        newest.map(|number| of_group(number).zh).collect::<Vec<_>>()
+    );
+}
+
+#[test]
+fn many_files_or_odd_names_are_not_stated() {
+    let (files, clock) = (MemFiles::default(), clock(NOW));
+    let store = store(&files, &clock);
+    let file = |name: String| PackedFile {
+        name,
+        digest: [3; 32],
+    };
+    let many: Vec<PackedFile> = (0..33).map(|number| file(number.to_string())).collect();
+    for (number, stated) in [(1, many), (2, vec![file("a\rb".to_owned())])] {
+        store.keep(&Fact {
+            files: stated,
+            ..fact(number)
+        });
+        let found = store.find(&fact(number).zh).expect("kept");
+        assert_eq!(
+            found.fact,
+            Fact {
+                files: Vec::new(),
+                ..fact(number)
+            }
+        );
+    }
+}
+
+#[test]
+fn an_export_is_sorted_and_reads_back() {
+    let facts = [fact(3), fact(1), fact(2)];
+    let text = export(&facts);
+    snapbox::assert_data_eq!(&text, snapbox::str![[r#"
+# lockctl facts 1
+zh:0101010101010101010101010101010101010101010101010101010101010101 h1:LacCdxxF23VdV0aMzffNNpAC15SxEjV3IxOcsSfRVk8= 2 registry.terraform.io/acme/demo 1.0.1 linux_amd64
+zh:0202020202020202020202020202020202020202020202020202020202020202 h1:A54mNPuBvyMkqqwUk5VdXrrgfk2q42guyg7wiyL4Lyg= 3 registry.terraform.io/acme/demo 1.0.2 linux_amd64
+zh:0303030303030303030303030303030303030303030303030303030303030303 h1:ctJOWdYjaZAbO/wZ6MH0zA9j0ICGKOCE7WoVJ0ZdV/w= 4 registry.terraform.io/acme/demo 1.0.3 linux_amd64
+
+"#]]);
+    let bare = |number| Fact {
+        files: Vec::new(),
+        ..fact(number)
+    };
+    assert_eq!(import(&text), Ok(vec![bare(1), bare(2), bare(3)]));
+    let damaged = text.replace("1.0.2", "1.0");
+    let error = import(&damaged).expect_err("a version that is not in full");
+    assert_eq!(
+        error.to_string(),
+        "line 3 is not a fact: it is not written in full"
+    );
+    let error = import("zh:00").expect_err("no header");
+    assert_eq!(
+        error.to_string(),
+        "it does not begin with \"# lockctl facts 1\""
+    );
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_are_a_fact_or_an_error(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
+        prop_assert!(text::parse_object(&bytes).is_err());
+    }
+
+    #[test]
+    fn a_changed_byte_is_noticed(at in any::<prop::sample::Index>(), byte in any::<u8>()) {
+        let mut bytes = text::object(&stored(1, Origin::Computed)).into_bytes();
+        let at = at.index(bytes.len());
+        prop_assume!(bytes[at] != byte);
+        bytes[at] = byte;
+        prop_assert!(text::parse_object(&bytes).is_err());
+    }
+}

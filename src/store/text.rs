@@ -1,0 +1,214 @@
+//! The text of facts: one line each, and the object that holds one.
+//!
+//! ```text
+//! lockctl fact 1
+//! zh:… h1:… 1234567 registry.terraform.io/hashicorp/null 3.2.4 linux_amd64
+//! computed 1795338000
+//! file 5feceb66… terraform-provider-null_v3.2.4_x5
+//! sha256:…
+//! ```
+
+use std::str::FromStr;
+
+use super::{Origin, StoredFact};
+use crate::addr::ProviderAddr;
+use crate::flavor::Flavor;
+use crate::hash::{Digest, Hash, Scheme, Sha256Stream, digest_of_hex, h1_of_digests, zh_of_digest};
+use crate::package::{Fact, PackageId, PackedFile};
+
+/// The first line of every object. Another format would have another one, and another key.
+const HEADER: &str = "lockctl fact 1";
+
+/// The first line of an export.
+pub(super) const EXPORT_HEADER: &str = "# lockctl facts 1";
+
+/// How long one line may be, in bytes; the longest that is possible has about 500.
+const MAX_LINE_BYTES: usize = 1024;
+
+/// How many files a fact states. Packages have one to five, and few have more than a hundred.
+const MAX_FILES: usize = 32;
+
+/// How long the name of an import may be, in characters.
+const MAX_NAME: usize = 200;
+
+/// Why a text is no fact.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FactError {
+    /// The first line is another one.
+    #[error("it does not begin with {expected:?}")]
+    Header {
+        /// What it should be.
+        expected: &'static str,
+    },
+    /// The check does not match the rest.
+    #[error("it is damaged: its check does not match")]
+    Damaged,
+    /// A line is none of a fact.
+    #[error("line {line} is not a fact: {problem}")]
+    Line {
+        /// Which line, from 1.
+        line: usize,
+        /// What is wrong.
+        problem: &'static str,
+    },
+}
+
+/// Writes a fact in one line, without its end; the files are left out.
+pub(super) fn line(fact: &Fact) -> String {
+    let PackageId {
+        provider,
+        version,
+        platform,
+    } = &fact.id;
+    let Fact { zh, h1, size, .. } = fact;
+    format!("{zh} {h1} {size} {provider} {version} {platform}")
+}
+
+/// Reads a line.
+///
+/// # Errors
+/// With what is wrong.
+pub(super) fn parse_line(text: &str) -> Result<Fact, &'static str> {
+    if text.len() > MAX_LINE_BYTES {
+        return Err("it is too long");
+    }
+    let words: Vec<&str> = text.split(' ').collect();
+    let &[zh, h1, size, provider, version, platform] = &words[..] else {
+        return Err("it does not have six words");
+    };
+    let fact = Fact {
+        zh: hash(zh, Scheme::Zh).ok_or("the first word is no zh: hash")?,
+        h1: hash(h1, Scheme::H1).ok_or("the second word is no h1: hash")?,
+        size: parsed(size).ok_or("the third word is no size in bytes")?,
+        id: PackageId {
+            // A full address is read alike by all flavors.
+            provider: ProviderAddr::parse(provider, Flavor::Terraform1_11)
+                .map_err(|_| "the fourth word is no provider address")?,
+            version: parsed(version).ok_or("the fifth word is no version")?,
+            platform: parsed(platform).ok_or("the sixth word is no platform")?,
+        },
+        files: Vec::new(),
+    };
+    // What is spelled differently, such as a short address or `1.0`, was not written by this program.
+    if line(&fact) == text {
+        Ok(fact)
+    } else {
+        Err("it is not written in full")
+    }
+}
+
+fn parsed<T: FromStr>(word: &str) -> Option<T> {
+    word.parse().ok()
+}
+
+fn hash(word: &str, scheme: Scheme) -> Option<Hash> {
+    let hash: Hash = parsed(word)?;
+    (hash.scheme() == scheme && hash.is_well_formed()).then_some(hash)
+}
+
+/// Writes the object that holds a fact.
+pub(super) fn object(stored: &StoredFact) -> String {
+    let StoredFact {
+        fact,
+        origin,
+        since,
+    } = stored;
+    let origin = match origin {
+        Origin::Computed => format!("computed {since}"),
+        Origin::Imported(from) => format!("imported {since} {}", name_of_import(from)),
+    };
+    let mut text = format!("{HEADER}\n{}\n{origin}\n", line(fact));
+    for PackedFile { name, digest } in statable(&fact.files) {
+        text.push_str(&format!("file {} {name}\n", hex(digest)));
+    }
+    let check = check(&text);
+    format!("{text}{check}\n")
+}
+
+/// Returns the files of a fact if they can be stated in lines; else none, since only all of them together
+/// can be checked.
+fn statable(files: &[PackedFile]) -> &[PackedFile] {
+    let is_plain = |name: &str| name.len() < MAX_LINE_BYTES / 2 && !name.contains(['\n', '\r']);
+    let all = files.len() <= MAX_FILES && files.iter().all(|file| is_plain(&file.name));
+    if all { files } else { &[] }
+}
+
+/// Returns the name of an import as one line.
+fn name_of_import(from: &str) -> String {
+    let letters = from.chars().take(MAX_NAME);
+    letters
+        .map(|letter| if letter.is_control() { ' ' } else { letter })
+        .collect()
+}
+
+/// Reads the object that holds a fact.
+///
+/// # Errors
+/// If it is another text, or damaged. The check finds damage, not forgery.
+pub(super) fn parse_object(bytes: &[u8]) -> Result<StoredFact, FactError> {
+    let text = std::str::from_utf8(bytes).map_err(|_| FactError::Damaged)?;
+    let header = text.split('\n').next();
+    if header != Some(HEADER) {
+        return Err(FactError::Header { expected: HEADER });
+    }
+    let covered = text.trim_end_matches('\n');
+    let covered = covered.rfind('\n').map_or(0, |end| end + 1);
+    if text[covered..] != format!("{}\n", check(&text[..covered])) {
+        return Err(FactError::Damaged);
+    }
+    let lines: Vec<&str> = text[..covered].lines().skip(1).collect();
+    let at = |line, problem| FactError::Line { line, problem };
+    let [fact, origin, files @ ..] = &lines[..] else {
+        return Err(at(lines.len() + 2, "it is missing"));
+    };
+    let mut fact = parse_line(fact).map_err(|problem| at(2, problem))?;
+    let (origin, since) =
+        parse_origin(origin).ok_or_else(|| at(3, "it does not say who computed it"))?;
+    if files.len() > MAX_FILES {
+        return Err(at(4 + MAX_FILES, "there are too many files"));
+    }
+    for (index, file) in files.iter().enumerate() {
+        let file = parse_file(file).ok_or_else(|| at(4 + index, "it does not state a file"))?;
+        fact.files.push(file);
+    }
+    let digests = fact
+        .files
+        .iter()
+        .map(|file| (file.name.as_bytes(), file.digest));
+    if !files.is_empty() && h1_of_digests(digests).as_ref() != Ok(&fact.h1) {
+        return Err(at(4, "the files do not have the h1:"));
+    }
+    Ok(StoredFact {
+        fact,
+        origin,
+        since,
+    })
+}
+
+fn parse_origin(text: &str) -> Option<(Origin, u64)> {
+    if let Some(since) = text.strip_prefix("computed ") {
+        return Some((Origin::Computed, parsed(since)?));
+    }
+    let (since, from) = text.strip_prefix("imported ")?.split_once(' ')?;
+    Some((Origin::Imported(from.to_owned()), parsed(since)?))
+}
+
+fn parse_file(text: &str) -> Option<PackedFile> {
+    let (digest, name) = text.strip_prefix("file ")?.split_once(' ')?;
+    Some(PackedFile {
+        name: name.to_owned(),
+        digest: digest_of_hex(digest)?,
+    })
+}
+
+/// Returns the last line of an object with this text before it.
+pub(super) fn check(text: &str) -> String {
+    let mut stream = Sha256Stream::default();
+    stream.update(text.as_bytes());
+    format!("sha256:{}", hex(&stream.finish()))
+}
+
+fn hex(digest: &Digest) -> String {
+    zh_of_digest(digest).value().to_owned()
+}
