@@ -8,6 +8,7 @@ mod args;
 mod diff;
 mod explain;
 mod fmt;
+mod formats;
 mod generate;
 mod git;
 mod hash;
@@ -32,7 +33,8 @@ use crate::report::graph::Graph;
 use crate::report::reading::{self, Heading, RootsText, Total};
 use crate::report::{Block, CommandResult, Failure, RootResult};
 use crate::world::{Clock, Confined, Disk, Env, Http, Run};
-use args::{CommandLine, Common, Configuration, Format};
+use args::{CommandLine, Common, Configuration};
+use formats::Format;
 
 /// Done, and clean.
 pub const CLEAN: u8 = 0;

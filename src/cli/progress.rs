@@ -9,7 +9,8 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::addr::Url;
-use crate::cli::args::{Common, Format};
+use crate::cli::args::Common;
+use crate::cli::formats::Format;
 use crate::report::json::{self, EventLine};
 use crate::sources::net::Event;
 use crate::world::{Env, Stream};

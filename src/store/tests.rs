@@ -65,14 +65,17 @@ fn a_kept_fact_is_found_again() {
         assert_eq!(store.notes(), [""; 0]);
     }
     let bytes = files.read(Path::new(&path_of(1)), 10_000).expect("there");
-    snapbox::assert_data_eq!(String::from_utf8(bytes).expect("text"), snapbox::str![[r#"
+    snapbox::assert_data_eq!(
+        String::from_utf8(bytes).expect("text"),
+        snapbox::str![[r#"
 lockctl fact 1
 zh:0101010101010101010101010101010101010101010101010101010101010101 h1:LacCdxxF23VdV0aMzffNNpAC15SxEjV3IxOcsSfRVk8= 2 registry.terraform.io/acme/demo 1.0.1 linux_amd64
 computed 1700000000
 file 0101010101010101010101010101010101010101010101010101010101010101 terraform-provider-demo_v1.0.1
 sha256:c48a8a7ab1b344ef20758560711d240f912fbfef96523f57922d32ec29cec5e3
 
-"#]]);
+"#]]
+    );
 }
 
 #[test]
@@ -254,13 +257,16 @@ fn many_files_or_odd_names_are_not_stated() {
 fn an_export_is_sorted_and_reads_back() {
     let facts = [fact(3), fact(1), fact(2)];
     let text = export(&facts);
-    snapbox::assert_data_eq!(&text, snapbox::str![[r#"
+    snapbox::assert_data_eq!(
+        &text,
+        snapbox::str![[r#"
 # lockctl facts 1
 zh:0101010101010101010101010101010101010101010101010101010101010101 h1:LacCdxxF23VdV0aMzffNNpAC15SxEjV3IxOcsSfRVk8= 2 registry.terraform.io/acme/demo 1.0.1 linux_amd64
 zh:0202020202020202020202020202020202020202020202020202020202020202 h1:A54mNPuBvyMkqqwUk5VdXrrgfk2q42guyg7wiyL4Lyg= 3 registry.terraform.io/acme/demo 1.0.2 linux_amd64
 zh:0303030303030303030303030303030303030303030303030303030303030303 h1:ctJOWdYjaZAbO/wZ6MH0zA9j0ICGKOCE7WoVJ0ZdV/w= 4 registry.terraform.io/acme/demo 1.0.3 linux_amd64
 
-"#]]);
+"#]]
+    );
     let bare = |number| Fact {
         files: Vec::new(),
         ..fact(number)

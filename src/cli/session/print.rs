@@ -3,7 +3,8 @@
 use std::io;
 
 use super::paths;
-use crate::cli::args::{Common, Format, When};
+use crate::cli::args::{Common, When};
+use crate::cli::formats::Format;
 use crate::cli::{Command, Io, Look, MarkdownText, World};
 use crate::report::human::Colors;
 use crate::report::{

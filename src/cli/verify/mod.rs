@@ -12,7 +12,8 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use crate::cli::advice::lock::Required;
-use crate::cli::args::{Common, Configuration, Format, job_count};
+use crate::cli::args::{Common, Configuration, job_count};
+use crate::cli::formats::Format;
 use crate::cli::progress::Progress;
 use crate::cli::session::network::Traffic;
 use crate::cli::session::platforms;
