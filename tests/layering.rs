@@ -53,7 +53,7 @@ const ROOMS: &[(&str, &str)] = &[
     (
         "locker",
         "flavor addr version platform hash diag world package requirement parallel lockfile \
-         authenticate archive sources resolve coverage",
+         authenticate archive sources store resolve coverage",
     ),
     (
         "verify",
@@ -70,7 +70,7 @@ const ROOMS: &[(&str, &str)] = &[
     (
         "cli",
         "flavor addr version platform hash diag world package requirement parallel hcl expr lockfile \
-         config project cliconfig authenticate archive git sources resolve coverage review locker verify \
+         config project cliconfig authenticate archive git sources store resolve coverage review locker verify \
          workspace report",
     ),
 ];

@@ -101,6 +101,9 @@ pub(super) struct Common {
     /// Make no network requests
     #[arg(long, global = true, hide_short_help = true)]
     pub(super) offline: bool,
+    /// Use no fact about packages that earlier runs kept, and keep none
+    #[arg(long, global = true, hide_short_help = true)]
+    pub(super) no_cache: bool,
     /// Use this project file instead of every .lockctl.hcl
     #[arg(long, global = true, hide_short_help = true, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,

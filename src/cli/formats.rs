@@ -46,7 +46,7 @@ impl Format {
         prose.into_iter().chain(checks).chain(graphs)
     }
 
-    fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         let mut all = Self::all();
         let own = all.find_map(|(name, format)| (format == self).then_some(name));
         own.expect("every format has a name")

@@ -13,17 +13,26 @@ use crate::archive::zip::Oddity;
 use crate::hash::{self, Hash, Hashes, Match, Scheme};
 use crate::lockfile::{LockFile, ProviderLock};
 use crate::platform::Platform;
+use crate::store::Facts;
 
 /// Makes the lock file of a root, or says why there is none.
 pub(super) fn assemble(
     root: RootWork<'_, Hashed>,
+    facts: &dyn Facts,
     contradicted: Contradicted,
 ) -> Result<Locked, Vec<LockError>> {
     let mut errors = root.errors;
     let mut lock = root.before.clone();
     let mut providers = Vec::new();
     for one in &root.providers {
-        let entry = entry(root.request, &root.before, one, contradicted, &mut errors);
+        let entry = entry(
+            root.request,
+            &root.before,
+            one,
+            facts,
+            contradicted,
+            &mut errors,
+        );
         providers.push(entry.outcome);
         let provider = one.proven.offered.selected.provider.clone();
         lock.providers.insert(provider, entry.lock);
@@ -62,6 +71,7 @@ fn entry(
     request: &RootRequest<'_>,
     before: &LockFile,
     one: &Hashed,
+    facts: &dyn Facts,
     contradicted: Contradicted,
     errors: &mut Vec<LockError>,
 ) -> Entry {
@@ -71,7 +81,7 @@ fn entry(
     let recorded = old.filter(|entry| entry.version == selected.version);
     let recorded = recorded.map(|entry| entry.hashes.clone());
     let recorded = recorded.unwrap_or_default();
-    let compared = contradiction::compare(&recorded, one, request.source.flavor, contradicted);
+    let compared = contradiction::compare(&recorded, one, request, facts, contradicted);
     errors.extend(compared.errors);
     let computed = one
         .packages
@@ -119,7 +129,7 @@ fn outcome(
     replaced: Vec<Replaced>,
 ) -> ProviderOutcome {
     let selected = &one.proven.offered.selected;
-    let platform = |package: &HashedPackage| package.meta.id.platform.clone();
+    let platform = |package: &HashedPackage| package.platform.clone();
     let by_platform: BTreeMap<Platform, Hash> = one
         .packages
         .iter()
@@ -178,6 +188,7 @@ fn outcome(
             0
         },
         skipped: one.proven.offered.skipped.clone(),
+        unknown: one.proven.offered.unknown.clone(),
         missing: missing(one),
         misnamed: one.packages.iter().filter_map(misnamed).collect(),
         oddities: oddities(&one.packages),
@@ -205,6 +216,7 @@ fn evidence(one: &Hashed) -> BTreeMap<Hash, HashEvidence> {
         let seen = HashEvidence {
             listed: Some(line.clone()),
             package: None,
+            fact: None,
         };
         (hash.clone(), seen)
     });
@@ -214,7 +226,8 @@ fn evidence(one: &Hashed) -> BTreeMap<Hash, HashEvidence> {
         let line = zh.as_ref().and_then(|zh| evidence.get(zh));
         let seen = HashEvidence {
             listed: line.and_then(|line| line.listed.clone()),
-            package: Some(package.meta.location.to_string()),
+            package: package.place().filter(|_| package.content.fact.is_none()),
+            fact: package.content.fact.clone(),
         };
         let own = [Some(package.content.h1.clone()), zh];
         evidence.extend(own.into_iter().flatten().map(|hash| (hash, seen.clone())));
@@ -241,7 +254,7 @@ fn missing(one: &Hashed) -> Vec<Platform> {
 
 fn oddities(packages: &[HashedPackage]) -> Vec<(Platform, Oddity)> {
     let of_all = packages.iter().flat_map(|package| {
-        let platform = &package.meta.id.platform;
+        let platform = &package.platform;
         let oddities = package.content.oddities.iter();
         oddities.map(|oddity| (platform.clone(), oddity.clone()))
     });
@@ -253,8 +266,8 @@ fn oddities(packages: &[HashedPackage]) -> Vec<(Platform, Oddity)> {
 ///
 /// Nothing else ties a signed zip to them: a registry could hand out an old release for a new one.
 fn misnamed(package: &HashedPackage) -> Option<(Platform, String)> {
-    let id = &package.meta.id;
-    let evidence = package.meta.evidence.as_ref()?;
+    let meta = package.meta.as_ref()?;
+    let (id, evidence) = (&meta.id, meta.evidence.as_ref()?);
     let type_name = id.provider.type_name();
     let (version, platform) = (&id.version, &id.platform);
     let usual = format!("terraform-provider-{type_name}_{version}_{platform}.zip");

@@ -3,11 +3,14 @@
 //! Only a signed list contradicts a recorded hash, alone or with the packages that it lists. What a
 //! mirror holds is not signed: it may show that something is wrong, but not what.
 
+use std::sync::Arc;
+
 use super::fetch::{Form, Hashed, HashedPackage};
 use super::prove::Proof;
-use super::{Against, Contradicted, LockError, Remedy, Replaced};
+use super::{Against, Contradicted, LockError, Remedy, Replaced, RootRequest};
 use crate::flavor::Flavor;
 use crate::hash::{self, Hash, Hashes, Match, Scheme};
+use crate::store::{Facts, StoredFact};
 
 /// What a comparison came to.
 pub(super) struct Compared {
@@ -21,14 +24,19 @@ pub(super) struct Compared {
 pub(super) fn compare(
     recorded: &Hashes,
     one: &Hashed,
-    flavor: Flavor,
+    request: &RootRequest<'_>,
+    facts: &dyn Facts,
     contradicted: Contradicted,
 ) -> Compared {
     let proof = one.proven.proof.as_ref();
     let unvouched = proof.map_or_else(Unvouched::default, |proof| {
-        Unvouched::find(one, proof, recorded)
+        let known = |zh: &Hash| {
+            let fact = facts.find(zh);
+            fact.filter(|fact| request.trusted.includes(&fact.origin))
+        };
+        Unvouched::find(one, proof, recorded, known)
     });
-    let what = is_list(recorded, one, flavor);
+    let what = is_list(recorded, one, request.source.flavor);
     let packages = one.packages.iter();
     let contradicting = packages.filter_map(|package| {
         let zh = unlisted_zip(recorded, package, what)?;
@@ -42,8 +50,8 @@ pub(super) fn compare(
         };
         let stays = contradicted == Contradicted::Alarm || remedy == Remedy::ByHand;
         stays.then(|| LockError::Contradiction {
-            id: Box::new(package.meta.id.clone()),
-            place: package.meta.location.to_string(),
+            id: Box::new(one.id(package)),
+            place: package.place().unwrap_or_default(),
             zh: zh.clone(),
             remedy,
         })
@@ -114,7 +122,7 @@ struct Unvouched {
     unlisted: Vec<Hash>,
     /// `h1:` of no package that was looked at, if they are more than the packages that were not.
     surplus: Vec<Hash>,
-    /// How many packages of the list were not looked at.
+    /// How many packages of the list were not looked at, and are not known either.
     unseen: usize,
     /// The zips that were looked at. A mirror may have one that the list does not have: its `zh:` would
     /// be recorded again.
@@ -126,8 +134,14 @@ impl Unvouched {
     ///
     /// A list of one package is none of a release: some registries have one for each platform. Else a
     /// recorded `zh:` must be in the list. A recorded `h1:` may be that of a package that was not
-    /// looked at; there are as many of these as the list has zips beside those that were.
-    fn find(one: &Hashed, proof: &Proof, recorded: &Hashes) -> Self {
+    /// looked at; there are as many of these as the list has zips beside those that were, and beside
+    /// those whose `h1:` is known.
+    fn find(
+        one: &Hashed,
+        proof: &Proof,
+        recorded: &Hashes,
+        known: impl Fn(&Hash) -> Option<Arc<StoredFact>>,
+    ) -> Self {
         if !proof.lists_release {
             return Self::default();
         }
@@ -135,8 +149,6 @@ impl Unvouched {
         let looked_at: Hashes = packages
             .filter_map(|package| package.content.zh())
             .collect();
-        let unseen = proof.zips.iter().filter(|zh| !looked_at.contains(zh));
-        let unseen = unseen.count();
         let unlisted = recorded
             .of(Scheme::Zh)
             .filter(|zh| !proof.signed.contains(zh));
@@ -147,7 +159,15 @@ impl Unvouched {
             })
         };
         let unknown = recorded.of(Scheme::H1).filter(|h1| !is_own(h1));
-        let unknown: Vec<Hash> = unknown.cloned().collect();
+        let mut unknown: Vec<Hash> = unknown.cloned().collect();
+        let mut unseen = 0;
+        for zh in proof.zips.iter().filter(|zh| !looked_at.contains(zh)) {
+            // Facts are of interest only where something is left to explain.
+            match unknown.first().and_then(|_| known(zh)) {
+                Some(fact) => unknown.retain(|h1| *h1 != fact.fact.h1),
+                None => unseen += 1,
+            }
+        }
         Self {
             unlisted: unlisted.cloned().collect(),
             surplus: if unknown.len() > unseen {

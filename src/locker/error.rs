@@ -8,7 +8,7 @@ use crate::archive::ArchiveError;
 use crate::authenticate::{AuthError, Signer};
 use crate::hash::Hash;
 use crate::package::{KeyId, PackageId, PackageMeta};
-use crate::platform::Platform;
+use crate::platform::{self, Platform};
 use crate::resolve::SelectError;
 use crate::sources::network_mirror::MirrorError;
 use crate::sources::registry::RegistryError;
@@ -46,6 +46,28 @@ pub enum LockError {
         /// Why.
         #[source]
         cause: SourceError,
+    },
+    /// No version is locked, or another one is to be selected, and no source may be asked.
+    #[error("the versions of {provider} are not known")]
+    VersionsNotAsked {
+        /// Which provider.
+        provider: Box<ProviderAddr>,
+    },
+    /// Hashes of wanted platforms are neither recorded nor known, and no source may be asked.
+    #[error(
+        "the h1: of {provider} {version} for {} {} not known",
+        platform::join(platforms, ", "),
+        if platforms.len() == 1 { "is" } else { "are" }
+    )]
+    PackagesNotAsked {
+        /// Which provider.
+        provider: Box<ProviderAddr>,
+        /// Which version.
+        version: Version,
+        /// The platforms whose hashes are not known.
+        platforms: Vec<Platform>,
+        /// How many recorded `h1:` may be those of some of them.
+        unexplained: usize,
     },
     /// No package of the release is for any wanted platform.
     #[error(
@@ -239,7 +261,9 @@ impl LockError {
     #[must_use]
     pub fn absent(&self) -> Option<&ProviderAddr> {
         match self {
-            Self::NoPlatform { provider, .. } => Some(provider),
+            Self::NoPlatform { provider, .. }
+            | Self::VersionsNotAsked { provider }
+            | Self::PackagesNotAsked { provider, .. } => Some(provider),
             Self::Select(error) => match &**error {
                 SelectError::LockedGone { provider, .. } => Some(provider),
                 _ => None,

@@ -1,23 +1,25 @@
 //! Packages to hashes, side by side.
 
-use std::collections::BTreeMap;
-use std::io::{Read, Seek};
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use super::prove::Proven;
-use super::work::{RootWork, answers, distinct};
-use super::{FlavorSource, LockError, Settings};
+use super::query::listed_platforms;
+use super::work::{RootWork, answers};
+use super::{FlavorSource, LockError, Settings, TrustedFacts};
 use crate::addr::Url;
 use crate::archive::zip::{self, Oddity, ZipHashes};
 use crate::archive::{ArchiveError, Limits, dir, has_executable};
 use crate::authenticate;
 use crate::hash::{self, Digest, Hash, Hashes, Package};
-use crate::package::{Local, Location, PackageMeta};
+use crate::package::{Fact, Local, Location, PackageId, PackageMeta, PackedFile};
 use crate::parallel::{self, Gate};
+use crate::platform::Platform;
 use crate::sources::FetchError;
-use crate::sources::download::{Check, download};
-use crate::sources::net::Net;
+use crate::sources::download::{Check, Downloaded, download};
+use crate::store::{Facts, StoredFact};
 use crate::world::Disk;
 
 /// How many packages are downloaded at once, whatever the number of cores: enough to fill a line,
@@ -32,10 +34,31 @@ pub(super) struct Hashed {
 
 /// One package with its hashes.
 pub(super) struct HashedPackage {
-    pub(super) meta: Arc<PackageMeta>,
+    pub(super) platform: Platform,
+    /// What its source says about it; `None` if no source was asked.
+    pub(super) meta: Option<Arc<PackageMeta>>,
     pub(super) content: Arc<Content>,
     /// Those of its hashes that a mirror states as well.
     pub(super) confirmed: Hashes,
+}
+
+impl Hashed {
+    /// Returns which package one of these is.
+    pub(super) fn id(&self, package: &HashedPackage) -> PackageId {
+        let selected = &self.proven.offered.selected;
+        PackageId {
+            provider: selected.provider.clone(),
+            version: selected.version.clone(),
+            platform: package.platform.clone(),
+        }
+    }
+}
+
+impl HashedPackage {
+    /// Returns where the package is: a URL or a path; `None` if no source was asked.
+    pub(super) fn place(&self) -> Option<String> {
+        self.meta.as_ref().map(|meta| meta.location.to_string())
+    }
 }
 
 /// What a package holds, whichever root needs it.
@@ -44,6 +67,8 @@ pub(super) struct Content {
     pub(super) h1: Hash,
     pub(super) form: Form,
     pub(super) oddities: Vec<Oddity>,
+    /// The fact that says so, if the package was not looked at.
+    pub(super) fact: Option<Arc<StoredFact>>,
 }
 
 /// What the form of a package adds to its `h1:`.
@@ -57,6 +82,20 @@ pub(super) enum Form {
 }
 
 impl Content {
+    /// Returns what a fact says.
+    pub(super) fn known(fact: Arc<StoredFact>) -> Self {
+        Self {
+            h1: fact.fact.h1.clone(),
+            form: Form::Zip {
+                zh: fact.fact.zh.clone(),
+                // Facts are kept of packages only where both are equal.
+                member_h1: fact.fact.h1.clone(),
+            },
+            oddities: Vec::new(),
+            fact: Some(fact),
+        }
+    }
+
     /// Returns the hash of the members of a zip.
     pub(super) fn member_h1(&self) -> Option<&Hash> {
         match &self.form {
@@ -89,6 +128,8 @@ struct WantedPackage {
     place: Place,
     /// The type of the provider: a package must hold a program of that name.
     type_name: String,
+    /// The facts that say what it holds; `None` unless a signature covers it.
+    trusted: Option<TrustedFacts>,
 }
 
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -105,8 +146,15 @@ enum Place {
 }
 
 impl WantedPackage {
-    fn new(source: usize, meta: &PackageMeta) -> Self {
+    fn new(source: usize, trusted: TrustedFacts, proven: &Proven, meta: &PackageMeta) -> Self {
+        let zh = meta.evidence.as_ref();
+        let zh = zh.map(|evidence| hash::zh_of_digest(&evidence.shasum));
+        let proof = proven.proof.as_ref();
+        let is_signed = proof
+            .zip(zh)
+            .is_some_and(|(proof, zh)| proof.zips.contains(&zh));
         Self {
+            trusted: is_signed.then_some(trusted),
             place: match &meta.location {
                 Location::Local(local) => Place::Local(local.clone()),
                 Location::Remote(url) => Place::Remote {
@@ -174,17 +222,27 @@ impl<E: Into<ArchiveError>> From<E> for ContentError {
 /// without a name.
 pub(super) fn hash<'a>(
     disk: &dyn Disk,
+    facts: &dyn Facts,
     sources: &[&FlavorSource<'_>],
     settings: &Settings,
     roots: Vec<RootWork<'a, Proven>>,
 ) -> Vec<RootWork<'a, Hashed>> {
-    let wanted = roots.iter().flat_map(|root| {
-        let metas = root.providers.iter().flat_map(|one| &one.offered.metas);
-        metas.map(|meta| WantedPackage::new(root.source, meta))
-    });
-    let wanted = distinct(wanted);
+    let mut metas: BTreeMap<WantedPackage, Arc<PackageMeta>> = BTreeMap::new();
+    let mut wanted = Vec::new();
+    for root in &roots {
+        for one in &root.providers {
+            for meta in &one.offered.metas {
+                let package = WantedPackage::new(root.source, root.request.trusted, one, meta);
+                if let Entry::Vacant(new) = metas.entry(package) {
+                    wanted.push(new.key().clone());
+                    new.insert(Arc::clone(meta));
+                }
+            }
+        }
+    }
     let hasher = Hasher {
         disk,
+        facts,
         sources,
         within: parallel::within(settings.jobs, wanted.len()),
         gate: Gate::new(settings.jobs),
@@ -197,13 +255,15 @@ pub(super) fn hash<'a>(
         settings.jobs
     };
     let contents: BTreeMap<WantedPackage, Result<Arc<Content>, ContentError>> =
-        answers(at_once, wanted, |one| hasher.hash(one).map(Arc::new));
+        answers(at_once, wanted, |one| {
+            hasher.hash(one, &metas[one]).map(Arc::new)
+        });
     let hashed = |root: RootWork<'a, Proven>| {
-        let source = root.source;
+        let (source, trusted) = (root.source, root.request.trusted);
         root.advance(|proven, errors| {
             let mut packages = Vec::new();
             for meta in &proven.offered.metas {
-                let content = match &contents[&WantedPackage::new(source, meta)] {
+                let content = match &contents[&WantedPackage::new(source, trusted, &proven, meta)] {
                     Ok(content) => content,
                     Err(error) => {
                         errors.push(error.of(meta));
@@ -212,7 +272,8 @@ pub(super) fn hash<'a>(
                 };
                 match authenticate::confirmed(&meta.stated, &content.as_installed_from()) {
                     Ok(confirmed) => packages.push(HashedPackage {
-                        meta: Arc::clone(meta),
+                        platform: meta.id.platform.clone(),
+                        meta: Some(Arc::clone(meta)),
                         content: Arc::clone(content),
                         confirmed,
                     }),
@@ -228,6 +289,7 @@ pub(super) fn hash<'a>(
 /// What hashing needs, beside the package.
 struct Hasher<'a> {
     disk: &'a dyn Disk,
+    facts: &'a dyn Facts,
     sources: &'a [&'a FlavorSource<'a>],
     /// How many jobs one directory may use.
     within: NonZeroUsize,
@@ -236,7 +298,8 @@ struct Hasher<'a> {
 }
 
 impl Hasher<'_> {
-    fn hash(&self, wanted: &WantedPackage) -> Result<Content, ContentError> {
+    /// Hashes a package, of which this is known where it is wanted first.
+    fn hash(&self, wanted: &WantedPackage, meta: &PackageMeta) -> Result<Content, ContentError> {
         match &wanted.place {
             Place::Remote {
                 source,
@@ -244,16 +307,28 @@ impl Hasher<'_> {
                 check,
                 retries,
             } => {
+                if let Some(fact) = self.known(wanted, *check) {
+                    return Ok(Content::known(fact));
+                }
                 let mut net = self.sources[*source].net.clone();
                 net.policy.package_retries = retries.unwrap_or(net.policy.package_retries);
-                let (zh, file) = self.download(&net, url, *check)?;
+                let package = download(&net, self.disk, url, *check);
+                let package = package.map_err(ContentError::Download)?;
+                let zh = found(&package, *check)?;
                 let _turn = self.gate.enter();
-                of_zip(wanted, zip::hash_members(zh, file, &Limits::PACKAGE)?)
+                let zip = zip::hash_members(zh, package.file, &Limits::PACKAGE)?;
+                check_executable(wanted, zip.files.iter().map(|file| &*file.name))?;
+                if wanted.trusted.is_some() {
+                    self.keep(&zip, package.bytes, meta);
+                }
+                Ok(of_zip(zip))
             }
             Place::Local(Local::Archive(path)) => {
                 let _turn = self.gate.enter();
                 let reader = self.disk.open(path)?;
-                of_zip(wanted, zip::hash_zip(reader, &Limits::PACKAGE)?)
+                let zip = zip::hash_zip(reader, &Limits::PACKAGE)?;
+                check_executable(wanted, zip.files.iter().map(|file| &*file.name))?;
+                Ok(of_zip(zip))
             }
             Place::Local(Local::Directory(path)) => {
                 let _turn = self.gate.enter();
@@ -263,39 +338,76 @@ impl Hasher<'_> {
                     h1: dir.h1,
                     form: Form::Directory,
                     oddities: Vec::new(),
+                    fact: None,
                 })
             }
         }
     }
 
-    /// Downloads a package and makes sure that it is the one that the registry means.
-    fn download(
-        &self,
-        net: &Net<'_>,
-        url: &Url,
-        check: Check,
-    ) -> Result<(Hash, impl Read + Seek + use<>), ContentError> {
-        let downloaded = download(net, self.disk, url, check).map_err(ContentError::Download)?;
-        let found = hash::zh_of_digest(&downloaded.digest);
-        match check {
-            Check::Digest(expected) if expected != downloaded.digest => {
-                Err(ContentError::Checksum { expected, found })
-            }
-            Check::Digest(_) | Check::Stated | Check::Server => Ok((found, downloaded.file)),
+    /// Returns the fact that says what a package holds, if one counts (`store` rules 1.2).
+    fn known(&self, wanted: &WantedPackage, check: Check) -> Option<Arc<StoredFact>> {
+        let (Some(trusted), Check::Digest(digest)) = (wanted.trusted, check) else {
+            return None;
+        };
+        let fact = self.facts.find(&hash::zh_of_digest(&digest))?;
+        let is_trusted = trusted.includes(&fact.origin);
+        let is_same_type = fact.fact.id.provider.type_name() == wanted.type_name;
+        (is_trusted && is_same_type).then_some(fact)
+    }
+
+    /// Keeps what was computed, if it can stand for the package (`store` rules 1.1).
+    fn keep(&self, zip: &ZipHashes, size: u64, meta: &PackageMeta) {
+        if zip.h1 != zip.member_h1 || !zip.oddities.is_empty() {
+            return;
         }
+        let id = &meta.id;
+        let sums = meta.evidence.iter().map(|evidence| &*evidence.sums);
+        let offered = sums.flat_map(|sums| listed_platforms(sums, &id.provider, &id.version));
+        let offered: BTreeSet<Platform> = offered.collect();
+        let files = zip.files.iter().map(|file| {
+            Some(PackedFile {
+                name: String::from_utf8(file.name.to_vec()).ok()?,
+                digest: file.digest,
+            })
+        });
+        self.facts.keep(&Fact {
+            zh: zip.zh.clone(),
+            h1: zip.h1.clone(),
+            size,
+            id: id.clone(),
+            // Some registries have a checksum list for each platform, which names no other.
+            offered: match offered.len() {
+                0 | 1 => Vec::new(),
+                _ => offered.into_iter().collect(),
+            },
+            files: files
+                .collect::<Option<Vec<PackedFile>>>()
+                .unwrap_or_default(),
+        });
     }
 }
 
-fn of_zip(wanted: &WantedPackage, zip: ZipHashes) -> Result<Content, ContentError> {
-    check_executable(wanted, zip.files.iter().map(|file| &*file.name))?;
-    Ok(Content {
+/// Returns the hash of a downloaded package, after making sure that it is the one that the registry means.
+fn found(package: &Downloaded, check: Check) -> Result<Hash, ContentError> {
+    let found = hash::zh_of_digest(&package.digest);
+    match check {
+        Check::Digest(expected) if expected != package.digest => {
+            Err(ContentError::Checksum { expected, found })
+        }
+        Check::Digest(_) | Check::Stated | Check::Server => Ok(found),
+    }
+}
+
+fn of_zip(zip: ZipHashes) -> Content {
+    Content {
         h1: zip.h1,
         form: Form::Zip {
             zh: zip.zh,
             member_h1: zip.member_h1,
         },
         oddities: zip.oddities,
-    })
+        fact: None,
+    }
 }
 
 fn check_executable<'a>(

@@ -13,6 +13,7 @@ mod dates;
 mod demands;
 mod error;
 mod fetch;
+mod offline;
 mod outcome;
 mod outdated;
 mod prove;
@@ -28,21 +29,26 @@ pub mod rules {
 use self::prove::Proven;
 use self::work::RootWork;
 use crate::package::{Location, PackageMeta};
+use crate::store::Facts;
 use crate::world::Disk;
 
 pub use self::dates::{AgeSearch, MAX_DATED_RELEASES, PassedOver, all_dates};
 pub use self::error::{Alarm, LockError, Remedy};
 pub use self::fetch::DOWNLOADS;
+pub use self::offline::complete;
 pub use self::outcome::{Against, HashEvidence, ListedFile, Locked, ProviderOutcome, Replaced};
 pub use self::outdated::{ComparedVersions, OutdatedRequest, Standing, outdated};
 pub use self::release::{Release, SignedList, Vouched, releases};
-pub use self::request::{Contradicted, FlavorSource, RootRequest, Settings, SignatureDemands};
+pub use self::request::{
+    Contradicted, FlavorSource, RootRequest, Settings, SignatureDemands, TrustedFacts,
+};
 
 /// Locks what is required: keeps locked versions, selects new ones, and adds the hashes of all
 /// wanted platforms. Returns what each root came to, in the order of the requests.
 ///
 /// Roots that share a source ask it each question once, and each package is downloaded and hashed
-/// once. What comes out for a root is the same as if it were alone.
+/// once, or not at all if a fact says what it holds. What comes out for a root is the same as if it
+/// were alone, and as if there were no facts.
 ///
 /// Entries that nothing requires are dropped. Where not everything that may require them could be
 /// seen, they are kept with their version, and their hashes are completed if the source has them. Of
@@ -54,6 +60,7 @@ pub use self::request::{Contradicted, FlavorSource, RootRequest, Settings, Signa
 /// each.
 pub fn run(
     disk: &dyn Disk,
+    facts: &dyn Facts,
     settings: &Settings,
     roots: &[RootRequest<'_>],
 ) -> Vec<Result<Locked, Vec<LockError>>> {
@@ -65,8 +72,8 @@ pub fn run(
     let roots = roots.into_iter().map(work::pass_over_unavailable).collect();
     let roots = prove::prove(&sources, settings, roots);
     let roots = roots.into_iter().map(without_vain_downloads).collect();
-    let roots = fetch::hash(disk, &sources, settings, roots);
-    let assemble = |root| assemble::assemble(root, settings.contradicted);
+    let roots = fetch::hash(disk, facts, &sources, settings, roots);
+    let assemble = |root| assemble::assemble(root, facts, settings.contradicted);
     roots.into_iter().map(assemble).collect()
 }
 

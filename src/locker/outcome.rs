@@ -1,6 +1,7 @@
 //! What a run came to.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::{AgeSearch, LockError};
 use crate::addr::ProviderAddr;
@@ -10,6 +11,7 @@ use crate::hash::{Hash, Hashes, Match};
 use crate::lockfile::LockFile;
 use crate::package::Provenance;
 use crate::platform::Platform;
+use crate::store::StoredFact;
 use crate::version::Version;
 
 /// What a run came to.
@@ -71,6 +73,9 @@ pub struct ProviderOutcome {
     pub unexplained: usize,
     /// Wanted platforms that the release does not offer.
     pub skipped: Vec<Platform>,
+    /// Wanted platforms of which nothing is known, because no source was asked; as many recorded `h1:` or
+    /// more belong to no platform that is known.
+    pub unknown: Vec<Platform>,
     /// Those of the skipped platforms that the source announces all the same.
     pub missing: Vec<Platform>,
     /// Packages that are signed under the name of something else, with that name.
@@ -87,6 +92,8 @@ pub struct HashEvidence {
     pub listed: Option<ListedFile>,
     /// Where the package is that has it, a URL or a path; `None` if it was not looked at.
     pub package: Option<String>,
+    /// The fact that says that the package has it, if it was not looked at.
+    pub fact: Option<Arc<StoredFact>>,
 }
 
 /// A line of a checksum list with a good signature.
@@ -125,7 +132,10 @@ impl ProviderOutcome {
     pub fn provenance(&self, hash: &Hash) -> Provenance {
         let mut owners = self.computed.iter().filter(|(_, own)| *own == hash);
         let is_computed = owners.clone().next().is_some() || self.confirmed.contains(hash);
+        let seen = self.evidence.get(hash);
         match &self.signed {
+            // A signature covered the package when that was computed.
+            _ if seen.is_some_and(|seen| seen.fact.is_some()) => Provenance::Proven,
             Some(_) if owners.any(|(platform, _)| !self.unsigned.contains(platform)) => {
                 Provenance::Proven
             }

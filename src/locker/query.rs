@@ -56,6 +56,8 @@ pub(super) struct Offered {
     pub(super) platforms: Vec<Platform>,
     /// Wanted platforms that the release does not offer.
     pub(super) skipped: Vec<Platform>,
+    /// Wanted platforms of which nothing is known, because no source was asked.
+    pub(super) unknown: Vec<Platform>,
 }
 
 impl Choice {
@@ -191,6 +193,7 @@ pub(super) fn packages<'a>(
                 metas,
                 platforms: one.offered,
                 skipped,
+                unknown: Vec::new(),
             })
         })
     };
@@ -242,10 +245,7 @@ fn add_unlisted(root: &mut RootWork<'_, Planned>, metas: &Metas) {
             .iter()
             .filter_map(|meta| Some(&meta.evidence.as_ref()?.sums))
         {
-            let names = authenticate::listed_names(sums);
-            let zips = names.filter_map(|name| packed_name(name, provider.type_name()));
-            let own = zips.filter(|(of, _)| of == version);
-            platforms.extend(own.map(|(_, platform)| platform).take(MAX_PLATFORMS));
+            platforms.extend(listed_platforms(sums, provider, version));
         }
         // Some registries have a checksum list for each platform, which names no other.
         if one.offered.is_empty() && platforms.len() < 2 {
@@ -258,6 +258,18 @@ fn add_unlisted(root: &mut RootWork<'_, Planned>, metas: &Metas) {
         one.wanted.extend(probes);
         one.wanted.sort();
     }
+}
+
+/// Returns the platforms that a checksum list names zips of a release for.
+pub(super) fn listed_platforms(
+    sums: &[u8],
+    provider: &ProviderAddr,
+    version: &Version,
+) -> impl Iterator<Item = Platform> {
+    let names = authenticate::listed_names(sums);
+    let zips = names.filter_map(|name| packed_name(name, provider.type_name()));
+    let own = zips.filter(move |(of, _)| of == version);
+    own.map(|(_, platform)| platform).take(MAX_PLATFORMS)
 }
 
 /// Decides which platforms of each selection are asked for.

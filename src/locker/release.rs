@@ -136,6 +136,7 @@ pub(super) fn packages(source: &dyn Source, release: &Release) -> Result<Offered
         metas: Vec::new(),
         platforms: offered.clone(),
         skipped: Vec::new(),
+        unknown: Vec::new(),
     };
     // Where a source lists no platforms, those that few releases have are asked about only if no other
     // is there.

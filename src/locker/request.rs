@@ -12,6 +12,7 @@ use crate::requirement::Requirements;
 use crate::resolve::Goals;
 use crate::sources::Source;
 use crate::sources::net::Net;
+use crate::store::Origin;
 
 /// Where packages come from by the rules of a flavor.
 ///
@@ -45,6 +46,17 @@ pub struct RootRequest<'a> {
     pub platforms: &'a WantedPlatforms,
     /// Which signatures packages must have.
     pub demands: &'a SignatureDemands,
+    /// Which facts of the store replace a download.
+    pub trusted: TrustedFacts,
+}
+
+/// Which facts of the store replace a download (`store` rules 1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum TrustedFacts {
+    /// Those that were computed for this user.
+    Own,
+    /// Imported ones as well.
+    Imported,
 }
 
 /// What a root demands of signatures beyond what its program does.
@@ -55,6 +67,17 @@ pub struct SignatureDemands {
     /// The only key that may sign the releases of a provider; every package of them must be in a
     /// list that it signed.
     pub keys: BTreeMap<ProviderAddr, KeyId>,
+}
+
+impl TrustedFacts {
+    /// Returns whether facts of this origin count.
+    #[must_use]
+    pub fn includes(self, origin: &Origin) -> bool {
+        match origin {
+            Origin::Computed => true,
+            Origin::Imported(_) => self == Self::Imported,
+        }
+    }
 }
 
 impl RootRequest<'_> {

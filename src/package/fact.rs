@@ -2,6 +2,7 @@
 
 use super::PackageId;
 use crate::hash::{Digest, Hash};
+use crate::platform::Platform;
 
 /// What the zip of a `zh:` hash holds: a function of its bytes, so it is true for ever.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,6 +15,8 @@ pub struct Fact {
     pub size: u64,
     /// The package that a signed list of checksums calls it.
     pub id: PackageId,
+    /// The platforms that the same list has packages for, sorted; none if it names no other.
+    pub offered: Vec<Platform>,
     /// The files that it holds, by name, if these are few; else none.
     pub files: Vec<PackedFile>,
 }

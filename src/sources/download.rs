@@ -55,6 +55,8 @@ pub struct Downloaded {
     pub file: Box<dyn Scratch>,
     /// The SHA-256 of them.
     pub digest: Digest,
+    /// How many there are.
+    pub bytes: u64,
 }
 
 /// What has arrived so far.
@@ -112,7 +114,11 @@ pub fn download(
                 (net.observer)(&Event::Finished { url, bytes });
                 net.outages.answered(&server);
                 let file = partial.file;
-                return Ok(Downloaded { file, digest });
+                return Ok(Downloaded {
+                    file,
+                    digest,
+                    bytes,
+                });
             }
             Err(failed) => failed,
         };

@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::hash::{Hash, Scheme};
 use crate::package::Fact;
@@ -139,6 +139,15 @@ impl Facts for Store<'_> {
         if let Err(error) = self.put(fact, Origin::Computed) {
             self.note("facts could not be kept", &error);
         }
+    }
+}
+
+impl StoredFact {
+    /// Returns since when it has been in the store.
+    #[must_use]
+    pub fn since(&self) -> SystemTime {
+        let since = UNIX_EPOCH.checked_add(Duration::from_secs(self.since));
+        since.unwrap_or(UNIX_EPOCH)
     }
 }
 

@@ -27,6 +27,9 @@ fn fact(number: u8) -> Fact {
             version: format!("1.0.{number}").parse().expect("a version"),
             platform: "linux_amd64".parse().expect("a platform"),
         },
+        offered: ["darwin_arm64", "linux_amd64"]
+            .map(|one| one.parse().expect("a platform"))
+            .to_vec(),
         files: vec![file],
     }
 }
@@ -71,8 +74,9 @@ fn a_kept_fact_is_found_again() {
 lockctl fact 1
 zh:0101010101010101010101010101010101010101010101010101010101010101 h1:LacCdxxF23VdV0aMzffNNpAC15SxEjV3IxOcsSfRVk8= 2 registry.terraform.io/acme/demo 1.0.1 linux_amd64
 computed 1700000000
+offered darwin_arm64 linux_amd64
 file 0101010101010101010101010101010101010101010101010101010101010101 terraform-provider-demo_v1.0.1
-sha256:c48a8a7ab1b344ef20758560711d240f912fbfef96523f57922d32ec29cec5e3
+sha256:270be77be635c0806e4b7bd149dc8a06a3102ac235405ee352f83a69fbebb9c2
 
 "#]]
     );
@@ -117,11 +121,15 @@ fn what_is_no_fact_is_ignored_with_a_note() {
         ),
         (
             resealed(&good.replace("_v1.0.1", "_v1.0.2")),
-            "line 4 is not a fact: the files do not have the h1:",
+            "line 5 is not a fact: the files do not have the h1:",
         ),
         (
             resealed(&good.replace("file ", "link ")),
-            "line 4 is not a fact: it does not state a file",
+            "line 5 is not a fact: it does not state a file",
+        ),
+        (
+            resealed(&good.replace("offered darwin_arm64", "offered darwin")),
+            "line 4 is not a fact: it does not state platforms",
         ),
         (
             text::object(&stored(2, Origin::Computed)),
@@ -268,6 +276,7 @@ zh:0303030303030303030303030303030303030303030303030303030303030303 h1:ctJOWdYja
 "#]]
     );
     let bare = |number| Fact {
+        offered: Vec::new(),
         files: Vec::new(),
         ..fact(number)
     };

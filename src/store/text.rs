@@ -4,6 +4,7 @@
 //! lockctl fact 1
 //! zh:… h1:… 1234567 registry.terraform.io/hashicorp/null 3.2.4 linux_amd64
 //! computed 1795338000
+//! offered darwin_arm64 linux_amd64 windows_amd64
 //! file 5feceb66… terraform-provider-null_v3.2.4_x5
 //! sha256:…
 //! ```
@@ -15,6 +16,7 @@ use crate::addr::ProviderAddr;
 use crate::flavor::Flavor;
 use crate::hash::{Digest, Hash, Scheme, Sha256Stream, digest_of_hex, h1_of_digests, zh_of_digest};
 use crate::package::{Fact, PackageId, PackedFile};
+use crate::platform::Platform;
 
 /// The first line of every object. Another format would have another one, and another key.
 const HEADER: &str = "lockctl fact 1";
@@ -27,6 +29,9 @@ const MAX_LINE_BYTES: usize = 1024;
 
 /// How many files a fact states. Packages have one to five, and few have more than a hundred.
 const MAX_FILES: usize = 32;
+
+/// How many platforms a fact states; no release has more than some thirty.
+const MAX_PLATFORMS: usize = 64;
 
 /// How long the name of an import may be, in characters.
 const MAX_NAME: usize = 200;
@@ -88,6 +93,7 @@ pub(super) fn parse_line(text: &str) -> Result<Fact, &'static str> {
             version: parsed(version).ok_or("the fifth word is no version")?,
             platform: parsed(platform).ok_or("the sixth word is no platform")?,
         },
+        offered: Vec::new(),
         files: Vec::new(),
     };
     // What is spelled differently, such as a short address or `1.0`, was not written by this program.
@@ -119,6 +125,10 @@ pub(super) fn object(stored: &StoredFact) -> String {
         Origin::Imported(from) => format!("imported {since} {}", name_of_import(from)),
     };
     let mut text = format!("{HEADER}\n{}\n{origin}\n", line(fact));
+    if !fact.offered.is_empty() && fact.offered.len() <= MAX_PLATFORMS {
+        let offered = fact.offered.iter().map(|one| format!(" {one}"));
+        text.push_str(&format!("offered{}\n", offered.collect::<String>()));
+    }
     for PackedFile { name, digest } in statable(&fact.files) {
         text.push_str(&format!("file {} {name}\n", hex(digest)));
     }
@@ -159,17 +169,30 @@ pub(super) fn parse_object(bytes: &[u8]) -> Result<StoredFact, FactError> {
     }
     let lines: Vec<&str> = text[..covered].lines().skip(1).collect();
     let at = |line, problem| FactError::Line { line, problem };
-    let [fact, origin, files @ ..] = &lines[..] else {
+    let [fact, origin, rest @ ..] = &lines[..] else {
         return Err(at(lines.len() + 2, "it is missing"));
     };
     let mut fact = parse_line(fact).map_err(|problem| at(2, problem))?;
     let (origin, since) =
         parse_origin(origin).ok_or_else(|| at(3, "it does not say who computed it"))?;
+    let (offered, files) = match rest {
+        [first, files @ ..] if first.starts_with("offered ") => (Some(first), files),
+        files => (None, files),
+    };
+    if let Some(offered) = offered {
+        let offered = offered.split(' ').skip(1).map(parsed);
+        let offered: Option<Vec<Platform>> = offered.collect();
+        fact.offered = offered
+            .filter(|platforms| platforms.len() <= MAX_PLATFORMS)
+            .ok_or_else(|| at(4, "it does not state platforms"))?;
+    }
+    let above = 1 + lines.len() - files.len();
     if files.len() > MAX_FILES {
-        return Err(at(4 + MAX_FILES, "there are too many files"));
+        return Err(at(above + 1 + MAX_FILES, "there are too many files"));
     }
     for (index, file) in files.iter().enumerate() {
-        let file = parse_file(file).ok_or_else(|| at(4 + index, "it does not state a file"))?;
+        let file =
+            parse_file(file).ok_or_else(|| at(above + 1 + index, "it does not state a file"))?;
         fact.files.push(file);
     }
     let digests = fact
@@ -177,7 +200,7 @@ pub(super) fn parse_object(bytes: &[u8]) -> Result<StoredFact, FactError> {
         .iter()
         .map(|file| (file.name.as_bytes(), file.digest));
     if !files.is_empty() && h1_of_digests(digests).as_ref() != Ok(&fact.h1) {
-        return Err(at(4, "the files do not have the h1:"));
+        return Err(at(above + 1, "the files do not have the h1:"));
     }
     Ok(StoredFact {
         fact,

@@ -10,6 +10,7 @@ use lockctl::diag::{Texts, has_errors};
 use lockctl::flavor::Flavor;
 use lockctl::locker::{
     self, Contradicted, FlavorSource, LockError, RootRequest, Settings, SignatureDemands,
+    TrustedFacts,
 };
 use lockctl::lockfile::LockFile;
 use lockctl::package::{WantedPlatforms, WantedSet};
@@ -18,6 +19,7 @@ use lockctl::sources::SourceError;
 use lockctl::sources::filesystem_mirror::FilesystemMirror;
 use lockctl::sources::net::Net;
 use lockctl::sources::retry::Policy;
+use lockctl::store::NoFacts;
 use lockctl::world::mem::{MemClock, MemEnv, MemFiles, MemHttp};
 use serde_json::Value;
 
@@ -123,6 +125,7 @@ fn run(files: &MemFiles, flavor: Flavor) -> Result<(String, String), Vec<String>
         overridden: &[],
         platforms: &wanted,
         demands: &SignatureDemands::default(),
+        trusted: TrustedFacts::Own,
     };
     let settings = Settings {
         jobs: NonZeroUsize::MIN,
@@ -130,7 +133,7 @@ fn run(files: &MemFiles, flavor: Flavor) -> Result<(String, String), Vec<String>
         enforce_expiration: false,
         contradicted: Contradicted::Alarm,
     };
-    match locker::run(files, &settings, &[root]).remove(0) {
+    match locker::run(files, &NoFacts, &settings, &[root]).remove(0) {
         Ok(locked) => {
             let entry = locked.lock.providers.values().next().unwrap();
             Ok((entry.version.to_string(), entry.constraints.to_string()))

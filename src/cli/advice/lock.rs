@@ -3,10 +3,11 @@
 use crate::addr::ProviderAddr;
 use crate::archive::ArchiveError;
 use crate::cli::advice::{self, selection};
-use crate::diag::{self, Diagnostic, Finding, Texts};
+use crate::diag::{self, Diagnostic, Finding, Texts, counted_as};
 use crate::flavor::Flavor;
 use crate::locker::{LockError, Remedy};
 use crate::package::PackageId;
+use crate::platform;
 use crate::project::{Place, Project};
 use crate::report::json::Status;
 use crate::report::{Failure, RootEntry, RootResult, Shown};
@@ -162,6 +163,7 @@ pub(in crate::cli) fn grouped<'e>(
             if let LockError::TooYoung { search, .. } = error {
                 failure.causes.extend(advice::age::causes(search));
             }
+            failure.causes.extend(not_asked(error));
             let places = wanted(error).and_then(|addr| required.places(addr));
             failure.causes.extend(places);
             failure.help = advice(error, flavor);
@@ -245,6 +247,13 @@ fn share_cause(first: &LockError, second: &LockError) -> bool {
         (LockError::Download { cause, .. }, LockError::Download { cause: other, .. }) => {
             cause.is_like(other)
         }
+        (LockError::VersionsNotAsked { .. }, LockError::VersionsNotAsked { .. }) => true,
+        (
+            LockError::PackagesNotAsked { unexplained, .. },
+            LockError::PackagesNotAsked {
+                unexplained: other, ..
+            },
+        ) => unexplained == other,
         // Each has hashes of its own.
         (LockError::Checksum { .. }, _) => false,
         _ if std::mem::discriminant(first) != std::mem::discriminant(second) => false,
@@ -255,13 +264,43 @@ fn share_cause(first: &LockError, second: &LockError) -> bool {
     }
 }
 
+/// Says why something is not known that a source would have been asked for.
+fn not_asked(error: &LockError) -> Vec<String> {
+    match error {
+        LockError::VersionsNotAsked { .. } => {
+            vec!["none is locked that may stay, and --offline forbids network requests".to_owned()]
+        }
+        LockError::PackagesNotAsked { unexplained, .. } => {
+            let count = counted_as(*unexplained, "recorded h1:", "recorded h1:");
+            let few = format!("only {count} may be those of some of them");
+            let causes = [
+                Some("no earlier run kept them, and --offline forbids network requests".to_owned()),
+                (*unexplained > 0).then_some(few),
+            ];
+            causes.into_iter().flatten().collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
 /// Names what an error is about, beside another one.
 fn beside(first: &LockError, error: &LockError) -> String {
     match (package(first), package(error)) {
         (Some(first), Some(id)) if same_release(first, id) => id.platform.to_string(),
         (_, Some(id)) => id.to_string(),
         (_, None) => match error {
-            LockError::Asking { provider, .. } => provider.to_string(),
+            LockError::Asking { provider, .. } | LockError::VersionsNotAsked { provider } => {
+                provider.to_string()
+            }
+            LockError::PackagesNotAsked {
+                provider,
+                version,
+                platforms,
+                ..
+            } => format!(
+                "{provider} {version} for {}",
+                platform::join(platforms, ", ")
+            ),
             other => other.to_string(),
         },
     }
@@ -289,6 +328,8 @@ fn package(error: &LockError) -> Option<&PackageId> {
         | LockError::TooYoung { .. }
         | LockError::Source(_)
         | LockError::NoPlatform { .. }
+        | LockError::VersionsNotAsked { .. }
+        | LockError::PackagesNotAsked { .. }
         | LockError::ListsDiffer { .. }
         | LockError::OtherKey { .. }
         | LockError::Unvouched { .. } => None,
@@ -303,6 +344,9 @@ fn advice(error: &LockError, flavor: Flavor) -> Option<String> {
         LockError::TooYoung { search, .. } => advice::age::help(search),
         LockError::Source(cause) | LockError::Asking { cause, .. } => {
             return advice::network::source(cause, flavor);
+        }
+        LockError::VersionsNotAsked { .. } | LockError::PackagesNotAsked { .. } => {
+            "run it once without --offline".to_owned()
         }
         LockError::NoPlatform {
             announced: true, ..

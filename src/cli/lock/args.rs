@@ -43,6 +43,9 @@ pub(in crate::cli) struct LockOptions {
     /// replaced hash is shown with its evidence. A hash that nothing contradicts stays.
     #[arg(long)]
     pub(in crate::cli) repair: bool,
+    /// Download and check every package, even if an earlier run kept what it holds
+    #[arg(long)]
+    pub(in crate::cli) prove: bool,
     /// How many packages are downloaded or hashed at once [default: 8 downloads, a
     /// hash per core]
     #[arg(long, value_name = "N", value_parser = jobs)]

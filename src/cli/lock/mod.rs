@@ -1,6 +1,7 @@
 //! `lockctl lock`: create or complete the lock file.
 
 mod args;
+mod evidence;
 mod in_use;
 mod moves;
 mod result;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::evidence;
 use crate::addr::ProviderAddr;
 use crate::authenticate::{self, Class};
 use crate::cli::advice;
@@ -10,14 +11,13 @@ use crate::cli::session::unseen::{Names, Unseen};
 use crate::diag::{self, counted, counted_as};
 use crate::flavor::Flavor;
 use crate::hash::{Hash, Match, Scheme};
-use crate::locker::{self, Against, Locked, ProviderOutcome};
+use crate::locker::{Locked, ProviderOutcome};
 use crate::lockfile::{Document, LockFile};
 use crate::package::Provenance;
 use crate::package::calendar::timestamp;
 use crate::platform::{self, Platform};
 use crate::report::json::{
-    ComputedHash, ContradictedBy, HashEvidence, LockedHash, LockedProvider, PassedOverRelease,
-    Provider, RemovedProvider, ReplacedHash, Signer, StatedDate,
+    LockedHash, LockedProvider, PassedOverRelease, Provider, RemovedProvider, Signer, StatedDate,
 };
 use crate::report::{RootResult, Sentence, Tone};
 use crate::resolve::{Goal, Goals, Reach};
@@ -106,7 +106,7 @@ fn entry(one: &ProviderOutcome, locked: &Locked) -> LockedProvider {
         provenance: one.provenance(hash),
         platforms: of.get(hash).cloned().unwrap_or_default(),
         added: one.added.contains(hash),
-        evidence: one.evidence.get(hash).map(seen),
+        evidence: one.evidence.get(hash).map(evidence::row),
     });
     let signers = one.signers.iter().map(|signer| Signer {
         class: signer.class,
@@ -128,46 +128,14 @@ fn entry(one: &ProviderOutcome, locked: &Locked) -> LockedProvider {
         newest: one.newest.clone(),
         constraints: entry.constraints.clone(),
         hashes: hashes.collect(),
-        replaced: replaced(one),
+        replaced: evidence::replaced(one),
         signers: signers.collect(),
         hashed_platforms: one.computed.len(),
         dates: dates.map(StatedDate::all).unwrap_or_default(),
         passed_over: passed_over.collect(),
         skipped_platforms: one.skipped.iter().map(ToString::to_string).collect(),
+        unknown_platforms: one.unknown.iter().map(ToString::to_string).collect(),
     }
-}
-
-fn seen(evidence: &locker::HashEvidence) -> HashEvidence {
-    let listed = evidence.listed.as_ref();
-    HashEvidence {
-        file: listed.map(|listed| listed.file.clone()),
-        key_id: listed.map(|listed| listed.key_id.clone()),
-        package: evidence.package.clone(),
-    }
-}
-
-/// Lists the hashes that were replaced, each with the evidence against it.
-fn replaced(one: &ProviderOutcome) -> Vec<ReplacedHash> {
-    let key_ids: Vec<String> = one.signers.iter().map(|s| s.key_id.clone()).collect();
-    let computed = one.computed.iter();
-    let computed = computed.map(|(platform, hash)| ComputedHash {
-        platform: platform.to_string(),
-        hash: hash.clone(),
-    });
-    let computed: Vec<ComputedHash> = computed.collect();
-    let replaced = one.replaced.iter().map(|replaced| {
-        let (contradicted_by, computed) = match replaced.against {
-            Against::SignedList => (ContradictedBy::SignedList, Vec::new()),
-            Against::EveryPackage => (ContradictedBy::EveryPackage, computed.clone()),
-        };
-        ReplacedHash {
-            hash: replaced.hash.clone(),
-            contradicted_by,
-            key_ids: key_ids.clone(),
-            computed,
-        }
-    });
-    replaced.collect()
 }
 
 /// Returns which platforms each computed hash belongs to.
@@ -192,6 +160,14 @@ fn platforms(result: &mut RootResult, one: &ProviderOutcome, root: &Root) {
     let short = one.provider.short(root.flavor);
     let name = format!("{short} {}", one.version);
     let distinct = owners(one);
+    if !one.unknown.is_empty() {
+        result.remark(format!(
+            "{name}: whether {} {} covered is not known, since no source was asked; enough recorded \
+             h1: are left for that",
+            platform::join(&one.unknown, ", "),
+            if one.unknown.len() == 1 { "is" } else { "are" }
+        ));
+    }
     let mut said = Vec::new();
     if !one.skipped.is_empty() {
         said.push(format!(
@@ -470,12 +446,16 @@ fn versions(locked: &Locked) -> String {
 
 /// Says how the added hashes are known.
 fn trusted(locked: &Locked) -> String {
-    let (mut signed, mut proven, mut computed) = (0, 0, 0);
+    let (mut signed, mut proven, mut computed, mut known) = (0, 0, 0, 0);
     for one in &locked.providers {
         for hash in &one.added {
             match one.provenance(hash) {
                 Provenance::Signed => signed += 1,
-                Provenance::Proven => proven += 1,
+                Provenance::Proven => {
+                    proven += 1;
+                    let evidence = one.evidence.get(hash);
+                    known += usize::from(evidence.is_some_and(|seen| seen.fact.is_some()));
+                }
                 Provenance::Computed | Provenance::Kept => computed += 1,
             }
         }
@@ -486,7 +466,12 @@ fn trusted(locked: &Locked) -> String {
         let counts = counts.filter(|(n, _)| *n > 0);
         let counts: Vec<String> = counts.map(|(n, word)| format!("{n} {word}")).collect();
         let all = counted_as(signed + proven, "hash added", "hashes added");
-        parts.push(format!("{all}: {}", counts.join(", ")));
+        let earlier = match known {
+            0 => String::new(),
+            all if all == proven => " by an earlier run".to_owned(),
+            some => format!(" ({some} by an earlier run)"),
+        };
+        parts.push(format!("{all}: {}{earlier}", counts.join(", ")));
     }
     match computed {
         0 => {}

@@ -17,6 +17,7 @@ use crate::cli::session::platforms::PlatformChoice;
 use crate::cli::session::root::{self, Root};
 use crate::cli::session::roots::{self, Together};
 use crate::cli::session::sources::Sources;
+use crate::cli::session::store::UserFacts;
 use crate::cli::session::unseen::{Names, Unseen};
 use crate::cli::verify::installation::Installations;
 use crate::cli::{World, advice, session};
@@ -24,6 +25,7 @@ use crate::config::{BackendUse, Loaded};
 use crate::diag::{Diagnostic, Texts, has_errors};
 use crate::locker::{
     self, Contradicted, DOWNLOADS, LockError, Locked, RootRequest, Settings, SignatureDemands,
+    TrustedFacts,
 };
 use crate::lockfile::{self, LockFile};
 use crate::package::{AgePolicy, WantedPlatforms};
@@ -33,6 +35,7 @@ use crate::report::json::Status;
 use crate::report::{CommandResult, Failure, RootResult, Sentence};
 use crate::resolve::Goals;
 use crate::sources::net::Event;
+use crate::store::{Facts, KeepOnly};
 use crate::verify::packages::{Memo, PackagePlace};
 use crate::verify::policy;
 use crate::world::{Exclusive, FileKind, Replaced};
@@ -60,6 +63,7 @@ struct LockRun<'a> {
     memo: Memo<'a>,
     installations: Installations<'a>,
     sources: Sources<'a>,
+    facts: UserFacts<'a>,
     settings: Settings,
     /// What was said of the flavor of a root: once is enough.
     remarks: BTreeSet<String>,
@@ -101,6 +105,7 @@ pub(in crate::cli) fn run(
         memo: Memo::new(world.disk, job_count(options.jobs)),
         installations: Installations::new(common, world),
         sources: Sources::new(common, &options.source, world, &observer),
+        facts: UserFacts::new(common, world),
         settings: Settings {
             jobs: job_count(options.jobs),
             downloads: options.jobs.unwrap_or(DOWNLOADS),
@@ -127,6 +132,7 @@ pub(in crate::cli) fn run(
         .compare(results, &options_of_run, world.disk, texts);
     let mut result = ran.into_result(job.command);
     result.versions_in_use = in_use;
+    result.remarks.extend(run.facts.remarks());
     let doubts = platforms::remarks(&options.platforms.platforms);
     result
         .remarks
@@ -201,7 +207,7 @@ impl Together for LockRun<'_> {
             result.refuse(refused);
             return Ok(None);
         }
-        let source = if needs_packages {
+        let source = if needs_packages && !self.sources.are_closed() {
             self.sources.source(&root, texts)?
         } else {
             self.sources.not_needed(root.flavor)
@@ -249,10 +255,25 @@ impl Together for LockRun<'_> {
             age: self.age(&one.root),
             platforms: &one.platforms,
             demands: &one.demands,
+            trusted: if one.root.project().trust.imported_facts {
+                TrustedFacts::Imported
+            } else {
+                TrustedFacts::Own
+            },
             overridden: &one.overridden,
         });
         let requests: Vec<RootRequest<'_>> = requests.collect();
-        locker::run(self.world.disk, &self.settings, &requests)
+        if self.sources.are_closed() {
+            return locker::complete(self.facts.get(), &requests);
+        }
+        let known = self.facts.get();
+        let keep_only = KeepOnly(known);
+        let facts: &dyn Facts = if self.options.prove {
+            &keep_only
+        } else {
+            known
+        };
+        locker::run(self.world.disk, facts, &self.settings, &requests)
     }
 
     fn finish(

@@ -209,6 +209,13 @@ fn hashes(one: &LockedProvider, flavor: Flavor) -> Vec<String> {
             Some(file) => line += &format!(", {file}"),
             None => {}
         }
+        let fact = hash.evidence.as_ref().and_then(|seen| seen.fact.as_ref());
+        if let Some(fact) = fact {
+            line += &format!(", kept since {}", fact.since);
+            if let Some(from) = &fact.imported_from {
+                line += &format!(", imported from {from}");
+            }
+        }
         lines.push(line);
     }
     lines

@@ -12,6 +12,7 @@ pub(super) mod provider;
 pub(super) mod root;
 pub(super) mod roots;
 pub(super) mod sources;
+pub(super) mod store;
 pub(super) mod unseen;
 
 use crate::world::Env;

@@ -30,9 +30,9 @@ pub use outdated::{ComparedProvider, ConflictingPlace, HoldingPlace, VersionStat
 pub use package::{FailedPackage, HashedPackage, Package, PackageFile};
 pub use place::{ExplainedProvider, Overridden, PlaceKind, RequiringPlace};
 pub use provider::{
-    CheckedProvider, ComputedHash, ContradictedBy, HashEvidence, LockedHash, LockedProvider,
-    Provenance, Provider, RemovedProvider, ReplacedHash, ShownHash, ShownProvider, Signer,
-    SignerClass,
+    CheckedProvider, ComputedHash, ContradictedBy, HashEvidence, KeptFact, LockedHash,
+    LockedProvider, Provenance, Provider, RemovedProvider, ReplacedHash, ShownHash, ShownProvider,
+    Signer, SignerClass,
 };
 pub use rule::{Level, Rule, Topic};
 

@@ -78,6 +78,10 @@ pub struct LockedProvider {
     pub passed_over: Vec<PassedOverRelease>,
     /// Wanted platforms for which the release has no package.
     pub skipped_platforms: Vec<String>,
+    /// Wanted platforms whose hash is not known, because no source was asked; as many recorded `h1:` belong
+    /// to no known platform. Absent if there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unknown_platforms: Vec<String>,
     /// How many platforms' packages were hashed.
     #[serde(skip)]
     pub hashed_platforms: usize,
@@ -115,6 +119,19 @@ pub struct HashEvidence {
     /// The URL or the path of the package that has the hash; absent if no package was looked at for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub package: Option<String>,
+    /// What an earlier run kept about the package; absent if this run looked at the package.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fact: Option<KeptFact>,
+}
+
+/// A fact about a package that was not computed in this run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct KeptFact {
+    /// Since when it has been kept on this machine, in RFC 3339 and UTC.
+    pub since: String,
+    /// What it was imported from; absent if it was computed on this machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub imported_from: Option<String>,
 }
 
 /// A hash that was recorded and is not any more, and the evidence against it.

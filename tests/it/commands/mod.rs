@@ -13,6 +13,7 @@ mod diff_many;
 mod entries;
 mod events;
 mod explain;
+mod facts;
 mod files;
 mod fix;
 mod folds;

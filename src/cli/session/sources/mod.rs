@@ -113,6 +113,17 @@ impl<'a> Sources<'a> {
         self.setups[source].is_said = true;
     }
 
+    /// Returns whether packages would come from registries, and none may be asked.
+    pub(in crate::cli) fn are_closed(&self) -> bool {
+        let SourceArgs {
+            fs_mirror,
+            net_mirror,
+            installation,
+        } = self.typed;
+        let from_registries = fs_mirror.is_none() && net_mirror.is_none();
+        self.common.offline && from_registries && *installation == Installation::Registry
+    }
+
     /// Returns the place of a source for a root that needs no package.
     pub(in crate::cli) fn not_needed(&mut self, flavor: Flavor) -> usize {
         self.add(flavor, Packages::NotNeeded, Vec::new())
