@@ -229,6 +229,15 @@ impl Disk for LinkFreeDisk {
         Ok(Replaced::Done)
     }
 
+    fn sweep(&self, path: &Path) {
+        if let Ok(target) = Named::find(path)
+            && let Ok(held) = target.exclusive()
+            && held.is_held()
+        {
+            remove_orphans(&target.dir);
+        }
+    }
+
     fn make_directory(&self, path: &Path) -> io::Result<()> {
         let above: Vec<&Path> = path.ancestors().collect();
         for path in above.into_iter().rev() {

@@ -174,6 +174,20 @@ impl Disk for RealDisk {
         Ok(Replaced::Done)
     }
 
+    fn sweep(&self, path: &Path) {
+        let Ok(target) = follow_links(path) else {
+            return;
+        };
+        let dir = directory_of(&target);
+        let mut entries = RealDisk.list(dir).unwrap_or_default().into_iter();
+        // As a rule there is nothing to do, and nothing to wait for.
+        if entries.any(|entry| exclusive::is_temporary(&entry.name))
+            && exclusive::of_directory(dir).is_ok_and(|held| held.is_held())
+        {
+            remove_orphans(dir);
+        }
+    }
+
     fn make_directory(&self, path: &Path) -> io::Result<()> {
         fs::create_dir_all(path)
     }

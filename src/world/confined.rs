@@ -261,6 +261,12 @@ impl Disk for Confined<'_> {
         self.disk.without_links().make_directory(&path)
     }
 
+    fn sweep(&self, path: &Path) {
+        if let Ok(path) = self.inside(path) {
+            self.disk.without_links().sweep(&path);
+        }
+    }
+
     /// The directory for objects is that of the user, whatever is confined.
     fn objects(&self, dir: &Path) -> Box<dyn Objects + '_> {
         self.disk.objects(dir)

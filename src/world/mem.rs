@@ -187,6 +187,9 @@ impl Disk for MemFiles {
         Ok(Replaced::Done)
     }
 
+    /// Does nothing: each step is atomic.
+    fn sweep(&self, _path: &Path) {}
+
     /// Does nothing: a directory is there as long as it holds a file.
     fn make_directory(&self, _path: &Path) -> io::Result<()> {
         Ok(())

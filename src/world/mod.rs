@@ -189,6 +189,11 @@ pub trait Disk: Files {
     /// What the system says; then the file is as it was.
     fn remove(&self, path: &Path, old: &[u8]) -> io::Result<Replaced>;
 
+    /// Removes what ended processes left behind when they replaced the file, as [`Disk::replace`] does.
+    ///
+    /// What cannot be removed does no harm, so there is no error.
+    fn sweep(&self, path: &Path);
+
     /// Makes a directory, and those above it that are missing; one that is there is left alone.
     ///
     /// # Errors

@@ -17,6 +17,7 @@ mod cases;
 mod commands;
 mod configs;
 mod corpus_syntax;
+mod facts_concurrent;
 mod git;
 mod hostile_archives;
 mod interrupt;

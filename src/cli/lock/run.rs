@@ -378,6 +378,9 @@ impl<'a> LockRun<'a> {
                 return Ok(Replaced::Changed);
             }
         }
+        if !changed && !self.options.check && !self.options.dry_run {
+            self.world.disk.sweep(&root.lock_path);
+        }
         result.changed = Some(changed);
         let ending = if !changed {
             Ending::UpToDate

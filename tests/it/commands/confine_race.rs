@@ -52,6 +52,9 @@ impl Disk for Swapping {
     fn scratch(&self) -> io::Result<Box<dyn Scratch>> {
         RealDisk.scratch()
     }
+    fn sweep(&self, path: &Path) {
+        RealDisk.sweep(path);
+    }
     fn objects(&self, dir: &Path) -> Box<dyn Objects + '_> {
         RealDisk.objects(dir)
     }

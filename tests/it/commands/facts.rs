@@ -406,3 +406,20 @@ error: the versions of registry.terraform.io/acme/demo are not known
     );
     assert!(registry.entries().is_empty());
 }
+
+#[test]
+fn what_a_killed_run_left_is_removed_by_the_next_one() {
+    let (_registry, lab) = locked();
+    let left = [".lockctl-a1B2c3", "home/.cache/lockctl/new/.lockctl-a1B2c3"];
+    let remaining = || left.map(|path| lab.path(path).exists());
+    left.map(|path| lab.write(path, "half a fi"));
+    assert_exit(&lock(&lab, &[&["--check"], TWO].concat()), 0);
+    assert_eq!(
+        remaining(),
+        [true, false],
+        "--check writes nothing in a root"
+    );
+    assert_exit(&lock(&lab, TWO), 0);
+    assert_eq!(remaining(), [false, false]);
+    assert_eq!(objects(&lab).len(), 2);
+}

@@ -282,6 +282,9 @@ impl Disk for Busy {
     fn scratch(&self) -> io::Result<Box<dyn Scratch>> {
         RealDisk.scratch()
     }
+    fn sweep(&self, path: &Path) {
+        RealDisk.sweep(path);
+    }
     fn objects(&self, dir: &Path) -> Box<dyn Objects + '_> {
         RealDisk.objects(dir)
     }
@@ -367,6 +370,9 @@ impl Disk for Rival {
     }
     fn scratch(&self) -> io::Result<Box<dyn Scratch>> {
         RealDisk.scratch()
+    }
+    fn sweep(&self, path: &Path) {
+        RealDisk.sweep(path);
     }
     fn objects(&self, dir: &Path) -> Box<dyn Objects + '_> {
         RealDisk.objects(dir)

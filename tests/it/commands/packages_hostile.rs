@@ -329,6 +329,9 @@ impl Disk for Counting {
     fn scratch(&self) -> io::Result<Box<dyn Scratch>> {
         RealDisk.scratch()
     }
+    fn sweep(&self, path: &Path) {
+        RealDisk.sweep(path);
+    }
     fn objects(&self, dir: &Path) -> Box<dyn Objects + '_> {
         RealDisk.objects(dir)
     }
