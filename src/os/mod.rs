@@ -179,7 +179,7 @@ impl Disk for RealDisk {
             return;
         };
         let dir = directory_of(&target);
-        let mut entries = RealDisk.list(dir).unwrap_or_default().into_iter();
+        let mut entries = self.list(dir).unwrap_or_default().into_iter();
         // As a rule there is nothing to do, and nothing to wait for.
         if entries.any(|entry| exclusive::is_temporary(&entry.name))
             && exclusive::of_directory(dir).is_ok_and(|held| held.is_held())
