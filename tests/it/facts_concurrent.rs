@@ -135,7 +135,7 @@ impl Site {
         let root = self.root(number % ROOTS);
         let mut args = vec!["lock", root.to_str().unwrap()];
         // Some compute every fact anew, so that writers of one fact meet.
-        args.extend((number % 5 == 0).then_some("--prove"));
+        args.extend(number.is_multiple_of(5).then_some("--prove"));
         let platforms = PLATFORMS.join(",");
         args.extend(["--platform", &platforms]);
         command.args(args).spawn().unwrap()
@@ -241,7 +241,7 @@ fn many_processes_share_a_store_whatever_becomes_of_them() {
         let text = std::fs::read_to_string(site.root(number).join(LOCK)).unwrap();
         assert_eq!(text, new, "root {number}");
     }
-    assert_eq!(temporary(site.dir.path()), [PathBuf::new(); 0]);
+    assert_eq!(temporary(site.dir.path()), Vec::<PathBuf>::new());
     check_facts(&site);
 }
 
