@@ -412,7 +412,9 @@ fn what_a_killed_run_left_is_removed_by_the_next_one() {
     let (_registry, lab) = locked();
     let left = [".lockctl-a1B2c3", "home/.cache/lockctl/new/.lockctl-a1B2c3"];
     let remaining = || left.map(|path| lab.path(path).exists());
-    left.map(|path| lab.write(path, "half a fi"));
+    for path in left {
+        lab.write(path, "half a fi");
+    }
     assert_exit(&lock(&lab, &[&["--check"], TWO].concat()), 0);
     assert_eq!(
         remaining(),
