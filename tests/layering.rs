@@ -36,7 +36,10 @@ const ROOMS: &[(&str, &str)] = &[
     ("authenticate", "flavor addr version platform hash package"),
     ("archive", "hash world parallel"),
     ("git", "world"),
-    ("sources", "flavor addr version platform hash package world"),
+    (
+        "sources",
+        "flavor addr version platform hash package parallel world",
+    ),
     ("store", "flavor addr version platform hash package world"),
     (
         "resolve",

@@ -8,7 +8,6 @@ pub mod discovery;
 pub mod download;
 mod failure;
 pub mod filesystem_mirror;
-mod memo;
 pub mod multi;
 pub mod net;
 pub mod network_mirror;

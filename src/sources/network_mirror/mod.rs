@@ -11,7 +11,6 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use self::documents::{Archive, Archives, Index};
-use super::memo::Memo;
 use super::net::{Answer, Ask, Net, Route};
 use super::registry::{HostCredentials, HostHelper};
 use super::{FetchError, Offer, Sent, Source, SourceError, Unauthorized, cut, read_json};
@@ -19,6 +18,7 @@ use crate::addr::{ProviderAddr, Url};
 use crate::flavor::Flavor;
 use crate::hash::{Hash, Hashes};
 use crate::package::{Location, PackageId, PackageMeta};
+use crate::parallel::Memo;
 use crate::platform::Platform;
 use crate::version::Version;
 

@@ -12,7 +12,7 @@ use super::{DOCUMENT_HOPS, Registry, text};
 use crate::addr::{Hostname, ProviderAddr, Url};
 use crate::flavor::Flavor;
 use crate::package::calendar::read_timestamp;
-use crate::sources::memo::Memo;
+use crate::parallel::Memo;
 use crate::sources::net::{Ask, Route};
 use crate::sources::read_json;
 use crate::version::Version;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Answers by question; a thread whose question is already being asked waits for that answer.
 #[derive(Debug)]
-pub(super) struct Memo<K, V> {
+pub struct Memo<K, V> {
     answers: Mutex<BTreeMap<K, Arc<OnceLock<V>>>>,
 }
 
@@ -19,7 +19,7 @@ impl<K, V> Default for Memo<K, V> {
 
 impl<K: Ord + Clone, V: Clone> Memo<K, V> {
     /// Returns the answer; `ask` runs only for the first caller with this question.
-    pub(super) fn get(&self, question: &K, ask: impl FnOnce() -> V) -> V {
+    pub fn get(&self, question: &K, ask: impl FnOnce() -> V) -> V {
         // The map is unlocked again before the question is asked, so that threads ask different questions
         // side by side; only a thread with the same question waits, at the cell of the answer. A thread
         // that panics under the lock leaves at most an empty cell, so a poisoned lock is used as it is.
