@@ -68,7 +68,10 @@ const ROOMS: &[(&str, &str)] = &[
         "flavor addr version platform hash diag package requirement config authenticate git coverage \
          review",
     ),
-    ("workspace", "flavor diag world config lockfile project"),
+    (
+        "workspace",
+        "flavor diag world parallel config lockfile project",
+    ),
     ("os", "addr world"),
     (
         "cli",

@@ -5,7 +5,10 @@ use std::sync::OnceLock;
 
 /// One text of a [`Texts`] table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct FileId(u32);
+pub struct FileId {
+    part: u32,
+    at: u32,
+}
 
 /// A place as people and editors count it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -17,9 +20,25 @@ pub struct Position {
 }
 
 /// All texts that were read in a run, with the names to show for them.
-#[derive(Clone, Debug, Default)]
+///
+/// Several threads read texts side by side, each into a table of its own that [continues](Self::after)
+/// the one of the run and is [appended](Self::append) to it in the end. Ids are the same, and in the
+/// same order, as if the texts had been read one after the other.
+#[derive(Clone, Debug)]
 pub struct Texts {
-    texts: Vec<Text>,
+    /// The number of the first part; those of a table that is continued come before it.
+    first: u32,
+    // Invariant: at least one; texts are added to the last one.
+    parts: Vec<Vec<Text>>,
+}
+
+impl Default for Texts {
+    fn default() -> Self {
+        Self {
+            first: 0,
+            parts: vec![Vec::new()],
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -44,7 +63,7 @@ struct Checkpoint {
 
 impl FileId {
     /// The id of the only text, for whoever reads just one; in a table that of the first.
-    pub const ALONE: Self = Self(0);
+    pub const ALONE: Self = Self { part: 0, at: 0 };
 }
 
 impl Texts {
@@ -53,26 +72,61 @@ impl Texts {
     /// # Panics
     /// After four thousand million texts.
     pub fn add(&mut self, name: impl Into<String>, bytes: Vec<u8>) -> FileId {
-        let id = u32::try_from(self.texts.len()).expect("fewer texts than u32::MAX");
-        self.texts.push(Text {
+        let part = self.last();
+        let texts = self.parts.last_mut().expect("there is a part");
+        let at = u32::try_from(texts.len()).expect("fewer texts than u32::MAX");
+        texts.push(Text {
             name: name.into(),
             bytes,
             lines: OnceLock::new(),
             characters: OnceLock::new(),
         });
-        FileId(id)
+        FileId { part, at }
+    }
+
+    /// Starts the table that comes so many places after this one, `0` being the next.
+    ///
+    /// # Panics
+    /// After four thousand million tables.
+    #[must_use]
+    pub fn after(&self, places: usize) -> Self {
+        let places = u32::try_from(places).ok();
+        let first = places.and_then(|places| self.last().checked_add(1)?.checked_add(places));
+        Self {
+            first: first.expect("fewer tables than u32::MAX"),
+            ..Self::default()
+        }
+    }
+
+    /// Appends the next table; what is added from now on comes behind it.
+    ///
+    /// # Panics
+    /// If `next` is another one than the next table.
+    pub fn append(&mut self, mut next: Self) {
+        assert_eq!(next.first, self.last() + 1, "tables are appended in order");
+        self.parts.append(&mut next.parts);
+    }
+
+    /// Returns the number of the part that texts are added to.
+    fn last(&self) -> u32 {
+        let parts = u32::try_from(self.parts.len()).expect("fewer parts than u32::MAX");
+        self.first + parts - 1
+    }
+
+    fn text(&self, file: FileId) -> &Text {
+        &self.parts[(file.part - self.first) as usize][file.at as usize]
     }
 
     /// Returns the name to show, usually a path as the user would type it.
     #[must_use]
     pub fn name(&self, file: FileId) -> &str {
-        &self.texts[file.0 as usize].name
+        &self.text(file).name
     }
 
     /// Returns the bytes; they need not be UTF-8.
     #[must_use]
     pub fn bytes(&self, file: FileId) -> &[u8] {
-        &self.texts[file.0 as usize].bytes
+        &self.text(file).bytes
     }
 
     /// Returns the bytes of the line around an offset, without the line end; an offset behind the end
@@ -92,13 +146,13 @@ impl Texts {
     }
 
     fn starts(&self, file: FileId) -> &[usize] {
-        let text = &self.texts[file.0 as usize];
+        let text = self.text(file);
         text.lines.get_or_init(|| line_starts(&text.bytes))
     }
 
     /// Counts the characters before an offset.
     fn characters(&self, file: FileId, offset: usize) -> usize {
-        let text = &self.texts[file.0 as usize];
+        let text = self.text(file);
         let checkpoints = text.characters.get_or_init(|| checkpoints(&text.bytes));
         let behind = checkpoints.partition_point(|point| point.offset <= offset);
         let before = checkpoints[behind - 1];
@@ -179,6 +233,27 @@ mod tests {
         assert_eq!(at(2), Position { line: 1, column: 2 });
         assert_eq!(at(7), Position { line: 2, column: 1 });
         assert_eq!(at(999), Position { line: 3, column: 1 });
+    }
+
+    #[test]
+    fn tables_that_are_filled_side_by_side_are_one_in_the_end() {
+        let mut texts = Texts::default();
+        let shared = texts.add("shared", Vec::new());
+        let mut parts: Vec<Texts> = (0..3).map(|place| texts.after(place)).collect();
+        let mut ids: Vec<FileId> = vec![shared];
+        // The last one is ready first, and the one between stays empty.
+        let third = parts[2].add("third", b"3".to_vec());
+        ids.push(parts[0].add("first", b"1".to_vec()));
+        ids.push(parts[0].add("first again", b"1".to_vec()));
+        assert_eq!(parts[2].bytes(third), b"3");
+        for part in parts {
+            texts.append(part);
+        }
+        ids.push(third);
+        ids.push(texts.add("last", Vec::new()));
+        let names: Vec<&str> = ids.iter().map(|id| texts.name(*id)).collect();
+        assert_eq!(names, ["shared", "first", "first again", "third", "last"]);
+        assert!(ids.is_sorted());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
 use std::path::{Component, Path, PathBuf};
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::diag::{Diagnostic, Span, Texts};
 use crate::world::{Files, clean, is_outside};
@@ -45,8 +45,8 @@ pub struct ProjectFile {
 pub struct Projects<'a> {
     files: &'a dyn Files,
     /// The one file that counts instead of all others.
-    stated: Option<Rc<ProjectFile>>,
-    known: BTreeMap<PathBuf, Rc<ProjectFile>>,
+    stated: Option<Arc<ProjectFile>>,
+    known: BTreeMap<PathBuf, Arc<ProjectFile>>,
 }
 
 impl ProjectPlace {
@@ -154,26 +154,36 @@ impl<'a> Projects<'a> {
                 Err(error) => unreadable(texts, path, base, &error),
             },
         };
-        own.stated = Some(Rc::new(file));
+        own.stated = Some(Arc::new(file));
         own
     }
 
+    /// Looks for the same files anew, knowing none of them.
+    #[must_use]
+    pub fn anew(&self) -> Self {
+        Self {
+            files: self.files,
+            stated: self.stated.clone(),
+            known: BTreeMap::new(),
+        }
+    }
+
     /// Returns the file that governs a directory.
-    pub fn of(&mut self, place: &ProjectPlace, texts: &mut Texts) -> Rc<ProjectFile> {
+    pub fn of(&mut self, place: &ProjectPlace, texts: &mut Texts) -> Arc<ProjectFile> {
         if let Some(stated) = &self.stated {
-            return Rc::clone(stated);
+            return Arc::clone(stated);
         }
         let mut passed = Vec::new();
         let mut at = Some(place.clone());
-        let mut found = Rc::default();
+        let mut found = Arc::default();
         while let Some(here) = at.take() {
             if let Some(known) = self.known.get(here.absolute()) {
-                found = Rc::clone(known);
+                found = Arc::clone(known);
                 break;
             }
             passed.push(here.absolute().to_owned());
             if let Some(own) = self.look(&here, texts) {
-                found = Rc::new(own);
+                found = Arc::new(own);
                 break;
             }
             let is_top = self.files.kind(&here.file(REPOSITORY)).is_ok();
@@ -182,7 +192,7 @@ impl<'a> Projects<'a> {
             }
         }
         for dir in passed {
-            self.known.insert(dir, Rc::clone(&found));
+            self.known.insert(dir, Arc::clone(&found));
         }
         found
     }

@@ -1,12 +1,13 @@
 //! Whose rules apply to a root (`project` rules 3.1).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use crate::diag::{FileId, Texts, has_errors};
 use crate::flavor::{Flavor, FlavorChoice, Program};
 use crate::lockfile;
+use crate::parallel::Memo;
 use crate::project::{ProjectPlace, Projects, neighbours};
 use crate::world::{DirEntry, Files};
 
@@ -89,51 +90,61 @@ pub(super) fn holds_tofu_files(entries: &[DirEntry]) -> bool {
 /// What the roots of each repository have in common, by the absolute path of its top.
 #[derive(Debug, Default)]
 pub(super) struct Neighbours {
-    known: BTreeMap<PathBuf, (Flavor, FlavorSign)>,
+    known: Memo<PathBuf, (Flavor, FlavorSign)>,
 }
 
 impl Neighbours {
     /// Returns whose rules apply to a root that has no sign of its own, below a directory.
     pub(super) fn below(
-        &mut self,
+        &self,
         top: &ProjectPlace,
         files: &dyn Files,
         data_dir: &Path,
-        projects: &mut Projects<'_>,
-        texts: &mut Texts,
+        projects: &Projects<'_>,
     ) -> (Flavor, FlavorSign) {
-        if let Some(known) = self.known.get(top.absolute()) {
-            return *known;
-        }
-        let mut programs = BTreeSet::new();
-        let mut are_tofu_files = false;
-        neighbours::visit(files, top, data_dir, &mut |place, entries| {
-            are_tofu_files |= holds_tofu_files(entries);
-            if entries
-                .iter()
-                .any(|entry| entry.name == lockfile::FILE_NAME)
-            {
-                programs.extend(program_of(place, files, projects, texts));
-            }
-            match programs.len() {
-                0 | 1 => ControlFlow::Continue(()),
-                _ => ControlFlow::Break(()),
-            }
-        });
-        if programs.is_empty() && are_tofu_files {
-            programs.insert(Program::OpenTofu);
-        }
-        let sign = match programs.len() {
-            0 => FlavorSign::Nothing,
-            1 => FlavorSign::Neighbours,
-            _ => FlavorSign::Mixed,
-        };
-        // Where they do not agree, nothing follows from any of them.
-        let program = programs.pop_first().filter(|_| sign != FlavorSign::Mixed);
-        let flavor = Flavor::newest(program.unwrap_or(Program::Terraform));
-        self.known.insert(top.absolute().to_owned(), (flavor, sign));
-        (flavor, sign)
+        let top_path = top.absolute().to_owned();
+        self.known
+            .get(&top_path, || common_flavor(top, files, data_dir, projects))
     }
+}
+
+/// Finds out on whose rules the roots below a directory agree.
+fn common_flavor(
+    top: &ProjectPlace,
+    files: &dyn Files,
+    data_dir: &Path,
+    projects: &Projects<'_>,
+) -> (Flavor, FlavorSign) {
+    // Several threads may want to know. What is wrong with the project files of other roots is not
+    // reported, so that nothing of them is kept.
+    let (mut projects, mut texts) = (projects.anew(), Texts::default());
+    let mut programs = BTreeSet::new();
+    let mut are_tofu_files = false;
+    neighbours::visit(files, top, data_dir, &mut |place, entries| {
+        are_tofu_files |= holds_tofu_files(entries);
+        if entries
+            .iter()
+            .any(|entry| entry.name == lockfile::FILE_NAME)
+        {
+            programs.extend(program_of(place, files, &mut projects, &mut texts));
+        }
+        match programs.len() {
+            0 | 1 => ControlFlow::Continue(()),
+            _ => ControlFlow::Break(()),
+        }
+    });
+    if programs.is_empty() && are_tofu_files {
+        programs.insert(Program::OpenTofu);
+    }
+    let sign = match programs.len() {
+        0 => FlavorSign::Nothing,
+        1 => FlavorSign::Neighbours,
+        _ => FlavorSign::Mixed,
+    };
+    // Where they do not agree, nothing follows from any of them.
+    let program = programs.pop_first().filter(|_| sign != FlavorSign::Mixed);
+    let flavor = Flavor::newest(program.unwrap_or(Program::Terraform));
+    (flavor, sign)
 }
 
 /// Returns the program of a directory with a lock file.

@@ -12,14 +12,15 @@ mod root;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::config::Submodules;
 use crate::diag::{Texts, has_errors};
 use crate::flavor::{Flavor, FlavorChoice, Program};
 use crate::lockfile;
+use crate::parallel::Memo;
 use crate::project::roots::{self, RootsError, Search};
 use crate::project::{self, ProjectFile, ProjectPlace, Projects, submodules};
 use crate::world::{Env, FileKind, Files};
@@ -43,7 +44,7 @@ pub struct Workspace<'a> {
     searched: Vec<ProjectPlace>,
     neighbours: Neighbours,
     /// The submodules that are not checked out, by the absolute path of the top of the repository.
-    submodules: BTreeMap<PathBuf, Rc<[ProjectPlace]>>,
+    submodules: Memo<PathBuf, Arc<[ProjectPlace]>>,
 }
 
 /// What a search found.
@@ -91,7 +92,7 @@ impl<'a> Workspace<'a> {
             data_dir: data_dir(env),
             searched: Vec::new(),
             neighbours: Neighbours::default(),
-            submodules: BTreeMap::new(),
+            submodules: Memo::default(),
         })
     }
 
@@ -157,22 +158,20 @@ impl<'a> Workspace<'a> {
     }
 
     /// Lists the git submodules that are not checked out in the repository of a directory.
-    fn submodules(&mut self, place: &ProjectPlace) -> Rc<[ProjectPlace]> {
+    fn submodules(&self, place: &ProjectPlace) -> Arc<[ProjectPlace]> {
         let Some(top) = project::repository(self.files, place) else {
-            return Rc::default();
+            return Arc::default();
         };
-        let known = self.submodules.entry(top.absolute().to_owned());
-        let missing = known.or_insert_with(|| submodules::missing(self.files, &top).into());
-        Rc::clone(missing)
+        let missing = || submodules::missing(self.files, &top).into();
+        self.submodules.get(&top.absolute().to_owned(), missing)
     }
 
     /// Returns whose rules apply to a root, and what shows that.
     fn flavor(
-        &mut self,
+        &self,
         choice: FlavorChoice,
         place: &ProjectPlace,
         lock: Option<&[u8]>,
-        texts: &mut Texts,
     ) -> (Flavor, FlavorSign) {
         if let Some(own) = flavor::own_sign(choice, self.files, place.shown(), lock) {
             return own;
@@ -184,16 +183,9 @@ impl<'a> Workspace<'a> {
         });
         match top {
             None => (Flavor::newest(Program::Terraform), FlavorSign::Nothing),
-            Some(top) => {
-                let Self {
-                    files,
-                    data_dir,
-                    projects,
-                    neighbours,
-                    ..
-                } = self;
-                neighbours.below(&top, *files, data_dir, projects, texts)
-            }
+            Some(top) => self
+                .neighbours
+                .below(&top, self.files, &self.data_dir, &self.projects),
         }
     }
 
@@ -205,7 +197,7 @@ impl<'a> Workspace<'a> {
         &mut self,
         dir: &Path,
         texts: &mut Texts,
-    ) -> Result<Rc<ProjectFile>, WorkspaceError> {
+    ) -> Result<Arc<ProjectFile>, WorkspaceError> {
         check(self.files, dir)?;
         Ok(self
             .projects
@@ -215,12 +207,14 @@ impl<'a> Workspace<'a> {
     /// Opens a root that a project file governs: reads the lock file, decides whose rules apply.
     /// Returns nothing if the project file has errors.
     ///
+    /// Roots are opened side by side: what one finds out about the repository serves the others.
+    ///
     /// # Errors
     /// If the lock file cannot be read; one that can be read but not parsed is no error here.
     pub fn open(
-        &mut self,
+        &self,
         dir: &Path,
-        file: Rc<ProjectFile>,
+        file: Arc<ProjectFile>,
         texts: &mut Texts,
     ) -> Result<Option<Root>, WorkspaceError> {
         if has_errors(&file.diagnostics) {
@@ -230,7 +224,7 @@ impl<'a> Workspace<'a> {
         let bytes = read_lock(self.files, &lock_path)?;
         let choice = self.flavor.or(file.project.flavor);
         let place = ProjectPlace::new(dir, &self.current);
-        let (flavor, sign) = self.flavor(choice, &place, bytes.as_deref(), texts);
+        let (flavor, sign) = self.flavor(choice, &place, bytes.as_deref());
         let unseen = match bytes {
             Some(_) => Unseen::of(self.files, dir, flavor),
             None => None,

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::error::{LockCause, WorkspaceError};
 use super::flavor::{FlavorSign, holds_tofu_files};
@@ -33,7 +33,7 @@ pub struct Root {
     /// The git submodules of the repository that are not checked out.
     pub(super) submodules: Submodules,
     /// The project file that governs it, without any error.
-    pub(super) file: Rc<ProjectFile>,
+    pub(super) file: Arc<ProjectFile>,
 }
 
 /// Why the configuration beside a lock file counts as not seen (`project` rules 3.2).

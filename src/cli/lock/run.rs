@@ -15,7 +15,7 @@ use crate::cli::progress::Progress;
 use crate::cli::session::platforms;
 use crate::cli::session::platforms::PlatformChoice;
 use crate::cli::session::root::{self, Root};
-use crate::cli::session::roots::{self, Together};
+use crate::cli::session::roots::{self, Reading, Together};
 use crate::cli::session::sources::Sources;
 use crate::cli::session::store::UserFacts;
 use crate::cli::session::unseen::{Names, Unseen};
@@ -119,7 +119,11 @@ pub(in crate::cli) fn run(
         remarks: BTreeSet::new(),
         locked: LockedRoots::default(),
     };
-    let mut ran = roots::together(common, job.roots, world, &mut run);
+    let reading = Reading {
+        jobs: job_count(options.jobs),
+        load: &|root, texts| root.load(world, &options.configuration, BackendUse::LeftAlone, texts),
+    };
+    let mut ran = roots::together(common, job.roots, world, &reading, &mut run);
     progress.finish();
     let options_of_run = RunOptions {
         common,
@@ -141,12 +145,14 @@ pub(in crate::cli) fn run(
 }
 
 impl Together for LockRun<'_> {
+    type Loaded = Loaded;
     type Opened = OpenRoot;
     type Outcome = Result<Locked, Vec<LockError>>;
 
     fn open(
         &mut self,
         root: Root,
+        loaded: Loaded,
         texts: &mut Texts,
         result: &mut RootResult,
     ) -> Result<Option<OpenRoot>, Failure> {
@@ -154,7 +160,6 @@ impl Together for LockRun<'_> {
             result.faults(&lock.diagnostics);
         }
         let configuration = &self.options.configuration;
-        let loaded = root.load(self.world, configuration, BackendUse::LeftAlone, texts);
         if !loaded.found {
             return Err(root.no_configuration());
         }

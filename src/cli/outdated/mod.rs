@@ -13,7 +13,7 @@ use crate::cli::advice::lock::Required;
 use crate::cli::args::{Common, Configuration};
 use crate::cli::progress::Progress;
 use crate::cli::session::root::Root;
-use crate::cli::session::roots::{self, Together};
+use crate::cli::session::roots::{self, Reading, Together};
 use crate::cli::session::sources::Sources;
 use crate::cli::session::unseen::{Names, Unseen};
 use crate::cli::{Command, Look, MarkdownText, Stderr, World, session};
@@ -21,6 +21,7 @@ use crate::config::{BackendUse, Loaded};
 use crate::diag::{Texts, has_errors};
 use crate::locker::{self, ComparedVersions, OutdatedRequest};
 use crate::lockfile::LockFile;
+use crate::parallel;
 use crate::project::Policy;
 use crate::report::reading::Total;
 use crate::report::{Block, CommandResult, Failure, RootResult};
@@ -61,7 +62,13 @@ impl Command for Outdated {
             sources: Sources::new(common, &self.source, world, &observer),
             remarks: BTreeSet::new(),
         };
-        let ran = roots::together(common, &self.roots, world, &mut run);
+        let reading = Reading {
+            jobs: parallel::cores(),
+            load: &|root, texts| {
+                root.load(world, &self.configuration, BackendUse::LeftAlone, texts)
+            },
+        };
+        let ran = roots::together(common, &self.roots, world, &reading, &mut run);
         progress.finish();
         ran.into_result("outdated")
     }
@@ -88,12 +95,14 @@ impl Command for Outdated {
 }
 
 impl Together for OutdatedRun<'_> {
+    type Loaded = Loaded;
     type Opened = OpenRoot;
     type Outcome = Vec<ComparedVersions>;
 
     fn open(
         &mut self,
         root: Root,
+        loaded: Loaded,
         texts: &mut Texts,
         result: &mut RootResult,
     ) -> Result<Option<OpenRoot>, Failure> {
@@ -101,7 +110,6 @@ impl Together for OutdatedRun<'_> {
             result.faults(&lock.diagnostics);
         }
         let configuration = &self.args.configuration;
-        let loaded = root.load(self.world, configuration, BackendUse::LeftAlone, texts);
         if !loaded.found {
             return Err(root.no_configuration());
         }

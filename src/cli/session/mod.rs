@@ -5,6 +5,7 @@ pub(super) mod holding;
 mod host_tokens;
 pub(super) mod installation;
 pub(super) mod network;
+mod opening;
 mod paths;
 pub(super) mod platforms;
 pub(super) mod print;

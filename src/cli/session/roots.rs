@@ -2,18 +2,21 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::cli::World;
 use crate::cli::args::{Common, Roots};
+use crate::cli::session::opening::{FoundRoot, MAX_READ_AHEAD, Opening, ReadRoot};
 use crate::cli::session::root::Root;
 use crate::cli::session::unseen::some_of;
-use crate::diag::{Diagnostic, Texts, has_errors};
-use crate::flavor::FlavorChoice;
+use crate::diag::Texts;
+use crate::parallel;
 use crate::report::json::Status;
 use crate::report::{CommandResult, Failure, RootResult, Sentence};
 use crate::workspace::{self, StatedProject, Workspace, WorkspaceError};
-use crate::world::{Disk, Exclusive, Replaced};
+use crate::world::{Exclusive, Replaced};
+
+pub(in crate::cli) use crate::cli::session::opening::Reading;
 
 /// How often a command starts over when the lock file changes under it.
 const RESTARTS: usize = 1;
@@ -38,35 +41,67 @@ pub(in crate::cli) fn each(
     common: &Common,
     roots: &Roots,
     world: World<'_>,
-    mut work: impl FnMut(&Rc<Root>, &mut Texts, &mut RootResult) -> Result<Replaced, Failure>,
+    mut work: impl FnMut(&Arc<Root>, &mut Texts, &mut RootResult) -> Result<Replaced, Failure>,
+) -> RootResults {
+    let reading = Reading {
+        jobs: parallel::cores(),
+        load: &|_, _| (),
+    };
+    each_loaded(common, roots, world, &reading, |root, (), texts, output| {
+        work(root, texts, output)
+    })
+}
+
+/// Does what [`each`] does, with what is read of each root beforehand.
+pub(in crate::cli) fn each_loaded<L: Send>(
+    common: &Common,
+    roots: &Roots,
+    world: World<'_>,
+    reading: &Reading<'_, L>,
+    mut work: impl FnMut(&Arc<Root>, L, &mut Texts, &mut RootResult) -> Result<Replaced, Failure>,
 ) -> RootResults {
     let mut ran = RootResults::default();
     let Some((mut opening, dirs)) = start(common, roots, world, &mut ran) else {
         return ran;
     };
-    for dir in dirs {
-        let mut attempt =
-            |output: &mut RootResult| match opening.open(&dir, &mut ran.texts, output)? {
-                Some(root) => work(&Rc::new(root), &mut ran.texts, output),
-                None => Ok(Replaced::Done),
-            };
-        ran.results
-            .push(with_restarts(&dir, 1 + RESTARTS, &mut attempt));
-    }
+    for_each_read(
+        &mut opening,
+        dirs,
+        reading,
+        &mut ran,
+        |opening, one, ran| {
+            let dir = one.found.dir.clone();
+            let mut first = Some(one);
+            let output = with_restarts(&dir, 1 + RESTARTS, &mut |output| {
+                let opened = match first.take() {
+                    Some(one) => opening.open(one.found, one.read, output)?,
+                    None => opening.open_again(&dir, &mut ran.texts, reading.load, output)?,
+                };
+                match opened {
+                    Some((root, loaded)) => work(&Arc::new(root), loaded, &mut ran.texts, output),
+                    None => Ok(Replaced::Done),
+                }
+            });
+            ran.results.push(output);
+        },
+    );
     ran
 }
 
 /// Work on all roots of a run together.
 pub(in crate::cli) trait Together {
+    /// What is read of a root beforehand.
+    type Loaded: Send;
     /// A root that was opened for the work.
     type Opened;
     /// What the work came to for a root.
     type Outcome;
 
-    /// Reads what the work needs of a root; `None` if there is nothing to do.
+    /// Decides what the work needs of a root that was read; `None` if there is nothing to do.
     fn open(
         &mut self,
         root: Root,
+        loaded: Self::Loaded,
         texts: &mut Texts,
         output: &mut RootResult,
     ) -> Result<Option<Self::Opened>, Failure>;
@@ -100,29 +135,34 @@ pub(in crate::cli) fn together<T: Together>(
     common: &Common,
     roots: &Roots,
     world: World<'_>,
+    reading: &Reading<'_, T::Loaded>,
     job: &mut T,
 ) -> RootResults {
     let mut ran = RootResults::default();
     let Some((mut opening, dirs)) = start(common, roots, world, &mut ran) else {
         return ran;
     };
-    let mut open =
-        |dir: &Path, job: &mut T, texts: &mut Texts, output: &mut RootResult| match opening
-            .open(dir, texts, output)?
-        {
-            Some(root) => job.open(root, texts, output),
-            None => Ok(None),
-        };
     let mut all = Vec::new();
-    for dir in dirs {
-        let mut output = RootResult::new(dir.display().to_string());
-        let opened = open(&dir, job, &mut ran.texts, &mut output);
-        let opened = opened.unwrap_or_else(|failure| {
-            output.fail(failure);
-            None
-        });
-        all.push((dir, output, opened));
-    }
+    for_each_read(
+        &mut opening,
+        dirs,
+        reading,
+        &mut ran,
+        |opening, one, ran| {
+            let dir = one.found.dir.clone();
+            let mut output = RootResult::new(dir.display().to_string());
+            let opened = opening.open(one.found, one.read, &mut output);
+            let opened = opened.and_then(|opened| match opened {
+                Some((root, loaded)) => job.open(root, loaded, &mut ran.texts, &mut output),
+                None => Ok(None),
+            });
+            let opened = opened.unwrap_or_else(|failure| {
+                output.fail(failure);
+                None
+            });
+            all.push((dir, output, opened));
+        },
+    );
     // What a root that failed would have said is unknown.
     let all_opened = all
         .iter()
@@ -164,7 +204,13 @@ pub(in crate::cli) fn together<T: Together>(
                 let path = workspace::lock_path(&dir);
                 let held = world.disk.exclusive(&path);
                 let held = held.map_err(|cause| WorkspaceError::Unwritable { path, cause })?;
-                let Some(opened) = open(&dir, job, &mut ran.texts, output)? else {
+                let texts = &mut ran.texts;
+                let again = opening.open_again(&dir, texts, reading.load, output)?;
+                let opened = match again {
+                    Some((root, loaded)) => job.open(root, loaded, texts, output)?,
+                    None => None,
+                };
+                let Some(opened) = opened else {
                     return Ok(Replaced::Done);
                 };
                 let outcome = job.work(&[&opened]).remove(0);
@@ -174,6 +220,37 @@ pub(in crate::cli) fn together<T: Together>(
         ran.results.push(output);
     }
     ran
+}
+
+/// A root that was read and not yet looked at.
+struct ReadAhead<L> {
+    found: FoundRoot,
+    read: ReadRoot<L>,
+}
+
+/// Reads all roots, some of them side by side, and does something with one after the other, in their
+/// order; by then its texts are among those of the run.
+fn for_each_read<L: Send>(
+    opening: &mut Opening<'_>,
+    dirs: Vec<PathBuf>,
+    reading: &Reading<'_, L>,
+    ran: &mut RootResults,
+    mut work: impl FnMut(&mut Opening<'_>, ReadAhead<L>, &mut RootResults),
+) {
+    let dirs = dirs.into_iter();
+    let found: Vec<FoundRoot> = dirs.map(|dir| opening.find(dir, &mut ran.texts)).collect();
+    let mut found = found.into_iter();
+    loop {
+        let next: Vec<FoundRoot> = found.by_ref().take(MAX_READ_AHEAD).collect();
+        if next.is_empty() {
+            break;
+        }
+        let read = opening.read_all(reading, &next, &ran.texts);
+        for (found, (read, texts)) in next.into_iter().zip(read) {
+            ran.texts.append(texts);
+            work(opening, ReadAhead { found, read }, ran);
+        }
+    }
 }
 
 /// Finds the roots of a run, and what it takes to open them; `None` if there can be none, which is
@@ -217,46 +294,6 @@ fn start<'a>(
         reported: BTreeSet::new(),
     };
     Some((opening, dirs))
-}
-
-/// What it takes to open a root.
-struct Opening<'a> {
-    common: &'a Common,
-    files: &'a dyn Disk,
-    workspace: Workspace<'a>,
-    /// The project files whose problems were reported.
-    reported: BTreeSet<PathBuf>,
-}
-
-impl Opening<'_> {
-    /// Opens a root; `None` if its project file is broken, which the output says.
-    fn open(
-        &mut self,
-        dir: &Path,
-        texts: &mut Texts,
-        output: &mut RootResult,
-    ) -> Result<Option<Root>, Failure> {
-        let file = self.workspace.project(dir, texts)?;
-        let is_first = file
-            .path
-            .as_ref()
-            .is_none_or(|path| self.reported.insert(path.clone()));
-        project_faults(output, &file.diagnostics, is_first);
-        let Some(root) = self.workspace.open(dir, file, texts)? else {
-            return Ok(None);
-        };
-        output.flavor = Some(root.flavor);
-        if let Some(remark) = flavor_remark(root.choice) {
-            output.remark(remark);
-        }
-        if root.ignores_tofu_files(self.files) {
-            output.remark(
-                "the lock file has Terraform's header, so the `.tofu` files beside it are not read; \
-                 `--flavor opentofu` reads them",
-            );
-        }
-        Ok(Some(Root::new(root, self.common)))
-    }
 }
 
 impl RootResults {
@@ -317,27 +354,4 @@ fn with_restarts(
     let path = workspace::lock_path(dir);
     output.fail(WorkspaceError::KeepsChanging { path }.into());
     output
-}
-
-/// Adds what is wrong with a project file; people see it once, whatever the number of its roots.
-fn project_faults(result: &mut RootResult, faults: &[Diagnostic], is_shown: bool) {
-    if is_shown {
-        result.faults(faults);
-        return;
-    }
-    result.aside(faults);
-    if has_errors(faults) {
-        result.status = Status::Failed;
-    }
-}
-
-/// Returns a remark on a stated version that no rule set was recorded for.
-fn flavor_remark(choice: FlavorChoice) -> Option<String> {
-    match choice {
-        FlavorChoice::Stated(stated) if stated.older_than_known => Some(format!(
-            "the oldest known rules, {}, are used for the stated version",
-            stated.flavor
-        )),
-        _ => None,
-    }
 }

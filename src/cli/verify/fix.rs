@@ -1,6 +1,6 @@
 //! `lockctl verify --fix`: repairs are written, and reported before anything that is left.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::cli::session::root::{self, Root};
 use crate::diag::{Texts, counted};
@@ -13,7 +13,7 @@ use crate::world::{Disk, Replaced};
 pub(in crate::cli) struct Fixed {
     plan: FixPlan,
     /// The root with what was written; `None` if nothing was.
-    root: Option<Rc<Root>>,
+    root: Option<Arc<Root>>,
     /// What was dropped along the way.
     remark: Option<String>,
 }
@@ -44,12 +44,12 @@ impl Fixed {
         Ok(Some(Self {
             remark: root::dropped(lock),
             plan,
-            root: Some(Rc::new(written)),
+            root: Some(Arc::new(written)),
         }))
     }
 
     /// Returns the root with what was written, if anything was.
-    pub(in crate::cli) fn root(&self) -> Option<&Rc<Root>> {
+    pub(in crate::cli) fn root(&self) -> Option<&Arc<Root>> {
         self.root.as_ref()
     }
 

@@ -9,7 +9,7 @@ mod text;
 
 use std::io::Write;
 use std::path::PathBuf;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::cli::advice::lock::Required;
 use crate::cli::args::{Common, Configuration, job_count};
@@ -19,7 +19,7 @@ use crate::cli::session::network::Traffic;
 use crate::cli::session::platforms;
 use crate::cli::session::platforms::PlatformChoice;
 use crate::cli::session::root::Root;
-use crate::cli::session::roots;
+use crate::cli::session::roots::{self, Reading};
 use crate::cli::session::unseen;
 use crate::cli::verify::fix::Fixed;
 use crate::cli::verify::installation::Installations;
@@ -58,7 +58,7 @@ struct VerifiedRoot {
     /// The directory, as the result names it.
     path: String,
     /// The root, with its lock file as it is now.
-    root: Rc<Root>,
+    root: Arc<Root>,
     /// What was repaired, if that was wanted.
     fixed: Option<Fixed>,
     verdict: RootVerdict,
@@ -127,13 +127,22 @@ fn run(
         installations: Installations::new(common, world),
     };
     let mut verified: Vec<VerifiedRoot> = Vec::new();
-    let mut ran = roots::each(
+    let needs_configuration = verification.groups.need_configuration() || args.matrix;
+    let reading = Reading {
+        jobs: job_count(args.jobs),
+        load: &|root, texts| {
+            let configuration = &args.configuration;
+            needs_configuration.then(|| root.load(world, configuration, BackendUse::SetUp, texts))
+        },
+    };
+    let mut ran = roots::each_loaded(
         common,
         &args.roots,
         world,
-        |root, texts, result: &mut RootResult| {
+        &reading,
+        |root, loaded, texts, result: &mut RootResult| {
             let path = result.path.clone();
-            let Some(root) = verification.root(root, path, texts)? else {
+            let Some(root) = verification.root(root, loaded, path, texts)? else {
                 return Ok(Replaced::Changed);
             };
             verified.push(root);
@@ -171,18 +180,30 @@ fn run(
         }
     }
     let mut result = ran.into_result("verify");
-    result.remarks.extend(not_compared.map(Sentence::note));
-    let remarks = platforms::remarks(&args.platforms.platforms);
+    let remarks = remarks(common, args, &result, not_compared);
+    result.remarks.extend(remarks);
     result
-        .remarks
-        .extend(remarks.into_iter().map(Sentence::warning));
+}
+
+/// Returns what is worth knowing about the run as a whole.
+fn remarks(
+    common: &Common,
+    args: &Verify,
+    result: &CommandResult,
+    not_compared: Option<String>,
+) -> Vec<Sentence> {
+    let doubts = platforms::remarks(&args.platforms.platforms);
     // Machine formats name the rule of each finding, and need no advice on how to read more.
-    if common.format == Format::Human
-        && let Some(text) = text::explained(result.roots())
-    {
-        result.remarks.push(Sentence::note(text));
-    }
-    result
+    let advice = match common.format {
+        Format::Human => text::explained(result.roots()),
+        _ => None,
+    };
+    let doubts = doubts.into_iter().map(Sentence::warning);
+    let notes = not_compared.into_iter().map(Sentence::note);
+    notes
+        .chain(doubts)
+        .chain(advice.map(Sentence::note))
+        .collect()
 }
 
 /// Looks at what `--package` names.
@@ -259,15 +280,11 @@ impl Verification<'_> {
     /// that.
     fn root(
         &mut self,
-        root: &Rc<Root>,
+        root: &Arc<Root>,
+        loaded: Option<Loaded>,
         path: String,
         texts: &mut Texts,
     ) -> Result<Option<VerifiedRoot>, Failure> {
-        let needs_configuration = self.groups.need_configuration() || self.args.matrix;
-        let loaded = needs_configuration.then(|| {
-            let configuration = &self.args.configuration;
-            root.load(self.world, configuration, BackendUse::SetUp, texts)
-        });
         if loaded.as_ref().is_some_and(|loaded| !loaded.found) {
             return Err(root.no_configuration());
         }
@@ -298,7 +315,7 @@ impl Verification<'_> {
         );
         Ok(Some(VerifiedRoot {
             path,
-            root: Rc::clone(root),
+            root: Arc::clone(root),
             fixed,
             verdict,
             failures,
