@@ -4,6 +4,7 @@
 //! what it understood plus every problem, and [`write()`] prints from the model, never from the
 //! text that was read (rules 1).
 
+mod canonical;
 mod comments;
 mod parse;
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Document, Places, ProviderLock};
+use super::{Document, Places, ProviderLock, canonical};
 use crate::addr::ProviderAddr;
 use crate::diag::{self, Diagnostic, FileId, Label, Span};
 use crate::expr::{self, Value};
@@ -25,6 +25,14 @@ const RESOLVE: &str = "a merge stopped in conflict here: run `lockctl resolve`, 
 /// text, only the first is kept. An error means that the programs refuse the whole file.
 #[must_use]
 pub fn parse(file: FileId, bytes: &[u8], flavor: Flavor) -> (Document, Vec<Diagnostic>) {
+    match canonical::read(bytes, flavor) {
+        Some(document) => (document, Vec::new()),
+        None => parse_any(file, bytes, flavor),
+    }
+}
+
+/// Reads a lock file of any layout.
+pub(super) fn parse_any(file: FileId, bytes: &[u8], flavor: Flavor) -> (Document, Vec<Diagnostic>) {
     let (body, mut diagnostics) = hcl::parse(file, bytes);
     for diagnostic in &mut diagnostics {
         if diagnostic.code == "conflict-markers" {

@@ -2,9 +2,10 @@
 
 use proptest::prelude::*;
 
-use super::{LockFile, ProviderLock, parse, write};
+use super::parse::parse_any;
+use super::{Document, LockFile, ProviderLock, canonical, parse, write};
 use crate::addr::ProviderAddr;
-use crate::diag::{Severity, Texts};
+use crate::diag::{Diagnostic, FileId, Severity, Texts};
 use crate::flavor::Flavor;
 use crate::hash::Hash;
 use crate::version::{Constraints, Version};
@@ -89,12 +90,58 @@ proptest! {
         text[at] = byte;
         let mut texts = Texts::default();
         let file = texts.add("lock", text.clone());
-        let (_, diagnostics) = parse(file, &text, Flavor::Terraform1_16);
+        let (document, diagnostics) = parse(file, &text, Flavor::Terraform1_16);
+        let read = parse_any(file, &text, Flavor::Terraform1_16);
+        prop_assert_eq!((&document, &diagnostics), (&read.0, &read.1));
         for diagnostic in &diagnostics {
             let label = diagnostic.primary.as_ref().expect("every problem has a place");
             prop_assert!(label.span.start <= label.span.end && label.span.end <= text.len());
         }
     }
+}
+
+/// A file of the usual layout with all that a block may lack.
+const USUAL: &str = r#"# This file is maintained automatically by "terraform init".
+# Manual edits may be lost in future updates.
+
+provider "registry.terraform.io/a/b" {
+  version     = "1.2.3"
+  constraints = "~> 1.2, != 1.2.1"
+  hashes = [
+    "h1:a/b+c=",
+    "zh:00",
+  ]
+}
+
+provider "x.io/a/c" {
+  version = "2.0.0-beta1"
+}
+"#;
+
+#[test]
+fn the_usual_layout_needs_no_grammar() {
+    let read = |text: &str| canonical::read(text.as_bytes(), Flavor::Terraform1_16);
+    let file = FileId::ALONE;
+    let by_grammar = |text: &str| parse_any(file, text.as_bytes(), Flavor::Terraform1_16);
+    assert_eq!((read(USUAL), Vec::new()), {
+        let (document, diagnostics) = by_grammar(USUAL);
+        (Some(document), diagnostics)
+    });
+    // Whatever one byte is replaced by, the grammar reads the same, or it alone reads.
+    let mut usual = 0;
+    for at in 0..USUAL.len() {
+        for byte in *b"\n\"\\$ x0{}=[],#" {
+            let mut text = USUAL.as_bytes().to_vec();
+            text[at] = byte;
+            let text = String::from_utf8(text).expect("it is ASCII");
+            if let Some(document) = read(&text) {
+                usual += 1;
+                let wanted: (Document, Vec<Diagnostic>) = by_grammar(&text);
+                assert_eq!((document, Vec::new()), wanted, "{text}");
+            }
+        }
+    }
+    assert!(usual > 100, "{usual}");
 }
 
 #[test]

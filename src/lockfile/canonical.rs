@@ -1,0 +1,145 @@
+//! Lock files that are laid out as the programs write them (rules 1).
+//!
+//! Nearly every lock file is. To read it line by line costs a tenth of what the grammar costs, which
+//! matters to whoever has a thousand roots. Anything else, be it one space more or a text with an escape,
+//! is left to the grammar, so this reader reports nothing.
+
+use super::parse::header_of;
+use super::{Document, Places, ProviderLock};
+use crate::addr::ProviderAddr;
+use crate::diag::Span;
+use crate::flavor::Flavor;
+use crate::hash::Hash;
+use crate::version::{Constraints, Version};
+
+/// Reads a file of the usual layout in which nothing is wrong; `None` for any other one.
+pub(super) fn read(bytes: &[u8], flavor: Flavor) -> Option<Document> {
+    let program = header_of(bytes)?;
+    let mut document = Document {
+        header: Some(program),
+        ..Document::default()
+    };
+    let mut text = Text {
+        text: std::str::from_utf8(bytes).ok()?,
+        at: 0,
+    };
+    text.pass(Flavor::newest(program).header())?;
+    while !text.is_at_end() {
+        text.pass("\n")?;
+        let (addr, entry, places) = entry(&mut text, flavor)?;
+        document.places.insert(addr.clone(), places);
+        if document.lock.providers.insert(addr, entry).is_some() {
+            return None;
+        }
+    }
+    Some(document)
+}
+
+fn entry(text: &mut Text<'_>, flavor: Flavor) -> Option<(ProviderAddr, ProviderLock, Places)> {
+    let start = text.at;
+    text.pass("provider ")?;
+    let (name, label) = text.quoted()?;
+    let addr = ProviderAddr::parse(name, flavor).ok()?;
+    let is_sound = !addr.is_builtin(flavor) && !addr.is_legacy() && addr.to_string() == name;
+    if !is_sound {
+        return None;
+    }
+    text.pass(" {\n  version ")?;
+    // Alignment shows whether constraints follow.
+    let has_constraints = text.pass("    ").is_some();
+    text.pass("= ")?;
+    let (version, version_place) = text.quoted()?;
+    text.pass("\n")?;
+    let constraints = if has_constraints {
+        text.pass("  constraints = ")?;
+        let constraints = text.quoted()?;
+        text.pass("\n")?;
+        Some(constraints)
+    } else {
+        None
+    };
+    let (listed, hashes_place) = hashes(text)?;
+    text.pass("}\n")?;
+    let entry = ProviderLock {
+        version: canonical(version)?,
+        constraints: match constraints {
+            Some((text, _)) => Constraints::parse_lock(text)
+                .ok()
+                .filter(|set| set.to_string() == text)?,
+            None => Constraints::default(),
+        },
+        hashes: listed.iter().map(|(hash, _)| hash.clone()).collect(),
+    };
+    let places = Places {
+        header: Span::new(start, label.end),
+        version: version_place,
+        constraints: constraints.map(|(_, place)| place),
+        hashes: hashes_place,
+        listed,
+    };
+    Some((addr, entry, places))
+}
+
+/// The hashes of an entry with their places, and the place of the list.
+type ListedHashes = (Vec<(Hash, Span)>, Option<Span>);
+
+/// Reads the list of hashes, if there is one.
+fn hashes(text: &mut Text<'_>) -> Option<ListedHashes> {
+    let mut listed = Vec::new();
+    if text.pass("  hashes = ").is_none() {
+        return Some((listed, None));
+    }
+    let start = text.at;
+    text.pass("[\n")?;
+    while text.pass("    ").is_some() {
+        let (hash, place) = text.quoted()?;
+        text.pass(",\n")?;
+        listed.push((hash.parse().ok()?, place));
+    }
+    text.pass("  ]")?;
+    let place = Span::new(start, text.at);
+    text.pass("\n")?;
+    listed.shrink_to_fit();
+    (!listed.is_empty()).then_some((listed, Some(place)))
+}
+
+fn canonical(text: &str) -> Option<Version> {
+    let version: Version = text.parse().ok()?;
+    (version.to_string() == text).then_some(version)
+}
+
+/// A text, and how far it was read.
+struct Text<'t> {
+    text: &'t str,
+    at: usize,
+}
+
+impl<'t> Text<'t> {
+    fn is_at_end(&self) -> bool {
+        self.at == self.text.len()
+    }
+
+    /// Passes over what must come next; stays where it is if something else does.
+    fn pass(&mut self, expected: &str) -> Option<()> {
+        let is_next = self.text[self.at..].starts_with(expected);
+        self.at += if is_next { expected.len() } else { 0 };
+        is_next.then_some(())
+    }
+
+    /// Reads a quoted text that says what it looks like, with its place, quotes included.
+    fn quoted(&mut self) -> Option<(&'t str, Span)> {
+        let start = self.at;
+        self.pass("\"")?;
+        let rest = &self.text[self.at..];
+        let length = rest.bytes().position(|byte| !is_plain(byte))?;
+        self.at += length;
+        self.pass("\"")?;
+        Some((&rest[..length], Span::new(start, self.at)))
+    }
+}
+
+/// Returns whether a byte within quotes is a character by itself, and no part of an escape or a
+/// template.
+fn is_plain(byte: u8) -> bool {
+    matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\' | b'$' | b'%')
+}
