@@ -1,7 +1,7 @@
 //! The table of source texts that spans point into.
 
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// One text of a [`Texts`] table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -44,7 +44,7 @@ impl Default for Texts {
 #[derive(Clone, Debug)]
 struct Text {
     name: String,
-    bytes: Vec<u8>,
+    bytes: Arc<[u8]>,
     /// Where each line starts, found when the first position is asked for.
     lines: OnceLock<Vec<usize>>,
     /// How many characters stand before some of the bytes, likewise.
@@ -71,13 +71,13 @@ impl Texts {
     ///
     /// # Panics
     /// After four thousand million texts.
-    pub fn add(&mut self, name: impl Into<String>, bytes: Vec<u8>) -> FileId {
+    pub fn add(&mut self, name: impl Into<String>, bytes: impl Into<Arc<[u8]>>) -> FileId {
         let part = self.last();
         let texts = self.parts.last_mut().expect("there is a part");
         let at = u32::try_from(texts.len()).expect("fewer texts than u32::MAX");
         texts.push(Text {
             name: name.into(),
-            bytes,
+            bytes: bytes.into(),
             lines: OnceLock::new(),
             characters: OnceLock::new(),
         });

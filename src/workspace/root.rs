@@ -2,7 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use super::error::{LockCause, WorkspaceError};
 use super::flavor::{FlavorSign, holds_tofu_files};
@@ -78,8 +78,8 @@ impl Unseen {
 /// A lock file as it was read.
 #[derive(Clone, Debug)]
 pub struct LockText {
-    /// Its bytes.
-    pub bytes: Vec<u8>,
+    /// Its bytes, which the table of texts holds, too.
+    pub bytes: Arc<[u8]>,
     /// Its place in the table of texts.
     pub file: FileId,
     /// What was understood of it.
@@ -103,7 +103,8 @@ pub struct Reading {
 
 impl LockText {
     pub(super) fn new(path: &Path, bytes: Vec<u8>, flavor: Flavor, texts: &mut Texts) -> Self {
-        let file = texts.add(path.display().to_string(), bytes.clone());
+        let bytes = Arc::<[u8]>::from(bytes);
+        let file = texts.add(path.display().to_string(), Arc::clone(&bytes));
         let (document, diagnostics) = lockfile::parse(file, &bytes, flavor);
         Self {
             bytes,
@@ -142,9 +143,12 @@ impl Root {
 
     /// Returns what was understood of the lock file; an empty document if there is none.
     #[must_use]
-    pub fn document(&self) -> Document {
-        let document = self.lock.as_ref().map(|lock| lock.document.clone());
-        document.unwrap_or_default()
+    pub fn document(&self) -> &Document {
+        static EMPTY: LazyLock<Document> = LazyLock::new(Document::default);
+        match &self.lock {
+            Some(lock) => &lock.document,
+            None => &EMPTY,
+        }
     }
 
     /// Returns where installed packages are: in the program's data directory.

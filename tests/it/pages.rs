@@ -146,7 +146,7 @@ fn pages_say_truly_how_to_switch_a_rule_off() {
                 continue;
             }
             let mut texts = Texts::default();
-            let file = texts.add(lockctl::project::FILE_NAME, lines.join("\n").into());
+            let file = texts.add(lockctl::project::FILE_NAME, lines.join("\n").into_bytes());
             let (project, problems) = lockctl::project::parse(file, texts.bytes(file));
             assert!(problems.is_empty(), "{}: {problems:?}", rule.name);
             assert_eq!(project.rules.len(), 1, "{}", rule.name);
@@ -194,7 +194,7 @@ fn project_files_of_topics_are_sound() {
                 continue;
             };
             let mut texts = Texts::default();
-            let file = texts.add(lockctl::project::FILE_NAME, lines.join("\n").into());
+            let file = texts.add(lockctl::project::FILE_NAME, lines.join("\n").into_bytes());
             let (_, problems) = lockctl::project::parse(file, texts.bytes(file));
             assert!(problems.is_empty(), "{}: {problems:?}", topic.name);
             checked += 1;

@@ -34,7 +34,7 @@ fn run(common: &Common, args: &Fmt, world: World<'_>) -> CommandResult {
             return Ok(Replaced::Done);
         };
         let text = lockfile::write(&lock.document.lock, root.flavor);
-        let is_canonical = text.as_bytes() == lock.bytes;
+        let is_canonical = text.as_bytes() == &*lock.bytes;
         result.changed = Some(!is_canonical);
         if is_canonical {
             return Ok(Replaced::Done);

@@ -500,7 +500,7 @@ fn repaired(locked: &Locked) -> Option<String> {
 /// Returns what would change in the lock file.
 pub(super) fn comparison(root: &Root, locked: &Locked, text: &str) -> FileComparison {
     let old = root.lock.as_ref().map(|lock| LockSide {
-        bytes: lock.bytes.clone(),
+        bytes: lock.bytes.to_vec(),
         document: lock.document.clone(),
         diagnostics: lock.diagnostics.clone(),
         flavor: root.flavor,

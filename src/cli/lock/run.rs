@@ -27,7 +27,7 @@ use crate::locker::{
     self, Contradicted, DOWNLOADS, LockError, Locked, RootRequest, Settings, SignatureDemands,
     TrustedFacts,
 };
-use crate::lockfile::{self, LockFile};
+use crate::lockfile;
 use crate::package::{AgePolicy, WantedPlatforms};
 use crate::platform::Platform;
 use crate::project::Policy;
@@ -74,7 +74,6 @@ struct LockRun<'a> {
 /// A root that is ready to be locked.
 struct OpenRoot {
     root: Root,
-    lock: LockFile,
     loaded: Loaded,
     goals: Goals,
     platforms: WantedPlatforms,
@@ -171,11 +170,11 @@ impl Together for LockRun<'_> {
         if broken || has_errors(&loaded.diagnostics) {
             return Ok(None);
         }
-        let lock = root.document().lock;
+        let lock = &root.document().lock;
         let unseen = Unseen::new(&loaded, &root, configuration, self.common);
         let unseen = unseen.remark(Names::Listed, "and may require it");
         let goals = match self.moves {
-            Some(moves) => moves.goals(&root, &loaded, &lock, unseen, &mut self.found)?,
+            Some(moves) => moves.goals(&root, &loaded, lock, unseen, &mut self.found)?,
             None => Some(Goals::default()),
         };
         let Some(goals) = goals else {
@@ -230,7 +229,6 @@ impl Together for LockRun<'_> {
         Ok(Some(OpenRoot {
             platforms: self.platforms.of_root(&root, &needed, &locked),
             demands: policy::demands(root.project(), root.flavor),
-            lock,
             root,
             loaded,
             goals,
@@ -255,7 +253,7 @@ impl Together for LockRun<'_> {
         let requests = roots.iter().map(|one| RootRequest {
             source: &sources[one.source],
             requirements: &one.loaded.requirements,
-            lock: &one.lock,
+            lock: &one.root.document().lock,
             goals: &one.goals,
             age: self.age(&one.root),
             platforms: &one.platforms,

@@ -20,7 +20,6 @@ use crate::cli::{Command, Look, MarkdownText, Stderr, World, session};
 use crate::config::{BackendUse, Loaded};
 use crate::diag::{Texts, has_errors};
 use crate::locker::{self, ComparedVersions, OutdatedRequest};
-use crate::lockfile::LockFile;
 use crate::parallel;
 use crate::project::Policy;
 use crate::report::reading::Total;
@@ -43,7 +42,6 @@ struct OutdatedRun<'a> {
 /// A root that is ready to be compared.
 struct OpenRoot {
     root: Root,
-    lock: LockFile,
     loaded: Loaded,
     /// Providers that are run from a directory.
     overridden: Vec<ProviderAddr>,
@@ -119,7 +117,7 @@ impl Together for OutdatedRun<'_> {
         if is_broken || has_errors(&loaded.diagnostics) {
             return Ok(None);
         }
-        let lock = root.document().lock;
+        let lock = &root.document().lock;
         let overridden = self.sources.overridden(&root, texts);
         let requirements = &loaded.requirements;
         // Of entries that nothing requires the source is asked only if something may require them.
@@ -145,7 +143,6 @@ impl Together for OutdatedRun<'_> {
         }
         Ok(Some(OpenRoot {
             root,
-            lock,
             loaded,
             overridden,
             source,
@@ -157,7 +154,7 @@ impl Together for OutdatedRun<'_> {
         let requests = roots.iter().map(|one| OutdatedRequest {
             source: &sources[one.source],
             requirements: &one.loaded.requirements,
-            lock: &one.lock,
+            lock: &one.root.document().lock,
             overridden: &one.overridden,
         });
         let enforce_expiration = session::enforces_expiration(self.world.env);

@@ -107,7 +107,7 @@ impl Resolution<'_> {
         let texts = [&*parted.ours, &*parted.theirs];
         let file = sides.merge(texts, prefer, conflict.flavor, &parted.markers);
         let new = file.text.as_bytes();
-        let changed = new != lock.bytes;
+        let changed = new != &*lock.bytes;
         if changed {
             let disk = self.world.disk;
             let replaced = disk.replace(&root.lock_path, Some(&lock.bytes), new);

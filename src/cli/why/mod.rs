@@ -92,7 +92,7 @@ fn explain(
     texts: &Texts,
 ) -> ExplainedProvider {
     let requirements = &loaded.requirements;
-    let entry = root.document().lock.providers.remove(provider);
+    let entry = root.document().lock.providers.get(provider);
     let places = requirements.providers.get(provider);
     let mut places: Vec<&Requirement> = places.into_iter().flatten().collect();
     places.sort_by_key(|place| (place.origin == Origin::State, &place.module));
@@ -103,7 +103,7 @@ fn explain(
         provider: provider.clone(),
         constraints: requirements.constraints(provider),
         satisfiable: clash.is_empty(),
-        locked: entry.map(|entry| entry.version),
+        locked: entry.map(|entry| entry.version.clone()),
         complete: requirements.is_complete(),
         places: places.iter().map(row).collect(),
         clash: clash.iter().map(row).collect(),

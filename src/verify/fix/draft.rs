@@ -184,7 +184,7 @@ mod tests {
     /// Says what becomes of a text by itself, all of whose findings are `codes` about its provider.
     fn outcome(text: &str, codes: &[&'static str]) -> Vec<String> {
         let flavor = Flavor::Terraform1_16;
-        let file = Texts::default().add("lock", text.into());
+        let file = Texts::default().add("lock", text.as_bytes());
         let (document, diagnostics) = lockfile::parse(file, text.as_bytes(), flavor);
         let Some(mut draft) = Draft::new(&document, &diagnostics) else {
             return vec!["unreadable".to_owned()];
