@@ -6,6 +6,7 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -29,10 +30,11 @@ pub use zh::{zh, zh_of_digest};
 /// One package hash exactly as a lock file spells it, e.g. `h1:Zk2c…=`.
 ///
 /// The text is kept: an unknown scheme must survive a rewrite. It never matches a package.
-/// Ordered by the bytes of the whole text, which is the order of a lock file.
+/// Ordered by the bytes of the whole text, which is the order of a lock file. Copies share the text:
+/// a run over many roots holds a million of them.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Hash {
-    text: Box<str>, // Invariant: holds a ':', and does not start with one.
+    text: Arc<str>, // Invariant: holds a ':', and does not start with one.
 }
 
 /// What a hash was computed over.

@@ -1,7 +1,9 @@
 //! Constraints on providers: those of lock files and of `version` (rules 3 to 5).
 
-use std::collections::{BTreeMap, BTreeSet, btree_set};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::slice;
+use std::sync::Arc;
 
 use super::error::{Grammar, Reason};
 use super::{ConstraintError, CoreConstraints, Version, scan};
@@ -38,10 +40,10 @@ pub struct Constraint {
 /// A set of constraints that must all hold, sorted and without duplicates.
 ///
 /// The empty set means "no constraint" and prints as the empty text. Nothing is simplified
-/// or intersected: a set that no version can meet is a value like any other.
+/// or intersected: a set that no version can meet is a value like any other. Copies share the terms.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Constraints {
-    terms: BTreeSet<Constraint>,
+    terms: Arc<[Constraint]>, // Invariant: sorted, each once.
 }
 
 /// Why a version is not allowed.
@@ -154,11 +156,11 @@ impl Constraints {
     /// If the text does not follow rules 3, or a number is above 64 bits.
     pub fn parse_lock(text: &str) -> Result<Self, ConstraintError> {
         let error = |reason| ConstraintError::new(text, Grammar::Strict, reason);
-        let mut terms = BTreeSet::new();
+        let mut terms = Vec::new();
         let mut rest = text.trim();
         while !rest.is_empty() {
             let (term, behind) = parse_term(rest).map_err(error)?;
-            terms.insert(term);
+            terms.push(term);
             let behind = behind.trim_start();
             rest = match behind.strip_prefix(',') {
                 Some(behind) => behind.trim_start(),
@@ -166,7 +168,7 @@ impl Constraints {
                 None => return Err(error(Reason::Comma)),
             };
         }
-        Ok(Self { terms })
+        Ok(terms.into_iter().collect())
     }
 
     /// Reads a `version` of the configuration of a provider (dialect 2).
@@ -191,9 +193,11 @@ impl Constraints {
 
     /// Returns the constraints of both sets, as those of several modules are joined.
     #[must_use]
-    pub fn union(mut self, other: Self) -> Self {
-        self.terms.extend(other.terms);
-        self
+    pub fn union(self, other: Self) -> Self {
+        if other.is_empty() {
+            return self;
+        }
+        self.iter().chain(&other).cloned().collect()
     }
 
     /// Returns whether there is no constraint.
@@ -203,7 +207,7 @@ impl Constraints {
     }
 
     /// Lists the constraints in canonical order.
-    pub fn iter(&self) -> btree_set::Iter<'_, Constraint> {
+    pub fn iter(&self) -> slice::Iter<'_, Constraint> {
         self.terms.iter()
     }
 
@@ -305,8 +309,11 @@ impl Constraints {
 
 impl FromIterator<Constraint> for Constraints {
     fn from_iter<I: IntoIterator<Item = Constraint>>(terms: I) -> Self {
+        let mut terms: Vec<Constraint> = terms.into_iter().collect();
+        terms.sort_unstable();
+        terms.dedup();
         Self {
-            terms: terms.into_iter().collect(),
+            terms: terms.into(),
         }
     }
 }
@@ -324,7 +331,7 @@ impl fmt::Display for Constraints {
 
 impl<'a> IntoIterator for &'a Constraints {
     type Item = &'a Constraint;
-    type IntoIter = btree_set::Iter<'a, Constraint>;
+    type IntoIter = slice::Iter<'a, Constraint>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.iter()
