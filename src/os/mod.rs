@@ -56,10 +56,11 @@ const MAX_LINKS: usize = 40;
 
 impl Files for RealDisk {
     fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
-        let mut bytes = Vec::new();
-        open_regular(path)?
-            .take(limit.saturating_add(1))
-            .read_to_end(&mut bytes)?;
+        let (file, metadata) = open_regular(path)?;
+        // A file that grows meanwhile is read to its end all the same.
+        let expected = metadata.len().min(limit).saturating_add(1);
+        let mut bytes = Vec::with_capacity(usize::try_from(expected).unwrap_or(0));
+        file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
         if bytes.len() as u64 > limit {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
@@ -67,7 +68,7 @@ impl Files for RealDisk {
     }
 
     fn open(&self, path: &Path) -> io::Result<Box<dyn ReadSeek>> {
-        Ok(Box::new(open_regular(path)?))
+        Ok(Box::new(open_regular(path)?.0))
     }
 
     fn list(&self, dir: &Path) -> io::Result<Vec<DirEntry>> {
@@ -273,7 +274,7 @@ fn remove_orphans(dir: &Path) {
     let entries = entries.filter(|entry| entry.kind == FileKind::File);
     for entry in entries.filter(|entry| exclusive::is_temporary(&entry.name)) {
         let path = dir.join(entry.name);
-        if let Ok(file) = open_regular(&path)
+        if let Ok((file, _)) = open_regular(&path)
             && exclusive::is_orphan(&file)
         {
             fs::remove_file(&path).ok();
@@ -291,12 +292,13 @@ fn written_or_changed(found: Option<Vec<u8>>, written: &[u8]) -> Replaced {
 }
 
 /// Opens a regular file; anything else is refused before it could block.
-fn open_regular(path: &Path) -> io::Result<File> {
+fn open_regular(path: &Path) -> io::Result<(File, Metadata)> {
     refuse_other(&fs::metadata(path)?)?;
     let file = File::open(path)?;
     // The path may have been exchanged between the two calls.
-    refuse_other(&file.metadata()?)?;
-    Ok(file)
+    let metadata = file.metadata()?;
+    refuse_other(&metadata)?;
+    Ok((file, metadata))
 }
 
 fn refuse_other(metadata: &Metadata) -> io::Result<()> {
@@ -373,7 +375,7 @@ fn new_permissions() -> Option<fs::Permissions> {
 /// Reads the file as far as is needed to compare it with `expected` bytes.
 fn current(path: &Path, expected: usize) -> io::Result<Option<Vec<u8>>> {
     match open_regular(path) {
-        Ok(file) => {
+        Ok((file, _)) => {
             let mut bytes = Vec::new();
             file.take(expected as u64 + 1).read_to_end(&mut bytes)?;
             Ok(Some(bytes))
