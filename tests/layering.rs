@@ -30,7 +30,7 @@ const ROOMS: &[(&str, &str)] = &[
     ),
     (
         "project",
-        "hcl expr diag flavor addr version platform package config world",
+        "hcl expr diag flavor addr version platform package parallel config world",
     ),
     ("cliconfig", "hcl json diag flavor addr world"),
     ("authenticate", "flavor addr version platform hash package"),

@@ -6,15 +6,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::config::{self, Glance};
 use crate::diag::{Texts, has_errors};
 use crate::flavor::{Flavor, FlavorChoice};
+use crate::parallel;
 use crate::world::{DirEntry, FileKind, Files, clean};
 
 use super::ignores::{self, Ignores};
-use super::locate::{ProjectPlace, Projects, REPOSITORY};
+use super::locate::{ProjectFile, ProjectPlace, Projects, REPOSITORY};
 
 /// How deep directories may be below the one where the search begins.
 pub const MAX_DEPTH: usize = 64;
@@ -34,9 +37,11 @@ pub struct Search<'a> {
     /// The files.
     pub files: &'a dyn Files,
     /// Returns whose rules apply to a directory, given what its project file says.
-    pub flavor: &'a dyn Fn(&Path, FlavorChoice) -> Flavor,
+    pub flavor: &'a (dyn Fn(&Path, FlavorChoice) -> Flavor + Sync),
     /// The directory of the program's own records, from a root on; it is not looked at.
     pub data_dir: &'a Path,
+    /// In how many directories configuration is read at once.
+    pub jobs: NonZeroUsize,
 }
 
 /// What was found; paths are as the user would write them, and in byte order by their names.
@@ -92,8 +97,8 @@ pub fn find(
         projects,
         texts,
         ignores: Ignores::default(),
-        dirs: BTreeMap::new(),
-        outside: BTreeMap::new(),
+        known: BTreeSet::new(),
+        visited: Vec::new(),
         seen: 0,
         failures: Vec::new(),
     };
@@ -107,7 +112,18 @@ pub fn find(
         }
         walk.directory(top, 0);
     }
-    walk.decide()
+    walk.look().decide()
+}
+
+/// A directory that was walked through.
+struct Visited {
+    place: ProjectPlace,
+    file: Arc<ProjectFile>,
+    /// Whether the search began here.
+    is_top: bool,
+    has_lock: bool,
+    /// Whether there may be configuration, as far as the names of files show.
+    may_be_configured: bool,
 }
 
 /// One directory that was looked at.
@@ -134,11 +150,25 @@ enum Kind {
     Other,
 }
 
+/// The way through all directories, one after the other: what one says holds for those below.
 struct Walk<'s, 'p> {
     search: Search<'s>,
     projects: &'s mut Projects<'p>,
     texts: &'s mut Texts,
     ignores: Ignores,
+    /// The absolute paths of the directories that were walked through.
+    known: BTreeSet<PathBuf>,
+    /// The same directories, in their order.
+    visited: Vec<Visited>,
+    /// How many directories were looked at.
+    seen: usize,
+    /// What failed, with the number of directories that were visited before.
+    failures: Vec<(usize, RootsError)>,
+}
+
+/// All directories that were walked through and looked at.
+struct Looked<'s> {
+    search: Search<'s>,
     /// By absolute path.
     dirs: BTreeMap<PathBuf, Dir>,
     /// What directories call that were not walked through, by absolute path.
@@ -148,22 +178,22 @@ struct Walk<'s, 'p> {
     failures: Vec<RootsError>,
 }
 
-impl Walk<'_, '_> {
-    /// Looks at a directory and at those in it.
+impl<'s> Walk<'s, '_> {
+    /// Walks through a directory and those in it.
     fn directory(&mut self, place: &ProjectPlace, depth: usize) {
         let path = place.shown().to_owned();
         if self.seen == MAX_DIRECTORIES {
             let reported = self.failures.iter();
-            if !{ reported }.any(|failure| matches!(failure, RootsError::TooMany { .. })) {
-                self.failures.push(RootsError::TooMany { path });
+            if !{ reported }.any(|(_, failure)| matches!(failure, RootsError::TooMany { .. })) {
+                self.fail(RootsError::TooMany { path });
             }
             return;
         }
         if depth > MAX_DEPTH {
-            self.failures.push(RootsError::TooDeep { path });
+            self.fail(RootsError::TooDeep { path });
             return;
         }
-        if self.dirs.contains_key(place.absolute()) {
+        if self.known.contains(place.absolute()) {
             return;
         }
         self.seen += 1;
@@ -181,7 +211,7 @@ impl Walk<'_, '_> {
         };
         match own_rules {
             Ok(entered) => {
-                self.look(place, depth, &entries);
+                self.visit(place, depth, &entries);
                 self.below(place, depth, &entries);
                 if entered {
                     self.ignores.leave();
@@ -206,67 +236,95 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// Notes what a directory is by itself.
-    fn look(&mut self, place: &ProjectPlace, depth: usize, entries: &[DirEntry]) {
-        let file = self.projects.of(place, self.texts);
-        let base = &*file.base;
-        let dir = self.glance(place.shown(), file.project.flavor, entries);
-        let (flavor, glance) = match dir {
-            Ok(dir) => dir,
-            Err(cause) => return self.unreadable(place.shown(), cause),
-        };
-        let below = place.absolute().strip_prefix(base);
-        let matches = below.is_ok_and(|below| file.project.roots.contain(below));
-        let is_broken = has_errors(&file.diagnostics);
-        let kind = if is_broken && (depth == 0 || base == place.absolute()) {
-            Kind::Broken
-        } else if is_broken {
-            Kind::Unknown
-        } else if holds(entries, LOCK_FILE) {
-            Kind::Locked
-        } else if glance.found && (matches || glance.has_backend) {
-            Kind::Candidate
-        } else {
-            Kind::Other
-        };
-        self.dirs.insert(
-            place.absolute().to_owned(),
-            Dir {
-                shown: place.shown().to_owned(),
-                kind,
-                flavor,
-                glance,
-            },
-        );
-    }
-
-    /// Reads the configuration of a directory, if there may be any.
-    fn glance(
-        &self,
-        dir: &Path,
-        stated: FlavorChoice,
-        entries: &[DirEntry],
-    ) -> io::Result<(Flavor, Glance)> {
-        let flavor = (self.search.flavor)(dir, stated);
+    fn visit(&mut self, place: &ProjectPlace, depth: usize, entries: &[DirEntry]) {
         let may_be = |entry: &DirEntry| {
             let name = entry.name.to_string_lossy();
             [".tf", ".tofu", ".json"]
                 .iter()
                 .any(|end| name.ends_with(end))
         };
-        let glance = if entries.iter().any(may_be) {
-            config::glance(self.search.files, dir, flavor)?
-        } else {
-            Glance::default()
-        };
-        Ok((flavor, glance))
+        self.known.insert(place.absolute().to_owned());
+        self.visited.push(Visited {
+            place: place.clone(),
+            file: self.projects.of(place, self.texts),
+            is_top: depth == 0,
+            has_lock: holds(entries, LOCK_FILE),
+            may_be_configured: entries.iter().any(may_be),
+        });
     }
 
     fn unreadable(&mut self, path: &Path, cause: io::Error) {
         let path = path.to_owned();
-        self.failures.push(RootsError::Unreadable { path, cause });
+        self.fail(RootsError::Unreadable { path, cause });
     }
 
+    fn fail(&mut self, error: RootsError) {
+        self.failures.push((self.visited.len(), error));
+    }
+
+    /// Looks into the directories, several at once.
+    fn look(self) -> Looked<'s> {
+        let search = self.search;
+        let dirs = parallel::map(search.jobs, &self.visited, |one| one.look(search));
+        let mut looked = Looked {
+            search,
+            dirs: BTreeMap::new(),
+            outside: BTreeMap::new(),
+            seen: self.seen,
+            failures: Vec::new(),
+        };
+        let mut failures = self.failures.into_iter().peekable();
+        for (before, (one, dir)) in self.visited.into_iter().zip(dirs).enumerate() {
+            while let Some((_, failure)) = failures.next_if(|(visited, _)| *visited <= before) {
+                looked.failures.push(failure);
+            }
+            let path = one.place.shown().to_owned();
+            match dir {
+                Ok(dir) => {
+                    looked.dirs.insert(one.place.absolute().to_owned(), dir);
+                }
+                Err(cause) => looked.failures.push(RootsError::Unreadable { path, cause }),
+            }
+        }
+        looked.failures.extend(failures.map(|(_, failure)| failure));
+        looked
+    }
+}
+
+impl Visited {
+    /// Finds out what the directory is by itself.
+    fn look(&self, search: Search<'_>) -> io::Result<Dir> {
+        let Self { place, file, .. } = self;
+        let flavor = (search.flavor)(place.shown(), file.project.flavor);
+        let glance = if self.may_be_configured {
+            config::glance(search.files, place.shown(), flavor)?
+        } else {
+            Glance::default()
+        };
+        let below = place.absolute().strip_prefix(&file.base);
+        let matches = below.is_ok_and(|below| file.project.roots.contain(below));
+        let is_broken = has_errors(&file.diagnostics);
+        let kind = if is_broken && (self.is_top || file.base == place.absolute()) {
+            Kind::Broken
+        } else if is_broken {
+            Kind::Unknown
+        } else if self.has_lock {
+            Kind::Locked
+        } else if glance.found && (matches || glance.has_backend) {
+            Kind::Candidate
+        } else {
+            Kind::Other
+        };
+        Ok(Dir {
+            shown: place.shown().to_owned(),
+            kind,
+            flavor,
+            glance,
+        })
+    }
+}
+
+impl Looked<'_> {
     /// Decides among all candidates.
     fn decide(mut self) -> FoundRoots {
         let candidates = self

@@ -148,7 +148,7 @@ pub enum CheckError {
 /// let text = "provider \"registry.terraform.io/hashicorp/null\" {\n  version = \"3.2.4\"\n}\n";
 /// let flavor = Flavor::Terraform1_16;
 /// let mut texts = Texts::default();
-/// let file = texts.add(".terraform.lock.hcl", text.into());
+/// let file = texts.add(".terraform.lock.hcl", text.as_bytes());
 /// let (document, diagnostics) = lockctl::lockfile::parse(file, text.as_bytes(), flavor);
 ///
 /// let root = RootInputs {

@@ -39,6 +39,10 @@ impl PartialOrd for Metadata {
 ///
 /// So `beta` is below `alpha.1`: SemVer would compare the first parts, the programs do not.
 fn by_parts(left: &str, right: &str) -> Ordering {
+    // Most are empty, and versions are the keys of long tables.
+    if left == right {
+        return Ordering::Equal;
+    }
     let (mut left, mut right) = (left, right);
     loop {
         match (left.split_once('.'), right.split_once('.')) {

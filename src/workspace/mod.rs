@@ -13,6 +13,7 @@ mod root;
 mod tests;
 
 use std::collections::BTreeSet;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -108,8 +109,8 @@ impl<'a> Workspace<'a> {
     }
 
     /// Finds the roots in directories and below: what holds a lock file or a backend, and what project
-    /// files name.
-    pub fn search(&mut self, tops: &[PathBuf], texts: &mut Texts) -> Searched {
+    /// files name. Configuration is read in so many directories at once.
+    pub fn search(&mut self, tops: &[PathBuf], jobs: NonZeroUsize, texts: &mut Texts) -> Searched {
         let mut searched = Searched::default();
         let mut good = Vec::new();
         for top in tops {
@@ -128,6 +129,7 @@ impl<'a> Workspace<'a> {
             files,
             flavor: &flavor,
             data_dir: &self.data_dir,
+            jobs,
         };
         let found = roots::find(search, &mut self.projects, texts, &good);
         if let (Some(top), true, true) = (

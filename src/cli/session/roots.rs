@@ -1,6 +1,7 @@
 //! All roots of a run: which they are, and what is done with each.
 
 use std::collections::BTreeSet;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -61,7 +62,7 @@ pub(in crate::cli) fn each_loaded<L: Send>(
     mut work: impl FnMut(&Arc<Root>, L, &mut Texts, &mut RootResult) -> Result<Replaced, Failure>,
 ) -> RootResults {
     let mut ran = RootResults::default();
-    let Some((mut opening, dirs)) = start(common, roots, world, &mut ran) else {
+    let Some((mut opening, dirs)) = start(common, roots, world, reading.jobs, &mut ran) else {
         return ran;
     };
     for_each_read(
@@ -139,7 +140,7 @@ pub(in crate::cli) fn together<T: Together>(
     job: &mut T,
 ) -> RootResults {
     let mut ran = RootResults::default();
-    let Some((mut opening, dirs)) = start(common, roots, world, &mut ran) else {
+    let Some((mut opening, dirs)) = start(common, roots, world, reading.jobs, &mut ran) else {
         return ran;
     };
     let mut all = Vec::new();
@@ -259,6 +260,7 @@ fn start<'a>(
     common: &'a Common,
     roots: &Roots,
     world: World<'a>,
+    jobs: NonZeroUsize,
     ran: &mut RootResults,
 ) -> Option<(Opening<'a>, Vec<PathBuf>)> {
     let project = common.config.as_ref().map(|path| StatedProject {
@@ -277,7 +279,7 @@ fn start<'a>(
     let typed = roots.paths();
     let typed: Vec<PathBuf> = typed.iter().map(|path| common.below(path)).collect();
     let dirs = if roots.recursive {
-        let searched = workspace.search(&typed, &mut ran.texts);
+        let searched = workspace.search(&typed, jobs, &mut ran.texts);
         for (dir, error) in searched.errors {
             ran.fail(dir, error.into());
         }

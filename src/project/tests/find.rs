@@ -1,5 +1,6 @@
 //! Which directories are roots.
 
+use std::num::NonZeroUsize;
 use std::path::Path;
 
 use crate::diag::Texts;
@@ -17,6 +18,7 @@ fn found(files: &MemFiles, tops: &[&str]) -> FoundRoots {
         files,
         flavor: &flavor,
         data_dir: Path::new(".data"),
+        jobs: NonZeroUsize::new(3).expect("positive"),
     };
     let place = |top: &&str| ProjectPlace::new(Path::new(top), Path::new("/"));
     let tops: Vec<ProjectPlace> = tops.iter().map(place).collect();
