@@ -42,6 +42,7 @@ mod registry;
 mod registry_trust;
 mod repair;
 mod roots;
+mod roots_many;
 mod tree;
 mod tree_pictures;
 mod trust;
