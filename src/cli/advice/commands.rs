@@ -83,6 +83,15 @@ pub(in crate::cli) enum Places {
     Below(Vec<PathBuf>),
 }
 
+impl Places {
+    /// Returns how many directories are named.
+    pub(in crate::cli) fn len(&self) -> usize {
+        match self {
+            Self::Roots(dirs) | Self::Below(dirs) => dirs.len(),
+        }
+    }
+}
+
 /// Returns the command that moves a provider to a version, both as in `hashicorp/aws@5.31.0`.
 ///
 /// Roots are named without exception, and packages come from where the run took them: it can be typed as

@@ -1,13 +1,14 @@
 //! How `lockctl lock` reads.
 
 use super::{LockOptions, in_use};
+use crate::cli::session::unseen::some_of;
 use crate::cli::{Look, diff};
 use crate::diag::{counted, counted_as};
 use crate::flavor::Flavor;
 use crate::package::Provenance;
 use crate::report::json::{ContradictedBy, LockedProvider, Provider};
 use crate::report::reading::{self, Heading, Total};
-use crate::report::{Block, CommandResult, RootResult};
+use crate::report::{Block, CommandResult, Failure, RootResult, Tone};
 use crate::version::{Step, step};
 
 /// Whether something was done, or would be: it depends on the options.
@@ -42,11 +43,15 @@ const TITLES: [&str; 7] = [
 /// Markdown begins with what is about all roots, because it is cut where it becomes too long.
 pub(in crate::cli) fn of_all(result: &CommandResult, tense: Tense, look: Look) -> Vec<Block> {
     let roots = result.roots();
-    let own = roots
-        .iter()
-        .map(|root| of_root(root, tense, look))
-        .collect();
-    let each = reading::each(roots, own, Heading::Path);
+    let each = if look.markdown && in_use::are_many(roots.len()) {
+        in_short(result)
+    } else {
+        let own = roots
+            .iter()
+            .map(|root| of_root(root, tense, look))
+            .collect();
+        reading::each(roots, own, Heading::Path)
+    };
     let in_use = in_use::blocks(result, look);
     let (first, then) = match look.markdown {
         true => (in_use, each),
@@ -55,6 +60,35 @@ pub(in crate::cli) fn of_all(result: &CommandResult, tense: Tense, look: Look) -
     let mut blocks = [first, then].concat();
     let total = reading::total(result, Total::Result, look.verbose);
     blocks.extend(total.map(reading::verdict));
+    blocks
+}
+
+/// How many failures of many roots are shown; more are counted.
+const MAX_FAILURES: usize = 20;
+
+/// Shows what failed, and how each of many roots came out.
+fn in_short(result: &CommandResult) -> Vec<Block> {
+    let failures = result.failures();
+    let more = failures.len().saturating_sub(MAX_FAILURES);
+    let failures = failures.into_iter().take(MAX_FAILURES);
+    let failures = failures.map(|(failure, paths)| {
+        let paths = paths.iter().map(|path| (*path).to_owned());
+        Block::Failure(Failure {
+            title: format!("{}: {}", some_of(paths).join(", "), failure.title),
+            ..failure.clone()
+        })
+    });
+    let mut blocks: Vec<Block> = failures.collect();
+    if more > 0 {
+        let text = counted_as(more, "more failure is", "more failures are");
+        blocks.push(Block::Verdict(Tone::Bad, format!("{text} not shown here")));
+    }
+    let head = vec!["ROOT".to_owned(), "RESULT".to_owned()];
+    let rows = result.roots().iter().filter_map(|root| {
+        let verdict = root.verdict.as_ref()?;
+        Some(vec![root.path.clone(), verdict.text.clone()])
+    });
+    blocks.push(Block::Table(std::iter::once(head).chain(rows).collect()));
     blocks
 }
 

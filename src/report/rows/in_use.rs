@@ -63,6 +63,9 @@ pub struct VersionMove {
     pub roots: Vec<String>,
     /// The command that moves them, as it can be typed where this run was started.
     pub command: String,
+    /// How many roots, or directories with roots, the command names.
+    #[serde(skip)]
+    pub places: usize,
 }
 
 /// A root whose constraints do not allow the newest version that other roots lock.

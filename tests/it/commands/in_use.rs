@@ -7,10 +7,10 @@ use super::outdated::{locks, mirror, requires};
 use super::{LOCK, assert_exit};
 use crate::lab::{Lab, Outcome};
 
-const ONE: &[&str] = &["--platform", "linux_amd64", "--fs-mirror", "mirror"];
+pub(super) const ONE: &[&str] = &["--platform", "linux_amd64", "--fs-mirror", "mirror"];
 
 /// Writes a root that requires providers and has some versions locked.
-fn root(lab: &Lab, dir: &str, required: &[(&str, &str)], locked: &[(&str, &str)]) {
+pub(super) fn root(lab: &Lab, dir: &str, required: &[(&str, &str)], locked: &[(&str, &str)]) {
     let backend = "terraform {\n  backend \"local\" {}\n}\n";
     lab.write(&format!("{dir}/main.tf"), requires(required) + backend);
     if !locked.is_empty() {
@@ -22,12 +22,12 @@ fn run(lab: &Lab, command: &[&str], more: &[&str]) -> Outcome {
     lab.run(&[command, more, &["--no-state", "--flavor", "terraform"], ONE].concat())
 }
 
-fn lock(lab: &Lab, more: &[&str]) -> Outcome {
+pub(super) fn lock(lab: &Lab, more: &[&str]) -> Outcome {
     run(lab, &["lock"], more)
 }
 
 /// Returns what is printed behind the results of single roots.
-fn summary(outcome: &Outcome) -> String {
+pub(super) fn summary(outcome: &Outcome) -> String {
     let lines: Vec<&str> = outcome.stdout.lines().collect();
     let is_of_root = |line: &&str| line.contains(LOCK) && !line.starts_with(' ');
     let last = lines.iter().rposition(is_of_root).expect("a root");
@@ -38,7 +38,7 @@ fn summary(outcome: &Outcome) -> String {
 }
 
 /// Runs the program itself in the directory, so that paths are printed as they are typed.
-fn program(lab: &Lab, args: &[&str]) -> Outcome {
+pub(super) fn program(lab: &Lab, args: &[&str]) -> Outcome {
     let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_lockctl"));
     let output = program.args(args).current_dir(lab.dir()).output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap().replace('\\', "/");
@@ -50,7 +50,7 @@ fn program(lab: &Lab, args: &[&str]) -> Outcome {
 }
 
 /// Types every command that a summary names, as it is printed.
-fn type_commands(lab: &Lab, outcome: &Outcome) -> usize {
+pub(super) fn type_commands(lab: &Lab, outcome: &Outcome) -> usize {
     let lines = outcome.stdout.lines();
     let commands = lines.filter_map(|line| line.strip_prefix("  lockctl "));
     let commands: Vec<Vec<&str>> = commands.map(|line| line.split(' ').collect()).collect();
@@ -60,7 +60,7 @@ fn type_commands(lab: &Lab, outcome: &Outcome) -> usize {
     commands.len()
 }
 
-fn offered() -> Lab {
+pub(super) fn offered() -> Lab {
     mirror(&[
         ("a", &["1.0.0", "1.1.0", "1.2.0", "2.0.0", "3.0.0-rc1"]),
         ("b", &["1.0.0", "2.0.0"]),
@@ -213,69 +213,6 @@ held back by constraints:
     );
 }
 
-/// Twelve roots below `live`, of which three are at the newest version, and one of `old`.
-fn many() -> Lab {
-    let lab = offered();
-    for at in 0..12 {
-        let version = if at < 3 { "2.0.0" } else { "1.1.0" };
-        let kind = if at % 2 == 0 { "even" } else { "odd" };
-        let required = [("a", ">= 1.0"), ("b", "")];
-        let locked = [("a", version), ("b", "2.0.0")];
-        root(&lab, &format!("live/{kind}/{at:02}"), &required, &locked);
-    }
-    root(&lab, "live/old", &[("a", "~> 1.0")], &[("a", "1.0.0")]);
-    lab
-}
-
-#[test]
-fn many_roots_have_a_table_and_directories_stand_for_them() {
-    let lab = many();
-    let args = [&["lock", "-r", "live", "--no-state"], ONE].concat();
-    let outcome = program(&lab, &args);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        summary(&outcome),
-        str![[r#"
-
-provider         version  roots  where
-example.com/t/a  2.0.0    3      live/even/00, live/even/02, live/odd/01
-                 1.1.0    9      live/even/04, live/even/06, live/even/08 and 6 more
-                 1.0.0    1      live/old
-to update the older roots:
-  lockctl update example.com/t/a@2.0.0 -r ./live/even ./live/odd --platform linux_amd64 --fs-mirror mirror --no-state
-  lockctl update example.com/t/a@1.1.0 ./live/old --platform linux_amd64 --fs-mirror mirror --no-state
-held back by constraints:
-  example.com/t/a 1.0.0 in live/old: "~> 1.0" at live/old/main.tf:3 does not allow 2.0.0
-1 provider is locked at different versions, 1 at one version each
-13 roots: 13 clean
-
-"#]]
-    );
-    let verbose = summary(&program(&lab, &[&args[..], &["-v"]].concat()));
-    for at in 3..12 {
-        assert!(
-            verbose.contains(&format!("/{at:02},")) || verbose.contains(&format!("/{at:02}\n")),
-            "{verbose}"
-        );
-    }
-    assert_eq!(type_commands(&lab, &outcome), 2);
-    let after = program(&lab, &args);
-    assert_data_eq!(
-        summary(&after),
-        str![[r#"
-
-provider         version  roots  where
-example.com/t/a  2.0.0    12     live/even/00, live/even/02, live/even/04 and 9 more
-                 1.1.0    1      live/old
-held back by constraints:
-  example.com/t/a 1.1.0 in live/old: "~> 1.0" at live/old/main.tf:3 does not allow 2.0.0
-1 provider is locked at different versions, 1 at one version each
-13 roots: 13 clean
-
-"#]]
-    );
-}
-
 #[test]
 fn what_would_be_locked_counts_where_nothing_is_written() {
     let lab = offered();
@@ -297,34 +234,6 @@ fn what_would_be_locked_counts_where_nothing_is_written() {
         str![[r#"
 2 roots lock 1 provider, at one version
 2 roots: 2 clean
-
-"#]]
-    );
-}
-
-#[test]
-fn roots_that_fail_are_left_out() {
-    let lab = many();
-    root(&lab, "live/odd/bad", &[("gone", "")], &[]);
-    root(&lab, "live/odd/torn", &[("a", "")], &[("a", "2.0.0")]);
-    lab.write("live/odd/torn/main.tf", "oops");
-    let outcome = lock(&lab, &["-r", "./live"]);
-    assert_exit(&outcome, 2);
-    assert_data_eq!(
-        summary(&outcome),
-        str![[r#"
-
-provider         version  roots  where
-example.com/t/a  2.0.0    3      live/even/00, live/even/02, live/odd/01
-                 1.1.0    9      live/even/04, live/even/06, live/even/08 and 6 more
-                 1.0.0    1      live/old
-to update the older roots:
-  lockctl update example.com/t/a@2.0.0 -r live/even live/odd/03 live/odd/05 live/odd/07 live/odd/09 live/odd/11 --flavor terraform@1.16 --platform linux_amd64 --fs-mirror mirror --no-state
-  lockctl update example.com/t/a@1.1.0 live/old --flavor terraform@1.16 --platform linux_amd64 --fs-mirror mirror --no-state
-held back by constraints:
-  example.com/t/a 1.0.0 in live/old: "~> 1.0" at live/old/main.tf:3 does not allow 2.0.0
-1 provider is locked at different versions, 1 at one version each; 2 roots that could not be locked are left out
-15 roots: 13 clean, 2 failed
 
 "#]]
     );

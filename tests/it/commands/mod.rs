@@ -21,6 +21,7 @@ mod formats;
 mod generate;
 mod git;
 mod in_use;
+mod in_use_many;
 mod installation;
 mod json;
 mod lock;

@@ -29,7 +29,7 @@ use crate::requirement::{Requirement, Requirements};
 use crate::resolve::Goals;
 use crate::version::{Constraint, Constraints, Operator, Version};
 use crate::world::Files;
-pub(super) use text::blocks;
+pub(super) use text::{are_many, blocks};
 
 /// How many roots a command names before directories stand for them: a directory may have more roots
 /// some day.
@@ -284,35 +284,41 @@ impl Comparison<'_> {
                 targets.entry(Reverse(version)).or_default().push(member);
             }
         }
-        let moves = targets
-            .into_iter()
-            .map(|(Reverse(to), members)| VersionMove {
+        let moves = targets.into_iter().map(|(Reverse(to), members)| {
+            let places = self.places(group, to, &members);
+            VersionMove {
                 to: to.clone(),
                 roots: members.iter().map(|one| one.path.to_owned()).collect(),
-                command: self.command(group, to, &members),
-            });
+                command: self.command(group, to, &places),
+                places: places.len(),
+            }
+        });
         moves.collect()
     }
 
-    /// Returns the command that moves some roots, and no other one.
-    fn command(&self, group: &Group<'_>, to: &Version, members: &[&Member<'_>]) -> String {
+    /// Returns the command that moves the roots in some places.
+    fn command(&self, group: &Group<'_>, to: &Version, places: &Places) -> String {
         let programs = self.roots.iter().map(|(_, root)| root.flavor.program());
         let programs: BTreeSet<Program> = programs.collect();
-        let name = match members {
+        let name = match &*group.members {
             [first, ..] if programs.len() == 1 => group.provider.short(first.root.flavor),
             // A short address means another provider in the roots of the other program.
             _ => group.provider.to_string(),
         };
+        let target = format!("{name}@{to}");
+        advice::update_to(self.run.common, self.run.options, &target, places)
+    }
+
+    /// Returns what a command names to move some roots, and no other one.
+    fn places(&self, group: &Group<'_>, to: &Version, members: &[&Member<'_>]) -> Places {
         let dirs = match members.len() > MAX_NAMED_ROOTS && self.run.roots.recursive {
             true => self.directories(group, to, members),
             false => None,
         };
-        let places = match dirs {
+        match dirs {
             Some(dirs) if dirs.len() < members.len() => Places::Below(dirs),
             _ => Places::Roots(members.iter().map(|one| one.root.dir.clone()).collect()),
-        };
-        let target = format!("{name}@{to}");
-        advice::update_to(self.run.common, self.run.options, &target, &places)
+        }
     }
 
     /// Returns directories in which no root is that the command would fail for or move elsewhere.

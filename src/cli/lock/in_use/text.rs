@@ -14,6 +14,17 @@ const MAX_IN_LINES: usize = 10;
 /// How many roots of a provider are shown with what holds them back; more are counted.
 const MAX_HELD: usize = 3;
 
+/// How many roots a command names before it is shown with `-v` only.
+const MAX_IN_COMMAND: usize = 20;
+
+/// How many commands there are, and how many lines on what holds roots back; more are counted.
+const MAX_LINES: usize = 40;
+
+/// Returns whether there are too many roots to show each at length.
+pub(in crate::cli::lock) fn are_many(roots: usize) -> bool {
+    roots > MAX_IN_LINES
+}
+
 /// Shows which versions the roots lock, the commands that move those that are behind, and what holds
 /// others back. Where all agree there is one line.
 pub(in crate::cli::lock) fn blocks(result: &CommandResult, look: Look) -> Vec<Block> {
@@ -30,7 +41,7 @@ pub(in crate::cli::lock) fn blocks(result: &CommandResult, look: Look) -> Vec<Bl
     };
     let mut blocks = Vec::new();
     if !all.differing.is_empty() {
-        let are_many = all.roots > MAX_IN_LINES;
+        let are_many = are_many(all.roots);
         if are_many && !look.markdown {
             blocks.push(Block::Lines(vec![String::new()]));
         }
@@ -45,6 +56,7 @@ pub(in crate::cli::lock) fn blocks(result: &CommandResult, look: Look) -> Vec<Bl
         ] {
             if !lines.is_empty() {
                 blocks.push(Block::Verdict(Tone::Note, title.to_owned()));
+                let lines = text.some(lines);
                 let lines = lines.into_iter().map(|line| match look.markdown {
                     true => line,
                     false => format!("  {line}"),
@@ -127,9 +139,30 @@ impl InUseText<'_> {
         rows
     }
 
+    /// Returns a line for each command. One that names many roots is longer than a screen.
     fn commands(&self) -> Vec<String> {
-        let moves = self.each().flat_map(|(_, one)| &one.moves);
-        moves.map(|one| one.command.clone()).collect()
+        let moves = self.each().flat_map(|(name, one)| {
+            let moves = one.moves.iter();
+            moves.map(move |one| match one.places {
+                places if places > MAX_IN_COMMAND && !self.verbose => format!(
+                    "{name} to {} in {} (-v shows the command, which names each)",
+                    one.to,
+                    counted(one.roots.len(), "root"),
+                ),
+                _ => one.command.clone(),
+            })
+        });
+        moves.collect()
+    }
+
+    /// Returns the first of some lines, and how many follow.
+    fn some(&self, mut lines: Vec<String>) -> Vec<String> {
+        let more = lines.len().saturating_sub(MAX_LINES);
+        if more > 0 && !self.verbose {
+            lines.truncate(MAX_LINES);
+            lines.push(format!("and {more} more (-v shows them)"));
+        }
+        lines
     }
 
     fn held_back(&self) -> Vec<String> {
