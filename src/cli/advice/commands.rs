@@ -147,6 +147,8 @@ fn inputs(common: &Common, options: &LockOptions) -> String {
         (configuration.strict_modules, " --strict-modules"),
         (configuration.no_state, " --no-state"),
         (common.offline, " --offline"),
+        (common.no_cache, " --no-cache"),
+        (options.prove, " --prove"),
     ];
     let switches = switches.iter().filter(|(is_on, _)| *is_on);
     text.extend(switches.map(|(_, option)| *option));
