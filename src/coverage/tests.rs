@@ -74,6 +74,25 @@ fn a_hash_of_the_wrong_form_counts_for_nothing() {
     assert_eq!(recorded.zh, Zh::Others);
 }
 
+/// What packages show hides nothing that counting reports (rules 1.2).
+#[test]
+fn platforms_that_share_a_package_are_counted_as_without_facts() {
+    let wanted = platforms(&["linux_amd64", "linux_arm64"]);
+    let known = known(&[("linux_amd64", "h1:a"), ("linux_arm64", "h1:a")]);
+    let coverage = coverage(&hashes(&["h1:a"]), &wanted, &known);
+    assert_eq!((coverage.lacking(), coverage.missed()), (0, 1));
+}
+
+#[test]
+fn a_platform_without_a_package_lacks_it_whatever_is_recorded() {
+    let wanted = platforms(&["linux_amd64", "openbsd_arm"]);
+    let coverage = coverage(&hashes(&["h1:a", "h1:b"]), &wanted, &BTreeMap::new());
+    assert_eq!(coverage.missed(), 0);
+    let coverage = coverage.without(|platform| platform.to_string() == "openbsd_arm");
+    assert_eq!((coverage.lacking(), coverage.missed()), (1, 1));
+    assert_eq!(coverage.certainly_lacking(), platforms(&["openbsd_arm"]));
+}
+
 #[test]
 fn a_hash_of_an_unwanted_platform_covers_nothing() {
     let wanted = platforms(&["darwin_arm64"]);

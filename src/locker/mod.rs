@@ -35,7 +35,7 @@ use crate::world::Disk;
 pub use self::dates::{AgeSearch, MAX_DATED_RELEASES, PassedOver, all_dates};
 pub use self::error::{Alarm, LockError, Remedy};
 pub use self::fetch::DOWNLOADS;
-pub use self::offline::complete;
+pub use self::offline::{attribute, complete};
 pub use self::outcome::{Against, HashEvidence, ListedFile, Locked, ProviderOutcome, Replaced};
 pub use self::outdated::{ComparedVersions, OutdatedRequest, Standing, outdated};
 pub use self::release::{Release, SignedList, Vouched, releases};

@@ -4,7 +4,7 @@
 //! a fact says what these hash to (`store` rules 1.2). What neither shows is an error, unless enough
 //! recorded `h1:` are left that may be the missing ones.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::assemble;
@@ -12,11 +12,14 @@ use super::fetch::{Content, Hashed, HashedPackage};
 use super::prove::Proven;
 use super::query::{Offered, Selected};
 use super::work::{self, RootWork};
-use super::{Contradicted, LockError, Locked, RootRequest};
-use crate::hash::{Hash, Hashes, Scheme};
+use super::{Contradicted, LockError, Locked, RootRequest, TrustedFacts};
+use crate::addr::ProviderAddr;
+use crate::coverage::Attribution;
+use crate::hash::Hashes;
+use crate::package::WantedSet;
 use crate::platform::Platform;
 use crate::resolve::{Goal, Query};
-use crate::store::{Facts, StoredFact};
+use crate::store::Facts;
 use crate::version::Version;
 
 /// Completes lock files as [`run`](super::run) does, but makes no request: every version that is needed must
@@ -62,31 +65,32 @@ fn known(
             provider: Box::new(query.provider),
         });
     };
-    let release = Release::find(facts, request, &query, &version, recorded);
-    let wanted = release.wanted(request, &query);
-    let lacking: Vec<Platform> = wanted
-        .iter()
-        .filter(|platform| !release.packages.contains_key(platform))
-        .cloned()
-        .collect();
-    let (skipped, unknown): (Vec<Platform>, Vec<Platform>) = lacking
-        .into_iter()
-        .partition(|platform| release.is_surely_absent(request, &query, platform));
-    if unknown.len() > release.unexplained {
+    let release = attribute(facts, request.trusted, &query.provider, &version, recorded);
+    let chosen = request.platforms.of(&query.provider);
+    let wanted = wanted(&release, chosen);
+    let lacking = wanted.iter();
+    let lacking = lacking.filter(|platform| release.package(platform).is_none());
+    let (skipped, unknown): (Vec<Platform>, Vec<Platform>) =
+        lacking.cloned().partition(|platform| {
+            let must_exist = chosen.named.contains(platform) && request.requires(&query.provider);
+            !must_exist && release.lacks(platform)
+        });
+    let unexplained = release.unexplained().len();
+    if unknown.len() > unexplained {
         return Err(LockError::PackagesNotAsked {
             provider: Box::new(query.provider),
             version,
             platforms: unknown,
-            unexplained: release.unexplained,
+            unexplained,
         });
     }
-    let packages = release.packages.into_iter();
-    let packages = packages.filter(|(platform, _)| wanted.contains(platform));
-    let packages = packages.flat_map(|(platform, facts)| {
-        facts.into_iter().map(move |fact| HashedPackage {
-            platform: platform.clone(),
+    let packages = release.packages();
+    let packages = packages.filter(|fact| wanted.contains(&fact.id.platform));
+    let packages = packages.filter_map(|fact| {
+        Some(HashedPackage {
+            platform: fact.id.platform.clone(),
             meta: None,
-            content: Arc::new(Content::known(fact)),
+            content: Arc::new(Content::known(facts.find(&fact.zh)?)),
             confirmed: Hashes::default(),
         })
     });
@@ -103,7 +107,7 @@ fn known(
     let offered = Offered {
         selected,
         metas: Vec::new(),
-        platforms: release.offered.into_iter().collect(),
+        platforms: release.offered().iter().cloned().collect(),
         skipped,
         unknown,
     };
@@ -116,71 +120,88 @@ fn known(
     })
 }
 
-/// What facts say about a locked release.
-struct Release {
-    /// The packages whose `zh:` is recorded; as a rule one for each platform.
-    packages: BTreeMap<Platform, Vec<Arc<StoredFact>>>,
-    /// The platforms that its signed list has packages for; none if no fact states them.
-    offered: BTreeSet<Platform>,
-    /// How many recorded `h1:` belong to no package that is known.
-    unexplained: usize,
+/// Finds out what facts say about the hashes of a version (`store` rules 1.2, 1.3).
+#[must_use]
+pub fn attribute(
+    facts: &dyn Facts,
+    trusted: TrustedFacts,
+    provider: &ProviderAddr,
+    version: &Version,
+    hashes: &Hashes,
+) -> Attribution {
+    Attribution::of(provider, version, hashes, |zh| {
+        let found = facts.find(zh)?;
+        trusted.includes(&found.origin).then(|| found.fact.clone())
+    })
 }
 
-impl Release {
-    fn find(
-        facts: &dyn Facts,
-        request: &RootRequest<'_>,
-        query: &Query,
-        version: &Version,
-        recorded: &Hashes,
-    ) -> Self {
-        let known = recorded.of(Scheme::Zh).filter_map(|zh| facts.find(zh));
-        let own = known.filter(|one| {
-            let id = &one.fact.id;
-            request.trusted.includes(&one.origin)
-                && id.provider.type_name() == query.provider.type_name()
-                && id.version == *version
-        });
-        let mut packages: BTreeMap<Platform, Vec<Arc<StoredFact>>> = BTreeMap::new();
-        let mut offered = BTreeSet::new();
-        let mut explained: BTreeSet<Hash> = BTreeSet::new();
-        for one in own {
-            offered.extend(one.fact.offered.iter().cloned());
-            explained.insert(one.fact.h1.clone());
-            let of_platform = packages.entry(one.fact.id.platform.clone()).or_default();
-            of_platform.push(one);
-        }
-        let unexplained = recorded.of(Scheme::H1);
-        let unexplained = unexplained.filter(|h1| !explained.contains(h1)).count();
-        Self {
-            packages,
-            offered,
-            unexplained,
+/// Returns the platforms that are wanted, sorted.
+fn wanted(release: &Attribution, wanted: &WantedSet) -> BTreeSet<Platform> {
+    let mut platforms: BTreeSet<Platform> = wanted.known().into_iter().collect();
+    if wanted.all {
+        platforms.extend(release.offered().iter().cloned());
+        if release.offered().is_empty() {
+            platforms.extend(Platform::common());
         }
     }
+    platforms
+}
 
-    /// Returns the platforms that are wanted, sorted.
-    fn wanted(&self, request: &RootRequest<'_>, query: &Query) -> BTreeSet<Platform> {
-        let wanted = request.platforms.of(&query.provider);
-        let mut platforms: BTreeSet<Platform> = wanted.known().into_iter().collect();
-        if wanted.all {
-            platforms.extend(self.offered.iter().cloned());
-            if self.offered.is_empty() {
-                platforms.extend(Platform::common());
-            }
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flavor::Flavor;
+    use crate::hash::Hash;
+    use crate::package::{Fact, PackageId};
+    use crate::store::{Origin, StoredFact};
+
+    /// Knows one package of every zip.
+    struct OneFact(Origin);
+
+    impl Facts for OneFact {
+        fn find(&self, zh: &Hash) -> Option<Arc<StoredFact>> {
+            let fact = Fact {
+                zh: zh.clone(),
+                h1: "h1:own".parse().expect("valid"),
+                size: 1,
+                id: PackageId {
+                    provider: provider(),
+                    version: "1.0.0".parse().expect("valid"),
+                    platform: "linux_amd64".parse().expect("valid"),
+                },
+                offered: Vec::new(),
+                files: Vec::new(),
+            };
+            let origin = self.0.clone();
+            let stored = StoredFact {
+                fact,
+                origin,
+                since: 0,
+            };
+            Some(Arc::new(stored))
         }
-        platforms
+
+        fn keep(&self, _: &Fact) {}
     }
 
-    /// Returns whether the release has no package for a platform, and need not have one.
-    fn is_surely_absent(
-        &self,
-        request: &RootRequest<'_>,
-        query: &Query,
-        platform: &Platform,
-    ) -> bool {
-        let wanted = request.platforms.of(&query.provider);
-        let is_named = wanted.named.contains(platform) && request.requires(&query.provider);
-        !is_named && !self.offered.is_empty() && !self.offered.contains(platform)
+    fn provider() -> ProviderAddr {
+        ProviderAddr::parse("acme/demo", Flavor::Terraform1_11).expect("valid")
+    }
+
+    #[track_caller]
+    fn check(origin: Origin, trusted: TrustedFacts, is_known: bool) {
+        let zh: Hash = format!("zh:{}", "0".repeat(64)).parse().expect("valid");
+        let version = "1.0.0".parse().expect("valid");
+        let hashes = std::iter::once(zh.clone()).collect();
+        let found = attribute(&OneFact(origin), trusted, &provider(), &version, &hashes);
+        assert_eq!(found.platforms_of(&zh).len(), usize::from(is_known));
+    }
+
+    #[test]
+    fn imported_facts_explain_nothing_unless_they_are_trusted() {
+        let imported = || Origin::Imported("ci".to_owned());
+        check(Origin::Computed, TrustedFacts::Own, true);
+        check(imported(), TrustedFacts::Own, false);
+        check(imported(), TrustedFacts::Imported, true);
     }
 }
