@@ -211,6 +211,9 @@ pub const RULES: &[Rule] = rules![
         "a lock file is not in the form that the program writes";
     "file-unreadable", Files, Error:
         "a file cannot be read";
+    "hash-not-of-release", Packages, Error:
+        "a recorded hash is known to belong to no package of the locked release",
+        together "Hashes that belong to no package of the locked release: {who}";
     "hash-not-well-formed", LockFile, Warning:
         "a hash can never match, because its value does not fit its scheme",
         together "Hashes that can never match: {who}";

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::addr::ProviderAddr;
-use crate::coverage::Machine;
+use crate::coverage::{Attributions, Machine};
 use crate::hash::Hash;
 use crate::platform::Platform;
 
@@ -48,12 +48,29 @@ pub struct SourcePackage {
 /// What the packages at hand say about platforms.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PackageFacts {
-    /// Which recorded hash belongs to which platform.
+    /// The `h1:` of packages of the locked versions; an entry may lack what only facts say.
     pub(super) known: KnownHashes,
+    /// The `zh:` of their zips, as far as facts say it.
+    pub(super) zips: KnownHashes,
     /// The hash of each installed package, recorded or not.
     pub(super) installed: KnownHashes,
     /// The packages of mirrors that `init` refuses.
     pub(super) refused: RefusedPackages,
     /// What this machine has.
     pub(super) machines: Machines,
+}
+
+impl PackageFacts {
+    /// Adds what facts say of platforms of which no package is at hand.
+    pub(super) fn complete(&mut self, attributions: &Attributions) {
+        for (provider, attribution) in attributions {
+            let known = self.known.entry(provider.clone()).or_default();
+            let zips = self.zips.entry(provider.clone()).or_default();
+            for (platform, fact) in attribution.by_platform() {
+                let h1 = known.entry(platform.clone());
+                h1.or_insert_with(|| fact.h1.clone());
+                zips.insert(platform.clone(), fact.zh.clone());
+            }
+        }
+    }
 }

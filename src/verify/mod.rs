@@ -11,6 +11,7 @@ pub mod configuration;
 mod core_version;
 pub mod file;
 pub mod fix;
+mod foreign;
 mod groups;
 mod hosts;
 mod inputs;

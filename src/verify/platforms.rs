@@ -6,7 +6,7 @@ use super::known::KnownHashes;
 use super::matrix::Outlook;
 use super::subject::Subject;
 use crate::addr::ProviderAddr;
-use crate::coverage::{self, Coverage, Outcome, Route};
+use crate::coverage::{self, Attributions, Coverage, Outcome, Route};
 use crate::diag::{Diagnostic, Finding, Severity, Share};
 use crate::lockfile::ProviderLock;
 use crate::package::WantedPlatforms;
@@ -17,20 +17,27 @@ use crate::platform::{self, Platform};
 ///
 /// What an entry lacks that nothing visible requires is a note: no command here could repair it.
 #[must_use]
-pub fn check(subject: Subject<'_>, wanted: &WantedPlatforms, known: &KnownHashes) -> Vec<Finding> {
+pub fn check(
+    subject: Subject<'_>,
+    wanted: &WantedPlatforms,
+    known: &KnownHashes,
+    facts: &Attributions,
+) -> Vec<Finding> {
     let nothing = BTreeMap::new();
     let entries = subject.document.lock.providers.iter();
     let entries = entries.map(|(provider, entry)| {
         let known = known.get(provider).unwrap_or(&nothing);
         let coverage = coverage::coverage(&entry.hashes, &wanted.known(provider), known);
+        let facts = facts.get(provider);
+        let coverage = coverage.without(|one| facts.is_some_and(|facts| facts.lacks(one)));
         (provider, entry, coverage)
     });
     let entries: Vec<(&ProviderAddr, &ProviderLock, Coverage)> = entries.collect();
     let incomplete = entries.iter();
-    let incomplete = incomplete.filter(|(.., coverage)| coverage.lacking() > 0);
+    let incomplete = incomplete.filter(|(.., coverage)| coverage.missed() > 0);
     let fix = fix(subject, wanted, incomplete.map(|(provider, ..)| *provider));
     let findings = entries.iter().filter_map(|(provider, entry, coverage)| {
-        if coverage.lacking() > 0 {
+        if coverage.missed() > 0 {
             Some(lacking(subject, provider, entry, coverage, &fix))
         } else if !coverage.unknown.is_empty() {
             Some(unattributed(subject, provider, coverage))
@@ -48,7 +55,7 @@ fn lacking(
     coverage: &Coverage,
     fix: &str,
 ) -> Finding {
-    let (part, of) = (coverage.lacking(), coverage.wanted.len());
+    let (part, of) = (coverage.missed(), coverage.wanted.len());
     let platforms = if of == 1 { "platform" } else { "platforms" };
     let lacks = if part == 1 { "lacks" } else { "lack" };
     let title = format!("{part} of {of} wanted {platforms} of {provider} {lacks} an h1: hash");
@@ -63,6 +70,10 @@ fn lacking(
             severity: Severity::Note,
             ..diagnostic.help(left_over)
         },
+        None if !can_be_added(coverage) => diagnostic.help(format!(
+            "no h1: can be added: run `{}`, which prints what states this in the project file",
+            subject.advice.lock
+        )),
         None => diagnostic.help(fix),
     };
     Finding {
@@ -102,6 +113,12 @@ fn fix<'p>(
     format!("run `{command} --platform {platforms}` to add what is missing")
 }
 
+/// Returns whether `lock` adds a hash: it has none to add for platforms without a package, or with the package
+/// of another one.
+fn can_be_added(coverage: &Coverage) -> bool {
+    !coverage.absent.is_empty() || !coverage.unknown.is_empty()
+}
+
 /// Says for which platforms the recorded hashes are, as far as that is known.
 fn explanation(coverage: &Coverage) -> String {
     let count = match coverage.recorded {
@@ -111,15 +128,26 @@ fn explanation(coverage: &Coverage) -> String {
     let certain = coverage.certainly_lacking();
     if !certain.is_empty() {
         let none = if coverage.recorded == 0 { "" } else { ", none" };
-        return format!("{count}{none} for {}", platform::join(&certain, ", "));
+        let lacking = format!("{count}{none} for {}", platform::join(&certain, ", "));
+        return match &*coverage.not_offered {
+            [] => lacking,
+            absent => format!(
+                "{lacking}; the release has no package for {}",
+                platform::join(absent, ", ")
+            ),
+        };
     }
     let known: Vec<Platform> = coverage.known.keys().cloned().collect();
+    if coverage.lacking() == 0 {
+        let known = platform::join(&known, ", ");
+        return format!("{count}; some of the packages of {known} are the same");
+    }
     match (known.is_empty(), coverage.recorded) {
         (true, 1) => format!("{count}; its platform is unknown"),
         (true, _) => format!("{count}; their platforms are unknown"),
         (false, _) => {
             let known = platform::join(&known, ", ");
-            format!("{count}; only that of {known} is known, from installed packages")
+            format!("{count}; only that of {known} is known")
         }
     }
 }

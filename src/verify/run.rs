@@ -16,13 +16,14 @@ use super::packages::{
 use super::subject::Subject;
 use super::upstream::{Answers, Registries};
 use super::{
-    ages, configuration, core_version, file, keys, levels, look_alike, missing, packages,
+    ages, configuration, core_version, file, foreign, keys, levels, look_alike, missing, packages,
     platforms, policy, signed, upstream,
 };
 use crate::addr::ProviderAddr;
+use crate::coverage::Attributions;
 use crate::diag::{Diagnostic, FileId, Finding, Severity, has_errors};
 use crate::locker::LockError;
-use crate::lockfile::Document;
+use crate::lockfile::{Document, LockFile};
 use crate::package::WantedPlatforms;
 
 /// Which checks are wanted, and what they need beside the root.
@@ -33,6 +34,8 @@ pub struct Checks<'a, 'm> {
     pub platforms: &'a dyn Fn(&[&ProviderAddr]) -> WantedPlatforms,
     /// What is wrong with the CLI configuration, unless another root of the run reports it.
     pub installation_faults: &'a [Diagnostic],
+    /// What facts say about the hashes of a lock file; asked only where that is of use.
+    pub facts: &'a dyn Fn(&LockFile) -> Attributions,
     /// Which packages the group [`Group::Packages`] checks; `None` if there is no disk to look at.
     pub packages: Option<PackageChecks<'a, 'm>>,
     /// Whom the group [`Group::Upstream`] asks.
@@ -59,8 +62,12 @@ pub struct PackageChecks<'a, 'm> {
 
 impl<'a> PackageChecks<'a, '_> {
     /// Returns where to look, for these platforms.
-    fn search(&self, wanted: Option<&'a WantedPlatforms>) -> Search<'a> {
+    fn search<'s>(&self, wanted: Option<&'s WantedPlatforms>, facts: &'s Attributions) -> Search<'s>
+    where
+        'a: 's,
+    {
         Search {
+            facts,
             places: self.places,
             singles: self.singles,
             wanted,
@@ -170,6 +177,7 @@ pub enum CheckError {
 ///     groups: &Groups::offline(),
 ///     platforms: &|_| WantedPlatforms::every(Platform::common()),
 ///     installation_faults: &[],
+///     facts: &|_| Default::default(),
 ///     packages: None,
 ///     upstream: Upstream::NotAsked,
 ///     matrix: false,
@@ -235,14 +243,20 @@ fn check_lock(
     let answers = ask(&mut checks.upstream, subject, verdict);
     let locked: Vec<&ProviderAddr> = lock.document.lock.providers.keys().collect();
     let wanted = (checks.platforms)(&locked);
-    let facts = match &mut checks.packages {
+    let attributions = if groups.wants(Group::Platforms) || groups.wants(Group::Packages) {
+        (checks.facts)(&lock.document.lock)
+    } else {
+        Attributions::new()
+    };
+    let mut facts = match &mut checks.packages {
         Some(own) if groups.wants(Group::Packages) => {
-            check_packages(own, subject, &wanted, verdict)
+            check_packages(own, subject, &wanted, &attributions, verdict)
         }
         _ => PackageFacts::default(),
     };
+    facts.complete(&attributions);
     if groups.wants(Group::Platforms) {
-        let found = platforms::check(subject, &wanted, &facts.known);
+        let found = platforms::check(subject, &wanted, &facts.known, &attributions);
         verdict.findings.extend(found);
         // Where the signed list is at hand, the comparison with it says what is missing.
         let is_open = |finding: &Finding| {
@@ -252,6 +266,8 @@ fn check_lock(
         let bare = signed::unlisted(subject).into_iter().filter(is_open);
         verdict.findings.extend(bare);
         verdict.findings.extend(signed::crowded(subject));
+        let found = foreign::check(subject, &attributions, &answers);
+        verdict.findings.extend(found);
         verdict.platforms = Some(wanted);
     }
     let found = upstream::check(subject, &answers);
@@ -301,7 +317,8 @@ fn uncompared(
             requirements: root.requirements(),
             advice: root.advice,
         };
-        let search = own.search(None);
+        let nothing = Attributions::new();
+        let search = own.search(None, &nothing);
         facts.machines = packages::machines(own.memo, subject, search);
     }
     facts
@@ -312,9 +329,10 @@ fn check_packages(
     own: &mut PackageChecks<'_, '_>,
     subject: Subject<'_>,
     wanted: &WantedPlatforms,
+    attributions: &Attributions,
     verdict: &mut RootVerdict,
 ) -> PackageFacts {
-    let search = own.search(Some(wanted));
+    let search = own.search(Some(wanted), attributions);
     let checked = packages::check(own.memo, subject, search);
     verdict.findings.extend(checked.findings);
     let mut unplaced = Vec::new();
@@ -334,6 +352,7 @@ fn check_packages(
     });
     PackageFacts {
         known: checked.known,
+        zips: KnownHashes::new(),
         installed: checked.installed,
         refused: checked.refused,
         machines: checked.machines,
@@ -395,11 +414,10 @@ fn predict(root: &RootInputs<'_>, checks: &Checks<'_, '_>, facts: &PackageFacts)
     };
     let providers = outlook.providers();
     let wanted = (checks.platforms)(&providers.iter().collect::<Vec<_>>());
-    // A zip at hand may have been zipped again, so its `zh:` need not be that of the release.
-    let zh = KnownHashes::new();
     let known = Known {
         h1: &facts.known,
-        zh: &zh,
+        // A zip at hand may have been zipped again, so its `zh:` need not be that of the release.
+        zh: &facts.zips,
         installed: &facts.installed,
         refused: &facts.refused,
         machines: &facts.machines,

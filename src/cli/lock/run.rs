@@ -17,7 +17,7 @@ use crate::cli::session::platforms::PlatformChoice;
 use crate::cli::session::root::{self, Root};
 use crate::cli::session::roots::{self, Reading, Together};
 use crate::cli::session::sources::Sources;
-use crate::cli::session::store::UserFacts;
+use crate::cli::session::store::{self, UserFacts};
 use crate::cli::session::unseen::{Names, Unseen};
 use crate::cli::verify::installation::Installations;
 use crate::cli::{World, advice, session};
@@ -25,7 +25,6 @@ use crate::config::{BackendUse, Loaded};
 use crate::diag::{Diagnostic, Texts, has_errors};
 use crate::locker::{
     self, Contradicted, DOWNLOADS, LockError, Locked, RootRequest, Settings, SignatureDemands,
-    TrustedFacts,
 };
 use crate::lockfile;
 use crate::package::{AgePolicy, WantedPlatforms};
@@ -258,11 +257,7 @@ impl Together for LockRun<'_> {
             age: self.age(&one.root),
             platforms: &one.platforms,
             demands: &one.demands,
-            trusted: if one.root.project().trust.imported_facts {
-                TrustedFacts::Imported
-            } else {
-                TrustedFacts::Own
-            },
+            trusted: store::trusted(&one.root),
             overridden: &one.overridden,
         });
         let requests: Vec<RootRequest<'_>> = requests.collect();
@@ -340,7 +335,10 @@ impl<'a> LockRun<'a> {
         // Errors of the CLI configuration matter where packages come from, and are reported there.
         let (installation, _) = self.installations.of(root.flavor, texts);
         let places = installation.places(root, self.world, &mirror);
-        platforms::locked(root, &mut self.memo, &places)
+        let lock = root.lock.as_ref().map(|lock| &lock.document.lock);
+        let lock = lock.filter(|_| !self.options.prove);
+        let facts = lock.map(|lock| self.facts.about(root, lock));
+        platforms::locked(root, &mut self.memo, &places, &facts.unwrap_or_default())
     }
 
     /// Returns how old a release must be to be selected for a root.

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::addr::ProviderAddr;
 use crate::cli::args::PlatformArg;
 use crate::cli::session::root::{self, Root};
+use crate::coverage::{Attribution, Attributions};
 use crate::package::{WantedPlatforms, WantedSet};
 use crate::platform::Platform;
 use crate::project::PlatformName;
@@ -55,15 +56,16 @@ pub(in crate::cli) fn checkable(args: &[PlatformArg]) -> Result<PlatformChoice, 
     Ok(typed(args))
 }
 
-/// Finds the platforms that a lock file is known to cover, sorted: those of packages at hand whose
-/// hash some entry records.
+/// Finds the platforms that a lock file is known to cover, sorted: those of packages at hand, or known from
+/// facts, whose hash some entry records.
 ///
 /// # Errors
-/// If no package proves any, or packages cannot be read.
+/// If nothing proves any, or packages cannot be read.
 pub(in crate::cli) fn locked(
     root: &Root,
     memo: &mut Memo<'_>,
     places: &[PackagePlace],
+    facts: &Attributions,
 ) -> Result<Vec<Platform>, Failure> {
     let Some(lock) = &root.lock else {
         return Err(nothing_proves("there is no lock file"));
@@ -71,6 +73,7 @@ pub(in crate::cli) fn locked(
     let search = Search {
         places,
         singles: &[],
+        facts,
         wanted: None,
         sources: &|_| Vec::new(),
         cache_may_break: false,
@@ -80,10 +83,12 @@ pub(in crate::cli) fn locked(
         return Err(root::unreadable_packages(unscanned));
     }
     let platforms = checked.known.into_values().flat_map(BTreeMap::into_keys);
-    let platforms: BTreeSet<Platform> = platforms.collect();
+    let stated = facts.values().flat_map(Attribution::covered);
+    let platforms: BTreeSet<Platform> = platforms.chain(stated).collect();
     if platforms.is_empty() {
         return Err(nothing_proves(
-            "no package that is installed, cached or in a mirror has a recorded hash",
+            "no package that is installed, cached or in a mirror has a recorded hash, and none is known \
+             from an earlier run",
         ));
     }
     Ok(platforms.into_iter().collect())

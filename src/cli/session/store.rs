@@ -4,6 +4,10 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::World;
 use crate::cli::args::Common;
+use crate::cli::session::root::Root;
+use crate::coverage::Attributions;
+use crate::locker::{self, TrustedFacts};
+use crate::lockfile::LockFile;
 use crate::report::Sentence;
 use crate::store::{Facts, NoFacts, Store};
 use crate::world::Env;
@@ -39,10 +43,31 @@ impl<'a> UserFacts<'a> {
         }
     }
 
+    /// Finds out what facts say about the hashes of a lock file; entries of which nothing is known are left
+    /// out.
+    pub(in crate::cli) fn about(&self, root: &Root, lock: &LockFile) -> Attributions {
+        let trusted = trusted(root);
+        let entries = lock.providers.iter().map(|(provider, entry)| {
+            let (version, hashes) = (&entry.version, &entry.hashes);
+            let found = locker::attribute(self.get(), trusted, provider, version, hashes);
+            (provider.clone(), found)
+        });
+        entries.filter(|(_, found)| !found.is_empty()).collect()
+    }
+
     /// Warns of what could not be used.
     pub(in crate::cli) fn remarks(&self) -> impl Iterator<Item = Sentence> {
         let notes = self.store.iter().flat_map(|store| store.notes());
         notes.map(Sentence::warning)
+    }
+}
+
+/// Returns which facts count for a root.
+pub(in crate::cli) fn trusted(root: &Root) -> TrustedFacts {
+    if root.project().trust.imported_facts {
+        TrustedFacts::Imported
+    } else {
+        TrustedFacts::Own
     }
 }
 

@@ -3,15 +3,20 @@
 mod args;
 mod text;
 
+use std::collections::BTreeSet;
+
 use crate::cli::advice::lock::Required;
 use crate::cli::args::Common;
 use crate::cli::progress::Progress;
 use crate::cli::session::network::Traffic;
 use crate::cli::session::root::{self, LockText, Root};
 use crate::cli::session::roots;
+use crate::cli::session::store::UserFacts;
 use crate::cli::verify::installation::Installations;
 use crate::cli::{Command, Look, Stderr, World, advice};
+use crate::coverage::{Attribution, Attributions};
 use crate::parallel;
+use crate::platform::Platform;
 use crate::report::json::{Provider, ShownHash, ShownProvider, StatedDate};
 use crate::report::{Block, CommandResult, Failure, RootResult};
 use crate::requirement::Requirements;
@@ -43,12 +48,14 @@ fn run(common: &Common, args: &Show, world: World<'_>, stderr: &mut Stderr<'_>) 
     };
     let traffic = Traffic::new(&observer);
     let mut installations = Installations::new(common, world);
+    let facts = UserFacts::new(common, world);
     let all = roots::each(common, &args.roots, world, |root, texts, result| {
         let Some(lock) = root.sound_lock(result)? else {
             return Ok(Replaced::Done);
         };
         let known = known_hashes(root, lock, world)?;
-        let mut shown = providers(lock, &known);
+        let attributions = facts.about(root, &lock.document.lock);
+        let mut shown = providers(lock, &known, &attributions);
         if args.upstream {
             let (installation, faults) = installations.of(root.flavor, texts);
             result.faults(&faults);
@@ -70,7 +77,9 @@ fn run(common: &Common, args: &Show, world: World<'_>, stderr: &mut Stderr<'_>) 
     if let Some(progress) = &progress {
         progress.finish();
     }
-    all.into_result("show")
+    let mut result = all.into_result("show");
+    result.remarks.extend(facts.remarks());
+    result
 }
 
 /// Adds when each locked release was published, and returns what could not be found out.
@@ -95,27 +104,34 @@ fn add_dates(
 }
 
 /// Lists what is locked, each hash with the platforms that are known to have it.
-fn providers(lock: &LockText, known: &KnownHashes) -> Vec<ShownProvider> {
+fn providers(
+    lock: &LockText,
+    known: &KnownHashes,
+    attributions: &Attributions,
+) -> Vec<ShownProvider> {
     let entries = lock.document.lock.providers.iter();
     let shown = entries.map(|(provider, entry)| {
         let known = known.get(provider);
+        let facts = attributions.get(provider);
         let hashes = entry.hashes.iter().map(|hash| {
             let own = known.into_iter().flatten().filter(|(_, one)| *one == hash);
+            let own = own.map(|(platform, _)| platform.clone());
+            let stated = facts.into_iter().flat_map(|facts| facts.platforms_of(hash));
+            let platforms: BTreeSet<Platform> = own.chain(stated).collect();
             ShownHash {
                 hash: hash.clone(),
-                platforms: own.map(|(platform, _)| platform.to_string()).collect(),
+                platforms: platforms.iter().map(ToString::to_string).collect(),
             }
         });
+        let own = known.into_iter().flatten().map(|(own, _)| own.clone());
+        let stated = facts.into_iter().flat_map(Attribution::covered);
+        let platforms: BTreeSet<Platform> = own.chain(stated).collect();
         ShownProvider {
             provider: provider.clone(),
             version: entry.version.clone(),
             constraints: entry.constraints.clone(),
             hashes: hashes.collect(),
-            platforms: known
-                .into_iter()
-                .flatten()
-                .map(|(p, _)| p.clone())
-                .collect(),
+            platforms: platforms.into_iter().collect(),
             dates: None,
             latest_date: None,
             dates_in_words: Vec::new(),
@@ -129,6 +145,7 @@ fn known_hashes(root: &Root, lock: &LockText, world: World<'_>) -> Result<KnownH
     let search = Search {
         places: &[PackagePlace::installed(root.providers_dir(world.env))],
         singles: &[],
+        facts: &Attributions::new(),
         wanted: None,
         sources: &|_| Vec::new(),
         cache_may_break: false,

@@ -20,6 +20,7 @@ use crate::cli::session::platforms;
 use crate::cli::session::platforms::PlatformChoice;
 use crate::cli::session::root::Root;
 use crate::cli::session::roots::{self, Reading};
+use crate::cli::session::store::UserFacts;
 use crate::cli::session::unseen;
 use crate::cli::verify::fix::Fixed;
 use crate::cli::verify::installation::Installations;
@@ -50,6 +51,7 @@ struct Verification<'a> {
     /// The directories that `--fs-mirror` and `--package` name.
     named_places: Vec<PackagePlace>,
     memo: Memo<'a>,
+    facts: UserFacts<'a>,
     installations: Installations<'a>,
 }
 
@@ -124,6 +126,7 @@ fn run(
         named_places: fs_mirrors.chain(named.places.iter().cloned()).collect(),
         named,
         memo: Memo::new(world.disk, job_count(args.jobs)),
+        facts: UserFacts::new(common, world),
         installations: Installations::new(common, world),
     };
     let mut verified: Vec<VerifiedRoot> = Vec::new();
@@ -180,6 +183,7 @@ fn run(
         }
     }
     let mut result = ran.into_result("verify");
+    result.remarks.extend(verification.facts.remarks());
     let remarks = remarks(common, args, &result, not_compared);
     result.remarks.extend(remarks);
     result
@@ -342,7 +346,9 @@ impl Verification<'_> {
             installation.places(root, self.world, &self.named_places)
         });
         let locked = if needs_locked {
-            platforms::locked(root, &mut self.memo, &places)?
+            let lock = root.lock.as_ref().map(|lock| &lock.document.lock);
+            let facts = lock.map(|lock| self.facts.about(root, lock));
+            platforms::locked(root, &mut self.memo, &places, &facts.unwrap_or_default())?
         } else {
             Vec::new()
         };
@@ -364,6 +370,7 @@ impl Verification<'_> {
                 groups: &self.groups,
                 platforms: &|providers| self.platforms.of_root(root, providers, &locked),
                 installation_faults: &installation_faults,
+                facts: &|lock| self.facts.about(root, lock),
                 packages: Some(PackageChecks {
                     memo: &mut self.memo,
                     places: &places,

@@ -233,7 +233,7 @@ pub struct ShownProvider {
     /// All of them, in words.
     #[serde(skip)]
     pub dates_in_words: Vec<String>,
-    /// The platforms whose installed package is known.
+    /// The platforms whose `h1:` is recorded, as far as that is known.
     #[serde(skip)]
     pub platforms: Vec<Platform>,
 }
@@ -245,6 +245,6 @@ pub struct ShownHash {
     #[serde(serialize_with = "text")]
     #[schemars(with = "String")]
     pub hash: Hash,
-    /// The platforms whose installed package has it.
+    /// The platforms whose package has it, as far as installed packages and facts show it.
     pub platforms: Vec<String>,
 }

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::differences::{Differences, strays};
-use super::facts::{Doubt, Fact};
+use super::facts::{Doubt, Fact, Twin};
 use super::findings;
 use super::memo::{Memo, Moment, Outcome, PackageHashes};
 use super::places::{Candidate, Origin, PackagesAtHand};
-use crate::coverage;
+use crate::archive::FileDigest;
+use crate::coverage::{self, Attributions};
 use crate::diag::Finding;
-use crate::hash::{Hashes, Match};
+use crate::hash::{Digest, Hashes, Match};
 use crate::package::WantedPlatforms;
 use crate::package::{Local, PackageId};
 use crate::verify::known::KnownHashes;
@@ -28,6 +29,7 @@ pub(super) struct Comparison<'a, 'm> {
     pub(super) gathered: &'a PackagesAtHand,
     pub(super) outcomes: &'a [Arc<Outcome>],
     pub(super) known: &'a KnownHashes,
+    pub(super) facts: &'a Attributions,
     pub(super) wanted: Option<&'a WantedPlatforms>,
 }
 
@@ -83,15 +85,9 @@ impl<'a> Comparison<'a, '_> {
     /// Finds out what is known about a package that matches nothing.
     fn fact(&mut self, candidate: &Candidate, hashed: &PackageHashes) -> Fact {
         let Some((place, twin)) = self.twin(candidate) else {
-            let files = hashed.kept_files();
-            let strays = strays(files, recorded(self.subject, &candidate.id));
-            return if strays.is_empty() {
-                Fact::None
-            } else {
-                Fact::Stray(strays)
-            };
+            return self.known_fact(candidate, hashed);
         };
-        let path = place.path().to_owned();
+        let path = Twin::AtHand(place.path().to_owned());
         let Ok(twin) = &*twin else { return Fact::None };
         if twin.h1 == hashed.h1 {
             return Fact::Same(path);
@@ -99,8 +95,41 @@ impl<'a> Comparison<'a, '_> {
         let found = self.memo.files_of(&candidate.place, hashed);
         let right = self.memo.files_of(place, twin);
         match (found, right) {
-            (Some(found), Some(right)) => Fact::Differs(path, Differences::between(&found, &right)),
+            (Some(found), Some(right)) => {
+                Fact::Differs(path, Differences::between(digests(&found), digests(&right)))
+            }
             _ => Fact::Differs(path, Differences::default()),
+        }
+    }
+
+    /// Finds out what is known about a package of which there is no other copy.
+    fn known_fact(&self, candidate: &Candidate, hashed: &PackageHashes) -> Fact {
+        let PackageId {
+            provider, platform, ..
+        } = &candidate.id;
+        let known = self.facts.get(provider);
+        let known = known.and_then(|facts| facts.package(platform));
+        let twin = known.map(|fact| Twin::Known(fact.zh.clone()));
+        if let (Some(fact), Some(twin)) = (known, &twin) {
+            if fact.h1 == hashed.h1 {
+                return Fact::Same(twin.clone());
+            }
+            if !fact.files.is_empty()
+                && let Some(found) = self.memo.files_of(&candidate.place, hashed)
+            {
+                let right = fact.files.iter();
+                let right = right.map(|file| (file.name.as_bytes(), file.digest));
+                let mut right: Vec<(&[u8], Digest)> = right.collect();
+                right.sort_unstable();
+                let differences = Differences::between(digests(&found), right.into_iter());
+                return Fact::Differs(twin.clone(), differences);
+            }
+        }
+        let strays = strays(hashed.kept_files(), recorded(self.subject, &candidate.id));
+        match twin {
+            _ if !strays.is_empty() => Fact::Stray(strays),
+            Some(twin) => Fact::Differs(twin, Differences::default()),
+            None => Fact::None,
         }
     }
 
@@ -171,4 +200,9 @@ impl<'a> Comparison<'a, '_> {
             _ => Doubt::None,
         }
     }
+}
+
+/// Returns the digests of files by their names.
+fn digests(files: &[FileDigest]) -> impl Iterator<Item = (&[u8], Digest)> {
+    files.iter().map(|file| (&*file.name, file.digest))
 }

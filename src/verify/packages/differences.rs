@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::fmt;
 
 use crate::archive::FileDigest;
-use crate::hash::{Hash, Hashes, h1_of_digests};
+use crate::hash::{Digest, Hash, Hashes, h1_of_digests};
 
 /// How many files of a kind are named; the rest is counted.
 const MAX_NAMED: usize = 5;
@@ -25,24 +25,27 @@ pub(super) struct Differences {
 }
 
 impl Differences {
-    /// Compares the files of a package with those of one that is right; both are sorted by name.
-    pub(super) fn between(found: &[FileDigest], right: &[FileDigest]) -> Self {
+    /// Compares the files of a package with those of one that is right: digests by name, sorted by that.
+    pub(super) fn between<'f>(
+        found: impl Iterator<Item = (&'f [u8], Digest)>,
+        right: impl Iterator<Item = (&'f [u8], Digest)>,
+    ) -> Self {
         let mut differences = Self::default();
-        let (mut found, mut right) = (found.iter().peekable(), right.iter().peekable());
+        let (mut found, mut right) = (found.peekable(), right.peekable());
         loop {
             let order = match (found.peek(), right.peek()) {
                 (None, None) => return differences,
                 (Some(_), None) => Ordering::Less,
                 (None, Some(_)) => Ordering::Greater,
-                (Some(one), Some(other)) => one.name.cmp(&other.name),
+                (Some((one, _)), Some((other, _))) => one.cmp(other),
             };
             let one = found.next_if(|_| order.is_le());
             let other = right.next_if(|_| order.is_ge());
             match (one, other) {
-                (Some(one), Some(other)) if one.digest == other.digest => {}
-                (Some(one), Some(_)) => differences.changed.push(one.name.clone()),
-                (Some(one), None) => differences.stray.push(one.name.clone()),
-                (None, Some(other)) => differences.missing.push(other.name.clone()),
+                (Some((_, one)), Some((_, other))) if one == other => {}
+                (Some((name, _)), Some(_)) => differences.changed.push(name.into()),
+                (Some((name, _)), None) => differences.stray.push(name.into()),
+                (None, Some((name, _))) => differences.missing.push(name.into()),
                 (None, None) => return differences,
             }
         }
@@ -142,7 +145,10 @@ mod tests {
 
     #[track_caller]
     fn check(found: &[(&str, &str)], right: &[(&str, &str)], want: &str) {
-        let differences = Differences::between(&files(found), &files(right));
+        let (found, right) = (files(found), files(right));
+        let found = found.iter().map(|file| (&*file.name, file.digest));
+        let right = right.iter().map(|file| (&*file.name, file.digest));
+        let differences = Differences::between(found, right);
         assert_eq!(differences.to_string(), want);
         assert_eq!(differences.is_empty(), want.is_empty());
     }

@@ -1,8 +1,10 @@
 //! What is known about a package that matches nothing that is recorded.
 
+use std::fmt;
 use std::path::PathBuf;
 
 use super::differences::Differences;
+use crate::hash::Hash;
 
 /// How sure it is that a package which matches nothing should match something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,15 +19,33 @@ pub(super) enum Doubt {
     Uncovered,
 }
 
-/// What other copies, or the recorded hashes alone, show about a package.
+/// A copy of a package that is recorded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Twin {
+    /// It is in this place.
+    AtHand(PathBuf),
+    /// An earlier run looked into the zip with this `zh:`.
+    Known(Hash),
+}
+
+impl fmt::Display for Twin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::AtHand(path) => path.display().fmt(f),
+            Self::Known(zh) => write!(f, "the zip {zh}"),
+        }
+    }
+}
+
+/// What other copies, facts, or the recorded hashes alone show about a package.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Fact {
     /// Nothing.
     None,
-    /// The package in a place is recorded, and has the same content.
-    Same(PathBuf),
-    /// The package in a place is recorded, and differs; in no known file if it is too large.
-    Differs(PathBuf, Differences),
+    /// This copy is recorded, and has the same content.
+    Same(Twin),
+    /// This copy is recorded, and differs; in no known file if it has too many.
+    Differs(Twin, Differences),
     /// Without these files it would be recorded.
     Stray(Vec<Box<[u8]>>),
 }

@@ -68,7 +68,7 @@ impl About<'_> {
         match fact {
             Fact::Differs(twin, differences) if !differences.is_empty() => format!(
                 "it differs from {}, which is recorded:\n{differences}\n{advice}",
-                twin.display()
+                twin
             ),
             Fact::Stray(names) => format!(
                 "without these files it is recorded:\n  stray: {}\n{advice}",
@@ -77,15 +77,10 @@ impl About<'_> {
             Fact::Same(twin) => format!(
                 "it has the content of {}, which is recorded, but was zipped again; use that one, \
                  or run `{} --platform {}` to record its h1:",
-                twin.display(),
-                self.subject.advice.lock,
-                self.candidate.id.platform
+                twin, self.subject.advice.lock, self.candidate.id.platform
             ),
             Fact::Differs(twin, _) => {
-                format!(
-                    "it differs from {}, which is recorded; {advice}",
-                    twin.display()
-                )
+                format!("it differs from {}, which is recorded; {advice}", twin)
             }
             // Hashes are counted, which is no proof: the command decides.
             Fact::None if self.candidate.origin == Origin::Installed => format!(
@@ -201,10 +196,7 @@ impl About<'_> {
             _ => String::new(),
         };
         let same = match fact {
-            Fact::Same(twin) => format!(
-                "its content is that of {}, whose zh: is recorded: ",
-                twin.display()
-            ),
+            Fact::Same(twin) => format!("its content is that of {}, whose zh: is recorded: ", twin),
             _ => String::new(),
         };
         match doubt {

@@ -32,6 +32,7 @@ use self::named::{Identity, identify};
 use self::places::{Candidate, PackagesAtHand, gather};
 use super::known::{KnownHashes, Machines, PackageForm, RefusedPackages};
 use crate::addr::ProviderAddr;
+use crate::coverage::Attributions;
 use crate::diag::Finding;
 use crate::hash::{Hashes, Match};
 use crate::package::WantedPlatforms;
@@ -45,6 +46,8 @@ pub struct Search<'a> {
     pub places: &'a [PackagePlace],
     /// Packages that the user names one by one.
     pub singles: &'a [Single],
+    /// What facts say about the recorded hashes.
+    pub facts: &'a Attributions,
     /// For which platforms the lock file must hold hashes, if that is checked.
     pub wanted: Option<&'a WantedPlatforms>,
     /// Where the program installs a provider from, in its order.
@@ -116,6 +119,7 @@ pub fn check(memo: &mut Memo<'_>, subject: Subject<'_>, search: Search<'_>) -> P
         gathered: &gathered,
         outcomes: &outcomes,
         known: &checked.known,
+        facts: search.facts,
         wanted: search.wanted,
     };
     let mut found = Vec::new();

@@ -11,12 +11,12 @@ use crate::registry::Registry;
 const STORE: &str = "home/.cache/lockctl";
 
 /// Locks with the store of facts.
-fn lock(lab: &Lab, more: &[&str]) -> Outcome {
+pub(super) fn lock(lab: &Lab, more: &[&str]) -> Outcome {
     lab.run(&[&["lock", "--flavor", "terraform@1.11"], more].concat())
 }
 
 /// A registry, a root that is locked for two platforms, and the facts that this left.
-fn locked() -> (Registry, Lab) {
+pub(super) fn locked() -> (Registry, Lab) {
     let (registry, lab) = with_registry(DEMO);
     assert_exit(&lock(&lab, TWO), 0);
     assert_eq!(downloads(&registry), 2);
@@ -24,7 +24,7 @@ fn locked() -> (Registry, Lab) {
 }
 
 /// How many packages were downloaded so far.
-fn downloads(registry: &Registry) -> usize {
+pub(super) fn downloads(registry: &Registry) -> usize {
     let zips = requests(registry).into_iter();
     let zips = zips.filter(|(path, _)| path.ends_with(".zip"));
     zips.map(|(_, count)| count).sum()

@@ -14,6 +14,7 @@ mod entries;
 mod events;
 mod explain;
 mod facts;
+mod facts_explain;
 mod files;
 mod fix;
 mod folds;

@@ -1,5 +1,6 @@
 //! Checks a lock file in a CI tool of one's own: which rules does it break?
 
+use lockctl::coverage::Attributions;
 use lockctl::diag::FileId;
 use lockctl::flavor::FlavorChoice;
 use lockctl::package::WantedPlatforms;
@@ -31,6 +32,7 @@ fn broken_rules(text: &str, platforms: &[&str]) -> Vec<&'static str> {
             WantedPlatforms::every(platforms.iter().map(|p| p.parse().unwrap()).collect())
         },
         installation_faults: &[],
+        facts: &|_| Attributions::new(),
         packages: None,
         upstream: Upstream::NotAsked,
         matrix: false,

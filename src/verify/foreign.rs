@@ -1,0 +1,156 @@
+//! Recorded hashes of which facts say that no package of the locked release has them (`coverage` rules 1.3).
+
+use std::collections::BTreeSet;
+
+use super::subject::Subject;
+use super::upstream::Answers;
+use crate::addr::ProviderAddr;
+use crate::coverage::{Attribution, Attributions};
+use crate::diag::{Diagnostic, Finding, Span, counted_as};
+use crate::hash::Hash;
+use crate::package::PackageId;
+
+/// How many hashes of an entry are shown in their places.
+const MAX_SHOWN: usize = 5;
+
+/// Reports hashes of packages of other releases, and `h1:` of no package at all.
+///
+/// Where a registry was asked, its signed list decides about a `zh:`: a publisher may use the same zip in two
+/// releases.
+#[must_use]
+pub(super) fn check(
+    subject: Subject<'_>,
+    attributions: &Attributions,
+    answers: &Answers,
+) -> Vec<Finding> {
+    let found = attributions.iter().flat_map(|(provider, attribution)| {
+        let signed = answers.get(provider);
+        let signed = signed.and_then(|answer| answer.signed.as_ref());
+        let is_signed = |hash: &Hash| signed.is_some_and(|list| list.hashes.contains(hash));
+        let entry = Entry {
+            subject,
+            provider,
+            attribution,
+        };
+        entry.foreign(is_signed).into_iter().chain(entry.surplus())
+    });
+    found.collect()
+}
+
+/// An entry of which facts say something.
+struct Entry<'a> {
+    subject: Subject<'a>,
+    provider: &'a ProviderAddr,
+    attribution: &'a Attribution,
+}
+
+impl Entry<'_> {
+    fn foreign(&self, is_signed: impl Fn(&Hash) -> bool) -> Option<Finding> {
+        let all = self.attribution.foreign();
+        let vouched = all.iter().filter(|(hash, _)| is_signed(hash));
+        let vouched: BTreeSet<&PackageId> = vouched.map(|(_, id)| id).collect();
+        let foreign = all.iter().filter(|(_, id)| !vouched.contains(id));
+        let foreign: Vec<(&Hash, &PackageId)> = foreign.collect();
+        if foreign.is_empty() {
+            return None;
+        }
+        let releases: BTreeSet<String> = foreign.iter().map(|(_, id)| release(id)).collect();
+        let releases = releases.into_iter().collect::<Vec<_>>().join(", ");
+        let title = format!(
+            "{} {} is locked with {} of {releases}",
+            self.provider,
+            self.version(),
+            counted_as(foreign.len(), "hash", "hashes"),
+        );
+        let notes = foreign.iter();
+        let notes = notes.map(|(hash, id)| (*hash, format!("of the package of {id}")));
+        let diagnostic = self.at(title, notes).see(
+            self.subject.file,
+            self.subject.version(self.provider),
+            "the locked version",
+        );
+        let help = format!(
+            "an earlier run downloaded that package and proved what it is; if the version was edited by \
+             hand, restore the entry from version control, else find out where the hashes came from; \
+             then run `{} --repair`",
+            self.subject.advice.lock
+        );
+        Some(Finding::about(self.provider, diagnostic.help(help)))
+    }
+
+    fn surplus(&self) -> Option<Finding> {
+        let surplus = self.attribution.surplus();
+        let unseen = self.attribution.unseen().unwrap_or_default();
+        let wrong = surplus.len().checked_sub(unseen)?;
+        let offered = self.attribution.offered().len();
+        let (who, note) = match (wrong, unseen) {
+            (0, _) => return None,
+            (_, 0) => (
+                counted_as(wrong, "h1: hash", "h1: hashes"),
+                format!("none of its {offered} packages has this hash"),
+            ),
+            _ => (
+                format!(
+                    "{wrong} of {} or more",
+                    counted_as(surplus.len(), "h1: hash", "h1: hashes")
+                ),
+                format!(
+                    "this may be one: {} of its {offered} packages have other hashes",
+                    offered - unseen
+                ),
+            ),
+        };
+        let title = format!(
+            "{} {} is locked with {who} of no package of the release",
+            self.provider,
+            self.version()
+        );
+        let diagnostic = self.at(title, surplus.into_iter().map(|hash| (hash, note.clone())));
+        let help = format!(
+            "it accepts a package that no signature covers: find out in the history of the file where it \
+             came from; then run `{} --repair --platform all`",
+            self.subject.advice.lock
+        );
+        Some(Finding::about(self.provider, diagnostic.help(help)))
+    }
+
+    fn version(&self) -> String {
+        let entry = self.subject.document.lock.providers.get(self.provider);
+        entry.map_or(String::new(), |entry| entry.version.to_string())
+    }
+
+    /// Starts a finding at hashes, of which the first few are shown.
+    fn at<'h>(
+        &self,
+        title: String,
+        hashes: impl Iterator<Item = (&'h Hash, String)>,
+    ) -> Diagnostic {
+        let file = self.subject.file;
+        let mut places: Vec<(Span, String)> = hashes
+            .map(|(hash, note)| (self.place(hash), note))
+            .collect();
+        places.sort_by_key(|(span, _)| span.start);
+        let mut places = places.into_iter().take(MAX_SHOWN);
+        let diagnostic = Diagnostic::error("hash-not-of-release", title);
+        let diagnostic = match places.next() {
+            Some((span, note)) => diagnostic.at(file, span, note),
+            None => diagnostic,
+        };
+        places.fold(diagnostic, |diagnostic, (span, note)| {
+            diagnostic.see(file, span, note)
+        })
+    }
+
+    /// Returns where a hash is listed.
+    fn place(&self, hash: &Hash) -> Span {
+        let listed = self.subject.places(self.provider);
+        let mut listed = listed.iter().flat_map(|places| &places.listed);
+        let own = listed.find(|(other, _)| other == hash);
+        own.map_or_else(|| self.subject.hashes(self.provider), |(_, span)| *span)
+    }
+}
+
+/// Names the release of a package.
+fn release(id: &PackageId) -> String {
+    format!("{} {}", id.provider, id.version)
+}

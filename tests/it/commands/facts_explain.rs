@@ -1,0 +1,284 @@
+//! What facts of earlier runs say about the hashes of lock files.
+
+use serde_json::Value;
+use snapbox::{assert_data_eq, str};
+
+use super::facts::{lock, locked};
+use super::registry::{DEMO, TWO, with_registry};
+use super::{LOCK, assert_exit};
+use crate::lab::{Lab, Outcome};
+
+/// Verifies for some platforms.
+fn verify(lab: &Lab, platforms: &str, more: &[&str]) -> Outcome {
+    let first = [
+        "verify",
+        "--flavor",
+        "terraform@1.11",
+        "--platform",
+        platforms,
+    ];
+    lab.run(&[&first, more].concat())
+}
+
+/// Returns the rules of the findings in a JSON result.
+fn rules(outcome: &Outcome) -> Vec<String> {
+    let json: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let findings = json["roots"][0]["findings"].as_array().unwrap().iter();
+    let mut rules: Vec<String> = findings
+        .map(|one| one["rule"].as_str().unwrap().to_owned())
+        .collect();
+    rules.sort();
+    rules
+}
+
+/// Verifies with and without facts, and compares the rules of the findings and the exit codes.
+#[track_caller]
+fn check(lab: &Lab, platforms: &str, with: (&[&str], u8), without: (&[&str], u8)) {
+    for (more, (wanted, exit)) in [(&[][..], with), (&["--no-cache"], without)] {
+        let outcome = verify(lab, platforms, &[more, &["--format", "json"]].concat());
+        assert_eq!(rules(&outcome), wanted, "{more:?}");
+        assert_exit(&outcome, exit);
+    }
+}
+
+/// An `h1:` of no package.
+fn wrong() -> String {
+    format!("h1:{}=", "A".repeat(43))
+}
+
+#[test]
+fn show_says_which_platform_a_hash_belongs_to() {
+    let (_registry, lab) = locked();
+    let show = |more: &[&str]| {
+        let outcome = lab.run(&[&["show", "--flavor", "terraform@1.11"], more].concat());
+        assert_exit(&outcome, 0);
+        outcome.stdout
+    };
+    assert_data_eq!(
+        show(&["-v"]),
+        str![[r#"
+PROVIDER   VERSION  CONSTRAINTS  h1  zh  other  KNOWN PLATFORMS
+acme/demo  1.0.0    ~> 1.0.0     2   4   0      darwin_arm64 linux_amd64
+acme/demo 1.0.0
+  h1:AzthgEmn5NwxdRL0khdiFc6UynfM+QgLCiAzqwrkoUY=  linux_amd64
+  h1:x9H1h1LABKmLYuuofnqhAunnT6KdAoOwaC5LWNJs24U=  darwin_arm64
+  zh:275a11312187e269df2df09571579c85f44f0dea0ed4edb1b97e1bc1ea1e4b8e
+  zh:305f2feec166f157a0df602b52d0b4dfba43f7bd1f4639061f420b3aa3dff8af
+  zh:d03d04fa877a789654ce1d7c24e5c71e1a997e7a97ca4a419f7f09f37ed081a5  linux_amd64
+  zh:dc98abd4c18a0b510a435d11b1ca0f756226b87d668898e8f22b9044483c2896  darwin_arm64
+
+"#]]
+    );
+    assert_data_eq!(
+        show(&["--no-cache"]),
+        str![[r#"
+PROVIDER   VERSION  CONSTRAINTS  h1  zh  other  KNOWN PLATFORMS
+acme/demo  1.0.0    ~> 1.0.0     2   4   0      -
+
+"#]]
+    );
+    let json: Value = serde_json::from_str(&show(&["--format", "json"])).unwrap();
+    let hashes = json["roots"][0]["providers"][0]["hashes"].as_array();
+    let of_linux = hashes.unwrap().iter();
+    let of_linux = of_linux.filter(|row| row["platforms"] == serde_json::json!(["linux_amd64"]));
+    let of_linux: Vec<&str> = of_linux
+        .map(|row| &row["hash"].as_str().unwrap()[..3])
+        .collect();
+    assert_eq!(of_linux, ["h1:", "zh:"]);
+}
+
+#[test]
+fn facts_attribute_hashes_and_hide_nothing() {
+    let (_registry, lab) = locked();
+    let (known, counted): (&[&str], &[&str]) = (&[], &["platforms-unattributed"]);
+    check(&lab, "linux_amd64,darwin_arm64", (known, 0), (counted, 0));
+    // As many as are wanted, but of other platforms.
+    let incomplete: &[&str] = &["platforms-incomplete"];
+    check(
+        &lab,
+        "linux_amd64,windows_amd64",
+        (incomplete, 1),
+        (counted, 0),
+    );
+    check(&lab, "windows_amd64", (incomplete, 1), (counted, 0));
+    let three = "linux_amd64,darwin_arm64,windows_amd64";
+    check(&lab, three, (incomplete, 1), (incomplete, 1));
+    // No release is for it: more hashes would not help.
+    let outcome = verify(&lab, "linux_amd64,darwin_arm64,openbsd_arm", &[]);
+    assert_data_eq!(
+        outcome.stdout.clone(),
+        str![[r#"
+warning[platforms-incomplete]: 1 of 3 wanted platforms of registry.terraform.io/acme/demo lacks an h1: hash
+ --> .terraform.lock.hcl:4:1
+  |
+4 | provider "registry.terraform.io/acme/demo" {
+  | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ 2 h1: recorded, none for openbsd_arm; the release has no package for openbsd_arm
+  |
+  = help: no h1: can be added: run `lockctl lock . --flavor terraform@1.11`, which prints what states this in the project file
+
+.terraform.lock.hcl: 1 warning
+
+"#]]
+    );
+    assert_exit(&outcome, 1);
+}
+
+#[test]
+fn verify_leaves_the_store_as_it_is() {
+    let lab = Lab::new();
+    lab.write("main.tf", DEMO);
+    let mut lab = lab;
+    let home = lab.path("home");
+    lab.env.vars.insert("HOME".to_owned(), home.into());
+    for command in ["verify", "show"] {
+        lab.run(&[command]);
+        assert!(!lab.path("home").exists(), "{command}");
+    }
+}
+
+#[test]
+fn an_h1_that_was_slipped_in_is_found_once_all_packages_are_known() {
+    let (_registry, lab) = with_registry(DEMO);
+    assert_exit(&lock(&lab, TWO), 0);
+    let complete = |platforms: &str| {
+        assert_exit(&lock(&lab, &["--platform", platforms]), 0);
+        lab.read(LOCK)
+    };
+    // One of four packages is not known: an h1: that is left over may be its own.
+    complete("linux_amd64,darwin_arm64,linux_arm64");
+    let insert = |text: &str| {
+        let line = format!("  hashes = [\n    \"{}\",", wrong());
+        lab.write(LOCK, text.replacen("  hashes = [", &line, 1));
+    };
+    insert(&lab.read(LOCK));
+    let three = "linux_amd64,darwin_arm64,linux_arm64";
+    check(&lab, three, (&[], 0), (&["platforms-unattributed"], 0));
+    // In the place of another one, so that counts show nothing.
+    lab.write(
+        LOCK,
+        lab.read(LOCK)
+            .replace(&format!("    \"{}\",\n", wrong()), ""),
+    );
+    let all = complete("all");
+    let other: Vec<&str> = all.lines().filter(|line| line.contains("\"h1:")).collect();
+    let slipped = all.replace(other[0].trim(), &format!("\"{}\",", wrong()));
+    lab.write(LOCK, slipped);
+    let platforms = "linux_amd64,darwin_arm64,linux_arm64,windows_amd64";
+    let found: &[&str] = &["hash-not-of-release", "platforms-incomplete"];
+    check(
+        &lab,
+        platforms,
+        (found, 1),
+        (&["platforms-unattributed"], 0),
+    );
+    assert_data_eq!(
+        verify(&lab, platforms, &[]).stdout,
+        str![[r#"
+warning[platforms-incomplete]: 1 of 4 wanted platforms of registry.terraform.io/acme/demo lacks an h1: hash
+ --> .terraform.lock.hcl:4:1
+  |
+4 | provider "registry.terraform.io/acme/demo" {
+  | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ 4 h1: recorded, none for linux_amd64; without one `terraform init` fails: Failed to install provider
+  |
+  = help: run `lockctl lock . --flavor terraform@1.11 --platform darwin_arm64,linux_amd64,linux_arm64,windows_amd64` to add what is missing
+
+error[hash-not-of-release]: registry.terraform.io/acme/demo 1.0.0 is locked with 1 h1: hash of no package of the release
+ --> .terraform.lock.hcl:8:5
+  |
+8 |     "h1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
+  |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ none of its 4 packages has this hash
+  |
+  = help: it accepts a package that no signature covers: find out in the history of the file where it came from; then run `lockctl lock . --flavor terraform@1.11 --repair --platform all`
+
+.terraform.lock.hcl: 1 error, 1 warning
+
+"#]]
+    );
+    // Beside all others.
+    insert(&all);
+    let found: &[&str] = &["hash-not-of-release", "hashes-unexplained"];
+    let counted: &[&str] = &["hashes-unexplained", "platforms-unattributed"];
+    check(&lab, platforms, (found, 1), (counted, 1));
+}
+
+#[test]
+fn hashes_of_an_older_release_under_a_new_version_are_found() {
+    let (_registry, lab) = locked();
+    lab.write(LOCK, lab.read(LOCK).replace("\"1.0.0\"", "\"1.0.1\""));
+    let two = "linux_amd64,darwin_arm64";
+    let found: &[&str] = &["hash-not-of-release", "platforms-unattributed"];
+    check(&lab, two, (found, 1), (&["platforms-unattributed"], 0));
+    assert_data_eq!(
+        verify(&lab, two, &[]).stdout,
+        str![[r#"
+error[hash-not-of-release]: registry.terraform.io/acme/demo 1.0.1 is locked with 4 hashes of registry.terraform.io/acme/demo 1.0.0
+  --> .terraform.lock.hcl:8:5
+   |
+ 5 |   version     = "1.0.1"
+   |                 ------- the locked version
+...
+ 8 |     "h1:AzthgEmn5NwxdRL0khdiFc6UynfM+QgLCiAzqwrkoUY=",
+   |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ of the package of registry.terraform.io/acme/demo 1.0.0 for linux_amd64
+ 9 |     "h1:x9H1h1LABKmLYuuofnqhAunnT6KdAoOwaC5LWNJs24U=",
+   |     ------------------------------------------------- of the package of registry.terraform.io/acme/demo 1.0.0 for darwin_arm64
+...
+12 |     "zh:d03d04fa877a789654ce1d7c24e5c71e1a997e7a97ca4a419f7f09f37ed081a5",
+   |     --------------------------------------------------------------------- of the package of registry.terraform.io/acme/demo 1.0.0 for linux_amd64
+13 |     "zh:dc98abd4c18a0b510a435d11b1ca0f756226b87d668898e8f22b9044483c2896",
+   |     --------------------------------------------------------------------- of the package of registry.terraform.io/acme/demo 1.0.0 for darwin_arm64
+   |
+   = help: an earlier run downloaded that package and proved what it is; if the version was edited by hand, restore the entry from version control, else find out where the hashes came from; then run `lockctl lock . --flavor terraform@1.11 --repair`
+
+.terraform.lock.hcl: 1 error; 1 note (-v shows them)
+
+"#]]
+    );
+}
+
+#[test]
+fn platforms_that_facts_prove_count_as_locked() {
+    let (_registry, lab) = locked();
+    let before = lab.read(LOCK);
+    assert_exit(&lock(&lab, &["--platform", "locked"]), 0);
+    assert_eq!(lab.read(LOCK), before);
+    let outcome = verify(&lab, "locked", &[]);
+    assert_exit(&outcome, 0);
+    assert!(!outcome.stdout.contains("unattributed"), "{outcome:?}");
+    for more in ["--no-cache", "--prove"] {
+        let outcome = lock(&lab, &["--platform", "locked", more]);
+        assert_exit(&outcome, 2);
+        assert!(outcome.stderr.contains("could not be determined"), "{more}");
+    }
+}
+
+#[test]
+fn files_that_differ_from_a_known_package_are_named() {
+    let (_registry, lab) = locked();
+    let dir = ".terraform/providers/registry.terraform.io/acme/demo/1.0.0/linux_amd64";
+    lab.write(&format!("{dir}/terraform-provider-demo_v1.0.0"), "changed");
+    lab.write(&format!("{dir}/added"), "");
+    let outcome = verify(&lab, "linux_amd64,darwin_arm64", &[]);
+    assert_exit(&outcome, 1);
+    assert_data_eq!(
+        outcome.stdout.clone(),
+        str![[r#"
+error[package-mismatch]: The installed package of registry.terraform.io/acme/demo 1.0.0 for linux_amd64 does not match the lock file
+ --> .terraform.lock.hcl:4:1
+  |
+4 | provider "registry.terraform.io/acme/demo" {
+  | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ no recorded h1: matches .terraform/providers/registry.terraform.io/acme/demo/1.0.0/linux_amd64
+  |
+  = help: it differs from the zip zh:d03d04fa877a789654ce1d7c24e5c71e1a997e7a97ca4a419f7f09f37ed081a5, which is recorded:
+            changed: terraform-provider-demo_v1.0.0
+            missing: README.md
+            stray: added
+          unless you know why, delete that directory and run `terraform init` again
+
+.terraform.lock.hcl: 1 error
+
+"#]]
+    );
+    let counted = verify(&lab, "linux_amd64,darwin_arm64", &["--no-cache"]);
+    assert_exit(&counted, 1);
+    assert!(!counted.stdout.contains("stray:"), "{counted:?}");
+}
