@@ -51,7 +51,7 @@ const ROOMS: &[(&str, &str)] = &[
     ),
     (
         "review",
-        "flavor addr version hash diag requirement lockfile",
+        "flavor addr version platform hash diag requirement lockfile",
     ),
     (
         "locker",
