@@ -302,6 +302,13 @@ impl ProviderChange {
         }
     }
 
+    /// Iterates over the hashes that only one of the entries has: first what was removed.
+    pub fn moved(&self) -> impl Iterator<Item = &Hash> {
+        let schemes = [Scheme::H1, Scheme::Zh, Scheme::Other];
+        let lost = schemes.into_iter().flat_map(|scheme| self.lost(scheme));
+        lost.chain(schemes.into_iter().flat_map(|scheme| self.gained(scheme)))
+    }
+
     /// Lists the hashes of a scheme that only the old entry has.
     #[must_use]
     pub fn lost(&self, scheme: Scheme) -> Vec<&Hash> {

@@ -1,13 +1,16 @@
 //! What led to a change.
 
+use std::collections::BTreeMap;
+
 use super::causes::{Cause, Risk};
 use super::configuration::ConfigurationCause;
 use super::diff::{ChangeKind, ProviderChange, ProviderSide, Sides};
 use crate::addr::{ProviderAddr, is_known_publisher};
 use crate::diag::nearest;
 use crate::flavor::Flavor;
-use crate::hash::{Hashes, Scheme};
+use crate::hash::{Hash, Hashes, Scheme};
 use crate::lockfile::ProviderLock;
+use crate::platform::Platform;
 use crate::version::{Constraints, ScopeChange, Step, scope_change};
 
 /// A change with everything that explains it.
@@ -19,6 +22,8 @@ pub struct ExplainedChange {
     pub explained: Explained,
     /// What the configuration says about it, where that is known.
     pub configuration: Option<ConfigurationCause>,
+    /// The platforms that hashes which only one side has belong to, as far as that is known.
+    pub owners: BTreeMap<Hash, Vec<Platform>>,
 }
 
 /// What led to a change, by the two entries alone.
@@ -64,6 +69,7 @@ impl ExplainedChange {
             explained: explain(&change),
             change,
             configuration: None,
+            owners: BTreeMap::new(),
         }
     }
 

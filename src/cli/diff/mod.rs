@@ -2,6 +2,7 @@
 
 mod args;
 mod configuration;
+mod owners;
 mod revisions;
 pub(super) mod text;
 
@@ -9,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::args::Common;
 use crate::cli::session::root;
+use crate::cli::session::store::UserFacts;
 use crate::cli::{Command, Look, Stderr, World};
 use crate::diag::Texts;
 use crate::lockfile;
@@ -42,7 +44,13 @@ fn run(common: &Common, args: &Diff, world: World<'_>) -> CommandResult {
         None => revisions::compare(common, args, world, &mut texts),
     };
     match compared {
-        Ok(all) => result(args, all, are_named, texts),
+        Ok(mut all) => {
+            let facts = UserFacts::new(common, world);
+            owners::add(&mut all, common, &facts);
+            let mut result = result(args, all, are_named, texts);
+            result.remarks.extend(facts.remarks());
+            result
+        }
         Err(failure) => CommandResult::failed("diff", [failure]),
     }
 }

@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use crate::cli::Look;
 use crate::flavor::{Flavor, Program};
 use crate::hash::{Hash, Scheme};
+use crate::platform;
 use crate::report::{
     Block, Change, Changes, CommandResult, Details, FileResult, Linked, Remark, Subject, Tone,
 };
 use crate::review::{
     Cause, ChangeKind, ExplainedChange, FileComparison, FileReview, FoldedChange, FoldedRemark,
-    ProviderChange, ProviderSide, Risk, fold, registry_page,
+    ProviderSide, Risk, fold, registry_page,
 };
 
 /// Returns what people read of a result: equal changes of several files once, unless every detail is
@@ -87,7 +88,7 @@ fn with_files(risk: Risk, said: &FoldedRemark<'_>) -> Remark {
 fn folded_details(one: &FoldedChange<'_>) -> Vec<Details> {
     let mut all: Vec<Details> = Vec::new();
     for (file, change) in one.files() {
-        let lines = details(&change.change);
+        let lines = details(change);
         let file = file.to_owned();
         match all.iter_mut().find(|known| known.lines == lines) {
             Some(known) => known.files.push(file),
@@ -120,7 +121,7 @@ pub(in crate::cli) fn changes(one: &FileComparison, is_named: bool, with_details
         if with_details {
             row.details = vec![Details {
                 files: Vec::new(),
-                lines: details(&one.change),
+                lines: details(one),
             }];
         }
         row
@@ -184,8 +185,10 @@ fn subject(one: &ExplainedChange, flavor: Flavor) -> String {
     }
 }
 
-/// Lists constraints and single hashes, those that were added and those that were removed.
-fn details(change: &ProviderChange) -> Vec<String> {
+/// Lists constraints and single hashes, those that were added and those that were removed, with their
+/// platforms where these are known.
+fn details(one: &ExplainedChange) -> Vec<String> {
+    let change = &one.change;
     let mut lines = Vec::new();
     let mut both = |name: &str, value: &dyn Fn(&ProviderSide) -> String| {
         let (old, new) = (change.before().map(value), change.now().map(value));
@@ -200,7 +203,12 @@ fn details(change: &ProviderChange) -> Vec<String> {
     both("version", &|side| side.lock.version.to_string());
     both("constraints", &|side| side.lock.constraints.to_string());
     for scheme in [Scheme::H1, Scheme::Zh, Scheme::Other] {
-        let line = |sign: char| move |hash: &Hash| format!("{sign} {}", hash.as_str());
+        let line = |sign: char| {
+            move |hash: &Hash| match one.owners.get(hash) {
+                Some(owners) => format!("{sign} {hash}  {}", platform::join(owners, " ")),
+                None => format!("{sign} {hash}"),
+            }
+        };
         lines.extend(change.lost(scheme).into_iter().map(line('-')));
         lines.extend(change.gained(scheme).into_iter().map(line('+')));
     }

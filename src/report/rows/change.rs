@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::text;
+use super::{ShownHash, text};
 use crate::addr::ProviderAddr;
 use crate::git::ObjectId;
 use crate::review::{ChangeKind, ExplainedChange, ProviderSide, Risk};
@@ -31,6 +31,9 @@ pub struct Change {
     /// How far an upgrade goes; only of upgrades.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step: Option<Upgrade>,
+    /// The hashes of one side alone whose platforms are known from facts of earlier runs; absent if there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hash_platforms: Vec<ShownHash>,
 }
 
 /// What one commit changed in one entry.
@@ -103,6 +106,10 @@ impl Change {
                 hashes: Some(hashes.map(|hash| hash.as_str().to_owned()).collect()),
             }
         };
+        let hash_platforms = one.owners.iter().map(|(hash, owners)| ShownHash {
+            hash: hash.clone(),
+            platforms: owners.iter().map(ToString::to_string).collect(),
+        });
         let change = &one.change;
         Self {
             provider: change.addr().clone(),
@@ -113,6 +120,7 @@ impl Change {
             old: change.before().map(side),
             new: change.now().map(side),
             step: change.upgrade(),
+            hash_platforms: hash_platforms.collect(),
         }
     }
 }

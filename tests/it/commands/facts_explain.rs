@@ -282,3 +282,50 @@ error[package-mismatch]: The installed package of registry.terraform.io/acme/dem
     assert_exit(&counted, 1);
     assert!(!counted.stdout.contains("stray:"), "{counted:?}");
 }
+
+#[test]
+fn diff_names_the_platforms_of_single_hashes() {
+    let (_registry, lab) = locked();
+    let both = lab.read(LOCK);
+    lab.write("new/.terraform.lock.hcl", &both);
+    let h1: Vec<&str> = both.lines().filter(|line| line.contains("\"h1:")).collect();
+    // Without its zh: nothing on this side explains an h1:; the other side does.
+    let fewer = both
+        .lines()
+        .filter(|line| !line.contains("\"zh:") && *line != h1[1]);
+    let fewer: Vec<&str> = fewer.collect();
+    lab.write("old/.terraform.lock.hcl", fewer.join("\n") + "\n");
+    let diff = |more: &[&str]| {
+        let outcome = lab.run(&[&["diff", "old", "new"], more].concat());
+        assert_exit(&outcome, 0);
+        outcome.stdout
+    };
+    assert_data_eq!(
+        diff(&["-v"]),
+        str![[r#"
+routine  acme/demo  1.0.0  hashes-added  the list of zh: was added; 1 platform was added
+    + h1:x9H1h1LABKmLYuuofnqhAunnT6KdAoOwaC5LWNJs24U=  darwin_arm64
+    + zh:275a11312187e269df2df09571579c85f44f0dea0ed4edb1b97e1bc1ea1e4b8e
+    + zh:305f2feec166f157a0df602b52d0b4dfba43f7bd1f4639061f420b3aa3dff8af
+    + zh:d03d04fa877a789654ce1d7c24e5c71e1a997e7a97ca4a419f7f09f37ed081a5  linux_amd64
+    + zh:dc98abd4c18a0b510a435d11b1ca0f756226b87d668898e8f22b9044483c2896  darwin_arm64
+1 provider with more hashes, nothing alarming
+
+"#]]
+    );
+    assert!(!diff(&["-v", "--no-cache"]).contains("linux_amd64"));
+    let json: Value = serde_json::from_str(&diff(&["--format", "json"])).unwrap();
+    let platforms = &json["files"][0]["changes"][0]["hash_platforms"];
+    assert_eq!(platforms.as_array().unwrap().len(), 3, "{json:#}");
+    // What is not shown is not read.
+    let store = lab.path("home/.cache/lockctl");
+    std::fs::remove_dir_all(&store).unwrap();
+    lab.write("home/.cache/lockctl", "");
+    for (more, warnings) in [(&["-v"][..], 1), (&[], 0)] {
+        let outcome = lab.run(&[&["diff", "old", "new"], more].concat());
+        assert_eq!(
+            outcome.stderr.matches("the store was ignored").count(),
+            warnings
+        );
+    }
+}

@@ -1,0 +1,49 @@
+//! Which platforms the hashes of a change belong to, as far as facts say it.
+
+use std::collections::BTreeMap;
+
+use crate::cli::args::Common;
+use crate::cli::formats::Format;
+use crate::cli::session::store::UserFacts;
+use crate::coverage::Attribution;
+use crate::hash::{Hash, Hashes};
+use crate::locker::{self, TrustedFacts};
+use crate::platform::Platform;
+use crate::report::FileResult;
+use crate::review::{ProviderChange, ProviderSide};
+
+/// Adds to each change which platforms its hashes belong to; does nothing unless single hashes are shown.
+pub(super) fn add(files: &mut [FileResult], common: &Common, facts: &UserFacts<'_>) {
+    let shows_hashes = common.verbose || common.format != Format::Human;
+    if !shows_hashes {
+        return;
+    }
+    let reviews = files.iter_mut().map(|file| &mut file.comparison.review);
+    for one in reviews.flat_map(|review| &mut review.providers) {
+        one.owners = owners(&one.change, facts);
+    }
+}
+
+/// Asks the facts about both entries: of one release either may hold the `zh:` that explains an `h1:`.
+///
+/// Imported facts do not count: the two states of a file may be those of different project files.
+fn owners(change: &ProviderChange, facts: &UserFacts<'_>) -> BTreeMap<Hash, Vec<Platform>> {
+    let sides = || change.before().into_iter().chain(change.now());
+    let attribution = |side: &ProviderSide| -> Attribution {
+        let version = &side.lock.version;
+        let same = sides().filter(|other| {
+            other.addr.type_name() == side.addr.type_name() && other.lock.version == *version
+        });
+        let hashes = same.flat_map(|other| &other.lock.hashes).cloned();
+        let hashes: Hashes = hashes.collect();
+        locker::attribute(facts.get(), TrustedFacts::Own, &side.addr, version, &hashes)
+    };
+    let known = [change.before(), change.now()].map(|side| side.map(attribution));
+    let known = || known.iter().flatten();
+    let owned = change.moved().filter_map(|hash| {
+        let owners = known().map(|known| known.platforms_of(hash));
+        let owners = owners.into_iter().find(|owners| !owners.is_empty())?;
+        Some((hash.clone(), owners))
+    });
+    owned.collect()
+}
