@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::contradiction;
+use super::dropped;
 use super::fetch::{Hashed, HashedPackage};
 use super::work::RootWork;
 use super::{
-    Contradicted, HashEvidence, LockError, Locked, ProviderOutcome, Replaced, RootRequest,
+    Contradicted, Dropped, HashEvidence, LockError, Locked, ProviderOutcome, Replaced, RootRequest,
 };
 use crate::addr::ProviderAddr;
 use crate::archive::zip::Oddity;
@@ -104,30 +105,36 @@ fn entry(
             .to_record(&selected.provider, &entry.constraints),
         None => selected.constraints.clone(),
     };
-    let outcome = outcome(one, &recorded, &found, compared.replaced);
+    let gone = Gone {
+        replaced: compared.replaced,
+        dropped: dropped::find(request, one, facts, &recorded, &found),
+    };
+    let remaining = recorded.iter().filter(|hash| !gone.has(hash));
+    let remaining: Hashes = remaining.cloned().collect();
     Entry {
         lock: ProviderLock {
             version: selected.version.clone(),
             constraints,
-            hashes: without(&recorded, &outcome.replaced).union(&found),
+            hashes: remaining.union(&found),
         },
-        outcome,
+        outcome: outcome(one, &recorded, &found, gone),
     }
 }
 
-/// Returns the recorded hashes that stay.
-fn without(recorded: &Hashes, replaced: &[Replaced]) -> Hashes {
-    let is_replaced = |hash: &&Hash| replaced.iter().any(|one| one.hash == **hash);
-    let remaining = recorded.iter().filter(|hash| !is_replaced(hash));
-    remaining.cloned().collect()
+/// Recorded hashes that do not stay.
+struct Gone {
+    replaced: Vec<Replaced>,
+    dropped: Dropped,
 }
 
-fn outcome(
-    one: &Hashed,
-    recorded: &Hashes,
-    found: &Hashes,
-    replaced: Vec<Replaced>,
-) -> ProviderOutcome {
+impl Gone {
+    fn has(&self, hash: &Hash) -> bool {
+        let mut replaced = self.replaced.iter();
+        replaced.any(|one| one.hash == *hash) || self.dropped.hashes.contains_key(hash)
+    }
+}
+
+fn outcome(one: &Hashed, recorded: &Hashes, found: &Hashes, gone: Gone) -> ProviderOutcome {
     let selected = &one.proven.offered.selected;
     let platform = |package: &HashedPackage| package.platform.clone();
     let by_platform: BTreeMap<Platform, Hash> = one
@@ -174,11 +181,12 @@ fn outcome(
             .filter(|hash| !recorded.contains(hash))
             .cloned()
             .collect(),
-        kept: without(recorded, &replaced)
+        kept: recorded
             .iter()
-            .filter(|hash| !found.contains(hash))
+            .filter(|hash| !gone.has(hash) && !found.contains(hash))
             .count(),
-        replaced,
+        replaced: gone.replaced,
+        dropped: gone.dropped,
         // Where there is a signed list, `unvouched` checks that.
         unexplained: if one.proven.proof.is_none()
             && matched.values().any(|m| *m == Match::Mismatch)

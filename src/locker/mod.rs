@@ -11,6 +11,7 @@ mod assemble;
 mod contradiction;
 mod dates;
 mod demands;
+mod dropped;
 mod error;
 mod fetch;
 mod offline;
@@ -33,6 +34,7 @@ use crate::store::Facts;
 use crate::world::Disk;
 
 pub use self::dates::{AgeSearch, MAX_DATED_RELEASES, PassedOver, all_dates};
+pub use self::dropped::Dropped;
 pub use self::error::{Alarm, LockError, Remedy};
 pub use self::fetch::DOWNLOADS;
 pub use self::offline::{attribute, complete};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{AgeSearch, LockError};
+use super::{AgeSearch, Dropped, LockError};
 use crate::addr::ProviderAddr;
 use crate::archive::zip::Oddity;
 use crate::authenticate::Signer;
@@ -66,8 +66,10 @@ pub struct ProviderOutcome {
     pub added: Vec<Hash>,
     /// How many hashes were in the lock file and were neither signed nor computed in this run.
     pub kept: usize,
-    /// Recorded hashes that did not stay.
+    /// Recorded hashes that did not stay, because evidence contradicts them.
     pub replaced: Vec<Replaced>,
+    /// Recorded hashes that did not stay, because their platforms were dropped.
+    pub dropped: Dropped,
     /// How many recorded `h1:` are left over when every platform that the source offers has one;
     /// 0 unless a package matched nothing that was recorded.
     pub unexplained: usize,

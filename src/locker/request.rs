@@ -8,6 +8,7 @@ use crate::addr::ProviderAddr;
 use crate::flavor::Flavor;
 use crate::lockfile::LockFile;
 use crate::package::{AgePolicy, KeyId, WantedPlatforms};
+use crate::platform::Platform;
 use crate::requirement::Requirements;
 use crate::resolve::Goals;
 use crate::sources::Source;
@@ -44,6 +45,8 @@ pub struct RootRequest<'a> {
     pub overridden: &'a [ProviderAddr],
     /// For which platforms.
     pub platforms: &'a WantedPlatforms,
+    /// Platforms whose recorded `h1:` are removed; none of these is wanted.
+    pub dropped: &'a [Platform],
     /// Which signatures packages must have.
     pub demands: &'a SignatureDemands,
     /// Which facts of the store replace a download.

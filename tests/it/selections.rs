@@ -125,6 +125,7 @@ fn run(files: &MemFiles, flavor: Flavor) -> Result<(String, String), Vec<String>
         overridden: &[],
         platforms: &wanted,
         demands: &SignatureDemands::default(),
+        dropped: &[],
         trusted: TrustedFacts::Own,
     };
     let settings = Settings {

@@ -7,6 +7,7 @@ use clap::Args;
 
 use crate::cli::args::{Configuration, Platforms, Roots, examples, jobs};
 use crate::cli::session::sources::SourceArgs;
+use crate::platform::Platform;
 
 /// Create or complete the lock file for all wanted platforms
 #[derive(Clone, Debug, Args)]
@@ -43,6 +44,12 @@ pub(in crate::cli) struct LockOptions {
     /// replaced hash is shown with its evidence. A hash that nothing contradicts stays.
     #[arg(long)]
     pub(in crate::cli) repair: bool,
+    /// Remove the h1: hashes of these platforms, separated by commas
+    ///
+    /// Removed is what is known to belong to no other platform, from packages that an earlier run looked at. The
+    /// signed zh: hashes stay, for all platforms: init would add them again.
+    #[arg(long = "drop-platform", value_delimiter = ',', value_name = "PLATFORM")]
+    pub(in crate::cli) drop_platforms: Vec<Platform>,
     /// Download and check every package, even if an earlier run kept what it holds
     #[arg(long)]
     pub(in crate::cli) prove: bool,

@@ -1,6 +1,7 @@
 //! `lockctl lock`: create or complete the lock file.
 
 mod args;
+mod dropped;
 mod evidence;
 mod in_use;
 mod moves;

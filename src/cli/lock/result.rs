@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::evidence;
+use super::{dropped, evidence};
 use crate::addr::ProviderAddr;
 use crate::authenticate::{self, Class};
 use crate::cli::advice;
@@ -58,6 +58,7 @@ pub(super) fn outcome(
         newer(result, one, locked, goal, flavor);
         trust(result, one, flavor);
         not_compared(result, one, locked, flavor);
+        dropped::remarks(result, one, root);
     }
     let names = |addrs: &[ProviderAddr]| {
         let names: Vec<String> = addrs.iter().map(|addr| addr.short(flavor)).collect();
@@ -129,6 +130,7 @@ fn entry(one: &ProviderOutcome, locked: &Locked) -> LockedProvider {
         constraints: entry.constraints.clone(),
         hashes: hashes.collect(),
         replaced: evidence::replaced(one),
+        dropped: dropped::rows(one),
         signers: signers.collect(),
         hashed_platforms: one.computed.len(),
         dates: dates.map(StatedDate::all).unwrap_or_default(),
@@ -428,7 +430,7 @@ fn changes(old: &LockFile, locked: &Locked) -> String {
         n => Some(format!("{n} providers removed")),
     };
     let parts = stale.into_iter().chain(removed);
-    let parts: Vec<String> = repaired(locked).into_iter().chain(parts).collect();
+    let parts: Vec<String> = taken_out(locked).chain(parts).collect();
     match &*parts {
         [] => "; layout only".to_owned(),
         parts => format!("; {}", parts.join(", ")),
@@ -460,7 +462,7 @@ fn trusted(locked: &Locked) -> String {
             }
         }
     }
-    let mut parts: Vec<String> = repaired(locked).into_iter().collect();
+    let mut parts: Vec<String> = taken_out(locked).collect();
     if signed + proven > 0 {
         let counts = [(signed, "signed"), (proven, "proven")].into_iter();
         let counts = counts.filter(|(n, _)| *n > 0);
@@ -491,10 +493,20 @@ fn trusted(locked: &Locked) -> String {
     parts.collect()
 }
 
-/// Says how many hashes were replaced.
-fn repaired(locked: &Locked) -> Option<String> {
-    let replaced = locked.providers.iter().map(|one| one.replaced.len()).sum();
-    (replaced > 0).then(|| counted_as(replaced, "wrong hash replaced", "wrong hashes replaced"))
+/// Says how many hashes were replaced, and how many dropped.
+fn taken_out(locked: &Locked) -> impl Iterator<Item = String> {
+    let providers = locked.providers.iter();
+    let (replaced, dropped) = providers.fold((0, 0), |(replaced, dropped), one| {
+        (
+            replaced + one.replaced.len(),
+            dropped + one.dropped.hashes.len(),
+        )
+    });
+    let replaced = (replaced, "wrong hash replaced", "wrong hashes replaced");
+    let dropped = (dropped, "hash removed", "hashes removed");
+    let counts = [replaced, dropped].into_iter();
+    let counts = counts.filter(|(count, ..)| *count > 0);
+    counts.map(|(count, one, more)| counted_as(count, one, more))
 }
 
 /// Returns what would change in the lock file.
@@ -515,7 +527,15 @@ pub(super) fn comparison(root: &Root, locked: &Locked, text: &str) -> FileCompar
         diagnostics: Vec::new(),
         flavor: root.flavor,
     };
-    FileComparison::of(root.lock_path.display().to_string(), old, Some(new))
+    let path = root.lock_path.display().to_string();
+    let mut comparison = FileComparison::of(path, old, Some(new));
+    for change in &mut comparison.review.providers {
+        let mut outcomes = locked.providers.iter();
+        if let Some(one) = outcomes.find(|one| one.provider == *change.change.addr()) {
+            change.owners = dropped::owners(one);
+        }
+    }
+    comparison
 }
 
 /// Reports a provider that is not locked, because it is run from a directory.

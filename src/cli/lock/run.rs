@@ -5,12 +5,13 @@ use std::io::Write;
 use std::path::Path;
 
 use super::args::LockOptions;
+use super::dropped;
 use super::in_use::{LockedRoots, RunOptions};
 use super::moves::{Found, Moves};
 use super::result::{self, Ending};
 use crate::addr::ProviderAddr;
 use crate::cli::advice::lock::Required;
-use crate::cli::args::{Common, Roots, job_count};
+use crate::cli::args::{Common, PlatformArg, Roots, job_count};
 use crate::cli::progress::Progress;
 use crate::cli::session::platforms;
 use crate::cli::session::platforms::PlatformChoice;
@@ -135,7 +136,9 @@ pub(in crate::cli) fn run(
     let mut result = ran.into_result(job.command);
     result.versions_in_use = in_use;
     result.remarks.extend(run.facts.remarks());
-    let doubts = platforms::remarks(&options.platforms.platforms);
+    let dropped = options.drop_platforms.iter().cloned();
+    let named: Vec<PlatformArg> = dropped.map(PlatformArg::Named).collect();
+    let doubts = platforms::remarks(&[&*options.platforms.platforms, &*named].concat());
     result
         .remarks
         .extend(doubts.into_iter().map(Sentence::warning));
@@ -225,8 +228,12 @@ impl Together for LockRun<'_> {
         {
             result.remark(remark);
         }
+        let platforms = self.platforms.of_root(&root, &needed, &locked);
+        if let Some(failure) = dropped::in_the_way(self.options, &root, &needed, &platforms) {
+            return Err(failure);
+        }
         Ok(Some(OpenRoot {
-            platforms: self.platforms.of_root(&root, &needed, &locked),
+            platforms,
             demands: policy::demands(root.project(), root.flavor),
             root,
             loaded,
@@ -256,6 +263,7 @@ impl Together for LockRun<'_> {
             goals: &one.goals,
             age: self.age(&one.root),
             platforms: &one.platforms,
+            dropped: &self.options.drop_platforms,
             demands: &one.demands,
             trusted: store::trusted(&one.root),
             overridden: &one.overridden,
@@ -338,7 +346,9 @@ impl<'a> LockRun<'a> {
         let lock = root.lock.as_ref().map(|lock| &lock.document.lock);
         let lock = lock.filter(|_| !self.options.prove);
         let facts = lock.map(|lock| self.facts.about(root, lock));
-        platforms::locked(root, &mut self.memo, &places, &facts.unwrap_or_default())
+        let locked = platforms::locked(root, &mut self.memo, &places, &facts.unwrap_or_default());
+        let is_kept = |platform: &Platform| !self.options.drop_platforms.contains(platform);
+        Ok(locked?.into_iter().filter(is_kept).collect())
     }
 
     /// Returns how old a release must be to be selected for a root.

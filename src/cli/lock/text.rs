@@ -1,6 +1,6 @@
 //! How `lockctl lock` reads.
 
-use super::{LockOptions, in_use};
+use super::{LockOptions, dropped, in_use};
 use crate::cli::session::unseen::some_of;
 use crate::cli::{Look, diff};
 use crate::diag::{counted, counted_as};
@@ -119,6 +119,16 @@ fn of_root(root: &RootResult, tense: Tense, look: Look) -> Vec<Block> {
     }
     let repaired = locked(root).filter(|one| !one.replaced.is_empty());
     blocks.extend(repaired.map(|one| Block::Lines(replaced(one, flavor, tense))));
+    let shrunk = locked(root).filter(|one| !one.dropped.is_empty());
+    blocks.extend(shrunk.map(|one| {
+        let name = format!("{} {}", one.provider.short(flavor), one.version);
+        let are = match (tense, one.dropped.len()) {
+            (Tense::Done, 1) => "is",
+            (Tense::Done, _) => "are",
+            (Tense::Would, _) => "would be",
+        };
+        Block::Lines(dropped::lines(&name, &one.dropped, are))
+    }));
     if look.verbose {
         blocks.extend(locked(root).map(|one| Block::Lines(hashes(one, flavor))));
     }
@@ -141,14 +151,17 @@ fn row(one: &LockedProvider, flavor: Flavor, tense: Tense) -> Vec<String> {
     let added = one.hashes.iter().filter(|hash| hash.added).count();
     let kept = one.hashes.iter().filter(|hash| !hash.added);
     let kept = kept.filter(|hash| hash.provenance == Provenance::Kept);
-    let (hash, hashes, replaced) = match tense {
-        Tense::Done => ("hash added", "hashes added", "replaced"),
-        Tense::Would => ("hash to add", "hashes to add", "to replace"),
+    let (hash, hashes, replaced, dropped) = match tense {
+        Tense::Done => ("hash added", "hashes added", "replaced", "removed"),
+        Tense::Would => ("hash to add", "hashes to add", "to replace", "to remove"),
     };
     let mut hashes = counted_as(added, hash, hashes);
     let kept = kept.count();
     if !one.replaced.is_empty() {
         hashes = format!("{hashes}, {} {replaced}", one.replaced.len());
+    }
+    if !one.dropped.is_empty() {
+        hashes = format!("{hashes}, {} {dropped}", one.dropped.len());
     }
     if kept > 0 {
         hashes = format!("{hashes}, {kept} kept");

@@ -30,7 +30,7 @@ pub use outdated::{ComparedProvider, ConflictingPlace, HoldingPlace, VersionStat
 pub use package::{FailedPackage, HashedPackage, Package, PackageFile};
 pub use place::{ExplainedProvider, Overridden, PlaceKind, RequiringPlace};
 pub use provider::{
-    CheckedProvider, ComputedHash, ContradictedBy, HashEvidence, KeptFact, LockedHash,
+    CheckedProvider, ComputedHash, ContradictedBy, DroppedHash, HashEvidence, KeptFact, LockedHash,
     LockedProvider, Provenance, Provider, RemovedProvider, ReplacedHash, ShownHash, ShownProvider,
     Signer, SignerClass,
 };

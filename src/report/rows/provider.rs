@@ -67,6 +67,9 @@ pub struct LockedProvider {
     pub hashes: Vec<LockedHash>,
     /// The hashes that were recorded before and that `--repair` replaced.
     pub replaced: Vec<ReplacedHash>,
+    /// The `h1:` hashes that were recorded before and that `--drop-platform` removed; absent if there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub dropped: Vec<DroppedHash>,
     /// Who signed the list of hashes; each once.
     pub signers: Vec<Signer>,
     /// Every date that is known of the release; absent unless a least age is stated and it was selected in
@@ -147,6 +150,17 @@ pub struct ReplacedHash {
     pub key_ids: Vec<String>,
     /// What the packages were computed to have; empty where the list alone contradicts it.
     pub computed: Vec<ComputedHash>,
+}
+
+/// A hash that was recorded and is not any more, because only dropped platforms have it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct DroppedHash {
+    /// The hash, as it was recorded.
+    #[serde(serialize_with = "text")]
+    #[schemars(with = "String")]
+    pub hash: Hash,
+    /// The platforms whose package has it.
+    pub platforms: Vec<String>,
 }
 
 /// The hash of a package, as it was computed in this run.

@@ -101,8 +101,8 @@ notice  example.com/t/x  1.1.0  added
     + provider = example.com/t/x
     + version = 1.1.0
     + constraints = ~> 1.0
-    + h1:NnL+qI4e2PY7BWBHHIZlJ0CEMhmgX29u+TcOT8Bq5xY=
-    + h1:jXvnnYg8+9yIeXUPsWxg/+iLp8jHR9sC8czWOnQt4Dc=
+    + h1:NnL+qI4e2PY7BWBHHIZlJ0CEMhmgX29u+TcOT8Bq5xY=  linux_amd64
+    + h1:jXvnnYg8+9yIeXUPsWxg/+iLp8jHR9sC8czWOnQt4Dc=  darwin_arm64
 .terraform.lock.hcl would be created; nothing was written
 
 "#]]
@@ -122,7 +122,7 @@ example.com/t/x  1.1.0  >= 1.0.0  kept  2 platforms  1 hash to add
 routine  example.com/t/x  1.1.0  constraints-changed, hashes-added  1 h1: was added, as for another platform; the constraints allow more versions (~> 1.0 → >= 1.0.0)
     - constraints = ~> 1.0
     + constraints = >= 1.0.0
-    + h1:jXvnnYg8+9yIeXUPsWxg/+iLp8jHR9sC8czWOnQt4Dc=
+    + h1:jXvnnYg8+9yIeXUPsWxg/+iLp8jHR9sC8czWOnQt4Dc=  darwin_arm64
 .terraform.lock.hcl would change; nothing was written
 
 "#]]

@@ -10,6 +10,7 @@ mod demands;
 mod diff;
 mod diff_git;
 mod diff_many;
+mod drop_platform;
 mod entries;
 mod events;
 mod explain;
