@@ -21,6 +21,16 @@ pub struct Fact {
     pub files: Vec<PackedFile>,
 }
 
+impl Fact {
+    /// Returns whether another fact says something else about the same zip.
+    ///
+    /// Zips are published under several names, so different names are no contradiction.
+    #[must_use]
+    pub fn contradicts(&self, other: &Self) -> bool {
+        self.zh == other.zh && (self.h1 != other.h1 || self.size != other.size)
+    }
+}
+
 /// A file of a package.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PackedFile {

@@ -1,10 +1,14 @@
 //! Facts as a small text: one line each, sorted, fit for version control.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
 use super::text::{EXPORT_HEADER, FactError, line, parse_line};
+use crate::hash::Hash;
 use crate::package::Fact;
 
-/// How large an export may be, in bytes.
-pub const MAX_EXPORT_BYTES: u64 = 64 * 1024 * 1024;
+/// How large an export may be, in bytes. A store that is full has about 7 MiB.
+pub const MAX_EXPORT_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Writes facts as text: a header, then a line for each, sorted by provider, version and platform.
 ///
@@ -25,11 +29,11 @@ pub fn export<'f>(facts: impl IntoIterator<Item = &'f Fact>) -> String {
     format!("{EXPORT_HEADER}\n{}", lines.collect::<String>())
 }
 
-/// Reads what [`export`] wrote. Empty lines and comments are passed over; the first line must be the
-/// header.
+/// Reads what [`export`] wrote. Empty lines and comments are passed over, and a line may end as on Windows;
+/// the first line must be the header. A fact that is stated again counts once.
 ///
 /// # Errors
-/// At the first line that is no fact: nothing of such a file should be used.
+/// At the first line that is no fact, or contradicts one before: nothing of such a file should be used.
 pub fn import(text: &str) -> Result<Vec<Fact>, FactError> {
     let mut lines = text.lines().enumerate();
     let header = lines.next().map(|(_, line)| line);
@@ -39,11 +43,22 @@ pub fn import(text: &str) -> Result<Vec<Fact>, FactError> {
         });
     }
     let facts = lines.filter(|(_, text)| !text.is_empty() && !text.starts_with('#'));
-    let facts = facts.map(|(index, text)| {
-        parse_line(text).map_err(|problem| FactError::Line {
+    let mut read: BTreeMap<Hash, Fact> = BTreeMap::new();
+    for (index, text) in facts {
+        let at = |problem| FactError::Line {
             line: index + 1,
             problem,
-        })
-    });
-    facts.collect()
+        };
+        let fact = parse_line(text).map_err(at)?;
+        match read.entry(fact.zh.clone()) {
+            Entry::Vacant(free) => {
+                free.insert(fact);
+            }
+            Entry::Occupied(known) if known.get().contradicts(&fact) => {
+                return Err(at("it contradicts an earlier line"));
+            }
+            Entry::Occupied(_) => {}
+        }
+    }
+    Ok(read.into_values().collect())
 }

@@ -12,6 +12,7 @@ mod export;
 #[cfg(test)]
 mod tests;
 mod text;
+mod upkeep;
 
 pub mod rules {
     #![doc = include_str!("rules.md")]
@@ -28,7 +29,8 @@ use crate::package::Fact;
 use crate::world::{Clock, Objects};
 
 pub use export::{MAX_EXPORT_BYTES, export, import};
-pub use text::FactError;
+pub use text::{FactError, name_of_import};
+pub use upkeep::{Contradiction, Import, Inventory, Removal, Removed};
 
 /// How large an object may be, in bytes.
 pub const MAX_OBJECT_BYTES: u64 = 16 * 1024;
@@ -172,33 +174,6 @@ impl<'a> Store<'a> {
         notes
     }
 
-    /// Returns every fact that can be read, in the order of the `zh:` hashes.
-    ///
-    /// # Errors
-    /// If the objects cannot be used or listed.
-    pub fn all(&self) -> io::Result<Vec<StoredFact>> {
-        self.objects.check()?;
-        let keys = self.objects.list(FACTS)?;
-        Ok(keys.iter().filter_map(|key| self.read(key)).collect())
-    }
-
-    /// Removes the facts of which something is true, and whatever is no fact; returns how many objects.
-    ///
-    /// # Errors
-    /// If the objects cannot be used, listed or removed.
-    pub fn remove(&self, is_removed: impl Fn(&StoredFact) -> bool) -> io::Result<usize> {
-        self.objects.check()?;
-        let mut removed = 0;
-        for key in self.objects.list(FACTS)? {
-            if self.read(&key).is_none_or(|one| is_removed(&one)) {
-                self.objects.remove(&key)?;
-                removed += 1;
-            }
-        }
-        lock(&self.found).clear();
-        Ok(removed)
-    }
-
     /// Returns whether a fact has been kept for more than [`MAX_AGE`], or since a time to come.
     #[must_use]
     pub fn is_old(&self, stored: &StoredFact) -> bool {
@@ -227,8 +202,7 @@ impl<'a> Store<'a> {
                 &"its h1: is not that of the package",
             );
         }
-        let group = key.rsplit_once('/').map_or(FACTS, |(group, _)| group);
-        self.make_room(group)?;
+        self.make_room(upkeep::group(&key))?;
         let stored = StoredFact {
             fact: fact.clone(),
             origin,
@@ -260,18 +234,25 @@ impl<'a> Store<'a> {
         if !self.is_usable() {
             return None;
         }
-        let found = self.objects.get(key, MAX_OBJECT_BYTES);
-        let why: Box<dyn fmt::Display> = match found {
-            Ok(None) => return None,
-            Ok(Some(bytes)) => match text::parse_object(&bytes) {
-                Ok(one) if self::key(&one.fact.zh).as_deref() == Some(key) => return Some(one),
-                Ok(_) => Box::new("it is the fact of another package"),
-                Err(error) => Box::new(error),
-            },
-            Err(error) => Box::new(error),
+        match self.load(key) {
+            Ok(found) => found.map(|(fact, _)| fact),
+            Err(why) => {
+                self.note(&format!("{key} was ignored"), &why);
+                None
+            }
+        }
+    }
+
+    /// Reads the object of a key, if there is one; returns its length in bytes as well.
+    fn load(&self, key: &str) -> Result<Option<(StoredFact, u64)>, ObjectError> {
+        let Some(bytes) = self.objects.get(key, MAX_OBJECT_BYTES)? else {
+            return Ok(None);
         };
-        self.note(&format!("{key} was ignored"), &*why);
-        None
+        let found = text::parse_object(&bytes)?;
+        if self::key(&found.fact.zh).as_deref() != Some(key) {
+            return Err(ObjectError::Misplaced);
+        }
+        Ok(Some((found, bytes.len() as u64)))
     }
 
     /// Returns whether the objects can be used at all; the first time a note says why not.
@@ -297,6 +278,17 @@ impl<'a> Store<'a> {
         let now = self.clock.now().duration_since(UNIX_EPOCH);
         now.map_or(0, |now| now.as_secs())
     }
+}
+
+/// Why an object is not used.
+#[derive(Debug, thiserror::Error)]
+enum ObjectError {
+    #[error(transparent)]
+    Unreadable(#[from] io::Error),
+    #[error(transparent)]
+    NoFact(#[from] FactError),
+    #[error("it is the fact of another package")]
+    Misplaced,
 }
 
 /// Returns the key of the fact about a `zh:` hash, if it is one.

@@ -34,6 +34,16 @@ fn fact(number: u8) -> Fact {
     }
 }
 
+/// A fact of one group, by a number.
+fn of_group(number: usize) -> Fact {
+    let mut digest = [7; 32];
+    digest[30..].copy_from_slice(&(number as u16).to_be_bytes());
+    Fact {
+        zh: zh_of_digest(&digest),
+        ..fact(1)
+    }
+}
+
 fn clock(seconds: u64) -> MemClock {
     MemClock::at(UNIX_EPOCH + Duration::from_secs(seconds))
 }
@@ -203,29 +213,24 @@ fn facts_that_are_old_or_of_the_future_are_unknown() {
     }
     let clock = clock(NOW + MAX_AGE.as_secs() + 1);
     let later = store(&files, &clock);
-    assert_eq!(later.remove(|one| later.is_old(one)).expect("removed"), 1);
-    assert_eq!(later.all().expect("listed"), []);
+    assert_eq!(later.inventory().expect("listed").old.len(), 1);
+    let removed = later.clean(Removal::Useless, false).expect("removed");
+    assert_eq!((removed.old, removed.count()), (1, 1));
+    assert_eq!(later.inventory().expect("listed"), Inventory::default());
 }
 
 #[test]
 fn a_full_group_loses_its_older_half() {
     let files = MemFiles::default();
-    let of_group = |number: usize| {
-        let mut digest = [7; 32];
-        digest[30..].copy_from_slice(&(number as u16).to_be_bytes());
-        Fact {
-            zh: zh_of_digest(&digest),
-            ..fact(1)
-        }
-    };
     for number in 0..MAX_PER_GROUP + 10 {
         store(&files, &clock(NOW + number as u64)).keep(&of_group(number));
     }
     let clock = clock(NOW + 1000);
     let store = store(&files, &clock);
     let kept: Vec<Hash> = store
-        .all()
+        .inventory()
         .expect("listed")
+        .facts
         .into_iter()
         .map(|one| one.fact.zh)
         .collect();
@@ -307,5 +312,146 @@ proptest! {
         prop_assume!(bytes[at] != byte);
         bytes[at] = byte;
         prop_assert!(text::parse_object(&bytes).is_err());
+    }
+}
+
+/// A fact that says something else about the zip of another one.
+fn false_fact(number: u8) -> Fact {
+    Fact {
+        h1: fact(number + 1).h1,
+        offered: Vec::new(),
+        files: Vec::new(),
+        ..fact(number)
+    }
+}
+
+#[test]
+fn imported_facts_are_new_or_known() {
+    let (files, clock) = (MemFiles::default(), clock(NOW));
+    let store = store(&files, &clock);
+    store.keep(&fact(1));
+    let from = |name: &str| Origin::Imported(name.to_owned());
+    let result = store.import(&[fact(1), fact(2)], "a").expect("imported");
+    let one_of_each = Import {
+        new: 1,
+        known: 1,
+        ..Import::default()
+    };
+    assert_eq!(result, one_of_each);
+    let result = store.import(&[fact(2), fact(3)], "b").expect("imported");
+    assert_eq!(result, one_of_each);
+    let inventory = store.inventory().expect("listed");
+    let origins = inventory.facts.into_iter().map(|one| one.origin);
+    assert_eq!(
+        origins.collect::<Vec<_>>(),
+        [Origin::Computed, from("a"), from("b")]
+    );
+}
+
+#[test]
+fn one_contradiction_makes_an_import_worthless() {
+    for first in ["computed", "imported"] {
+        let (files, clock) = (MemFiles::default(), clock(NOW));
+        let store = store(&files, &clock);
+        if first == "computed" {
+            store.keep(&fact(1));
+        } else {
+            store.import(&[fact(1)], "a").expect("imported");
+        }
+        let before = store.inventory().expect("listed");
+        let result = store.import(&[false_fact(1), fact(2)], "b");
+        let result = result.expect("read");
+        let [contradiction] = &result.contradictions[..] else {
+            panic!("{result:?}")
+        };
+        assert_eq!(contradiction.kept, before.facts[0], "{first}");
+        assert_eq!((result.new, result.known), (0, 0), "{first}");
+        assert_eq!(store.inventory().expect("listed"), before, "{first}");
+    }
+}
+
+#[test]
+fn an_import_removes_nothing_to_make_room() {
+    let files = MemFiles::default();
+    let clock = clock(NOW);
+    let store = store(&files, &clock);
+    for number in 0..100 {
+        store.keep(&of_group(number));
+    }
+    let many: Vec<Fact> = (50..300).map(of_group).collect();
+    let result = store.import(&many, "flood").expect("imported");
+    let expected = Import {
+        new: MAX_PER_GROUP - 100,
+        known: 50,
+        left_out: 300 - MAX_PER_GROUP,
+        contradictions: Vec::new(),
+    };
+    assert_eq!(result, expected);
+    let kept = store.inventory().expect("listed").facts;
+    let computed = kept.iter().filter(|one| one.origin == Origin::Computed);
+    assert_eq!((kept.len(), computed.count()), (MAX_PER_GROUP, 100));
+}
+
+#[test]
+fn what_is_removed_is_what_was_asked_for() {
+    for (removal, removed, left) in [
+        (Removal::Useless, [1, 1, 0, 0], 2),
+        (Removal::UselessAndImported, [1, 1, 1, 0], 1),
+        (Removal::Everything, [1, 1, 1, 1], 0),
+    ] {
+        let files = MemFiles::with(&[(&path_of(4), "broken")]);
+        store(&files, &clock(NOW - MAX_AGE.as_secs() - 1)).keep(&fact(3));
+        let clock = clock(NOW);
+        let store = store(&files, &clock);
+        store.keep(&fact(1));
+        store.import(&[fact(2)], "a").expect("imported");
+        let before = store.inventory().expect("listed");
+        assert_eq!((before.facts.len(), before.old.len()), (2, 1));
+        let reason = "it does not begin with \"lockctl fact 1\"".to_owned();
+        assert_eq!(before.broken, BTreeMap::from([(reason, 1)]));
+        let [old, broken, imported, computed] = removed;
+        let expected = Removed {
+            old,
+            broken,
+            imported,
+            computed,
+            kept: left,
+        };
+        assert_eq!(store.clean(removal, true).expect("counted"), expected);
+        assert_eq!(store.inventory().expect("listed"), before, "it was counted");
+        assert_eq!(store.clean(removal, false).expect("removed"), expected);
+        let after = store.inventory().expect("listed");
+        assert_eq!((after.facts.len(), after.old.len()), (left, 0));
+        assert_eq!(after.broken, BTreeMap::new());
+    }
+}
+
+#[test]
+fn an_export_is_read_however_its_lines_end_and_repeat() {
+    let text = export(&[fact(1), fact(2)]);
+    let facts = import(&text).expect("sound");
+    let last = text.lines().last().expect("a line");
+    for same in [
+        text.replace('\n', "\r\n"),
+        format!("{text}\n# a comment\n{last}\n"),
+    ] {
+        assert_eq!(import(&same).as_ref(), Ok(&facts), "{same}");
+    }
+    let other_name = last.replace("registry.terraform.io", "registry.opentofu.org");
+    assert!(import(&format!("{text}{other_name}\n")).is_ok());
+    let other_size = last.replace(" 3 ", " 4 ");
+    let error = import(&format!("{text}{other_size}\n")).expect_err("a contradiction");
+    assert_eq!(
+        error.to_string(),
+        "line 4 is not a fact: it contradicts an earlier line"
+    );
+    for hostile in [
+        format!("\u{feff}{text}"),
+        format!("{text}<<<<<<< ours\n"),
+        text.replace(" 1.0.1 ", " 1.0.1 \u{1b}[31m"),
+        text.replace("acme/demo", "acme/de\tmo"),
+        text.replace("acme", &"a".repeat(2000)),
+    ] {
+        assert!(import(&hostile).is_err(), "{hostile:?}");
     }
 }

@@ -144,8 +144,9 @@ fn statable(files: &[PackedFile]) -> &[PackedFile] {
     if all { files } else { &[] }
 }
 
-/// Returns the name of an import as one line.
-fn name_of_import(from: &str) -> String {
+/// Returns the name of an import as it is kept: one line, not too long.
+#[must_use]
+pub fn name_of_import(from: &str) -> String {
     let letters = from.chars().take(MAX_NAME);
     letters
         .map(|letter| if letter.is_control() { ' ' } else { letter })

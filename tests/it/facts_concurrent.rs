@@ -258,7 +258,12 @@ fn check_facts(site: &Site) {
         }
     }
     let store = Store::new(RealDisk.objects(&site.store()), &RealClock);
-    let facts = store.all().unwrap().into_iter().map(|one| one.fact);
+    let facts = store
+        .inventory()
+        .unwrap()
+        .facts
+        .into_iter()
+        .map(|one| one.fact);
     let facts: BTreeMap<_, _> = facts.map(|fact| (fact.zh, fact.h1)).collect();
     assert_eq!(facts, expected);
     assert_eq!(store.notes(), [""; 0]);

@@ -1,0 +1,188 @@
+//! What is in a store; facts of others taken in, and facts removed, on demand.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use super::{FACTS, MAX_PER_GROUP, Origin, Store, StoredFact, key, lock};
+use crate::package::Fact;
+
+/// What is in a store.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Inventory {
+    /// The facts that count, in the order of their `zh:` hashes.
+    pub facts: Vec<StoredFact>,
+    /// The facts that have been kept for too long, or since a time to come, in the same order.
+    pub old: Vec<StoredFact>,
+    /// Why other objects are not used, and how many of them.
+    pub broken: BTreeMap<String, usize>,
+    /// The length of all objects that are facts, in bytes.
+    pub bytes: u64,
+}
+
+/// What became of facts that were imported.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Import {
+    /// How many were not known.
+    pub new: usize,
+    /// How many were known already.
+    pub known: usize,
+    /// How many were not kept because the store has no room for them.
+    pub left_out: usize,
+    /// Those that contradict the store; if there are any, nothing was kept.
+    pub contradictions: Vec<Contradiction>,
+}
+
+/// A fact that something in the store contradicts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Contradiction {
+    /// What is stated.
+    pub stated: Fact,
+    /// What the store holds about the same zip.
+    pub kept: StoredFact,
+}
+
+/// What is removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Removal {
+    /// What is of no use: facts that are too old, and what is no fact.
+    Useless,
+    /// That, and all facts of others.
+    UselessAndImported,
+    /// Everything.
+    Everything,
+}
+
+/// What was removed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Removed {
+    /// How many facts that were too old.
+    pub old: usize,
+    /// How many objects that were no facts.
+    pub broken: usize,
+    /// How many facts of others.
+    pub imported: usize,
+    /// How many facts that were computed here.
+    pub computed: usize,
+    /// How many facts are left.
+    pub kept: usize,
+}
+
+impl Removed {
+    /// Returns how many objects were removed.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.old + self.broken + self.imported + self.computed
+    }
+}
+
+impl Store<'_> {
+    /// Returns what is in the store.
+    ///
+    /// # Errors
+    /// If the objects cannot be used or listed.
+    pub fn inventory(&self) -> io::Result<Inventory> {
+        let mut all = Inventory::default();
+        for key in self.keys()? {
+            match self.load(&key) {
+                Ok(None) => {}
+                Ok(Some((fact, bytes))) => {
+                    all.bytes += bytes;
+                    if self.is_old(&fact) {
+                        all.old.push(fact);
+                    } else {
+                        all.facts.push(fact);
+                    }
+                }
+                Err(why) => *all.broken.entry(why.to_string()).or_default() += 1,
+            }
+        }
+        Ok(all)
+    }
+
+    /// Keeps facts that others computed, unless one of them contradicts what is in the store: then the
+    /// others are worth nothing, either.
+    ///
+    /// Nothing makes room for them: whoever sends many could otherwise remove what was computed here.
+    ///
+    /// # Errors
+    /// If the objects cannot be used, listed or written. What was written until then stays: each fact
+    /// is true or false by itself.
+    pub fn import(&self, facts: &[Fact], from: &str) -> io::Result<Import> {
+        let mut used: BTreeMap<String, usize> = BTreeMap::new();
+        for key in self.keys()? {
+            *used.entry(group(&key).to_owned()).or_default() += 1;
+        }
+        let mut result = Import::default();
+        let mut new = Vec::new();
+        for fact in facts {
+            let Some(key) = key(&fact.zh) else { continue };
+            match self.read(&key) {
+                Some(kept) if kept.fact.contradicts(fact) => {
+                    let stated = fact.clone();
+                    result.contradictions.push(Contradiction { stated, kept });
+                }
+                Some(kept) if !self.is_old(&kept) => result.known += 1,
+                _ => {
+                    let used = used.entry(group(&key).to_owned()).or_default();
+                    if *used < MAX_PER_GROUP {
+                        *used += 1;
+                        new.push(fact);
+                    } else {
+                        result.left_out += 1;
+                    }
+                }
+            }
+        }
+        if !result.contradictions.is_empty() {
+            return Ok(Import {
+                contradictions: result.contradictions,
+                ..Import::default()
+            });
+        }
+        result.new = new.len();
+        for fact in new {
+            self.put(fact, Origin::Imported(from.to_owned()))?;
+        }
+        Ok(result)
+    }
+
+    /// Removes facts, or counts what would be removed.
+    ///
+    /// # Errors
+    /// If the objects cannot be used, listed or removed.
+    pub fn clean(&self, removal: Removal, is_dry: bool) -> io::Result<Removed> {
+        let mut removed = Removed::default();
+        for key in self.keys()? {
+            let (is_wanted, count) = match self.load(&key) {
+                Ok(None) => continue,
+                Err(_) => (true, &mut removed.broken),
+                Ok(Some((fact, _))) if self.is_old(&fact) => (true, &mut removed.old),
+                Ok(Some((fact, _))) => match fact.origin {
+                    Origin::Computed => (removal == Removal::Everything, &mut removed.computed),
+                    Origin::Imported(_) => (removal != Removal::Useless, &mut removed.imported),
+                },
+            };
+            if !is_wanted {
+                removed.kept += 1;
+                continue;
+            }
+            *count += 1;
+            if !is_dry {
+                self.objects.remove(&key)?;
+            }
+        }
+        lock(&self.found).clear();
+        Ok(removed)
+    }
+
+    /// Returns the keys of all objects.
+    fn keys(&self) -> io::Result<Vec<String>> {
+        self.objects.check()?;
+        self.objects.list(FACTS)
+    }
+}
+
+/// Returns the group of a key.
+pub(super) fn group(key: &str) -> &str {
+    key.rsplit_once('/').map_or(FACTS, |(group, _)| group)
+}
