@@ -57,14 +57,7 @@ const MAX_LINKS: usize = 40;
 impl Files for RealDisk {
     fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
         let (file, metadata) = open_regular(path)?;
-        // A file that grows meanwhile is read to its end all the same.
-        let expected = metadata.len().min(limit).saturating_add(1);
-        let mut bytes = Vec::with_capacity(usize::try_from(expected).unwrap_or(0));
-        file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
-        if bytes.len() as u64 > limit {
-            return Err(io::ErrorKind::FileTooLarge.into());
-        }
-        Ok(bytes)
+        read_limited(file, metadata.len(), limit)
     }
 
     fn open(&self, path: &Path) -> io::Result<Box<dyn ReadSeek>> {
@@ -92,6 +85,18 @@ impl Files for RealDisk {
     fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
         fs::canonicalize(path)
     }
+}
+
+/// Reads everything, unless it is more than `limit` bytes.
+fn read_limited(from: impl Read, expected: u64, limit: u64) -> io::Result<Vec<u8>> {
+    // A file that grows meanwhile is read to its end all the same.
+    let expected = expected.min(limit).saturating_add(1);
+    let mut bytes = Vec::with_capacity(usize::try_from(expected).unwrap_or(0));
+    from.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > limit {
+        return Err(io::ErrorKind::FileTooLarge.into());
+    }
+    Ok(bytes)
 }
 
 impl Disk for RealDisk {
@@ -238,6 +243,10 @@ impl Env for RealEnv {
             Stream::Stdout => io::stdout().is_terminal(),
             Stream::Stderr => io::stderr().is_terminal(),
         }
+    }
+
+    fn input(&self, limit: u64) -> io::Result<Vec<u8>> {
+        read_limited(io::stdin().lock(), 0, limit)
     }
 
     fn columns(&self, stream: Stream) -> Option<usize> {

@@ -77,6 +77,8 @@ pub struct MemEnv {
     pub terminal: bool,
     /// How wide these are.
     pub columns: Option<usize>,
+    /// What comes from standard input.
+    pub input: Vec<u8>,
 }
 
 impl MemFiles {
@@ -387,6 +389,13 @@ impl Env for MemEnv {
 
     fn terminal(&self, _stream: Stream) -> bool {
         self.terminal
+    }
+
+    fn input(&self, limit: u64) -> io::Result<Vec<u8>> {
+        if self.input.len() as u64 > limit {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        Ok(self.input.clone())
     }
 
     fn columns(&self, stream: Stream) -> Option<usize> {

@@ -241,6 +241,12 @@ pub trait Env: Sync {
     /// Returns whether a stream goes to a terminal.
     fn terminal(&self, stream: Stream) -> bool;
 
+    /// Reads standard input to its end.
+    ///
+    /// # Errors
+    /// `FileTooLarge` if it has more than `limit` bytes; else what the system says.
+    fn input(&self, limit: u64) -> io::Result<Vec<u8>>;
+
     /// Returns how many columns the terminal has that a stream goes to; `None` if it goes to none, or
     /// to one of unknown width.
     fn columns(&self, stream: Stream) -> Option<usize>;
