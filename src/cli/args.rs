@@ -11,6 +11,7 @@ use clap::{
 };
 
 use crate::cli::Command;
+use crate::cli::cache::args::Cache;
 use crate::cli::diff::Diff;
 use crate::cli::explain::Explain;
 use crate::cli::fmt::Fmt;
@@ -179,6 +180,7 @@ commands! {
     Log = "log", [];
     Git = "git", [];
     GitTextconv = "git-textconv", [];
+    Cache = "cache", [];
     Completions = "completions", [];
     Man = "man", [];
 }
@@ -324,6 +326,9 @@ impl CommandLine {
             Typed::Verify(args) => offline(args.groups().wants(Group::Upstream)),
             Typed::Show(args) => offline(args.upstream),
             Typed::Update(args) => args.contradiction(),
+            Typed::Cache(_) if line.common.no_cache => {
+                Some("'lockctl cache' is about what '--no-cache' leaves alone".to_owned())
+            }
             _ => None,
         });
         text.map_or(Ok(line), |text| {

@@ -5,6 +5,7 @@
 
 mod advice;
 mod args;
+mod cache;
 mod diff;
 mod explain;
 mod fmt;

@@ -131,6 +131,7 @@ pub fn notes(result: &CommandResult, total_at: Total, verbose: bool) -> Vec<Bloc
             };
             all.files.iter().flat_map(of_file).collect()
         }
+        Subject::Store(store, _) => store.failures().cloned().map(Block::Failure).collect(),
         Subject::Pages(..) | Subject::Text(_) => Vec::new(),
     };
     blocks.extend(result.remarks.iter().map(remark));

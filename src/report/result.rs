@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::rows::{Fixed, GitSetting, MatrixRow, Package, Provider, Rule, Topic, VersionsInUse};
+use super::rows::{
+    Fixed, GitSetting, MatrixRow, Package, Provider, Rule, StoreReport, Topic, VersionsInUse,
+};
 use super::{Failure, Tone};
 use crate::addr::ProviderAddr;
 use crate::config::Branches;
@@ -45,6 +47,8 @@ pub enum Subject {
     Packages(Vec<PackageResult>),
     /// Topics and rules: all of them, or those that were named.
     Pages(Vec<Topic>, Vec<Rule>),
+    /// The facts that are kept about packages, and a text as in [`Subject::Text`].
+    Store(Box<StoreReport>, Vec<u8>),
     /// A text, printed unchanged, in the format for people only.
     Text(Vec<u8>),
 }
@@ -239,6 +243,15 @@ impl CommandResult {
     pub fn roots(&self) -> &[RootResult] {
         match &self.subject {
             Subject::Roots(roots) => roots,
+            _ => &[],
+        }
+    }
+
+    /// Returns what is printed unchanged, in the format for people only.
+    #[must_use]
+    pub fn raw_text(&self) -> &[u8] {
+        match &self.subject {
+            Subject::Text(text) | Subject::Store(_, text) => text,
             _ => &[],
         }
     }

@@ -58,9 +58,7 @@ pub(in crate::cli) fn print(
         }
         Format::Markdown => markdown::render(out, &command.text(result, look))?,
         Format::Human => {
-            if let Subject::Text(text) = &result.subject {
-                out.write_all(text)?;
-            }
+            out.write_all(result.raw_text())?;
             let colors = colors(common.color, env, Stream::Stdout);
             human::render(out, &command.text(result, look), &result.texts, colors)?;
         }

@@ -39,8 +39,8 @@ pub struct Document<'a> {
     /// The exit code of the program: 0 done, and clean; 1 done, and the answer is bad; 2 the job
     /// could not be done; 129 `merge` could write nothing.
     pub exit: u8,
-    /// One for each root, in the order given; empty for `diff`, `hash` and `explain`, which are not
-    /// about roots.
+    /// One for each root, in the order given; empty for `diff`, `hash`, `explain` and `cache`, which are
+    /// not about roots.
     pub roots: Vec<Root<'a>>,
     /// One for each package, in the order given; only of `hash`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -61,6 +61,9 @@ pub struct Document<'a> {
     /// several roots.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub versions_in_use: Option<&'a [ProviderInUse]>,
+    /// The facts that are kept about packages; only of `cache`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub store: Option<&'a StoreReport>,
     /// Directories with configuration that no root covers, where roots were looked for.
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     pub not_locked: &'a [String],
@@ -85,7 +88,7 @@ pub struct Summary {
     pub warnings: usize,
     /// How many notes were found.
     pub notes: usize,
-    /// How many roots, files or packages failed.
+    /// How many roots, files or packages failed, and how many files of facts were refused.
     pub failed: usize,
     /// How many directories with configuration no root covers; absent unless roots were looked for.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -112,7 +115,7 @@ impl<'a> Document<'a> {
             .collect();
         let mut packages: Vec<&Package> = Vec::new();
         let (mut topics, mut rules): (&[Topic], &[Rule]) = (&[], &[]);
-        let (mut files, mut verdict) = (None, None);
+        let (mut files, mut verdict, mut store) = (None, None, None);
         match &result.subject {
             Subject::Roots(_) | Subject::Text(_) => {}
             Subject::Files(all) => {
@@ -125,18 +128,21 @@ impl<'a> Document<'a> {
                 packages = all.iter().map(|one| &one.package).collect();
             }
             Subject::Pages(of_topics, of_rules) => (topics, rules) = (of_topics, of_rules),
+            Subject::Store(report, _) => store = Some(&**report),
         }
         let in_use = result.versions_in_use.as_ref();
+        let mut summary = Summary {
+            not_locked: result.not_locked.as_ref().map(Vec::len),
+            agreed_versions: in_use.map(|all| all.agreed),
+            differing_versions: in_use.map(|all| all.differing.len()),
+            ..Summary::of(&roots, &packages, files.as_deref())
+        };
+        summary.failed += store.map_or(0, |store| store.failures().count());
         Self {
             format_version: FORMAT_VERSION,
             command: result.command,
             exit: result.exit,
-            summary: Summary {
-                not_locked: result.not_locked.as_ref().map(Vec::len),
-                agreed_versions: in_use.map(|all| all.agreed),
-                differing_versions: in_use.map(|all| all.differing.len()),
-                ..Summary::of(&roots, &packages, files.as_deref())
-            },
+            summary,
             roots,
             packages,
             files,
@@ -144,6 +150,7 @@ impl<'a> Document<'a> {
             topics,
             rules,
             versions_in_use: in_use.map(|all| &*all.differing),
+            store,
             not_locked: result.not_locked.as_deref().unwrap_or_default(),
         }
     }

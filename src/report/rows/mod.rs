@@ -16,6 +16,7 @@ mod package;
 mod place;
 mod provider;
 mod rule;
+mod store;
 
 pub use change::{Change, PastChange, Side};
 pub use date::{DateSource, PassedOverRelease, StatedDate};
@@ -35,6 +36,10 @@ pub use provider::{
     Signer, SignerClass,
 };
 pub use rule::{Level, Rule, Topic};
+pub use store::{
+    ExportedFacts, FactContradiction, IgnoredObjects, ImportedFile, RemovedFacts, StoreReport,
+    StoreStats,
+};
 
 use std::fmt::Display;
 

@@ -8,7 +8,7 @@ use crate::lab::{Lab, Outcome};
 use crate::registry::Registry;
 
 /// Where the store of the tests is, below the directory of the lab.
-const STORE: &str = "home/.cache/lockctl";
+pub(super) const STORE: &str = "home/.cache/lockctl";
 
 /// Locks with the store of facts.
 pub(super) fn lock(lab: &Lab, more: &[&str]) -> Outcome {
@@ -31,7 +31,7 @@ pub(super) fn downloads(registry: &Registry) -> usize {
 }
 
 /// Makes a text the same on every run: ports, keys, and since when facts have been kept.
-fn timeless(registry: &Registry, text: &str) -> String {
+pub(super) fn timeless(registry: &Registry, text: &str) -> String {
     let text = steady(registry, text);
     let mut parts = text.split("kept since ");
     let first = parts.next().unwrap().to_owned();
@@ -40,7 +40,7 @@ fn timeless(registry: &Registry, text: &str) -> String {
 }
 
 /// The files of the store, relative to it.
-fn objects(lab: &Lab) -> Vec<String> {
+pub(super) fn objects(lab: &Lab) -> Vec<String> {
     let mut found = Vec::new();
     let mut open = vec![lab.path(STORE)];
     while let Some(dir) = open.pop() {

@@ -1,6 +1,8 @@
 //! Whole commands, in process, on real directories.
 
 mod age;
+mod cache;
+mod cache_import;
 mod cli_config;
 mod confine;
 #[cfg(unix)]

@@ -1,0 +1,80 @@
+//! The arguments of `lockctl cache`.
+
+use std::path::PathBuf;
+
+use clap::builder::NonEmptyStringValueParser;
+use clap::{Args, Subcommand};
+
+use crate::cli::args::examples;
+
+/// Show, share and clean the facts that are kept about packages
+#[derive(Clone, Debug, Args)]
+#[command(before_help = examples(&[
+    ("lockctl cache stats", "what is kept, and where"),
+    ("lockctl cache export facts.txt -r", "what the lock files below need, to be committed"),
+    ("lockctl cache import facts.txt", "use it on another machine"),
+]))]
+pub(in crate::cli) struct Cache {
+    #[command(subcommand)]
+    pub(in crate::cli) command: CacheCommand,
+}
+
+#[derive(Clone, Debug, Subcommand)]
+pub(in crate::cli) enum CacheCommand {
+    /// Print the directory that holds the facts
+    Dir,
+    /// Count the facts, and say what is ignored and why
+    Stats,
+    /// Write facts as text: sorted, one per line, fit for version control
+    Export(Export),
+    /// Read facts that another machine exported
+    ///
+    /// They replace downloads only with `trust { imported_facts = true }` in the project file. If one of
+    /// them contradicts a fact that is kept, nothing of the file is imported, and the exit code is 1.
+    Import(Import),
+    /// Remove facts that are too old, and files that are no facts
+    Clean(Clean),
+}
+
+#[derive(Clone, Debug, Args)]
+pub(in crate::cli) struct Export {
+    /// Write to this file [default: standard output]
+    ///
+    /// The file is not touched if it would stay the same. A file that is no export is not replaced.
+    #[arg(value_name = "FILE")]
+    pub(in crate::cli) file: Option<PathBuf>,
+    /// Only what the lock file of this root needs; may be repeated
+    ///
+    /// What FILE already holds and a lock file still needs stays in it.
+    #[arg(long = "for", value_name = "ROOT")]
+    pub(in crate::cli) roots: Vec<PathBuf>,
+    /// Only what lock files need, in each ROOT and below [default: below the working directory]
+    #[arg(short, long)]
+    pub(in crate::cli) recursive: bool,
+    /// Also facts that were imported
+    #[arg(long)]
+    pub(in crate::cli) imported: bool,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(in crate::cli) struct Import {
+    /// Files that `lockctl cache export` wrote; - is standard input
+    #[arg(required = true, value_name = "FILE")]
+    pub(in crate::cli) files: Vec<PathBuf>,
+    /// Where the facts come from, as results will name it [default: FILE]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
+    pub(in crate::cli) from: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, Args)]
+pub(in crate::cli) struct Clean {
+    /// Also remove facts that were imported
+    #[arg(long)]
+    pub(in crate::cli) imported: bool,
+    /// Remove everything
+    #[arg(long, conflicts_with = "imported")]
+    pub(in crate::cli) all: bool,
+    /// Remove nothing; count what would be removed
+    #[arg(long)]
+    pub(in crate::cli) dry_run: bool,
+}

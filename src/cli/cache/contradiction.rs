@@ -1,0 +1,82 @@
+//! The alarm about a file whose facts contradict those that are kept.
+
+use crate::package::{Fact, PackageId};
+use crate::report::Failure;
+use crate::report::json::FactContradiction;
+use crate::store::{Contradiction, Origin, StoredFact};
+
+/// How many contradictions an alarm lists.
+const MAX_LISTED: usize = 5;
+
+/// Returns contradictions as results have them.
+pub(super) fn rows(contradictions: &[Contradiction]) -> Vec<FactContradiction> {
+    let rows = contradictions.iter().map(|Contradiction { stated, kept }| {
+        let StoredFact { fact, origin, .. } = kept;
+        let PackageId {
+            provider,
+            version,
+            platform,
+        } = &fact.id;
+        FactContradiction {
+            provider: provider.to_string(),
+            version: version.to_string(),
+            platform: platform.to_string(),
+            zh: fact.zh.clone(),
+            stated_h1: stated.h1.clone(),
+            stated_size: stated.size,
+            kept_h1: fact.h1.clone(),
+            kept_size: fact.size,
+            kept_from: match origin {
+                Origin::Computed => None,
+                Origin::Imported(from) => Some(from.clone()),
+            },
+        }
+    });
+    rows.collect()
+}
+
+/// Explains why nothing is done with a file: `done` is what would have been done.
+pub(super) fn alarm(file: &str, contradictions: &[Contradiction], done: &str) -> Failure {
+    let mut causes: Vec<String> = contradictions.iter().take(MAX_LISTED).map(cause).collect();
+    let more = contradictions.len() - causes.len();
+    if more > 0 {
+        causes.push(format!("{more} more"));
+    }
+    let is_own = |one: &Contradiction| one.kept.origin == Origin::Computed;
+    let help = if contradictions.iter().any(is_own) {
+        format!("nothing was {done}; find out who wrote {file}: what it states is false")
+    } else {
+        format!(
+            "nothing was {done}; one of both is false: `lockctl cache clean --imported` removes what \
+             was imported, and the next `lockctl lock` computes it"
+        )
+    };
+    Failure {
+        title: format!("{file} contradicts facts that are kept"),
+        causes,
+        help: Some(help),
+    }
+}
+
+fn cause(contradiction: &Contradiction) -> String {
+    let Contradiction { stated, kept } = contradiction;
+    let id = &kept.fact.id;
+    let known = match &kept.origin {
+        Origin::Computed => "computed here".to_owned(),
+        Origin::Imported(from) => format!("imported from {from}"),
+    };
+    let what = |fact: &Fact| {
+        if stated.h1 == kept.fact.h1 {
+            format!("{} bytes", fact.size)
+        } else {
+            fact.h1.to_string()
+        }
+    };
+    let (stated, kept) = (what(stated), what(&kept.fact));
+    let PackageId {
+        provider,
+        version,
+        platform,
+    } = id;
+    format!("{provider} {version} {platform}: it states {stated}, {known}: {kept}")
+}

@@ -1,0 +1,233 @@
+//! `lockctl cache export`: facts as text.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::ErrorKind;
+use std::path::Path;
+
+use super::{NAME, UserStore, contradiction, is_standard, result};
+use crate::cli::args::{Common, Roots};
+use crate::cli::cache::args::Export;
+use crate::cli::session::roots;
+use crate::cli::{CLEAN, FAILED, FINDINGS, World};
+use crate::hash::Hash;
+use crate::package::Fact;
+use crate::report::json::{ExportedFacts, StoreReport};
+use crate::report::{CommandResult, Failure};
+use crate::store::{self, Contradiction, Inventory, MAX_EXPORT_BYTES, Origin, StoredFact};
+use crate::world::Replaced;
+
+/// The hashes that lock files record.
+struct Recorded(BTreeSet<Hash>);
+
+/// A file that may hold an export already.
+struct Target {
+    /// Its bytes, if there is one.
+    bytes: Option<Vec<u8>>,
+    /// The facts that it states.
+    facts: Vec<Fact>,
+}
+
+impl Recorded {
+    /// Returns whether a lock file records the package of a fact.
+    fn needs(&self, fact: &Fact) -> bool {
+        self.0.contains(&fact.zh) || self.0.contains(&fact.h1)
+    }
+}
+
+pub(super) fn run(
+    common: &Common,
+    args: &Export,
+    found: UserStore<'_>,
+) -> Result<CommandResult, Failure> {
+    let recorded = if args.recursive || !args.roots.is_empty() {
+        match recorded(common, args, found.world) {
+            Ok(recorded) => Some(recorded),
+            Err(failed) => return Ok(*failed),
+        }
+    } else {
+        None
+    };
+    let inventory = found.inventory()?;
+    let facts = selected(&inventory, recorded.as_ref(), args.imported);
+    let (exported, text) = match args.file.as_deref().filter(|path| !is_standard(path)) {
+        None => {
+            let text = store::export(facts.values().copied());
+            let exported = ExportedFacts {
+                facts: facts.len(),
+                text: Some(text.clone()),
+                ..ExportedFacts::default()
+            };
+            (exported, text.into_bytes())
+        }
+        Some(file) => {
+            let path = common.below(file);
+            let exported = to_file(found.world, &path, &inventory, recorded.as_ref(), facts);
+            let exported = exported.unwrap_or_else(|failure| ExportedFacts {
+                failure: Some(failure),
+                ..ExportedFacts::default()
+            });
+            let file = Some(path.display().to_string());
+            (ExportedFacts { file, ..exported }, Vec::new())
+        }
+    };
+    let exit = match &exported.failure {
+        None => CLEAN,
+        Some(_) if !exported.contradictions.is_empty() => FINDINGS,
+        Some(_) => FAILED,
+    };
+    let report = StoreReport {
+        exported: Some(exported),
+        ..found.report()
+    };
+    Ok(CommandResult {
+        exit,
+        ..result(report, text)
+    })
+}
+
+/// Reads what the lock files of roots record.
+///
+/// # Errors
+/// With the result of a run in which one of them cannot be read: without it, facts would be lost.
+fn recorded(
+    common: &Common,
+    args: &Export,
+    world: World<'_>,
+) -> Result<Recorded, Box<CommandResult>> {
+    let mut hashes = BTreeSet::new();
+    let roots = Roots::new(args.roots.clone(), args.recursive);
+    let all = roots::each(common, &roots, world, |root, _, output| {
+        // A root that is found may have no lock file yet.
+        if args.recursive && root.lock.is_none() {
+            return Ok(Replaced::Done);
+        }
+        if let Some(lock) = root.sound_lock(output)? {
+            let providers = lock.document.lock.providers.values();
+            hashes.extend(providers.flat_map(|one| one.hashes.iter().cloned()));
+        }
+        Ok(Replaced::Done)
+    });
+    let read = all.into_result(NAME);
+    if read.exit == CLEAN {
+        Ok(Recorded(hashes))
+    } else {
+        Err(Box::new(read))
+    }
+}
+
+/// Returns the facts of the store that are wanted, by their `zh:`.
+///
+/// What a lock file needs is wanted however old it is: age bounds the store, and makes no fact false.
+fn selected<'s>(
+    inventory: &'s Inventory,
+    recorded: Option<&Recorded>,
+    with_imported: bool,
+) -> BTreeMap<&'s Hash, &'s Fact> {
+    let is_wanted = |one: &&StoredFact| with_imported || one.origin == Origin::Computed;
+    let young = inventory.facts.iter().filter(is_wanted);
+    let old = inventory.old.iter().filter(is_wanted);
+    let facts: Vec<&Fact> = match recorded {
+        None => young.map(|one| &one.fact).collect(),
+        Some(recorded) => {
+            let all = young.chain(old).map(|one| &one.fact);
+            all.filter(|fact| recorded.needs(fact)).collect()
+        }
+    };
+    facts.into_iter().map(|fact| (&fact.zh, fact)).collect()
+}
+
+/// Writes facts to a file. Where lock files say what is needed, what the file holds of that stays.
+///
+/// # Errors
+/// If the file cannot be read or written, or holds something else.
+fn to_file(
+    world: World<'_>,
+    path: &Path,
+    inventory: &Inventory,
+    recorded: Option<&Recorded>,
+    own: BTreeMap<&Hash, &Fact>,
+) -> Result<ExportedFacts, Failure> {
+    let target = target(world, path)?;
+    let contradictions = contradictions(&target.facts, inventory);
+    if !contradictions.is_empty() {
+        let file = path.display().to_string();
+        return Ok(ExportedFacts {
+            contradictions: contradiction::rows(&contradictions),
+            failure: Some(contradiction::alarm(&file, &contradictions, "written")),
+            ..ExportedFacts::default()
+        });
+    }
+    let mut facts = own;
+    if let Some(recorded) = recorded {
+        // Its lines stay as they are, so that the file is the same whoever writes it: one zip may be
+        // known under several names.
+        let needed = target.facts.iter().filter(|fact| recorded.needs(fact));
+        facts.extend(needed.map(|fact| (&fact.zh, fact)));
+    }
+    let text = store::export(facts.values().copied());
+    let is_new = target.bytes.as_deref() != Some(text.as_bytes());
+    if is_new {
+        let replaced = world
+            .disk
+            .replace(path, target.bytes.as_deref(), text.as_bytes());
+        let replaced = replaced.map_err(|error| unwritten(path, error.to_string()))?;
+        if replaced == Replaced::Changed {
+            return Err(unwritten(path, "another program changed it".to_owned()));
+        }
+    }
+    Ok(ExportedFacts {
+        facts: facts.len(),
+        changed: Some(is_new),
+        ..ExportedFacts::default()
+    })
+}
+
+/// Reads the file that is to be written.
+///
+/// # Errors
+/// If it cannot be read, or holds something else.
+fn target(world: World<'_>, path: &Path) -> Result<Target, Failure> {
+    let bytes = match world.disk.read(path, MAX_EXPORT_BYTES) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            return Ok(Target {
+                bytes: None,
+                facts: Vec::new(),
+            });
+        }
+        Err(error) => return Err(unwritten(path, error.to_string())),
+    };
+    let text = std::str::from_utf8(&bytes).map_err(|_| "it is not UTF-8 text".to_owned());
+    let facts = text.and_then(|text| store::import(text).map_err(|error| error.to_string()));
+    let facts = facts.map_err(|cause| Failure {
+        title: format!("{} is no export of facts", path.display()),
+        causes: vec![cause],
+        help: Some("name another file; only an export is replaced".to_owned()),
+    })?;
+    Ok(Target {
+        bytes: Some(bytes),
+        facts,
+    })
+}
+
+/// Returns what facts of a file contradict the store.
+fn contradictions(stated: &[Fact], inventory: &Inventory) -> Vec<Contradiction> {
+    let kept = inventory.facts.iter().chain(&inventory.old);
+    let kept: BTreeMap<&Hash, &StoredFact> = kept.map(|one| (&one.fact.zh, one)).collect();
+    let both = stated.iter().filter_map(|stated| {
+        let kept = kept.get(&stated.zh)?;
+        kept.fact.contradicts(stated).then(|| Contradiction {
+            stated: stated.clone(),
+            kept: (*kept).clone(),
+        })
+    });
+    both.collect()
+}
+
+fn unwritten(path: &Path, cause: String) -> Failure {
+    Failure {
+        title: format!("{} could not be written", path.display()),
+        causes: vec![cause],
+        help: Some("make sure that its directory exists and is writable".to_owned()),
+    }
+}

@@ -1,0 +1,133 @@
+//! `lockctl cache import`: facts of other machines.
+
+use std::io::ErrorKind;
+use std::path::Path;
+
+use super::{STANDARD, UserStore, contradiction, is_standard, result};
+use crate::cli::args::Common;
+use crate::cli::cache::args::Import;
+use crate::cli::{CLEAN, FAILED, FINDINGS, World};
+use crate::diag::counted;
+use crate::package::Fact;
+use crate::report::json::{ImportedFile, StoreReport};
+use crate::report::{CommandResult, Failure, Sentence};
+use crate::store::{self, MAX_EXPORT_BYTES, name_of_import};
+
+pub(super) fn run(
+    common: &Common,
+    args: &Import,
+    found: UserStore<'_>,
+) -> Result<CommandResult, Failure> {
+    let mut files = Vec::new();
+    for path in &args.files {
+        files.push(import(common, args, path, &found)?);
+    }
+    let exit = |file: &ImportedFile| match &file.failure {
+        None => CLEAN,
+        Some(_) if !file.contradictions.is_empty() => FINDINGS,
+        Some(_) => FAILED,
+    };
+    let exit = files.iter().map(exit).max().unwrap_or(CLEAN);
+    let mut remarks: Vec<Sentence> = found
+        .store
+        .notes()
+        .into_iter()
+        .map(Sentence::warning)
+        .collect();
+    remarks.extend(files.iter().filter_map(lack_of_room));
+    if files.iter().any(|file| file.new > 0) {
+        remarks.push(Sentence::note(
+            "imported facts replace downloads only with `trust { imported_facts = true }` in .lockctl.hcl",
+        ));
+    }
+    let report = StoreReport {
+        imported: files,
+        ..found.report()
+    };
+    Ok(CommandResult {
+        exit,
+        remarks,
+        ..result(report, Vec::new())
+    })
+}
+
+/// Imports one file.
+///
+/// # Errors
+/// If the store cannot be used; what is wrong with the file is in the result.
+fn import(
+    common: &Common,
+    args: &Import,
+    path: &Path,
+    found: &UserStore<'_>,
+) -> Result<ImportedFile, Failure> {
+    let typed = path.display().to_string();
+    let shown = named(&typed).to_owned();
+    let from = name_of_import(args.from.as_deref().unwrap_or(&shown));
+    let mut row = ImportedFile {
+        path: typed,
+        imported_from: from.clone(),
+        ..ImportedFile::default()
+    };
+    let facts = match read(common, found.world, path) {
+        Ok(facts) => facts,
+        Err(cause) => {
+            row.failure = Some(Failure {
+                title: format!("{shown} cannot be imported"),
+                causes: vec![cause],
+                help: Some("name a file that `lockctl cache export` wrote".to_owned()),
+            });
+            return Ok(row);
+        }
+    };
+    let done = found.store.import(&facts, &from);
+    let done = done.map_err(|error| found.unusable(&error))?;
+    if !done.contradictions.is_empty() {
+        row.failure = Some(contradiction::alarm(
+            &shown,
+            &done.contradictions,
+            "imported",
+        ));
+        row.contradictions = contradiction::rows(&done.contradictions);
+    }
+    (row.new, row.known, row.left_out) = (done.new, done.known, done.left_out);
+    Ok(row)
+}
+
+/// Returns what messages call a file, by its path.
+pub(super) fn named(path: &str) -> &str {
+    match path {
+        STANDARD => "standard input",
+        path => path,
+    }
+}
+
+/// Reads the facts of a file.
+///
+/// # Errors
+/// With what is wrong with it.
+fn read(common: &Common, world: World<'_>, path: &Path) -> Result<Vec<Fact>, String> {
+    let bytes = if is_standard(path) {
+        world.env.input(MAX_EXPORT_BYTES)
+    } else {
+        world.disk.read(&common.below(path), MAX_EXPORT_BYTES)
+    };
+    let bytes = bytes.map_err(|error| match error.kind() {
+        ErrorKind::FileTooLarge => format!("it has more than {MAX_EXPORT_BYTES} bytes"),
+        _ => error.to_string(),
+    })?;
+    let text = String::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".to_owned())?;
+    store::import(&text).map_err(|error| error.to_string())
+}
+
+/// Warns of facts that were not kept.
+fn lack_of_room(file: &ImportedFile) -> Option<Sentence> {
+    let ImportedFile { path, left_out, .. } = file;
+    (*left_out > 0).then(|| {
+        Sentence::warning(format!(
+            "there is no room for {} of {}; `lockctl cache clean --imported` makes room",
+            counted(*left_out, "fact"),
+            named(path)
+        ))
+    })
+}

@@ -1,0 +1,169 @@
+//! `lockctl cache`: the facts that are kept about packages, counted, shared and removed.
+
+pub(super) mod args;
+mod contradiction;
+mod export;
+mod import;
+mod text;
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::cli::args::Common;
+use crate::cli::cache::args::{Cache, CacheCommand, Clean};
+use crate::cli::session::store::{self, VARIABLE};
+use crate::cli::{Command, Look, Stderr, World};
+use crate::diag::counted;
+use crate::package::calendar::timestamp;
+use crate::report::json::{IgnoredObjects, RemovedFacts, StoreReport, StoreStats};
+use crate::report::{Block, CommandResult, Failure, Subject};
+use crate::store::{Inventory, MAX_AGE, Origin, Removal, Store, StoredFact};
+
+/// The command, as typed.
+const NAME: &str = "cache";
+
+/// What stands for standard input and standard output.
+const STANDARD: &str = "-";
+
+impl Command for Cache {
+    fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
+        let done = UserStore::find(world).and_then(|found| match &self.command {
+            CacheCommand::Dir => Ok(dir(found)),
+            CacheCommand::Stats => stats(found),
+            CacheCommand::Export(args) => export::run(common, args, found),
+            CacheCommand::Import(args) => import::run(common, args, found),
+            CacheCommand::Clean(args) => clean(*args, found),
+        });
+        done.unwrap_or_else(|failure| CommandResult::failed(NAME, [failure]))
+    }
+
+    fn text(&self, result: &CommandResult, _: Look) -> Vec<Block> {
+        match &result.subject {
+            Subject::Store(report, _) => text::blocks(report),
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// The store of the user, and where it is.
+struct UserStore<'a> {
+    world: World<'a>,
+    /// The directory, as an absolute path where that is known.
+    dir: PathBuf,
+    store: Store<'a>,
+}
+
+impl<'a> UserStore<'a> {
+    fn find(world: World<'a>) -> Result<Self, Failure> {
+        let stated = store::directory(world.env).ok_or_else(|| Failure {
+            title: "there is no directory for facts about packages".to_owned(),
+            causes: vec!["the environment names no directory for caches".to_owned()],
+            help: Some(format!("set {VARIABLE} to a directory that is yours alone")),
+        })?;
+        let current = world.env.current_dir().unwrap_or_default();
+        Ok(Self {
+            world,
+            dir: current.join(&stated),
+            store: store::open(world, &stated),
+        })
+    }
+
+    /// Returns the failure of a directory that cannot be used.
+    fn unusable(&self, error: &io::Error) -> Failure {
+        Failure {
+            title: format!("the facts in {} cannot be used", self.dir.display()),
+            causes: vec![error.to_string()],
+            help: Some(format!(
+                "correct that, or name another directory with {VARIABLE}"
+            )),
+        }
+    }
+
+    fn inventory(&self) -> Result<Inventory, Failure> {
+        let inventory = self.store.inventory();
+        inventory.map_err(|error| self.unusable(&error))
+    }
+
+    fn report(&self) -> StoreReport {
+        StoreReport {
+            dir: self.dir.display().to_string(),
+            ..StoreReport::default()
+        }
+    }
+}
+
+/// Makes the result of a command that is about the store.
+fn result(report: StoreReport, text: Vec<u8>) -> CommandResult {
+    CommandResult::of(NAME, Subject::Store(Box::new(report), text))
+}
+
+fn dir(found: UserStore<'_>) -> CommandResult {
+    // Whatever the bytes of the name are: a shell takes them as they are.
+    let name = found.dir.as_os_str().as_encoded_bytes();
+    result(found.report(), [name, b"\n"].concat())
+}
+
+fn stats(found: UserStore<'_>) -> Result<CommandResult, Failure> {
+    let Inventory {
+        facts,
+        old,
+        broken,
+        bytes,
+    } = found.inventory()?;
+    let is_computed = |one: &&StoredFact| one.origin == Origin::Computed;
+    let providers: BTreeSet<_> = facts.iter().map(|one| &one.fact.id.provider).collect();
+    let days = MAX_AGE.as_secs() / (24 * 60 * 60);
+    let too_old = Some(IgnoredObjects {
+        reason: format!("it is older than {}", counted(days as usize, "day")),
+        count: old.len(),
+    });
+    let too_old = too_old.filter(|ignored| ignored.count > 0);
+    let broken = broken
+        .into_iter()
+        .map(|(reason, count)| IgnoredObjects { reason, count });
+    let computed = facts.iter().filter(is_computed).count();
+    let stats = StoreStats {
+        facts: facts.len(),
+        computed,
+        imported: facts.len() - computed,
+        providers: providers.len(),
+        bytes,
+        oldest: facts.iter().map(StoredFact::since).min().map(timestamp),
+        ignored: too_old.into_iter().chain(broken).collect(),
+    };
+    let report = StoreReport {
+        stats: Some(stats),
+        ..found.report()
+    };
+    Ok(result(report, Vec::new()))
+}
+
+fn clean(args: Clean, found: UserStore<'_>) -> Result<CommandResult, Failure> {
+    let removal = if args.all {
+        Removal::Everything
+    } else if args.imported {
+        Removal::UselessAndImported
+    } else {
+        Removal::Useless
+    };
+    let removed = found.store.clean(removal, args.dry_run);
+    let removed = removed.map_err(|error| found.unusable(&error))?;
+    let report = StoreReport {
+        removed: Some(RemovedFacts {
+            old: removed.old,
+            broken: removed.broken,
+            imported: removed.imported,
+            computed: removed.computed,
+            kept: removed.kept,
+            dry_run: args.dry_run,
+        }),
+        ..found.report()
+    };
+    Ok(result(report, Vec::new()))
+}
+
+/// Returns whether a path means a standard stream.
+fn is_standard(path: &Path) -> bool {
+    path == Path::new(STANDARD)
+}

@@ -1,0 +1,94 @@
+//! How results of `lockctl cache` read.
+
+use super::import::named;
+use crate::diag::{counted, counted_as};
+use crate::report::json::{ExportedFacts, ImportedFile, RemovedFacts, StoreReport, StoreStats};
+use crate::report::{Block, Tone};
+
+/// Returns what people read of a result; what is printed unchanged is not part of it.
+pub(super) fn blocks(report: &StoreReport) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    if let Some(stats) = &report.stats {
+        blocks.push(Block::Table(rows(&report.dir, stats)));
+    }
+    let imported = report.imported.iter().filter_map(imported);
+    let exported = report.exported.iter().filter_map(exported);
+    let removed = report.removed.iter().map(removed);
+    let verdicts = imported.chain(exported).chain(removed);
+    blocks.extend(verdicts.map(|text| Block::Verdict(Tone::Good, text)));
+    blocks
+}
+
+fn rows(dir: &str, stats: &StoreStats) -> Vec<Vec<String>> {
+    let StoreStats {
+        facts,
+        computed,
+        imported,
+        providers,
+        bytes,
+        oldest,
+        ignored,
+    } = stats;
+    let by_origin = format!("{facts}: {computed} computed, {imported} imported");
+    let mut rows = vec![
+        ("directory", dir.to_owned()),
+        ("facts", by_origin),
+        ("providers", providers.to_string()),
+        ("size", counted(*bytes as usize, "byte")),
+    ];
+    rows.extend(oldest.iter().map(|oldest| ("oldest", oldest.clone())));
+    let ignored = ignored
+        .iter()
+        .map(|one| ("ignored", format!("{}: {}", one.count, one.reason)));
+    rows.extend(ignored);
+    let rows = rows
+        .into_iter()
+        .map(|(name, value)| vec![name.to_owned(), value]);
+    rows.collect()
+}
+
+fn imported(file: &ImportedFile) -> Option<String> {
+    let ImportedFile {
+        path, new, known, ..
+    } = file;
+    let path = named(path);
+    let done = || match (new, known) {
+        (0, 0) => format!("{path}: no fact"),
+        (0, known) => format!("{path}: nothing new, {known} known"),
+        (new, 0) => format!("{path}: {} imported", counted(*new, "fact")),
+        (new, known) => format!("{path}: {} imported, {known} known", counted(*new, "fact")),
+    };
+    file.failure.is_none().then(done)
+}
+
+fn exported(export: &ExportedFacts) -> Option<String> {
+    let file = export.file.as_ref()?;
+    let facts = counted(export.facts, "fact");
+    match export.changed? {
+        true => Some(format!("wrote {file}: {facts}")),
+        false => Some(format!("{file} is up to date: {facts}")),
+    }
+}
+
+fn removed(removed: &RemovedFacts) -> String {
+    let parts = [
+        (removed.old, "too old"),
+        (removed.broken, "broken"),
+        (removed.imported, "imported"),
+        (removed.computed, "computed"),
+    ];
+    let parts = parts.into_iter().filter(|(count, _)| *count > 0);
+    let parts: Vec<String> = parts
+        .map(|(count, what)| format!("{count} {what}"))
+        .collect();
+    let kept = counted_as(removed.kept, "fact is left", "facts are left");
+    if parts.is_empty() {
+        return format!("nothing to remove; {kept}");
+    }
+    let verb = if removed.dry_run {
+        "would remove"
+    } else {
+        "removed"
+    };
+    format!("{verb} {}; {kept}", parts.join(", "))
+}
