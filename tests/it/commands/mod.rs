@@ -1,5 +1,6 @@
 //! Whole commands, in process, on real directories.
 
+mod action_lock;
 mod age;
 mod cache;
 mod cache_import;
