@@ -489,7 +489,7 @@ fn show_lists_dates() {
         lines,
         str![[r#"
 PROVIDER   VERSION  CONSTRAINTS  h1  zh  other  KNOWN PLATFORMS  LATEST DATE
-acme/demo  1.2.0    ~> 1.0       1   4   0      -                checksum list changed DAY-B, 2 days ago
+acme/demo  1.2.0    ~> 1.0       1   4   0      linux_amd64      checksum list changed DAY-B, 2 days ago
 acme/demo 1.2.0
   signed DAY-A, 3 days ago
   checksum list changed DAY-B, 2 days ago
