@@ -1,14 +1,29 @@
-//! The keys that Terraform carries with it; read when first needed, once.
+//! Keys that need not be read again: those that Terraform carries with it, and those of registries that were
+//! read before.
 
-use std::sync::LazyLock;
+use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 
 use super::armor;
+use super::error::KeyFault;
 use super::keyring::Keyring;
+
+/// How many key blocks of registries are remembered.
+const MAX_REMEMBERED: usize = 64;
+
+/// How long such a block may be, in bytes; real ones have some thousands.
+const MAX_REMEMBERED_BYTES: usize = 64 * 1024;
+
+/// What is in a key block.
+type Read = Result<Arc<Keyring>, KeyFault>;
+
+/// The blocks that were read so far; one that is being read is waited for.
+static REMEMBERED: Mutex<BTreeMap<Vec<u8>, Arc<OnceLock<Read>>>> = Mutex::new(BTreeMap::new());
 
 static RELEASE_BLOCK: LazyLock<Vec<u8>> =
     LazyLock::new(|| block(include_str!("keys/hashicorp-release.asc")));
 
-static RELEASE_KEY: LazyLock<Keyring> = LazyLock::new(|| read(&RELEASE_BLOCK));
+static RELEASE_KEY: LazyLock<Arc<Keyring>> = LazyLock::new(|| Arc::new(read(&RELEASE_BLOCK)));
 
 static PARTNERS_KEY: LazyLock<Keyring> =
     LazyLock::new(|| read(&block(include_str!("keys/hashicorp-partners.asc"))));
@@ -23,10 +38,28 @@ pub(super) fn partners_key() -> &'static Keyring {
     &PARTNERS_KEY
 }
 
-/// Returns what is in a key block, if it is one of these: `HashiCorp`'s registry hands out the
-/// release key with every provider of its own, and reading it costs ten times a signature.
-pub(super) fn keyring(bytes: &[u8]) -> Option<&'static Keyring> {
-    (bytes == *RELEASE_BLOCK).then(release_key)
+/// Returns what is in a key block. Reading it costs ten times a signature, and a registry hands out the same
+/// ones again and again: `HashiCorp`'s the release key with every provider of its own.
+///
+/// # Errors
+/// As [`Keyring::read`].
+pub(super) fn keyring(bytes: &[u8]) -> Read {
+    if bytes == *RELEASE_BLOCK {
+        return Ok(Arc::clone(&RELEASE_KEY));
+    }
+    let read = || Keyring::read(bytes).map(Arc::new);
+    let remembered = {
+        let mut all = REMEMBERED.lock().unwrap_or_else(PoisonError::into_inner);
+        if bytes.len() <= MAX_REMEMBERED_BYTES && all.len() < MAX_REMEMBERED {
+            Some(Arc::clone(all.entry(bytes.to_vec()).or_default()))
+        } else {
+            all.get(bytes).map(Arc::clone)
+        }
+    };
+    match remembered {
+        Some(remembered) => remembered.get_or_init(read).clone(),
+        None => read(),
+    }
 }
 
 fn block(text: &str) -> Vec<u8> {
@@ -35,4 +68,24 @@ fn block(text: &str) -> Vec<u8> {
 
 fn read(block: &[u8]) -> Keyring {
     Keyring::read(block).expect("our own file holds a key")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_is_read_once() {
+        let again = |bytes: &[u8]| match (keyring(bytes), keyring(bytes)) {
+            (Ok(one), Ok(other)) => Arc::ptr_eq(&one, &other),
+            (one, other) => one.err() == other.err(),
+        };
+        let partners = block(include_str!("keys/hashicorp-partners.asc"));
+        assert!(again(&RELEASE_BLOCK) && again(&partners) && again(b"no key"));
+        assert!(keyring(b"no key").is_err());
+        let large = vec![0; MAX_REMEMBERED_BYTES + 1];
+        assert!(keyring(&large).is_err());
+        let all = REMEMBERED.lock().unwrap_or_else(PoisonError::into_inner);
+        assert!(all.contains_key(&partners) && !all.contains_key(&large));
+    }
 }

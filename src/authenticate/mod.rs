@@ -42,7 +42,6 @@ pub mod rules {
 
 pub use error::{AuthError, KeyFault, LineFault, SignatureFault};
 
-use keyring::Keyring;
 use openpgp::{Detached, Verified};
 
 /// How many keys of a registry are looked at; the public ones name one or two.
@@ -261,15 +260,8 @@ pub fn signature(
             fault,
         };
         let bytes = armor::public_key(&key.ascii_armor).map_err(unreadable)?;
-        let read;
-        let keyring = match known::keyring(&bytes) {
-            Some(keyring) => keyring,
-            None => {
-                read = Keyring::read(&bytes).map_err(unreadable)?;
-                &read
-            }
-        };
-        let Some(verified) = signature.check(keyring)? else {
+        let keyring = known::keyring(&bytes).map_err(unreadable)?;
+        let Some(verified) = signature.check(&keyring)? else {
             tried.extend(keyring.key_ids());
             continue;
         };

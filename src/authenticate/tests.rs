@@ -4,6 +4,7 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use super::keyring::Keyring;
 use super::*;
 
 /// What good evidence proves.
