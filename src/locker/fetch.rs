@@ -261,7 +261,7 @@ pub(super) fn hash<'a>(
     let hashed = |root: RootWork<'a, Proven>| {
         let (source, trusted) = (root.source, root.request.trusted);
         root.advance(|proven, errors| {
-            let mut packages = Vec::new();
+            let mut packages = listed_packages(&proven);
             for meta in &proven.offered.metas {
                 let content = match &contents[&WantedPackage::new(source, trusted, &proven, meta)] {
                     Ok(content) => content,
@@ -280,10 +280,26 @@ pub(super) fn hash<'a>(
                     Err(cause) => errors.push(LockError::unproven(meta, cause)),
                 }
             }
+            packages.sort_by(|a, b| a.platform.cmp(&b.platform));
             Some(Hashed { proven, packages })
         })
     };
     roots.into_iter().map(hashed).collect()
+}
+
+/// Returns the packages that are known and in the signed list; without one there are errors already.
+fn listed_packages(proven: &Proven) -> Vec<HashedPackage> {
+    let proof = proven.proof.as_ref();
+    let is_signed = |zh: &Hash| proof.is_some_and(|proof| proof.zips.contains(zh));
+    let known = proven.offered.known.iter();
+    let signed = known.filter(|(_, one)| is_signed(&one.fact.zh));
+    let packages = signed.map(|(platform, one)| HashedPackage {
+        platform: platform.clone(),
+        meta: None,
+        content: Arc::new(Content::known(Arc::clone(one))),
+        confirmed: Hashes::default(),
+    });
+    packages.collect()
 }
 
 /// What hashing needs, beside the package.

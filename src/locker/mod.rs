@@ -14,6 +14,7 @@ mod demands;
 mod dropped;
 mod error;
 mod fetch;
+mod listed;
 mod offline;
 mod outcome;
 mod outdated;
@@ -70,7 +71,7 @@ pub fn run(
     let roots = roots.iter().map(|root| work::start(root, &sources));
     let roots = query::candidates(&sources, roots.collect());
     let roots = dates::select(&sources, settings, roots);
-    let roots = query::packages(&sources, roots);
+    let roots = query::packages(&sources, facts, roots);
     let roots = roots.into_iter().map(work::pass_over_unavailable).collect();
     let roots = prove::prove(&sources, settings, roots);
     let roots = roots.into_iter().map(without_vain_downloads).collect();

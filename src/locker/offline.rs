@@ -4,7 +4,7 @@
 //! a fact says what these hash to (`store` rules 1.2). What neither shows is an error, unless enough
 //! recorded `h1:` are left that may be the missing ones.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::assemble;
@@ -107,6 +107,7 @@ fn known(
     let offered = Offered {
         selected,
         metas: Vec::new(),
+        known: BTreeMap::new(),
         platforms: release.offered().iter().cloned().collect(),
         skipped,
         unknown,

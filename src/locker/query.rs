@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
+use super::listed::{self, KnownPackages};
 use super::work::{Question, RootWork, answers, distinct};
 use super::{AgeSearch, FlavorSource, LockError, Release};
 use crate::addr::ProviderAddr;
@@ -13,6 +14,7 @@ use crate::platform::Platform;
 use crate::resolve::{self, Query};
 use crate::sources::filesystem_mirror::packed_name;
 use crate::sources::{Offer, SourceError};
+use crate::store::Facts;
 use crate::version::{Constraints, Version};
 
 /// How many questions are under way at once. An answer is mostly a wait for the network, so this
@@ -50,8 +52,10 @@ pub(super) struct Selected {
 /// A selected provider with its packages.
 pub(super) struct Offered {
     pub(super) selected: Selected,
-    /// The packages for wanted platforms, sorted by platform.
+    /// The packages for wanted platforms that were asked for, sorted by platform.
     pub(super) metas: Vec<Arc<PackageMeta>>,
+    /// The packages for other wanted platforms: the list that came with those names them.
+    pub(super) known: KnownPackages,
     /// Every platform that the release is known to offer, sorted.
     pub(super) platforms: Vec<Platform>,
     /// Wanted platforms that the release does not offer.
@@ -155,9 +159,17 @@ struct Planned {
     offered: Vec<Platform>,
     /// Sorted.
     wanted: Vec<(Platform, Need)>,
+    /// Those of the wanted platforms whose packages are known and were not asked for.
+    known: KnownPackages,
 }
 
 impl Planned {
+    /// Returns the wanted platforms whose packages are asked for.
+    fn asked(&self) -> impl Iterator<Item = &Platform> {
+        let wanted = self.wanted.iter().map(|(platform, _)| platform);
+        wanted.filter(|platform| !self.known.contains_key(platform))
+    }
+
     /// Returns which package is the one for a platform.
     fn package(&self, platform: &Platform) -> PackageId {
         PackageId {
@@ -174,13 +186,21 @@ type Metas = BTreeMap<Question<PackageId>, Result<Arc<PackageMeta>, SourceError>
 /// Finds the packages of every selection for the wanted platforms.
 pub(super) fn packages<'a>(
     sources: &[&FlavorSource<'_>],
+    facts: &dyn Facts,
     roots: Vec<RootWork<'a, Selected>>,
 ) -> Vec<RootWork<'a, Offered>> {
-    let mut roots = plan(sources, roots);
+    let mut roots = plan(sources, facts, roots);
     let mut metas = Metas::new();
     ask(sources, &roots, &mut metas);
     for root in &mut roots {
         add_unlisted(root, &metas);
+        let source = root.source;
+        for one in &mut root.providers {
+            let asked = one.asked();
+            let found = asked.filter_map(|platform| metas.get(&question(source, one, platform)));
+            let found: Vec<Arc<PackageMeta>> = found.flatten().cloned().collect();
+            listed::retain_listed(&mut one.known, &one.selected, &found);
+        }
     }
     ask(sources, &roots, &mut metas);
     let offered = |root: RootWork<'a, Planned>| {
@@ -191,6 +211,7 @@ pub(super) fn packages<'a>(
             Some(Offered {
                 selected: one.selected,
                 metas,
+                known: one.known,
                 platforms: one.offered,
                 skipped,
                 unknown: Vec::new(),
@@ -211,8 +232,8 @@ fn question(source: usize, one: &Planned, platform: &Platform) -> Question<Packa
 fn ask(sources: &[&FlavorSource<'_>], roots: &[RootWork<'_, Planned>], metas: &mut Metas) {
     let questions = roots.iter().flat_map(|root| {
         root.providers.iter().flat_map(|one| {
-            let platforms = one.wanted.iter();
-            platforms.map(|(platform, _)| question(root.source, one, platform))
+            let platforms = one.asked();
+            platforms.map(|platform| question(root.source, one, platform))
         })
     });
     let new = questions.filter(|one| !metas.contains_key(one));
@@ -275,6 +296,7 @@ pub(super) fn listed_platforms(
 /// Decides which platforms of each selection are asked for.
 fn plan<'a>(
     sources: &[&FlavorSource<'_>],
+    facts: &dyn Facts,
     roots: Vec<RootWork<'a, Selected>>,
 ) -> Vec<RootWork<'a, Planned>> {
     let release_of = |source, selected: &Selected| Question {
@@ -293,6 +315,9 @@ fn plan<'a>(
     let plan = |root: RootWork<'a, Selected>| {
         let (source, request) = (root.source, root.request);
         let wanted = request.platforms;
+        let releases = root.providers.iter();
+        let known = releases.map(|selected| listed::known(&root, facts, selected));
+        let mut known = known.collect::<Vec<_>>().into_iter();
         root.advance(|selected, _| {
             let offered = platforms[&release_of(source, &selected)].clone();
             // Of what nothing visible requires as many platforms are locked as there are.
@@ -301,10 +326,20 @@ fn plan<'a>(
             } else {
                 Need::May
             };
+            let wanted = choose(wanted.of(&selected.provider), &offered, need);
+            let mut known = known.next().expect("one for each provider");
+            known.retain(|platform, _| wanted.iter().any(|(one, _)| one == platform));
+            // The list comes with the document of a package, so one must be asked for that is there.
+            let is_likely = |platform| offered.is_empty() || offered.contains(platform);
+            let mut asked = wanted.iter().map(|(platform, _)| platform);
+            if !asked.any(|one| !known.contains_key(one) && is_likely(one)) {
+                known.pop_first();
+            }
             Some(Planned {
-                wanted: choose(wanted.of(&selected.provider), &offered, need),
+                wanted,
                 offered,
                 selected,
+                known,
             })
         })
     };
@@ -320,6 +355,9 @@ fn sort_out<'m>(
     let (mut metas, mut skipped) = (Vec::new(), Vec::new());
     let mut failed = false;
     for (platform, need) in &one.wanted {
+        if one.known.contains_key(platform) {
+            continue;
+        }
         match answer(platform) {
             Ok(meta) => metas.push(Arc::clone(meta)),
             Err(error) if *need == Need::May && error.lacks_platform() => {
@@ -333,7 +371,7 @@ fn sort_out<'m>(
             }
         }
     }
-    if metas.is_empty() && !failed {
+    if metas.is_empty() && one.known.is_empty() && !failed {
         errors.push(LockError::NoPlatform {
             provider: Box::new(one.selected.provider.clone()),
             version: one.selected.version.clone(),

@@ -1,5 +1,6 @@
 //! What registries state about locked releases; no package is downloaded.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -134,6 +135,7 @@ pub(super) fn packages(source: &dyn Source, release: &Release) -> Result<Offered
             age: None,
         },
         metas: Vec::new(),
+        known: BTreeMap::new(),
         platforms: offered.clone(),
         skipped: Vec::new(),
         unknown: Vec::new(),

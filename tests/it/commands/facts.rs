@@ -6,6 +6,7 @@ use super::registry::{DEMO, TWO, requests, steady, with_registry};
 use super::{LOCK, assert_exit};
 use crate::lab::{Lab, Outcome};
 use crate::registry::Registry;
+use crate::scenarios::Packages;
 
 /// Where the store of the tests is, below the directory of the lab.
 pub(super) const STORE: &str = "home/.cache/lockctl";
@@ -424,4 +425,55 @@ fn what_a_killed_run_left_is_removed_by_the_next_one() {
     assert_exit(&lock(&lab, TWO), 0);
     assert_eq!(remaining(), [false, false]);
     assert_eq!(objects(&lab).len(), 2);
+}
+
+/// How many documents of packages were asked for so far.
+fn documents(registry: &Registry) -> usize {
+    let asked = requests(registry).into_iter();
+    let asked = asked.filter(|(path, _)| path.contains("/download/"));
+    asked.map(|(_, count)| count).sum()
+}
+
+#[test]
+fn the_list_of_a_release_is_enough_for_what_is_known() {
+    let (registry, lab) = locked();
+    assert_eq!(documents(&registry), 2);
+    let outcome = lock(&lab, TWO);
+    assert_exit(&outcome, 0);
+    assert_eq!(documents(&registry), 3, "the list comes with one of them");
+    // What the release does not have is not the one that is asked for.
+    let with_more = ["--platform", "common"];
+    assert_exit(&lock(&lab, &with_more), 0);
+    let before = (documents(&registry), lab.read(LOCK));
+    assert_exit(&lock(&lab, &with_more), 0);
+    assert_eq!(
+        documents(&registry),
+        before.0 + 2,
+        "one that is there, one that is not"
+    );
+    assert_eq!(lab.read(LOCK), before.1);
+}
+
+#[test]
+fn a_list_that_does_not_name_what_is_known_changes_nothing() {
+    let (registry, lab) = locked();
+    let before = lab.read(LOCK);
+    let package = |platform| Packages::recorded().zip(&format!("demo/1.0.0/{platform}"));
+    let line = |platform: &str, zip: &[u8]| {
+        let zh = lockctl::hash::zh(zip).unwrap();
+        format!(
+            "{}  terraform-provider-demo_1.0.0_{platform}.zip\n",
+            zh.value()
+        )
+    };
+    let own = package("linux_amd64");
+    for second in [line("darwin_arm64", b"another"), String::new()] {
+        let sums = format!("{}{second}", line("linux_amd64", &own));
+        registry.replace_sums("acme/demo", "1.0.0", sums.as_bytes());
+        let with = lock(&lab, TWO);
+        let without = lock(&lab, &[&["--no-cache"], TWO].concat());
+        assert_ne!(with.code, 0, "{with:?}");
+        assert_eq!((with.code, with.stderr), (without.code, without.stderr));
+        assert_eq!(lab.read(LOCK), before);
+    }
 }

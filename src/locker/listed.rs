@@ -1,0 +1,69 @@
+//! Packages of which the signed list of their release is enough.
+//!
+//! A registry has a document for each package, which says where that is. Whoever need not download it needs
+//! no more than the list, which comes with the document of any other package of the release (`store` rules
+//! 1.5).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::query::Selected;
+use super::work::RootWork;
+use crate::authenticate;
+use crate::hash::{Hash, Scheme};
+use crate::package::PackageMeta;
+use crate::platform::Platform;
+use crate::sources::filesystem_mirror::packed_name;
+use crate::store::{Facts, StoredFact};
+
+/// What packages of a release hold, by platform.
+pub(super) type KnownPackages = BTreeMap<Platform, Arc<StoredFact>>;
+
+/// Finds what facts say about packages whose `zh:` is recorded for the selected version.
+pub(super) fn known<T>(
+    root: &RootWork<'_, T>,
+    facts: &dyn Facts,
+    selected: &Selected,
+) -> KnownPackages {
+    let entry = root.before.providers.get(&selected.provider);
+    let entry = entry.filter(|entry| entry.version == selected.version);
+    let zips = entry.into_iter().flat_map(|one| one.hashes.of(Scheme::Zh));
+    let known = zips.filter_map(|zh| facts.find(zh));
+    let own = known.filter(|one| {
+        let id = &one.fact.id;
+        root.request.trusted.includes(&one.origin)
+            && id.provider.type_name() == selected.provider.type_name()
+            && id.version == selected.version
+    });
+    own.map(|one| (one.fact.id.platform.clone(), one)).collect()
+}
+
+/// Keeps those of the known packages that the list names as what they are; nothing says here that the list
+/// is signed.
+pub(super) fn retain_listed(
+    known: &mut KnownPackages,
+    selected: &Selected,
+    metas: &[Arc<PackageMeta>],
+) {
+    let evidence = metas.iter().filter_map(|meta| meta.evidence.as_ref());
+    let mut documents: Vec<&[u8]> = Vec::new();
+    let mut listed: BTreeSet<(Platform, Hash)> = BTreeSet::new();
+    for evidence in evidence {
+        if documents.contains(&&*evidence.sums) {
+            continue;
+        }
+        documents.push(&evidence.sums);
+        let Ok(list) = authenticate::listed(evidence) else {
+            continue;
+        };
+        for (zh, name) in list.names {
+            match packed_name(&name, selected.provider.type_name()) {
+                Some((version, platform)) if version == selected.version => {
+                    listed.insert((platform, zh));
+                }
+                _ => {}
+            }
+        }
+    }
+    known.retain(|platform, one| listed.contains(&(platform.clone(), one.fact.zh.clone())));
+}
