@@ -39,6 +39,7 @@ topics! {
     "configuration", configuration: "what is read of a configuration and its modules";
     "differences", differences: "where lockctl acts otherwise than the programs";
     "exit-codes", exit_codes: "what 0, 1 and 2 mean";
+    "facts", facts: "what lock keeps about packages, and who trusts it";
     "flavors", flavors: "whose rules apply: Terraform or OpenTofu";
     "formats", formats: "JSON, Markdown, SARIF, JUnit and other output";
     "git", git: "merge driver, readable diffs, review of a branch";

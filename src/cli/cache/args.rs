@@ -13,6 +13,7 @@ use crate::cli::args::examples;
     ("lockctl cache stats", "what is kept, and where"),
     ("lockctl cache export facts.txt -r", "what the lock files below need, to be committed"),
     ("lockctl cache import facts.txt", "use it on another machine"),
+    ("lockctl explain facts", "what facts are, and when they count"),
 ]))]
 pub(in crate::cli) struct Cache {
     #[command(subcommand)]
