@@ -511,7 +511,7 @@ acme/demo 1.2.0
         steady(&registry, &outcome.stdout),
         str![[r#"
 PROVIDER   VERSION  CONSTRAINTS  h1  zh  other  KNOWN PLATFORMS  LATEST DATE
-acme/demo  1.2.0    ~> 1.0       1   4   0      -                -
+acme/demo  1.2.0    ~> 1.0       1   4   0      linux_amd64      -
 
 "#]]
     );

@@ -1,9 +1,12 @@
 //! `lock --drop-platform`: hashes of platforms that are not wanted any more.
 
+use lockctl::hash::Hash;
+use lockctl::store::Origin;
 use serde_json::{Value, json};
 use snapbox::{assert_data_eq, str};
 
 use super::facts::{downloads, lock, locked};
+use super::facts_explain::replace_facts;
 use super::registry::{requests, steady};
 use super::{LOCK, assert_exit};
 
@@ -147,6 +150,26 @@ warning: acme/demo 1.0.0: which h1: belongs to darwin_arm64 alone is not known, 
         assert!(!outcome.stderr.contains("is not known"), "{outcome:?}");
         assert_eq!(lab.read(LOCK), before);
     }
+}
+
+#[test]
+fn a_hash_that_a_platform_shares_stays() {
+    let (_registry, lab) = locked();
+    let before = lab.read(LOCK);
+    let own = before.lines().find(|line| line.contains("\"h1:")).unwrap();
+    let own: Hash = own.trim().trim_matches(['"', ',']).parse().unwrap();
+    replace_facts(&lab, &Origin::Computed, |fact| {
+        fact.h1 = own.clone();
+        fact.files.clear();
+    });
+    let outcome = lock(&lab, &[&["--offline"], DROP].concat());
+    assert_exit(&outcome, 0);
+    assert_eq!(lab.read(LOCK), before);
+    // With both dropped nothing is left that has it.
+    lab.write(".lockctl.hcl", "platforms = [\"windows_amd64\"]\n");
+    let drop = ["--offline", "--drop-platform", "linux_amd64,darwin_arm64"];
+    assert_exit(&lock(&lab, &drop), 0);
+    assert_eq!(lab.read(LOCK).matches(own.as_str()).count(), 0);
 }
 
 #[test]

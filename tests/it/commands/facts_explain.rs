@@ -1,9 +1,15 @@
 //! What facts of earlier runs say about the hashes of lock files.
 
+use lockctl::Flavor;
+use lockctl::addr::ProviderAddr;
+use lockctl::os::{RealClock, RealDisk};
+use lockctl::package::Fact;
+use lockctl::store::{Origin, Removal, Store};
+use lockctl::world::Disk;
 use serde_json::Value;
 use snapbox::{assert_data_eq, str};
 
-use super::facts::{lock, locked};
+use super::facts::{STORE, lock, locked};
 use super::registry::{DEMO, TWO, with_registry};
 use super::{LOCK, assert_exit};
 use crate::lab::{Lab, Outcome};
@@ -38,6 +44,18 @@ fn check(lab: &Lab, platforms: &str, with: (&[&str], u8), without: (&[&str], u8)
         let outcome = verify(lab, platforms, &[more, &["--format", "json"]].concat());
         assert_eq!(rules(&outcome), wanted, "{more:?}");
         assert_exit(&outcome, exit);
+    }
+}
+
+/// Puts other facts into the place of those that runs left.
+pub(super) fn replace_facts(lab: &Lab, origin: &Origin, change: impl Fn(&mut Fact)) {
+    let store = Store::new(RealDisk.objects(&lab.path(STORE)), &RealClock);
+    let kept = store.inventory().unwrap().facts;
+    assert!(!kept.is_empty());
+    store.clean(Removal::Everything, false).unwrap();
+    for mut stored in kept {
+        change(&mut stored.fact);
+        store.put(&stored.fact, origin.clone()).unwrap();
     }
 }
 
@@ -328,4 +346,48 @@ routine  acme/demo  1.0.0  hashes-added  the list of zh: was added; 1 platform w
             warnings
         );
     }
+}
+
+#[test]
+fn hashes_of_a_provider_of_another_type_are_found() {
+    let (_registry, lab) = locked();
+    replace_facts(&lab, &Origin::Computed, |fact| {
+        let other = ProviderAddr::parse("acme/other", Flavor::Terraform1_11);
+        fact.id.provider = other.unwrap();
+    });
+    let two = "linux_amd64,darwin_arm64";
+    let found: &[&str] = &["hash-not-of-release", "platforms-unattributed"];
+    check(&lab, two, (found, 1), (&["platforms-unattributed"], 0));
+    // The same packages may come from several registries.
+    replace_facts(&lab, &Origin::Computed, |fact| {
+        let same = ProviderAddr::parse("example.com/mirror/demo", Flavor::Terraform1_11);
+        fact.id.provider = same.unwrap();
+    });
+    check(&lab, two, (&[], 0), (&["platforms-unattributed"], 0));
+}
+
+#[test]
+fn the_signed_list_decides_about_a_zip_of_two_releases() {
+    let (_registry, lab) = locked();
+    replace_facts(&lab, &Origin::Computed, |fact| {
+        fact.id.version = "0.9.0".parse().unwrap();
+    });
+    for (more, is_found) in [(&["--upstream"][..], false), (&[], true)] {
+        let outcome = verify(&lab, "linux_amd64", &[more, &["--format", "json"]].concat());
+        let rules = rules(&outcome);
+        assert_eq!(
+            rules.iter().any(|rule| rule == "hash-not-of-release"),
+            is_found
+        );
+    }
+}
+
+#[test]
+fn imported_facts_explain_nothing_unless_the_project_file_trusts_them() {
+    let (_registry, lab) = locked();
+    replace_facts(&lab, &Origin::Imported("ci".to_owned()), |_| {});
+    let counted: &[&str] = &["platforms-unattributed"];
+    check(&lab, "linux_amd64,darwin_arm64", (counted, 0), (counted, 0));
+    lab.write(".lockctl.hcl", "trust {\n  imported_facts = true\n}\n");
+    check(&lab, "linux_amd64,darwin_arm64", (&[], 0), (counted, 0));
 }
