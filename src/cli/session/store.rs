@@ -20,7 +20,8 @@ const NAME: &str = "lockctl";
 
 /// The facts that a command works with.
 pub(in crate::cli) struct UserFacts<'a> {
-    store: Option<Store<'a>>,
+    /// The store, and its directory.
+    store: Option<(Store<'a>, PathBuf)>,
 }
 
 impl<'a> UserFacts<'a> {
@@ -32,13 +33,13 @@ impl<'a> UserFacts<'a> {
             directory(world.env)
         };
         Self {
-            store: dir.map(|dir| open(world, &dir)),
+            store: dir.map(|dir| (open(world, &dir), dir)),
         }
     }
 
     pub(in crate::cli) fn get(&self) -> &dyn Facts {
         match &self.store {
-            Some(store) => store,
+            Some((store, _)) => store,
             None => &NoFacts,
         }
     }
@@ -57,8 +58,10 @@ impl<'a> UserFacts<'a> {
 
     /// Warns of what could not be used.
     pub(in crate::cli) fn remarks(&self) -> impl Iterator<Item = Sentence> {
-        let notes = self.store.iter().flat_map(|store| store.notes());
-        notes.map(Sentence::warning)
+        self.store.iter().flat_map(|(store, dir)| {
+            let notes = store.notes().into_iter();
+            notes.map(move |note| Sentence::warning(format!("{}: {note}", dir.display())))
+        })
     }
 }
 

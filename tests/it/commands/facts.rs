@@ -195,7 +195,7 @@ fn a_store_that_cannot_be_trusted_is_ignored_with_a_warning() {
         assert_exit(&outcome, 0);
         assert_eq!(downloads(&registry), 4, "{name}");
         assert_eq!(lab.read(&format!("other/{LOCK}")), before, "{name}");
-        let warnings = outcome.stderr.matches("warning: facts-1/").count();
+        let warnings = outcome.stderr.matches("lockctl: facts-1/").count();
         assert!(warnings >= 2, "{name}: {}", outcome.stderr);
     }
 }
@@ -214,7 +214,7 @@ fn a_store_that_others_may_use_is_neither_read_nor_written() {
         let outcome = lock(&lab, TWO);
         assert_exit(&outcome, 0);
         assert_eq!(downloads(&registry), downloaded);
-        let warning = "warning: the store was ignored: other users may use it; `chmod 700` makes it private\n";
+        let warning = "home/.cache/lockctl: the store was ignored: other users may use it; `chmod 700` makes it private\n";
         assert_eq!(
             outcome.stderr.matches(warning).count(),
             1,
