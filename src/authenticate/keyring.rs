@@ -73,6 +73,16 @@ impl Keyring {
     /// Reads the keys of a block. As in the programs' library, a key with a damaged or badly
     /// signed part is left out as a whole, and only a block without any other key is an error.
     pub(super) fn read(block: &[u8]) -> Result<Self, KeyFault> {
+        Self::read_with(block, OwnSignatures::Checked)
+    }
+
+    /// Reads the keys of a block that this program carries with it: what they say about themselves is known
+    /// to be signed by them, and to check it would cost more than all else.
+    pub(super) fn read_known(block: &[u8]) -> Result<Self, KeyFault> {
+        Self::read_with(block, OwnSignatures::Known)
+    }
+
+    fn read_with(block: &[u8], own_signatures: OwnSignatures) -> Result<Self, KeyFault> {
         let parts = parts(block)?;
         let is_empty = parts.is_empty();
         let mut allowance = MAX_SELF_SIGNATURES;
@@ -86,7 +96,7 @@ impl Keyring {
             while let Some(part) = parts.next_if(|part| !part.is_primary()) {
                 own.push(part);
             }
-            let builder = Builder::new(primary, &mut allowance);
+            let builder = Builder::new(primary, own_signatures, &mut allowance);
             let key = builder.build(own);
             if allowance == 0 {
                 return Err(KeyFault::TooManySignatures);
@@ -218,9 +228,27 @@ struct Unbound {
     revocations: Vec<Facts>,
 }
 
+/// What is done about the signatures of a key over its own parts.
+#[derive(Clone, Copy)]
+enum OwnSignatures {
+    Checked,
+    Known,
+}
+
+impl OwnSignatures {
+    /// Makes sure that a signature is good, unless that is known.
+    fn ensure(self, check: impl FnOnce() -> pgp::errors::Result<()>) -> Result<(), Spoiled> {
+        match self {
+            Self::Checked => check().map_err(|_| Spoiled),
+            Self::Known => Ok(()),
+        }
+    }
+}
+
 /// Collects the parts of one key.
 struct Builder<'a> {
     primary: PublicKey,
+    own_signatures: OwnSignatures,
     allowance: &'a mut usize,
     about: About,
     users: Vec<User>,
@@ -229,9 +257,10 @@ struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
-    fn new(primary: PublicKey, allowance: &'a mut usize) -> Self {
+    fn new(primary: PublicKey, own_signatures: OwnSignatures, allowance: &'a mut usize) -> Self {
         Self {
             primary,
+            own_signatures,
             allowance,
             about: About::Key,
             users: Vec::new(),
@@ -306,8 +335,8 @@ impl<'a> Builder<'a> {
     fn add_to_key(&mut self, signature: &Signature, facts: Facts) -> Result<(), Spoiled> {
         if facts.kind == SignatureType::KeyRevocation {
             self.spend(&facts)?;
-            let checked = low_s(signature, &self.primary).verify_key(&self.primary);
-            checked.map_err(|_| Spoiled)?;
+            let check = || low_s(signature, &self.primary).verify_key(&self.primary);
+            self.own_signatures.ensure(check)?;
             self.revocations.push(facts);
         }
         Ok(())
@@ -329,12 +358,10 @@ impl<'a> Builder<'a> {
         }
         self.spend(&facts)?;
         let user = self.users.last_mut().ok_or(Spoiled)?;
-        let checked = low_s(signature, &self.primary).verify_certification(
-            &self.primary,
-            Tag::UserId,
-            &user.id,
-        );
-        checked.map_err(|_| Spoiled)?;
+        self.own_signatures.ensure(|| {
+            let signature = low_s(signature, &self.primary);
+            signature.verify_certification(&self.primary, Tag::UserId, &user.id)
+        })?;
         let older = |old: &Facts| old.created < facts.created;
         if !is_confirmation {
             user.revocations.push(facts);
@@ -351,11 +378,20 @@ impl<'a> Builder<'a> {
         }
         self.spend(&facts)?;
         let subkey = self.subkeys.last_mut().ok_or(Spoiled)?;
-        let checked =
-            low_s(signature, &self.primary).verify_subkey_binding(&self.primary, &subkey.key);
-        checked.map_err(|_| Spoiled)?;
+        self.own_signatures.ensure(|| {
+            let signature = low_s(signature, &self.primary);
+            signature.verify_subkey_binding(&self.primary, &subkey.key)
+        })?;
         let agreement = match facts.may_sign {
-            Some(true) => Some(agreement(signature, &subkey.key, &self.primary)?),
+            Some(true) => {
+                let own_signatures = self.own_signatures;
+                Some(agreement(
+                    signature,
+                    &subkey.key,
+                    &self.primary,
+                    own_signatures,
+                )?)
+            }
             _ => None,
         };
         let older = |(old, _): &(Facts, _)| old.created < facts.created;
@@ -381,12 +417,12 @@ fn agreement(
     binding: &Signature,
     subkey: &PublicSubkey,
     primary: &PublicKey,
+    own_signatures: OwnSignatures,
 ) -> Result<Facts, Spoiled> {
     let signature = binding.embedded_signature().ok_or(Spoiled)?;
     let facts = Facts::read(signature).map_err(|_| Spoiled)?;
-    let checked = low_s(signature, subkey).verify_primary_key_binding(subkey, primary);
-    match checked {
-        Ok(()) if facts.algorithm == subkey.algorithm() => Ok(facts),
-        _ => Err(Spoiled),
-    }
+    own_signatures
+        .ensure(|| low_s(signature, subkey).verify_primary_key_binding(subkey, primary))?;
+    let fits = facts.algorithm == subkey.algorithm();
+    fits.then_some(facts).ok_or(Spoiled)
 }
