@@ -1,6 +1,7 @@
 //! Hashes to the lock file that follows from them (rules 2).
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::contradiction;
 use super::dropped;
@@ -222,7 +223,7 @@ fn evidence(one: &Hashed) -> BTreeMap<Hash, HashEvidence> {
     let listed = one.proven.proof.iter().flat_map(|proof| &proof.listed);
     let listed = listed.map(|(hash, line)| {
         let seen = HashEvidence {
-            listed: Some(line.clone()),
+            listed: Some(Arc::clone(line)),
             package: None,
             fact: None,
         };

@@ -28,7 +28,7 @@ pub(super) fn compare(
     facts: &dyn Facts,
     contradicted: Contradicted,
 ) -> Compared {
-    let proof = one.proven.proof.as_ref();
+    let proof = one.proven.proof.as_deref();
     let unvouched = proof.map_or_else(Unvouched::default, |proof| {
         let known = |zh: &Hash| {
             let fact = facts.find(zh);

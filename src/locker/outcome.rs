@@ -91,7 +91,7 @@ pub struct ProviderOutcome {
 pub struct HashEvidence {
     /// Where it is listed, or where the zip is that it was computed from; `None` if no signature covers
     /// it.
-    pub listed: Option<ListedFile>,
+    pub listed: Option<Arc<ListedFile>>,
     /// Where the package is that has it, a URL or a path; `None` if it was not looked at.
     pub package: Option<String>,
     /// The fact that says that the package has it, if it was not looked at.

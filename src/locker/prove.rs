@@ -3,6 +3,7 @@
 //! Both programs download first and look at the signature afterwards.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::demands;
@@ -23,7 +24,7 @@ pub(super) struct Proof {
     /// Those of them that are of packages.
     pub(super) zips: Hashes,
     /// Where each hash is listed.
-    pub(super) listed: BTreeMap<Hash, ListedFile>,
+    pub(super) listed: BTreeMap<Hash, Arc<ListedFile>>,
     /// Whether some document lists several packages, and so those of a release.
     pub(super) lists_release: bool,
     /// The signers; as a rule one.
@@ -35,8 +36,8 @@ pub(super) struct Proof {
 /// A provider whose packages have been found, with what proves them.
 pub(super) struct Proven {
     pub(super) offered: Offered,
-    /// `None` if no package came with evidence.
-    pub(super) proof: Option<Proof>,
+    /// `None` if no package came with evidence. Roots that need the same packages share it.
+    pub(super) proof: Option<Arc<Proof>>,
 }
 
 /// What evidence that holds says about a package.
@@ -47,6 +48,9 @@ pub(super) struct Attested {
     /// When the document was changed last, as its server says.
     changed: Option<SystemTime>,
 }
+
+/// What proves some packages of a release, and what is wrong with it.
+type United = (Option<Arc<Proof>>, Vec<LockError>);
 
 /// The packages of one release that have evidence, and whether it holds.
 pub(super) type Attestations = BTreeMap<Platform, Result<Attested, AuthError>>;
@@ -86,16 +90,23 @@ pub(super) fn prove<'a>(
     });
     let attestations: BTreeMap<Question<Release>, Attestations> =
         releases.into_iter().zip(attestations).collect();
+    let mut united: BTreeMap<_, United> = BTreeMap::new();
     let prove = |root: RootWork<'a, Offered>| {
         let (source, demands) = (root.source, root.request.demands);
         root.advance(|offered, errors| {
-            let proof = unite(
-                &offered,
-                &attestations[&release_of(source, &offered)],
-                errors,
-            );
+            let platforms = offered.metas.iter().map(|meta| &meta.id.platform);
+            let release = release_of(source, &offered);
+            let key = (release, platforms.cloned().collect::<Vec<_>>());
+            let united = united.entry(key).or_insert_with_key(|(release, _)| {
+                let mut errors = Vec::new();
+                let proof = unite(&offered, &attestations[release], &mut errors);
+                (proof.map(Arc::new), errors)
+            });
+            let (proof, faults) = &*united;
+            errors.extend(faults.iter().cloned());
+            let proof = proof.clone();
             errors.extend(offered.metas.iter().filter_map(|meta| uncheckable(meta)));
-            errors.extend(demands::unmet(demands, &offered, proof.as_ref()));
+            errors.extend(demands::unmet(demands, &offered, proof.as_deref()));
             Some(Proven { offered, proof })
         })
     };
@@ -212,9 +223,11 @@ impl Proof {
         self.signed = self.signed.union(&listed.hashes);
         self.zips = self.zips.union(&listed.zips);
         for (hash, file) in &listed.names {
-            let listed = || ListedFile {
-                file: file.clone(),
-                key_id: signer.key_id.clone(),
+            let listed = || {
+                Arc::new(ListedFile {
+                    file: file.clone(),
+                    key_id: signer.key_id.clone(),
+                })
             };
             self.listed.entry(hash.clone()).or_insert_with(listed);
         }

@@ -1,12 +1,40 @@
 //! Where a hash was seen, as results have it.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::hash::Hash;
 use crate::locker::{self, Against, ProviderOutcome};
 use crate::package::calendar::timestamp;
 use crate::report::json::{ComputedHash, ContradictedBy, HashEvidence, KeptFact, ReplacedHash};
 use crate::store::{Origin, StoredFact};
 
-/// Says where a hash was seen.
-pub(super) fn row(evidence: &locker::HashEvidence) -> HashEvidence {
+/// What was said of the evidence for hashes so far: many roots have the same.
+#[derive(Default)]
+pub(super) struct EvidenceRows {
+    rows: BTreeMap<Hash, Arc<HashEvidence>>,
+}
+
+impl EvidenceRows {
+    /// Says where a hash was seen.
+    pub(super) fn row(
+        &mut self,
+        hash: &Hash,
+        evidence: &locker::HashEvidence,
+    ) -> Arc<HashEvidence> {
+        let row = row(evidence);
+        match self.rows.get(hash) {
+            Some(known) if **known == row => Arc::clone(known),
+            _ => {
+                let row = Arc::new(row);
+                self.rows.insert(hash.clone(), Arc::clone(&row));
+                row
+            }
+        }
+    }
+}
+
+fn row(evidence: &locker::HashEvidence) -> HashEvidence {
     let listed = evidence.listed.as_ref();
     HashEvidence {
         file: listed.map(|listed| listed.file.clone()),

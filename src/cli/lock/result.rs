@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{dropped, evidence};
+use super::dropped;
+use super::evidence::{self, EvidenceRows};
 use crate::addr::ProviderAddr;
 use crate::authenticate::{self, Class};
 use crate::cli::advice;
@@ -42,10 +43,11 @@ pub(super) fn outcome(
     root: &Root,
     goals: &Goals,
     ending: Ending,
+    evidence: &mut EvidenceRows,
 ) {
     let flavor = root.flavor;
     for one in &locked.providers {
-        let row = Provider::Locked(entry(one, locked));
+        let row = Provider::Locked(entry(one, locked, evidence));
         result.providers.push(row);
         platforms(result, one, root);
         warnings(result, one, flavor);
@@ -99,7 +101,7 @@ pub(super) fn outcome(
     }
 }
 
-fn entry(one: &ProviderOutcome, locked: &Locked) -> LockedProvider {
+fn entry(one: &ProviderOutcome, locked: &Locked, evidence: &mut EvidenceRows) -> LockedProvider {
     let of = owners(one);
     let entry = &locked.lock.providers[&one.provider];
     let hashes = entry.hashes.iter().map(|hash| LockedHash {
@@ -107,7 +109,7 @@ fn entry(one: &ProviderOutcome, locked: &Locked) -> LockedProvider {
         provenance: one.provenance(hash),
         platforms: of.get(hash).cloned().unwrap_or_default(),
         added: one.added.contains(hash),
-        evidence: one.evidence.get(hash).map(evidence::row),
+        evidence: one.evidence.get(hash).map(|seen| evidence.row(hash, seen)),
     });
     let signers = one.signers.iter().map(|signer| Signer {
         class: signer.class,

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::args::LockOptions;
 use super::dropped;
+use super::evidence::EvidenceRows;
 use super::in_use::{LockedRoots, RunOptions};
 use super::moves::{Found, Moves};
 use super::result::{self, Ending};
@@ -65,6 +66,7 @@ struct LockRun<'a> {
     sources: Sources<'a>,
     facts: UserFacts<'a>,
     settings: Settings,
+    evidence: EvidenceRows,
     /// What was said of the flavor of a root: once is enough.
     remarks: BTreeSet<String>,
     /// What the roots have locked so far.
@@ -115,6 +117,7 @@ pub(in crate::cli) fn run(
                 Contradicted::Alarm
             },
         },
+        evidence: EvidenceRows::default(),
         remarks: BTreeSet::new(),
         locked: LockedRoots::default(),
     };
@@ -365,7 +368,7 @@ impl<'a> LockRun<'a> {
 
     /// Writes the lock file, or says what would be written.
     fn write(
-        &self,
+        &mut self,
         opened: &OpenRoot,
         locked: &Locked,
         held: Option<&Exclusive>,
@@ -400,7 +403,8 @@ impl<'a> LockRun<'a> {
         } else {
             Ending::WouldWrite
         };
-        result::outcome(result, locked, root, &opened.goals, ending);
+        let goals = &opened.goals;
+        result::outcome(result, locked, root, goals, ending, &mut self.evidence);
         result.verdict = Some(result::verdict(ending, locked, root));
         if !changed {
             return Ok(Replaced::Done);

@@ -1,5 +1,7 @@
 //! What commands have to say about a provider.
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -105,7 +107,7 @@ pub struct LockedHash {
     pub added: bool,
     /// Where it was seen in this run; absent if it was not.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub evidence: Option<HashEvidence>,
+    pub evidence: Option<Arc<HashEvidence>>,
 }
 
 /// Where a hash was seen.
