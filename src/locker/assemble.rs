@@ -6,9 +6,10 @@ use std::sync::Arc;
 use super::contradiction;
 use super::dropped;
 use super::fetch::{Hashed, HashedPackage};
+use super::outcome::SeenPackage;
 use super::work::RootWork;
 use super::{
-    Contradicted, Dropped, HashEvidence, LockError, Locked, ProviderOutcome, Replaced, RootRequest,
+    Contradicted, Dropped, Evidence, LockError, Locked, ProviderOutcome, Replaced, RootRequest,
 };
 use crate::addr::ProviderAddr;
 use crate::archive::zip::Oddity;
@@ -24,8 +25,7 @@ pub(super) fn assemble(
     contradicted: Contradicted,
 ) -> Result<Locked, Vec<LockError>> {
     let mut errors = root.errors;
-    let mut lock = root.before.clone();
-    let mut providers = Vec::new();
+    let (mut providers, mut entries) = (Vec::new(), Vec::new());
     for one in &root.providers {
         let entry = entry(
             root.request,
@@ -37,11 +37,13 @@ pub(super) fn assemble(
         );
         providers.push(entry.outcome);
         let provider = one.proven.offered.selected.provider.clone();
-        lock.providers.insert(provider, entry.lock);
+        entries.push((provider, entry.lock));
     }
     if !errors.is_empty() {
         return Err(errors);
     }
+    let mut lock = root.before;
+    lock.providers.extend(entries);
     let requirements = root.request.requirements;
     let is_required = |addr: &ProviderAddr| root.request.requires(addr);
     let unrequired = lock.providers.keys().filter(|addr| !is_required(addr));
@@ -172,7 +174,11 @@ fn outcome(one: &Hashed, recorded: &Hashes, found: &Hashes, gone: Gone) -> Provi
         newest: selected.newest.clone(),
         warnings: selected.warnings.clone(),
         age: selected.age.clone(),
-        signed: one.proven.proof.as_ref().map(|proof| proof.signed.clone()),
+        signed: one
+            .proven
+            .proof
+            .as_ref()
+            .map(|proof| Arc::clone(&proof.signed)),
         signers: match &one.proven.proof {
             Some(proof) => proof.signers.clone(),
             None => Vec::new(),
@@ -218,30 +224,21 @@ fn outcome(one: &Hashed, recorded: &Hashes, found: &Hashes, gone: Gone) -> Provi
     }
 }
 
-/// Returns where each hash was seen: in a signed list, in a package, or both.
-fn evidence(one: &Hashed) -> BTreeMap<Hash, HashEvidence> {
-    let listed = one.proven.proof.iter().flat_map(|proof| &proof.listed);
-    let listed = listed.map(|(hash, line)| {
-        let seen = HashEvidence {
-            listed: Some(Arc::clone(line)),
-            package: None,
-            fact: None,
-        };
-        (hash.clone(), seen)
+/// Returns where each hash was seen.
+fn evidence(one: &Hashed) -> Evidence {
+    let packages = one.packages.iter().map(|package| SeenPackage {
+        h1: package.content.h1.clone(),
+        zh: package.content.zh(),
+        place: package.place().filter(|_| package.content.fact.is_none()),
+        fact: package.content.fact.clone(),
     });
-    let mut evidence: BTreeMap<Hash, HashEvidence> = listed.collect();
-    for package in &one.packages {
-        let zh = package.content.zh();
-        let line = zh.as_ref().and_then(|zh| evidence.get(zh));
-        let seen = HashEvidence {
-            listed: line.and_then(|line| line.listed.clone()),
-            package: package.place().filter(|_| package.content.fact.is_none()),
-            fact: package.content.fact.clone(),
-        };
-        let own = [Some(package.content.h1.clone()), zh];
-        evidence.extend(own.into_iter().flatten().map(|hash| (hash, seen.clone())));
+    let proof = one.proven.proof.as_ref();
+    Evidence {
+        listed: proof
+            .map(|proof| Arc::clone(&proof.listed))
+            .unwrap_or_default(),
+        packages: packages.collect(),
     }
-    evidence
 }
 
 /// Returns whether a package is in no signed list, although its release has one.

@@ -39,7 +39,9 @@ pub use self::dropped::Dropped;
 pub use self::error::{Alarm, LockError, Remedy};
 pub use self::fetch::DOWNLOADS;
 pub use self::offline::{attribute, complete};
-pub use self::outcome::{Against, HashEvidence, ListedFile, Locked, ProviderOutcome, Replaced};
+pub use self::outcome::{
+    Against, Evidence, HashEvidence, ListedFile, Locked, ProviderOutcome, Replaced,
+};
 pub use self::outdated::{ComparedVersions, OutdatedRequest, Standing, outdated};
 pub use self::release::{Release, SignedList, Vouched, releases};
 pub use self::request::{

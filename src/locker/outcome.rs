@@ -49,7 +49,7 @@ pub struct ProviderOutcome {
     /// How the version was searched, where a least age is stated.
     pub age: Option<AgeSearch>,
     /// Every hash in the signed list of the release; `None` if there is none.
-    pub signed: Option<Hashes>,
+    pub signed: Option<Arc<Hashes>>,
     /// The signers of that list.
     pub signers: Vec<Signer>,
     /// Platforms whose package is in no signed list, although the release has one: it came from a mirror.
@@ -59,7 +59,7 @@ pub struct ProviderOutcome {
     /// Hashes that a mirror states and that were checked in this run.
     pub confirmed: Hashes,
     /// Where each hash was seen in this run.
-    pub evidence: BTreeMap<Hash, HashEvidence>,
+    pub evidence: Evidence,
     /// How each package compares with the hashes that were in the lock file.
     pub matched: BTreeMap<Platform, Match>,
     /// Hashes that the lock file lacked.
@@ -84,6 +84,44 @@ pub struct ProviderOutcome {
     pub misnamed: Vec<(Platform, String)>,
     /// What is unusual about packages.
     pub oddities: Vec<(Platform, Oddity)>,
+}
+
+/// Where hashes were seen: in a signed list, in a package, or both.
+///
+/// Roots that lock the same release share the list.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Evidence {
+    pub(super) listed: Arc<BTreeMap<Hash, Arc<ListedFile>>>,
+    pub(super) packages: Vec<SeenPackage>,
+}
+
+/// A package that was looked at, or of which a fact says what it holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct SeenPackage {
+    pub(super) h1: Hash,
+    pub(super) zh: Option<Hash>,
+    /// Where it is, if it was looked at.
+    pub(super) place: Option<String>,
+    pub(super) fact: Option<Arc<StoredFact>>,
+}
+
+impl Evidence {
+    /// Returns where a hash was seen, if it was.
+    #[must_use]
+    pub fn of(&self, hash: &Hash) -> Option<HashEvidence> {
+        let mut packages = self.packages.iter();
+        let package = packages.rfind(|one| one.h1 == *hash || one.zh.as_ref() == Some(hash));
+        let listed = package.map_or(Some(hash), |one| one.zh.as_ref());
+        let listed = listed.and_then(|zh| self.listed.get(zh)).map(Arc::clone);
+        if listed.is_none() && package.is_none() {
+            return None;
+        }
+        Some(HashEvidence {
+            listed,
+            package: package.and_then(|one| one.place.clone()),
+            fact: package.and_then(|one| one.fact.clone()),
+        })
+    }
 }
 
 /// Where a hash was seen.
@@ -134,7 +172,7 @@ impl ProviderOutcome {
     pub fn provenance(&self, hash: &Hash) -> Provenance {
         let mut owners = self.computed.iter().filter(|(_, own)| *own == hash);
         let is_computed = owners.clone().next().is_some() || self.confirmed.contains(hash);
-        let seen = self.evidence.get(hash);
+        let seen = self.evidence.of(hash);
         match &self.signed {
             // A signature covered the package when that was computed.
             _ if seen.is_some_and(|seen| seen.fact.is_some()) => Provenance::Proven,

@@ -20,11 +20,11 @@ use crate::platform::Platform;
 #[derive(Default)]
 pub(super) struct Proof {
     /// Every hash in a checksum document with a good signature.
-    pub(super) signed: Hashes,
+    pub(super) signed: Arc<Hashes>,
     /// Those of them that are of packages.
     pub(super) zips: Hashes,
     /// Where each hash is listed.
-    pub(super) listed: BTreeMap<Hash, Arc<ListedFile>>,
+    pub(super) listed: Arc<BTreeMap<Hash, Arc<ListedFile>>>,
     /// Whether some document lists several packages, and so those of a release.
     pub(super) lists_release: bool,
     /// The signers; as a rule one.
@@ -220,8 +220,9 @@ impl Proof {
             signature: GoodSignature { signer, made },
             changed,
         } = attested;
-        self.signed = self.signed.union(&listed.hashes);
+        self.signed = Arc::new(self.signed.union(&listed.hashes));
         self.zips = self.zips.union(&listed.zips);
+        let known = Arc::make_mut(&mut self.listed);
         for (hash, file) in &listed.names {
             let listed = || {
                 Arc::new(ListedFile {
@@ -229,7 +230,7 @@ impl Proof {
                     key_id: signer.key_id.clone(),
                 })
             };
-            self.listed.entry(hash.clone()).or_insert_with(listed);
+            known.entry(hash.clone()).or_insert_with(listed);
         }
         self.lists_release |= listed.zips.len() >= 2;
         if !self.signers.contains(signer) {

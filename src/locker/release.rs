@@ -101,7 +101,7 @@ fn signed(
     }
     match (proof, found.metas.first()) {
         (Some(proof), _) => Ok(SignedList {
-            hashes: proof.signed,
+            hashes: proof.signed.as_ref().clone(),
             signers: proof.signers,
             dates: proof.dates,
             package: found.metas.first().and_then(|meta| match &meta.location {

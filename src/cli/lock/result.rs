@@ -109,7 +109,7 @@ fn entry(one: &ProviderOutcome, locked: &Locked, evidence: &mut EvidenceRows) ->
         provenance: one.provenance(hash),
         platforms: of.get(hash).cloned().unwrap_or_default(),
         added: one.added.contains(hash),
-        evidence: one.evidence.get(hash).map(|seen| evidence.row(hash, seen)),
+        evidence: one.evidence.of(hash).map(|seen| evidence.row(hash, &seen)),
     });
     let signers = one.signers.iter().map(|signer| Signer {
         class: signer.class,
@@ -457,7 +457,7 @@ fn trusted(locked: &Locked) -> String {
                 Provenance::Signed => signed += 1,
                 Provenance::Proven => {
                     proven += 1;
-                    let evidence = one.evidence.get(hash);
+                    let evidence = one.evidence.of(hash);
                     known += usize::from(evidence.is_some_and(|seen| seen.fact.is_some()));
                 }
                 Provenance::Computed | Provenance::Kept => computed += 1,
