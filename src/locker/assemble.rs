@@ -108,11 +108,11 @@ fn entry(
             .to_record(&selected.provider, &entry.constraints),
         None => selected.constraints.clone(),
     };
-    let gone = Gone {
+    let removed = Removed {
         replaced: compared.replaced,
         dropped: dropped::find(request, one, facts, &recorded, &found),
     };
-    let remaining = recorded.iter().filter(|hash| !gone.has(hash));
+    let remaining = recorded.iter().filter(|hash| !removed.has(hash));
     let remaining: Hashes = remaining.cloned().collect();
     Entry {
         lock: ProviderLock {
@@ -120,24 +120,24 @@ fn entry(
             constraints,
             hashes: remaining.union(&found),
         },
-        outcome: outcome(one, &recorded, &found, gone),
+        outcome: outcome(one, &recorded, &found, removed),
     }
 }
 
 /// Recorded hashes that do not stay.
-struct Gone {
+struct Removed {
     replaced: Vec<Replaced>,
     dropped: Dropped,
 }
 
-impl Gone {
+impl Removed {
     fn has(&self, hash: &Hash) -> bool {
         let mut replaced = self.replaced.iter();
         replaced.any(|one| one.hash == *hash) || self.dropped.hashes.contains_key(hash)
     }
 }
 
-fn outcome(one: &Hashed, recorded: &Hashes, found: &Hashes, gone: Gone) -> ProviderOutcome {
+fn outcome(one: &Hashed, recorded: &Hashes, found: &Hashes, removed: Removed) -> ProviderOutcome {
     let selected = &one.proven.offered.selected;
     let platform = |package: &HashedPackage| package.platform.clone();
     let by_platform: BTreeMap<Platform, Hash> = one
@@ -190,10 +190,10 @@ fn outcome(one: &Hashed, recorded: &Hashes, found: &Hashes, gone: Gone) -> Provi
             .collect(),
         kept: recorded
             .iter()
-            .filter(|hash| !gone.has(hash) && !found.contains(hash))
+            .filter(|hash| !removed.has(hash) && !found.contains(hash))
             .count(),
-        replaced: gone.replaced,
-        dropped: gone.dropped,
+        replaced: removed.replaced,
+        dropped: removed.dropped,
         // Where there is a signed list, `unvouched` checks that.
         unexplained: if one.proven.proof.is_none()
             && matched.values().any(|m| *m == Match::Mismatch)

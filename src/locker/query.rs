@@ -57,7 +57,7 @@ pub(super) struct Offered {
     /// The packages for other wanted platforms: the list that came with those names them.
     pub(super) known: KnownPackages,
     /// Every platform that the release is known to offer, sorted.
-    pub(super) platforms: Vec<Platform>,
+    pub(super) platforms: Arc<[Platform]>,
     /// Wanted platforms that the release does not offer.
     pub(super) skipped: Vec<Platform>,
     /// Wanted platforms of which nothing is known, because no source was asked.
@@ -156,7 +156,7 @@ enum Need {
 struct Planned {
     selected: Selected,
     /// Every platform that the release is known to offer, sorted.
-    offered: Vec<Platform>,
+    offered: Arc<[Platform]>,
     /// Sorted.
     wanted: Vec<(Platform, Need)>,
     /// Those of the wanted platforms whose packages are known and were not asked for.
@@ -310,7 +310,7 @@ fn plan<'a>(
     // A registry has answered this with the list of versions, a network mirror is asked once more.
     let platforms = answers(QUESTIONS, distinct(questions), |one| {
         let Release { provider, version } = &one.about;
-        sources[one.source].source.platforms(provider, version)
+        Arc::from(sources[one.source].source.platforms(provider, version))
     });
     let plan = |root: RootWork<'a, Selected>| {
         let (source, request) = (root.source, root.request);
@@ -319,7 +319,7 @@ fn plan<'a>(
         let known = releases.map(|selected| listed::known(&root, facts, selected));
         let mut known = known.collect::<Vec<_>>().into_iter();
         root.advance(|selected, _| {
-            let offered = platforms[&release_of(source, &selected)].clone();
+            let offered = Arc::<[Platform]>::clone(&platforms[&release_of(source, &selected)]);
             // Of what nothing visible requires as many platforms are locked as there are.
             let need = if request.requires(&selected.provider) {
                 Need::Must
@@ -376,7 +376,7 @@ fn sort_out<'m>(
             provider: Box::new(one.selected.provider.clone()),
             version: one.selected.version.clone(),
             announced: skipped.iter().any(|p| one.offered.contains(p)),
-            offered: one.offered.clone(),
+            offered: one.offered.to_vec(),
         });
     }
     (metas, skipped)

@@ -115,7 +115,7 @@ fn signed(
             provider: Box::new(release.provider.clone()),
             version: release.version.clone(),
             announced: !found.platforms.is_empty(),
-            offered: found.platforms,
+            offered: found.platforms.to_vec(),
         }]),
     }
 }
@@ -136,7 +136,7 @@ pub(super) fn packages(source: &dyn Source, release: &Release) -> Result<Offered
         },
         metas: Vec::new(),
         known: BTreeMap::new(),
-        platforms: offered.clone(),
+        platforms: offered.clone().into(),
         skipped: Vec::new(),
         unknown: Vec::new(),
     };

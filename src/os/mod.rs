@@ -51,6 +51,12 @@ pub fn args() -> impl Iterator<Item = OsString> {
     std::env::args_os()
 }
 
+/// Where objects are written before they get their names.
+const NEW_OBJECTS: &str = "new";
+
+/// How many words the key of an object may have.
+const MAX_KEY_WORDS: usize = 8;
+
 /// How many links in a row are followed to the file that is replaced; Linux has the same limit.
 const MAX_LINKS: usize = 40;
 
@@ -266,6 +272,20 @@ impl Clock for RealClock {
 
     fn sleep(&self, duration: Duration) {
         std::thread::sleep(duration);
+    }
+}
+
+/// Makes the error of something that is there and may not be used.
+fn refused(why: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::PermissionDenied, why.to_owned())
+}
+
+/// Returns nothing for what is not there.
+fn absent_as_none<T>(found: io::Result<T>) -> io::Result<Option<T>> {
+    match found {
+        Ok(found) => Ok(Some(found)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
     }
 }
 

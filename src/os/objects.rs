@@ -17,16 +17,11 @@ use rustix::fs::{self, AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
 use super::link_free::{DIRECTORY, SAFE, Temporary, remove_orphans};
+use super::{MAX_KEY_WORDS, NEW_OBJECTS, absent_as_none, refused};
 use crate::world::{Objects, is_key_word};
-
-/// Where objects are written before they get their names.
-const NEW: &str = "new";
 
 /// How often an object is put if other processes remove its directory, or its file, meanwhile.
 const ATTEMPTS: usize = 3;
-
-/// How deep keys may be nested, in words.
-const MAX_DEPTH: usize = 8;
 
 /// The mode of directories that are made.
 const PRIVATE: Mode = Mode::from_raw_mode(0o700);
@@ -74,7 +69,7 @@ impl DirectoryObjects {
         let top = fs::open(&self.dir, DIRECTORY, Mode::empty()).map_err(of_directory)?;
         check(&top, FileType::Directory, OF_OTHERS)?;
         // What ended processes left behind is removed by the first one that comes after them.
-        if let Ok(new) = fs::openat(&top, NEW, DIRECTORY, Mode::empty()) {
+        if let Ok(new) = fs::openat(&top, NEW_OBJECTS, DIRECTORY, Mode::empty()) {
             remove_orphans(&new);
         }
         Ok(self.top.get_or_init(|| top).as_fd())
@@ -86,7 +81,7 @@ impl DirectoryObjects {
         key: &'k str,
         if_missing: IfMissing,
     ) -> io::Result<(OwnedFd, &'k str)> {
-        if !key.split('/').all(is_key_word) || key.split('/').count() > MAX_DEPTH {
+        if !key.split('/').all(is_key_word) || key.split('/').count() > MAX_KEY_WORDS {
             return Err(io::ErrorKind::InvalidInput.into());
         }
         let (dirs, name) = key.rsplit_once('/').unwrap_or((".", key));
@@ -107,8 +102,8 @@ impl DirectoryObjects {
 
     fn put_once(&self, key: &str, bytes: &[u8]) -> io::Result<()> {
         let (dir, name) = self.directory_of(key, IfMissing::Make)?;
-        let new = self.directory(NEW, IfMissing::Make)?;
-        let mut temporary = Temporary::make(&new, Path::new(NEW))?;
+        let new = self.directory(NEW_OBJECTS, IfMissing::Make)?;
+        let mut temporary = Temporary::make(&new, Path::new(NEW_OBJECTS))?;
         temporary.file.write_all(bytes)?;
         match fs::renameat(&new, &*temporary.name, &dir, name) {
             // Whatever else has the name of an object is not of use to anything.
@@ -178,7 +173,7 @@ impl Objects for DirectoryObjects {
                 let stat = fs::statat(&dir, name, AtFlags::SYMLINK_NOFOLLOW)?;
                 let key = format!("{above}/{name}");
                 let is_directory = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
-                if is_directory && key.split('/').count() < MAX_DEPTH {
+                if is_directory && key.split('/').count() < MAX_KEY_WORDS {
                     open.push(key);
                 } else {
                     keys.push(key);
@@ -230,22 +225,10 @@ fn of_file(error: Errno) -> io::Error {
     }
 }
 
-fn refused(why: &str) -> io::Error {
-    io::Error::new(io::ErrorKind::PermissionDenied, why.to_owned())
-}
-
 fn existing_is_fine(made: rustix::io::Result<()>) -> io::Result<()> {
     match made {
         Err(error) if error != Errno::EXIST => Err(error.into()),
         _ => Ok(()),
-    }
-}
-
-fn absent_as_none<T>(found: io::Result<T>) -> io::Result<Option<T>> {
-    match found {
-        Ok(found) => Ok(Some(found)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
     }
 }
 

@@ -9,13 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Once;
 
 use super::exclusive::{self, TEMPORARY_LETTERS, TEMPORARY_PREFIX};
+use super::{MAX_KEY_WORDS, NEW_OBJECTS, absent_as_none, refused};
 use crate::world::{Objects, is_key_word};
-
-/// Where objects are written before they get their names.
-const NEW: &str = "new";
-
-/// How deep keys may be nested, in words.
-const MAX_DEPTH: usize = 8;
 
 /// Objects as files of a directory.
 pub(super) struct DirectoryObjects {
@@ -34,8 +29,9 @@ impl DirectoryObjects {
 
     /// Returns the path of an object; no directory on the way from the top may be a link.
     fn path(&self, key: &str) -> io::Result<PathBuf> {
-        self.swept.call_once(|| remove_orphans(&self.dir.join(NEW)));
-        if !key.split('/').all(is_key_word) || key.split('/').count() > MAX_DEPTH {
+        self.swept
+            .call_once(|| remove_orphans(&self.dir.join(NEW_OBJECTS)));
+        if !key.split('/').all(is_key_word) || key.split('/').count() > MAX_KEY_WORDS {
             return Err(io::ErrorKind::InvalidInput.into());
         }
         let path = self.dir.join(key);
@@ -83,7 +79,7 @@ impl Objects for DirectoryObjects {
     }
 
     fn put(&self, key: &str, bytes: &[u8]) -> io::Result<()> {
-        let (path, new) = (self.path(key)?, self.dir.join(NEW));
+        let (path, new) = (self.path(key)?, self.dir.join(NEW_OBJECTS));
         for dir in [path.parent().unwrap_or(&self.dir), &new] {
             fs::create_dir_all(dir)?;
         }
@@ -115,7 +111,7 @@ impl Objects for DirectoryObjects {
                     continue;
                 };
                 let key = format!("{above}/{name}");
-                if entry.file_type()?.is_dir() && key.split('/').count() < MAX_DEPTH {
+                if entry.file_type()?.is_dir() && key.split('/').count() < MAX_KEY_WORDS {
                     open.push(key);
                 } else {
                     keys.push(key);
@@ -139,17 +135,5 @@ fn remove_orphans(dir: &Path) {
         if exclusive::is_temporary(&entry.file_name()) && is_orphan(&entry.path()) {
             fs::remove_file(entry.path()).ok();
         }
-    }
-}
-
-fn refused(why: &str) -> io::Error {
-    io::Error::new(io::ErrorKind::PermissionDenied, why.to_owned())
-}
-
-fn absent_as_none<T>(found: io::Result<T>) -> io::Result<Option<T>> {
-    match found {
-        Ok(found) => Ok(Some(found)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
     }
 }

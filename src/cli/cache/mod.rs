@@ -23,7 +23,7 @@ use crate::store::{Inventory, MAX_AGE, Origin, Removal, Store, StoredFact};
 /// The command, as typed.
 const NAME: &str = "cache";
 
-/// What stands for standard input and standard output.
+/// The path that means standard input, or standard output.
 const STANDARD: &str = "-";
 
 impl Command for Cache {
