@@ -30,10 +30,7 @@ pub(super) fn compare(
 ) -> Compared {
     let proof = one.proven.proof.as_deref();
     let unvouched = proof.map_or_else(Unvouched::default, |proof| {
-        let known = |zh: &Hash| {
-            let fact = facts.find(zh);
-            fact.filter(|fact| request.trusted.includes(&fact.origin))
-        };
+        let known = |zh: &Hash| request.trusted.find(facts, zh);
         Unvouched::find(one, proof, recorded, known)
     });
     let what = is_list(recorded, one, request.source.flavor);

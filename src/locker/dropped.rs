@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::RootRequest;
 use super::fetch::Hashed;
-use super::offline::attribute;
 use crate::hash::{Hash, Hashes, Scheme};
 use crate::platform::Platform;
 use crate::store::Facts;
@@ -36,7 +35,7 @@ pub(super) fn find(
     let (provider, version) = (&selected.provider, &selected.version);
     // The signed list may name packages whose `zh:` is not recorded.
     let listed = recorded.union(found);
-    let known = attribute(facts, request.trusted, provider, version, &listed);
+    let known = request.trusted.attribute(facts, provider, version, &listed);
     let is_kept = |platform: &Platform| !request.dropped.contains(platform);
     let computed: Hashes = one.packages.iter().map(|p| p.content.h1.clone()).collect();
     let kept = known.packages().filter(|fact| is_kept(&fact.id.platform));

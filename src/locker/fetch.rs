@@ -365,10 +365,9 @@ impl Hasher<'_> {
         let (Some(trusted), Check::Digest(digest)) = (wanted.trusted, check) else {
             return None;
         };
-        let fact = self.facts.find(&hash::zh_of_digest(&digest))?;
-        let is_trusted = trusted.includes(&fact.origin);
+        let fact = trusted.find(self.facts, &hash::zh_of_digest(&digest))?;
         let is_same_type = fact.fact.id.provider.type_name() == wanted.type_name;
-        (is_trusted && is_same_type).then_some(fact)
+        is_same_type.then_some(fact)
     }
 
     /// Keeps what was computed, if it can stand for the package (`store` rules 1.1).

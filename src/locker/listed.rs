@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::query::Selected;
 use super::work::RootWork;
 use crate::authenticate;
-use crate::hash::{Hash, Scheme};
+use crate::hash::Hash;
 use crate::package::PackageMeta;
 use crate::platform::Platform;
 use crate::sources::filesystem_mirror::packed_name;
@@ -26,16 +26,15 @@ pub(super) fn known<T>(
     selected: &Selected,
 ) -> KnownPackages {
     let entry = root.before.providers.get(&selected.provider);
-    let entry = entry.filter(|entry| entry.version == selected.version);
-    let zips = entry.into_iter().flat_map(|one| one.hashes.of(Scheme::Zh));
-    let known = zips.filter_map(|zh| facts.find(zh));
-    let own = known.filter(|one| {
-        let id = &one.fact.id;
-        root.request.trusted.includes(&one.origin)
-            && id.provider.type_name() == selected.provider.type_name()
-            && id.version == selected.version
-    });
-    own.map(|one| (one.fact.id.platform.clone(), one)).collect()
+    let Some(entry) = entry.filter(|entry| entry.version == selected.version) else {
+        return KnownPackages::new();
+    };
+    let (provider, trusted) = (&selected.provider, root.request.trusted);
+    let found = trusted.attribute(facts, provider, &entry.version, &entry.hashes);
+    let known = found.by_platform();
+    let known =
+        known.filter_map(|(platform, fact)| Some((platform.clone(), facts.find(&fact.zh)?)));
+    known.collect()
 }
 
 /// Keeps those of the known packages that the list names as what they are; nothing says here that the list

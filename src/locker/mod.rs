@@ -38,7 +38,7 @@ pub use self::dates::{AgeSearch, MAX_DATED_RELEASES, PassedOver, all_dates};
 pub use self::dropped::Dropped;
 pub use self::error::{Alarm, LockError, Remedy};
 pub use self::fetch::DOWNLOADS;
-pub use self::offline::{attribute, complete};
+pub use self::offline::complete;
 pub use self::outcome::{
     Against, Evidence, HashEvidence, ListedFile, Locked, ProviderOutcome, Replaced,
 };

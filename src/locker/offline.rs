@@ -12,15 +12,13 @@ use super::fetch::{Content, Hashed, HashedPackage};
 use super::prove::Proven;
 use super::query::{Offered, Selected};
 use super::work::{self, RootWork};
-use super::{Contradicted, LockError, Locked, RootRequest, TrustedFacts};
-use crate::addr::ProviderAddr;
+use super::{Contradicted, LockError, Locked, RootRequest};
 use crate::coverage::Attribution;
 use crate::hash::Hashes;
 use crate::package::WantedSet;
 use crate::platform::Platform;
 use crate::resolve::{Goal, Query};
 use crate::store::Facts;
-use crate::version::Version;
 
 /// Completes lock files as [`run`](super::run) does, but makes no request: every version that is needed must
 /// be locked, and the hashes of every wanted platform recorded or known.
@@ -65,7 +63,9 @@ fn known(
             provider: Box::new(query.provider),
         });
     };
-    let release = attribute(facts, request.trusted, &query.provider, &version, recorded);
+    let release = request
+        .trusted
+        .attribute(facts, &query.provider, &version, recorded);
     let chosen = request.platforms.of(&query.provider);
     let wanted = wanted(&release, chosen);
     let lacking = wanted.iter();
@@ -121,21 +121,6 @@ fn known(
     })
 }
 
-/// Finds out what facts say about the hashes of a version (`store` rules 1.2, 1.3).
-#[must_use]
-pub fn attribute(
-    facts: &dyn Facts,
-    trusted: TrustedFacts,
-    provider: &ProviderAddr,
-    version: &Version,
-    hashes: &Hashes,
-) -> Attribution {
-    Attribution::of(provider, version, hashes, |zh| {
-        let found = facts.find(zh)?;
-        trusted.includes(&found.origin).then(|| found.fact.clone())
-    })
-}
-
 /// Returns the platforms that are wanted, sorted.
 fn wanted(release: &Attribution, wanted: &WantedSet) -> BTreeSet<Platform> {
     let mut platforms: BTreeSet<Platform> = wanted.known().into_iter().collect();
@@ -151,8 +136,10 @@ fn wanted(release: &Attribution, wanted: &WantedSet) -> BTreeSet<Platform> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::addr::ProviderAddr;
     use crate::flavor::Flavor;
     use crate::hash::Hash;
+    use crate::locker::TrustedFacts;
     use crate::package::{Fact, PackageId};
     use crate::store::{Origin, StoredFact};
 
@@ -194,7 +181,7 @@ mod tests {
         let zh: Hash = format!("zh:{}", "0".repeat(64)).parse().expect("valid");
         let version = "1.0.0".parse().expect("valid");
         let hashes = std::iter::once(zh.clone()).collect();
-        let found = attribute(&OneFact(origin), trusted, &provider(), &version, &hashes);
+        let found = trusted.attribute(&OneFact(origin), &provider(), &version, &hashes);
         assert_eq!(found.platforms_of(&zh).len(), usize::from(is_known));
     }
 

@@ -106,11 +106,21 @@ pub(super) struct SeenPackage {
 }
 
 impl Evidence {
+    /// Returns whether a fact alone says that a package has a hash.
+    #[must_use]
+    pub fn is_by_fact(&self, hash: &Hash) -> bool {
+        self.package(hash).is_some_and(|one| one.fact.is_some())
+    }
+
+    fn package(&self, hash: &Hash) -> Option<&SeenPackage> {
+        let mut packages = self.packages.iter();
+        packages.rfind(|one| one.h1 == *hash || one.zh.as_ref() == Some(hash))
+    }
+
     /// Returns where a hash was seen, if it was.
     #[must_use]
     pub fn of(&self, hash: &Hash) -> Option<HashEvidence> {
-        let mut packages = self.packages.iter();
-        let package = packages.rfind(|one| one.h1 == *hash || one.zh.as_ref() == Some(hash));
+        let package = self.package(hash);
         let listed = package.map_or(Some(hash), |one| one.zh.as_ref());
         let listed = listed.and_then(|zh| self.listed.get(zh)).map(Arc::clone);
         if listed.is_none() && package.is_none() {
@@ -172,10 +182,9 @@ impl ProviderOutcome {
     pub fn provenance(&self, hash: &Hash) -> Provenance {
         let mut owners = self.computed.iter().filter(|(_, own)| *own == hash);
         let is_computed = owners.clone().next().is_some() || self.confirmed.contains(hash);
-        let seen = self.evidence.of(hash);
         match &self.signed {
             // A signature covered the package when that was computed.
-            _ if seen.is_some_and(|seen| seen.fact.is_some()) => Provenance::Proven,
+            _ if self.evidence.is_by_fact(hash) => Provenance::Proven,
             Some(_) if owners.any(|(platform, _)| !self.unsigned.contains(platform)) => {
                 Provenance::Proven
             }

@@ -3,9 +3,12 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 
 use crate::addr::ProviderAddr;
+use crate::coverage::Attribution;
 use crate::flavor::Flavor;
+use crate::hash::{Hash, Hashes};
 use crate::lockfile::LockFile;
 use crate::package::{AgePolicy, KeyId, WantedPlatforms};
 use crate::platform::Platform;
@@ -13,7 +16,8 @@ use crate::requirement::Requirements;
 use crate::resolve::Goals;
 use crate::sources::Source;
 use crate::sources::net::Net;
-use crate::store::Origin;
+use crate::store::{Facts, Origin, StoredFact};
+use crate::version::Version;
 
 /// Where packages come from by the rules of a flavor.
 ///
@@ -73,13 +77,30 @@ pub struct SignatureDemands {
 }
 
 impl TrustedFacts {
-    /// Returns whether facts of this origin count.
+    /// Returns what is known about the zip of a `zh:` hash, if it counts (`store` rules 1.3).
     #[must_use]
-    pub fn includes(self, origin: &Origin) -> bool {
-        match origin {
+    pub fn find(self, facts: &dyn Facts, zh: &Hash) -> Option<Arc<StoredFact>> {
+        let found = facts.find(zh)?;
+        let counts = match found.origin {
             Origin::Computed => true,
             Origin::Imported(_) => self == Self::Imported,
-        }
+        };
+        counts.then_some(found)
+    }
+
+    /// Finds out what facts say about the hashes of a version (`store` rules 1.2).
+    #[must_use]
+    pub fn attribute(
+        self,
+        facts: &dyn Facts,
+        provider: &ProviderAddr,
+        version: &Version,
+        hashes: &Hashes,
+    ) -> Attribution {
+        Attribution::of(provider, version, hashes, |zh| {
+            let found = self.find(facts, zh)?;
+            Some(found.fact.clone())
+        })
     }
 }
 

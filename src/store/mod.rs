@@ -82,7 +82,7 @@ pub trait Facts: Sync {
     fn keep(&self, fact: &Fact);
 }
 
-/// Knows nothing, and keeps nothing.
+/// A store without facts, in which none can be kept.
 #[derive(Clone, Copy, Debug)]
 pub struct NoFacts;
 

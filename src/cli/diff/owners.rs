@@ -7,7 +7,7 @@ use crate::cli::formats::Format;
 use crate::cli::session::store::UserFacts;
 use crate::coverage::Attribution;
 use crate::hash::{Hash, Hashes};
-use crate::locker::{self, TrustedFacts};
+use crate::locker::TrustedFacts;
 use crate::platform::Platform;
 use crate::report::FileResult;
 use crate::review::{ProviderChange, ProviderSide};
@@ -36,7 +36,7 @@ fn owners(change: &ProviderChange, facts: &UserFacts<'_>) -> BTreeMap<Hash, Vec<
         });
         let hashes = same.flat_map(|other| &other.lock.hashes).cloned();
         let hashes: Hashes = hashes.collect();
-        locker::attribute(facts.get(), TrustedFacts::Own, &side.addr, version, &hashes)
+        TrustedFacts::Own.attribute(facts.get(), &side.addr, version, &hashes)
     };
     let known = [change.before(), change.now()].map(|side| side.map(attribution));
     let known = || known.iter().flatten();

@@ -457,8 +457,7 @@ fn trusted(locked: &Locked) -> String {
                 Provenance::Signed => signed += 1,
                 Provenance::Proven => {
                     proven += 1;
-                    let evidence = one.evidence.of(hash);
-                    known += usize::from(evidence.is_some_and(|seen| seen.fact.is_some()));
+                    known += usize::from(one.evidence.is_by_fact(hash));
                 }
                 Provenance::Computed | Provenance::Kept => computed += 1,
             }

@@ -6,7 +6,7 @@ use crate::cli::World;
 use crate::cli::args::Common;
 use crate::cli::session::root::Root;
 use crate::coverage::Attributions;
-use crate::locker::{self, TrustedFacts};
+use crate::locker::TrustedFacts;
 use crate::lockfile::LockFile;
 use crate::report::Sentence;
 use crate::store::{Facts, NoFacts, Store};
@@ -50,7 +50,7 @@ impl<'a> UserFacts<'a> {
         let trusted = trusted(root);
         let entries = lock.providers.iter().map(|(provider, entry)| {
             let (version, hashes) = (&entry.version, &entry.hashes);
-            let found = locker::attribute(self.get(), trusted, provider, version, hashes);
+            let found = trusted.attribute(self.get(), provider, version, hashes);
             (provider.clone(), found)
         });
         entries.filter(|(_, found)| !found.is_empty()).collect()

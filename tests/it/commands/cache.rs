@@ -47,11 +47,11 @@ error: there is no directory for facts about packages
     assert_eq!(json(&lab, &["cache", "dir"], 0)["dir"], "some where");
     assert!(!stated.exists(), "to name it does not make it");
     // Whatever reads it may be elsewhere.
-    lab.env.current_dir = "work".into();
+    lab.env.current_dir = "top".into();
     lab.env
         .vars
         .insert("LOCKCTL_CACHE_DIR".to_owned(), "relative".into());
-    assert_eq!(lab.run(&["cache", "dir"]).stdout, "/work/relative\n");
+    assert_eq!(lab.run(&["cache", "dir"]).stdout, "/top/relative\n");
 }
 
 #[test]
