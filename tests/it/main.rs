@@ -36,6 +36,8 @@ mod versions;
 
 #[path = "../support/corpus.rs"]
 mod corpus;
+#[path = "../support/disk.rs"]
+mod disk;
 #[path = "../support/lab.rs"]
 mod lab;
 #[path = "../support/modules.rs"]

@@ -6,10 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use lockctl::os::RealDisk;
-use lockctl::world::{
-    Confined, DirEntry, Disk, Exclusive, FileKind, Files, Objects, ReadSeek, Replaced, Scratch,
-};
+use lockctl::world::{Confined, Disk, FileKind, Files, Replaced};
 
+use crate::disk::{Changed, Changes};
 use crate::lab::Lab;
 
 /// A disk on which somebody puts a link in the place of something as soon as it was looked at.
@@ -19,7 +18,11 @@ struct Swapping {
     left: AtomicBool,
 }
 
-impl Disk for Swapping {
+impl Changes for Swapping {
+    fn without_links<'d>(&self, _: &'d dyn Disk) -> &'d dyn Disk {
+        RealDisk.without_links()
+    }
+
     fn link(&self, path: &Path) -> io::Result<Option<PathBuf>> {
         let found = RealDisk.link(path);
         if path == self.place && self.left.swap(false, Ordering::Relaxed) {
@@ -27,54 +30,6 @@ impl Disk for Swapping {
             symlink(self.target, path).unwrap();
         }
         found
-    }
-    fn without_links(&self) -> &dyn Disk {
-        RealDisk.without_links()
-    }
-    fn exclusive(&self, path: &Path) -> io::Result<Exclusive> {
-        RealDisk.exclusive(path)
-    }
-    fn replace_held(
-        &self,
-        held: &Exclusive,
-        path: &Path,
-        old: Option<&[u8]>,
-        new: &[u8],
-    ) -> io::Result<Replaced> {
-        RealDisk.replace_held(held, path, old, new)
-    }
-    fn remove(&self, path: &Path, old: &[u8]) -> io::Result<Replaced> {
-        RealDisk.remove(path, old)
-    }
-    fn make_directory(&self, path: &Path) -> io::Result<()> {
-        RealDisk.make_directory(path)
-    }
-    fn scratch(&self) -> io::Result<Box<dyn Scratch>> {
-        RealDisk.scratch()
-    }
-    fn sweep(&self, path: &Path) {
-        RealDisk.sweep(path);
-    }
-    fn objects(&self, dir: &Path) -> Box<dyn Objects + '_> {
-        RealDisk.objects(dir)
-    }
-}
-
-impl Files for Swapping {
-    fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
-        RealDisk.read(path, limit)
-    }
-    fn open(&self, path: &Path) -> io::Result<Box<dyn ReadSeek>> {
-        RealDisk.open(path)
-    }
-    fn list(&self, dir: &Path) -> io::Result<Vec<DirEntry>> {
-        RealDisk.list(dir)
-    }
-    fn kind(&self, path: &Path) -> io::Result<FileKind> {
-        RealDisk.kind(path)
-    }
-    fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
-        RealDisk.resolve(path)
     }
 }
 
@@ -107,16 +62,16 @@ fn a_link_that_appears_after_the_look_is_not_followed() {
         for (name, act) in USES {
             let lab = Lab::new();
             lab.write(FILE, "inside").write("beside/file", "inside");
-            let disk = Swapping {
+            let disk = Changed(Swapping {
                 place: std::fs::canonicalize(lab.path(place)).unwrap(),
                 target,
                 left: AtomicBool::new(true),
-            };
+            });
             let confined = Confined::new(&disk, lab.path(""), Path::new("top"), &[]).unwrap();
             let result = act(&confined);
             let is_below = place == FILE && ["list", "make_directory", "remove"].contains(&name);
             assert_eq!(result.is_ok(), is_below, "{name} {place}: {result:?}");
-            assert_eq!(disk.left.into_inner(), is_below, "{name} {place}");
+            assert_eq!(disk.0.left.into_inner(), is_below, "{name} {place}");
             let beside = lab.path("beside");
             let names = RealDisk.list(&beside).unwrap();
             assert_eq!(names.len(), 1, "{name} {place}: {names:?}");

@@ -1,18 +1,17 @@
 //! The smaller commands, and files as they lie on a disk.
 
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use lockctl::cli::{self, Io, World};
 use lockctl::os::{RealDisk, RealHttp, RealRun};
-use lockctl::world::{
-    DirEntry, Disk, Exclusive, FileKind, Files, Objects, ReadSeek, Replaced, Scratch,
-};
+use lockctl::world::{Disk, Exclusive, Files, Replaced};
 use snapbox::{assert_data_eq, str};
 
 use super::{BOTH, LOCK, assert_exit, lock, simple};
+use crate::disk::{Changed, Changes};
 use crate::lab::{Lab, zip_of};
 
 #[test]
@@ -231,34 +230,7 @@ pub(super) struct Busy {
     pub(super) left: AtomicUsize,
 }
 
-impl Files for Busy {
-    fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
-        RealDisk.read(path, limit)
-    }
-    fn open(&self, path: &Path) -> io::Result<Box<dyn ReadSeek>> {
-        RealDisk.open(path)
-    }
-    fn list(&self, dir: &Path) -> io::Result<Vec<DirEntry>> {
-        RealDisk.list(dir)
-    }
-    fn kind(&self, path: &Path) -> io::Result<FileKind> {
-        RealDisk.kind(path)
-    }
-    fn resolve(&self, path: &Path) -> io::Result<std::path::PathBuf> {
-        RealDisk.resolve(path)
-    }
-}
-
-impl Disk for Busy {
-    fn without_links(&self) -> &dyn Disk {
-        self
-    }
-    fn link(&self, path: &Path) -> io::Result<Option<PathBuf>> {
-        RealDisk.link(path)
-    }
-    fn exclusive(&self, path: &Path) -> io::Result<Exclusive> {
-        RealDisk.exclusive(path)
-    }
+impl Changes for Busy {
     fn replace_held(
         &self,
         held: &Exclusive,
@@ -272,21 +244,6 @@ impl Disk for Busy {
             std::fs::write(&self.path, format!("# written by somebody else, {left}\n")).unwrap();
         }
         RealDisk.replace_held(held, path, old, new)
-    }
-    fn remove(&self, path: &Path, old: &[u8]) -> io::Result<Replaced> {
-        RealDisk.remove(path, old)
-    }
-    fn make_directory(&self, path: &Path) -> io::Result<()> {
-        RealDisk.make_directory(path)
-    }
-    fn scratch(&self) -> io::Result<Box<dyn Scratch>> {
-        RealDisk.scratch()
-    }
-    fn sweep(&self, path: &Path) {
-        RealDisk.sweep(path);
-    }
-    fn objects(&self, dir: &Path) -> Box<dyn Objects + '_> {
-        RealDisk.objects(dir)
     }
 }
 
@@ -312,7 +269,7 @@ impl Drop for KeptOut {
     }
 }
 
-impl Files for Rival {
+impl Changes for Rival {
     fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
         let read = RealDisk.read(path, limit)?;
         if path.ends_with(LOCK) && !self.is_out.load(Ordering::Relaxed) {
@@ -323,27 +280,7 @@ impl Files for Rival {
         }
         Ok(read)
     }
-    fn open(&self, path: &Path) -> io::Result<Box<dyn ReadSeek>> {
-        RealDisk.open(path)
-    }
-    fn list(&self, dir: &Path) -> io::Result<Vec<DirEntry>> {
-        RealDisk.list(dir)
-    }
-    fn kind(&self, path: &Path) -> io::Result<FileKind> {
-        RealDisk.kind(path)
-    }
-    fn resolve(&self, path: &Path) -> io::Result<std::path::PathBuf> {
-        RealDisk.resolve(path)
-    }
-}
 
-impl Disk for Rival {
-    fn without_links(&self) -> &dyn Disk {
-        self
-    }
-    fn link(&self, path: &Path) -> io::Result<Option<PathBuf>> {
-        RealDisk.link(path)
-    }
     fn exclusive(&self, path: &Path) -> io::Result<Exclusive> {
         let held = RealDisk.exclusive(path)?;
         self.is_out.store(true, Ordering::Relaxed);
@@ -352,6 +289,7 @@ impl Disk for Rival {
             _held: held,
         }))
     }
+
     fn replace_held(
         &self,
         held: &Exclusive,
@@ -362,32 +300,17 @@ impl Disk for Rival {
         assert!(self.is_out.load(Ordering::Relaxed));
         RealDisk.replace_held(held, path, old, new)
     }
-    fn remove(&self, path: &Path, old: &[u8]) -> io::Result<Replaced> {
-        RealDisk.remove(path, old)
-    }
-    fn make_directory(&self, path: &Path) -> io::Result<()> {
-        RealDisk.make_directory(path)
-    }
-    fn scratch(&self) -> io::Result<Box<dyn Scratch>> {
-        RealDisk.scratch()
-    }
-    fn sweep(&self, path: &Path) {
-        RealDisk.sweep(path);
-    }
-    fn objects(&self, dir: &Path) -> Box<dyn Objects + '_> {
-        RealDisk.objects(dir)
-    }
 }
 
 #[test]
 fn a_run_that_starts_over_keeps_other_runs_out_and_loses_nothing_of_theirs() {
     let lab = simple();
     assert_exit(&lock(&lab, &["--platform", "linux_amd64"]), 0);
-    let rival = Rival {
+    let rival = Changed(Rival {
         path: lab.path(LOCK),
         written: AtomicUsize::new(0),
         is_out: Arc::default(),
-    };
+    });
     let args = [
         "lock",
         "--fs-mirror",
@@ -396,7 +319,7 @@ fn a_run_that_starts_over_keeps_other_runs_out_and_loses_nothing_of_theirs() {
         "darwin_arm64",
     ];
     assert_exit(&lab.run_on(&rival, &args), 0);
-    let (written, now) = (rival.written.into_inner(), lab.read(LOCK));
+    let (written, now) = (rival.0.written.into_inner(), lab.read(LOCK));
     assert_eq!(written, 1, "the second attempt is not disturbed");
     assert_eq!(now.matches("h1:").count(), 3, "{now}");
     assert!(now.contains(&"0".repeat(43)), "{now}");
@@ -406,9 +329,11 @@ fn a_run_that_starts_over_keeps_other_runs_out_and_loses_nothing_of_theirs() {
 fn a_file_that_changes_under_a_run_is_read_again_once() {
     let lab = simple();
     let args = [&["lock", "--fs-mirror", "mirror"], BOTH].concat();
-    let busy = |left| Busy {
-        path: lab.path(LOCK),
-        left: AtomicUsize::new(left),
+    let busy = |left| {
+        Changed(Busy {
+            path: lab.path(LOCK),
+            left: AtomicUsize::new(left),
+        })
     };
     assert_exit(&lab.run_on(&busy(1), &args), 0);
     assert!(lab.read(LOCK).contains("example.com/t/x"));

@@ -7,6 +7,7 @@ use snapbox::{assert_data_eq, str};
 use super::files::Busy;
 use super::{LOCK, ONE_PROVIDER, assert_exit};
 use crate::corpus;
+use crate::disk::Changed;
 use crate::lab::Lab;
 
 const HEADER: &str = "\
@@ -348,9 +349,11 @@ fn roots_that_fail_are_left_alone() {
 #[test]
 fn a_file_that_changes_under_the_run_is_read_again_once() {
     let lock = lock_of(&[entry("old", "2.0.0", "", &[H1])]);
-    let busy = |lab: &Lab, left| Busy {
-        path: lab.path(LOCK),
-        left: AtomicUsize::new(left),
+    let busy = |lab: &Lab, left| {
+        Changed(Busy {
+            path: lab.path(LOCK),
+            left: AtomicUsize::new(left),
+        })
     };
     let args = [FORM, &["--fix=all"]].concat();
     let lab = root(&lock);

@@ -6,12 +6,11 @@ use std::sync::Mutex;
 
 use lockctl::flavor::Flavor;
 use lockctl::os::RealDisk;
-use lockctl::world::{
-    DirEntry, Disk, Exclusive, FileKind, Files, Objects, ReadSeek, Replaced, Scratch,
-};
+use lockctl::world::{DirEntry, FileKind, Files, ReadSeek};
 
 use super::{BOTH, LOCK, ONE_PROVIDER, assert_exit, lock, simple};
 use crate::cases;
+use crate::disk::{Changed, Changes};
 use crate::lab::{Lab, Outcome};
 use crate::zips::{Entry, Zip};
 
@@ -275,14 +274,12 @@ struct Counting {
 /// The name of the directory without end.
 const ENDLESS: &str = "endless";
 
-impl Files for Counting {
-    fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
-        RealDisk.read(path, limit)
-    }
+impl Changes for Counting {
     fn open(&self, path: &Path) -> io::Result<Box<dyn ReadSeek>> {
         self.opened.lock().unwrap().push(path.to_owned());
         RealDisk.open(path)
     }
+
     fn list(&self, dir: &Path) -> io::Result<Vec<DirEntry>> {
         if !dir.ends_with(ENDLESS) {
             return RealDisk.list(dir);
@@ -293,57 +290,15 @@ impl Files for Counting {
         });
         Ok(entries.collect())
     }
-    fn kind(&self, path: &Path) -> io::Result<FileKind> {
-        RealDisk.kind(path)
-    }
-    fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
-        RealDisk.resolve(path)
-    }
-}
-
-impl Disk for Counting {
-    fn without_links(&self) -> &dyn Disk {
-        self
-    }
-    fn link(&self, path: &Path) -> io::Result<Option<PathBuf>> {
-        RealDisk.link(path)
-    }
-    fn exclusive(&self, path: &Path) -> io::Result<Exclusive> {
-        RealDisk.exclusive(path)
-    }
-    fn replace_held(
-        &self,
-        held: &Exclusive,
-        path: &Path,
-        old: Option<&[u8]>,
-        new: &[u8],
-    ) -> io::Result<Replaced> {
-        RealDisk.replace_held(held, path, old, new)
-    }
-    fn remove(&self, path: &Path, old: &[u8]) -> io::Result<Replaced> {
-        RealDisk.remove(path, old)
-    }
-    fn make_directory(&self, path: &Path) -> io::Result<()> {
-        RealDisk.make_directory(path)
-    }
-    fn scratch(&self) -> io::Result<Box<dyn Scratch>> {
-        RealDisk.scratch()
-    }
-    fn sweep(&self, path: &Path) {
-        RealDisk.sweep(path);
-    }
-    fn objects(&self, dir: &Path) -> Box<dyn Objects + '_> {
-        RealDisk.objects(dir)
-    }
 }
 
 #[test]
 fn a_package_without_end_is_given_up() {
     let lab = prepared();
     lab.write(&format!("{INSTALLED}/{ENDLESS}/0"), "");
-    let disk = Counting {
+    let disk = Changed(Counting {
         opened: Mutex::default(),
-    };
+    });
     let outcome = lab.run_on(&disk, &["verify", "--only", "packages"]);
     assert_exit(&outcome, 1);
     assert!(
@@ -364,9 +319,9 @@ fn a_package_that_roots_share_is_hashed_once() {
         std::fs::create_dir_all(link.parent().unwrap()).unwrap();
         std::os::unix::fs::symlink(lab.path("shared"), link).unwrap();
     }
-    let disk = Counting {
+    let disk = Changed(Counting {
         opened: Mutex::default(),
-    };
+    });
     let outcome = lab.run_on(&disk, &["verify", "a", "b", "c", "--only", "packages"]);
     assert_exit(&outcome, 0);
     assert_eq!(
@@ -376,7 +331,7 @@ fn a_package_that_roots_share_is_hashed_once() {
             .count(),
         3
     );
-    let opened = disk.opened.into_inner().unwrap();
+    let opened = disk.0.opened.into_inner().unwrap();
     let programs = opened.iter().filter(|path| path.ends_with(PROGRAM));
     // Once to see how large it is, once to hash it.
     assert_eq!(programs.count(), 2);

@@ -8,6 +8,7 @@ use snapbox::{assert_data_eq, str};
 
 use super::files::Busy;
 use super::{LOCK, assert_exit};
+use crate::disk::Changed;
 use crate::lab::{Lab, Outcome};
 use crate::registry::{Origin, Registry};
 use crate::scenarios::Packages;
@@ -518,10 +519,10 @@ fn only_the_root_whose_lock_file_changed_starts_over() {
     let (registry, lab) = with_registry(DEMO);
     lab.write("a/main.tf", DEMO).write("b/main.tf", DEMO);
     // When the first root is written, somebody else writes the second one.
-    let busy = Busy {
+    let busy = Changed(Busy {
         path: lab.path("b").join(LOCK),
         left: AtomicUsize::new(1),
-    };
+    });
     let args = ["lock", "--flavor", "terraform@1.11", "a", "b"];
     let outcome = lab.run_on(&busy, &[&args, &["--platform", "linux_amd64"][..]].concat());
     assert_exit(&outcome, 0);

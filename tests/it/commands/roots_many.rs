@@ -1,15 +1,9 @@
 //! Many roots: what is read of each, and that threads change nothing of what is said.
 
-use std::io;
-use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use lockctl::os::RealDisk;
-use lockctl::world::{
-    DirEntry, Disk, Exclusive, FileKind, Files, Objects, ReadSeek, Replaced, Scratch,
-};
-
 use super::{ONE_PROVIDER, assert_exit, simple};
+use crate::disk::{Changed, Changes};
 use crate::lab::Lab;
 
 /// Roots that call a module which all share, each with a lock file that is up to date.
@@ -34,9 +28,9 @@ fn what_is_read_grows_with_the_number_of_roots() {
     ] {
         let calls = |roots: usize| {
             let lab = locked(roots);
-            let disk = Counting::default();
+            let disk = Changed::<Counting>::default();
             assert_exit(&lab.run_on(&disk, args), 0);
-            disk.calls.into_inner()
+            disk.0.calls.into_inner()
         };
         // Twice as many roots more are twice as many calls more.
         let (few, some, many) = (calls(10), calls(20), calls(40));
@@ -77,63 +71,8 @@ struct Counting {
     calls: AtomicUsize,
 }
 
-impl Counting {
-    fn counted(&self) -> RealDisk {
+impl Changes for Counting {
+    fn looked_at(&self) {
         self.calls.fetch_add(1, Ordering::Relaxed);
-        RealDisk
-    }
-}
-
-impl Files for Counting {
-    fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
-        self.counted().read(path, limit)
-    }
-    fn open(&self, path: &Path) -> io::Result<Box<dyn ReadSeek>> {
-        self.counted().open(path)
-    }
-    fn list(&self, dir: &Path) -> io::Result<Vec<DirEntry>> {
-        self.counted().list(dir)
-    }
-    fn kind(&self, path: &Path) -> io::Result<FileKind> {
-        self.counted().kind(path)
-    }
-    fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
-        self.counted().resolve(path)
-    }
-}
-
-impl Disk for Counting {
-    fn without_links(&self) -> &dyn Disk {
-        self
-    }
-    fn link(&self, path: &Path) -> io::Result<Option<PathBuf>> {
-        self.counted().link(path)
-    }
-    fn exclusive(&self, path: &Path) -> io::Result<Exclusive> {
-        RealDisk.exclusive(path)
-    }
-    fn replace_held(
-        &self,
-        held: &Exclusive,
-        path: &Path,
-        old: Option<&[u8]>,
-        new: &[u8],
-    ) -> io::Result<Replaced> {
-        RealDisk.replace_held(held, path, old, new)
-    }
-    fn remove(&self, path: &Path, old: &[u8]) -> io::Result<Replaced> {
-        RealDisk.remove(path, old)
-    }
-    fn make_directory(&self, path: &Path) -> io::Result<()> {
-        RealDisk.make_directory(path)
-    }
-    fn scratch(&self) -> io::Result<Box<dyn Scratch>> {
-        RealDisk.scratch()
-    }
-    fn sweep(&self, path: &Path) {
-        RealDisk.sweep(path);
-    }
-    fn objects(&self, dir: &Path) -> Box<dyn Objects + '_> {
-        RealDisk.objects(dir)
     }
 }
