@@ -22,7 +22,7 @@ const ROOMS: &[(&str, &str)] = &[
     ("parallel", ""),
     ("hcl", "diag"),
     ("json", "diag"),
-    ("expr", "hcl diag world flavor"),
+    ("expr", "hcl json diag world flavor"),
     ("lockfile", "hcl expr diag flavor addr version hash"),
     (
         "config",
@@ -106,6 +106,7 @@ const HOMES: &[(&str, &str)] = &[
     ("k256", "authenticate"),
     ("pgp", "authenticate"),
     ("quick_junit", "report"),
+    ("regex", "expr"),
     ("reqwest", "os"),
     ("rustix", "os"),
     ("rustls", "os"),

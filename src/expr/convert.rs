@@ -8,22 +8,10 @@ use std::collections::BTreeMap;
 use super::failure::Failure;
 use super::operators::{to_bool, to_number};
 use super::sets::as_set;
+use super::typed::Typed;
 use super::types::{AttributeType, Presence, Type};
 use super::unify::{possible, unify};
 use super::value::Value;
-
-/// A value with its type, which does not always follow from the value alone: of a list, a set and a map, and
-/// of null.
-///
-/// Lists and sets are held as tuples, maps as objects. Items of a set are in the order in which the
-/// programs walk through them.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Typed {
-    /// The type; no attribute in it is optional.
-    pub ty: Type,
-    /// The value.
-    pub value: Value,
-}
 
 /// Why a value has no counterpart of a type.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,22 +23,6 @@ pub enum Misfit {
 }
 
 pub(super) type Fit<T = Typed> = Result<T, Misfit>;
-
-impl Typed {
-    /// Gives a value the type that it has without any conversion.
-    #[must_use]
-    pub fn of(value: Value) -> Self {
-        Self {
-            ty: Type::of(&value),
-            value,
-        }
-    }
-
-    fn null(ty: Type) -> Self {
-        let value = Value::Null;
-        Self { ty, value }
-    }
-}
 
 /// Converts a value to a type; optional attributes that are not there become null.
 ///
@@ -69,6 +41,16 @@ pub fn convert(given: Typed, ty: &Type) -> Result<Typed, Misfit> {
     // Whatever is open in the type is filled by what the value has there.
     if *ty == Type::Any || given.ty == *ty {
         return Ok(given);
+    }
+    let given = match given.unmarked() {
+        (given, marks) if marks.is_none() => given,
+        (given, marks) => return Ok(convert(given, ty)?.marked(marks)),
+    };
+    if given.value == Value::Unknown {
+        return match possible(&given.ty, ty)? {
+            true => Ok(Typed::unknown(ty.plain())),
+            false => Err(mismatch(&given.ty, ty)),
+        };
     }
     if given.value == Value::Null {
         return match possible(&given.ty, ty)? {
@@ -93,7 +75,7 @@ fn mismatch(from: &Type, to: &Type) -> Misfit {
 }
 
 /// Names what a value is, briefly.
-fn kind(ty: &Type) -> &'static str {
+pub(super) fn kind(ty: &Type) -> &'static str {
     match ty {
         Type::Any => "null",
         Type::Bool => "a bool",
@@ -149,7 +131,7 @@ pub(super) fn items_of(ty: Type, value: Value) -> Option<Vec<Typed>> {
 }
 
 /// Takes a value apart: its attributes, each with its type.
-fn attributes_of(ty: Type, value: Value) -> Option<BTreeMap<String, Typed>> {
+pub(super) fn attributes_of(ty: Type, value: Value) -> Option<BTreeMap<String, Typed>> {
     let Value::Object(items) = value else {
         return None;
     };
@@ -185,12 +167,19 @@ fn sequence(given: Typed, ty: &Type, item: &Type) -> Fit {
     let (item_type, items) = of_one_type(items, &item, &from, ty)?;
     let mut values: Vec<Value> = items.into_iter().map(|item| item.value).collect();
     if let Type::Set(_) = ty {
+        // Items of a set have no marks of their own: the whole has them.
+        let (bare, marks) = Value::Tuple(values).bare();
+        values = match bare {
+            Value::Tuple(values) => values,
+            _ => Vec::new(),
+        };
         if !is_set || from != Type::Set(item_type.clone()) {
             values = as_set(values)?;
         }
+        let value = Value::Tuple(values).marked(marks);
         return Ok(Typed {
             ty: Type::Set(item_type),
-            value: Value::Tuple(values),
+            value,
         });
     }
     Ok(Typed {
@@ -346,9 +335,13 @@ fn object(given: Typed, ty: &Type, wanted: &BTreeMap<String, AttributeType>) -> 
 /// # Errors
 /// Only what is not certain.
 pub fn fill(given: Typed, ty: &Type) -> Result<Typed, Misfit> {
-    if given.value == Value::Null || !has_defaults(ty) {
+    if [Value::Null, Value::Unknown].contains(&given.value) || !has_defaults(ty) {
         return Ok(given);
     }
+    let given = match given.unmarked() {
+        (given, marks) if marks.is_none() => given,
+        (given, marks) => return Ok(fill(given, ty)?.marked(marks)),
+    };
     let from = given.ty.clone();
     match (ty, &from) {
         (Type::List(item) | Type::Set(item), Type::Tuple(_) | Type::List(_) | Type::Set(_)) => {

@@ -6,18 +6,20 @@ use std::vec::IntoIter;
 
 use super::Number;
 use super::failure::Failure;
-use super::operators::{Misfit, binary, to_bool, unary, unify};
-use super::value::{Value, normalised};
+use super::functions;
+use super::operators::{Misfit, binary, common, to_bool, unary};
+use super::scope::{Budget, Scope};
+use super::typed::Typed;
+use super::types::Type;
+use super::value::{Marks, Value, normalised};
 use crate::diag::{Diagnostic, FileId, Span};
-use crate::hcl::tree::{
-    Conditional, Expr, ExprKind, For, ObjectItem, ObjectKey, TemplateFor, TemplatePart,
-};
+use crate::hcl::tree::{Conditional, Expr, ExprKind, ObjectItem, ObjectKey};
 
 /// How much one expression may compute: values made or copied, and bytes of text.
-const MAX_WORK: usize = 4 * 1024 * 1024;
+pub(super) const MAX_WORK: usize = 4 * 1024 * 1024;
 
 /// How deep expressions may be nested; native syntax stops before.
-const MAX_DEPTH: usize = 256;
+pub(super) const MAX_DEPTH: usize = 256;
 
 /// Evaluates an expression that needs neither variables nor functions.
 ///
@@ -34,13 +36,56 @@ const MAX_DEPTH: usize = 256;
 /// # Errors
 /// All that stands in the way.
 pub fn constant(file: FileId, expr: &Expr) -> Result<Value, NotConstant> {
+    let value = evaluate(file, expr, &Scope::default(), &mut Budget::default())?;
+    Ok(value.value)
+}
+
+/// Evaluates an expression with the names and functions of a scope.
+///
+/// ```
+/// use std::collections::BTreeMap;
+/// use lockctl::expr::{self, Budget, Scope, Typed, Value};
+/// use lockctl::{diag::Texts, hcl};
+///
+/// let text = b"a = \"${var.env}-1\"\n";
+/// let file = Texts::default().add("x", text.to_vec());
+/// let (body, _) = hcl::parse(file, text);
+/// let var = Typed::object(BTreeMap::from([("env".to_owned(), Typed::string("prod"))]));
+/// let scope = Scope { names: BTreeMap::from([("var".to_owned(), var)]), functions: None };
+/// let value = expr::evaluate(file, &body.attribute("a").unwrap().value, &scope, &mut Budget::default());
+/// assert_eq!(value.unwrap().value, Value::string("prod-1"));
+/// ```
+///
+/// # Errors
+/// All that stands in the way.
+pub fn evaluate(
+    file: FileId,
+    expr: &Expr,
+    scope: &Scope<'_>,
+    budget: &mut Budget,
+) -> Result<Typed, NotConstant> {
+    evaluate_at(0, file, expr, scope, budget)
+}
+
+/// Evaluates an expression as if it stood this deep in another one.
+pub(super) fn evaluate_at(
+    depth: usize,
+    file: FileId,
+    expr: &Expr,
+    scope: &Scope<'_>,
+    budget: &mut Budget,
+) -> Outcome {
+    let allowance = budget.left.min(MAX_WORK);
     let mut eval = Eval {
         file,
+        scope,
         names: Vec::new(),
-        work: MAX_WORK,
-        depth: 0,
+        work: allowance,
+        depth,
     };
-    eval.expr(expr)
+    let value = eval.expr(expr);
+    budget.left -= allowance - eval.work;
+    value
 }
 
 /// Why an expression has no value here: iterates over all of it, the program's faults first.
@@ -79,51 +124,73 @@ impl IntoIterator for NotConstant {
     }
 }
 
-pub(super) type Outcome<T = Value> = Result<T, NotConstant>;
+pub(super) type Outcome<T = Typed> = Result<T, NotConstant>;
 
 /// One evaluation.
 pub(super) struct Eval<'e> {
-    file: FileId,
+    pub(super) file: FileId,
+    pub(super) scope: &'e Scope<'e>,
     /// What `for` expressions around have named, innermost last.
-    names: Vec<(&'e str, Value)>,
-    work: usize,
-    depth: usize,
+    pub(super) names: Vec<(&'e str, Typed)>,
+    /// How much more may be computed.
+    pub(super) work: usize,
+    pub(super) depth: usize,
 }
 
 impl<'e> Eval<'e> {
     pub(super) fn fail<T>(&self, span: Span, failure: Failure) -> Outcome<T> {
-        let mut problems = NotConstant::default();
         match failure {
-            Failure::Unknown(title) => problems
-                .refused
-                .push(Diagnostic::error("not-constant", title).at(self.file, span, "")),
-            Failure::Type(title) => problems
-                .refused
-                .push(Diagnostic::error("wrong-type", title).at(self.file, span, "")),
-            Failure::Uncertain(reason) => problems.uncertain.push(
-                Diagnostic::error("not-constant", "Expression cannot be evaluated here")
+            Failure::Unknown(title) => self.refuse("not-constant", title, span, ""),
+            Failure::Type(title) => self.refuse("wrong-type", title, span, ""),
+            Failure::Uncertain(reason) => self.uncertain(span, reason),
+        }
+    }
+
+    /// Fails as the program does.
+    pub(super) fn refuse<T>(
+        &self,
+        code: &'static str,
+        title: &str,
+        span: Span,
+        note: &str,
+    ) -> Outcome<T> {
+        Err(NotConstant {
+            refused: vec![Diagnostic::error(code, title).at(self.file, span, note)],
+            uncertain: Vec::new(),
+        })
+    }
+
+    /// Fails where the program may have a value.
+    pub(super) fn uncertain<T>(&self, span: Span, reason: &str) -> Outcome<T> {
+        let diagnostic = Diagnostic::error("not-constant", "Expression cannot be evaluated here");
+        Err(NotConstant {
+            refused: Vec::new(),
+            uncertain: vec![
+                diagnostic
                     .at(self.file, span, reason)
                     .help("write the value itself"),
-            ),
-        }
-        Err(problems)
+            ],
+        })
     }
 
     pub(super) fn wrong<T>(&self, span: Span, title: &'static str) -> Outcome<T> {
         self.fail(span, Failure::Type(title))
     }
 
-    fn check<T>(&self, span: Span, result: Result<T, Failure>) -> Outcome<T> {
+    pub(super) fn check<T>(&self, span: Span, result: Result<T, Failure>) -> Outcome<T> {
         result.or_else(|failure| self.fail(span, failure))
     }
 
-    fn charge(&mut self, span: Span, work: usize) -> Outcome<()> {
+    pub(super) fn charge(&mut self, span: Span, work: usize) -> Outcome<()> {
         match self.work.checked_sub(work) {
             Some(left) => {
                 self.work = left;
                 Ok(())
             }
-            None => self.fail(span, Failure::Uncertain("this computes too much")),
+            None => {
+                self.work = 0;
+                self.fail(span, Failure::Uncertain("this computes too much"))
+            }
         }
     }
 
@@ -141,35 +208,36 @@ impl<'e> Eval<'e> {
     fn kind(&mut self, expr: &'e Expr) -> Outcome {
         let span = expr.span;
         match &expr.kind {
-            ExprKind::Null => Ok(Value::Null),
-            ExprKind::Bool(value) => Ok(Value::Bool(*value)),
+            ExprKind::Null => Ok(Typed::null(Type::Any)),
+            ExprKind::Bool(value) => Ok(Typed::bool(*value)),
             ExprKind::Number(text) => match Number::parse(text) {
-                Some(number) => Ok(Value::Number(number)),
+                Some(number) => Ok(Typed::number(number)),
                 None => self.fail(span, Failure::Uncertain("this number has too many digits")),
             },
             ExprKind::String(text) => {
                 self.charge(span, text.len())?;
-                Ok(Value::string(text.as_str()))
+                Ok(Typed::string(text.as_str()))
             }
             ExprKind::Template(parts) => self.template(parts, span),
-            ExprKind::Tuple(items) => self.all(items).map(Value::Tuple),
+            ExprKind::Tuple(items) => self.all(items).map(Typed::tuple),
             ExprKind::Object(items) => self.object(items),
             ExprKind::Paren(inner) => self.expr(inner),
-            ExprKind::Variable(name) => self.variable(name, span),
+            ExprKind::Variable(name) => {
+                let value = self.named(name, span)?.clone();
+                self.charge(span, value.value.weight())?;
+                Ok(value)
+            }
             ExprKind::Traversal(base, steps) => self.traversal(base, steps),
-            ExprKind::Call(call) => self.fail(
-                call.name.span,
-                Failure::Unknown("Function calls not allowed"),
-            ),
+            ExprKind::Call(call) => functions::call(self, call, span),
             ExprKind::Conditional(conditional) => self.conditional(conditional, span),
             ExprKind::Unary(operator, operand) => {
                 let value = self.expr(operand)?;
-                self.check(operand.span, unary(*operator, &value))
+                self.check(operand.span, unary(*operator, value))
             }
             ExprKind::Binary(operator, operands) => {
                 let (left, right) = &**operands;
                 let (a, b) = self.both(left, right)?;
-                binary(*operator, &a, &b).or_else(|misfit| self.misfit(misfit, expr, left, right))
+                binary(*operator, a, b).or_else(|misfit| self.misfit(misfit, expr, left, right))
             }
             ExprKind::For(walk) => self.for_expr(walk),
         }
@@ -181,20 +249,20 @@ impl<'e> Eval<'e> {
             Misfit::Right(failure) => self.fail(right.span, failure),
             Misfit::Whole(failure) => self.fail(whole.span, failure),
             Misfit::Both(a, b) => joined(
-                self.fail::<()>(left.span, a),
-                self.fail::<()>(right.span, b),
+                self.fail::<Typed>(left.span, a),
+                self.fail::<Typed>(right.span, b),
             )
-            .map(|_| Value::Null),
+            .map(|(left, _)| left),
         }
     }
 
-    fn both(&mut self, left: &'e Expr, right: &'e Expr) -> Outcome<(Value, Value)> {
+    fn both(&mut self, left: &'e Expr, right: &'e Expr) -> Outcome<(Typed, Typed)> {
         let left = self.expr(left);
         let right = self.expr(right);
         joined(left, right)
     }
 
-    fn all(&mut self, items: &'e [Expr]) -> Outcome<Vec<Value>> {
+    pub(super) fn all(&mut self, items: &'e [Expr]) -> Outcome<Vec<Typed>> {
         let mut values = Vec::new();
         let mut problems = NotConstant::default();
         for item in items {
@@ -209,46 +277,60 @@ impl<'e> Eval<'e> {
     fn object(&mut self, items: &'e [ObjectItem]) -> Outcome {
         let mut values = BTreeMap::new();
         let mut problems = NotConstant::default();
+        let (mut marks, mut has_unknown_key) = (Marks::default(), false);
         for item in items {
             let key = self.key(&item.key);
             let value = self.expr(&item.value);
             match joined(key, value) {
-                Ok((key, value)) => {
-                    values.insert(key, value);
+                Ok(((key, own), value)) => {
+                    marks = marks.and(own);
+                    match key {
+                        Some(key) => drop(values.insert(key, value)),
+                        None => has_unknown_key = true,
+                    }
                 }
                 Err(found) => problems.add(found),
             }
         }
-        problems.or_value(Value::Object(values))
+        let value = match has_unknown_key {
+            true => Typed::unknown(Type::Any),
+            false => Typed::object(values),
+        };
+        problems.or_value(value.marked(marks))
     }
 
-    fn key(&mut self, key: &'e ObjectKey) -> Outcome<String> {
+    /// Evaluates a key; `None` for one that is not known.
+    fn key(&mut self, key: &'e ObjectKey) -> Outcome<(Option<String>, Marks)> {
         let expr = match key {
-            ObjectKey::Name(name) => return Ok(normalised(name.text.clone())),
+            ObjectKey::Name(name) => {
+                return Ok((Some(normalised(name.text.clone())), Marks::default()));
+            }
             ObjectKey::Expr(expr) => expr,
         };
         if let ExprKind::Traversal(..) = expr.kind {
             return self.wrong(expr.span, "Ambiguous attribute key");
         }
-        match self.expr(expr)? {
+        let (key, marks) = self.expr(expr)?.unmarked();
+        match key.value {
             Value::Null => self.wrong(expr.span, "Null value as key"),
+            Value::Unknown => Ok((None, marks)),
             value => match value.to_text() {
-                Some(text) => Ok(text),
+                Some(text) => Ok((Some(text), marks)),
                 None => self.wrong(expr.span, "Incorrect key type"),
             },
         }
     }
 
-    fn variable(&mut self, name: &str, span: Span) -> Outcome {
-        let known = self.names.iter().rev().find(|(known, _)| *known == name);
-        match known {
-            Some((_, value)) => {
-                let value = value.clone();
-                self.charge(span, value.weight())?;
-                Ok(value)
-            }
+    /// Returns the value of a name.
+    pub(super) fn named(&self, name: &str, span: Span) -> Outcome<&Typed> {
+        let own = self.names.iter().rev().find(|(known, _)| *known == name);
+        let found = own
+            .map(|(_, value)| value)
+            .or_else(|| self.scope.names.get(name));
+        match found {
+            Some(value) => Ok(value),
             // Where there are names at all, HCL reports that this one is unknown.
-            None if self.names.is_empty() => {
+            None if self.names.is_empty() && self.scope.names.is_empty() => {
                 self.fail(span, Failure::Unknown("Variables not allowed"))
             }
             None => self.fail(span, Failure::Unknown("Unknown variable")),
@@ -257,164 +339,38 @@ impl<'e> Eval<'e> {
 
     fn conditional(&mut self, conditional: &'e Conditional, span: Span) -> Outcome {
         let condition = &conditional.condition;
-        let is_true = match self.expr(condition)? {
+        let (value, marks) = self.expr(condition)?.unmarked();
+        let is_true = match value.value {
             Value::Null => return self.wrong(condition.span, "Null condition"),
-            value => self.check(condition.span, to_bool(&value, "Incorrect condition type"))?,
+            Value::Unknown => None,
+            value => Some(self.check(condition.span, to_bool(&value, "Incorrect condition type"))?),
         };
-        let (chosen, other) = if is_true {
-            (&conditional.then, &conditional.otherwise)
-        } else {
-            (&conditional.otherwise, &conditional.then)
+        let (chosen, other) = match is_true {
+            Some(false) => (&conditional.otherwise, &conditional.then),
+            _ => (&conditional.then, &conditional.otherwise),
         };
-        let chosen = self.expr(chosen)?;
-        match self.expr(other) {
-            Ok(other) => self.check(span, unify(chosen, &other)),
+        let (chosen, own) = self.expr(chosen)?.unmarked();
+        let mut marks = marks.and(own);
+        let value = match self.expr(other) {
+            Ok(other) => {
+                // Marks of the other branch count, too (rules 5.3).
+                let (other, own) = other.unmarked();
+                marks = marks.and(own);
+                self.check(span, common(chosen, &other))?
+            }
+            Err(problems) if is_true.is_none() => return Err(problems),
             // The programs take no notice of faults in the other branch. Of ours they know
             // nothing: there the branch has a type that may change the chosen one's.
             Err(mut problems) => {
                 problems.refused.clear();
-                problems.or_value(chosen)
+                problems.or_value(chosen)?
             }
-        }
-    }
-
-    /// Lists what a `for` walks through, as keys and values.
-    fn pairs(&mut self, collection: &'e Expr) -> Outcome<Vec<(Value, Value)>> {
-        match self.expr(collection)? {
-            Value::Null => self.wrong(collection.span, "Iteration over null value"),
-            Value::Tuple(items) => {
-                let keys = (0_u32..).map(|at| Value::Number(Number::from(at)));
-                Ok(keys.zip(items).collect())
-            }
-            Value::Object(items) => {
-                let items = items.into_iter();
-                Ok(items
-                    .map(|(key, item)| (Value::String(key), item))
-                    .collect())
-            }
-            _ => self.wrong(collection.span, "Iteration over non-iterable value"),
-        }
-    }
-
-    /// Evaluates with the names of one turn.
-    fn turn<T>(
-        &mut self,
-        names: (Option<&'e str>, &'e str),
-        pair: (Value, Value),
-        evaluate: impl FnOnce(&mut Self) -> Outcome<T>,
-    ) -> Outcome<T> {
-        let outside = self.names.len();
-        self.names.extend(names.0.map(|name| (name, pair.0)));
-        self.names.push((names.1, pair.1));
-        let result = evaluate(self);
-        self.names.truncate(outside);
-        result
-    }
-
-    fn for_expr(&mut self, walk: &'e For) -> Outcome {
-        let pairs = self.pairs(&walk.collection)?;
-        let names = (walk.key_name.as_deref(), walk.value_name.as_str());
-        let mut tuple = Vec::new();
-        let mut object = BTreeMap::new();
-        for pair in pairs {
-            let item = self.turn(names, pair, |eval| eval.for_item(walk))?;
-            match item {
-                None => {}
-                Some((None, value)) => tuple.push(value),
-                Some((Some(key), value)) if walk.grouping => {
-                    let group = object
-                        .entry(key)
-                        .or_insert_with(|| Value::Tuple(Vec::new()));
-                    if let Value::Tuple(group) = group {
-                        group.push(value);
-                    }
-                }
-                Some((Some(key), _)) if object.contains_key(&key) => {
-                    let span = walk.key.as_ref().map_or(walk.value.span, |key| key.span);
-                    return self.wrong(span, "Duplicate object key");
-                }
-                Some((Some(key), value)) => {
-                    object.insert(key, value);
-                }
-            }
-        }
-        match walk.key {
-            Some(_) => Ok(Value::Object(object)),
-            None => Ok(Value::Tuple(tuple)),
-        }
-    }
-
-    /// Evaluates one turn of a `for`; nothing if the condition leaves it out.
-    fn for_item(&mut self, walk: &'e For) -> Outcome<Option<(Option<String>, Value)>> {
-        if let Some(condition) = &walk.condition {
-            let counts = match self.expr(condition)? {
-                Value::Null => return self.wrong(condition.span, "Condition is null"),
-                value => self.check(condition.span, to_bool(&value, "Invalid 'for' condition"))?,
-            };
-            if !counts {
-                return Ok(None);
-            }
-        }
-        let Some(key) = &walk.key else {
-            return Ok(Some((None, self.expr(&walk.value)?)));
         };
-        match self.expr(key)?.to_text() {
-            Some(text) => Ok(Some((Some(text), self.expr(&walk.value)?))),
-            None => self.wrong(key.span, "Invalid object key"),
-        }
-    }
-
-    fn template(&mut self, parts: &'e [TemplatePart], span: Span) -> Outcome {
-        // A lone interpolation hands its value through.
-        if let [TemplatePart::Interpolation(value)] = parts {
-            return self.expr(value);
-        }
-        self.text(parts, span).map(Value::string)
-    }
-
-    fn text(&mut self, parts: &'e [TemplatePart], span: Span) -> Outcome<String> {
-        let mut text = String::new();
-        for part in parts {
-            let before = text.len();
-            match part {
-                TemplatePart::Literal(literal) => text.push_str(literal),
-                TemplatePart::Interpolation(expr) => match self.expr(expr)?.to_text() {
-                    Some(value) => text.push_str(&value),
-                    None => {
-                        return self.wrong(expr.span, "Invalid template interpolation value");
-                    }
-                },
-                TemplatePart::If(choice) => {
-                    let condition = &choice.condition;
-                    let is_true = match self.expr(condition)? {
-                        Value::Null => return self.wrong(condition.span, "Null condition"),
-                        value => {
-                            let title = "Incorrect condition type";
-                            self.check(condition.span, to_bool(&value, title))?
-                        }
-                    };
-                    let branch = if is_true {
-                        &choice.then
-                    } else {
-                        &choice.otherwise
-                    };
-                    text.push_str(&self.text(branch, span)?);
-                }
-                TemplatePart::For(walk) => text.push_str(&self.text_for(walk, span)?),
-            }
-            self.charge(span, 1 + text.len() - before)?;
-        }
-        Ok(text)
-    }
-
-    fn text_for(&mut self, walk: &'e TemplateFor, span: Span) -> Outcome<String> {
-        let pairs = self.pairs(&walk.collection)?;
-        let names = (walk.key_name.as_deref(), walk.value_name.as_str());
-        let mut text = String::new();
-        for pair in pairs {
-            text.push_str(&self.turn(names, pair, |eval| eval.text(&walk.body, span))?);
-        }
-        Ok(text)
+        let value = match is_true {
+            Some(_) => value,
+            None => Typed::unknown(value.ty),
+        };
+        Ok(value.marked(marks))
     }
 }
 

@@ -1,4 +1,8 @@
-//! Constant expressions: what the programs evaluate without variables and functions.
+//! Expressions: what the programs evaluate while they read, from constants up to what depends on
+//! variables and functions.
+//!
+//! `evaluate` walks over the tree of an expression; which names there are says its `scope`, and the
+//! `functions` are a table of their own. A [`constant`] is an expression in a scope without either.
 //!
 //! The rule of this room is that an answer is either exactly the program's or a diagnostic: what
 //! cannot be computed for certain is never guessed.
@@ -9,12 +13,16 @@
 mod convert;
 mod eval;
 mod failure;
+mod functions;
 mod number;
 mod operators;
+mod repeat;
+mod scope;
 mod sets;
 #[cfg(test)]
 mod tests;
 mod traverse;
+mod typed;
 mod types;
 #[cfg(test)]
 mod types_tests;
@@ -25,8 +33,10 @@ pub mod rules {
     #![doc = include_str!("rules.md")]
 }
 
-pub use convert::{Misfit, Typed, convert, fill};
-pub use eval::{NotConstant, constant};
+pub use convert::{Misfit, convert, fill};
+pub use eval::{NotConstant, constant, evaluate};
 pub use number::Number;
+pub use scope::{Budget, Scope, Surroundings};
+pub use typed::Typed;
 pub use types::{AttributeType, Presence, Type};
-pub use value::Value;
+pub use value::{Marks, Value};

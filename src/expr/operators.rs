@@ -1,10 +1,15 @@
 //! Operators and the conversions around them.
 
+use super::Number;
+use super::convert::{Misfit as Unfit, convert};
+use super::failure::Failure;
+use super::typed::Typed;
+use super::types::Type;
+use super::unify::{possible, unify};
 use super::value::Value;
-use super::{Number, failure::Failure};
 use crate::hcl::tree::{BinaryOp, UnaryOp};
 
-type Outcome<T = Value> = Result<T, Failure>;
+type Outcome<T = Typed> = Result<T, Failure>;
 
 /// Which operands of an operator do not fit; both may.
 pub(super) enum Misfit {
@@ -14,42 +19,112 @@ pub(super) enum Misfit {
     Whole(Failure),
 }
 
-pub(super) fn unary(operator: UnaryOp, operand: &Value) -> Outcome {
-    if *operand == Value::Null {
-        return Err(Failure::Type("Operation failed"));
-    }
-    match operator {
-        UnaryOp::Not => Ok(Value::Bool(!to_bool(operand, "Invalid operand")?)),
-        UnaryOp::Negate => certain(to_number(operand)?.negate()),
+pub(super) fn unary(operator: UnaryOp, operand: Typed) -> Outcome {
+    let (operand, marks) = operand.unmarked();
+    let ty = match operator {
+        UnaryOp::Not => Type::Bool,
+        UnaryOp::Negate => Type::Number,
+    };
+    let value = match operand.value {
+        Value::Null => return Err(Failure::Type("Operation failed")),
+        Value::Unknown => unknown_operand(&operand, ty)?,
+        value if operator == UnaryOp::Not => Typed::bool(!to_bool(&value, "Invalid operand")?),
+        value => certain(to_number(&value)?.negate())?,
+    };
+    Ok(value.marked(marks))
+}
+
+/// Returns the unknown result of an operator that takes operands of a type.
+fn unknown_operand(operand: &Typed, ty: Type) -> Outcome {
+    match possible(&operand.ty, &ty) {
+        Ok(true) => Ok(Typed::unknown(ty)),
+        Ok(false) => Err(Failure::Type("Invalid operand")),
+        Err(_) => Err(Failure::Uncertain("this operand")),
     }
 }
 
-pub(super) fn binary(operator: BinaryOp, left: &Value, right: &Value) -> Result<Value, Misfit> {
-    let whole = |outcome: Outcome| outcome.map_err(Misfit::Whole);
-    match operator {
-        BinaryOp::Equal => return Ok(Value::Bool(left == right)),
-        BinaryOp::NotEqual => return Ok(Value::Bool(left != right)),
-        BinaryOp::And | BinaryOp::Or => {
-            let operands = both(
-                non_null(left, |value| to_bool(value, "Invalid operand")),
-                non_null(right, |value| to_bool(value, "Invalid operand")),
-            );
-            let (left, right) = operands?;
-            let is_or = operator == BinaryOp::Or;
-            return Ok(Value::Bool(if is_or {
-                left || right
-            } else {
-                left && right
-            }));
+pub(super) fn binary(operator: BinaryOp, left: Typed, right: Typed) -> Result<Typed, Misfit> {
+    let is_equality = matches!(operator, BinaryOp::Equal | BinaryOp::NotEqual);
+    // Whether two values are equal depends on all their parts.
+    let ((left, own), (right, others)) = match is_equality {
+        true => (left.bare(), right.bare()),
+        false => (left.unmarked(), right.unmarked()),
+    };
+    let value = match operator {
+        BinaryOp::Equal => equal(&left, &right).map_err(Misfit::Whole)?,
+        BinaryOp::NotEqual => {
+            let equal = equal(&left, &right).map_err(Misfit::Whole)?;
+            match equal.value {
+                Value::Bool(equal) => Typed::bool(!equal),
+                _ => equal,
+            }
         }
-        _ => {}
+        BinaryOp::And | BinaryOp::Or => logical(operator, &left, &right)?,
+        _ => arithmetic(operator, &left, &right)?,
+    };
+    Ok(value.marked(own.and(others)))
+}
+
+/// Compares as the language does: values of different types are never equal, but for null.
+fn equal(left: &Typed, right: &Typed) -> Outcome {
+    let is_whole = |value: &Typed| value.value == Value::Unknown;
+    if left.value.is_wholly_known() && right.value.is_wholly_known() {
+        let has_same_type =
+            left.ty == right.ty || [&left.value, &right.value].contains(&&Value::Null);
+        let equal = left.value == right.value;
+        if equal && !has_same_type {
+            // A list beside a tuple, say: their items decide whether the types convert.
+            return Err(Failure::Uncertain("these values have different types"));
+        }
+        return Ok(Typed::bool(equal));
     }
-    let (left, right) = both(non_null(left, to_number), non_null(right, to_number))?;
+    let is_null = |value: &Typed| value.value == Value::Null;
+    if (is_whole(left) || is_whole(right)) && !is_null(left) && !is_null(right) {
+        return Ok(Typed::unknown(Type::Bool));
+    }
+    Err(Failure::Uncertain("this compares what is partly unknown"))
+}
+
+fn logical(operator: BinaryOp, left: &Typed, right: &Typed) -> Result<Typed, Misfit> {
+    let read = |value: &Typed| match value.value {
+        Value::Unknown => unknown_operand(value, Type::Bool).map(|_| None),
+        Value::Null => Err(Failure::Type("Operation failed")),
+        ref value => to_bool(value, "Invalid operand").map(Some),
+    };
+    let decides = operator == BinaryOp::Or;
+    Ok(match both(read(left), read(right))? {
+        (Some(left), Some(right)) if decides => Typed::bool(left || right),
+        (Some(left), Some(right)) => Typed::bool(left && right),
+        (Some(one), None) | (None, Some(one)) if one == decides => {
+            let reason = "this may be decided although a part is unknown";
+            return Err(Misfit::Whole(Failure::Uncertain(reason)));
+        }
+        _ => Typed::unknown(Type::Bool),
+    })
+}
+
+fn arithmetic(operator: BinaryOp, left: &Typed, right: &Typed) -> Result<Typed, Misfit> {
+    let read = |value: &Typed| match value.value {
+        Value::Unknown => unknown_operand(value, Type::Number).map(|_| None),
+        Value::Null => Err(Failure::Type("Operation failed")),
+        ref value => to_number(value).map(Some),
+    };
+    let whole = |outcome: Outcome| outcome.map_err(Misfit::Whole);
+    let compares = matches!(
+        operator,
+        BinaryOp::Less | BinaryOp::LessEqual | BinaryOp::Greater | BinaryOp::GreaterEqual
+    );
+    let (Some(left), Some(right)) = both(read(left), read(right))? else {
+        return Ok(Typed::unknown(match compares {
+            true => Type::Bool,
+            false => Type::Number,
+        }));
+    };
     match operator {
-        BinaryOp::Less => Ok(Value::Bool(left < right)),
-        BinaryOp::LessEqual => Ok(Value::Bool(left <= right)),
-        BinaryOp::Greater => Ok(Value::Bool(left > right)),
-        BinaryOp::GreaterEqual => Ok(Value::Bool(left >= right)),
+        BinaryOp::Less => Ok(Typed::bool(left < right)),
+        BinaryOp::LessEqual => Ok(Typed::bool(left <= right)),
+        BinaryOp::Greater => Ok(Typed::bool(left > right)),
+        BinaryOp::GreaterEqual => Ok(Typed::bool(left >= right)),
         BinaryOp::Add => whole(certain(left.add(right))),
         BinaryOp::Subtract => whole(certain(left.subtract(right))),
         BinaryOp::Multiply => whole(certain(left.multiply(right))),
@@ -70,16 +145,9 @@ fn both<T>(left: Outcome<T>, right: Outcome<T>) -> Result<(T, T), Misfit> {
     }
 }
 
-fn non_null<T>(value: &Value, convert: impl FnOnce(&Value) -> Outcome<T>) -> Outcome<T> {
-    match value {
-        Value::Null => Err(Failure::Type("Operation failed")),
-        _ => convert(value),
-    }
-}
-
 fn certain(number: Option<Number>) -> Outcome {
     number
-        .map(Value::Number)
+        .map(Typed::number)
         .ok_or(Failure::Uncertain("the result may be rounded"))
 }
 
@@ -120,19 +188,28 @@ pub(super) fn to_number(value: &Value) -> Outcome<Number> {
 }
 
 /// Gives the chosen branch of a conditional the type that both branches have in common.
-pub(super) fn unify(chosen: Value, other: &Value) -> Outcome {
-    let is_complex = |value: &Value| matches!(value, Value::Tuple(_) | Value::Object(_));
-    match (&chosen, other) {
-        (Value::Null, _) | (_, Value::Null) => Ok(chosen),
-        _ if chosen.same_type(other) => Ok(chosen),
-        (Value::Tuple(_), Value::Tuple(_)) | (Value::Object(_), Value::Object(_)) => {
-            Err(Failure::Uncertain("the branches differ in type"))
-        }
-        (Value::String(_), _) if !is_complex(other) => Ok(chosen),
-        (_, Value::String(_)) => chosen
-            .to_text()
-            .map(Value::String)
-            .ok_or(Failure::Type("Inconsistent conditional result types")),
-        _ => Err(Failure::Type("Inconsistent conditional result types")),
+pub(super) fn common(chosen: Typed, other: &Typed) -> Outcome {
+    const INCONSISTENT: Failure = Failure::Type("Inconsistent conditional result types");
+    const DIFFERENT: Failure = Failure::Uncertain("the branches differ in type");
+    if chosen.ty == other.ty || other.ty == Type::Any {
+        return Ok(chosen);
     }
+    if chosen.ty == Type::Any {
+        return Ok(match chosen.is_null() {
+            true => Typed {
+                ty: other.ty.clone(),
+                value: chosen.value,
+            },
+            false => chosen,
+        });
+    }
+    let ty = match unify(&[&chosen.ty, &other.ty]) {
+        Ok(Some(ty)) if !ty.has_any() => ty,
+        Ok(None) => return Err(INCONSISTENT),
+        _ => return Err(DIFFERENT),
+    };
+    convert(chosen, &ty).map_err(|misfit| match misfit {
+        Unfit::Refused(_) => INCONSISTENT,
+        Unfit::Uncertain(_) => DIFFERENT,
+    })
 }

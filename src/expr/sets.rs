@@ -40,6 +40,7 @@ impl Key {
     fn of(value: &Value) -> Option<Self> {
         Some(match value {
             Value::Null => Self::Null,
+            Value::Unknown | Value::Marked(..) => return None,
             Value::Bool(value) => Self::Bool(*value),
             Value::Number(number) => Self::Number(*number),
             Value::String(text) => Self::Text(text.clone()),
@@ -59,6 +60,7 @@ impl Key {
 fn write(value: &Value, text: &mut String) -> Option<()> {
     match value {
         Value::Null => text.push('~'),
+        Value::Unknown | Value::Marked(..) => return None,
         Value::Bool(true) => text.push('T'),
         Value::Bool(false) => text.push('F'),
         Value::Number(number) => text.push_str(&shown(*number)?),

@@ -19,7 +19,7 @@ fn evaluate(expression: &str) -> Result<Value, Vec<Diagnostic>> {
     value.map_err(|error| error.into_iter().collect())
 }
 
-fn unescape(text: &str) -> String {
+pub(super) fn unescape(text: &str) -> String {
     let mut bytes = Vec::new();
     let mut rest = text.as_bytes();
     while let [first, tail @ ..] = rest {
@@ -48,6 +48,8 @@ pub(super) fn json(value: &Value) -> String {
     let text = |text: &str| serde_json::to_string(text).unwrap();
     match value {
         Value::Null => "null".to_owned(),
+        Value::Unknown => "unknown".to_owned(),
+        Value::Marked(_, value) => json(value),
         Value::Bool(value) => value.to_string(),
         Value::Number(number) => number.to_string(),
         Value::String(value) => text(value),
@@ -138,10 +140,6 @@ fn titles_are_those_of_the_program() {
         "1 / 0",
         "1 % 0",
         "-1 / 0",
-        "true ? [1] : [\"a\"]",
-        "true ? [1] : [1,2]",
-        "true ? {a=1} : {b=1}",
-        "true ? {a=1} : {a=\"x\"}",
         "1e99999",
         "\"Inf\" + 1",
         "[1][*][*]",
@@ -248,7 +246,7 @@ fn what_the_program_refuses_is_reported_apart_from_what_is_uncertain() {
         (error.refused.len(), error.uncertain.len())
     };
     assert_eq!(counts("1/3"), (0, 1));
-    assert_eq!(counts("true ? [1] : [1,2]"), (0, 1));
+    assert_eq!(counts("1 / 0"), (0, 1));
     assert_eq!(counts("f(1)"), (1, 0));
     assert_eq!(counts("1 + []"), (1, 0));
     assert_eq!(counts("[1/3, var.x, 1 % 0.1]"), (1, 2));

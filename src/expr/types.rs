@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::convert::{self, Misfit, Typed};
+use super::convert::{self, Misfit};
 use super::eval::{NotConstant, constant};
+use super::typed::Typed;
 use super::value::{Value, normalised};
 use crate::diag::{Diagnostic, FileId, Span, has_errors};
 use crate::hcl;
@@ -140,7 +141,8 @@ impl Type {
     #[must_use]
     pub fn of(value: &Value) -> Self {
         match value {
-            Value::Null => Self::Any,
+            Value::Null | Value::Unknown => Self::Any,
+            Value::Marked(_, value) => Self::of(value),
             Value::Bool(_) => Self::Bool,
             Value::Number(_) => Self::Number,
             Value::String(_) => Self::String,

@@ -1,4 +1,4 @@
-//! Values of constant expressions.
+//! Values, known or not, with the marks that follow them.
 
 use std::collections::BTreeMap;
 
@@ -6,11 +6,41 @@ use unicode_normalization::{UnicodeNormalization, is_nfc};
 
 use super::Number;
 
+/// What must not be shown or kept of a value, wherever it goes (rules 5.2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Marks {
+    /// It is a secret.
+    pub sensitive: bool,
+    /// It is for this run only.
+    pub ephemeral: bool,
+}
+
+impl Marks {
+    /// Returns what either of them says.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            sensitive: self.sensitive || other.sensitive,
+            ephemeral: self.ephemeral || other.ephemeral,
+        }
+    }
+
+    /// Returns whether nothing is marked.
+    #[must_use]
+    pub fn is_none(self) -> bool {
+        self == Self::default()
+    }
+}
+
 /// A value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
     /// `null`, of any type.
     Null,
+    /// Something that is not known yet; constants have nothing of the kind.
+    Unknown,
+    /// A value with marks, which are not none; inside is no second mark at once.
+    Marked(Marks, Box<Self>),
     /// A truth value.
     Bool(bool),
     /// A number.
@@ -38,7 +68,64 @@ impl Value {
             Self::Bool(value) => Some(value.to_string()),
             Self::Number(number) => Some(number.to_string()),
             Self::String(text) => Some(text.clone()),
-            Self::Null | Self::Tuple(_) | Self::Object(_) => None,
+            Self::Null | Self::Unknown | Self::Marked(..) | Self::Tuple(_) | Self::Object(_) => {
+                None
+            }
+        }
+    }
+
+    /// Adds marks to whatever it is.
+    #[must_use]
+    pub fn marked(self, marks: Marks) -> Self {
+        match self {
+            value if marks.is_none() => value,
+            Self::Marked(own, value) => Self::Marked(own.and(marks), value),
+            value => Self::Marked(marks, Box::new(value)),
+        }
+    }
+
+    /// Takes the marks of the whole value off; parts keep theirs.
+    #[must_use]
+    pub fn unmarked(self) -> (Self, Marks) {
+        match self {
+            Self::Marked(marks, value) => (*value, marks),
+            value => (value, Marks::default()),
+        }
+    }
+
+    /// Takes all marks off, also of parts.
+    #[must_use]
+    pub fn bare(self) -> (Self, Marks) {
+        let mut marks = Marks::default();
+        let mut inside = |value: Self| {
+            let (value, own) = value.bare();
+            marks = marks.and(own);
+            value
+        };
+        let value = match self {
+            Self::Marked(own, value) => {
+                let (value, marks) = value.bare();
+                return (value, marks.and(own));
+            }
+            Self::Tuple(items) => Self::Tuple(items.into_iter().map(inside).collect()),
+            Self::Object(items) => {
+                let items = items.into_iter();
+                Self::Object(items.map(|(name, item)| (name, inside(item))).collect())
+            }
+            value => value,
+        };
+        (value, marks)
+    }
+
+    /// Returns whether all of it is known.
+    #[must_use]
+    pub fn is_wholly_known(&self) -> bool {
+        match self {
+            Self::Unknown => false,
+            Self::Marked(_, value) => value.is_wholly_known(),
+            Self::Tuple(items) => items.iter().all(Self::is_wholly_known),
+            Self::Object(items) => items.values().all(Self::is_wholly_known),
+            Self::Null | Self::Bool(_) | Self::Number(_) | Self::String(_) => true,
         }
     }
 
@@ -47,6 +134,8 @@ impl Value {
     pub fn type_name(&self) -> &'static str {
         match self {
             Self::Null => "null",
+            Self::Unknown => "unknown",
+            Self::Marked(_, value) => value.type_name(),
             Self::Bool(_) => "bool",
             Self::Number(_) => "number",
             Self::String(_) => "string",
@@ -55,24 +144,11 @@ impl Value {
         }
     }
 
-    /// Returns whether both have the same type, all the way down.
-    pub(super) fn same_type(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Tuple(a), Self::Tuple(b)) => {
-                a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.same_type(b))
-            }
-            (Self::Object(a), Self::Object(b)) => {
-                let pairs = a.iter().zip(b);
-                a.len() == b.len() && { pairs }.all(|((k, a), (l, b))| k == l && a.same_type(b))
-            }
-            _ => std::mem::discriminant(self) == std::mem::discriminant(other),
-        }
-    }
-
     /// Counts values and bytes of text, for limits.
-    pub(super) fn weight(&self) -> usize {
+    pub(in crate::expr) fn weight(&self) -> usize {
         match self {
-            Self::Null | Self::Bool(_) | Self::Number(_) => 1,
+            Self::Null | Self::Unknown | Self::Bool(_) | Self::Number(_) => 1,
+            Self::Marked(_, value) => 1 + value.weight(),
             Self::String(text) => 1 + text.len(),
             Self::Tuple(items) => 1 + items.iter().map(Self::weight).sum::<usize>(),
             Self::Object(items) => {

@@ -28,7 +28,7 @@ use chunks::{Chunk, chunks};
 pub use comments::comments;
 use convert::Convert;
 use findings::{Fault, Fill, Overruled, Patch};
-use tree::{Body, Item};
+use tree::{Body, Expr, ExprKind, Item, TemplatePart};
 
 /// How large a file may be that a caller hands to [`parse`], in bytes; reading stops there.
 pub const MAX_FILE_BYTES: usize = 16 * 1024 * 1024;
@@ -94,6 +94,40 @@ pub fn parse(file: FileId, bytes: &[u8]) -> (Body, Vec<Diagnostic>) {
     };
     diag::in_order(&mut problems);
     (Body { items, span }, problems)
+}
+
+/// Parses a text as a template; its places are none of the text.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn template(file: FileId, text: &str) -> Result<Expr, Vec<Diagnostic>> {
+    // A heredoc has templates, but neither quotes nor escapes of its own.
+    let longest = text.split(|c| c != 'E').map(str::len).max();
+    let end = "E".repeat(longest.unwrap_or(0) + 1);
+    let (body, problems) = parse(file, format!("_ = <<{end}\n{text}\n{end}\n").as_bytes());
+    let mut items = body.items.into_iter();
+    let (Some(Item::Attribute(only)), None, true) =
+        (items.next(), items.next(), problems.is_empty())
+    else {
+        return Err(problems);
+    };
+    let mut read = only.value;
+    // The line end in front of the end marker is not the text's.
+    match &mut read.kind {
+        ExprKind::String(text) => {
+            text.pop();
+        }
+        ExprKind::Template(parts) => {
+            if let Some(TemplatePart::Literal(last)) = parts.last_mut() {
+                last.truncate(last.strip_suffix('\n').map_or(last.len(), str::len));
+                if last.is_empty() {
+                    parts.pop();
+                }
+            }
+        }
+        _ => {}
+    }
+    Ok(read)
 }
 
 /// A file as a string of the same length.

@@ -182,30 +182,12 @@ fn expression(text: &str, at: Span, faults: &Faults) -> Result<Expr, Vec<Diagnos
 }
 
 /// Parses a text as a template, if it has the signs of one.
-///
-/// A heredoc has templates, but neither quotes nor escapes of its own, like a string in JSON.
 fn template(text: &str, at: Span, faults: &Faults) -> Option<Expr> {
     if !text.contains("${") && !text.contains("%{") {
         return None;
     }
-    let longest = text.split(|c| c != 'E').map(str::len).max();
-    let end = "E".repeat(longest.unwrap_or(0) + 1);
-    let mut read = parse(&format!("_ = <<{end}\n{text}\n{end}\n"), at, faults).ok()?;
-    // The line end in front of the end marker is not the string's.
-    match &mut read.kind {
-        ExprKind::String(text) => {
-            text.pop();
-        }
-        ExprKind::Template(parts) => {
-            if let Some(TemplatePart::Literal(last)) = parts.last_mut() {
-                last.truncate(last.strip_suffix('\n').map_or(last.len(), str::len));
-                if last.is_empty() {
-                    parts.pop();
-                }
-            }
-        }
-        _ => {}
-    }
+    let mut read = hcl::template(faults.file, text).ok()?;
+    put(&mut read, at);
     Some(read)
 }
 

@@ -1,0 +1,249 @@
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use crate::diag::Texts;
+use crate::expr::tests::{json, unescape};
+use crate::expr::{Budget, Marks, NotConstant, Scope, Surroundings, Type, Typed, Value, evaluate};
+use crate::hcl;
+use crate::world::Disk as _;
+use crate::world::mem::MemFiles;
+
+/// Recorded with Terraform 1.11.4: a call with escapes, and its value as JSON; `!error` if it fails.
+const CALLS: &str = include_str!("../../../fixtures/expr/calls.txt");
+
+fn run(expression: &str) -> Result<Typed, NotConstant> {
+    let text = format!("a = {expression}\n");
+    let file = Texts::default().add("test", text.clone().into_bytes());
+    let (body, problems) = hcl::parse(file, text.as_bytes());
+    assert!(problems.is_empty(), "{expression}: {problems:?}");
+    let files = MemFiles::default();
+    for (name, content) in [
+        ("a.txt", "content\n"),
+        ("t.tftpl", "%{ for n in names }<${n}>%{ endfor }"),
+        ("self.tftpl", "${templatefile(\"self.tftpl\", {})}"),
+        ("grow.tftpl", "${x}${x}"),
+        ("bad.tftpl", "${nope}"),
+    ] {
+        let path = Path::new("w").join(name);
+        files.replace(&path, None, content.as_bytes()).unwrap();
+    }
+    let around = Surroundings {
+        files: &files,
+        dir: Path::new("w"),
+        absolute_dir: None,
+        has_volatile: false,
+    };
+    let secret = Marks {
+        sensitive: true,
+        ..Marks::default()
+    };
+    let var = [
+        ("unknown", Typed::unknown(Type::String)),
+        ("secret", Typed::string("x").marked(secret)),
+        ("known", Typed::string("k")),
+    ];
+    let var = var.map(|(name, value)| (name.to_owned(), value));
+    let var = Typed::object(BTreeMap::from(var));
+    let scope = Scope {
+        names: BTreeMap::from([("var".to_owned(), var)]),
+        functions: Some(&around),
+    };
+    let value = &body.attribute("a").unwrap().value;
+    evaluate(file, value, &scope, &mut Budget::default())
+}
+
+#[test]
+fn calls_give_what_the_program_gives() {
+    let (mut wrong, mut uncertain) = (Vec::new(), Vec::new());
+    for row in CALLS.lines() {
+        let (expression, wanted) = row.split_once('\t').unwrap();
+        let (expression, wanted) = (unescape(expression), unescape(wanted));
+        let given = match run(&expression) {
+            Ok(value) => value_of(&json(&value.value)),
+            Err(problems) if problems.uncertain.is_empty() => "!error".to_owned(),
+            Err(_) => {
+                uncertain.push(expression);
+                continue;
+            }
+        };
+        // Escapes are compared as what they mean.
+        let wanted = match &*wanted {
+            "!error" => wanted,
+            json => value_of(json),
+        };
+        if given != wanted {
+            wrong.push(format!("{expression}: {given} for {wanted}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    snapbox::assert_data_eq!(
+        uncertain.join("\n"),
+        snapbox::str![[r#"
+ceil(1.2)
+ceil(-1.2)
+floor(1.9)
+try(1 / 0, "x")
+tolist(["a"]) == ["a"]
+true ? tolist(["a"]) : ["b", "c"]
+true ? ["b", "c"] : tolist(["a"])
+true ? toset(["a"]) : ["b"]
+true ? tomap({a = 1}) : {}
+false ? tomap({a = 1}) : {}
+element(["a"], -1)
+setunion([1], ["a"])
+format("%5.1f", 3.14159)
+format("%e", 1)
+format("%#v", "a")
+format("%v", [1, "a"])
+format("%v", {a = 1})
+format("%q", "é")
+format("%+d", 3)
+format("%.3d", 5)
+tolist([])[*]
+[1] == tolist([1])
+tomap({a = 1}) == {a = 1}
+{a = tostring(null)} == {a = null}
+[] == tolist([])
+"#]]
+    );
+}
+
+fn value_of(json: &str) -> String {
+    serde_json::from_str::<serde_json::Value>(json)
+        .unwrap()
+        .to_string()
+}
+
+#[track_caller]
+fn gives(expression: &str, wanted: &str) {
+    let given = match run(expression) {
+        Ok(value) => value,
+        Err(problems) => panic!("{expression}: {problems:?}"),
+    };
+    let shown = match given.value {
+        Value::Marked(..) => format!("marked {}", json(&given.value)),
+        value => json(&value),
+    };
+    assert_eq!(shown, wanted, "{expression}");
+}
+
+#[track_caller]
+fn refuses(expression: &str, title: &str) {
+    let problems = run(expression).expect_err(expression);
+    let titles: Vec<&str> = problems.refused.iter().map(|one| &*one.title).collect();
+    assert_eq!(titles, [title], "{expression}");
+}
+
+#[track_caller]
+fn leaves_open(expression: &str, reason: &str) {
+    let problems = run(expression).expect_err(expression);
+    let found = problems
+        .uncertain
+        .first()
+        .and_then(|one| one.primary.as_ref());
+    assert_eq!(
+        found.map(|label| &*label.note),
+        Some(reason),
+        "{expression}"
+    );
+}
+
+#[test]
+fn files_are_read_from_the_working_directory() {
+    gives(r#"file("a.txt")"#, r#""content\n""#);
+    gives(r#"fileexists("a.txt")"#, "true");
+    gives(r#"fileexists("b.txt")"#, "false");
+    gives(
+        r#"templatefile("t.tftpl", {names = ["a", "b"]})"#,
+        r#""<a><b>""#,
+    );
+    refuses(r#"file("b.txt")"#, "Invalid function argument");
+    refuses(
+        r#"templatefile("b.tftpl", {})"#,
+        "Invalid function argument",
+    );
+    refuses(r#"templatefile("bad.tftpl", {})"#, "Error in function call");
+    leaves_open(r#"abspath("a.txt")"#, "the working directory is not known");
+}
+
+#[test]
+fn what_is_not_known_goes_through() {
+    for open in [
+        "var.unknown",
+        r#""a${var.unknown}""#,
+        "upper(var.unknown)",
+        r#"join("", ["a", var.unknown])"#,
+        r#"try(var.unknown, "b")"#,
+        "can(var.unknown)",
+        r#"var.unknown == "a" ? 1 : 2"#,
+        "[for c in split(\",\", var.unknown) : c]",
+        "jsondecode(var.unknown).a",
+        "plantimestamp()",
+        "timestamp()",
+        "provider::x::y()",
+        "coalesce(var.unknown, \"a\")",
+    ] {
+        gives(open, "unknown");
+    }
+    gives(r#"{a = var.unknown, b = "x"}.b"#, r#""x""#);
+    gives(r#"merge({a = var.unknown}, {b = 1}).b"#, "1");
+    gives(r#"coalesce("a", var.unknown)"#, r#""a""#);
+    gives("length([var.unknown])", "1");
+    gives("true ? var.known : var.unknown", r#""k""#);
+    gives("sensitive(var.unknown)", "marked unknown");
+}
+
+#[test]
+fn marks_are_never_lost() {
+    for marked in [
+        "var.secret",
+        r#""a${var.secret}""#,
+        r#"var.secret == "x""#,
+        r#"[for c in split(",", var.secret) : c]"#,
+        r#"upper(var.secret)"#,
+        r#"{a = var.secret}["a"]"#,
+        r#"var.secret == "y" ? 1 : 2"#,
+        r#"coalesce("", var.secret)"#,
+        r#"templatefile("t.tftpl", {names = [var.secret]})"#,
+    ] {
+        let value = run(marked).expect(marked);
+        assert!(matches!(value.value, Value::Marked(..)), "{marked}");
+    }
+    gives("nonsensitive(var.secret)", r#""x""#);
+}
+
+#[test]
+fn calls_that_cannot_be_are_refused() {
+    refuses("nope()", "Call to unknown function");
+    refuses("lower()", "Not enough function arguments");
+    refuses(r#"lower("a", "b")"#, "Too many function arguments");
+    refuses("lower(null)", "Invalid function argument");
+    refuses("lower([])", "Invalid function argument");
+    refuses("max(1...)", "Invalid expanding argument value");
+    refuses(r#"regex("(", "a")"#, "Invalid function argument");
+    refuses("var.nope", "Unsupported attribute");
+    refuses("nope.x", "Unknown variable");
+}
+
+#[test]
+fn hostile_calls_end_soon() {
+    const TOO_MUCH: &str = "this computes too much";
+    let long = r#"join("", [for x in range(1000) : "0123456789"])"#;
+    leaves_open(&format!(r#"replace({long}, "", {long})"#), TOO_MUCH);
+    leaves_open(&format!(r#"join({long}, range(1000))"#), TOO_MUCH);
+    leaves_open(r#"format("%99999999d", 1)"#, "this is very wide");
+    leaves_open("indent(99999999, \"a\\nb\")", TOO_MUCH);
+    leaves_open(
+        "[for a in range(1000) : [for b in range(1000) : [for c in range(1000) : 1]]]",
+        TOO_MUCH,
+    );
+    leaves_open(
+        r#"templatefile("self.tftpl", {})"#,
+        "the template cannot be computed",
+    );
+    leaves_open(
+        &format!(r#"regex("{}", "a")"#, "(a{900}){900}"),
+        "this pattern is too large",
+    );
+    refuses("range(100000)", "Error in function call");
+}

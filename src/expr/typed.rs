@@ -1,0 +1,156 @@
+//! Values with their types.
+
+use std::collections::BTreeMap;
+
+use super::Number;
+use super::convert::{attributes_of, items_of};
+use super::types::{AttributeType, Type};
+use super::value::{Marks, Value};
+
+/// A value with its type, which does not always follow from the value alone: of a list, a set and a map, and
+/// of null.
+///
+/// Lists and sets are held as tuples, maps as objects. Items of a set are in the order in which the
+/// programs walk through them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Typed {
+    /// The type; no attribute in it is optional.
+    pub ty: Type,
+    /// The value.
+    pub value: Value,
+}
+
+impl Typed {
+    /// Gives a value the type that it has without any conversion.
+    #[must_use]
+    pub fn of(value: Value) -> Self {
+        Self {
+            ty: Type::of(&value),
+            value,
+        }
+    }
+
+    /// Makes a null of a type.
+    #[must_use]
+    pub fn null(ty: Type) -> Self {
+        let value = Value::Null;
+        Self { ty, value }
+    }
+
+    /// Makes a value of a type that is not known.
+    #[must_use]
+    pub fn unknown(ty: Type) -> Self {
+        let value = Value::Unknown;
+        Self { ty, value }
+    }
+
+    /// Makes a string, normalised as the programs do.
+    pub fn string(text: impl Into<String>) -> Self {
+        Self {
+            ty: Type::String,
+            value: Value::string(text),
+        }
+    }
+
+    /// Makes a number.
+    #[must_use]
+    pub fn number(number: Number) -> Self {
+        Self {
+            ty: Type::Number,
+            value: Value::Number(number),
+        }
+    }
+
+    /// Makes a truth value.
+    #[must_use]
+    pub fn bool(value: bool) -> Self {
+        Self {
+            ty: Type::Bool,
+            value: Value::Bool(value),
+        }
+    }
+
+    /// Makes a tuple.
+    #[must_use]
+    pub fn tuple(items: Vec<Self>) -> Self {
+        let (types, values) = items.into_iter().map(|item| (item.ty, item.value)).unzip();
+        Self {
+            ty: Type::Tuple(types),
+            value: Value::Tuple(values),
+        }
+    }
+
+    /// Makes a list of items that have this type.
+    #[must_use]
+    pub fn list(ty: Type, items: Vec<Value>) -> Self {
+        Self {
+            ty: Type::List(Box::new(ty)),
+            value: Value::Tuple(items),
+        }
+    }
+
+    /// Makes an object.
+    #[must_use]
+    pub fn object(items: BTreeMap<String, Self>) -> Self {
+        let (mut types, mut values) = (BTreeMap::new(), BTreeMap::new());
+        for (name, item) in items {
+            types.insert(name.clone(), AttributeType::required(item.ty));
+            values.insert(name, item.value);
+        }
+        Self {
+            ty: Type::Object(types),
+            value: Value::Object(values),
+        }
+    }
+
+    /// Returns whether it is null, marked or not.
+    #[must_use]
+    pub fn is_null(&self) -> bool {
+        match &self.value {
+            Value::Marked(_, value) => **value == Value::Null,
+            value => *value == Value::Null,
+        }
+    }
+
+    /// Returns whether it is not known as a whole, marked or not.
+    #[must_use]
+    pub fn is_unknown(&self) -> bool {
+        match &self.value {
+            Value::Marked(_, value) => **value == Value::Unknown,
+            value => *value == Value::Unknown,
+        }
+    }
+
+    /// Adds marks.
+    #[must_use]
+    pub fn marked(self, marks: Marks) -> Self {
+        Self {
+            ty: self.ty,
+            value: self.value.marked(marks),
+        }
+    }
+
+    /// Takes the marks of the whole value off; parts keep theirs.
+    #[must_use]
+    pub fn unmarked(self) -> (Self, Marks) {
+        let (value, marks) = self.value.unmarked();
+        (Self { ty: self.ty, value }, marks)
+    }
+
+    /// Takes all marks off, also of parts.
+    #[must_use]
+    pub fn bare(self) -> (Self, Marks) {
+        let (value, marks) = self.value.bare();
+        (Self { ty: self.ty, value }, marks)
+    }
+
+    /// Takes a sequence apart; `None` if it is none.
+    pub(super) fn into_items(self) -> Option<Vec<Self>> {
+        items_of(self.ty, self.value)
+    }
+
+    /// Takes an object or a map apart; `None` if it is none.
+    pub(super) fn into_attributes(self) -> Option<BTreeMap<String, Self>> {
+        attributes_of(self.ty, self.value)
+    }
+}
