@@ -200,6 +200,12 @@ impl Flavor {
         matches!(self, Self::Terraform1_15 | Self::Terraform1_16)
     }
 
+    /// Returns whether sources and versions of modules are computed from values that are known early.
+    #[must_use]
+    pub fn computes_sources(self) -> bool {
+        self != Self::Terraform1_11
+    }
+
     /// Returns whether a variable may be `const` or `deprecated` (`config` rules 11.3).
     #[must_use]
     pub fn has_newer_variables(self) -> bool {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::config::file::{ModuleFile, SourcePlace};
+use crate::config::given::GivenValues;
 use crate::diag::{Diagnostic, FileId, Severity, Span};
 use crate::flavor::Flavor;
 use crate::requirement::{CoreVersion, ModulePath, Requirements, StateSeen, UnseenCall};
@@ -32,6 +33,10 @@ pub struct Settings {
     pub backend: BackendUse,
     /// What a call of a local module may lead to without finding anything.
     pub submodules: Submodules,
+    /// Values for the variables of the root.
+    pub values: GivenValues,
+    /// The absolute path of the root, if it is known: functions may ask for it.
+    pub absolute_root: Option<PathBuf>,
 }
 
 /// What the backend of a root is to the reader of its configuration.
@@ -77,6 +82,8 @@ impl Settings {
             moves_state_hosts: true,
             backend: BackendUse::SetUp,
             submodules: Submodules::default(),
+            values: GivenValues::default(),
+            absolute_root: None,
         }
     }
 }

@@ -20,6 +20,7 @@ mod decode;
 mod faults;
 mod file;
 mod flood;
+mod given;
 mod language;
 mod limits;
 mod loaded;
@@ -38,6 +39,7 @@ use crate::diag::Texts;
 use crate::world::Files;
 
 pub use file::{ModuleFile, SourcePlace};
+pub use given::{GivenValues, VALUE_PREFIX, ValueArgument};
 pub use limits::{
     MAX_DEPTH, MAX_FILE_BYTES, MAX_FILES, MAX_PATH_BYTES, MAX_STEPS, MAX_TOTAL_BYTES,
 };

@@ -2,9 +2,10 @@
 //!
 //! Only those of the root count, so what is wrong about the others is never reported.
 
-use crate::config::decode::contents::{Backend, Contents, Local};
+use crate::config::decode::contents::{Backend, ComputedBackend, Contents, Late, LocalBackend};
 use crate::config::faults::Faults;
 use crate::config::language;
+use crate::config::syntax::{self, references};
 use crate::config::validate::bodies;
 use crate::diag::Diagnostic;
 use crate::expr::{self, Value};
@@ -41,17 +42,62 @@ pub(in crate::config) fn decode(
     contents: &mut Contents,
     faults: &mut Faults,
 ) {
-    let is_in_cloud =
-        matches!(&contents.backend, Some(Backend::Elsewhere { kind, .. }) if kind == IN_THE_CLOUD);
+    let is_in_cloud = match &contents.backend {
+        Some(Backend::Elsewhere { kind, .. }) => kind == IN_THE_CLOUD,
+        Some(Backend::Computed(computed)) => computed.kind == IN_THE_CLOUD,
+        _ => false,
+    };
     let backend = match kind {
-        "cloud" => Some(elsewhere(IN_THE_CLOUD.to_owned(), block, faults)),
         "backend" if is_in_cloud => None,
+        "cloud" | "backend" if is_computed(&block.body, faults) => Some(computed(block, faults)),
+        "cloud" => Some(elsewhere(IN_THE_CLOUD.to_owned(), block, faults)),
         "backend" => labelled(block, faults),
         _ => None,
     };
     if backend.is_some() {
         let found = found_in(kind, block, faults);
         contents.set_backend(backend, found);
+    }
+}
+
+/// Returns whether an argument of a body, or of a block in it, is computed.
+fn is_computed(body: &Body, faults: &Faults) -> bool {
+    faults.flavor.is_opentofu()
+        && body.items.iter().any(|item| match item {
+            Item::Attribute(argument) => {
+                let value = syntax::as_template(&argument.value, faults);
+                references::refers(&value) || !references::functions(&value).is_empty()
+            }
+            Item::Block(nested) => is_computed(&nested.body, faults),
+        })
+}
+
+fn computed(block: &Block, faults: &Faults) -> Backend {
+    let label = block.labels.first().map(|label| label.text.as_str());
+    let mut arguments = Vec::new();
+    keep_all(&block.body, faults, &mut arguments);
+    Backend::Computed(ComputedBackend {
+        is_local: label == Some("local"),
+        kind: match label {
+            Some("local") => "a backend whose path is computed".to_owned(),
+            Some(label) => format!("the backend {label:?}"),
+            None => IN_THE_CLOUD.to_owned(),
+        },
+        place: faults.place(block.header),
+        arguments,
+    })
+}
+
+/// Keeps the arguments of a body and of all blocks in it, with their names.
+pub(in crate::config) fn keep_all(body: &Body, faults: &Faults, kept: &mut Vec<(String, Late)>) {
+    for item in &body.items {
+        match item {
+            Item::Attribute(argument) => {
+                let late = Late::keep(&argument.value, faults);
+                kept.extend(late.map(|late| (argument.name.text.clone(), late)));
+            }
+            Item::Block(nested) => keep_all(&nested.body, faults, kept),
+        }
     }
 }
 
@@ -74,7 +120,7 @@ fn labelled(block: &Block, faults: &Faults) -> Option<Backend> {
         },
     };
     Some(match (path("path"), path("workspace_dir")) {
-        (Some(path), Some(workspace_dir)) => Backend::Local(Local {
+        (Some(path), Some(workspace_dir)) => Backend::Local(LocalBackend {
             path,
             workspace_dir,
         }),

@@ -1,11 +1,11 @@
 //! `module` blocks: what their source means (rules 5.5).
 
 use crate::config::decode::contents::CallVersion as Version;
-use crate::config::decode::contents::{Call, Contents, Source};
+use crate::config::decode::contents::{Call, Contents, Late, Source};
 use crate::config::decode::handover;
 use crate::config::faults::Faults;
 use crate::config::file::{Role, SourcePlace};
-use crate::config::syntax::{self, words};
+use crate::config::syntax::{self, references, words};
 use crate::config::validate::bodies;
 use crate::expr::{self, Value};
 use crate::flavor::Flavor;
@@ -50,7 +50,15 @@ pub(in crate::config) fn decode(block: &Block, contents: &mut Contents, faults: 
         place: faults.place(span),
         header: faults.place(block.header),
         handover,
+        source_late: late(block, "source", faults),
+        version_late: late(block, "version", faults),
     });
+}
+
+/// Keeps an argument that may be computed.
+fn late(block: &Block, name: &str, faults: &Faults) -> Option<Late> {
+    let argument = block.body.attribute(name)?;
+    Late::keep(&argument.value, faults)
 }
 
 /// Returns the place of the version of a call.
@@ -69,18 +77,21 @@ pub(in crate::config) fn version(block: &Block, faults: &mut Faults) -> Option<V
         Err(Unknown::Computed) => return Some(Version::Computed),
         Err(Unknown::Refused) => return None,
     };
-    if value == Value::Null {
+    let read = stated_version(&value);
+    if read.is_none() {
+        let span = argument.value.span;
+        faults.error("constraint-invalid", "Invalid version constraint", span, "");
+    }
+    read
+}
+
+/// Reads the value of a version; `None` if it is no constraint.
+pub(in crate::config) fn stated_version(value: &Value) -> Option<Version> {
+    if *value == Value::Null {
         return Some(Version::Null);
     }
-    let read = value.to_text().map(|text| CoreConstraints::parse(&text));
-    match read {
-        Some(Ok(constraints)) => Some(Version::Stated(constraints)),
-        _ => {
-            let span = argument.value.span;
-            faults.error("constraint-invalid", "Invalid version constraint", span, "");
-            None
-        }
-    }
+    let constraints = CoreConstraints::parse(&value.to_text()?).ok()?;
+    Some(Version::Stated(constraints))
 }
 
 /// Reads the source of a module that a test run calls: no program computes that, and only OpenTofu
@@ -125,7 +136,12 @@ enum Unknown {
 fn evaluate(value: &Expr, faults: &mut Faults) -> Result<Value, Unknown> {
     if faults.flavor != Flavor::Terraform1_11 {
         let value = syntax::as_template(value, faults);
-        return expr::constant(faults.file, &value).map_err(|_| Unknown::Computed);
+        // A constant may name what does not matter to its value, but to the program.
+        let constant = expr::constant(faults.file, &value);
+        return constant
+            .ok()
+            .filter(|_| !references::refers(&value))
+            .ok_or(Unknown::Computed);
     }
     expr::constant(faults.file, value).map_err(|error| {
         if error.refused.is_empty() {
@@ -176,7 +192,27 @@ fn source(value: &Expr, version: &Version, faults: &mut Faults) -> Option<Source
     None
 }
 
-fn no_text_title(value: &Value, flavor: Flavor) -> &'static str {
+/// Reads the text of a source beside the version of the call.
+///
+/// # Errors
+/// The title of the program and what to do, if the two do not fit.
+pub(in crate::config) fn fitting(
+    text: &str,
+    version: &Version,
+) -> Result<Source, (&'static str, &'static str)> {
+    let has_version = matches!(version, Version::Stated(_));
+    match classify(text) {
+        Some(source) if !has_version || is_registry_address(text) => Ok(source),
+        _ if has_version => Err((
+            NO_REGISTRY_SOURCE,
+            "only a module of a registry has versions",
+        )),
+        _ => Err((NO_SOURCE, "a local path starts with ./ or ../")),
+    }
+}
+
+/// Returns the title of a source that is no text.
+pub(in crate::config) fn no_text_title(value: &Value, flavor: Flavor) -> &'static str {
     match flavor {
         Flavor::Terraform1_11 | Flavor::OpenTofu1_12 => "Unsuitable value type",
         _ if *value == Value::Null => "Unsuitable module source",

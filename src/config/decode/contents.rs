@@ -7,16 +7,18 @@ use crate::config::file::SourcePlace;
 use crate::config::syntax::names::Reference;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use crate::addr::ProviderAddr;
 use crate::config::decode::handover::Handover;
 use crate::config::decode::run_providers::TestRun;
 use crate::config::decode::variables::Variable;
 use crate::config::faults::Faults;
-use crate::config::file::ModuleFile;
+use crate::config::file::{ModuleFile, Syntax};
+use crate::config::syntax;
 use crate::config::syntax::names::ProviderKey;
-use crate::diag::Diagnostic;
-use crate::hcl::tree::Block;
+use crate::diag::{Diagnostic, FileId};
+use crate::hcl::tree::{Block, Expr};
 use crate::requirement::CoreVersion;
 use crate::version::{Constraints, CoreConstraints};
 
@@ -32,11 +34,15 @@ pub(in crate::config) struct Contents {
     pub imports: Vec<Import>,
     pub calls: Vec<Call>,
     pub variables: Vec<Variable>,
+    /// Local values, where sources are computed from them.
+    pub locals: Vec<Local>,
     pub core_versions: Vec<CoreVersion>,
     /// Where the state is kept, if a `backend` or `cloud` block says so.
     pub backend: Option<Backend>,
     /// What is wrong about that block, which matters in the root only.
     pub backend_faults: Vec<Diagnostic>,
+    /// The arguments in `encryption` blocks, where they are computed.
+    pub encryption: Vec<Late>,
     /// The headers of everything that may stand only once.
     pub declared: Vec<Declaration>,
     /// Of a test file: its runs, in order.
@@ -55,6 +61,8 @@ impl Contents {
         self.imports.append(&mut other.imports);
         self.calls.append(&mut other.calls);
         self.variables.append(&mut other.variables);
+        self.locals.append(&mut other.locals);
+        self.encryption.append(&mut other.encryption);
         self.core_versions.append(&mut other.core_versions);
         self.set_backend(other.backend, other.backend_faults);
         self.declared.append(&mut other.declared);
@@ -91,9 +99,46 @@ impl Contents {
     }
 }
 
+/// An expression that is evaluated once values of variables are known.
+#[derive(Clone, Debug)]
+pub(in crate::config) struct Late {
+    pub file: FileId,
+    /// With templates where a string of JSON syntax is one.
+    pub expr: Arc<Expr>,
+    pub syntax: Syntax,
+}
+
+impl Late {
+    /// Keeps an expression, if the flavor evaluates any.
+    pub(in crate::config) fn keep(expr: &Expr, faults: &Faults) -> Option<Self> {
+        faults.flavor.computes_sources().then(|| Self {
+            file: faults.file,
+            expr: Arc::new(syntax::as_template(expr, faults).into_owned()),
+            syntax: faults.syntax,
+        })
+    }
+
+    /// Returns the place of the expression.
+    pub(in crate::config) fn place(&self) -> SourcePlace {
+        SourcePlace {
+            file: self.file,
+            span: self.expr.span,
+        }
+    }
+}
+
+/// A local value.
+#[derive(Clone, Debug)]
+pub(in crate::config) struct Local {
+    pub name: String,
+    /// The name.
+    pub place: SourcePlace,
+    pub value: Late,
+}
+
 /// What the backend `local` says of where the state is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(in crate::config) struct Local {
+pub(in crate::config) struct LocalBackend {
     /// Of the default workspace.
     pub path: Option<PathBuf>,
     /// Of the others.
@@ -101,10 +146,12 @@ pub(in crate::config) struct Local {
 }
 
 /// Where the state is kept.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(in crate::config) enum Backend {
     /// In a file.
-    Local(Local),
+    Local(LocalBackend),
+    /// Where values say, once they are known (rules 10.3).
+    Computed(ComputedBackend),
     /// Where only the program can look.
     Elsewhere {
         /// What keeps it, in words.
@@ -112,6 +159,19 @@ pub(in crate::config) enum Backend {
         /// What says so.
         place: SourcePlace,
     },
+}
+
+/// A backend whose arguments are computed.
+#[derive(Clone, Debug)]
+pub(in crate::config) struct ComputedBackend {
+    /// The backend it is, if the state stays where it is.
+    pub is_local: bool,
+    /// What keeps the state, in words.
+    pub kind: String,
+    /// The header of the block.
+    pub place: SourcePlace,
+    /// All arguments, also those of nested blocks.
+    pub arguments: Vec<(String, Late)>,
 }
 
 /// One entry of `required_providers`.
@@ -150,6 +210,8 @@ pub(in crate::config) struct ProviderBlock {
     pub is_empty: bool,
     /// It stands for several configurations, each with a key (rules 10.2).
     pub has_keys: bool,
+    /// The keys, where they are computed.
+    pub for_each: Option<Late>,
     pub place: SourcePlace,
 }
 
@@ -220,6 +282,9 @@ pub(in crate::config) struct Call {
     pub place: SourcePlace,
     pub header: SourcePlace,
     pub handover: Handover,
+    /// The source and the version, where they are computed.
+    pub source_late: Option<Late>,
+    pub version_late: Option<Late>,
 }
 
 /// What a call says about the version of its module.

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use crate::config::decode::contents::Late;
 use crate::config::faults::Faults;
 use crate::config::file::SourcePlace;
 use crate::config::language::{self, ESCAPE};
 use crate::config::syntax;
 use crate::config::syntax::names::{self, Reference};
 use crate::diag::Span;
-use crate::hcl::tree::{Block, Body, Expr, ExprKind, ObjectKey};
+use crate::hcl::tree::{Attribute, Block, Body, Expr, ExprKind, ObjectKey};
 
 /// What a call hands over to its module.
 #[derive(Clone, Debug, Default)]
@@ -43,6 +44,8 @@ pub(in crate::config) struct PassedArgument {
     pub name: String,
     pub is_block: bool,
     pub place: SourcePlace,
+    /// The value, where sources are computed from it.
+    pub value: Option<Late>,
 }
 
 impl Repetition {
@@ -79,8 +82,7 @@ pub(in crate::config) fn decode(block: &Block, faults: &mut Faults) -> Handover 
     }
     for argument in body.attributes() {
         if !language::CALL.has_argument(&argument.name.text) {
-            let place = faults.place(argument.name.span);
-            handover.add(&argument.name.text, false, place);
+            handover.argument(argument, faults);
         }
     }
     handover.nested(body, faults);
@@ -88,11 +90,13 @@ pub(in crate::config) fn decode(block: &Block, faults: &mut Faults) -> Handover 
 }
 
 impl Handover {
-    fn add(&mut self, name: &str, is_block: bool, place: SourcePlace) {
+    /// Adds a value for a variable.
+    pub(in crate::config) fn argument(&mut self, argument: &Attribute, faults: &Faults) {
         self.arguments.push(PassedArgument {
-            name: name.to_owned(),
-            is_block,
-            place,
+            name: argument.name.text.clone(),
+            is_block: false,
+            place: faults.place(argument.name.span),
+            value: Late::keep(&argument.value, faults),
         });
     }
 
@@ -102,15 +106,19 @@ impl Handover {
             match block.kind.text.as_str() {
                 ESCAPE => {
                     for argument in block.body.attributes() {
-                        let place = faults.place(argument.name.span);
-                        self.add(&argument.name.text, false, place);
+                        self.argument(argument, faults);
                     }
                 }
                 "lifecycle" => {
                     let enabled = block.body.attribute("enabled");
                     self.repetition.enabled = enabled.map(|one| faults.place_of(&one.value));
                 }
-                kind => self.add(kind, true, faults.place(block.kind.span)),
+                kind => self.arguments.push(PassedArgument {
+                    name: kind.to_owned(),
+                    is_block: true,
+                    place: faults.place(block.kind.span),
+                    value: None,
+                }),
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::addr::ProviderAddr;
 use crate::config::decode::contents::{
-    Contents, Declaration, ProviderBlock, RequiredProvider, Stated, Written,
+    Contents, Declaration, Late, ProviderBlock, RequiredProvider, Stated, Written,
 };
 use crate::config::decode::{handover, sources};
 use crate::config::faults::Faults;
@@ -255,8 +255,16 @@ pub(in crate::config) fn provider_block(
         version: block_version(&block.body, faults),
         is_empty: handover::is_empty_provider(&block.body),
         has_keys: block.body.attribute("for_each").is_some(),
+        for_each: keys(block, faults),
         place: faults.place(block.header),
     });
+}
+
+/// Keeps the expression of the keys, which only OpenTofu computes.
+fn keys(block: &Block, faults: &Faults) -> Option<Late> {
+    let argument = block.body.attribute("for_each")?;
+    let late = Late::keep(&argument.value, faults);
+    late.filter(|_| faults.flavor.is_opentofu() && faults.role != Role::Test)
 }
 
 /// Reads the alias of a provider; `title` says that it is none.

@@ -236,6 +236,18 @@ fn plan_options(block: &Block, faults: &mut Faults) {
     }
 }
 
+/// Reads the values that a run gives to the variables of its module.
+fn values(run: &Block, faults: &Faults) -> Handover {
+    let mut handover = Handover::default();
+    let blocks = run.body.blocks();
+    for block in blocks.filter(|block| block.kind.text == "variables") {
+        for argument in block.body.attributes() {
+            handover.argument(argument, faults);
+        }
+    }
+    handover
+}
+
 fn call(run: &Block, name: &str, module: &Block, faults: &mut Faults) -> Option<Call> {
     let before = faults.errors();
     bodies::check(&module.body, &language::RUN_MODULE, faults);
@@ -256,7 +268,9 @@ fn call(run: &Block, name: &str, module: &Block, faults: &mut Faults) -> Option<
         version_place: calls::version_place(module, faults),
         place: faults.place_of(&argument.value),
         header: faults.place(run.header),
-        handover: Handover::default(),
+        handover: values(run, faults),
+        source_late: None,
+        version_late: None,
     })
 }
 

@@ -41,6 +41,13 @@ pub(in crate::config) fn terraform(body: &Body, contents: &mut Contents, faults:
             _ => {
                 declare(kind, block, contents, faults);
                 backends::decode(kind, block, contents, faults);
+                if kind == "encryption" && faults.flavor.is_opentofu() {
+                    let mut kept = Vec::new();
+                    backends::keep_all(&block.body, faults, &mut kept);
+                    contents
+                        .encryption
+                        .extend(kept.into_iter().map(|(_, late)| late));
+                }
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Blocks that require nothing, but that the programs refuse where they are wrong: `output`,
 //! `locals`, `check`, `moved` and `removed` (rules 12.5, 12.6).
 
-use crate::config::decode::contents::{Contents, Declaration};
+use crate::config::decode::contents::{Contents, Declaration, Late, Local};
 use crate::config::decode::resources;
 use crate::config::faults::Faults;
 use crate::config::language;
@@ -47,6 +47,13 @@ pub(in crate::config) fn locals(body: &Body, contents: &mut Contents, faults: &m
     for value in body.attributes() {
         if !words::is_identifier(&value.name.text) {
             faults.invalid("Invalid local value name", value.name.span, words::NAME);
+        }
+        if let Some(late) = Late::keep(&value.value, faults) {
+            contents.locals.push(Local {
+                name: value.name.text.clone(),
+                place: faults.place(value.name.span),
+                value: late,
+            });
         }
         contents.declared.push(Declaration {
             kind: "local",

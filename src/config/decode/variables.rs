@@ -5,6 +5,7 @@
 //! that the type gives it, and whether it must be known early. What only we cannot compute changes no
 //! requirement by itself and is no fault.
 
+use crate::config::decode::contents::Late;
 use crate::config::faults::Faults;
 use crate::config::file::{Role, SourcePlace, Syntax};
 use crate::config::syntax::{references, words};
@@ -34,6 +35,8 @@ pub(in crate::config) struct Variable {
     pub ephemeral: Option<Given<bool>>,
     /// It must have a value before anything is installed.
     pub constant: Option<Given<bool>>,
+    /// The conditions that its values must meet, where the program looks at them early.
+    pub validations: Vec<Late>,
 }
 
 /// What an argument says.
@@ -81,6 +84,7 @@ pub(in crate::config) fn decode(block: &Block, faults: &mut Faults) -> Option<Va
         sensitive: given(block, "sensitive", faults, bodies::truth),
         ephemeral: given(block, "ephemeral", faults, bodies::truth),
         constant: given(block, "const", faults, bodies::truth),
+        validations: Vec::new(),
     };
     variable.default = given(block, "default", faults, |value, faults| {
         variable.default_of(value, faults)
@@ -89,6 +93,11 @@ pub(in crate::config) fn decode(block: &Block, faults: &mut Faults) -> Option<Va
     deprecated(block, name.span, faults);
     for (_, validation) in validations {
         self::validation(&name.text, validation, faults);
+        let condition = validation.body.attribute("condition");
+        if let Some(condition) = condition.filter(|_| !faults.flavor.is_opentofu()) {
+            let late = Late::keep(&condition.value, faults);
+            variable.validations.extend(late);
+        }
     }
     Some(variable)
 }
@@ -197,6 +206,12 @@ impl Variable {
         }
     }
 
+    /// Returns the type that its values have, as far as it is known.
+    pub(in crate::config) fn value_type(&self) -> Type {
+        let ty = self.ty.as_ref().and_then(|ty| ty.value.as_ref());
+        ty.map_or(Type::Any, Type::plain)
+    }
+
     /// Returns whether a value is null although the variable is never null.
     fn misses(&self, value: &Typed) -> bool {
         value.value == Value::Null && Given::says(self.nullable.as_ref(), false)
@@ -234,6 +249,9 @@ impl Variable {
         replace(&mut self.sensitive, over.sensitive);
         replace(&mut self.ephemeral, over.ephemeral);
         replace(&mut self.constant, over.constant);
+        if !over.validations.is_empty() {
+            self.validations = over.validations;
+        }
         let default = self.default.as_ref();
         let Some(default) = default.and_then(|default| default.value.clone()) else {
             return;

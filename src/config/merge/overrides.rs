@@ -50,6 +50,7 @@ struct Merge<'a> {
     resources: BTreeMap<(&'static str, String, String), usize>,
     calls: BTreeMap<String, usize>,
     variables: BTreeMap<String, usize>,
+    locals: BTreeMap<String, usize>,
 }
 
 impl<'a> Merge<'a> {
@@ -65,6 +66,7 @@ impl<'a> Merge<'a> {
         let resources = base.resources.iter().enumerate();
         let calls = base.calls.iter().enumerate();
         let variables = base.variables.iter().enumerate();
+        let locals = base.locals.iter().enumerate();
         Self {
             declared: declared.map(|one| (one.kind, one.labels.clone())).collect(),
             required: required
@@ -74,6 +76,7 @@ impl<'a> Merge<'a> {
             resources: resources.map(|(at, one)| (one.key(), at)).collect(),
             calls: calls.map(|(at, one)| (one.name.clone(), at)).collect(),
             variables: variables.map(|(at, one)| (one.name.clone(), at)).collect(),
+            locals: locals.map(|(at, one)| (one.name.clone(), at)).collect(),
             base,
             standing,
             flavor,
@@ -97,6 +100,15 @@ impl<'a> Merge<'a> {
         }
         for variable in contents.variables {
             self.variable(variable);
+        }
+        // What is left of an encryption that is overridden is not known here.
+        if !contents.encryption.is_empty() {
+            self.base.encryption.clear();
+        }
+        for local in contents.locals {
+            if let Some(at) = self.locals.get(&local.name) {
+                self.base.locals[*at] = local;
+            }
         }
         self.base.core_versions.append(&mut contents.core_versions);
         let mut files = contents.files.iter();
@@ -157,6 +169,10 @@ impl<'a> Merge<'a> {
                 base.version = Some(version);
             }
             base.is_empty &= block.is_empty;
+            let for_each = block.for_each;
+            if let Some(late) = for_each.filter(|late| self.standing.has(late.place())) {
+                base.for_each = Some(late);
+            }
         } else if self.standing.has_block(block.place) {
             let at = self.base.provider_blocks.len();
             self.provider_blocks.insert(block.key(), at);
@@ -183,11 +199,13 @@ impl<'a> Merge<'a> {
         let base = &mut self.base.calls[*at];
         if call.source.is_some() && self.standing.has(call.place) {
             base.source = call.source;
+            base.source_late = call.source_late;
             base.place = call.place;
         }
         let version_place = call.version_place;
         if version_place.is_some_and(|place| self.standing.has(place)) {
             base.version = call.version;
+            base.version_late = call.version_late;
             base.version_place = version_place;
         }
         hand_over(&mut base.handover, call.handover, self.standing);

@@ -238,6 +238,24 @@ fn key(member: &Member) -> Word {
     }
 }
 
+/// Makes an argument of each member of an object.
+pub(super) fn arguments(value: &Value) -> Vec<Item> {
+    let ValueKind::Object(members) = &value.kind else {
+        return Vec::new();
+    };
+    let argument = |member: &Member| {
+        Item::Attribute(Attribute {
+            name: Word {
+                text: member.name.clone(),
+                span: member.name_span,
+            },
+            value: expr(&member.value),
+            span: member.span(),
+        })
+    };
+    members.iter().map(argument).collect()
+}
+
 /// Returns the place of the bracket that opens a value.
 fn opening(value: &Value) -> Span {
     Span::new(value.span.start, value.span.start + 1)

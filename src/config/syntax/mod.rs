@@ -21,7 +21,7 @@ use crate::config::faults::Faults;
 use crate::config::file::{ModuleFile, Role, Syntax};
 use crate::config::language;
 
-use crate::diag::{Diagnostic, Span};
+use crate::diag::{Diagnostic, FileId, Span};
 use crate::flavor::Flavor;
 use crate::hcl;
 use crate::hcl::tree::Body;
@@ -41,6 +41,29 @@ pub(in crate::config) fn parse(file: ModuleFile, bytes: &[u8], flavor: Flavor) -
         Syntax::Json => parse_json(bytes, &mut faults),
     };
     (body, faults)
+}
+
+/// Reads a file of values for variables: arguments without a table that says which.
+pub(in crate::config) fn values(
+    file: FileId,
+    bytes: &[u8],
+    syntax: Syntax,
+) -> (Body, Vec<Diagnostic>) {
+    if syntax == Syntax::Native {
+        return hcl::parse(file, bytes);
+    }
+    let span = Span::new(0, bytes.len());
+    let (items, found) = match json::parse(bytes) {
+        Ok(value) => (convert::arguments(&value), Vec::new()),
+        Err(faults) => {
+            let error = |fault: &json::Fault| {
+                let error = Diagnostic::error("syntax-error", fault.title);
+                error.at(file, fault.span, fault.remark)
+            };
+            (Vec::new(), faults.iter().map(error).collect())
+        }
+    };
+    (Body { items, span }, found)
 }
 
 /// Reads a file; what is wrong with it is reported, and the rest is in the tree.

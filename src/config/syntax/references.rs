@@ -2,9 +2,10 @@
 
 use crate::config::faults::Faults;
 use crate::config::syntax::words;
+use crate::diag::Span;
 use crate::flavor::Flavor;
 use crate::hcl::tree::{
-    Attribute, Expr, ExprKind, For, ObjectKey, Step, TemplateFor, TemplatePart,
+    Attribute, Expr, ExprKind, For, ObjectKey, Step, TemplateFor, TemplatePart, Word,
 };
 
 /// Checks a list of references, in quotes or not.
@@ -164,6 +165,8 @@ fn key(text: &str) -> Result<&str, &'static str> {
 pub(in crate::config) struct Reference<'e> {
     pub root: &'e str,
     pub steps: &'e [Step],
+    /// From the name to the last of these steps.
+    pub span: Span,
 }
 
 /// What a reference means.
@@ -269,18 +272,27 @@ pub(in crate::config) fn inside(value: &Expr) -> Vec<Reference<'_>> {
     walk.found
 }
 
+/// Finds the names of all functions that an expression calls.
+pub(in crate::config) fn functions(value: &Expr) -> Vec<&Word> {
+    let mut walk = Walk::default();
+    walk.expr(value);
+    walk.functions
+}
+
 #[derive(Default)]
 struct Walk<'e> {
     /// What `for` expressions around have named.
     own: Vec<&'e str>,
     found: Vec<Reference<'e>>,
+    /// The names of the functions that are called.
+    functions: Vec<&'e Word>,
 }
 
 impl<'e> Walk<'e> {
     fn expr(&mut self, value: &'e Expr) {
         match &value.kind {
             ExprKind::Null | ExprKind::Bool(_) | ExprKind::Number(_) | ExprKind::String(_) => {}
-            ExprKind::Variable(root) => self.name(root, &[]),
+            ExprKind::Variable(root) => self.name(root, &[], value.span),
             ExprKind::Traversal(base, steps) => self.traversal(base, steps),
             ExprKind::Template(parts) => self.parts(parts),
             ExprKind::Tuple(items) => items.iter().for_each(|item| self.expr(item)),
@@ -293,7 +305,10 @@ impl<'e> Walk<'e> {
                 }
             }
             ExprKind::Paren(inner) | ExprKind::Unary(_, inner) => self.expr(inner),
-            ExprKind::Call(call) => call.args.iter().for_each(|argument| self.expr(argument)),
+            ExprKind::Call(call) => {
+                self.functions.push(&call.name);
+                call.args.iter().for_each(|argument| self.expr(argument));
+            }
             ExprKind::Conditional(parts) => {
                 self.expr(&parts.condition);
                 self.expr(&parts.then);
@@ -307,9 +322,9 @@ impl<'e> Walk<'e> {
         }
     }
 
-    fn name(&mut self, root: &'e str, steps: &'e [Step]) {
+    fn name(&mut self, root: &'e str, steps: &'e [Step], span: Span) {
         if !self.own.contains(&root) {
-            self.found.push(Reference { root, steps });
+            self.found.push(Reference { root, steps, span });
         }
     }
 
@@ -317,7 +332,13 @@ impl<'e> Walk<'e> {
         match &base.kind {
             ExprKind::Variable(root) => {
                 let fixed = steps.iter().take_while(|step| is_fixed(step)).count();
-                self.name(root, &steps[..fixed]);
+                let steps = &steps[..fixed];
+                let end = steps.last().map_or(base.span.end, |step| match step {
+                    Step::Attr(word) => word.span.end,
+                    Step::Index(index) => index.span.end,
+                    Step::AttrSplat | Step::FullSplat => base.span.end,
+                });
+                self.name(root, steps, Span::new(base.span.start, end));
             }
             _ => self.expr(base),
         }

@@ -106,7 +106,7 @@ fn arguments_have_their_types() {
         "deprecated = \" \"",
         &["1: Invalid `deprecated` value"],
     );
-    let hidden = "const = true\nsensitive = true\nephemeral = true";
+    let hidden = "const = true\ndefault = 1\nsensitive = true\nephemeral = true";
     let both = [
         "1: Const variable cannot be sensitive",
         "1: Const variable cannot be ephemeral",

@@ -1,7 +1,9 @@
 //! From the directories of a root to the contents of its modules, within limits.
 
+use std::ffi::OsString;
 use std::io::{self, ErrorKind};
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use crate::config::decode::contents::Contents;
 use crate::config::decode::{blocks, duplicates, runs};
@@ -169,6 +171,29 @@ impl<'a> Reader<'a> {
                 None
             }
         }
+    }
+
+    /// Reads a file into the table of texts, and returns it; what keeps it from that is reported.
+    pub(in crate::config) fn text(&mut self, path: &Path) -> Option<(FileId, Arc<[u8]>)> {
+        let file = self.read(path)?;
+        Some((file, Arc::from(self.texts.bytes(file))))
+    }
+
+    /// Puts a text that is in no file into the table of texts.
+    pub(in crate::config) fn add_text(&mut self, name: &str, text: &str) -> FileId {
+        self.texts.add(name, text.as_bytes().to_vec())
+    }
+
+    /// Lists the names in a directory that are no directories, in order.
+    pub(in crate::config) fn names(&self, dir: &Path) -> io::Result<Vec<OsString>> {
+        let entries = self.list(dir)?.into_iter();
+        let files = entries.filter(|entry| entry.kind != FileKind::Directory);
+        Ok(files.map(|entry| entry.name).collect())
+    }
+
+    /// Returns the file system with the path of the root in it.
+    pub(in crate::config) fn around(&self) -> (&'a dyn Files, PathBuf) {
+        (self.files, self.path(Path::new("")))
     }
 
     /// Reads a file that is no configuration, within the same limits; the path is one from the root.

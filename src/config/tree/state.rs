@@ -3,14 +3,14 @@
 //! Only addresses are taken from it. Its attributes may be secrets, so nothing else is kept, and no
 //! message shows a line of it.
 
-use crate::config::decode::contents::Local;
+use crate::config::decode::contents::LocalBackend;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use crate::addr::ProviderAddr;
-use crate::config::decode::contents::Backend;
+use crate::config::decode::contents::{Backend, ComputedBackend};
 use crate::config::file::SourcePlace;
 use crate::config::loaded::Settings;
 use crate::config::syntax::words;
@@ -54,9 +54,12 @@ pub(in crate::config) fn read(
     backend: Option<&Backend>,
 ) -> Option<State> {
     let path = match backend {
-        None => locate(reader, settings, &Local::default()),
+        None => locate(reader, settings, &LocalBackend::default()),
         Some(Backend::Local(local)) => locate(reader, settings, local),
-        Some(Backend::Elsewhere { kind, place }) => {
+        Some(
+            Backend::Elsewhere { kind, place }
+            | Backend::Computed(ComputedBackend { kind, place, .. }),
+        ) => {
             let note = Diagnostic::note("state-not-visible", "State not visible").at(
                 place.file,
                 place.span,
@@ -201,7 +204,8 @@ fn understood(
     }
 }
 
-fn locate(reader: &Reader<'_>, settings: &Settings, local: &Local) -> PathBuf {
+/// Returns the selected workspace.
+pub(in crate::config) fn workspace(reader: &Reader<'_>, settings: &Settings) -> String {
     let selected = settings.workspace.clone().or_else(|| {
         let mut text = String::new();
         let file = reader.open(&settings.data_dir.join("environment")).ok()?;
@@ -211,6 +215,14 @@ fn locate(reader: &Reader<'_>, settings: &Settings, local: &Local) -> PathBuf {
         Some(text.trim().to_owned())
     });
     match selected.as_deref() {
+        None | Some("") => "default".to_owned(),
+        Some(name) => name.to_owned(),
+    }
+}
+
+fn locate(reader: &Reader<'_>, settings: &Settings, local: &LocalBackend) -> PathBuf {
+    let selected = workspace(reader, settings);
+    match Some(&*selected) {
         None | Some("" | "default") => local
             .path
             .clone()

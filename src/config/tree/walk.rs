@@ -10,7 +10,7 @@ use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::config::decode::contents::{Call, Contents, Source};
+use crate::config::decode::contents::{Backend, Call, Contents, Source};
 use crate::config::decode::runs;
 use crate::config::file::SourcePlace;
 use crate::config::flood;
@@ -20,12 +20,13 @@ use crate::config::tree::files::ModuleFiles;
 use crate::config::tree::manifest::{self, Installed, Manifest};
 use crate::config::tree::reader::Reader;
 use crate::config::tree::resolve::{self, Needs, Standing};
+use crate::config::tree::root_values;
+use crate::config::tree::unseen::Unseen;
+use crate::config::tree::values::{Entry, Stop, Values};
 use crate::config::tree::{passing, state};
-use crate::diag::{self, Diagnostic, Severity, Texts};
+use crate::diag::{self, Diagnostic, Label, Severity, Texts};
 use crate::requirement::CoreVersion;
-use crate::requirement::{
-    ModulePath, Origin, PathStep, Requirement, Requirements, StateSeen, UnseenCall,
-};
+use crate::requirement::{ModulePath, Origin, PathStep, Requirement, Requirements, StateSeen};
 use crate::world::Files;
 
 /// The directory beside the root's files that also holds test files, unless another one is named.
@@ -56,6 +57,7 @@ pub(in crate::config) fn load(
         starts: BTreeSet::new(),
         steps_left: MAX_STEPS,
         reported: BTreeSet::new(),
+        values: Values::none(settings),
         unseen: Unseen::default(),
         requirements: Requirements::default(),
         core_versions: Vec::new(),
@@ -99,16 +101,21 @@ struct Tree<'a> {
     steps_left: usize,
     /// The calls that were reported already, with the title: many ways may lead to one.
     reported: BTreeSet<(SourcePlace, &'static str)>,
+    values: Values,
     unseen: Unseen,
     requirements: Requirements,
     core_versions: Vec<CoreVersion>,
 }
 
 /// A call on the way: which one, from where, and to where.
-struct Way<'c> {
-    call: &'c Call,
+pub(super) struct Way<'c> {
+    pub(super) call: &'c Call,
+    /// Which of the calls of its module it is; a run is none.
+    at: Option<usize>,
     caller: usize,
-    path: ModulePath,
+    /// Whether its source or its version was computed.
+    is_computed: bool,
+    pub(super) path: ModulePath,
 }
 
 impl Tree<'_> {
@@ -141,11 +148,27 @@ impl Tree<'_> {
             files: Arc::clone(&module.files),
         });
         self.instances.push(Some(Rc::clone(&module)));
+        self.values = self.root_values();
+        self.values
+            .enter(0, &module, Entry::Root, dir, &mut self.reader);
+        let backend =
+            self.values
+                .settings(&module.contents, self.settings.backend, &mut self.reader);
         // Where the walk stopped, it has said so.
         let _ = self.visit(0, &module);
         let _ = self.tests(&chosen, &module.contents);
-        self.state(&module.contents);
+        self.state(backend.as_ref());
         chosen.are_configuration(self.reader.flavor)
+    }
+
+    /// Reads what the root is given, where sources depend on it.
+    fn root_values(&mut self) -> Values {
+        if !self.settings.flavor.computes_sources() {
+            return Values::none(self.settings);
+        }
+        let given = root_values::read(&mut self.reader, &self.settings.values);
+        let workspace = state::workspace(&self.reader, self.settings);
+        Values::new(workspace, self.settings, given)
     }
 
     fn put_together(&mut self, mut contents: Contents, standing: Standing) -> Module {
@@ -185,7 +208,9 @@ impl Tree<'_> {
                 let node = self.instances.len();
                 self.call(Way {
                     call,
+                    at: None,
                     caller: 0,
+                    is_computed: false,
                     path: path.join(PathStep::Run(call.name.clone())),
                 })?;
                 if let Some(Some(module)) = self.instances.get(node) {
@@ -201,13 +226,12 @@ impl Tree<'_> {
     }
 
     /// Adds what only the state needs.
-    fn state(&mut self, root: &Contents) {
+    fn state(&mut self, backend: Option<&Backend>) {
         if !self.settings.reads_state {
             self.requirements.state = StateSeen::LeftOut;
             return;
         }
-        let Some(state) = state::read(&mut self.reader, self.settings, root.backend.as_ref())
-        else {
+        let Some(state) = state::read(&mut self.reader, self.settings, backend) else {
             return;
         };
         self.requirements.state = StateSeen::Yes;
@@ -248,11 +272,13 @@ impl Tree<'_> {
     fn visit(&mut self, node: usize, module: &Module) -> ControlFlow<()> {
         let path = self.nodes[node].path.clone();
         self.require(&path, &module.needs)?;
-        for call in &module.contents.calls {
+        for (at, call) in module.contents.calls.iter().enumerate() {
             self.step(call.place)?;
             self.call(Way {
                 call,
+                at: Some(at),
                 caller: node,
+                is_computed: false,
                 path: path.join(PathStep::Call(call.name.clone())),
             })?;
         }
@@ -278,7 +304,28 @@ impl Tree<'_> {
     fn call(&mut self, way: Way<'_>) -> ControlFlow<()> {
         let written = way.call.source.as_ref().and_then(Source::text);
         if let Some(place) = way.call.computed() {
-            return self.computed(way, written, place);
+            let resolved = match way.at {
+                Some(_) => self.values.resolve(way.caller, way.call, &mut self.reader),
+                None => return self.computed(way, written, place, None),
+            };
+            return match resolved {
+                Ok((source, version)) => {
+                    let call = Call {
+                        source: Some(source),
+                        version,
+                        ..way.call.clone()
+                    };
+                    self.call(Way {
+                        call: &call,
+                        is_computed: true,
+                        ..way
+                    })
+                }
+                Err(Stop::Refused | Stop::Unfit) => ControlFlow::Continue(()),
+                Err(Stop::Uncertain(reason)) => {
+                    self.computed(way, written, place, reason.primary.clone())
+                }
+            };
         }
         match &way.call.source {
             Some(Source::Local(source)) => {
@@ -318,6 +365,7 @@ impl Tree<'_> {
         way: Way<'_>,
         written: Option<&str>,
         place: SourcePlace,
+        reason: Option<Label>,
     ) -> ControlFlow<()> {
         let key = way.path.manifest_key();
         let found = self.manifest.find(&key, written, way.call, &self.reader);
@@ -326,14 +374,19 @@ impl Tree<'_> {
             Ok(Installed { dir, source }) => {
                 if self.reported.insert((place, IS_COMPUTED)) {
                     let remark = format!("what is installed for it counts: {source}");
-                    let note = Diagnostic::note("configuration-odd", IS_COMPUTED)
+                    let mut note = Diagnostic::note("configuration-odd", IS_COMPUTED)
                         .at(place.file, place.span, remark)
                         .help("install the modules again after a change of the values");
+                    note.related.extend(reason);
                     flood::push(&mut self.reader.found, note);
                 }
                 self.follow(&way, &source, dir)
             }
-            Err(manifest::NOT_INSTALLED) => self.unseen(&way, shown, IS_COMPUTED, place),
+            Err(manifest::NOT_INSTALLED) => {
+                let unseen = self.unseen(&way, shown, IS_COMPUTED, place);
+                self.unseen.explain(way.call, reason);
+                unseen
+            }
             Err(title) => self.unseen(&way, shown, title, place_of(way.call, title)),
         }
     }
@@ -344,7 +397,7 @@ impl Tree<'_> {
         // limit of the depth ends that.
         // A run starts anew, and the manifest has an end, as has a circle that leads through it.
         let is_run = matches!(way.path.steps().last(), Some(PathStep::Run(_)));
-        let is_start = is_run || way.call.computed().is_some();
+        let is_start = is_run || way.is_computed || way.call.computed().is_some();
         if !is_start && self.is_on_the_way(way.caller, &dir) {
             let remark = "the chain of calls to this one already contains this directory";
             self.unreadable(place, "Module calls itself without end", remark);
@@ -363,7 +416,18 @@ impl Tree<'_> {
                 files: Arc::clone(&module.files),
             });
             self.instances.push(Some(Rc::clone(&module)));
-            self.visit(self.nodes.len() - 1, &module)?;
+            let node = self.nodes.len() - 1;
+            let entry = match way.at {
+                Some(at) => Entry::Call {
+                    caller: way.caller,
+                    at,
+                },
+                None => Entry::Run(way.call.handover.arguments.clone()),
+            };
+            let dir = self.nodes[node].dir.clone().unwrap_or_default();
+            self.values
+                .enter(node, &module, entry, &dir, &mut self.reader);
+            self.visit(node, &module)?;
         }
         ControlFlow::Continue(())
     }
@@ -451,57 +515,11 @@ fn too_deep(path: &ModulePath) -> Option<String> {
     })
 }
 
-/// The calls whose modules cannot be seen, each as it is written.
-#[derive(Default)]
-struct Unseen {
-    calls: Vec<UnseenCall>,
-    notes: Vec<Diagnostic>,
-    /// Where in these lists the call of each place is.
-    known: BTreeMap<SourcePlace, usize>,
-}
-
-impl Unseen {
-    /// Notes a call with the reason.
-    fn add(&mut self, way: &Way<'_>, source: &str, title: &str, shown: SourcePlace) {
-        let place = way.call.place;
-        if let Some(at) = self.known.get(&place) {
-            let call = &mut self.calls[*at];
-            call.ways += 1;
-            self.notes[*at] = not_visible(call, title, shown);
-            return;
-        }
-        self.known.insert(place, self.calls.len());
-        let SourcePlace { file, span } = way.call.computed().unwrap_or(place);
-        let call = UnseenCall {
-            module: way.path.clone(),
-            ways: 1,
-            source: source.to_owned(),
-            file,
-            span,
-        };
-        self.notes.push(not_visible(&call, title, shown));
-        self.calls.push(call);
-    }
-}
-
 /// Returns the place that the program shows under a title.
 fn place_of(call: &Call, title: &str) -> SourcePlace {
     match title {
         manifest::NOT_INSTALLED => call.header,
         _ => call.place,
-    }
-}
-
-/// Says that a call is not visible, with its path if there is only one.
-fn not_visible(call: &UnseenCall, title: &str, place: SourcePlace) -> Diagnostic {
-    let remark = match call.ways {
-        1 => format!("what {} requires is unknown", call.module),
-        ways => format!("what this module requires is unknown; {ways} ways lead to this call"),
-    };
-    let note = Diagnostic::note("module-not-visible", title).at(place.file, place.span, remark);
-    match title {
-        NOT_CHECKED_OUT => note.help("run `git submodule update --init`"),
-        _ => note,
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use lockctl::config::Settings;
+use lockctl::config::{GivenValues, Settings, VALUE_PREFIX, ValueArgument};
 use lockctl::flavor::Flavor;
 use lockctl::os::RealDisk;
 use lockctl::world::mem::MemFiles;
@@ -168,9 +168,36 @@ impl Case {
             settings.data_dir = dir.into();
         }
         settings.workspace = var("TF_WORKSPACE").map(str::to_owned);
+        settings.values = self.values();
+        settings.absolute_root = Some("/work".into());
         let moves = var("OPENTOFU_STATEFILE_PROVIDER_ADDRESS_TRANSLATION");
         settings.moves_state_hosts = moves != Some("0");
         settings
+    }
+
+    /// Returns the values that the variables of the root were given.
+    fn values(&self) -> GivenValues {
+        let mut values = GivenValues::default();
+        let env = self.settings["env"].as_object().into_iter().flatten();
+        for (name, value) in env {
+            if let (Some(name), Some(value)) = (name.strip_prefix(VALUE_PREFIX), value.as_str()) {
+                values.environment.insert(name.to_owned(), value.to_owned());
+            }
+        }
+        let args = self.settings["args"].as_array().into_iter().flatten();
+        let mut args = args.filter_map(Value::as_str);
+        while let Some(arg) = args.next() {
+            if let Some(file) = arg.strip_prefix("-var-file=") {
+                values.arguments.push(ValueArgument::File(file.into()));
+            } else if arg == "-var" {
+                let (name, text) = args.next().and_then(|arg| arg.split_once('=')).unwrap();
+                values.arguments.push(ValueArgument::Value {
+                    name: name.to_owned(),
+                    text: text.to_owned(),
+                });
+            }
+        }
+        values
     }
 
     /// Tells whether there was a lock file already, whose texts may then be older.

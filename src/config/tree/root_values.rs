@@ -1,0 +1,90 @@
+//! The values of the variables of a root: files, environment and arguments in their order (rules 9.4).
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::config::decode::contents::Late;
+use crate::config::file::Syntax;
+use crate::config::given::{GivenValues, ValueArgument};
+use crate::config::syntax;
+use crate::config::tree::reader::Reader;
+use crate::diag::Diagnostic;
+
+/// A value as it is given.
+#[derive(Clone, Debug)]
+pub(in crate::config) enum RootValue {
+    /// Text from the environment or an argument.
+    Text(String),
+    /// An expression in a file.
+    Written(Late),
+}
+
+/// Gathers the values of a root; the last one of a name counts.
+pub(in crate::config) fn read(
+    reader: &mut Reader<'_>,
+    given: &GivenValues,
+) -> BTreeMap<String, RootValue> {
+    let environment = given.environment.iter();
+    let mut values: BTreeMap<String, RootValue> = environment
+        .map(|(name, text)| (name.clone(), RootValue::Text(text.clone())))
+        .collect();
+    for name in automatic(reader) {
+        file(reader, Path::new(&name), &mut values);
+    }
+    for argument in &given.arguments {
+        match argument {
+            ValueArgument::Value { name, text } => {
+                values.insert(name.clone(), RootValue::Text(text.clone()));
+            }
+            ValueArgument::File(path) => file(reader, path, &mut values),
+        }
+    }
+    values
+}
+
+/// Lists the files of values that are read by themselves, in their order.
+fn automatic(reader: &Reader<'_>) -> Vec<std::ffi::OsString> {
+    let entries = reader.names(Path::new("")).unwrap_or_default();
+    let own = ["terraform.tfvars", "terraform.tfvars.json"];
+    let own = own.map(OsStr::new);
+    let first = own
+        .into_iter()
+        .filter(|name| entries.iter().any(|entry| entry == name));
+    let is_automatic = |name: &&std::ffi::OsString| {
+        let name = name.as_encoded_bytes();
+        name.ends_with(b".auto.tfvars") || name.ends_with(b".auto.tfvars.json")
+    };
+    let first = first.map(OsStr::to_owned);
+    first
+        .chain(entries.iter().filter(is_automatic).cloned())
+        .collect()
+}
+
+/// Reads one file; what is wrong with it stops the programs.
+fn file(reader: &mut Reader<'_>, path: &Path, values: &mut BTreeMap<String, RootValue>) {
+    let is_json = path.as_os_str().as_encoded_bytes().ends_with(b".json");
+    let syntax = match is_json {
+        true => Syntax::Json,
+        false => Syntax::Native,
+    };
+    let Some((file, bytes)) = reader.text(path) else {
+        return;
+    };
+    let (body, found) = syntax::values(file, &bytes, syntax);
+    reader.found.extend(found);
+    if let Some(block) = body.blocks().next() {
+        let error = Diagnostic::error("unsupported-item", "Unexpected block");
+        let remark = "a file of values holds arguments only";
+        reader.found.push(error.at(file, block.kind.span, remark));
+    }
+    for argument in body.attributes() {
+        let late = Late {
+            file,
+            expr: Arc::new(argument.value.clone()),
+            syntax,
+        };
+        values.insert(argument.name.text.clone(), RootValue::Written(late));
+    }
+}

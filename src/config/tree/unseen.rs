@@ -1,0 +1,65 @@
+//! Calls whose modules cannot be seen.
+
+use std::collections::BTreeMap;
+
+use crate::config::decode::contents::Call;
+use crate::config::file::SourcePlace;
+use crate::config::tree::walk::{NOT_CHECKED_OUT, Way};
+use crate::diag::{Diagnostic, Label};
+use crate::requirement::UnseenCall;
+
+/// The calls whose modules cannot be seen, each as it is written.
+#[derive(Default)]
+pub(super) struct Unseen {
+    pub(super) calls: Vec<UnseenCall>,
+    pub(super) notes: Vec<Diagnostic>,
+    /// Where in these lists the call of each place is.
+    known: BTreeMap<SourcePlace, usize>,
+}
+
+impl Unseen {
+    /// Notes a call with the reason.
+    pub(super) fn add(&mut self, way: &Way<'_>, source: &str, title: &str, shown: SourcePlace) {
+        let place = way.call.place;
+        if let Some(at) = self.known.get(&place) {
+            let call = &mut self.calls[*at];
+            call.ways += 1;
+            self.notes[*at] = not_visible(call, title, shown);
+            return;
+        }
+        self.known.insert(place, self.calls.len());
+        let SourcePlace { file, span } = way.call.computed().unwrap_or(place);
+        let call = UnseenCall {
+            module: way.path.clone(),
+            ways: 1,
+            source: source.to_owned(),
+            file,
+            span,
+        };
+        self.notes.push(not_visible(&call, title, shown));
+        self.calls.push(call);
+    }
+
+    /// Adds to the note on a call what keeps its source from being computed.
+    pub(super) fn explain(&mut self, call: &Call, reason: Option<Label>) {
+        let note = self.known.get(&call.place).map(|at| &mut self.notes[*at]);
+        if let (Some(note), Some(reason)) = (note, reason)
+            && !note.related.contains(&reason)
+        {
+            note.related.push(reason);
+        }
+    }
+}
+
+/// Says that a call is not visible, with its path if there is only one.
+fn not_visible(call: &UnseenCall, title: &str, place: SourcePlace) -> Diagnostic {
+    let remark = match call.ways {
+        1 => format!("what {} requires is unknown", call.module),
+        ways => format!("what this module requires is unknown; {ways} ways lead to this call"),
+    };
+    let note = Diagnostic::note("module-not-visible", title).at(place.file, place.span, remark);
+    match title {
+        NOT_CHECKED_OUT => note.help("run `git submodule update --init`"),
+        _ => note,
+    }
+}
