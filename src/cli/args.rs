@@ -27,6 +27,7 @@ use crate::cli::resolve::args::Resolve;
 use crate::cli::show::Show;
 use crate::cli::tree::Tree;
 use crate::cli::update::Update;
+use crate::cli::values::Values;
 use crate::cli::verify::Verify;
 use crate::cli::why::Why;
 use crate::flavor::FlavorChoice;
@@ -246,7 +247,7 @@ pub(super) struct Configuration {
     pub(super) test_directory: Option<PathBuf>,
     /// Fail if a module is not visible
     ///
-    /// A module is not visible if it is not installed, or if its source has to be computed.
+    /// A module is not visible if it is not installed, or if its source cannot be computed.
     #[arg(long)]
     pub(super) strict_modules: bool,
     /// Do not read the state
@@ -259,6 +260,8 @@ pub(super) struct Configuration {
     /// This holds whatever `..` and symbolic links say. Files that an option names may be elsewhere.
     #[arg(long, value_name = "DIR")]
     pub(super) confine: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) values: Values,
 }
 
 #[derive(Clone, Debug, Args)]

@@ -23,6 +23,7 @@ mod session;
 mod show;
 mod tree;
 mod update;
+mod values;
 mod verify;
 mod why;
 

@@ -29,7 +29,9 @@ use flavor::Neighbours;
 
 pub use error::{LockCause, WorkspaceError};
 pub use flavor::{FlavorSign, flavor_of};
-pub use root::{LockText, Reading, Root, Unseen, data_dir, lock_path, read_lock};
+pub use root::{
+    LockText, Reading, Root, Unseen, data_dir, environment_values, lock_path, read_lock,
+};
 
 /// Opens roots, and searches for them.
 pub struct Workspace<'a> {

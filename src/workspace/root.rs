@@ -1,17 +1,20 @@
 //! One root module directory: its lock file, its project file, its configuration.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
 use super::error::{LockCause, WorkspaceError};
 use super::flavor::{FlavorSign, holds_tofu_files};
-use crate::config::{self, BackendUse, Loaded, Settings, Submodules};
+use crate::config::{
+    self, BackendUse, GivenValues, Loaded, Settings, Submodules, VALUE_PREFIX, ValueArgument,
+};
 use crate::diag::{Diagnostic, FileId, Texts};
 use crate::flavor::{Flavor, FlavorChoice};
 use crate::lockfile::{self, Document};
 use crate::project::{self, Project, ProjectFile};
-use crate::world::{Env, FileKind, Files};
+use crate::world::{Env, FileKind, Files, clean};
 
 /// A root with its lock file read.
 #[derive(Clone, Debug)]
@@ -99,6 +102,8 @@ pub struct Reading {
     pub reads_state: bool,
     /// What the backend matters.
     pub backend: BackendUse,
+    /// Values of variables from the command line, in their order.
+    pub values: Vec<ValueArgument>,
 }
 
 impl LockText {
@@ -181,6 +186,12 @@ impl Root {
         settings.data_dir = data_dir(env);
         settings.workspace = variable(env, "TF_WORKSPACE");
         settings.reads_state = reading.reads_state;
+        settings.values = GivenValues {
+            environment: environment_values(env),
+            arguments: reading.values.clone(),
+        };
+        let here = env.current_dir().ok();
+        settings.absolute_root = here.map(|here| clean(&here.join(&self.dir)));
         let moves = "OPENTOFU_STATEFILE_PROVIDER_ADDRESS_TRANSLATION";
         settings.moves_state_hosts = variable(env, moves).is_none_or(|value| value != "0");
         let mut loaded = config::load(files, texts, &self.dir, &settings);
@@ -278,6 +289,17 @@ fn shown(dir: &Path, name: &str) -> PathBuf {
 pub fn data_dir(env: &dyn Env) -> PathBuf {
     let named = env.var("TF_DATA_DIR").filter(|dir| !dir.is_empty());
     named.unwrap_or_else(|| ".terraform".into()).into()
+}
+
+/// Returns the values of variables that the environment holds, by their names.
+#[must_use]
+pub fn environment_values(env: &dyn Env) -> BTreeMap<String, String> {
+    let names = env.names(VALUE_PREFIX).into_iter();
+    let values = names.filter_map(|full| {
+        let value = env.var(&full)?.into_string().ok()?;
+        Some((full.strip_prefix(VALUE_PREFIX)?.to_owned(), value))
+    });
+    values.collect()
 }
 
 /// Reads a lock file; returns nothing if there is none.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::cli::args::{Common, PlatformArg, Roots, is_path};
 use crate::cli::lock::LockOptions;
 use crate::cli::session::sources::Installation;
+use crate::config::ValueArgument;
 use crate::flavor::FlavorChoice;
 use crate::verify::Advice;
 
@@ -139,6 +140,14 @@ fn inputs(common: &Common, options: &LockOptions) -> String {
     let configuration = &options.configuration;
     if let Some(name) = &configuration.test_directory {
         text += &option("--test-directory", name);
+    }
+    for argument in &configuration.values.0 {
+        text += &match argument {
+            ValueArgument::Value { name, text } => {
+                format!(" --var {}", quoted(&format!("{name}={text}")))
+            }
+            ValueArgument::File(path) => option("--var-file", path),
+        };
     }
     if let Some(dir) = &configuration.confine {
         text += &option("--confine", &common.below(dir));

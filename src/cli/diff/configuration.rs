@@ -10,6 +10,7 @@ use crate::flavor::Flavor;
 use crate::git;
 use crate::requirement::{Origin, Requirement, Requirements};
 use crate::review::{ConfigurationSides, FileComparison, LockSide};
+use crate::workspace::environment_values;
 use crate::world::Files;
 
 /// Where the configuration of a side is.
@@ -73,6 +74,7 @@ fn load(configured: Configured<'_>, flavor: Flavor, world: World<'_>, texts: &mu
     };
     settings.data_dir = root::data_dir(world.env);
     settings.backend = BackendUse::LeftAlone;
+    settings.values.environment = environment_values(world.env);
     let dir = if dir.as_os_str().is_empty() {
         Path::new(".")
     } else {

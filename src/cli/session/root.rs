@@ -184,6 +184,7 @@ impl Root {
             test_directory: args.test_directory.clone(),
             strict_modules: args.strict_modules,
             reads_state: !args.no_state,
+            values: args.values.0.clone(),
         };
         self.root.load(world.disk, world.env, &reading, texts)
     }

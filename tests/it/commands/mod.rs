@@ -56,6 +56,7 @@ mod units;
 mod unseen;
 mod update;
 mod upstream;
+mod values;
 mod verify;
 mod verify_corpus;
 mod verify_rules;

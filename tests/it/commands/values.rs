@@ -1,0 +1,141 @@
+//! Values of variables that sources of modules depend on: where they come from, and what follows.
+
+use snapbox::{assert_data_eq, str};
+
+use super::assert_exit;
+use crate::lab::{Lab, Outcome};
+
+/// A root whose module is in the directory that a variable names.
+fn lab() -> Lab {
+    let lab = Lab::new();
+    lab.write(
+        "main.tf",
+        "variable \"dir\" {\n  default = \"one\"\n}\n\nmodule \"m\" {\n  source = \"./${var.dir}\"\n}\n",
+    );
+    for dir in ["one", "two", "three"] {
+        let text = format!("resource \"{dir}_x\" \"y\" {{}}\n");
+        lab.write(&format!("{dir}/main.tf"), &text);
+    }
+    lab.write("three.tfvars", "dir = \"three\"\n");
+    lab
+}
+
+fn why(lab: &Lab, provider: &str, values: &[&str]) -> Outcome {
+    let args = ["why", provider, "--flavor", "opentofu"];
+    lab.run(&[&args, values].concat())
+}
+
+#[test]
+fn the_last_value_decides_which_module_counts() {
+    let lab = lab();
+    for (provider, values) in [
+        ("one", &[][..]),
+        ("two", &["--var", "dir=two"]),
+        ("three", &["--var-file", "three.tfvars"]),
+        ("two", &["--var-file=three.tfvars", "--var=dir=two"]),
+        ("three", &["--var=dir=two", "--var-file=three.tfvars"]),
+    ] {
+        let outcome = why(&lab, provider, values);
+        assert_exit(&outcome, 0);
+        let place = format!("{provider}/main.tf:1:1");
+        assert!(
+            outcome.stdout.starts_with(&place),
+            "{values:?}: {outcome:#?}"
+        );
+    }
+    lab.write("x.auto.tfvars", "dir = \"two\"\n");
+    assert_exit(&why(&lab, "two", &[]), 0);
+}
+
+#[test]
+fn an_argument_without_a_name_is_refused() {
+    let outcome = why(&lab(), "one", &["--var", "dir"]);
+    assert_exit(&outcome, 2);
+    assert_data_eq!(
+        outcome.stderr,
+        str![[r#"
+error: --var needs NAME=VALUE, not "dir"
+
+"#]]
+    );
+}
+
+#[test]
+fn a_missing_value_is_an_error_with_what_to_type() {
+    let lab = lab();
+    lab.write(
+        "main.tf",
+        "variable \"dir\" {}\n\nmodule \"m\" {\n  source = \"./${var.dir}\"\n}\n",
+    );
+    let outcome = why(&lab, "one", &[]);
+    assert_exit(&outcome, 2);
+    assert_data_eq!(outcome.stdout, str![]);
+    assert_data_eq!(
+        outcome.stderr,
+        str![[r#"
+error[configuration-invalid]: Failed to request input from user for variable var.dir
+ --> main.tf:1:1
+  |
+1 | variable "dir" {}
+  | ^^^^^^^^^^^^^^ modules depend on its value
+  |
+  = help: give it with --var dir=VALUE or --var-file FILE
+
+error[configuration-invalid]: Unable to compute static value
+ --> main.tf:4:17
+  |
+4 |   source = "./${var.dir}"
+  |                 ^^^^^^^ something that it needs has no value
+
+
+"#]]
+    );
+}
+
+#[test]
+fn a_secret_of_the_command_line_is_not_shown() {
+    let lab = lab();
+    lab.write(
+        "main.tf",
+        "variable \"dir\" {\n  type      = number\n  sensitive = true\n}\n\nmodule \"m\" {\n  source = \"./${var.dir}\"\n}\n",
+    );
+    let outcome = why(&lab, "one", &["--var", "dir=hush"]);
+    assert_exit(&outcome, 2);
+    let all = outcome.stdout + &outcome.stderr;
+    assert!(all.contains("Invalid value for input variable"), "{all}");
+    assert!(!all.contains("hush"), "{all}");
+}
+
+#[test]
+fn what_cannot_be_computed_is_named() {
+    let lab = lab();
+    lab.write(
+        "main.tf",
+        "locals {\n  dir = md5(\"x\")\n}\n\nmodule \"m\" {\n  source = \"./${local.dir}\"\n}\n",
+    );
+    let outcome = lab.run(&["verify", "--flavor", "opentofu", "-v"]);
+    assert_data_eq!(
+        outcome.stdout,
+        str![[r#"
+note[module-not-visible]: Module call is computed
+ --> main.tf:6:12
+  |
+2 |   dir = md5("x")
+  |         --- lockctl does not compute the function md5
+...
+6 |   source = "./${local.dir}"
+  |            ^^^^^^^^^^^^^^^^ what module.m requires is unknown
+
+warning[lock-missing]: There is no .terraform.lock.hcl, and 1 module call cannot be seen: module.m
+ --> main.tf:6:12
+  |
+6 |   source = "./${local.dir}"
+  |            ^^^^^^^^^^^^^^^^ this module may require providers
+  |
+  = help: install the modules with `tofu get`, then run `lockctl lock . --flavor opentofu@1.12`; without any provider there is no lock file to create
+
+.terraform.lock.hcl: 1 warning; 1 note
+
+"#]]
+    );
+}
