@@ -104,6 +104,16 @@ tolist([])[*]
 tomap({a = 1}) == {a = 1}
 {a = tostring(null)} == {a = null}
 [] == tolist([])
+yamldecode("a: [")
+yamldecode("a: .inf")
+yamldecode("a: !!map x")
+yamldecode("a: !!int /"1/"")
+yamldecode("a: &x {b: c}/nd:/n  <<: [*x]/n")
+yamldecode("a: /"////"")
+yamldecode("a: b/n c: d/n")
+yamldecode("a: b/n.../n")
+yamldecode("a:/tb")
+yamldecode("a: b: c")
 "#]]
     );
 }
@@ -246,4 +256,9 @@ fn hostile_calls_end_soon() {
         "this pattern is too large",
     );
     refuses("range(100000)", "Error in function call");
+    let twice = (1..40).map(|at| format!("\\na{at}: &a{at} [*a{0}, *a{0}]", at - 1));
+    let laughs = format!(r#"yamldecode("a0: &a0 x{}")"#, twice.collect::<String>());
+    leaves_open(&laughs, TOO_MUCH);
+    let nested = format!(r#"yamldecode("{}")"#, "- ".repeat(100));
+    leaves_open(&nested, "this YAML is nested too deep");
 }

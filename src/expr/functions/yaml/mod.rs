@@ -1,0 +1,258 @@
+//! `yamldecode`: the one document of a text (rules 6.6).
+//!
+//! The programs read YAML 1.1, the parser here YAML 1.2. Of a document that the two may read
+//! differently there is no answer (rules 6.7), and none of a text that is no YAML to the parser here.
+
+mod scalars;
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use saphyr_parser::{Event, Parser, ScalarStyle, Span, StrInput, Tag};
+
+use super::{Fault, Function, Gives, Limits, Needs, Takes, text};
+use crate::expr::convert::convert;
+use crate::expr::typed::Typed;
+use crate::expr::types::Type;
+use crate::expr::value::Value;
+
+type Ran = Result<Typed, Fault>;
+
+/// How deep a document may be nested.
+const MAX_NESTING: usize = 64;
+
+/// How long a key may be, in bytes; the programs take no key that is longer, in another unit.
+const MAX_KEY: usize = 512;
+
+const FORM: Fault = Fault::Uncertain("this YAML may mean something else to the program");
+const NO_YAML: Fault = Fault::Uncertain("this text could not be read as YAML");
+
+/// The names of the tags of YAML itself begin with this.
+const CORE_TAG: &str = "tag:yaml.org,2002:";
+
+pub(super) const TABLE: &[Function] = &[Function {
+    name: "yamldecode",
+    takes: &[Takes::Text],
+    rest: None,
+    needs: Needs::Parts,
+    gives: Gives::Open,
+    run: |args, limits| document(text(args, 0), limits),
+}];
+
+fn refused(reason: &str) -> Fault {
+    Fault::Call(reason.to_owned())
+}
+
+/// Reads the only document of a text.
+fn document(text: &str, limits: &Limits<'_>) -> Ran {
+    if !scalars::is_portable(text) {
+        return Err(FORM);
+    }
+    let mut reader = Reader {
+        events: Parser::new_from_str(text),
+        anchored: BTreeMap::new(),
+        ends_with_line: text.ends_with('\n'),
+        copied: 0,
+        limits,
+    };
+    loop {
+        match reader.next()? {
+            Event::StreamStart | Event::DocumentStart(_) | Event::Nothing => {}
+            Event::StreamEnd => return Err(refused("there is no document")),
+            first => {
+                let value = reader.node(first, 0)?;
+                return match (reader.next()?, reader.next()?) {
+                    (Event::DocumentEnd, Event::StreamEnd) => Ok(value),
+                    (Event::DocumentEnd, Event::DocumentStart(_)) => {
+                        Err(refused("only a single document is allowed"))
+                    }
+                    _ => Err(FORM),
+                };
+            }
+        }
+    }
+}
+
+/// What a node is besides its content.
+struct Properties<'t> {
+    /// Zero if it has no anchor.
+    anchor: usize,
+    tag: Option<Cow<'t, Tag>>,
+}
+
+struct Reader<'t, 'l> {
+    events: Parser<'t, StrInput<'t>>,
+    /// The values that have anchors, as far as they are complete.
+    anchored: BTreeMap<usize, Typed>,
+    /// Whether the text ends with a line break; if not, the last block may have one more or not.
+    ends_with_line: bool,
+    /// How much aliases have copied.
+    copied: usize,
+    limits: &'l Limits<'l>,
+}
+
+impl<'t> Reader<'t, '_> {
+    fn next(&mut self) -> Result<Event<'t>, Fault> {
+        Ok(self.next_with_place()?.0)
+    }
+
+    fn next_with_place(&mut self) -> Result<(Event<'t>, Span), Fault> {
+        match self.events.next_event() {
+            Some(Ok(found)) => Ok(found),
+            Some(Err(_)) | None => Err(NO_YAML),
+        }
+    }
+
+    fn node(&mut self, event: Event<'t>, depth: usize) -> Ran {
+        if depth >= MAX_NESTING {
+            return Err(Fault::Uncertain("this YAML is nested too deep"));
+        }
+        let (anchor, value) = match event {
+            Event::Alias(anchor) => return self.alias(anchor),
+            Event::Scalar(text, style, anchor, tag) => {
+                if is_block(style) && (depth == 0 || !self.ends_with_line) {
+                    return Err(FORM);
+                }
+                let value = match core_tag(tag.as_deref())? {
+                    None => untagged(&text, style)?,
+                    Some("str") if style != ScalarStyle::Plain => Typed::string(text),
+                    Some("str") if scalars::is_plain_in_brackets(&text) => Typed::string(text),
+                    Some(_) => return Err(FORM),
+                };
+                (anchor, value)
+            }
+            Event::SequenceStart(anchor, tag) => {
+                let properties = Properties { anchor, tag };
+                (properties.of_collection("seq")?, self.sequence(depth)?)
+            }
+            Event::MappingStart(anchor, tag) => {
+                let properties = Properties { anchor, tag };
+                (properties.of_collection("map")?, self.mapping(depth)?)
+            }
+            _ => return Err(FORM),
+        };
+        if anchor != 0 {
+            self.copy(&value)?;
+            self.anchored.insert(anchor, value.clone());
+        }
+        Ok(value)
+    }
+
+    fn alias(&mut self, anchor: usize) -> Ran {
+        let Some(value) = self.anchored.get(&anchor).cloned() else {
+            return Err(refused("an anchor is used inside of its own value"));
+        };
+        self.copy(&value)?;
+        Ok(value)
+    }
+
+    /// Counts a copy: aliases of aliases make much of little.
+    fn copy(&mut self, value: &Typed) -> Result<(), Fault> {
+        self.copied = self.copied.saturating_add(value.value.weight());
+        self.limits.allow(self.copied)
+    }
+
+    fn sequence(&mut self, depth: usize) -> Ran {
+        let mut items = Vec::new();
+        loop {
+            match self.next()? {
+                Event::SequenceEnd => return Ok(Typed::tuple(items)),
+                item => items.push(self.node(item, depth + 1)?),
+            }
+        }
+    }
+
+    /// Reads a mapping; of several values of a key the last one counts.
+    fn mapping(&mut self, depth: usize) -> Ran {
+        let mut members = BTreeMap::new();
+        loop {
+            let key = match self.next_with_place()? {
+                (Event::MappingEnd, _) => return Ok(Typed::object(members)),
+                // In brackets, only YAML 1.2 has keys of several lines.
+                (_, place) if place.start.line() != place.end.line() => return Err(FORM),
+                (key, _) => key_of(key)?,
+            };
+            let next = self.next()?;
+            let member = self.node(next, depth + 1)?;
+            match key {
+                Key::Name(name) => {
+                    members.insert(name, member);
+                }
+                Key::Merge => match (&member.ty, member.value) {
+                    (Type::Object(_), value @ Value::Object(_)) => {
+                        let ty = member.ty;
+                        let merged = Typed { ty, value }.into_attributes();
+                        members.extend(merged.unwrap_or_default());
+                    }
+                    // OpenTofu merges a list of mappings, Terraform refuses it.
+                    (Type::Tuple(_), _) => return Err(FORM),
+                    _ => return Err(refused("only a mapping can be merged into a mapping")),
+                },
+            }
+        }
+    }
+}
+
+impl Properties<'_> {
+    /// Returns the anchor of a collection, if no tag says that it is something else.
+    fn of_collection(&self, kind: &str) -> Result<usize, Fault> {
+        match core_tag(self.tag.as_deref())? {
+            None => Ok(self.anchor),
+            Some(tag) if tag == kind => Ok(self.anchor),
+            Some(_) => Err(refused("this collection has a tag of another type")),
+        }
+    }
+}
+
+/// Returns the name of a tag of YAML itself; the programs refuse all others.
+fn core_tag(tag: Option<&Tag>) -> Result<Option<&str>, Fault> {
+    let Some(Tag { handle, suffix }) = tag else {
+        return Ok(None);
+    };
+    match &**handle {
+        CORE_TAG => Ok(Some(suffix)),
+        "!" if !suffix.is_empty() => Err(refused("unsupported tag")),
+        _ => Err(FORM),
+    }
+}
+
+enum Key {
+    Name(String),
+    /// What follows is merged into the mapping.
+    Merge,
+}
+
+fn key_of(event: Event<'_>) -> Result<Key, Fault> {
+    let (text, style) = match event {
+        Event::Scalar(text, style, 0, None) => (text, style),
+        Event::SequenceStart(0, None) | Event::MappingStart(0, None) | Event::Alias(_) => {
+            return Err(refused("only strings are allowed as mapping keys"));
+        }
+        _ => return Err(FORM),
+    };
+    if is_block(style) || text.len() > MAX_KEY {
+        return Err(FORM);
+    }
+    match (&*text, style) {
+        ("<<", ScalarStyle::Plain) => return Ok(Key::Merge),
+        ("<<", _) => return Err(FORM),
+        _ => {}
+    }
+    match convert(untagged(&text, style)?, &Type::String)?.value {
+        Value::String(name) => Ok(Key::Name(name)),
+        _ => Err(refused("a mapping key must not be null")),
+    }
+}
+
+/// Makes a value of a text that has no tag.
+fn untagged(text: &str, style: ScalarStyle) -> Ran {
+    match style {
+        ScalarStyle::Plain => scalars::plain(text),
+        ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted => Ok(Typed::string(text)),
+        ScalarStyle::Literal | ScalarStyle::Folded => scalars::block(text),
+    }
+}
+
+fn is_block(style: ScalarStyle) -> bool {
+    matches!(style, ScalarStyle::Literal | ScalarStyle::Folded)
+}

@@ -1,0 +1,197 @@
+//! What a text without quotes is: a list of special cases, and else a string.
+
+use chrono::{DateTime, NaiveDate, SecondsFormat};
+
+use super::{FORM, Fault, Ran, refused};
+use crate::expr::Number;
+use crate::expr::convert::convert;
+use crate::expr::typed::Typed;
+use crate::expr::types::Type;
+
+/// Makes a value of a plain text, one without quotes.
+pub(super) fn plain(text: &str) -> Ran {
+    match is_plain_in_brackets(text) {
+        true => resolved(text),
+        false => Err(FORM),
+    }
+}
+
+/// Returns whether YAML 1.1 has a plain text also in brackets, where YAML 1.2 allows more.
+pub(super) fn is_plain_in_brackets(text: &str) -> bool {
+    !text.starts_with([':', '|', '>', '%', '@', '`']) && !text.contains('?')
+}
+
+/// Makes a value of the text of a block, which the programs read like a plain text before they make a
+/// string of its value.
+pub(super) fn block(text: &str) -> Ran {
+    Ok(convert(resolved(text)?, &Type::String)?)
+}
+
+fn resolved(text: &str) -> Ran {
+    match text {
+        "" | "~" | "null" | "Null" | "NULL" => return Ok(Typed::null(Type::Any)),
+        ".nan" | ".NaN" | ".NAN" => return Err(refused("floating point NaN is not supported")),
+        _ => {}
+    }
+    if let Some(truth) = truth(text) {
+        return Ok(Typed::bool(truth));
+    }
+    match text.as_bytes() {
+        [b'.', ..] => dotted(text),
+        [b'+' | b'-' | b'0'..=b'9', ..] => match date(text)? {
+            Some(date) => Ok(Typed::string(date)),
+            None => number(text),
+        },
+        _ => Ok(Typed::string(text)),
+    }
+}
+
+/// Reads a truth value; the programs have all words of YAML 1.1 for them.
+fn truth(text: &str) -> Option<bool> {
+    Some(match text {
+        "y" | "Y" | "yes" | "Yes" | "YES" | "true" | "True" | "TRUE" | "on" | "On" | "ON" => true,
+        "n" | "N" | "no" | "No" | "NO" | "false" | "False" | "FALSE" | "off" | "Off" | "OFF" => {
+            false
+        }
+        _ => return None,
+    })
+}
+
+/// Reads what begins with a dot: a number, or a string.
+fn dotted(text: &str) -> Ran {
+    match text {
+        ".inf" | ".Inf" | ".INF" => Err(FORM),
+        _ if is_decimal(text) => decimal(text),
+        // The programs take other exponents here than elsewhere.
+        _ if text[1..].starts_with(|c: char| c.is_ascii_digit()) => Err(FORM),
+        _ => Ok(Typed::string(text)),
+    }
+}
+
+/// Reads what begins with a sign or a digit: a number, or a string.
+fn number(text: &str) -> Ran {
+    let unsigned = text.trim_start_matches(['+', '-']);
+    if matches!(unsigned, ".inf" | ".Inf" | ".INF") && text.len() - unsigned.len() == 1 {
+        return Err(FORM);
+    }
+    if is_decimal(text) {
+        return decimal(text);
+    }
+    for (prefix, base) in [("0o", 8), ("0x", 16)] {
+        let Some(digits) = text.strip_prefix(prefix) else {
+            continue;
+        };
+        if !digits.is_empty() && digits.chars().all(|digit| digit.is_digit(base)) {
+            let number = u64::from_str_radix(digits, base);
+            let number = number.map_err(|_| refused("this number is too large"))?;
+            return decimal(&number.to_string());
+        }
+    }
+    Ok(Typed::string(text))
+}
+
+/// Returns whether a text is a decimal number: a sign, digits, a fraction and an exponent, of which
+/// one digit must be there.
+fn is_decimal(text: &str) -> bool {
+    let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let (digits, exponent) = match unsigned.split_once(['e', 'E']) {
+        Some((digits, exponent)) => (
+            digits,
+            exponent.strip_prefix(['+', '-']).unwrap_or(exponent),
+        ),
+        None => (unsigned, "0"),
+    };
+    let is_digits = |part: &str| part.bytes().all(|b| b.is_ascii_digit());
+    let is_mantissa = match digits.split_once('.') {
+        Some(("", fraction)) => !fraction.is_empty() && is_digits(fraction),
+        Some((whole, fraction)) => is_digits(whole) && is_digits(fraction),
+        None => !digits.is_empty() && is_digits(digits),
+    };
+    is_mantissa && !exponent.is_empty() && is_digits(exponent)
+}
+
+fn decimal(text: &str) -> Ran {
+    let (sign, unsigned) = match text.strip_prefix('-') {
+        Some(unsigned) => ("-", unsigned),
+        None => ("", text.strip_prefix('+').unwrap_or(text)),
+    };
+    // Digits before the dot may be missing in YAML only.
+    let zero = if unsigned.starts_with('.') { "0" } else { "" };
+    let number = Number::parse(&format!("{sign}{zero}{unsigned}"));
+    number.map(Typed::number).ok_or(FORM)
+}
+
+/// Writes a date, or a date with a time, as the programs do; `None` if the text is neither.
+fn date(text: &str) -> Result<Option<String>, Fault> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    if digits != 4 || text.as_bytes().get(digits) != Some(&b'-') {
+        return Ok(None);
+    }
+    if let Some((year, month, day)) = date_parts(text) {
+        let date = NaiveDate::from_ymd_opt(year, month, day);
+        return Ok(date.map(|date| format!("{date}T00:00:00Z")));
+    }
+    let has_seconds = text.len() > 19 && text.is_ascii() && &text[17..19] != "60";
+    match DateTime::parse_from_rfc3339(text) {
+        Ok(time) if has_seconds && text.as_bytes()[10] == b'T' => {
+            Ok(Some(time.to_rfc3339_opts(SecondsFormat::Secs, true)))
+        }
+        _ if text
+            .chars()
+            .all(|c| c.is_ascii_digit() || "-+:.,tTZ ".contains(c)) =>
+        {
+            Err(FORM)
+        }
+        _ => Ok(None),
+    }
+}
+
+/// Takes `2001-12-14` apart, of which month and day may have one digit.
+fn date_parts(text: &str) -> Option<(i32, u32, u32)> {
+    let mut parts = text.split('-');
+    let (year, month, day) = (parts.next()?, parts.next()?, parts.next()?);
+    let is_short =
+        |part: &str| matches!(part.len(), 1 | 2) && part.bytes().all(|b| b.is_ascii_digit());
+    if parts.next().is_some() || !is_short(month) || !is_short(day) {
+        return None;
+    }
+    Some((year.parse().ok()?, month.parse().ok()?, day.parse().ok()?))
+}
+
+/// Returns whether YAML 1.1 and 1.2 have the same lines, white space, directives, escapes and names of
+/// anchors in a text.
+pub(super) fn is_portable(text: &str) -> bool {
+    let is_special = |line: &str| line.starts_with('%') || line.starts_with("...");
+    text.chars().all(is_portable_char)
+        && !text.lines().any(is_special)
+        && !text.contains("\\/")
+        && !has_keys_without_space(text)
+        && has_simple_anchors(text)
+}
+
+/// YAML 1.1 has more line breaks, and refuses control characters everywhere.
+fn is_portable_char(c: char) -> bool {
+    match c {
+        '\n' | ' '..='~' => true,
+        '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}' => false,
+        c => c >= '\u{a0}',
+    }
+}
+
+/// Returns whether there is a `:` that ends a key only in YAML 1.2: in brackets, before one of these.
+fn has_keys_without_space(text: &str) -> bool {
+    text.match_indices(':').any(|(at, _)| {
+        text[at + 1..].starts_with([',', '[', ']', '{', '}']) && !text[..at].ends_with(['"', '\''])
+    })
+}
+
+/// Checks the name behind each `&` and `*` that may begin an anchor or an alias.
+fn has_simple_anchors(text: &str) -> bool {
+    text.match_indices(['&', '*']).all(|(at, _)| {
+        let is_inside =
+            text[..at].ends_with(|c: char| !c.is_whitespace() && !"[]{},:-?\"'".contains(c));
+        let is_end = |b: &u8| b.is_ascii_whitespace() || b",]}".contains(b);
+        let mut name = text[at + 1..].bytes().take_while(|b| !is_end(b));
+        is_inside || name.all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b))
+    })
+}
