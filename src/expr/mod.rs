@@ -5,7 +5,7 @@
 //! `functions` are a table of their own. A [`constant`] is an expression in a scope without either.
 //!
 //! The rule of this room is that an answer is either exactly the program's or a diagnostic: what
-//! cannot be computed for certain is never guessed.
+//! cannot be computed for certain is never guessed. `show` writes answers for people.
 //!
 //! `types` and `convert`, with `sets` and `unify` below them, import each other: a type holds the defaults
 //! of its attributes, which are converted to it while it is read, and conversion goes by types.
@@ -19,6 +19,7 @@ mod operators;
 mod repeat;
 mod scope;
 mod sets;
+mod show;
 #[cfg(test)]
 mod tests;
 mod traverse;
@@ -37,6 +38,7 @@ pub use convert::{Misfit, convert, fill};
 pub use eval::{NotConstant, constant, evaluate};
 pub use number::Number;
 pub use scope::{Budget, Scope, Surroundings};
+pub use show::{as_console, in_one_line};
 pub use typed::Typed;
 pub use types::{AttributeType, Presence, Type};
 pub use value::{Marks, Value};

@@ -1,0 +1,315 @@
+//! Values as people read them: in one line, or as `terraform console` prints them.
+
+use std::fmt::Write as _;
+
+use super::typed::Typed;
+use super::types::{AttributeType, Type};
+use super::value::{Marks, Value};
+
+/// What stands for a value that must not be shown.
+const SENSITIVE: &str = "(sensitive value)";
+/// What stands for a value that is for one run only.
+const EPHEMERAL: &str = "(ephemeral value)";
+/// What stands for a value that is not known.
+const UNKNOWN: &str = "(known after apply)";
+
+/// What is shown for marked values; nothing of one may be seen.
+fn hidden(marks: Marks) -> &'static str {
+    match marks.ephemeral {
+        true => EPHEMERAL,
+        false => SENSITIVE,
+    }
+}
+
+/// Writes a value in one line of at most so many characters; behind what is cut off comes `…`.
+///
+/// ```
+/// use lockctl::expr::{Value, in_one_line};
+///
+/// let list = Value::Tuple(vec![Value::string("eu"), Value::string("us"), Value::Null]);
+/// assert_eq!(in_one_line(&list, 60), r#"["eu", "us", null]"#);
+/// assert_eq!(in_one_line(&list, 9), r#"["eu", "u…"#);
+/// ```
+#[must_use]
+pub fn in_one_line(value: &Value, max_chars: usize) -> String {
+    let mut line = Line {
+        text: String::new(),
+        chars_left: max_chars,
+        is_cut: false,
+    };
+    line.value(value);
+    line.text
+}
+
+/// A line that ends at a limit, however large the value is.
+struct Line {
+    text: String,
+    chars_left: usize,
+    is_cut: bool,
+}
+
+impl Line {
+    fn push(&mut self, text: &str) {
+        for c in text.chars() {
+            if self.is_cut {
+                return;
+            }
+            match self.chars_left.checked_sub(1) {
+                Some(left) => {
+                    self.text.push(c);
+                    self.chars_left = left;
+                }
+                None => {
+                    self.text.push('…');
+                    self.is_cut = true;
+                }
+            }
+        }
+    }
+
+    fn value(&mut self, value: &Value) {
+        if self.is_cut {
+            return;
+        }
+        match value {
+            Value::Null => self.push("null"),
+            Value::Unknown => self.push(UNKNOWN),
+            Value::Marked(marks, _) => self.push(hidden(*marks)),
+            Value::Bool(value) => self.push(if *value { "true" } else { "false" }),
+            Value::Number(number) => self.push(&number.to_string()),
+            Value::String(text) => self.string(text),
+            Value::Tuple(items) => {
+                self.push("[");
+                for (at, item) in items.iter().enumerate() {
+                    self.push(if at == 0 { "" } else { ", " });
+                    self.value(item);
+                    if self.is_cut {
+                        return;
+                    }
+                }
+                self.push("]");
+            }
+            Value::Object(items) if items.is_empty() => self.push("{}"),
+            Value::Object(items) => {
+                for (at, (name, item)) in items.iter().enumerate() {
+                    self.push(if at == 0 { "{ " } else { ", " });
+                    self.string(name);
+                    self.push(" = ");
+                    self.value(item);
+                    if self.is_cut {
+                        return;
+                    }
+                }
+                self.push(" }");
+            }
+        }
+    }
+
+    fn string(&mut self, text: &str) {
+        // No character is shown by less than one.
+        let end = text.char_indices().nth(self.chars_left);
+        let shown = end.map_or(text, |(end, _)| &text[..end]);
+        self.push(&quoted(shown));
+    }
+}
+
+/// Writes a value as `terraform console` prints it: lists and objects over several lines, and what must not
+/// be shown or is not known in words.
+///
+/// ```
+/// use lockctl::expr::{Type, Typed, Value, as_console};
+///
+/// let list = Typed::list(Type::String, vec![Value::string("eu")]);
+/// assert_eq!(as_console(&list), "tolist([\n  \"eu\",\n])");
+/// ```
+#[must_use]
+pub fn as_console(value: &Typed) -> String {
+    let mut out = String::new();
+    console(&value.value, &value.ty, 0, &mut out);
+    out
+}
+
+fn console(value: &Value, ty: &Type, indent: usize, out: &mut String) {
+    match (value, ty) {
+        (Value::Marked(marks, _), _) => out.push_str(hidden(*marks)),
+        (Value::Unknown, _) => out.push_str(UNKNOWN),
+        (Value::Null, ty) => null(ty, out),
+        (Value::Bool(value), _) => out.push_str(if *value { "true" } else { "false" }),
+        (Value::Number(number), _) => out.push_str(&number.to_string()),
+        (Value::String(text), _) if text.contains('\n') => heredoc(text, indent, out),
+        (Value::String(text), _) => out.push_str(&quoted(text)),
+        (Value::Tuple(items), ty) => {
+            let (opening, closing) = match ty {
+                Type::List(_) => ("tolist([", "])"),
+                Type::Set(_) => ("toset([", "])"),
+                _ => ("[", "]"),
+            };
+            out.push_str(opening);
+            for (at, item) in items.iter().enumerate() {
+                line(indent + 1, out);
+                console(item, element_type(ty, at), indent + 1, out);
+                out.push(',');
+            }
+            close(closing, items.is_empty(), indent, out);
+        }
+        (Value::Object(items), ty) => {
+            let (opening, closing) = match ty {
+                Type::Map(_) => ("tomap({", "})"),
+                _ => ("{", "}"),
+            };
+            out.push_str(opening);
+            for (name, item) in items {
+                line(indent + 1, out);
+                out.push_str(&quoted(name));
+                out.push_str(" = ");
+                console(item, attribute_type(ty, name), indent + 1, out);
+            }
+            close(closing, items.is_empty(), indent, out);
+        }
+    }
+}
+
+fn line(indent: usize, out: &mut String) {
+    out.push('\n');
+    out.extend(std::iter::repeat_n("  ", indent));
+}
+
+fn close(closing: &str, is_empty: bool, indent: usize, out: &mut String) {
+    if !is_empty {
+        line(indent, out);
+    }
+    out.push_str(closing);
+}
+
+fn element_type(ty: &Type, at: usize) -> &Type {
+    match ty {
+        Type::List(item) | Type::Set(item) => item,
+        Type::Tuple(items) => items.get(at).unwrap_or(&Type::Any),
+        _ => &Type::Any,
+    }
+}
+
+fn attribute_type<'t>(ty: &'t Type, name: &str) -> &'t Type {
+    match ty {
+        Type::Map(item) => item,
+        Type::Object(items) => items
+            .get(name)
+            .map_or(&Type::Any, |item: &AttributeType| &item.ty),
+        _ => &Type::Any,
+    }
+}
+
+/// Writes null with its type, as far as it has one.
+fn null(ty: &Type, out: &mut String) {
+    match ty {
+        Type::Any => out.push_str("null"),
+        Type::Bool | Type::Number | Type::String => {
+            // Writing to a string cannot fail.
+            let _ = write!(out, "to{ty}(null)");
+        }
+        ty => {
+            let _ = write!(out, "null /* {} */", in_words(ty));
+        }
+    }
+}
+
+/// Names a type as the programs do in sentences.
+fn in_words(ty: &Type) -> String {
+    match ty {
+        Type::Any => "any type".to_owned(),
+        Type::Bool | Type::Number | Type::String => ty.to_string(),
+        Type::List(item) => format!("list of {}", in_words(item)),
+        Type::Set(item) => format!("set of {}", in_words(item)),
+        Type::Map(item) => format!("map of {}", in_words(item)),
+        Type::Tuple(_) => "tuple".to_owned(),
+        Type::Object(_) => "object".to_owned(),
+    }
+}
+
+/// Writes text of several lines; inside of something else the lines are indented.
+fn heredoc(text: &str, indent: usize, out: &mut String) {
+    out.push_str(if indent == 0 { "<<EOT" } else { "<<-EOT" });
+    for part in text.split('\n').chain(["EOT"]) {
+        line(indent, out);
+        out.push_str(part);
+    }
+}
+
+/// Writes text in quotes; what cannot be seen is written as an escape.
+fn quoted(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            c if is_visible(c) => out.push(c),
+            // Writing to a string cannot fail.
+            c if u32::from(c) < 0x80 => drop(write!(out, "\\x{:02x}", u32::from(c))),
+            c => drop(write!(out, "\\u{:04x}", u32::from(c))),
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// Returns whether a character is seen as itself: no control character, no space but the one, and no mark
+/// without width that turns or joins what is around it.
+fn is_visible(c: char) -> bool {
+    let has_no_width = matches!(
+        c,
+        '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
+    );
+    c == ' ' || !(c.is_control() || c.is_whitespace() || has_no_width)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    const SECRET: Marks = Marks {
+        sensitive: true,
+        ephemeral: false,
+    };
+
+    #[test]
+    fn nothing_of_a_secret_is_shown() {
+        let secret = Value::string("hush").marked(SECRET);
+        let inside = Value::Object(BTreeMap::from([
+            ("a".to_owned(), secret.clone()),
+            ("b".to_owned(), Value::Tuple(vec![secret.clone()])),
+        ]));
+        for value in [secret, inside] {
+            let line = in_one_line(&value, 60);
+            let console = as_console(&Typed::of(value));
+            assert!(line.contains(SENSITIVE) && !line.contains("hush"), "{line}");
+            assert!(
+                console.contains(SENSITIVE) && !console.contains("hush"),
+                "{console}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_line_ends_at_its_limit() {
+        let large = Value::Tuple(vec![Value::string("é".repeat(100_000)); 1000]);
+        let line = in_one_line(&large, 20);
+        assert_eq!(line.chars().count(), 21);
+        assert!(line.ends_with('…'));
+        // What fits exactly is whole.
+        assert_eq!(in_one_line(&Value::string("abc"), 5), "\"abc\"");
+        assert_eq!(in_one_line(&Value::string("abcd"), 5), "\"abcd…");
+    }
+
+    #[test]
+    fn text_cannot_steer_a_terminal() {
+        let text = Value::string("a\u{1b}[31m\u{202e}\r\tb\"\\\u{a0}é");
+        let wanted = r#""a\x1b[31m\u202e\r\tb\"\\\u00a0é""#;
+        assert_eq!(in_one_line(&text, 60), wanted);
+        assert_eq!(as_console(&Typed::of(text)), wanted);
+    }
+}
