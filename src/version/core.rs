@@ -4,6 +4,7 @@
 //! providers. It also is the first of the two that a provider's constraint must pass.
 
 use std::cmp::Ordering;
+use std::fmt;
 
 use super::error::{Grammar, Reason};
 use super::{ConstraintError, Version, scan};
@@ -239,6 +240,32 @@ fn by_part(left: &str, right: &str) -> Ordering {
 /// Removes the white space of this grammar, which is ASCII only.
 fn trim(text: &str) -> &str {
     text.trim_matches(['\t', '\n', '\x0c', '\r', ' '])
+}
+
+/// Prints the conditions with single spaces, each number as it was written.
+impl fmt::Display for CoreConstraints {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, term) in self.terms.iter().enumerate() {
+            f.write_str(if at == 0 { "" } else { ", " })?;
+            let symbol = OPERATORS
+                .iter()
+                .find(|(_, operator)| *operator == term.operator);
+            if let (Some((symbol, _)), false) = (symbol, term.operator == Operator::Equal) {
+                write!(f, "{symbol} ")?;
+            }
+            let numbers: Vec<String> = term
+                .numbers
+                .iter()
+                .take(term.written)
+                .map(u64::to_string)
+                .collect();
+            f.write_str(&numbers.join("."))?;
+            if !term.prerelease.is_empty() {
+                write!(f, "-{}", term.prerelease)?;
+            }
+        }
+        Ok(())
+    }
 }
 
 fn parse_term(item: &str) -> Result<Term, Reason> {

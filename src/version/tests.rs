@@ -229,6 +229,20 @@ fn core_constraints_have_rules_of_their_own() {
 }
 
 #[test]
+fn core_constraints_print_as_written_with_single_spaces() {
+    for (given, printed) in [
+        (">=  v1.2, != 1.3.0.0", ">= 1.2, != 1.3.0.0"),
+        ("~> 3", "~> 3"),
+        ("= 1.0.0-rc1", "1.0.0-rc1"),
+        ("<2,>1", "< 2, > 1"),
+    ] {
+        let read = CoreConstraints::parse(given).expect("valid");
+        assert_eq!(read.to_string(), printed, "of {given:?}");
+        assert_eq!(CoreConstraints::parse(printed).expect("valid"), read);
+    }
+}
+
+#[test]
 fn a_required_version_takes_no_prerelease() {
     for text in ["> 1.0.0-rc1", "1.0.0-", "1.0.0beta", "1.0.0~x"] {
         let error = CoreConstraints::parse_required(text).expect_err("invalid");
