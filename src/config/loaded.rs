@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::config::computed::ComputedCall;
 use crate::config::file::{ModuleFile, SourcePlace};
 use crate::config::given::GivenValues;
 use crate::diag::{Diagnostic, FileId, Severity, Span};
@@ -37,6 +38,8 @@ pub struct Settings {
     pub values: GivenValues,
     /// The absolute path of the root, if it is known: functions may ask for it.
     pub absolute_root: Option<PathBuf>,
+    /// Whether to say how sources and versions got their values.
+    pub traces_values: bool,
 }
 
 /// What the backend of a root is to the reader of its configuration.
@@ -84,6 +87,7 @@ impl Settings {
             submodules: Submodules::default(),
             values: GivenValues::default(),
             absolute_root: None,
+            traces_values: false,
         }
     }
 }
@@ -97,6 +101,8 @@ pub struct ModuleNode {
     pub caller: Option<usize>,
     /// Its source as written, or a remark on why there is none; `None` for the root.
     pub source: Option<String>,
+    /// How its source and version got their values; `None` if they are not computed, or that was not asked.
+    pub computed: Option<Arc<ComputedCall>>,
     /// Its directory from the root on; `None` if the module cannot be seen.
     pub dir: Option<PathBuf>,
     /// Why it cannot be seen, in the title of the note about that; `None` if it can.
@@ -159,6 +165,7 @@ impl Loaded {
                 path,
                 caller: None,
                 source: None,
+                computed: None,
                 dir: Some(PathBuf::new()),
                 unseen: Some(title),
                 files: Arc::default(),

@@ -16,6 +16,7 @@
 //! requirements, or [`is_complete`](crate::requirement::Requirements::is_complete) is false and a
 //! diagnostic says why.
 
+mod computed;
 mod decode;
 mod faults;
 mod file;
@@ -38,6 +39,9 @@ use std::path::Path;
 use crate::diag::Texts;
 use crate::world::Files;
 
+pub use computed::{
+    ComputedArgument, ComputedCall, TracedPlace, TracedValue, ValueOrigin, ValueState,
+};
 pub use file::{ModuleFile, SourcePlace};
 pub use given::{GivenValues, VALUE_PREFIX, ValueArgument};
 pub use limits::{

@@ -104,6 +104,8 @@ pub struct Reading {
     pub backend: BackendUse,
     /// Values of variables from the command line, in their order.
     pub values: Vec<ValueArgument>,
+    /// Whether to say how sources and versions of modules got their values.
+    pub traces_values: bool,
 }
 
 impl LockText {
@@ -186,6 +188,7 @@ impl Root {
         settings.data_dir = data_dir(env);
         settings.workspace = variable(env, "TF_WORKSPACE");
         settings.reads_state = reading.reads_state;
+        settings.traces_values = reading.traces_values;
         settings.values = GivenValues {
             environment: environment_values(env),
             arguments: reading.values.clone(),

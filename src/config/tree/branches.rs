@@ -3,8 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use crate::addr::ProviderAddr;
+use crate::config::computed::ComputedCall;
 use crate::config::loaded::{Loaded, ModuleNode};
 use crate::diag::Texts;
 use crate::requirement::{ModulePath, Origin, PathStep, StateSeen};
@@ -28,6 +30,8 @@ pub struct Branch {
     pub path: ModulePath,
     /// Its source as written, or why there is none; the file of a state.
     pub source: Option<String>,
+    /// How its source and version were computed, if they were.
+    pub computed: Option<Arc<ComputedCall>>,
     /// Its directory from the root on.
     pub dir: Option<PathBuf>,
     /// Why it cannot be seen, empty where there is no more to say; `None` if it can.
@@ -144,7 +148,10 @@ impl Branches {
     /// Counts the lines of the full tree.
     #[must_use]
     pub fn lines(&self) -> usize {
-        let lines = self.list.iter().map(|branch| 1 + branch.providers.len());
+        let lines = self.list.iter().map(|branch| {
+            let computed = branch.computed.as_ref().map_or(0, |call| call.lines());
+            1 + computed + branch.providers.len()
+        });
         lines.sum()
     }
 
@@ -235,6 +242,7 @@ impl Branch {
 fn module(node: &ModuleNode) -> Branch {
     Branch {
         source: node.source.clone(),
+        computed: node.computed.clone(),
         dir: node.dir.clone(),
         unseen: node.unseen,
         ..empty(
@@ -253,6 +261,7 @@ fn empty(kind: BranchKind, path: ModulePath) -> Branch {
         kind,
         path,
         source: None,
+        computed: None,
         dir: None,
         unseen: None,
         providers: BTreeMap::new(),
@@ -322,11 +331,12 @@ fn required(loaded: &Loaded) -> BTreeMap<&ModulePath, BTreeMap<ProviderAddr, Con
     all
 }
 
-/// What a branch looks like, apart from its name: kind, source, why it is not seen, providers, and
-/// the names and classes below.
+/// What a branch looks like, apart from its name: kind, source, how that was computed, why it is not seen,
+/// providers, and the names and classes below.
 type Look<'a> = (
     BranchKind,
     Option<&'a str>,
+    Vec<&'a str>,
     Option<&'static str>,
     Vec<(&'a ProviderAddr, String)>,
     Vec<(String, usize)>,
@@ -342,6 +352,10 @@ fn classes(list: &[Branch]) -> Vec<usize> {
         let look = (
             branch.kind,
             branch.source.as_deref(),
+            branch
+                .computed
+                .as_deref()
+                .map_or_else(Vec::new, ComputedCall::texts),
             branch.unseen,
             providers.map(|(p, c)| (p, c.to_string())).collect(),
             below.map(|at| (list[*at].name(), classes[*at])).collect(),

@@ -1,7 +1,7 @@
 //! The modules of a root: which files they have, where their calls lead, and what all of it requires.
 //!
 //! `files` picks the files of a directory, `reader` reads them, `resolve` makes requirements of the
-//! names in one module, `root_values` and `values` compute what sources depend on, and `walk` follows the calls, with the `manifest` of installed modules and
+//! names in one module, `root_values` and `values` compute what sources depend on, and `walk` follows the calls, each a `way`, with the `manifest` of installed modules and
 //! the `state` beside them. Then `passing` and `run_types` compare what calls and test runs hand over
 //! with what modules take. `branches` is the tree as others see it, `glance` a look at one
 //! directory.
@@ -19,3 +19,4 @@ pub(super) mod state;
 pub(super) mod unseen;
 pub(super) mod values;
 pub(super) mod walk;
+pub(super) mod way;

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::config::decode::contents::Call;
 use crate::config::file::SourcePlace;
-use crate::config::tree::walk::{NOT_CHECKED_OUT, Way};
+use crate::config::tree::walk::NOT_CHECKED_OUT;
+use crate::config::tree::way::Way;
 use crate::diag::{Diagnostic, Label};
 use crate::requirement::UnseenCall;
 

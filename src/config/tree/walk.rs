@@ -14,7 +14,7 @@ use crate::config::decode::contents::{Backend, Call, Contents, Source};
 use crate::config::decode::runs;
 use crate::config::file::SourcePlace;
 use crate::config::flood;
-use crate::config::limits::{MAX_DEPTH, MAX_PATH_BYTES, MAX_STEPS};
+use crate::config::limits::MAX_STEPS;
 use crate::config::loaded::{BackendUse, Loaded, ModuleNode, Settings};
 use crate::config::tree::files::ModuleFiles;
 use crate::config::tree::manifest::{self, Installed, Manifest};
@@ -22,7 +22,9 @@ use crate::config::tree::reader::Reader;
 use crate::config::tree::resolve::{self, Needs, Standing};
 use crate::config::tree::root_values;
 use crate::config::tree::unseen::Unseen;
+use crate::config::tree::values::trace::ComputedResult;
 use crate::config::tree::values::{Entry, Stop, Values};
+use crate::config::tree::way::{Sourcing, Way};
 use crate::config::tree::{passing, state};
 use crate::diag::{self, Diagnostic, Label, Severity, Texts};
 use crate::requirement::CoreVersion;
@@ -55,6 +57,7 @@ pub(in crate::config) fn load(
         nodes: Vec::new(),
         instances: Vec::new(),
         starts: BTreeSet::new(),
+        computed: BTreeMap::new(),
         steps_left: MAX_STEPS,
         reported: BTreeSet::new(),
         values: Values::none(settings),
@@ -69,18 +72,32 @@ pub(in crate::config) fn load(
         settings.flavor,
         &mut tree.reader.found,
     );
-    let mut diagnostics = tree.reader.found;
-    diagnostics.extend(tree.unseen.notes);
+    let Tree {
+        reader: Reader {
+            found: mut diagnostics,
+            ..
+        },
+        mut nodes,
+        computed,
+        values,
+        unseen,
+        mut requirements,
+        core_versions,
+        ..
+    } = tree;
+    diagnostics.extend(unseen.notes);
     flood::in_order(&mut diagnostics);
-    let mut requirements = tree.requirements;
-    requirements.unseen_calls = tree.unseen.calls;
+    requirements.unseen_calls = unseen.calls;
     requirements.faulty = diag::has_errors(&diagnostics);
+    if settings.traces_values {
+        values.trace(&mut nodes, &computed, texts);
+    }
     Loaded {
         requirements,
-        modules: tree.nodes,
+        modules: nodes,
         diagnostics,
         found,
-        core_versions: tree.core_versions,
+        core_versions,
     }
 }
 
@@ -97,6 +114,8 @@ struct Tree<'a> {
     /// The nodes that what is above them does not lead back to without end: modules that a test
     /// run calls, and those of computed calls.
     starts: BTreeSet<usize>,
+    /// What the calls of nodes came to whose source or version is computed.
+    computed: BTreeMap<usize, ComputedResult>,
     /// How many more requirements and calls may be met.
     steps_left: usize,
     /// The calls that were reported already, with the title: many ways may lead to one.
@@ -105,17 +124,6 @@ struct Tree<'a> {
     unseen: Unseen,
     requirements: Requirements,
     core_versions: Vec<CoreVersion>,
-}
-
-/// A call on the way: which one, from where, and to where.
-pub(super) struct Way<'c> {
-    pub(super) call: &'c Call,
-    /// Which of the calls of its module it is; a run is none.
-    at: Option<usize>,
-    caller: usize,
-    /// Whether its source or its version was computed.
-    is_computed: bool,
-    pub(super) path: ModulePath,
 }
 
 impl Tree<'_> {
@@ -143,6 +151,7 @@ impl Tree<'_> {
             path: ModulePath::default(),
             caller: None,
             source: None,
+            computed: None,
             dir: Some(dir.to_owned()),
             unseen: None,
             files: Arc::clone(&module.files),
@@ -210,7 +219,7 @@ impl Tree<'_> {
                     call,
                     at: None,
                     caller: 0,
-                    is_computed: false,
+                    sourcing: Sourcing::Written,
                     path: path.join(PathStep::Run(call.name.clone())),
                 })?;
                 if let Some(Some(module)) = self.instances.get(node) {
@@ -278,7 +287,7 @@ impl Tree<'_> {
                 call,
                 at: Some(at),
                 caller: node,
-                is_computed: false,
+                sourcing: Sourcing::Written,
                 path: path.join(PathStep::Call(call.name.clone())),
             })?;
         }
@@ -317,7 +326,7 @@ impl Tree<'_> {
                     };
                     self.call(Way {
                         call: &call,
-                        is_computed: true,
+                        sourcing: Sourcing::Computed,
                         ..way
                     })
                 }
@@ -367,6 +376,10 @@ impl Tree<'_> {
         place: SourcePlace,
         reason: Option<Label>,
     ) -> ControlFlow<()> {
+        let way = Way {
+            sourcing: Sourcing::NotComputed(reason.clone()),
+            ..way
+        };
         let key = way.path.manifest_key();
         let found = self.manifest.find(&key, written, way.call, &self.reader);
         let shown = written.unwrap_or(COMPUTED);
@@ -397,20 +410,23 @@ impl Tree<'_> {
         // limit of the depth ends that.
         // A run starts anew, and the manifest has an end, as has a circle that leads through it.
         let is_run = matches!(way.path.steps().last(), Some(PathStep::Run(_)));
-        let is_start = is_run || way.is_computed || way.call.computed().is_some();
+        let is_start = is_run || way.is_computed();
         if !is_start && self.is_on_the_way(way.caller, &dir) {
             let remark = "the chain of calls to this one already contains this directory";
             self.unreadable(place, "Module calls itself without end", remark);
-        } else if let Some(remark) = too_deep(&way.path) {
+        } else if let Some(remark) = way.too_deep() {
             self.unreadable(place, "Module tree too deep", &remark);
         } else if let Some(module) = self.module(way.call, &dir) {
             if is_start {
                 self.starts.insert(self.nodes.len());
             }
+            self.computed
+                .extend(way.result().map(|result| (self.nodes.len(), result)));
             self.nodes.push(ModuleNode {
                 path: way.path.clone(),
                 caller: Some(way.caller),
                 source: Some(source.to_owned()),
+                computed: None,
                 dir: Some(dir),
                 unseen: None,
                 files: Arc::clone(&module.files),
@@ -453,10 +469,13 @@ impl Tree<'_> {
         title: &'static str,
         place: SourcePlace,
     ) -> ControlFlow<()> {
+        self.computed
+            .extend(way.result().map(|result| (self.nodes.len(), result)));
         self.nodes.push(ModuleNode {
             path: way.path.clone(),
             caller: Some(way.caller),
             source: Some(source.to_owned()),
+            computed: None,
             dir: None,
             unseen: Some(title),
             files: Arc::default(),
@@ -501,18 +520,6 @@ impl Tree<'_> {
             flood::push(&mut self.reader.found, error.at(file, span, remark));
         }
     }
-}
-
-/// Says why a module is too deep, if it does.
-fn too_deep(path: &ModulePath) -> Option<String> {
-    if path.steps().len() > MAX_DEPTH {
-        return Some(format!(
-            "{MAX_DEPTH} calls are between the root and this one"
-        ));
-    }
-    (path.manifest_key().len() >= MAX_PATH_BYTES).then(|| {
-        format!("the names of the calls down to here have more than {MAX_PATH_BYTES} bytes")
-    })
 }
 
 /// Returns the place that the program shows under a title.

@@ -8,9 +8,10 @@
 
 mod names;
 mod settings;
+pub(in crate::config) mod trace;
 mod variables;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -100,6 +101,8 @@ pub(in crate::config) struct Values {
     arguments: Vec<String>,
     instances: BTreeMap<usize, Instance>,
     memo: BTreeMap<(usize, Kind, String), Memo>,
+    /// The variables of nodes that have their default because they are given null.
+    defaulted: BTreeSet<(usize, String)>,
     budget: Budget,
     chain: usize,
 }
@@ -123,6 +126,7 @@ impl Values {
             arguments: arguments.collect(),
             instances: BTreeMap::new(),
             memo: BTreeMap::new(),
+            defaulted: BTreeSet::new(),
             budget: Budget::default(),
             chain: 0,
         }

@@ -142,7 +142,10 @@ impl Values {
                     value: Some(default),
                     ..
                 }),
-            ) => default.clone(),
+            ) => {
+                self.defaulted.insert((node, variable.name.clone()));
+                default.clone()
+            }
             (true, Some(default)) => return Err(uncertain(default.place, "this default")),
             (true, None) => {
                 let remark = format!("{} must not be null", variable.name);
@@ -182,7 +185,7 @@ impl Values {
     }
 
     /// Returns what a call or a run gives to a variable.
-    fn argument(&self, node: usize, name: &str) -> Option<Late> {
+    pub(super) fn argument(&self, node: usize, name: &str) -> Option<Late> {
         let arguments = match &self.instances.get(&node)?.entry {
             Entry::Root => return None,
             Entry::Run(arguments) => arguments,

@@ -1,0 +1,136 @@
+//! How the source and the version of a module got their values, as others see it.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// How the source and the version of a module were computed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ComputedCall {
+    /// The source as written, if it is computed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<ComputedArgument>,
+    /// The version as written, if it is computed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<ComputedArgument>,
+    /// The values that they depend on, each once and followed by those that it depends on itself.
+    pub values: Vec<TracedValue>,
+    /// Whether these are all values: of very many, only some are listed.
+    pub complete: bool,
+}
+
+/// An argument that is computed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ComputedArgument {
+    /// The expression as written, in one line and shortened.
+    pub expression: String,
+    /// What it gave, as the language writes it; absent of a source, and where there is no value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<String>,
+    /// What keeps it from being computed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub missing: Option<String>,
+    /// Where it is.
+    #[serde(flatten)]
+    pub place: TracedPlace,
+}
+
+/// A place in a file, without its bytes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct TracedPlace {
+    /// The file.
+    pub file: String,
+    /// The line, from 1.
+    pub line: usize,
+    /// The column, from 1, in characters.
+    pub column: usize,
+}
+
+/// A value that something computed depends on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct TracedValue {
+    /// How many values are between it and the argument.
+    pub level: usize,
+    /// What it is called, as in `var.env` or `local.dirs.prod`.
+    pub name: String,
+    /// The address of the module in which it has this name; empty for the root module.
+    pub module: String,
+    /// Whether it is known.
+    pub state: ValueState,
+    /// The value as the language writes it, in one line and shortened; absent unless it is known and no
+    /// secret.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<String>,
+    /// What keeps it from being known or computed, if that is nothing that it depends on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub missing: Option<String>,
+    /// What gives it.
+    pub from: ValueOrigin,
+    /// Where that is, if it is in a file.
+    #[serde(flatten)]
+    pub place: Option<TracedPlace>,
+}
+
+/// Whether a value is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ValueState {
+    /// It is.
+    Known,
+    /// It is, and a secret.
+    Sensitive,
+    /// It is, for one run only.
+    Ephemeral,
+    /// The program does not know it before the plan.
+    Unknown,
+    /// The program may know it, but lockctl cannot compute it.
+    NotComputed,
+}
+
+/// What gives a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ValueOrigin {
+    /// The default of the variable.
+    Default,
+    /// The default of the variable, since null is given and the variable is never null.
+    DefaultForNull,
+    /// An argument of the call of the module.
+    Argument,
+    /// The run of a test that calls the module.
+    Run,
+    /// A file of values.
+    ValuesFile,
+    /// The environment.
+    Environment,
+    /// The command line.
+    CommandLine,
+    /// The local value itself.
+    Local,
+    /// The program: the workspace that is selected.
+    Program,
+}
+
+impl ComputedCall {
+    /// Counts the arguments and the values, each of which is one line to read.
+    #[must_use]
+    pub fn lines(&self) -> usize {
+        self.arguments().count() + self.values.len()
+    }
+
+    /// Returns the texts of expressions, names and values: what two calls have in common that were
+    /// computed alike, wherever they are.
+    #[must_use]
+    pub fn texts(&self) -> Vec<&str> {
+        let arguments = self.arguments().map(|(_, one)| &*one.expression);
+        let values = self.values.iter();
+        let values = values.flat_map(|one| [&*one.name, one.value.as_deref().unwrap_or_default()]);
+        arguments.chain(values).collect()
+    }
+
+    /// Returns the computed arguments with their names.
+    pub fn arguments(&self) -> impl Iterator<Item = (&'static str, &ComputedArgument)> {
+        let source = self.source.as_ref().map(|one| ("source", one));
+        let version = self.version.as_ref().map(|one| ("version", one));
+        source.into_iter().chain(version)
+    }
+}
