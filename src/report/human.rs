@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use super::style::{BOLD, aligned, harmless, style, styled};
+use super::style::{BOLD, FAINT, aligned, harmless, style, styled};
+use super::tree::TreeLine;
 use super::{Block, Failure, Tone};
 use super::{changes, page, several, snippet, tree};
 use crate::diag::Texts;
@@ -35,13 +36,9 @@ pub fn render(
             }
             Block::Changes(all) => changes::render(out, all, colors)?,
             Block::Tree(tree) => {
-                for (marks, branch) in tree::lines(tree) {
-                    write!(out, "{marks}{}", harmless(&branch.line))?;
-                    if let Some(text) = &branch.warning {
-                        let text = format!("({})", harmless(text));
-                        write!(out, "  {}", styled(colors, style(Tone::Warning), &text))?;
-                    }
-                    writeln!(out)?;
+                for (marks, line) in tree::lines(tree) {
+                    write!(out, "{marks}")?;
+                    render_line(out, &line, colors)?;
                 }
             }
             Block::Page(text, columns) => page::render(out, text, *columns, colors)?,
@@ -60,6 +57,20 @@ pub fn render(
         }
     }
     Ok(())
+}
+
+fn render_line(out: &mut dyn Write, line: &TreeLine<'_>, colors: Colors) -> io::Result<()> {
+    match line {
+        TreeLine::Branch(branch) => {
+            write!(out, "{}", harmless(&branch.line))?;
+            if let Some(text) = &branch.warning {
+                let text = format!("({})", harmless(text));
+                write!(out, "  {}", styled(colors, style(Tone::Warning), &text))?;
+            }
+            writeln!(out)
+        }
+        TreeLine::Detail(text) => writeln!(out, "{}", styled(colors, FAINT, text)),
+    }
 }
 
 fn render_failure(out: &mut dyn Write, failure: &Failure, colors: Colors) -> io::Result<()> {
@@ -98,6 +109,7 @@ fn word(tone: Tone) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::Tree;
 
     #[track_caller]
     fn check(block: Block, wanted: impl snapbox::IntoData) {
@@ -135,6 +147,38 @@ error: it failed
             snapbox::str![[r#"
 a    bb
 ccc  d
+
+"#]],
+        );
+    }
+
+    #[test]
+    fn details_hang_between_a_branch_and_what_is_below_it() {
+        let details = vec![
+            vec!["a = 1".to_owned(), "x:1".to_owned()],
+            vec!["  bb = 2".to_owned(), "y\u{1b}:2".to_owned()],
+        ];
+        let leaf = Tree {
+            line: "leaf".into(),
+            details: details.clone(),
+            ..Tree::default()
+        };
+        let tree = Tree {
+            line: "top".into(),
+            details,
+            branches: vec![leaf, Tree::leaf("last".into())],
+            ..Tree::default()
+        };
+        check(
+            Block::Tree(tree),
+            snapbox::str![[r#"
+top
+│  a = 1     x:1
+│    bb = 2  y�:2
+├─ leaf
+│     a = 1     x:1
+│       bb = 2  y�:2
+└─ last
 
 "#]],
         );

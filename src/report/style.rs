@@ -16,6 +16,9 @@ pub enum Colors {
 
 pub(super) const BOLD: Style = Style::new().bold();
 
+/// What explains something else.
+pub(super) const FAINT: Style = Style::new().dimmed();
+
 /// What surrounds the lines of a file.
 pub(super) const GUTTER: Style = Style::new()
     .bold()

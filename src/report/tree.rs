@@ -1,5 +1,7 @@
 //! Trees for people, drawn with lines.
 
+use super::style::aligned;
+
 /// A line and what hangs below it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tree {
@@ -7,6 +9,8 @@ pub struct Tree {
     pub line: String,
     /// What is out of order with it, to be shown behind it in brackets.
     pub warning: Option<String>,
+    /// What explains it: rows of cells, in columns, below the line.
+    pub details: Vec<Vec<String>>,
     /// What hangs below it, from top to bottom.
     pub branches: Vec<Self>,
 }
@@ -22,21 +26,38 @@ impl Tree {
     }
 }
 
+/// One line of a drawn tree, behind the marks before it.
+pub(super) enum TreeLine<'a> {
+    /// That of a branch.
+    Branch(&'a Tree),
+    /// One that explains the branch above it, made harmless.
+    Detail(String),
+}
+
 /// Returns the lines of a tree with the marks before them, which none of its texts is part of.
-pub(super) fn lines(tree: &Tree) -> Vec<(String, &Tree)> {
-    let mut lines = vec![(String::new(), tree)];
-    draw(&tree.branches, "", &mut lines);
+pub(super) fn lines(tree: &Tree) -> Vec<(String, TreeLine<'_>)> {
+    let mut lines = Vec::new();
+    draw(tree, "", "", &mut lines);
     lines
 }
 
-fn draw<'a>(branches: &'a [Tree], before: &str, lines: &mut Vec<(String, &'a Tree)>) {
-    for (at, branch) in branches.iter().enumerate() {
-        let (own, below) = if at + 1 == branches.len() {
+fn draw<'a>(tree: &'a Tree, own: &str, below: &str, lines: &mut Vec<(String, TreeLine<'a>)>) {
+    lines.push((own.to_owned(), TreeLine::Branch(tree)));
+    let margin = if tree.branches.is_empty() {
+        "   "
+    } else {
+        "│  "
+    };
+    for detail in aligned(&tree.details) {
+        lines.push((format!("{below}{margin}"), TreeLine::Detail(detail)));
+    }
+    for (at, branch) in tree.branches.iter().enumerate() {
+        let (mark, margin) = if at + 1 == tree.branches.len() {
             ("└─ ", "   ")
         } else {
             ("├─ ", "│  ")
         };
-        lines.push((format!("{before}{own}"), branch));
-        draw(&branch.branches, &format!("{before}{below}"), lines);
+        let (own, below) = (format!("{below}{mark}"), format!("{below}{margin}"));
+        draw(branch, &own, &below, lines);
     }
 }

@@ -1,6 +1,7 @@
 //! What commands share: roots opened with advice, the network by the rules of a flavor, sources of
-//! packages, wanted platforms, results printed.
+//! packages, wanted platforms, how values were computed, results printed.
 
+pub(super) mod computed;
 pub(super) mod holding;
 mod host_tokens;
 pub(super) mod installation;

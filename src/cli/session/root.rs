@@ -179,13 +179,34 @@ impl Root {
         backend: BackendUse,
         texts: &mut Texts,
     ) -> Loaded {
+        let reading = reading(args, backend);
+        self.root.load(world.disk, world.env, &reading, texts)
+    }
+
+    /// Reads the configuration as [`load`](Self::load) does, and how what is computed in it got its value.
+    pub(in crate::cli) fn load_with_traces(
+        &self,
+        world: World<'_>,
+        args: &Configuration,
+        backend: BackendUse,
+        texts: &mut Texts,
+    ) -> Loaded {
         let reading = Reading {
-            backend,
-            test_directory: args.test_directory.clone(),
-            strict_modules: args.strict_modules,
-            reads_state: !args.no_state,
-            values: args.values.0.clone(),
+            traces_values: true,
+            ..reading(args, backend)
         };
         self.root.load(world.disk, world.env, &reading, texts)
+    }
+}
+
+/// Says how the configuration is read, as typed.
+fn reading(args: &Configuration, backend: BackendUse) -> Reading {
+    Reading {
+        backend,
+        test_directory: args.test_directory.clone(),
+        strict_modules: args.strict_modules,
+        reads_state: !args.no_state,
+        values: args.values.0.clone(),
+        traces_values: false,
     }
 }

@@ -44,7 +44,7 @@ pub(in crate::cli) fn load(
     texts: &mut Texts,
     result: &mut RootResult,
 ) -> Result<Option<Loaded>, Failure> {
-    let loaded = root.load(world, configuration, BackendUse::LeftAlone, texts);
+    let loaded = root.load_with_traces(world, configuration, BackendUse::LeftAlone, texts);
     if !loaded.found || root.unseen == Some(workspace::Unseen::Nothing) {
         return Err(root.no_configuration());
     }

@@ -90,6 +90,10 @@ impl RootDrawing<'_> {
             _ => some_of(self.branches.names(group)),
         };
         lines.extend(branch.source.clone());
+        lines.extend(branch.computed.iter().flat_map(|call| {
+            let arguments = call.arguments();
+            arguments.map(|(name, one)| format!("{name} = {}", one.expression))
+        }));
         lines.extend(branch.unseen.map(not_visible));
         let node = self.graph.node(shape, lines);
         self.nodes.insert(first, node);

@@ -1,6 +1,7 @@
 //! How `lockctl tree` reads, and what it draws.
 
 use crate::cli::Look;
+use crate::cli::session::computed;
 use crate::cli::session::unseen::some_of;
 use crate::config::{BelowGroup, Branch, BranchGroup, Branches};
 use crate::diag::counted;
@@ -57,6 +58,11 @@ impl Shape<'_> {
             BelowGroup::Groups(groups) => report::Tree {
                 line,
                 warning: branch.unseen.map(not_visible),
+                details: branch
+                    .computed
+                    .as_deref()
+                    .map(computed::rows)
+                    .unwrap_or_default(),
                 branches: self
                     .providers(branch)
                     .chain(groups.iter().map(|group| self.tree(group)))

@@ -3,7 +3,8 @@
 mod args;
 mod text;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use crate::addr::ProviderAddr;
 use crate::cli::args::{Common, Configuration};
@@ -14,7 +15,9 @@ use crate::cli::session::unseen::{self, Names, Unseen};
 use crate::cli::{Command, Look, Stderr, World};
 use crate::config::{Loaded, OverriddenPlaces};
 use crate::diag::{FileId, Span, Texts};
-use crate::report::json::{ExplainedProvider, Overridden, Provider, RequiringPlace, Status};
+use crate::report::json::{
+    ComputedModule, ExplainedProvider, Overridden, Provider, RequiringPlace, Status,
+};
 use crate::report::{Block, CommandResult, RootResult};
 use crate::requirement::{Origin, PathStep, Requirement};
 use crate::world::Replaced;
@@ -107,8 +110,27 @@ fn explain(
         complete: requirements.is_complete(),
         places: places.iter().map(row).collect(),
         clash: clash.iter().map(row).collect(),
+        computed_modules: computed_modules(&places, loaded),
         are_calls_seen: requirements.unseen_calls.is_empty(),
     }
+}
+
+/// Lists the modules on the ways to places whose calls are computed.
+fn computed_modules(places: &[&Requirement], loaded: &Loaded) -> Vec<ComputedModule> {
+    let ways = places.iter().map(|place| place.module.steps());
+    let on_a_way: BTreeSet<&[PathStep]> = ways
+        .flat_map(|way| (1..=way.len()).map(|steps| &way[..steps]))
+        .collect();
+    let modules = loaded.modules.iter();
+    let computed = modules.filter(|node| on_a_way.contains(node.path.steps()));
+    let computed = computed.filter_map(|node| {
+        Some(ComputedModule {
+            module: node.path.to_string(),
+            source: node.source.clone()?,
+            computed: Arc::clone(node.computed.as_ref()?),
+        })
+    });
+    computed.collect()
 }
 
 fn requiring(place: &Requirement, overridden: &OverriddenPlaces, texts: &Texts) -> RequiringPlace {

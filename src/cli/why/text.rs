@@ -3,11 +3,18 @@
 use std::collections::BTreeMap;
 
 use crate::cli::Look;
+use crate::cli::session::computed;
 use crate::cli::session::unseen::some_of;
+use crate::diag::counted;
 use crate::flavor::Flavor;
 use crate::report::json::Status;
-use crate::report::json::{ExplainedProvider, Overridden, PlaceKind, Provider, RequiringPlace};
-use crate::report::{Block, RootResult, Tone};
+use crate::report::json::{
+    ComputedModule, ExplainedProvider, Overridden, PlaceKind, Provider, RequiringPlace,
+};
+use crate::report::{self, Block, RootResult, Tone};
+
+/// How many modules with a computed source are explained unless all are wanted.
+const MAX_COMPUTED: usize = 5;
 
 pub(super) fn of_root(root: &RootResult, look: Look) -> Vec<Block> {
     let (Some(flavor), Some(Provider::Explained(one))) = (root.flavor, root.providers.first())
@@ -16,8 +23,10 @@ pub(super) fn of_root(root: &RootResult, look: Look) -> Vec<Block> {
     };
     if !one.places.is_empty() {
         let (tone, verdict) = verdict(one, flavor);
-        let table = Block::Table(rows(&one.places, look));
-        return vec![table, Block::Verdict(tone, verdict)];
+        let mut blocks = vec![Block::Table(rows(&one.places, look))];
+        blocks.extend(computed_modules(&one.computed_modules, look));
+        blocks.push(Block::Verdict(tone, verdict));
+        return blocks;
     }
     // Another root requires it.
     if root.status == Status::Clean {
@@ -65,6 +74,31 @@ fn rows(places: &[RequiringPlace], look: Look) -> Vec<Vec<String>> {
         ]
     });
     rows.collect()
+}
+
+/// Shows how modules on the ways to the places got their sources; of many the first ones, unless all are
+/// shown.
+fn computed_modules(modules: &[ComputedModule], look: Look) -> Vec<Block> {
+    let shown = if look.verbose {
+        modules.len()
+    } else {
+        MAX_COMPUTED.min(modules.len())
+    };
+    let trees = modules[..shown].iter().map(|one| {
+        Block::Tree(report::Tree {
+            line: format!("{}  {}", one.module, one.source),
+            details: computed::rows(&one.computed),
+            ..report::Tree::default()
+        })
+    });
+    let mut blocks: Vec<Block> = trees.collect();
+    if shown < modules.len() {
+        let more = counted(modules.len() - shown, "more module");
+        blocks.push(Block::Lines(vec![format!(
+            "{more} with a computed source (-v shows all)"
+        )]));
+    }
+    blocks
 }
 
 /// Says in one sentence whether the conditions can be met, and what is locked.

@@ -29,7 +29,7 @@ pub use matrix::{MatrixRow, Outcome, Route};
 pub use module::{Module, ModuleKind, RequiredProvider};
 pub use outdated::{ComparedProvider, ConflictingPlace, HoldingPlace, VersionState};
 pub use package::{FailedPackage, HashedPackage, Package, PackageFile};
-pub use place::{ExplainedProvider, Overridden, PlaceKind, RequiringPlace};
+pub use place::{ComputedModule, ExplainedProvider, Overridden, PlaceKind, RequiringPlace};
 pub use provider::{
     CheckedProvider, ComputedHash, ContradictedBy, DroppedHash, HashEvidence, KeptFact, LockedHash,
     LockedProvider, Provenance, Provider, RemovedProvider, ReplacedHash, ShownHash, ShownProvider,

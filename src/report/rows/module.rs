@@ -1,13 +1,14 @@
 //! The modules of a root, for `tree`.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use crate::config::BranchKind as ModuleKind;
 
-use crate::config::Branch;
+use crate::config::{Branch, ComputedCall};
 
 /// A module, a test file or the state, with what it requires by itself.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -20,6 +21,9 @@ pub struct Module {
     pub module: String,
     /// Its source as written, or the file of a state; null if it has none, or none that can be determined.
     pub source: Option<String>,
+    /// How its source and its version were computed; absent if they are written as they are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub computed: Option<Arc<ComputedCall>>,
     /// Its directory, from the root on; null where it has none or is not there.
     pub dir: Option<String>,
     /// Whether it could be read.
@@ -42,6 +46,7 @@ impl Module {
             path: branch.address(),
             module: branch.address(),
             source: branch.source.clone(),
+            computed: branch.computed.clone(),
             dir: branch.dir.as_deref().map(named),
             seen: branch.unseen.is_none(),
             providers: providers

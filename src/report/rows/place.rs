@@ -1,10 +1,13 @@
 //! Places that require a provider, for `why`.
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::text;
 use crate::addr::ProviderAddr;
+use crate::config::ComputedCall;
 pub use crate::requirement::Origin as PlaceKind;
 use crate::version::{Constraints, Version};
 
@@ -31,9 +34,24 @@ pub struct ExplainedProvider {
     pub places: Vec<RequiringPlace>,
     /// Places that no version can satisfy together.
     pub clash: Vec<RequiringPlace>,
+    /// The modules on the ways to these places whose source or version is computed, each before those that it
+    /// calls.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub computed_modules: Vec<ComputedModule>,
     /// Whether every module call could be followed.
     #[serde(skip)]
     pub are_calls_seen: bool,
+}
+
+/// A module that is on the way to a place, and how the call of it was computed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ComputedModule {
+    /// The address of the module, as in `module.network`.
+    pub module: String,
+    /// Its source, with its value; of one that could not be computed, what is installed for it.
+    pub source: String,
+    /// How its source and its version were computed.
+    pub computed: Arc<ComputedCall>,
 }
 
 /// A place that requires a provider.

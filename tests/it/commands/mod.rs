@@ -49,6 +49,7 @@ mod registry_trust;
 mod repair;
 mod roots;
 mod roots_many;
+mod traces;
 mod tree;
 mod tree_pictures;
 mod trust;
