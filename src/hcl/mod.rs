@@ -11,6 +11,7 @@ mod conflict;
 mod convert;
 mod findings;
 mod grammar;
+pub mod references;
 mod scan;
 mod sequences;
 mod string;

@@ -2,11 +2,10 @@
 
 use crate::config::faults::Faults;
 use crate::config::syntax::words;
-use crate::diag::Span;
 use crate::flavor::Flavor;
-use crate::hcl::tree::{
-    Attribute, Expr, ExprKind, For, ObjectKey, Step, TemplateFor, TemplatePart, Word,
-};
+use crate::hcl::references::is_fixed;
+pub(in crate::config) use crate::hcl::references::{Reference, functions, inside};
+use crate::hcl::tree::{Attribute, Expr, ExprKind, Step};
 
 /// Checks a list of references, in quotes or not.
 ///
@@ -88,18 +87,6 @@ pub(in crate::config) fn word(value: &Expr) -> Option<&str> {
     }
 }
 
-/// Returns whether a step says which one it takes without anything being computed.
-fn is_fixed(step: &Step) -> bool {
-    match step {
-        Step::Attr(_) => true,
-        Step::Index(key) => matches!(
-            key.kind,
-            ExprKind::Number(_) | ExprKind::String(_) | ExprKind::Bool(_) | ExprKind::Null
-        ),
-        Step::AttrSplat | Step::FullSplat => false,
-    }
-}
-
 /// Returns the title under which the programs refuse a text in quotes that is no reference.
 pub(in crate::config) fn fault_in_quoted(text: &str) -> Option<&'static str> {
     quoted(text).err()
@@ -160,15 +147,6 @@ fn key(text: &str) -> Result<&str, &'static str> {
     })
 }
 
-/// A name that an expression uses, with the steps behind it as far as they are fixed.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::config) struct Reference<'e> {
-    pub root: &'e str,
-    pub steps: &'e [Step],
-    /// From the name to the last of these steps.
-    pub span: Span,
-}
-
 /// What a reference means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::config) enum Subject<'e> {
@@ -192,61 +170,53 @@ pub(in crate::config) enum Subject<'e> {
     Other,
 }
 
-impl<'e> Reference<'e> {
-    /// Says what is meant.
+impl<'e> Subject<'e> {
+    /// Says what a reference means.
     ///
     /// # Errors
     /// The title of the program if it can be nothing.
-    pub(in crate::config) fn subject(self, flavor: Flavor) -> Result<Subject<'e>, &'static str> {
+    pub(in crate::config) fn of(used: Reference<'e>, flavor: Flavor) -> Result<Self, &'static str> {
         const INVALID: &str = "Invalid reference";
         let is_new = flavor.has_actions();
-        let attribute = |at: usize| match self.steps.get(at) {
+        let attribute = |at: usize| match used.steps.get(at) {
             Some(Step::Attr(name)) => Ok(&*name.text),
             _ => Err(INVALID),
         };
-        match self.root {
-            "self" => Ok(Subject::Other),
-            "caller" if is_new => Ok(Subject::Other),
+        match used.root {
+            "self" => Ok(Self::Other),
+            "caller" if is_new => Ok(Self::Other),
             "template" | "lazy" | "arg" => Err("Reserved symbol name"),
-            "count" => attribute(0).map(Subject::Count),
-            "each" => attribute(0).map(Subject::Each),
-            "module" => attribute(0).map(|_| Subject::Module),
-            "var" | "local" | "path" | "terraform" => attribute(0).map(|_| Subject::Other),
-            "tofu" if flavor.is_opentofu() => attribute(0).map(|_| Subject::Other),
+            "count" => attribute(0).map(Self::Count),
+            "each" => attribute(0).map(Self::Each),
+            "module" => attribute(0).map(|_| Self::Module),
+            "var" | "local" | "path" | "terraform" => attribute(0).map(|_| Self::Other),
+            "tofu" if flavor.is_opentofu() => attribute(0).map(|_| Self::Other),
             "action" if is_new => {
                 attribute(0)?;
                 attribute(1)?;
-                let behind = match self.steps.get(2) {
+                let behind = match used.steps.get(2) {
                     Some(Step::Index(_)) => 3,
                     _ => 2,
                 };
-                if self.steps.len() > behind {
-                    Ok(Subject::InsideAction)
+                if used.steps.len() > behind {
+                    Ok(Self::InsideAction)
                 } else {
-                    Ok(Subject::Action)
+                    Ok(Self::Action)
                 }
             }
-            "string" | "number" | "bool" | "any" if is_new && self.steps.is_empty() => {
-                Ok(Subject::Other)
+            "string" | "number" | "bool" | "any" if is_new && used.steps.is_empty() => {
+                Ok(Self::Other)
             }
-            kind @ ("resource" | "data" | "ephemeral") => Ok(Subject::Resource {
+            kind @ ("resource" | "data" | "ephemeral") => Ok(Self::Resource {
                 kind,
                 type_name: attribute(0)?,
                 name: attribute(1)?,
             }),
-            type_name => Ok(Subject::Resource {
+            type_name => Ok(Self::Resource {
                 kind: "resource",
                 type_name,
                 name: attribute(0)?,
             }),
-        }
-    }
-
-    /// Returns the name of the only step, if that is an attribute.
-    pub(in crate::config) fn only_attribute(self) -> Option<&'e str> {
-        match self.steps {
-            [Step::Attr(name)] => Some(&name.text),
-            _ => None,
         }
     }
 }
@@ -263,127 +233,4 @@ pub(in crate::config) fn refers_to_variable(value: &Expr, name: &str) -> bool {
         used.root == "var" && matches!(first, Some(Step::Attr(word)) if word.text == name)
     };
     inside(value).iter().any(means_it)
-}
-
-/// Finds every name that an expression uses and does not define itself.
-pub(in crate::config) fn inside(value: &Expr) -> Vec<Reference<'_>> {
-    let mut walk = Walk::default();
-    walk.expr(value);
-    walk.found
-}
-
-/// Finds the names of all functions that an expression calls.
-pub(in crate::config) fn functions(value: &Expr) -> Vec<&Word> {
-    let mut walk = Walk::default();
-    walk.expr(value);
-    walk.functions
-}
-
-#[derive(Default)]
-struct Walk<'e> {
-    /// What `for` expressions around have named.
-    own: Vec<&'e str>,
-    found: Vec<Reference<'e>>,
-    /// The names of the functions that are called.
-    functions: Vec<&'e Word>,
-}
-
-impl<'e> Walk<'e> {
-    fn expr(&mut self, value: &'e Expr) {
-        match &value.kind {
-            ExprKind::Null | ExprKind::Bool(_) | ExprKind::Number(_) | ExprKind::String(_) => {}
-            ExprKind::Variable(root) => self.name(root, &[], value.span),
-            ExprKind::Traversal(base, steps) => self.traversal(base, steps),
-            ExprKind::Template(parts) => self.parts(parts),
-            ExprKind::Tuple(items) => items.iter().for_each(|item| self.expr(item)),
-            ExprKind::Object(items) => {
-                for item in items {
-                    if let ObjectKey::Expr(key) = &item.key {
-                        self.expr(key);
-                    }
-                    self.expr(&item.value);
-                }
-            }
-            ExprKind::Paren(inner) | ExprKind::Unary(_, inner) => self.expr(inner),
-            ExprKind::Call(call) => {
-                self.functions.push(&call.name);
-                call.args.iter().for_each(|argument| self.expr(argument));
-            }
-            ExprKind::Conditional(parts) => {
-                self.expr(&parts.condition);
-                self.expr(&parts.then);
-                self.expr(&parts.otherwise);
-            }
-            ExprKind::Binary(_, operands) => {
-                self.expr(&operands.0);
-                self.expr(&operands.1);
-            }
-            ExprKind::For(turns) => self.turns(turns),
-        }
-    }
-
-    fn name(&mut self, root: &'e str, steps: &'e [Step], span: Span) {
-        if !self.own.contains(&root) {
-            self.found.push(Reference { root, steps, span });
-        }
-    }
-
-    fn traversal(&mut self, base: &'e Expr, steps: &'e [Step]) {
-        match &base.kind {
-            ExprKind::Variable(root) => {
-                let fixed = steps.iter().take_while(|step| is_fixed(step)).count();
-                let steps = &steps[..fixed];
-                let end = steps.last().map_or(base.span.end, |step| match step {
-                    Step::Attr(word) => word.span.end,
-                    Step::Index(index) => index.span.end,
-                    Step::AttrSplat | Step::FullSplat => base.span.end,
-                });
-                self.name(root, steps, Span::new(base.span.start, end));
-            }
-            _ => self.expr(base),
-        }
-        for step in steps {
-            if let Step::Index(key) = step {
-                self.expr(key);
-            }
-        }
-    }
-
-    fn turns(&mut self, turns: &'e For) {
-        self.expr(&turns.collection);
-        let before = self.own.len();
-        self.own.extend(turns.key_name.as_deref());
-        self.own.push(&turns.value_name);
-        let parts = [
-            turns.key.as_ref(),
-            Some(&turns.value),
-            turns.condition.as_ref(),
-        ];
-        parts.into_iter().flatten().for_each(|part| self.expr(part));
-        self.own.truncate(before);
-    }
-
-    fn parts(&mut self, parts: &'e [TemplatePart]) {
-        for part in parts {
-            match part {
-                TemplatePart::Literal(_) => {}
-                TemplatePart::Interpolation(inner) => self.expr(inner),
-                TemplatePart::If(choice) => {
-                    self.expr(&choice.condition);
-                    self.parts(&choice.then);
-                    self.parts(&choice.otherwise);
-                }
-                TemplatePart::For(turns) => self.template_turns(turns),
-            }
-        }
-    }
-
-    fn template_turns(&mut self, turns: &'e TemplateFor) {
-        self.expr(&turns.collection);
-        let before = self.own.len();
-        self.own.extend(turns.key_name.as_deref());
-        self.own.push(&turns.value_name);
-        self.parts(&turns.body);
-        self.own.truncate(before);
-    }
 }

@@ -39,7 +39,10 @@ pub(super) fn check(owner: Owner<'_>, block: &Block, faults: &mut Faults) {
             type_name: owner.type_name,
             name: owner.name,
         };
-        if used.iter().any(|one| one.subject(faults.flavor) == Ok(own)) {
+        if used
+            .iter()
+            .any(|one| Subject::of(*one, faults.flavor) == Ok(own))
+        {
             let title = format!("Invalid reference in {kind}");
             faults.invalid(title, value.span, "a resource calls itself self here");
         }

@@ -96,7 +96,7 @@ fn ignore_changes(value: &Expr, faults: &mut Faults) {
 fn replace_triggered_by(item: &Expr, faults: &mut Faults) {
     let flavor = faults.flavor;
     let used = references::inside(item).into_iter();
-    let subjects: Result<Vec<Subject<'_>>, _> = used.map(|one| one.subject(flavor)).collect();
+    let subjects: Result<Vec<Subject<'_>>, _> = used.map(|one| Subject::of(one, flavor)).collect();
     let subjects = match subjects {
         Ok(subjects) => subjects,
         Err(title) => return faults.invalid(title, item.span, ""),

@@ -82,7 +82,7 @@ fn action(item: &Expr, faults: &mut Faults) {
     const NO_ACTION: &str = "Invalid action argument inside action_triggers";
     let mut actions = 0;
     for used in references::inside(item) {
-        let title = match used.subject(faults.flavor) {
+        let title = match Subject::of(used, faults.flavor) {
             Err(title) => title,
             Ok(Subject::Action) => {
                 actions += 1;

@@ -23,7 +23,7 @@ impl Values {
         names: &mut Names,
         reader: &mut Reader<'_>,
     ) -> Outcome<()> {
-        let subject = used.subject(self.flavor);
+        let subject = Subject::of(used, self.flavor);
         let attribute = match used.steps.first() {
             Some(Step::Attr(word)) => word.text.as_str(),
             _ => "",

@@ -1,0 +1,174 @@
+//! The names that expressions use.
+
+use super::tree::{Expr, ExprKind, For, ObjectKey, Step, TemplateFor, TemplatePart, Word};
+use crate::diag::Span;
+
+/// A name that an expression uses, with the steps behind it as far as they are fixed.
+#[derive(Clone, Copy, Debug)]
+pub struct Reference<'e> {
+    /// The first name.
+    pub root: &'e str,
+    /// What follows: attributes, and indexes that are written out.
+    pub steps: &'e [Step],
+    /// From the name to the last of these steps.
+    pub span: Span,
+}
+
+impl<'e> Reference<'e> {
+    /// Returns the name of the only step, if that is an attribute.
+    #[must_use]
+    pub fn only_attribute(self) -> Option<&'e str> {
+        match self.steps {
+            [Step::Attr(name)] => Some(&name.text),
+            _ => None,
+        }
+    }
+}
+
+/// Returns whether a step says which one it takes without anything being computed.
+#[must_use]
+pub fn is_fixed(step: &Step) -> bool {
+    match step {
+        Step::Attr(_) => true,
+        Step::Index(key) => matches!(
+            key.kind,
+            ExprKind::Number(_) | ExprKind::String(_) | ExprKind::Bool(_) | ExprKind::Null
+        ),
+        Step::AttrSplat | Step::FullSplat => false,
+    }
+}
+
+/// Finds every name that an expression uses and does not define itself.
+#[must_use]
+pub fn inside(value: &Expr) -> Vec<Reference<'_>> {
+    let mut walk = Walk::default();
+    walk.expr(value);
+    walk.found
+}
+
+/// Finds the names of all functions that an expression calls.
+#[must_use]
+pub fn functions(value: &Expr) -> Vec<&Word> {
+    let mut walk = Walk::default();
+    walk.expr(value);
+    walk.functions
+}
+
+#[derive(Default)]
+struct Walk<'e> {
+    /// What `for` expressions around have named.
+    own: Vec<&'e str>,
+    found: Vec<Reference<'e>>,
+    /// The names of the functions that are called.
+    functions: Vec<&'e Word>,
+}
+
+impl<'e> Walk<'e> {
+    fn expr(&mut self, value: &'e Expr) {
+        match &value.kind {
+            ExprKind::Null | ExprKind::Bool(_) | ExprKind::Number(_) | ExprKind::String(_) => {}
+            ExprKind::Variable(root) => self.name(root, &[], value.span),
+            ExprKind::Traversal(base, steps) => self.traversal(base, steps),
+            ExprKind::Template(parts) => self.parts(parts),
+            ExprKind::Tuple(items) => items.iter().for_each(|item| self.expr(item)),
+            ExprKind::Object(items) => {
+                for item in items {
+                    if let ObjectKey::Expr(key) = &item.key {
+                        self.expr(key);
+                    }
+                    self.expr(&item.value);
+                }
+            }
+            ExprKind::Paren(inner) | ExprKind::Unary(_, inner) => self.expr(inner),
+            ExprKind::Call(call) => {
+                self.functions.push(&call.name);
+                call.args.iter().for_each(|argument| self.expr(argument));
+            }
+            ExprKind::Conditional(parts) => {
+                self.expr(&parts.condition);
+                self.expr(&parts.then);
+                self.expr(&parts.otherwise);
+            }
+            ExprKind::Binary(_, operands) => {
+                self.expr(&operands.0);
+                self.expr(&operands.1);
+            }
+            ExprKind::For(turns) => self.turns(turns),
+        }
+    }
+
+    fn name(&mut self, root: &'e str, steps: &'e [Step], span: Span) {
+        if !self.own.contains(&root) {
+            self.found.push(Reference { root, steps, span });
+        }
+    }
+
+    fn traversal(&mut self, base: &'e Expr, steps: &'e [Step]) {
+        match &base.kind {
+            ExprKind::Variable(root) => {
+                let fixed = steps.iter().take_while(|step| is_fixed(step)).count();
+                let steps = &steps[..fixed];
+                let end = steps.last().map_or(base.span.end, |step| match step {
+                    Step::Attr(word) => word.span.end,
+                    Step::Index(index) => index.span.end,
+                    Step::AttrSplat | Step::FullSplat => base.span.end,
+                });
+                self.name(root, steps, Span::new(base.span.start, end));
+            }
+            _ => self.expr(base),
+        }
+        for step in steps {
+            if let Step::Index(key) = step {
+                self.expr(key);
+            }
+        }
+    }
+
+    fn turns(&mut self, turns: &'e For) {
+        self.expr(&turns.collection);
+        let before = self.own.len();
+        self.own.extend(turns.key_name.as_deref());
+        self.own.push(&turns.value_name);
+        let parts = [
+            turns.key.as_ref(),
+            Some(&turns.value),
+            turns.condition.as_ref(),
+        ];
+        parts.into_iter().flatten().for_each(|part| self.expr(part));
+        self.own.truncate(before);
+    }
+
+    fn parts(&mut self, parts: &'e [TemplatePart]) {
+        for part in parts {
+            match part {
+                TemplatePart::Literal(_) => {}
+                TemplatePart::Interpolation(inner) => self.expr(inner),
+                TemplatePart::If(choice) => {
+                    self.expr(&choice.condition);
+                    self.parts(&choice.then);
+                    self.parts(&choice.otherwise);
+                }
+                TemplatePart::For(turns) => self.template_turns(turns),
+            }
+        }
+    }
+
+    fn template_turns(&mut self, turns: &'e TemplateFor) {
+        self.expr(&turns.collection);
+        let before = self.own.len();
+        self.own.extend(turns.key_name.as_deref());
+        self.own.push(&turns.value_name);
+        self.parts(&turns.body);
+        self.own.truncate(before);
+    }
+}
+
+/// Returns whether a text is an identifier.
+///
+/// Characters outside ASCII are not looked at: whether they are letters decides no requirement.
+#[must_use]
+pub fn is_identifier(text: &str) -> bool {
+    let inside = |c: char| !c.is_ascii() || c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    let starts = text.starts_with(|c: char| !c.is_ascii() || c.is_ascii_alphabetic() || c == '_');
+    starts && text.chars().all(inside)
+}
