@@ -9,6 +9,7 @@ use crate::expr::typed::Typed;
 use crate::expr::types::Type;
 use crate::expr::value::{Marks, Value};
 use crate::hcl;
+use crate::hcl::references::{self, is_identifier};
 use crate::hcl::tree::Call;
 
 /// How many templates may call further ones.
@@ -166,6 +167,16 @@ fn template_file<'e>(eval: &mut Eval<'e>, call: &'e Call, span: Span) -> Outcome
         return eval.uncertain(span, "templates call each other too deep");
     }
     let names = values.into_attributes().unwrap_or_default();
+    // The program looks at all names before it computes anything.
+    let mut used = references::inside(&parsed).into_iter();
+    if let Some(missing) = used.find(|used| !names.contains_key(used.root)) {
+        let note = format!("the template needs {:?} as well", missing.root);
+        return eval.refuse("wrong-type", BAD_ARGUMENT, vars.span, &note);
+    }
+    if let Some(name) = names.keys().find(|name| !is_identifier(name)) {
+        let note = format!("{name:?} cannot be the name of a variable");
+        return eval.refuse("wrong-type", BAD_ARGUMENT, vars.span, &note);
+    }
     let scope = Scope {
         names,
         functions: Some(around),

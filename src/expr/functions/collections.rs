@@ -48,8 +48,13 @@ pub(super) const TABLE: &[Function] = &[
         ..of("coalesce", &[], |args, _| coalesce(args))
     },
     Function {
-        rest: Some(Takes::Any),
+        rest: Some(Takes::Maybe),
         ..of("coalescelist", &[], |args, _| {
+            let is_list = |arg: &Typed| matches!(arg.ty, Type::List(_) | Type::Tuple(_));
+            if !args.iter().all(|arg| is_list(arg) && !arg.is_null()) {
+                let reason = "coalescelist arguments must be lists or tuples".to_owned();
+                return Err(Fault::Call(reason));
+            }
             let filled =
                 |arg: &&Typed| matches!(&arg.value, Value::Tuple(items) if !items.is_empty());
             let found = args.iter().find(filled).cloned();
@@ -106,7 +111,8 @@ pub(super) const TABLE: &[Function] = &[
     },
     of("values", ONE, |args, _| {
         let Some(found) = args[0].clone().into_attributes() else {
-            return Err(no_map(0));
+            let reason = "values() requires a map or an object".to_owned();
+            return Err(Fault::Call(reason));
         };
         let found: Vec<Typed> = found.into_values().collect();
         Ok(match &args[0].ty {
@@ -182,7 +188,8 @@ fn coalesce(args: &[Typed]) -> Ran {
 
 /// Finds the place of the second argument among the items of the first.
 fn place_of(args: &[Typed]) -> Result<Option<usize>, Fault> {
-    sequence(args, 0)?;
+    let wrong = || Fault::Call("argument must be list, tuple, or set".to_owned());
+    sequence(args, 0).map_err(|_| wrong())?;
     let wanted = &args[1];
     for (at, item) in items(args, 0).into_iter().enumerate() {
         if item.value == wanted.value {
@@ -198,7 +205,7 @@ fn place_of(args: &[Typed]) -> Result<Option<usize>, Fault> {
 fn element(args: &[Typed]) -> Ran {
     if !matches!(args[0].ty, Type::List(_) | Type::Tuple(_)) {
         let reason = "cannot read elements from this".to_owned();
-        return Err(Fault::Argument(0, reason));
+        return Err(Fault::Call(reason));
     }
     let mut items = items(args, 0);
     let Ok(at) = usize::try_from(whole(args, 1)?) else {
@@ -232,8 +239,7 @@ fn length(args: &[Typed]) -> Ran {
         Value::Object(items) => Ok(counted(items.len())),
         Value::String(text) if text.is_ascii() && !text.contains('\r') => Ok(counted(text.len())),
         Value::String(_) => Err(Fault::Uncertain("this counts characters beyond ASCII")),
-        _ => Err(Fault::Argument(
-            0,
+        _ => Err(Fault::Call(
             "argument must be a string, a collection type, or a structural type".to_owned(),
         )),
     }
@@ -260,7 +266,11 @@ fn lookup(args: &[Typed]) -> Ran {
             )
         }),
         (Some(default), _) => Ok(default.clone()),
-        (None, _) => Err(Fault::Call(format!("lookup failed to find key {key:?}"))),
+        (None, Type::Map(_)) => Err(Fault::Call(format!("lookup failed to find key {key:?}"))),
+        (None, _) => {
+            let reason = format!("the given object has no attribute {key:?}");
+            Err(Fault::Argument(0, reason))
+        }
     }
 }
 
@@ -270,8 +280,11 @@ fn merge(args: &[Typed], limits: &Limits<'_>) -> Ran {
     let mut all = BTreeMap::new();
     for (at, arg) in given.iter().enumerate() {
         let Some(found) = (*arg).clone().into_attributes() else {
-            let reason = "arguments must be maps or objects".to_owned();
-            return Err(Fault::Argument(at, reason));
+            let reason = format!(
+                "arguments must be maps or objects, argument {} is not",
+                at + 1
+            );
+            return Err(Fault::Call(reason));
         };
         all.extend(found);
     }
@@ -292,7 +305,7 @@ fn sum(args: &[Typed]) -> Ran {
     sequence(args, 0)?;
     let items = items(args, 0);
     if items.is_empty() {
-        return Err(Fault::Call("cannot sum an empty list".to_owned()));
+        return Err(Fault::Argument(0, "cannot sum an empty list".to_owned()));
     }
     let mut total = Number::from(0);
     for item in items {
@@ -308,7 +321,7 @@ fn zipmap(args: &[Typed]) -> Ran {
     let keys = texts(args, 0);
     if !matches!(args[1].ty, Type::List(_) | Type::Tuple(_)) {
         let reason = "zipmap() requires a list of values".to_owned();
-        return Err(Fault::Argument(1, reason));
+        return Err(Fault::Call(reason));
     }
     let values = items(args, 1);
     if keys.len() != values.len() {
@@ -320,7 +333,7 @@ fn zipmap(args: &[Typed]) -> Ran {
     }
     let mut pairs = BTreeMap::new();
     for (key, value) in keys.into_iter().zip(values) {
-        let null = || Fault::Argument(0, "no key may be null".to_owned());
+        let null = || Fault::Call("no key may be null".to_owned());
         pairs.insert(key.ok_or_else(null)?.to_owned(), value);
     }
     Ok(match &args[1].ty {

@@ -34,11 +34,11 @@ pub(super) const TABLE: &[Function] = &[
         let text = format!("[{}]", text(args, 0));
         let parsed = json::parse(text.as_bytes()).map_err(|faults| {
             let first = faults.first().map(|fault| fault.title.to_owned());
-            Fault::Argument(0, first.unwrap_or_default())
+            Fault::Call(first.unwrap_or_default())
         })?;
         match &parsed.kind {
             json::ValueKind::Array(all) if all.len() == 1 => decoded(&all[0]),
-            _ => Err(Fault::Argument(0, "one value is needed here".to_owned())),
+            _ => Err(Fault::Call("one value is needed here".to_owned())),
         }
     }),
     of("jsonencode", &[Takes::Maybe], Gives::Text, |args, _| {

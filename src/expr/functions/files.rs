@@ -43,9 +43,9 @@ pub(super) const TABLE: &[Function] = &[
         let path = limits.around.dir.join(text(args, 0));
         match limits.around.files.kind(&path) {
             Ok(FileKind::File) => Ok(Typed::bool(true)),
-            Ok(_) => Err(Fault::Argument(0, "this is no regular file".to_owned())),
+            Ok(_) => Err(Fault::Call("this is no regular file".to_owned())),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Typed::bool(false)),
-            Err(error) => Err(Fault::Argument(0, error.to_string())),
+            Err(error) => Err(Fault::Call(error.to_string())),
         }
     }),
 ];
@@ -66,7 +66,7 @@ pub(super) fn read_text(
         _ if is_outside(&error) => Fault::Uncertain("this file may not be read"),
         _ => Fault::Argument(0, format!("{path:?} could not be read: {error}")),
     })?;
-    let no_text = || Fault::Argument(0, format!("{path:?} is no UTF-8"));
+    let no_text = || Fault::Call(format!("{path:?} is no UTF-8"));
     String::from_utf8(bytes).map_err(|_| no_text())
 }
 

@@ -51,7 +51,11 @@ fn format_list(args: &[Typed], limits: &Limits<'_>) -> Ran {
                 None => arg.clone(),
             })
             .collect();
-        let one = formatted(text(args, 0), &row, limits)?;
+        let one = formatted(text(args, 0), &row, limits).map_err(|fault| match fault {
+            // In which turn it failed is more than which argument is to blame.
+            Fault::Argument(_, reason) => Fault::Call(reason),
+            fault => fault,
+        })?;
         bytes += one.value.weight();
         limits.allow(bytes)?;
         all.push(one.value);
@@ -88,7 +92,7 @@ fn formatted(format: &str, args: &[Typed], limits: &Limits<'_>) -> Ran {
                     let digits: String = chars.by_ref().take_while(|c| *c != ']').collect();
                     let index = digits.parse::<usize>().ok().filter(|index| *index > 0);
                     let Some(index) = index else {
-                        return Err(Fault::Argument(0, "a bad argument index".to_owned()));
+                        return Err(Fault::Call("a bad argument index".to_owned()));
                     };
                     verb.index = Some(index - 1);
                     has_index = true;
@@ -109,7 +113,7 @@ fn formatted(format: &str, args: &[Typed], limits: &Limits<'_>) -> Ran {
                 }
                 Some('*') => return Err(Fault::Uncertain("a width from an argument")),
                 Some(kind) => break kind,
-                None => return Err(Fault::Argument(0, "unterminated verb".to_owned())),
+                None => return Err(Fault::Call("unterminated verb".to_owned())),
             }
         };
         if kind == '%' {
@@ -130,9 +134,8 @@ fn formatted(format: &str, args: &[Typed], limits: &Limits<'_>) -> Ran {
         limits.allow(out.len())?;
     }
     if next < args.len() && !has_index {
-        return Err(Fault::Call(format!(
-            "too many arguments; only {next} used by format string"
-        )));
+        let reason = format!("too many arguments; only {next} used by format string");
+        return Err(Fault::Argument(next + 1, reason));
     }
     Ok(Typed::string(out))
 }
@@ -164,7 +167,12 @@ fn pad(shown: &str, verb: &Verb, out: &mut String) {
 
 /// Writes one argument as a verb wants it.
 fn shown(kind: char, arg: &Typed, verb: &Verb, at: usize) -> Result<String, Fault> {
-    let unsuitable = |what: &str| Fault::Argument(at + 1, format!("{what} is needed for %{kind}"));
+    let unsuitable = |what: &str| {
+        Fault::Call(format!(
+            "{what} is needed for %{kind} as argument {}",
+            at + 1
+        ))
+    };
     if verb.others || (verb.precision.is_some() && kind != 's') {
         return Err(Fault::Uncertain("this verb"));
     }
@@ -206,10 +214,7 @@ fn shown(kind: char, arg: &Typed, verb: &Verb, at: usize) -> Result<String, Faul
                 false => Err(Fault::Uncertain("this verb")),
             }
         }
-        _ => Err(Fault::Argument(
-            0,
-            format!("unsupported format verb %{kind}"),
-        )),
+        _ => Err(Fault::Call(format!("unsupported format verb %{kind}"))),
     }
 }
 

@@ -229,11 +229,17 @@ pub(super) fn call<'e>(eval: &mut Eval<'e>, call: &'e Call, span: Span) -> Outco
             &note,
         );
     };
+    if !call.expand_final {
+        let spans: Vec<Span> = call.args.iter().map(|arg| arg.span).collect();
+        count(eval, function, &spans, span)?;
+    }
     let (args, spans) = arguments(eval, call)?;
     let Some(args) = args else {
         return Ok(Typed::unknown(function.gives.ty()));
     };
-    count(eval, function, &spans, span)?;
+    if call.expand_final {
+        count(eval, function, &spans, span)?;
+    }
     let mut marks = Marks::default();
     let mut problems = NotConstant::default();
     let mut taken = Vec::new();

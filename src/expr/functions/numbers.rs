@@ -41,10 +41,12 @@ pub(super) const TABLE: &[Function] = &[
         Ok(Typed::number(floor(number(args, 0)?)?))
     }),
     Function {
+        takes: &[],
         rest: Some(Takes::Number),
         ..of("max", |args, _| extreme(args, Ord::max))
     },
     Function {
+        takes: &[],
         rest: Some(Takes::Number),
         ..of("min", |args, _| extreme(args, Ord::min))
     },
@@ -53,11 +55,13 @@ pub(super) const TABLE: &[Function] = &[
         ..of("parseint", parse)
     },
     Function {
+        takes: &[],
         rest: Some(Takes::Number),
         gives: Gives::Open,
         ..of("range", range)
     },
     of("signum", |args, _| {
+        whole(args, 0)?;
         let number = number(args, 0)?;
         let one = Number::from(1);
         Ok(Typed::number(match number.cmp(&Number::from(0)) {
@@ -88,6 +92,9 @@ fn floor(number: Number) -> Result<Number, Fault> {
 }
 
 fn extreme(args: &[Typed], choose: fn(Number, Number) -> Number) -> Ran {
+    if args.is_empty() {
+        return Err(Fault::Call("must pass at least one number".to_owned()));
+    }
     let mut best = number(args, 0)?;
     for at in 1..args.len() {
         best = choose(best, number(args, at)?);
@@ -96,9 +103,9 @@ fn extreme(args: &[Typed], choose: fn(Number, Number) -> Number) -> Ran {
 }
 
 fn parse(args: &[Typed], _: &Limits<'_>) -> Ran {
-    let base = whole(args, 1)?;
-    let Some(base) = u32::try_from(base)
-        .ok()
+    let base = whole(args, 1).ok();
+    let Some(base) = base
+        .and_then(|base| u32::try_from(base).ok())
         .filter(|base| (2..=62).contains(base))
     else {
         let reason = "base must be a whole number between 2 and 62 inclusive".to_owned();
@@ -139,7 +146,7 @@ fn range(args: &[Typed], _: &Limits<'_>) -> Ran {
     };
     let step = step.unwrap_or(one);
     if step.is_zero() {
-        return Err(Fault::Argument(2, "step must not be zero".to_owned()));
+        return Err(Fault::Call("step must not be zero".to_owned()));
     }
     if start != end && (step < zero) != down {
         let reason = "step leads away from the end".to_owned();

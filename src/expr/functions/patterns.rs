@@ -80,7 +80,11 @@ fn replace(args: &[Typed], limits: &Limits<'_>) -> Ran {
         allow(all.matches(old).count(), new.len())?;
         return Ok(Typed::string(all.replace(old, new)));
     };
-    let pattern = pattern(inside, 1)?;
+    let pattern = pattern(inside, 1).map_err(|fault| match fault {
+        // Only `regex` itself names the argument.
+        Fault::Argument(_, reason) => Fault::Call(reason),
+        fault => fault,
+    })?;
     // A reference in the new text may stand for all that was matched.
     let longest = new.matches('$').count().saturating_mul(all.len());
     let matches = pattern.find_iter(all).count();

@@ -62,7 +62,11 @@ pub(super) const TABLE: &[Function] = &[
         })
     }),
     of("flatten", ONE, Needs::Whole, |args, _| {
-        sequence(args, 0)?;
+        if !is_sequence(&args[0].ty) {
+            return Err(Fault::Call(
+                "can only flatten lists, sets and tuples".to_owned(),
+            ));
+        }
         let mut flat = Vec::new();
         match flatten(args[0].clone(), &mut flat) {
             Known::Wholly => Ok(Typed::tuple(flat)),
@@ -111,7 +115,7 @@ pub(super) const TABLE: &[Function] = &[
     ),
     of("sort", &[Takes::Texts], Needs::Parts, |args, _| {
         let all = texts(args, 0).into_iter().collect::<Option<Vec<&str>>>();
-        let null = || Fault::Argument(0, "no item may be null".to_owned());
+        let null = || Fault::Call("no item may be null".to_owned());
         let mut all = all.ok_or_else(null)?;
         all.sort_unstable();
         Ok(Typed::list(
@@ -137,7 +141,7 @@ fn chunks(args: &[Typed], _: &Limits<'_>) -> Ran {
         return Err(Fault::Argument(0, "a list is needed here".to_owned()));
     };
     let size = usize::try_from(whole(args, 1)?)
-        .map_err(|_| Fault::Argument(1, "the size argument must be positive".to_owned()))?;
+        .map_err(|_| Fault::Call("the size argument must be positive".to_owned()))?;
     let all: Vec<Value> = items(args, 0).into_iter().map(|item| item.value).collect();
     let size = if size == 0 { all.len().max(1) } else { size };
     let chunks = all.chunks(size).map(|chunk| Value::Tuple(chunk.to_vec()));
@@ -169,10 +173,14 @@ enum Known {
     Not,
 }
 
+fn is_sequence(ty: &Type) -> bool {
+    matches!(ty, Type::List(_) | Type::Set(_) | Type::Tuple(_))
+}
+
 /// Puts the items of a sequence, and of those inside it, one behind the other.
 fn flatten(value: Typed, flat: &mut Vec<Typed>) -> Known {
     let (value, marks) = value.unmarked();
-    let is_sequence = matches!(value.ty, Type::List(_) | Type::Set(_) | Type::Tuple(_));
+    let is_sequence = is_sequence(&value.ty);
     match value.value {
         Value::Unknown if is_sequence || value.ty == Type::Any => return Known::Not,
         Value::Tuple(_) if is_sequence => {}
@@ -221,7 +229,9 @@ fn slice(args: &[Typed], _: &Limits<'_>) -> Ran {
     }
     let all = items(args, 0);
     let place = |at: usize| {
-        let index = usize::try_from(whole(args, at)?).ok();
+        let index = whole(args, at)
+            .ok()
+            .and_then(|index| usize::try_from(index).ok());
         let inside = index.filter(|index| *index <= all.len());
         inside.ok_or_else(|| Fault::Argument(at, "this index is out of bounds".to_owned()))
     };

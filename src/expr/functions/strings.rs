@@ -89,12 +89,12 @@ pub(super) fn whole(args: &[Typed], at: usize) -> Result<i64, Fault> {
         Some(Ok(number)) => number.to_string().parse::<i64>().ok(),
         _ => None,
     };
-    whole.ok_or_else(|| Fault::Argument(at, "a whole number is needed here".to_owned()))
+    whole.ok_or_else(|| Fault::Call(format!("argument {} must be a whole number", at + 1)))
 }
 
 fn indent(args: &[Typed], limits: &Limits<'_>) -> Ran {
     let spaces = usize::try_from(whole(args, 0)?)
-        .map_err(|_| Fault::Argument(0, "this must not be negative".to_owned()))?;
+        .map_err(|_| Fault::Call("the number of spaces must not be negative".to_owned()))?;
     let all = text(args, 1);
     let lines = all.matches('\n').count();
     limits.allow(lines.saturating_mul(spaces).saturating_add(spaces))?;

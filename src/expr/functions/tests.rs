@@ -11,6 +11,9 @@ use crate::world::mem::MemFiles;
 /// Recorded with Terraform 1.11.4: a call with escapes, and its value as JSON; `!error` if it fails.
 const CALLS: &str = include_str!("../../../fixtures/expr/calls.txt");
 
+/// Recorded with Terraform 1.15.9 and OpenTofu 1.12.6: a call with escapes, and the titles of its errors.
+const ERRORS: &str = include_str!("../../../fixtures/expr/call-errors.txt");
+
 fn run(expression: &str) -> Result<Typed, NotConstant> {
     let text = format!("a = {expression}\n");
     let file = Texts::default().add("test", text.clone().into_bytes());
@@ -23,6 +26,7 @@ fn run(expression: &str) -> Result<Typed, NotConstant> {
         ("self.tftpl", "${templatefile(\"self.tftpl\", {})}"),
         ("grow.tftpl", "${x}${x}"),
         ("bad.tftpl", "${nope}"),
+        ("d/inside.txt", ""),
     ] {
         let path = Path::new("w").join(name);
         files.replace(&path, None, content.as_bytes()).unwrap();
@@ -50,6 +54,41 @@ fn run(expression: &str) -> Result<Typed, NotConstant> {
     };
     let value = &body.attribute("a").unwrap().value;
     evaluate(file, value, &scope, &mut Budget::default())
+}
+
+#[test]
+fn calls_fail_as_in_the_program() {
+    let (mut wrong, mut uncertain) = (Vec::new(), Vec::new());
+    for row in ERRORS.lines() {
+        let (expression, wanted) = row.split_once('\t').unwrap();
+        let expression = unescape(expression);
+        let titles = match run(&expression) {
+            Ok(_) => String::new(),
+            Err(problems) if problems.uncertain.is_empty() => {
+                let refused = problems.refused.iter();
+                let mut titles: Vec<&str> = refused.map(|one| &*one.title).collect();
+                titles.sort_unstable();
+                titles.join(",")
+            }
+            Err(_) => {
+                uncertain.push(expression);
+                continue;
+            }
+        };
+        if titles != wanted {
+            wrong.push(format!("{expression}: {titles:?} for {wanted:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    snapbox::assert_data_eq!(
+        uncertain.join("\n"),
+        snapbox::str![[r#"
+format("%*d", 5, 1)
+setunion([1], [[]])
+setunion([[]], [{}])
+templatefile("self.tftpl", {})
+"#]]
+    );
 }
 
 #[test]
@@ -172,7 +211,10 @@ fn files_are_read_from_the_working_directory() {
         r#"templatefile("b.tftpl", {})"#,
         "Invalid function argument",
     );
-    refuses(r#"templatefile("bad.tftpl", {})"#, "Error in function call");
+    refuses(
+        r#"templatefile("bad.tftpl", {})"#,
+        "Invalid function argument",
+    );
     leaves_open(r#"abspath("a.txt")"#, "the working directory is not known");
 }
 
