@@ -13,6 +13,7 @@
     reason = "tests touch the real world"
 )]
 
+mod computed;
 #[path = "../support/copy.rs"]
 mod copy;
 #[path = "../support/corpus.rs"]

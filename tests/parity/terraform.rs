@@ -50,6 +50,22 @@ impl Terraform {
         }
     }
 
+    /// Finds the Terraform 1.15 or later that `LOCKCTL_TERRAFORM_NEW` names; says `skipped` where it names
+    /// none.
+    pub(crate) fn find_new() -> Option<Self> {
+        let Some(program) = std::env::var_os("LOCKCTL_TERRAFORM_NEW") else {
+            println!("skipped: LOCKCTL_TERRAFORM_NEW names no program");
+            return None;
+        };
+        let found = Self::at(PathBuf::from(program), "terraform");
+        assert!(
+            found.rules.computes_sources(),
+            "{} is older than 1.15",
+            found.flavor
+        );
+        Some(found)
+    }
+
     /// Asks a program for its version.
     fn at(program: PathBuf, name: &str) -> Self {
         let output = clean(Command::new(&program).args(["version", "-json"]))

@@ -300,7 +300,7 @@ impl Both<'_> {
 }
 
 /// Returns the titles of all errors, in order.
-fn errors(said: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn errors(said: &str) -> impl Iterator<Item = &str> {
     let lines = said.lines().map(|line| line.trim_start_matches(['│', ' ']));
     let titles = lines.filter_map(|line| line.strip_prefix("Error: "));
     // Only what follows says what they are.
@@ -327,7 +327,7 @@ fn required(root: &Path, terraform: &Terraform) -> (Modules, Vec<String>) {
 }
 
 /// Reads the tree that `terraform providers` prints.
-fn parsed(said: &str) -> Modules {
+pub(crate) fn parsed(said: &str) -> Modules {
     let mut modules = Modules::new();
     let mut path: Vec<&str> = Vec::new();
     for line in said.lines() {
