@@ -3,7 +3,8 @@
 //! A decimal of up to 38 digits and its rounding to 512 bits determine each other, so order,
 //! equality and text follow from the decimal. Arithmetic is certain only if the operands are
 //! no roundings themselves: then the result is the exact one, rounded once, which is what a
-//! literal is as well (rules 3.1).
+//! literal is as well (rules 3.1). A zero with a sign is a number of its own to the programs, and none
+//! here (rules 3.3).
 
 use std::cmp::Ordering;
 
@@ -43,6 +44,9 @@ impl Number {
             some => some.parse().ok()?,
         };
         let sign = if unsigned.len() < text.len() { -1 } else { 1 };
+        if digits == 0 && sign < 0 {
+            return None;
+        }
         Self::new(
             sign * digits,
             exponent.checked_add(zeros)?.checked_sub(places)?,
@@ -90,7 +94,9 @@ impl Number {
     }
 
     pub(super) fn negate(self) -> Option<Self> {
-        Self::new(self.digits.checked_neg()?, self.exponent)
+        // Zero would get a sign.
+        let digits = self.digits.checked_neg().filter(|digits| *digits != 0)?;
+        Self::new(digits, self.exponent)
     }
 
     /// Computes `self + other`; `None` if the result is not certain. So for all that follow.
@@ -100,11 +106,12 @@ impl Number {
     }
 
     pub(super) fn subtract(self, other: Self) -> Option<Self> {
-        self.add(other.negate()?)
+        let (a, b, exponent) = self.certain(other)?.aligned(other)?;
+        Self::new(a.checked_sub(b)?, exponent)
     }
 
     pub(super) fn multiply(self, other: Self) -> Option<Self> {
-        self.certain(other)?;
+        self.certain(other)?.no_signed_zero(other)?;
         Self::new(
             self.digits.checked_mul(other.digits)?,
             self.exponent + other.exponent,
@@ -113,6 +120,7 @@ impl Number {
 
     /// Divides as long as the quotient ends.
     pub(super) fn divide(self, other: Self) -> Option<Self> {
+        self.no_signed_zero(other)?;
         let (mut a, b, _) = self.certain(other)?.aligned(other)?;
         let mut exponent = 0;
         while a.checked_rem(b)? != 0 {
@@ -126,6 +134,12 @@ impl Number {
     pub(super) fn modulo(self, other: Self) -> Option<Self> {
         let (a, b, exponent) = self.certain(other)?.aligned(other)?;
         Self::new(a.checked_rem(b)?, exponent)
+    }
+
+    /// Stops where a product or a quotient would be a zero with a sign.
+    fn no_signed_zero(self, other: Self) -> Option<()> {
+        let has_zero = self.digits == 0 || other.digits == 0;
+        (!has_zero || (self.digits >= 0 && other.digits >= 0)).then_some(())
     }
 
     fn certain(self, other: Self) -> Option<Self> {

@@ -88,14 +88,18 @@ fn values_are_those_of_the_program() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    // Rounding, more than 38 digits, and brackets behind `.*`.
+    // Zeros with a sign, rounding, more than 38 digits, and brackets behind `.*`.
     let refused = [
+        "-0",
+        "-0.0",
+        "0 * -1",
         "1.1 + 2.2",
         "0.1 + 0.2",
         "1/3",
         "2.5 % 0.7",
         "2 * 0.1",
         "0.1 * 10",
+        "\"${-0}\"",
         "[{a=[1,3]},{a=[2,4]}].*.a[0]",
         "0.3 == 0.1 + 0.2",
         "1/3*3",
@@ -159,7 +163,6 @@ fn text_is_what_the_language_makes_of_a_value() {
     check_text("3.20", Some("3.2"));
     check_text("1e3", Some("1000"));
     check_text("-0.050", Some("-0.05"));
-    check_text("-0", Some("0"));
     check_text("true", Some("true"));
     check_text("\"a\"", Some("a"));
     check_text("null", None);

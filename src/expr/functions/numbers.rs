@@ -34,8 +34,11 @@ pub(super) const TABLE: &[Function] = &[
         }
     }),
     of("ceil", |args, _| {
-        let floor = floor(number(args, 0)?.negate().ok_or(ROUNDED)?)?;
-        floor.negate().map(Typed::number).ok_or(ROUNDED)
+        let (number, floor) = (number(args, 0)?, floor(number(args, 0)?)?);
+        match number == floor {
+            true => Ok(Typed::number(number)),
+            false => floor.add(Number::from(1)).map(Typed::number).ok_or(ROUNDED),
+        }
     }),
     of("floor", |args, _| {
         Ok(Typed::number(floor(number(args, 0)?)?))

@@ -153,6 +153,11 @@ yamldecode("a: b/n c: d/n")
 yamldecode("a: b/n.../n")
 yamldecode("a:/tb")
 yamldecode("a: b: c")
+"${-0}"
+jsondecode("-0")
+0 / -5
+tostring(-0)
+toset([0, -0])
 "#]]
     );
 }
