@@ -44,7 +44,7 @@ pub(super) const TABLE: &[Function] = &[
         match limits.around.files.kind(&path) {
             Ok(FileKind::File) => Ok(Typed::bool(true)),
             Ok(_) => Err(Fault::Call("this is no regular file".to_owned())),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Typed::bool(false)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(Typed::bool(false)),
             Err(error) => Err(Fault::Call(error.to_string())),
         }
     }),
@@ -56,18 +56,22 @@ pub(super) fn read_text(
     path: &str,
     limit: usize,
 ) -> Result<String, Fault> {
+    let no_text = || Fault::Call(format!("{path:?} is no UTF-8"));
+    String::from_utf8(read(around, path, limit)?).map_err(|_| no_text())
+}
+
+/// Reads a file, within what may still be computed.
+pub(super) fn read(around: &Surroundings<'_>, path: &str, limit: usize) -> Result<Vec<u8>, Fault> {
     if path.starts_with('~') {
         return Err(Fault::Uncertain("paths of home directories are not read"));
     }
     let limit = u64::try_from(limit).unwrap_or(u64::MAX);
     let read = around.files.read(&around.dir.join(Path::new(path)), limit);
-    let bytes = read.map_err(|error| match error.kind() {
+    read.map_err(|error| match error.kind() {
         ErrorKind::FileTooLarge => Fault::Uncertain("this file is too large"),
         _ if is_outside(&error) => Fault::Uncertain("this file may not be read"),
         _ => Fault::Argument(0, format!("{path:?} could not be read: {error}")),
-    })?;
-    let no_text = || Fault::Call(format!("{path:?} is no UTF-8"));
-    String::from_utf8(bytes).map_err(|_| no_text())
+    })
 }
 
 /// Returns the last part of a path.
