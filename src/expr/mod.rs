@@ -16,6 +16,8 @@ mod failure;
 mod functions;
 mod number;
 mod operators;
+#[cfg(test)]
+mod properties;
 mod repeat;
 mod scope;
 mod sets;
