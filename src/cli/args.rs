@@ -13,6 +13,7 @@ use clap::{
 use crate::cli::Command;
 use crate::cli::cache::args::Cache;
 use crate::cli::diff::Diff;
+use crate::cli::eval::Eval;
 use crate::cli::explain::Explain;
 use crate::cli::fmt::Fmt;
 use crate::cli::formats::{Format, FormatKind};
@@ -181,6 +182,7 @@ commands! {
     Log = "log", [];
     Git = "git", [];
     GitTextconv = "git-textconv", [];
+    Eval = "eval", [];
     Cache = "cache", [];
     Completions = "completions", [];
     Man = "man", [];

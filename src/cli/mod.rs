@@ -7,6 +7,7 @@ mod advice;
 mod args;
 mod cache;
 mod diff;
+mod eval;
 mod explain;
 mod fmt;
 mod formats;

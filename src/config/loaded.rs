@@ -8,6 +8,7 @@ use crate::config::computed::ComputedCall;
 use crate::config::file::{ModuleFile, SourcePlace};
 use crate::config::given::GivenValues;
 use crate::diag::{Diagnostic, FileId, Severity, Span};
+use crate::expr::Typed;
 use crate::flavor::Flavor;
 use crate::requirement::{CoreVersion, ModulePath, Requirements, StateSeen, UnseenCall};
 use crate::world::clean;
@@ -126,6 +127,15 @@ pub struct Loaded {
     pub found: bool,
     /// What its modules ask of the program itself.
     pub core_versions: Vec<CoreVersion>,
+}
+
+/// What an expression came to.
+#[derive(Clone, Debug)]
+pub struct Evaluated {
+    /// The value; `None` with any error among the diagnostics.
+    pub value: Option<Typed>,
+    /// Everything to say about the expression, the files of the root, and the values that it is given.
+    pub diagnostics: Vec<Diagnostic>,
 }
 
 impl CoreVersion {

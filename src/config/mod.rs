@@ -47,7 +47,7 @@ pub use given::{GivenValues, VALUE_PREFIX, ValueArgument};
 pub use limits::{
     MAX_DEPTH, MAX_FILE_BYTES, MAX_FILES, MAX_PATH_BYTES, MAX_STEPS, MAX_TOTAL_BYTES,
 };
-pub use loaded::{BackendUse, Loaded, ModuleNode, Settings, Submodules};
+pub use loaded::{BackendUse, Evaluated, Loaded, ModuleNode, Settings, Submodules};
 pub use merge::merged::{MergedAttribute, MergedBlock, MergedBody, MergedModule, MergedSettings};
 pub use merge::overridden::OverriddenPlaces;
 pub use tree::branches::{BelowGroup, Branch, BranchGroup, BranchKind, Branches, Repeats};
@@ -61,6 +61,37 @@ pub use tree::walk::NOT_CHECKED_OUT;
 /// wrong is a diagnostic, and the rest is read on.
 pub fn load(files: &dyn Files, texts: &mut Texts, root: &Path, settings: &Settings) -> Loaded {
     tree::walk::load(files, texts, root, settings)
+}
+
+/// Evaluates one expression as if it were in the root: with its variables and local values, and by the
+/// rules for what is computed before anything is installed ([`rules`] 9).
+///
+/// The expression and every file that is read are added to `texts`. Modules are not followed. A flavor that
+/// computes nothing evaluates functions, and refuses names.
+///
+/// ```
+/// use std::path::Path;
+/// use lockctl::config::{Settings, evaluate};
+/// use lockctl::diag::Texts;
+/// use lockctl::expr::Value;
+/// use lockctl::flavor::Flavor;
+/// use lockctl::world::mem::MemFiles;
+///
+/// let files = MemFiles::with(&[("main.tf", "locals {\n  env = \"prod\"\n}\n")]);
+/// let settings = Settings::new(Flavor::OpenTofu1_12);
+/// let mut texts = Texts::default();
+/// let found = evaluate(&files, &mut texts, Path::new(""), &settings, b"upper(local.env)");
+/// assert_eq!(found.value.map(|value| value.value), Some(Value::string("PROD")));
+/// ```
+#[must_use]
+pub fn evaluate(
+    files: &dyn Files,
+    texts: &mut Texts,
+    root: &Path,
+    settings: &Settings,
+    expression: &[u8],
+) -> Evaluated {
+    tree::single::evaluate(files, texts, root, settings, expression)
 }
 
 #[cfg(test)]

@@ -245,6 +245,10 @@ fn quoted(text: &str) -> String {
             '\n' => out.push_str("\\n"),
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
+            '\u{7}' => out.push_str("\\a"),
+            '\u{8}' => out.push_str("\\b"),
+            '\u{b}' => out.push_str("\\v"),
+            '\u{c}' => out.push_str("\\f"),
             c if is_visible(c) => out.push(c),
             // Writing to a string cannot fail.
             c if u32::from(c) < 0x80 => drop(write!(out, "\\x{:02x}", u32::from(c))),

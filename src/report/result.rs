@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::rows::{
-    Fixed, GitSetting, MatrixRow, Package, Provider, Rule, StoreReport, Topic, VersionsInUse,
+    EvaluatedExpression, Fixed, GitSetting, MatrixRow, Package, Provider, Rule, StoreReport, Topic,
+    VersionsInUse,
 };
 use super::{Failure, Tone};
 use crate::addr::ProviderAddr;
@@ -136,6 +137,8 @@ pub struct RootResult {
     pub matrix: Option<Vec<MatrixRow>>,
     /// The tree of modules, if that was asked for.
     pub branches: Option<Branches>,
+    /// What an expression came to, if one was evaluated.
+    pub evaluated: Option<EvaluatedExpression>,
     /// What makes git call lockctl, if that was asked for.
     pub git_settings: Option<Vec<GitSetting>>,
     /// Whether anything was, or would be, written, if the command ever writes.
@@ -289,6 +292,7 @@ impl RootResult {
             providers: Vec::new(),
             matrix: None,
             branches: None,
+            evaluated: None,
             git_settings: None,
             changed: None,
             lines: Vec::new(),

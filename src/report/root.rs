@@ -3,7 +3,9 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::rows::{Finding, Fixed, GitSetting, MatrixRow, Module, Provider, TurnedOff};
+use super::rows::{
+    EvaluatedExpression, Finding, Fixed, GitSetting, MatrixRow, Module, Provider, TurnedOff,
+};
 use super::{Failure, RootResult, Status};
 use crate::diag::Texts;
 
@@ -35,6 +37,9 @@ pub struct Root<'a> {
     /// Every module, each before those that it calls; only of `tree`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub modules: Option<Vec<Module>>,
+    /// What the expression came to; only of `eval`, and absent if it has no value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evaluated: Option<&'a EvaluatedExpression>,
     /// What makes git call lockctl where the root is; only of `git status`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub git_settings: Option<&'a [GitSetting]>,
@@ -73,6 +78,7 @@ impl<'a> Root<'a> {
             providers: &root.providers,
             matrix: root.matrix.as_deref(),
             modules: branches.map(|all| all.in_order().map(Module::of).collect()),
+            evaluated: root.evaluated.as_ref(),
             git_settings: root.git_settings.as_deref(),
             changed: root.changed,
             commands: &root.commands,

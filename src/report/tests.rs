@@ -17,6 +17,7 @@ fn root(path: &str, status: Status) -> Root<'static> {
         failures: Vec::new(),
         providers: &[],
         matrix: None,
+        evaluated: None,
         git_settings: None,
         modules: None,
         changed: None,

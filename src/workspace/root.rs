@@ -8,7 +8,8 @@ use std::sync::{Arc, LazyLock};
 use super::error::{LockCause, WorkspaceError};
 use super::flavor::{FlavorSign, holds_tofu_files};
 use crate::config::{
-    self, BackendUse, GivenValues, Loaded, Settings, Submodules, VALUE_PREFIX, ValueArgument,
+    self, BackendUse, Evaluated, GivenValues, Loaded, Settings, Submodules, VALUE_PREFIX,
+    ValueArgument,
 };
 use crate::diag::{Diagnostic, FileId, Texts};
 use crate::flavor::{Flavor, FlavorChoice};
@@ -181,20 +182,12 @@ impl Root {
             }
             return loaded;
         }
-        let mut settings = Settings::new(self.flavor);
+        let mut settings = self.settings(env, &reading.values);
         settings.backend = reading.backend;
         settings.submodules = self.submodules.clone();
         settings.test_directory = reading.test_directory.clone();
-        settings.data_dir = data_dir(env);
-        settings.workspace = variable(env, "TF_WORKSPACE");
         settings.reads_state = reading.reads_state;
         settings.traces_values = reading.traces_values;
-        settings.values = GivenValues {
-            environment: environment_values(env),
-            arguments: reading.values.clone(),
-        };
-        let here = env.current_dir().ok();
-        settings.absolute_root = here.map(|here| clean(&here.join(&self.dir)));
         let moves = "OPENTOFU_STATEFILE_PROVIDER_ADDRESS_TRANSLATION";
         settings.moves_state_hosts = variable(env, moves).is_none_or(|value| value != "0");
         let mut loaded = config::load(files, texts, &self.dir, &settings);
@@ -202,6 +195,35 @@ impl Root {
             loaded.require_modules();
         }
         loaded
+    }
+
+    /// Evaluates one expression as if it were in the root.
+    ///
+    /// `env` and `values` give values to variables, as for [`load`](Self::load).
+    pub fn evaluate(
+        &self,
+        files: &dyn Files,
+        env: &dyn Env,
+        values: &[ValueArgument],
+        expression: &[u8],
+        texts: &mut Texts,
+    ) -> Evaluated {
+        let settings = self.settings(env, values);
+        config::evaluate(files, texts, &self.dir, &settings, expression)
+    }
+
+    /// Says what values there are besides those in the files of the root.
+    fn settings(&self, env: &dyn Env, values: &[ValueArgument]) -> Settings {
+        let mut settings = Settings::new(self.flavor);
+        settings.data_dir = data_dir(env);
+        settings.workspace = variable(env, "TF_WORKSPACE");
+        settings.values = GivenValues {
+            environment: environment_values(env),
+            arguments: values.to_vec(),
+        };
+        let here = env.current_dir().ok();
+        settings.absolute_root = here.map(|here| clean(&here.join(&self.dir)));
+        settings
     }
 
     fn load_unseen(&self, unseen: &Unseen, texts: &mut Texts) -> Loaded {

@@ -127,7 +127,8 @@ fn write_all(program: &clap::Command, dir: &Path, disk: &dyn Disk) -> Result<usi
         let name = command.get_display_name().unwrap_or(PROGRAM);
         let path = dir.join(format!("{name}.1"));
         put(&path, &page(command), disk).map_err(|error| failed(&path, &error))?;
-        commands.extend(command.get_subcommands());
+        let below = command.get_subcommands();
+        commands.extend(below.filter(|command| !command.is_hide_set()));
         written += 1;
     }
     Ok(written)

@@ -4,7 +4,7 @@
 //! names in one module, `root_values` and `values` compute what sources depend on, and `walk` follows the calls, each a `way`, with the `manifest` of installed modules and
 //! the `state` beside them. Then `passing` and `run_types` compare what calls and test runs hand over
 //! with what modules take. `branches` is the tree as others see it, `glance` a look at one
-//! directory.
+//! directory, `single` the value of one expression.
 
 pub(super) mod branches;
 pub(super) mod files;
@@ -15,6 +15,7 @@ pub(super) mod reader;
 pub(super) mod resolve;
 pub(super) mod root_values;
 pub(super) mod run_types;
+pub(super) mod single;
 pub(super) mod state;
 pub(super) mod unseen;
 pub(super) mod values;

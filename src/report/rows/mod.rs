@@ -4,6 +4,7 @@
 
 mod change;
 mod date;
+mod evaluated;
 mod event;
 mod finding;
 mod fixed;
@@ -20,6 +21,7 @@ mod store;
 
 pub use change::{Change, PastChange, Side};
 pub use date::{DateSource, PassedOverRelease, StatedDate};
+pub use evaluated::{EvaluatedExpression, PlainValue};
 pub use event::EventLine;
 pub use finding::{Finding, Related, TurnedOff};
 pub use fixed::Fixed;

@@ -29,12 +29,15 @@ use crate::config::tree::reader::Reader;
 use crate::config::tree::resolve::Module;
 use crate::config::tree::root_values::RootValue;
 use crate::config::tree::values::names::Names;
-use crate::diag::{Diagnostic, Span};
+use crate::diag::{Diagnostic, Severity, Span};
 use crate::expr::{self, Budget, Scope, Surroundings, Typed};
 use crate::flavor::Flavor;
 
 /// How many variables and local values may need each other in a row.
 const MAX_CHAIN: usize = 200;
+
+/// The node of the root.
+const ROOT: usize = 0;
 
 /// Why there is no value.
 #[derive(Clone, Debug)]
@@ -212,6 +215,25 @@ impl Values {
                 Err(Stop::Refused)
             }
         }
+    }
+
+    /// Evaluates an expression that is not of a file, in the root; what keeps it from having a value is
+    /// reported.
+    pub(in crate::config) fn alone(
+        &mut self,
+        late: &Late,
+        reader: &mut Reader<'_>,
+    ) -> Option<Typed> {
+        let value = match self.flavor.computes_sources() {
+            true => self.evaluate(ROOT, late, Role::Below, reader),
+            false => self.with_scope(BTreeMap::new(), late, reader),
+        };
+        if let Err(Stop::Uncertain(reason)) = &value {
+            let mut error = Diagnostic::clone(reason);
+            error.severity = Severity::Error;
+            flood::push(&mut reader.found, error);
+        }
+        value.ok()
     }
 
     fn source(&mut self, node: usize, late: &Late, reader: &mut Reader<'_>) -> Outcome<String> {

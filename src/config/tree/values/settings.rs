@@ -5,12 +5,9 @@ use crate::config::loaded::BackendUse;
 use crate::config::syntax::references;
 use crate::config::tree::reader::Reader;
 use crate::config::tree::values::names::Names;
-use crate::config::tree::values::{Outcome, Role, Stop, Values, at, refuse};
+use crate::config::tree::values::{Outcome, ROOT, Role, Stop, Values, at, refuse};
 use crate::diag::Severity;
 use crate::expr::{Type, Typed, Value};
-
-/// The node of the root.
-const ROOT: usize = 0;
 
 impl Values {
     /// Computes the settings of the root; returns where the state is kept.

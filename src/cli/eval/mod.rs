@@ -1,0 +1,119 @@
+//! `lockctl eval`: what an expression comes to in a root, to find out why a source is what it is.
+
+mod args;
+
+use std::io::ErrorKind;
+
+use crate::cli::args::Common;
+use crate::cli::session::roots;
+use crate::cli::{Command, Look, Stderr, World};
+use crate::config::{Evaluated, ValueState};
+use crate::diag::Severity;
+use crate::expr::{self, Typed, Value};
+use crate::report::json::{EvaluatedExpression, PlainValue};
+use crate::report::{Block, CommandResult, Failure, RootResult};
+use crate::world::Replaced;
+pub(in crate::cli) use args::Eval;
+
+/// What stands for standard input.
+const STANDARD: &str = "-";
+
+/// The largest whole number up to which a double holds each.
+const MAX_EXACT: u64 = 1 << 53;
+
+/// How many bytes an expression may have.
+const MAX_EXPRESSION_BYTES: u64 = 1024 * 1024;
+
+impl Command for Eval {
+    fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
+        run(common, self, world)
+    }
+
+    fn root_text(&self, root: &RootResult, _: Look) -> Vec<Block> {
+        let text = root.evaluated.as_ref().map(|one| &one.text);
+        let lines = text.map(|text| text.split('\n').map(str::to_owned).collect());
+        lines.map(Block::Lines).into_iter().collect()
+    }
+}
+
+fn run(common: &Common, args: &Eval, world: World<'_>) -> CommandResult {
+    let expression = match expression(args, world) {
+        Ok(expression) => expression,
+        Err(failure) => return CommandResult::failed("eval", [failure]),
+    };
+    let all = roots::each(common, &args.roots, world, |root, texts, result| {
+        let values = &args.values.0;
+        let found = root.evaluate(world.disk, world.env, values, &expression, texts);
+        let Evaluated { value, diagnostics } = found;
+        for diagnostic in &diagnostics {
+            match diagnostic.severity {
+                Severity::Note if !common.verbose => result.aside([diagnostic]),
+                _ => result.faults([diagnostic]),
+            }
+        }
+        result.evaluated = value.map(|value| shown(&value));
+        Ok(Replaced::Done)
+    });
+    all.into_result("eval")
+}
+
+/// Returns what was typed, or what comes from standard input.
+fn expression(args: &Eval, world: World<'_>) -> Result<Vec<u8>, Failure> {
+    if args.expression != STANDARD {
+        return Ok(args.expression.clone().into_bytes());
+    }
+    let input = world.env.input(MAX_EXPRESSION_BYTES);
+    input.map_err(|error| Failure {
+        title: "the expression could not be read from standard input".to_owned(),
+        causes: vec![match error.kind() {
+            ErrorKind::FileTooLarge => format!("it has more than {MAX_EXPRESSION_BYTES} bytes"),
+            _ => error.to_string(),
+        }],
+        help: None,
+    })
+}
+
+/// Describes a value without anything of it that must not be shown.
+fn shown(value: &Typed) -> EvaluatedExpression {
+    let (_, marks) = value.clone().bare();
+    let state = match (marks.sensitive, marks.ephemeral) {
+        (true, _) => ValueState::Sensitive,
+        (false, true) => ValueState::Ephemeral,
+        _ if !value.value.is_wholly_known() => ValueState::Unknown,
+        _ => ValueState::Known,
+    };
+    EvaluatedExpression {
+        ty: value.ty.to_string(),
+        state,
+        value: (state == ValueState::Known).then(|| plain(&value.value)),
+        text: expr::as_console(value),
+    }
+}
+
+fn plain(value: &Value) -> PlainValue {
+    match value {
+        // Neither is there in a value that may be shown.
+        Value::Null | Value::Unknown | Value::Marked(..) => PlainValue::Null,
+        Value::Bool(value) => PlainValue::Bool(*value),
+        Value::Number(number) => numeral(number.to_string()),
+        Value::String(text) => PlainValue::Text(text.clone()),
+        Value::Tuple(items) => PlainValue::List(items.iter().map(plain).collect()),
+        Value::Object(items) => {
+            let items = items.iter();
+            PlainValue::Map(
+                items
+                    .map(|(name, item)| (name.clone(), plain(item)))
+                    .collect(),
+            )
+        }
+    }
+}
+
+/// Makes a number that every reader of JSON takes for the same one, else text.
+fn numeral(text: String) -> PlainValue {
+    match (text.parse::<i64>(), text.parse::<f64>()) {
+        (Ok(whole), _) if whole.unsigned_abs() <= MAX_EXACT => PlainValue::Whole(whole),
+        (Err(_), Ok(number)) if number.to_string() == text => PlainValue::Number(number),
+        _ => PlainValue::Text(text),
+    }
+}

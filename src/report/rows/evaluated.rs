@@ -1,0 +1,60 @@
+//! The value of an expression, for `eval`.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Serialize;
+
+use crate::config::ValueState;
+
+/// What an expression came to.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct EvaluatedExpression {
+    /// The type as the language writes it, as in `list(string)`.
+    #[serde(rename = "type")]
+    pub ty: String,
+    /// Whether the value may be shown: all of it must be known, and no part a secret.
+    pub state: ValueState,
+    /// The value; absent unless it may be shown. Sets are lists; a number that a double does not hold exactly
+    /// is text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<PlainValue>,
+    /// The value as people read it, with words for what may not be shown.
+    pub text: String,
+}
+
+/// A value as JSON has it.
+#[derive(Clone, Debug, Serialize)]
+#[serde(untagged)]
+pub enum PlainValue {
+    /// `null`
+    Null,
+    /// A truth value.
+    Bool(bool),
+    /// A whole number.
+    Whole(i64),
+    /// Another number.
+    Number(f64),
+    /// Text.
+    Text(String),
+    /// A list, a set or a tuple.
+    List(Vec<Self>),
+    /// A map or an object.
+    Map(BTreeMap<String, Self>),
+}
+
+/// Any value: which one it is, only the expression says.
+impl JsonSchema for PlainValue {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "PlainValue".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        Schema::default()
+    }
+}
