@@ -378,7 +378,7 @@ fn a_missing_lock_file_is_reported_where_only_unseen_modules_may_need_one() {
     let lab = Lab::new();
     lab.write(
         "main.tf",
-        "module \"a\" {\n  source = \"example.com/acme/a/x\"\n}\n\nmodule \"b\" {\n  source = \"./${md5(1)}\"\n}\n",
+        "module \"a\" {\n  source = \"example.com/acme/a/x\"\n}\n\nmodule \"b\" {\n  source = \"./${uuid()}\"\n}\n",
     );
     let outcome = lab.run(&["verify", "--flavor", "opentofu"]);
     assert_exit(&outcome, 1);
@@ -391,7 +391,7 @@ warning[lock-missing]: There is no .terraform.lock.hcl, and 2 module calls canno
 2 |   source = "example.com/acme/a/x"
   |            ^^^^^^^^^^^^^^^^^^^^^^ this module may require providers
 ...
-6 |   source = "./${md5(1)}"
+6 |   source = "./${uuid()}"
   |            ------------- and this one
   |
   = help: install the modules with `tofu get`, then run `lockctl lock . --flavor opentofu@1.12`; without any provider there is no lock file to create
