@@ -47,6 +47,10 @@ pub(super) fn call<'e>(
             let (_, marks) = value.unmarked();
             Typed::bool(marks.sensitive)
         }),
+        "ephemeralasnull" => one(eval, call, span).map(|value| Typed {
+            ty: value.ty,
+            value: without_ephemeral(value.value),
+        }),
         "tostring" => to(eval, call, span, &Type::String),
         "tonumber" => to(eval, call, span, &Type::Number),
         "tobool" => to(eval, call, span, &Type::Bool),
@@ -106,6 +110,31 @@ fn can<'e>(eval: &mut Eval<'e>, call: &'e Call, span: Span) -> Outcome {
         Ok(_) => Ok(Typed::bool(true)),
         Err(problems) if !problems.uncertain.is_empty() || call.args.len() != 1 => Err(problems),
         Err(_) => Ok(Typed::bool(false)),
+    }
+}
+
+/// Makes null of each part that is for this run only.
+fn without_ephemeral(value: Value) -> Value {
+    match value {
+        Value::Marked(marks, value) => {
+            let kept = Marks {
+                ephemeral: false,
+                ..marks
+            };
+            let value = match *value {
+                Value::Unknown => Value::Unknown,
+                _ if marks.ephemeral => Value::Null,
+                value => without_ephemeral(value),
+            };
+            value.marked(kept)
+        }
+        Value::Tuple(items) => Value::Tuple(items.into_iter().map(without_ephemeral).collect()),
+        Value::Object(items) => {
+            let items = items.into_iter();
+            let items = items.map(|(name, item)| (name, without_ephemeral(item)));
+            Value::Object(items.collect())
+        }
+        plain => plain,
     }
 }
 

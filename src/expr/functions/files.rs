@@ -48,6 +48,10 @@ pub(super) const TABLE: &[Function] = &[
             Err(error) => Err(Fault::Call(error.to_string())),
         }
     }),
+    of("pathexpand", Gives::Text, |args, _| match text(args, 0) {
+        path if path.starts_with('~') => Err(Fault::Uncertain("the home directory is not known")),
+        path => Ok(Typed::string(path)),
+    }),
 ];
 
 /// Reads a text file, within what may still be computed.

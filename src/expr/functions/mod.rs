@@ -7,16 +7,20 @@
 
 mod closures;
 mod collections;
+mod csv;
 mod encoding;
 mod files;
 mod format;
 mod hashes;
+mod networks;
 mod numbers;
 mod patterns;
+mod products;
 mod sequences;
 mod strings;
 #[cfg(test)]
 mod tests;
+mod times;
 mod transcode;
 mod yaml;
 
@@ -57,6 +61,8 @@ enum Takes {
     List,
     /// The same as a set.
     Set,
+    /// A map of lists of strings.
+    TextLists,
 }
 
 impl Takes {
@@ -68,6 +74,7 @@ impl Takes {
             Self::Texts => Type::List(Box::new(Type::String)),
             Self::List => Type::List(Box::new(Type::Any)),
             Self::Set => Type::Set(Box::new(Type::Any)),
+            Self::TextLists => Type::Map(Box::new(Self::Texts.ty())),
         }
     }
 }
@@ -139,16 +146,20 @@ impl From<Misfit> for Fault {
 }
 
 /// All tables.
-const TABLES: [&[Function]; 11] = [
+const TABLES: [&[Function]; 15] = [
     collections::TABLE,
+    csv::TABLE,
     encoding::TABLE,
     files::TABLE,
     format::TABLE,
     hashes::TABLE,
+    networks::TABLE,
     numbers::TABLE,
     patterns::TABLE,
+    products::TABLE,
     sequences::TABLE,
     strings::TABLE,
+    times::TABLE,
     transcode::TABLE,
     yaml::TABLE,
 ];
@@ -160,27 +171,11 @@ const TABLES: [&[Function]; 11] = [
 const MISSING: &[&str] = &[
     "base64gzip",
     "bcrypt",
-    "cidrcontains",
-    "cidrhost",
-    "cidrnetmask",
-    "cidrsubnet",
-    "cidrsubnets",
     "convert",
-    "csvdecode",
-    "ephemeralasnull",
     "fileset",
-    "formatdate",
     "log",
-    "matchkeys",
-    "pathexpand",
-    "pow",
     "rsadecrypt",
-    "setproduct",
     "templatestring",
-    "timeadd",
-    "timecmp",
-    "title",
-    "transpose",
     "yamlencode",
 ];
 

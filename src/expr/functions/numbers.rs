@@ -58,6 +58,10 @@ pub(super) const TABLE: &[Function] = &[
         ..of("parseint", parse)
     },
     Function {
+        takes: &[Takes::Number, Takes::Number],
+        ..of("pow", power)
+    },
+    Function {
         takes: &[],
         rest: Some(Takes::Number),
         gives: Gives::Open,
@@ -103,6 +107,21 @@ fn extreme(args: &[Typed], choose: fn(Number, Number) -> Number) -> Ran {
         best = choose(best, number(args, at)?);
     }
     Ok(Typed::number(best))
+}
+
+/// Computes a power. The programs do it with floats of 53 bits, which are exact for small whole numbers.
+fn power(args: &[Typed], _: &Limits<'_>) -> Ran {
+    let whole = |number: Number| number.to_string().parse::<i64>().ok();
+    let (base, exponent) = (whole(number(args, 0)?), whole(number(args, 1)?));
+    let exponent = exponent.map(u32::try_from);
+    let (Some(base), Some(Ok(exponent))) = (base, exponent) else {
+        return Err(ROUNDED);
+    };
+    let power = base.checked_pow(exponent);
+    let power =
+        power.filter(|power| power.unsigned_abs() < 1 << 53 && base.unsigned_abs() < 1 << 53);
+    let power = power.and_then(|power| Number::parse(&power.to_string()));
+    power.map(Typed::number).ok_or(ROUNDED)
 }
 
 fn parse(args: &[Typed], _: &Limits<'_>) -> Ran {

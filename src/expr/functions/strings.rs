@@ -56,6 +56,7 @@ pub(super) const TABLE: &[Function] = &[
         Gives::Text,
         substr,
     ),
+    of("title", ONE, Gives::Text, |args, _| title(text(args, 0))),
     of("trim", TWO, Gives::Text, |args, _| {
         let cut = text(args, 1);
         Ok(Typed::string(
@@ -81,6 +82,19 @@ pub(super) const TABLE: &[Function] = &[
         Ok(Typed::string(text(args, 0).to_uppercase()))
     }),
 ];
+
+/// Makes the first letter of each word a capital.
+fn title(text: &str) -> Ran {
+    if !text.is_ascii() {
+        return Err(Fault::Uncertain("capitals beyond ASCII"));
+    }
+    let (mut out, mut is_inside) = (String::new(), false);
+    for c in text.chars() {
+        out.push(if is_inside { c } else { c.to_ascii_uppercase() });
+        is_inside = c.is_ascii_alphanumeric() || c == '_';
+    }
+    Ok(Typed::string(out))
+}
 
 /// Returns an argument that must be a whole number.
 pub(super) fn whole(args: &[Typed], at: usize) -> Result<i64, Fault> {

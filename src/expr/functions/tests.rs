@@ -49,10 +49,15 @@ fn run_as(expression: &str, is_opentofu: bool) -> Result<Typed, NotConstant> {
         sensitive: true,
         ..Marks::default()
     };
+    let for_this_run = Marks {
+        ephemeral: true,
+        ..secret
+    };
     let var = [
         ("unknown", Typed::unknown(Type::String)),
         ("secret", Typed::string("x").marked(secret)),
         ("known", Typed::string("k")),
+        ("token", Typed::string("t").marked(for_this_run)),
     ];
     let var = var.map(|(name, value)| (name.to_owned(), value));
     let var = Typed::object(BTreeMap::from(var));
@@ -174,6 +179,21 @@ textencodebase64("é", "ISO-8859-1")
 textdecodebase64("//5IAA==", "UTF-16LE")
 textdecodebase64("77u/SA==", "UTF-8")
 textdecodebase64("SAA=", "nope")
+cidrhost("10.00.0.0/8", 1)
+cidrhost("::ffff:10.0.0.0/120", 1)
+cidrsubnet("10.1.2.0/24", -1, 0)
+cidrsubnet("10.1.2.0/24", 1, -1)
+timeadd("2017-13-22T00:00:00Z", "1h")
+timeadd("2017-11-22T00:00:00z", "1h")
+timeadd("2017-11-22T00:00:60Z", "1h")
+formatdate("'a''", "2018-01-02T23:12:01Z")
+pow(2, -1)
+pow(2, 0.5)
+pow(10, 22)
+pow(1.5, 2)
+pow(2, 53)
+log(8, 2)
+title("élan")
 urldecode("%FF")
 base64gunzip("H4sIAAAAAAAAA0vMSSwqSU1RyEhNTC5RSMzJz0lVKMlIzStJLSoGAHcNDX8ZAAAA")
 base64gunzip(base64gzip("x"))
@@ -272,6 +292,15 @@ fn what_is_not_known_goes_through() {
     gives("length([var.unknown])", "1");
     gives("true ? var.known : var.unknown", r#""k""#);
     gives("sensitive(var.unknown)", "marked unknown");
+    gives(
+        "setproduct(var.unknown == \"a\" ? [] : [1], [1])",
+        "unknown",
+    );
+    gives("setproduct([var.unknown], [1])[0][1]", "1");
+    gives("matchkeys([var.unknown], [\"a\"], [\"a\"])", "unknown");
+    gives("matchkeys([var.unknown], [\"a\"], [])", "[]");
+    gives("transpose({a = [var.unknown]})", "unknown");
+    gives("ephemeralasnull([var.unknown, 1])[1]", "1");
 }
 
 #[test]
@@ -286,11 +315,20 @@ fn marks_are_never_lost() {
         r#"var.secret == "y" ? 1 : 2"#,
         r#"coalesce("", var.secret)"#,
         r#"templatefile("t.tftpl", {names = [var.secret]})"#,
+        r#"setproduct([var.secret], ["a"])[0][0]"#,
+        r#"matchkeys([var.secret], ["a"], ["a"])"#,
+        r#"matchkeys(["a"], ["a"], [var.secret])"#,
+        r#"sha256(var.secret)"#,
+        r#"yamldecode(var.secret)"#,
+        r#"transpose({a = [var.secret]})"#,
     ] {
         let value = run(marked).expect(marked);
         assert!(matches!(value.value, Value::Marked(..)), "{marked}");
     }
     gives("nonsensitive(var.secret)", r#""x""#);
+    gives("ephemeralasnull(var.token)", "marked null");
+    gives("ephemeralasnull([var.known, var.token])[0]", r#""k""#);
+    gives("nonsensitive(ephemeralasnull({a = var.token}).a)", "null");
 }
 
 #[test]
@@ -321,6 +359,10 @@ fn hostile_calls_end_soon() {
     leaves_open(&format!(r#"replace({long}, "", {long})"#), TOO_MUCH);
     leaves_open(&format!(r#"join({long}, range(1000))"#), TOO_MUCH);
     leaves_open(r#"format("%99999999d", 1)"#, "this is very wide");
+    leaves_open(
+        "length(setproduct(range(1000), range(1000), range(1000)))",
+        TOO_MUCH,
+    );
     leaves_open("indent(99999999, \"a\\nb\")", TOO_MUCH);
     leaves_open(
         "[for a in range(1000) : [for b in range(1000) : [for c in range(1000) : 1]]]",

@@ -1,0 +1,248 @@
+//! Functions of points in time, written as in RFC 3339.
+
+use chrono::{DateTime, Datelike as _, FixedOffset, SecondsFormat, TimeDelta, Timelike as _};
+
+use super::{Fault, Function, Gives, Limits, Needs, Takes, text};
+use crate::expr::Number;
+use crate::expr::typed::Typed;
+
+type Ran = Result<Typed, Fault>;
+
+const fn of(name: &'static str, gives: Gives, run: fn(&[Typed], &Limits<'_>) -> Ran) -> Function {
+    Function {
+        name,
+        takes: &[Takes::Text, Takes::Text],
+        rest: None,
+        needs: Needs::Parts,
+        gives,
+        run,
+    }
+}
+
+pub(super) const TABLE: &[Function] = &[
+    of("formatdate", Gives::Text, |args, _| {
+        let time = timestamp(text(args, 1))?;
+        let time = time.ok_or_else(|| Fault::Argument(1, NO_TIMESTAMP.to_owned()))?;
+        Ok(Typed::string(formatted(text(args, 0), &time)?))
+    }),
+    of("timeadd", Gives::Text, |args, _| {
+        let refused = |reason: &str| Fault::Call(reason.to_owned());
+        let time = timestamp(text(args, 0))?.ok_or_else(|| refused(NO_TIMESTAMP))?;
+        let duration = duration(text(args, 1))?.ok_or_else(|| refused("this is no duration"))?;
+        let sum = time.checked_add_signed(duration);
+        match sum.filter(|sum| (0..=9999).contains(&sum.year())) {
+            Some(sum) => Ok(Typed::string(
+                sum.to_rfc3339_opts(SecondsFormat::Secs, true),
+            )),
+            None => Err(Fault::Uncertain("a year of more than four digits")),
+        }
+    }),
+    of("timecmp", Gives::Number, |args, _| {
+        let time = |at: usize| {
+            timestamp(text(args, at))?.ok_or_else(|| Fault::Argument(at, NO_TIMESTAMP.to_owned()))
+        };
+        let order = time(0)?.cmp(&time(1)?) as i8;
+        let number = Number::parse(&order.to_string());
+        number
+            .map(Typed::number)
+            .ok_or(Fault::Uncertain("this order"))
+    }),
+];
+
+const NO_TIMESTAMP: &str = "this is no timestamp as in RFC 3339";
+
+/// Reads a timestamp; `None` if it is none. The programs take some that are not quite in form.
+fn timestamp(text: &str) -> Result<Option<DateTime<FixedOffset>>, Fault> {
+    let bytes = text.as_bytes();
+    let is_digit_or = |(at, b): (usize, &u8)| match at {
+        4 | 7 => *b == b'-',
+        10 => *b == b'T',
+        13 | 16 => *b == b':',
+        _ => b.is_ascii_digit(),
+    };
+    if bytes.len() < 11 || !bytes.iter().enumerate().take(11).all(is_digit_or) {
+        return Ok(None);
+    }
+    let has_form = bytes.len() >= 20
+        && bytes.iter().enumerate().take(19).all(is_digit_or)
+        && &bytes[17..19] != b"60"
+        && !text.ends_with('z');
+    match DateTime::parse_from_rfc3339(text) {
+        Ok(time) if has_form => Ok(Some(time)),
+        _ => Err(Fault::Uncertain("a timestamp that is not quite in form")),
+    }
+}
+
+/// Reads a duration such as `1h30m` or `-1.5s`; `None` if it is none.
+fn duration(text: &str) -> Result<Option<TimeDelta>, Fault> {
+    let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
+    if unsigned == "0" {
+        return Ok(Some(TimeDelta::zero()));
+    }
+    let (mut rest, mut nanoseconds) = (unsigned, 0_i128);
+    while !rest.is_empty() {
+        let is_unit = |c: char| !c.is_ascii_digit() && c != '.';
+        let Some((number, behind)) = rest.find(is_unit).map(|at| rest.split_at(at)) else {
+            return Ok(None);
+        };
+        let end = behind.find(|c: char| !is_unit(c)).unwrap_or(behind.len());
+        let (unit, behind) = behind.split_at(end);
+        let Some(unit) = unit_of(unit) else {
+            return Ok(None);
+        };
+        match measured(number, unit)? {
+            Some(part) => nanoseconds = nanoseconds.saturating_add(part),
+            None => return Ok(None),
+        }
+        rest = behind;
+    }
+    let sign = if text.starts_with('-') { -1 } else { 1 };
+    let whole = i64::try_from(sign * nanoseconds).ok();
+    let whole = whole.filter(|whole| *whole != i64::MIN && !unsigned.is_empty());
+    Ok(whole.map(TimeDelta::nanoseconds))
+}
+
+/// Returns how many nanoseconds a unit has.
+fn unit_of(name: &str) -> Option<i128> {
+    Some(match name {
+        "ns" => 1,
+        "us" | "µs" | "μs" => 1_000,
+        "ms" => 1_000_000,
+        "s" => 1_000_000_000,
+        "m" => 60_000_000_000,
+        "h" => 3_600_000_000_000,
+        _ => return None,
+    })
+}
+
+/// Multiplies a decimal number by a unit.
+fn measured(number: &str, unit: i128) -> Result<Option<i128>, Fault> {
+    const ROUNDED: Fault = Fault::Uncertain("the duration may be rounded");
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    if fraction.contains('.') || (whole.is_empty() && fraction.is_empty()) {
+        return Ok(None);
+    }
+    let digits = |digits: &str| match digits {
+        "" => Ok(0),
+        some => some.parse::<i64>().map(i128::from).map_err(|_| ROUNDED),
+    };
+    let places = u32::try_from(fraction.len()).map_err(|_| ROUNDED)?;
+    let scale = 10_i128.checked_pow(places).ok_or(ROUNDED)?;
+    if unit % scale != 0 {
+        return Err(ROUNDED);
+    }
+    Ok(Some(
+        digits(whole)? * unit + digits(fraction)? * (unit / scale),
+    ))
+}
+
+/// Writes a time as a format wants it: runs of one letter are its parts, text stands in quotes.
+fn formatted(format: &str, time: &DateTime<FixedOffset>) -> Result<String, Fault> {
+    let mut out = String::new();
+    let mut rest = format;
+    while let Some(first) = rest.chars().next() {
+        if first == '\'' {
+            let (quoted, behind) = quoted(&rest[1..])?;
+            out.push_str(&quoted);
+            rest = behind;
+            continue;
+        }
+        let end = rest.find(|c: char| c != first).unwrap_or(rest.len());
+        let (run, behind) = rest.split_at(end);
+        match first.is_ascii_alphabetic() {
+            true => out.push_str(&part(run, time)?),
+            false => out.push_str(run),
+        }
+        rest = behind;
+    }
+    Ok(out)
+}
+
+/// Reads what stands behind a quote: another one, or a text up to the next single one.
+fn quoted(rest: &str) -> Result<(String, &str), Fault> {
+    if let Some(behind) = rest.strip_prefix('\'') {
+        return Ok(("'".to_owned(), behind));
+    }
+    let (mut out, mut rest) = (String::new(), rest);
+    loop {
+        let Some((before, behind)) = rest.split_once('\'') else {
+            if out.ends_with('\'') && rest.is_empty() {
+                return Err(Fault::Uncertain("a quote that ends twice"));
+            }
+            let reason = "a quote is not closed".to_owned();
+            return Err(Fault::Argument(0, reason));
+        };
+        out.push_str(before);
+        match behind.strip_prefix('\'') {
+            Some(further) => {
+                out.push('\'');
+                rest = further;
+            }
+            None => return Ok((out, behind)),
+        }
+    }
+}
+
+const MONTHS: [&str; 12] = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+];
+
+const DAYS: [&str; 7] = [
+    "Sunday",
+    "Monday",
+    "Tuesday",
+    "Wednesday",
+    "Thursday",
+    "Friday",
+    "Saturday",
+];
+
+/// Writes one part of a time.
+fn part(run: &str, time: &DateTime<FixedOffset>) -> Result<String, Fault> {
+    let month = MONTHS.get(time.month0() as usize).copied().unwrap_or("");
+    let weekday = time.weekday().num_days_from_sunday() as usize;
+    let weekday = DAYS.get(weekday).copied().unwrap_or("");
+    let (is_afternoon, hour) = time.hour12();
+    let is_utc = time.offset().local_minus_utc() == 0;
+    Ok(match run {
+        "YYYY" => format!("{:04}", time.year()),
+        "YY" => format!("{:02}", time.year() % 100),
+        "MMMM" => month.to_owned(),
+        "MMM" => month[..3].to_owned(),
+        "MM" => format!("{:02}", time.month()),
+        "M" => time.month().to_string(),
+        "DD" => format!("{:02}", time.day()),
+        "D" => time.day().to_string(),
+        "EEEE" => weekday.to_owned(),
+        "EEE" => weekday[..3].to_owned(),
+        "hh" => format!("{:02}", time.hour()),
+        "h" => time.hour().to_string(),
+        "HH" => format!("{hour:02}"),
+        "H" => hour.to_string(),
+        "AA" => if is_afternoon { "PM" } else { "AM" }.to_owned(),
+        "aa" => if is_afternoon { "pm" } else { "am" }.to_owned(),
+        "mm" => format!("{:02}", time.minute()),
+        "m" => time.minute().to_string(),
+        "ss" => format!("{:02}", time.second()),
+        "s" => time.second().to_string(),
+        "Z" if is_utc => "Z".to_owned(),
+        "ZZZ" if is_utc => "UTC".to_owned(),
+        "Z" | "ZZZZZ" => time.format("%:z").to_string(),
+        "ZZZ" | "ZZZZ" => time.format("%z").to_string(),
+        _ => {
+            let reason = format!("invalid date format verb {run:?}");
+            return Err(Fault::Argument(0, reason));
+        }
+    })
+}
