@@ -48,13 +48,13 @@ fn manifest(records: &[[&str; 4]]) -> String {
 #[test]
 fn a_computed_call_is_read_as_it_is_installed() {
     let main = r#"
-module "b" { source = md5("a") }
+module "b" { source = bcrypt("a") }
 module "c" {
   source  = "acme/net/aws"
-  version = md5("a")
+  version = bcrypt("a")
 }
 module "d" {
-  source  = md5("a")
+  source  = bcrypt("a")
   version = ">= 2.0"
 }
 "#;
@@ -119,7 +119,7 @@ fn a_circle_of_computed_calls_ends_with_the_manifest() {
         ("main.tf", r#"module "m" { source = "./m" }"#),
         (
             "m/m.tf",
-            "module \"n\" { source = md5(\"a\") }\nresource \"null_x\" \"y\" {}",
+            "module \"n\" { source = bcrypt(\"a\") }\nresource \"null_x\" \"y\" {}",
         ),
         (".terraform/modules/modules.json", &*installed),
     ];

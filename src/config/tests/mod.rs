@@ -214,10 +214,10 @@ fn a_file_that_is_too_large_is_an_error() {
 fn what_cannot_be_followed_is_unseen_and_no_error() {
     let main = r#"
 module "a" { source = "acme/net/aws" }
-module "b" { source = md5("a") }
+module "b" { source = bcrypt("a") }
 module "c" {
   source  = "acme/net/aws"
-  version = md5("a")
+  version = bcrypt("a")
 }
 "#;
     check(
@@ -520,7 +520,7 @@ fn a_version_does_not_come_to_a_local_module_by_an_override() {
     let outline = ["x_override.tf:2: Invalid registry module source address"];
     check(&merged(remote, local), OPENTOFU, &outline);
     let version = |value: &str| format!("module \"m\" {{\n  version = {value}\n}}");
-    let [stated, null, computed] = ["\"1.0\"", "null", "md5(1)"].map(version);
+    let [stated, null, computed] = ["\"1.0\"", "null", "bcrypt(1)"].map(version);
     let outline = ["main.tf:1: Invalid version constraint"];
     check(&merged(local, &stated), TERRAFORM, &outline);
     check(&merged(local, &null), TERRAFORM, &[]);
