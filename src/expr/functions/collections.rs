@@ -35,12 +35,12 @@ pub(super) const TABLE: &[Function] = &[
     Function {
         needs: Needs::Parts,
         gives: Gives::Truth,
-        ..of("alltrue", &[Takes::List], |args, _| truths(args, true))
+        ..of("alltrue", &[Takes::Truths], |args, _| truths(args, true))
     },
     Function {
         needs: Needs::Parts,
         gives: Gives::Truth,
-        ..of("anytrue", &[Takes::List], |args, _| truths(args, false))
+        ..of("anytrue", &[Takes::Truths], |args, _| truths(args, false))
     },
     Function {
         rest: Some(Takes::Maybe),
@@ -75,6 +75,9 @@ pub(super) const TABLE: &[Function] = &[
         needs: Needs::Parts,
         gives: Gives::Number,
         ..of("index", &[Takes::Any, Takes::Any], |args, _| {
+            if matches!(args[0].ty, Type::Set(_)) {
+                return Err(Fault::Call("argument must be a list or a tuple".to_owned()));
+            }
             let place = place_of(args)?.map(counted);
             place.ok_or_else(|| Fault::Call("item not found".to_owned()))
         })
@@ -153,11 +156,7 @@ fn item_type(ty: &Type) -> Type {
 
 fn truths(args: &[Typed], all: bool) -> Ran {
     for item in items(args, 0) {
-        let truth = match &item.value {
-            Value::Null => false,
-            value => operators::to_bool(value, "")
-                .map_err(|_| Fault::Argument(0, "all items must be bools".to_owned()))?,
-        };
+        let truth = item.value == Value::Bool(true);
         if truth != all {
             return Ok(Typed::bool(truth));
         }

@@ -31,8 +31,12 @@ const fn of(
 pub(super) const TABLE: &[Function] = &[
     of("jsondecode", &[Takes::Text], Gives::Open, |args, _| {
         // In brackets any value may stand, not only an object.
-        let text = format!("[{}]", text(args, 0));
-        let parsed = json::parse(text.as_bytes()).map_err(|faults| {
+        let text = text(args, 0);
+        let parsed = json::parse(format!("[{text}]").as_bytes()).map_err(|faults| {
+            // The programs pass over some brackets behind the value.
+            if text.trim_end().ends_with([']', '}']) {
+                return Fault::Uncertain("this JSON may end before its last bracket");
+            }
             let first = faults.first().map(|fault| fault.title.to_owned());
             Fault::Call(first.unwrap_or_default())
         })?;

@@ -72,19 +72,28 @@ struct Verb {
     width: usize,
     precision: Option<usize>,
     index: Option<usize>,
+    /// Whether anything stands between the `%` and the letter.
+    is_plain: bool,
 }
 
 fn formatted(format: &str, args: &[Typed], limits: &Limits<'_>) -> Ran {
     let mut out = String::new();
-    let (mut chars, mut next, mut has_index) = (format.chars().peekable(), 0, false);
+    let (mut chars, mut next, mut used) = (format.chars().peekable(), 0, 0);
     while let Some(c) = chars.next() {
         if c != '%' {
             out.push(c);
             continue;
         }
-        let mut verb = Verb::default();
+        let mut verb = Verb {
+            is_plain: chars.peek().is_some_and(|c| c.is_alphabetic() || *c == '%'),
+            ..Verb::default()
+        };
         let kind = loop {
             match chars.next() {
+                // The index comes last.
+                Some(c) if verb.index.is_some() && !c.is_alphabetic() => {
+                    return Err(Fault::Call("a letter is needed here".to_owned()));
+                }
                 Some('-') => verb.minus = true,
                 Some('0') => verb.zero = true,
                 Some('+' | ' ' | '#') => verb.others = true,
@@ -95,7 +104,6 @@ fn formatted(format: &str, args: &[Typed], limits: &Limits<'_>) -> Ran {
                         return Err(Fault::Call("a bad argument index".to_owned()));
                     };
                     verb.index = Some(index - 1);
-                    has_index = true;
                 }
                 Some(digit @ '1'..='9') => {
                     let mut digits = digit.to_string();
@@ -116,12 +124,13 @@ fn formatted(format: &str, args: &[Typed], limits: &Limits<'_>) -> Ran {
                 None => return Err(Fault::Call("unterminated verb".to_owned())),
             }
         };
-        if kind == '%' {
+        if kind == '%' && verb.is_plain {
             out.push('%');
             continue;
         }
         let at = verb.index.unwrap_or(next);
         next = at + 1;
+        used = next.max(used);
         let Some(arg) = args.get(at) else {
             let reason = format!("not enough arguments for %{kind}");
             return Err(Fault::Call(reason));
@@ -129,13 +138,13 @@ fn formatted(format: &str, args: &[Typed], limits: &Limits<'_>) -> Ran {
         let shown = shown(kind, arg, &verb, at)?;
         match kind {
             't' => out.push_str(&shown),
-            _ => pad(&shown, &verb, &mut out),
+            _ => pad(kind, &shown, &verb, &mut out),
         }
         limits.allow(out.len())?;
     }
-    if next < args.len() && !has_index {
-        let reason = format!("too many arguments; only {next} used by format string");
-        return Err(Fault::Argument(next + 1, reason));
+    if used < args.len() {
+        let reason = format!("too many arguments; only {used} used by format string");
+        return Err(Fault::Argument(used + 1, reason));
     }
     Ok(Typed::string(out))
 }
@@ -146,15 +155,15 @@ fn size(digits: &str) -> Result<usize, Fault> {
         .ok_or(Fault::Uncertain("this is very wide"))
 }
 
-fn pad(shown: &str, verb: &Verb, out: &mut String) {
+fn pad(kind: char, shown: &str, verb: &Verb, out: &mut String) {
     let missing = verb.width.saturating_sub(shown.chars().count());
     if verb.minus {
         out.push_str(shown);
         out.extend(std::iter::repeat_n(' ', missing));
     } else if verb.zero {
         let (sign, digits) = match shown.strip_prefix('-') {
-            Some(digits) => ("-", digits),
-            None => ("", shown),
+            Some(digits) if !matches!(kind, 's' | 'q' | 'v') => ("-", digits),
+            _ => ("", shown),
         };
         out.push_str(sign);
         out.extend(std::iter::repeat_n('0', missing));
@@ -181,6 +190,7 @@ fn shown(kind: char, arg: &Typed, verb: &Verb, at: usize) -> Result<String, Faul
     }
     match kind {
         'v' => match arg.value.to_text() {
+            Some(text) if matches!(arg.value, Value::Number(_)) => Ok(scientific(&text)),
             Some(text) => Ok(text),
             None if arg.value == Value::Null => Ok("null".to_owned()),
             None => Err(Fault::Uncertain("this verb")),
@@ -197,7 +207,7 @@ fn shown(kind: char, arg: &Typed, verb: &Verb, at: usize) -> Result<String, Faul
             Ok(truth) => Ok(truth.to_string()),
             Err(_) => Err(unsuitable("a bool")),
         },
-        'd' | 'f' | 'g' | 'e' | 'x' | 'X' | 'b' | 'o' => {
+        'd' | 'f' | 'g' | 'G' | 'e' | 'E' | 'x' | 'X' | 'b' | 'o' => {
             let number = operators::to_number(&arg.value).map_err(|_| unsuitable("a number"))?;
             let text = number.to_string();
             match kind {
@@ -216,6 +226,30 @@ fn shown(kind: char, arg: &Typed, verb: &Verb, at: usize) -> Result<String, Faul
         }
         _ => Err(Fault::Call(format!("unsupported format verb %{kind}"))),
     }
+}
+
+/// Writes a number as `%v` does: with an exponent if it is very large or very small.
+fn scientific(text: &str) -> String {
+    let (sign, unsigned) = match text.strip_prefix('-') {
+        Some(unsigned) => ("-", unsigned),
+        None => ("", text),
+    };
+    let (whole, fraction) = unsigned.split_once('.').unwrap_or((unsigned, ""));
+    let all = [whole, fraction].concat();
+    let digits = all.trim_start_matches('0');
+    let zeros = all.len() - digits.len();
+    let exponent = i64::try_from(whole.len()).unwrap_or(i64::MAX)
+        - i64::try_from(zeros).unwrap_or(i64::MAX)
+        - 1;
+    if digits.is_empty() || (-4..6).contains(&exponent) {
+        return text.to_owned();
+    }
+    let (first, rest) = digits.split_at(1);
+    let rest = rest.trim_end_matches('0');
+    let point = if rest.is_empty() { "" } else { "." };
+    let exponent_sign = if exponent < 0 { '-' } else { '+' };
+    let exponent = exponent.unsigned_abs();
+    format!("{sign}{first}{point}{rest}e{exponent_sign}{exponent:02}")
 }
 
 fn radix(kind: char, text: &str) -> Result<String, Fault> {

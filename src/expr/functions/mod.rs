@@ -8,6 +8,7 @@
 mod closures;
 mod collections;
 mod csv;
+mod dialect;
 mod encoding;
 mod files;
 mod format;
@@ -61,6 +62,8 @@ enum Takes {
     List,
     /// The same as a set.
     Set,
+    /// A list of bools.
+    Truths,
     /// A map of lists of strings.
     TextLists,
 }
@@ -74,6 +77,7 @@ impl Takes {
             Self::Texts => Type::List(Box::new(Type::String)),
             Self::List => Type::List(Box::new(Type::Any)),
             Self::Set => Type::Set(Box::new(Type::Any)),
+            Self::Truths => Type::List(Box::new(Type::Bool)),
             Self::TextLists => Type::Map(Box::new(Self::Texts.ty())),
         }
     }

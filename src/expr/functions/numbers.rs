@@ -54,7 +54,7 @@ pub(super) const TABLE: &[Function] = &[
         ..of("min", |args, _| extreme(args, Ord::min))
     },
     Function {
-        takes: &[Takes::Text, Takes::Number],
+        takes: &[Takes::Any, Takes::Number],
         ..of("parseint", parse)
     },
     Function {
@@ -125,6 +125,9 @@ fn power(args: &[Typed], _: &Limits<'_>) -> Ran {
 }
 
 fn parse(args: &[Typed], _: &Limits<'_>) -> Ran {
+    if args[0].ty != Type::String {
+        return Err(Fault::Argument(0, "a string is needed here".to_owned()));
+    }
     let base = whole(args, 1).ok();
     let Some(base) = base
         .and_then(|base| u32::try_from(base).ok())
@@ -167,10 +170,13 @@ fn range(args: &[Typed], _: &Limits<'_>) -> Ran {
         false => Number::from(1),
     };
     let step = step.unwrap_or(one);
+    if start == end {
+        return Ok(Typed::list(Type::Number, Vec::new()));
+    }
     if step.is_zero() {
         return Err(Fault::Call("step must not be zero".to_owned()));
     }
-    if start != end && (step < zero) != down {
+    if (step < zero) != down {
         let reason = "step leads away from the end".to_owned();
         return Err(Fault::Argument(2, reason));
     }

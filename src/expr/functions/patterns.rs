@@ -1,13 +1,12 @@
 //! `replace`, and the functions of regular expressions.
 //!
-//! The programs' patterns are those of RE2, as are ours, but for what letters beyond ASCII are: there
-//! `\d`, `\w`, `\s` and `\b` know ASCII only.
+//! The programs' patterns are written for our own dialect before they are used.
 
 use std::collections::BTreeMap;
 
 use regex::{Regex, RegexBuilder};
 
-use super::{Fault, Function, Gives, Limits, Needs, Takes, text};
+use super::{Fault, Function, Gives, Limits, Needs, Takes, dialect, text};
 use crate::expr::typed::Typed;
 use crate::expr::types::Type;
 
@@ -85,6 +84,9 @@ fn replace(args: &[Typed], limits: &Limits<'_>) -> Ran {
         Fault::Argument(_, reason) => Fault::Call(reason),
         fault => fault,
     })?;
+    if !dialect::is_same_replacement(new) {
+        return Err(Fault::Uncertain("this replacement has several readings"));
+    }
     // A reference in the new text may stand for all that was matched.
     let longest = new.matches('$').count().saturating_mul(all.len());
     let matches = pattern.find_iter(all).count();
@@ -133,8 +135,9 @@ fn pattern(text: &str, at: usize) -> Result<Regex, Fault> {
     if text.len() > MAX_PATTERN_LENGTH {
         return Err(Fault::Uncertain("this pattern is too long"));
     }
-    let ascii = ascii_classes(text).ok_or(Fault::Uncertain("this pattern has several readings"))?;
-    let compiled = RegexBuilder::new(&ascii)
+    let own = dialect::translated(text);
+    let own = own.ok_or(Fault::Uncertain("this pattern has several readings"))?;
+    let compiled = RegexBuilder::new(&own)
         .size_limit(MAX_PATTERN_BYTES)
         .build();
     match compiled {
@@ -155,43 +158,4 @@ fn mixed(pattern: &Regex, at: usize) -> Result<(), Fault> {
             "cannot mix both named and unnamed capture groups".to_owned(),
         )),
     }
-}
-
-/// Writes the classes for what is a letter as they are in ASCII; `None` where that has no short form.
-fn ascii_classes(pattern: &str) -> Option<String> {
-    let mut out = String::new();
-    let mut in_class = false;
-    let mut chars = pattern.chars();
-    while let Some(c) = chars.next() {
-        match c {
-            '[' => in_class = true,
-            ']' => in_class = false,
-            _ => {}
-        }
-        if c != '\\' {
-            out.push(c);
-            continue;
-        }
-        let (inside, outside) = match chars.next()? {
-            'd' => ("0-9", "[0-9]"),
-            'w' => ("0-9A-Za-z_", "[0-9A-Za-z_]"),
-            's' => ("\\t\\n\\f\\r ", "[\\t\\n\\f\\r ]"),
-            'D' => ("", "[^0-9]"),
-            'W' => ("", "[^0-9A-Za-z_]"),
-            'S' => ("", "[^\\t\\n\\f\\r ]"),
-            'b' => ("", "(?-u:\\b)"),
-            'B' | 'C' | 'Q' | '<' | '>' => return None,
-            other => {
-                out.push('\\');
-                out.push(other);
-                continue;
-            }
-        };
-        match in_class {
-            true if inside.is_empty() => return None,
-            true => out.push_str(inside),
-            false => out.push_str(outside),
-        }
-    }
-    Some(out)
 }

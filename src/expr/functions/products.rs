@@ -141,9 +141,16 @@ fn item_type(ty: &Type, at: usize) -> Result<Type, Fault> {
         Type::Tuple(types) if types.is_empty() => Ok(Type::Any),
         Type::Tuple(types) => {
             let types: Vec<&Type> = types.iter().collect();
-            unify(&types)?.ok_or_else(|| {
-                Fault::Argument(at, "all elements must be of the same type".to_owned())
-            })
+            match unify(&types)? {
+                Some(Type::Any) if types.iter().any(|ty| **ty != Type::Any) => {
+                    Err(Fault::Uncertain("elements of an open type"))
+                }
+                Some(ty) => Ok(ty),
+                None => {
+                    let reason = "all elements must be of the same type".to_owned();
+                    Err(Fault::Argument(at, reason))
+                }
+            }
         }
         _ => Ok(Type::Any),
     }

@@ -7,6 +7,7 @@ use crate::expr::convert::convert;
 use crate::expr::sets::as_set;
 use crate::expr::typed::Typed;
 use crate::expr::types::Type;
+use crate::expr::unify::unify;
 use crate::expr::value::Value;
 
 type Ran = Result<Typed, Fault>;
@@ -149,9 +150,9 @@ fn chunks(args: &[Typed], _: &Limits<'_>) -> Ran {
 }
 
 fn concat(args: &[Typed], limits: &Limits<'_>) -> Ran {
-    let Some(first) = args.first() else {
+    if args.is_empty() {
         return Err(Fault::Call("at least one argument is required".to_owned()));
-    };
+    }
     limits.allow(args.iter().map(|arg| arg.value.weight()).sum())?;
     let mut all = Vec::new();
     for (at, arg) in args.iter().enumerate() {
@@ -161,10 +162,11 @@ fn concat(args: &[Typed], limits: &Limits<'_>) -> Ran {
         }
         all.extend(items(args, at));
     }
-    let is_list = matches!(first.ty, Type::List(_)) && args.iter().all(|arg| arg.ty == first.ty);
-    match is_list {
-        true => Ok(like(&first.ty, all)),
-        false => Ok(Typed::tuple(all)),
+    let types: Vec<&Type> = args.iter().map(|arg| &arg.ty).collect();
+    let are_lists = types.iter().all(|ty| matches!(ty, Type::List(_)));
+    match are_lists.then(|| unify(&types)).transpose()?.flatten() {
+        Some(ty) => Ok(convert(Typed::tuple(all), &ty)?),
+        None => Ok(Typed::tuple(all)),
     }
 }
 
@@ -204,7 +206,8 @@ fn combined(args: &[Typed], combine: fn(Vec<Value>, Vec<Value>) -> Vec<Value>) -
     let ty = ty.unwrap_or(&any).clone();
     let mut sets = Vec::new();
     for arg in args {
-        if arg.ty != any && arg.ty != ty {
+        let is_open = arg.ty == any && arg.value != Value::Tuple(Vec::new());
+        if (arg.ty != any && arg.ty != ty) || (is_open && ty != any) {
             return Err(Fault::Uncertain("sets of different types"));
         }
         sets.push(convert(arg.clone(), &ty)?);

@@ -40,7 +40,7 @@ pub(super) const TABLE: &[Function] = &[
         ..of("join", ONE, Gives::Text, join)
     },
     of("lower", ONE, Gives::Text, |args, _| {
-        Ok(Typed::string(text(args, 0).to_lowercase()))
+        in_case(text(args, 0), |c| c.to_lowercase().collect())
     }),
     of("split", TWO, Gives::Open, split),
     of("startswith", TWO, Gives::Truth, |args, _| {
@@ -79,9 +79,28 @@ pub(super) const TABLE: &[Function] = &[
         ))
     }),
     of("upper", ONE, Gives::Text, |args, _| {
-        Ok(Typed::string(text(args, 0).to_uppercase()))
+        in_case(text(args, 0), |c| c.to_uppercase().collect())
     }),
 ];
+
+/// Changes the case of each letter on its own, as the programs do.
+fn in_case(text: &str, changed: fn(char) -> String) -> Ran {
+    let mut out = String::new();
+    for c in text.chars() {
+        let one = changed(c);
+        // Where several letters would come of one, the programs have another one or none.
+        if one.chars().nth(1).is_some() || (has_new_case(c) && !one.starts_with(c)) {
+            return Err(Fault::Uncertain("a letter whose case hangs on the program"));
+        }
+        out.push_str(&one);
+    }
+    Ok(Typed::string(out))
+}
+
+/// Returns whether a letter is among those to which later versions of Unicode gave a case.
+fn has_new_case(c: char) -> bool {
+    matches!(c, '\u{1c80}'..='\u{1c8f}' | '\u{a7c0}'..='\u{a7ff}' | '\u{264}' | '\u{19b}' | '\u{10000}'..)
+}
 
 /// Makes the first letter of each word a capital.
 fn title(text: &str) -> Ran {
@@ -136,6 +155,7 @@ fn join(args: &[Typed], limits: &Limits<'_>) -> Ran {
 fn split(args: &[Typed], _: &Limits<'_>) -> Ran {
     let (between, all) = (text(args, 0), text(args, 1));
     let parts: Vec<Value> = match (between, all) {
+        ("", "") => Vec::new(),
         (_, "") => vec![Value::string("")],
         ("", _) => all.chars().map(Value::string).collect(),
         _ => all.split(between).map(Value::string).collect(),
@@ -171,6 +191,8 @@ fn substr(args: &[Typed], _: &Limits<'_>) -> Ran {
     };
     let end = match length {
         length if length < 0 => total,
+        // From a place behind the end, nothing is as much as everything.
+        0 if offset < 0 => total,
         length => start.saturating_add(length).min(total),
     };
     let at = |place: i64| usize::try_from(place).unwrap_or_default();

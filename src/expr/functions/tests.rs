@@ -130,76 +130,8 @@ fn calls_give_what_the_program_gives() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    snapbox::assert_data_eq!(
-        uncertain.join("\n"),
-        snapbox::str![[r#"
-ceil(1.2)
-ceil(-1.2)
-floor(1.9)
-try(1 / 0, "x")
-tolist(["a"]) == ["a"]
-true ? tolist(["a"]) : ["b", "c"]
-true ? ["b", "c"] : tolist(["a"])
-true ? toset(["a"]) : ["b"]
-true ? tomap({a = 1}) : {}
-false ? tomap({a = 1}) : {}
-element(["a"], -1)
-setunion([1], ["a"])
-format("%5.1f", 3.14159)
-format("%e", 1)
-format("%#v", "a")
-format("%v", [1, "a"])
-format("%v", {a = 1})
-format("%q", "é")
-format("%+d", 3)
-format("%.3d", 5)
-tolist([])[*]
-[1] == tolist([1])
-tomap({a = 1}) == {a = 1}
-{a = tostring(null)} == {a = null}
-[] == tolist([])
-yamldecode("a: [")
-yamldecode("a: .inf")
-yamldecode("a: !!map x")
-yamldecode("a: !!int /"1/"")
-yamldecode("a: &x {b: c}/nd:/n  <<: [*x]/n")
-yamldecode("a: /"////"")
-yamldecode("a: b/n c: d/n")
-yamldecode("a: b/n.../n")
-yamldecode("a:/tb")
-yamldecode("a: b: c")
-"${-0}"
-jsondecode("-0")
-0 / -5
-tostring(-0)
-toset([0, -0])
-uuidv5("{6ba7b810-9dad-11d1-80b4-00c04fd430c8}", "x")
-textencodebase64("a", "nope")
-textencodebase64("é", "ISO-8859-1")
-textdecodebase64("//5IAA==", "UTF-16LE")
-textdecodebase64("77u/SA==", "UTF-8")
-textdecodebase64("SAA=", "nope")
-cidrhost("10.00.0.0/8", 1)
-cidrhost("::ffff:10.0.0.0/120", 1)
-cidrsubnet("10.1.2.0/24", -1, 0)
-cidrsubnet("10.1.2.0/24", 1, -1)
-timeadd("2017-13-22T00:00:00Z", "1h")
-timeadd("2017-11-22T00:00:00z", "1h")
-timeadd("2017-11-22T00:00:60Z", "1h")
-formatdate("'a''", "2018-01-02T23:12:01Z")
-pow(2, -1)
-pow(2, 0.5)
-pow(10, 22)
-pow(1.5, 2)
-pow(2, 53)
-log(8, 2)
-title("élan")
-urldecode("%FF")
-base64gunzip("H4sIAAAAAAAAA0vMSSwqSU1RyEhNTC5RSMzJz0lVKMlIzStJLSoGAHcNDX8ZAAAA")
-base64gunzip(base64gzip("x"))
-base64gunzip("H4sIAAAAAAAA")
-"#]]
-    );
+    let file = snapbox::file!["../../../fixtures/expr/calls-uncertain.txt"];
+    snapbox::assert_data_eq!(uncertain.join("\n"), file.raw());
 }
 
 fn value_of(json: &str) -> String {
@@ -373,7 +305,7 @@ fn hostile_calls_end_soon() {
         "the template cannot be computed",
     );
     leaves_open(
-        &format!(r#"regex("{}", "a")"#, "(a{900}){900}"),
+        &format!(r#"regex("{}", "a")"#, "[^é]{1000}"),
         "this pattern is too large",
     );
     refuses("range(100000)", "Error in function call");

@@ -1,7 +1,7 @@
 //! `yamldecode`: the one document of a text (rules 6.6).
 //!
 //! The programs read YAML 1.1, the parser here YAML 1.2. Of a document that the two may read
-//! differently there is no answer (rules 6.7), and none of a text that is no YAML to the parser here.
+//! differently there is no answer (rules 6.9), and none of a text that is no YAML to the parser here.
 
 mod scalars;
 

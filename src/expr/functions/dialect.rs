@@ -1,0 +1,228 @@
+//! The programs' regular expressions, written for ours.
+//!
+//! Theirs are those of RE2, in which `\d`, `\w`, `\s` and `\b` know ASCII only. What one of the two reads
+//! differently, or what hangs on a version of Unicode, has no counterpart here.
+
+use std::collections::BTreeSet;
+use std::iter::Peekable;
+use std::str::Chars;
+
+/// How often the programs let a pattern repeat something, repetitions of repetitions included.
+const MAX_REPEAT: u32 = 1000;
+
+/// Writes a pattern for our dialect; `None` if it may mean something else there.
+pub(super) fn translated(pattern: &str) -> Option<String> {
+    let mut reader = Reader {
+        rest: pattern.chars().peekable(),
+        out: String::new(),
+        names: BTreeSet::new(),
+        repeats: 1,
+    };
+    let mut last = Last::Other;
+    while let Some(c) = reader.rest.next() {
+        last = match c {
+            '*' | '+' | '?' => {
+                reader.out.push(c);
+                last.repeated(c)?
+            }
+            '{' => match reader.counts()? {
+                true => last.repeated(c)?,
+                false => Last::Other,
+            },
+            other => {
+                reader.token(other)?;
+                Last::Other
+            }
+        };
+    }
+    Some(reader.out)
+}
+
+/// Returns whether a replacement names the same groups in both dialects.
+pub(super) fn is_same_replacement(new: &str) -> bool {
+    let mut parts = new.split('$').skip(1).peekable();
+    while let Some(part) = parts.next() {
+        // Two of them are one that means nothing.
+        if part.is_empty() {
+            parts.next();
+            continue;
+        }
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let inside = part.strip_prefix('{');
+        let name = inside.unwrap_or(part);
+        let end = name.find(|c| !is_name(c)).unwrap_or(name.len());
+        let (name, behind) = name.split_at(end);
+        let is_number = name.bytes().all(|b| b.is_ascii_digit());
+        let is_other_number = is_number && name.len() > 1 && name.starts_with('0');
+        let is_other_name = !behind.is_ascii() || is_other_number;
+        if is_other_name || (inside.is_some() && (name.is_empty() || !behind.starts_with('}'))) {
+            return false;
+        }
+    }
+    true
+}
+
+/// What stands before a token.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Last {
+    Repeat,
+    LazyRepeat,
+    Other,
+}
+
+impl Last {
+    /// Returns what a sign of repetition is here; a repetition can only become lazy.
+    fn repeated(self, sign: char) -> Option<Self> {
+        match self {
+            Self::Other => Some(Self::Repeat),
+            Self::Repeat if sign == '?' => Some(Self::LazyRepeat),
+            Self::Repeat | Self::LazyRepeat => None,
+        }
+    }
+}
+
+struct Reader<'p> {
+    rest: Peekable<Chars<'p>>,
+    out: String,
+    names: BTreeSet<String>,
+    /// The product of all counts so far.
+    repeats: u32,
+}
+
+impl Reader<'_> {
+    fn token(&mut self, first: char) -> Option<()> {
+        match first {
+            '\\' => match self.rest.next()? {
+                'd' => self.out.push_str("[0-9]"),
+                'w' => self.out.push_str("[0-9A-Za-z_]"),
+                's' => self.out.push_str("[\\t\\n\\f\\r ]"),
+                'D' => self.out.push_str("[^0-9]"),
+                'W' => self.out.push_str("[^0-9A-Za-z_]"),
+                'S' => self.out.push_str("[^\\t\\n\\f\\r ]"),
+                'b' => self.out.push_str("(?-u:\\b)"),
+                anchor @ ('A' | 'z') => self.out.extend(['\\', anchor]),
+                other => self.escape(other)?,
+            },
+            '[' => self.class()?,
+            '(' => self.group()?,
+            other => self.out.push(other),
+        }
+        Some(())
+    }
+
+    /// Writes an escape of one character, from behind the backslash.
+    fn escape(&mut self, c: char) -> Option<()> {
+        match c {
+            'a' | 'f' | 'n' | 'r' | 't' | 'v' => {}
+            '<' | '>' => return None,
+            c if c.is_ascii_punctuation() => {}
+            _ => return None,
+        }
+        self.out.extend(['\\', c]);
+        Some(())
+    }
+
+    /// Reads counts from behind their brace, unless it is one that stands for itself.
+    fn counts(&mut self) -> Option<bool> {
+        let mut ahead = self.rest.clone();
+        let inside: String = ahead.by_ref().take_while(|c| *c != '}').collect();
+        let is_closed = self.rest.clone().any(|c| c == '}');
+        let (least, most) = inside.split_once(',').unwrap_or((&inside, &inside));
+        let is_digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
+        if !is_closed || least.is_empty() || !is_digits(least) || !is_digits(most) {
+            self.out.push_str("\\{");
+            return Some(false);
+        }
+        let greatest = if most.is_empty() { least } else { most };
+        let greatest = greatest.parse::<u32>().ok()?;
+        self.repeats = self.repeats.checked_mul(greatest.max(1))?;
+        if self.repeats > MAX_REPEAT {
+            return None;
+        }
+        self.out.push_str(&format!("{{{inside}}}"));
+        self.rest = ahead;
+        Some(true)
+    }
+
+    /// Reads a class of characters from behind its bracket.
+    fn class(&mut self) -> Option<()> {
+        self.out.push('[');
+        if self.rest.next_if_eq(&'^').is_some() {
+            self.out.push('^');
+        }
+        if self.rest.peek() == Some(&']') {
+            return None;
+        }
+        loop {
+            match self.rest.next()? {
+                ']' => break,
+                '[' => self.named_class()?,
+                '\\' => match self.rest.next()? {
+                    'd' => self.out.push_str("0-9"),
+                    'w' => self.out.push_str("0-9A-Za-z_"),
+                    's' => self.out.push_str("\\t\\n\\f\\r "),
+                    other => self.escape(other)?,
+                },
+                // Two of them combine classes in ours.
+                sign @ ('&' | '-' | '~') if self.rest.peek() == Some(&sign) => return None,
+                other => self.out.push(other),
+            }
+        }
+        self.out.push(']');
+        Some(())
+    }
+
+    /// Reads `[:alpha:]` inside of a class, from behind its first bracket.
+    fn named_class(&mut self) -> Option<()> {
+        const NAMES: [&str; 14] = [
+            "alnum", "alpha", "ascii", "blank", "cntrl", "digit", "graph", "lower", "print",
+            "punct", "space", "upper", "word", "xdigit",
+        ];
+        self.rest.next_if_eq(&':')?;
+        let inside: String = self.rest.by_ref().take_while(|c| *c != ':').collect();
+        self.rest.next_if_eq(&']')?;
+        let name = inside.strip_prefix('^').unwrap_or(&inside);
+        NAMES.contains(&name).then_some(())?;
+        self.out.push_str(&format!("[:{inside}:]"));
+        Some(())
+    }
+
+    /// Reads what a group is, from behind its parenthesis.
+    fn group(&mut self) -> Option<()> {
+        self.out.push('(');
+        if self.rest.next_if_eq(&'?').is_none() {
+            return Some(());
+        }
+        self.out.push('?');
+        if self.rest.next_if_eq(&'P').is_some() {
+            self.out.push('P');
+            return self.name();
+        }
+        if self.rest.peek() == Some(&'<') {
+            return self.name();
+        }
+        let mut flags = BTreeSet::new();
+        loop {
+            let c = self.rest.next()?;
+            self.out.push(c);
+            match c {
+                ':' | ')' => return Some(()),
+                'i' | 'm' | 's' | 'U' | '-' if flags.insert(c) => {}
+                _ => return None,
+            }
+        }
+    }
+
+    /// Reads the name of a group, which only it may have.
+    fn name(&mut self) -> Option<()> {
+        self.rest.next_if_eq(&'<')?;
+        let name: String = self.rest.by_ref().take_while(|c| *c != '>').collect();
+        let is_letter = |c: char| c.is_ascii_alphabetic() || c == '_';
+        let is_plain = name.chars().all(|c| is_letter(c) || c.is_ascii_digit());
+        if !is_plain || !name.starts_with(is_letter) {
+            return None;
+        }
+        self.out.push_str(&format!("<{name}>"));
+        self.names.insert(name).then_some(())
+    }
+}
