@@ -88,7 +88,8 @@ fn equal(left: &Typed, right: &Typed) -> Outcome {
 fn logical(operator: BinaryOp, left: &Typed, right: &Typed) -> Result<Typed, Misfit> {
     let read = |value: &Typed| match value.value {
         Value::Unknown => unknown_operand(value, Type::Bool).map(|_| None),
-        Value::Null => Err(Failure::Type("Operation failed")),
+        // Newer versions take it where the other operand decides.
+        Value::Null => Err(Failure::Uncertain("a truth value that is null")),
         ref value => to_bool(value, "Invalid operand").map(Some),
     };
     let decides = operator == BinaryOp::Or;
