@@ -7,7 +7,7 @@ use std::vec::IntoIter;
 use super::Number;
 use super::failure::Failure;
 use super::functions;
-use super::operators::{Misfit, binary, common, to_bool, unary};
+use super::operators::{Misfit, binary, common, decided, to_bool, unary};
 use super::scope::{Budget, Scope};
 use super::typed::Typed;
 use super::types::Type;
@@ -236,7 +236,14 @@ impl<'e> Eval<'e> {
             }
             ExprKind::Binary(operator, operands) => {
                 let (left, right) = &**operands;
-                let (a, b) = self.both(left, right)?;
+                let (a, b) = (self.expr(left), self.expr(right));
+                // Where there are functions, the program is one of those that do this (rules 5.5).
+                if self.scope.functions.is_some()
+                    && let Some(decided) = decided(*operator, &a, &b)
+                {
+                    return Ok(decided);
+                }
+                let (a, b) = joined(a, b)?;
                 binary(*operator, a, b).or_else(|misfit| self.misfit(misfit, expr, left, right))
             }
             ExprKind::For(walk) => self.for_expr(walk),
@@ -254,12 +261,6 @@ impl<'e> Eval<'e> {
             )
             .map(|(left, _)| left),
         }
-    }
-
-    fn both(&mut self, left: &'e Expr, right: &'e Expr) -> Outcome<(Typed, Typed)> {
-        let left = self.expr(left);
-        let right = self.expr(right);
-        joined(left, right)
     }
 
     pub(super) fn all(&mut self, items: &'e [Expr]) -> Outcome<Vec<Typed>> {
@@ -337,13 +338,34 @@ impl<'e> Eval<'e> {
         }
     }
 
-    fn conditional(&mut self, conditional: &'e Conditional, span: Span) -> Outcome {
-        let condition = &conditional.condition;
+    /// Evaluates a condition; `None` where it is not known.
+    fn condition(&mut self, condition: &'e Expr) -> Outcome<(Option<bool>, Marks)> {
         let (value, marks) = self.expr(condition)?.unmarked();
         let is_true = match value.value {
             Value::Null => return self.wrong(condition.span, "Null condition"),
             Value::Unknown => None,
             value => Some(self.check(condition.span, to_bool(&value, "Incorrect condition type"))?),
+        };
+        Ok((is_true, marks))
+    }
+
+    fn conditional(&mut self, conditional: &'e Conditional, span: Span) -> Outcome {
+        let condition = &conditional.condition;
+        let checked = self.condition(condition);
+        let (is_true, marks) = match checked {
+            Ok(checked) => checked,
+            Err(problems) => {
+                // That the branches do not go together is all that the program reports (rules 5.6).
+                let then = self.expr(&conditional.then);
+                let otherwise = self.expr(&conditional.otherwise);
+                if let (Ok(then), Ok(otherwise)) = (then, otherwise)
+                    && let Err(failure @ Failure::Type(_)) =
+                        common(then.unmarked().0, &otherwise.unmarked().0)
+                {
+                    return self.fail(span, failure);
+                }
+                return Err(problems);
+            }
         };
         let (chosen, other) = match is_true {
             Some(false) => (&conditional.otherwise, &conditional.then),

@@ -2,11 +2,12 @@
 
 use super::Number;
 use super::convert::{Misfit as Unfit, convert};
+use super::eval::NotConstant;
 use super::failure::Failure;
 use super::typed::Typed;
 use super::types::Type;
 use super::unify::{possible, unify};
-use super::value::Value;
+use super::value::{Marks, Value};
 use crate::hcl::tree::{BinaryOp, UnaryOp};
 
 type Outcome<T = Typed> = Result<T, Failure>;
@@ -83,6 +84,40 @@ fn equal(left: &Typed, right: &Typed) -> Outcome {
         return Ok(Typed::unknown(Type::Bool));
     }
     Err(Failure::Uncertain("this compares what is partly unknown"))
+}
+
+/// Returns the result of `&&` or `||` where one operand decides it, whatever is wrong with the other.
+///
+/// An operand that cannot be a truth value is wrong nevertheless.
+pub(super) fn decided(
+    operator: BinaryOp,
+    left: &Result<Typed, NotConstant>,
+    right: &Result<Typed, NotConstant>,
+) -> Option<Typed> {
+    let decides = match operator {
+        BinaryOp::Or => true,
+        BinaryOp::And => false,
+        _ => return None,
+    };
+    let read = |operand: &Result<Typed, NotConstant>| match operand {
+        Ok(operand) => {
+            let (operand, marks) = operand.clone().unmarked();
+            let truth = match operand.value {
+                Value::Null => None,
+                Value::Unknown => {
+                    unknown_operand(&operand, Type::Bool).ok()?;
+                    None
+                }
+                value => Some(to_bool(&value, "").ok()?),
+            };
+            Some((truth, marks))
+        }
+        Err(problems) if problems.uncertain.is_empty() => Some((None, Marks::default())),
+        Err(_) => None,
+    };
+    let ((left, own), (right, others)) = (read(left)?, read(right)?);
+    let is_decided = [left, right].contains(&Some(decides));
+    is_decided.then(|| Typed::bool(decides).marked(own.and(others)))
 }
 
 fn logical(operator: BinaryOp, left: &Typed, right: &Typed) -> Result<Typed, Misfit> {

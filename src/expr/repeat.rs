@@ -7,6 +7,7 @@ use super::eval::{Eval, Outcome};
 use super::operators::to_bool;
 use super::typed::Typed;
 use super::types::Type;
+use super::unify::possible;
 use super::value::{Marks, Value};
 use crate::diag::Span;
 use crate::hcl::tree::{Expr, For, TemplateFor, TemplatePart};
@@ -90,6 +91,9 @@ impl<'e> Eval<'e> {
             return Ok(Typed::unknown(Type::Any).marked(marks));
         };
         let names = (walk.key_name.as_deref(), walk.value_name.as_str());
+        if let Some(condition) = &walk.condition {
+            self.early(condition, names, pairs.is_empty())?;
+        }
         let mut items = Vec::new();
         let mut entries: BTreeMap<String, Vec<Typed>> = BTreeMap::new();
         let mut is_unknown = false;
@@ -126,6 +130,34 @@ impl<'e> Eval<'e> {
             Typed::object(entries.collect())
         };
         Ok(value.marked(marks))
+    }
+
+    /// Checks the condition of a `for` before any item is known, as the programs do: what is wrong
+    /// about it is wrong even if there are no items (rules 5.6).
+    fn early(
+        &mut self,
+        condition: &'e Expr,
+        names: (Option<&'e str>, &'e str),
+        is_empty: bool,
+    ) -> Outcome<()> {
+        let open = || Typed::unknown(Type::Any);
+        let value = self.turn(names, (open(), open()), |eval| eval.expr(condition));
+        let title = "Invalid 'for' condition";
+        match value.map(|value| value.unmarked().0) {
+            // With an item at hand, there may be an answer.
+            Err(problems) if problems.refused.is_empty() && !is_empty => Ok(()),
+            Err(problems) => Err(problems),
+            Ok(value) if value.value == Value::Null => {
+                self.wrong(condition.span, "Condition is null")
+            }
+            Ok(value) => match possible(&value.ty, &Type::Bool) {
+                Ok(false) => self.wrong(condition.span, title),
+                _ if value.value == Value::Unknown => Ok(()),
+                _ => self
+                    .check(condition.span, to_bool(&value.value, title))
+                    .map(drop),
+            },
+        }
     }
 
     fn for_item(&mut self, walk: &'e For, marks: &mut Marks) -> Outcome<Turn> {

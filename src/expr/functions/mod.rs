@@ -233,8 +233,9 @@ pub(super) fn call<'e>(eval: &mut Eval<'e>, call: &'e Call, span: Span) -> Outco
         count(eval, function, &spans, span)?;
     }
     let (args, spans) = arguments(eval, call)?;
-    let Some(args) = args else {
-        return Ok(Typed::unknown(function.gives.ty()));
+    let args = match args {
+        Ok(args) => args,
+        Err(marks) => return Ok(Typed::unknown(function.gives.ty()).marked(marks)),
     };
     if call.expand_final {
         count(eval, function, &spans, span)?;
@@ -288,21 +289,23 @@ fn failed(eval: &Eval<'_>, fault: Fault, spans: &[Span], call: Span) -> Outcome 
     }
 }
 
-/// Evaluates the arguments of a call, each with its place; nothing where it is not known how many there
-/// are.
-fn arguments<'e>(eval: &mut Eval<'e>, call: &'e Call) -> Outcome<(Option<Vec<Typed>>, Vec<Span>)> {
+/// The arguments of a call; where it is not known how many there are, the marks of those.
+type Arguments = Result<Vec<Typed>, Marks>;
+
+/// Evaluates the arguments of a call, each with its place.
+fn arguments<'e>(eval: &mut Eval<'e>, call: &'e Call) -> Outcome<(Arguments, Vec<Span>)> {
     let mut args = eval.all(&call.args)?;
     let mut spans: Vec<Span> = call.args.iter().map(|arg: &Expr| arg.span).collect();
     if !call.expand_final {
-        return Ok((Some(args), spans));
+        return Ok((Ok(args), spans));
     }
     let (Some(last), Some(place)) = (args.pop(), spans.pop()) else {
-        return Ok((Some(args), spans));
+        return Ok((Ok(args), spans));
     };
     let (last, marks) = last.unmarked();
     let title = "Invalid expanding argument value";
     match last.value {
-        Value::Unknown => return Ok((None, spans)),
+        Value::Unknown => return Ok((Err(marks), spans)),
         Value::Tuple(_) => {}
         _ => return eval.refuse("wrong-type", title, place, "a list is needed here"),
     }
@@ -310,7 +313,7 @@ fn arguments<'e>(eval: &mut Eval<'e>, call: &'e Call) -> Outcome<(Option<Vec<Typ
         args.push(item.marked(marks));
         spans.push(place);
     }
-    Ok((Some(args), spans))
+    Ok((Ok(args), spans))
 }
 
 /// Checks how many arguments there are.

@@ -315,3 +315,46 @@ fn hostile_calls_end_soon() {
     let nested = format!(r#"yamldecode("{}")"#, "- ".repeat(100));
     leaves_open(&nested, "this YAML is nested too deep");
 }
+
+#[test]
+fn one_operand_may_decide_whatever_is_wrong_with_the_other() {
+    gives("upper([]) == 1 || true", "true");
+    gives("true || upper([]) == 1", "true");
+    gives("false && null", "false");
+    gives("null || true", "true");
+    gives("var.unknown == \"a\" || true", "true");
+    gives("false && var.secret == \"x\"", "marked false");
+    refuses("upper([]) == 1 || false", "Invalid function argument");
+    refuses("true || \"x\"", "Invalid operand");
+    leaves_open("null || false", "a truth value that is null");
+}
+
+#[test]
+fn branches_that_do_not_go_together_come_before_the_condition() {
+    let title = "Inconsistent conditional result types";
+    for condition in ["upper([])", "null", "\"x\""] {
+        refuses(&format!("{condition} ? 1 : []"), title);
+    }
+    refuses("upper([]) ? upper([]) : 1", "Invalid function argument");
+}
+
+#[test]
+fn conditions_of_for_are_checked_without_items() {
+    refuses(
+        "[for x in [] : x if upper([])]",
+        "Invalid function argument",
+    );
+    refuses("[for x in [] : x if \"q\"]", "Invalid 'for' condition");
+    refuses("[for x in [] : x if x + 1]", "Invalid 'for' condition");
+    refuses("[for x in [] : x if null]", "Condition is null");
+    gives("[for x in [] : x if x.a == 1]", "[]");
+    gives("[for x in [] : upper([])]", "[]");
+}
+
+#[test]
+fn marks_stay_where_it_is_not_known_how_many_arguments_there_are() {
+    gives(
+        "coalesce((var.secret == \"x\" ? a::b() : [])...)",
+        "marked unknown",
+    );
+}
