@@ -8,7 +8,7 @@ use crate::expr::sets::as_set;
 use crate::expr::typed::Typed;
 use crate::expr::types::Type;
 use crate::expr::unify::unify;
-use crate::expr::value::Value;
+use crate::expr::value::{Marks, Value};
 
 type Ran = Result<Typed, Fault>;
 
@@ -68,11 +68,13 @@ pub(super) const TABLE: &[Function] = &[
                 "can only flatten lists, sets and tuples".to_owned(),
             ));
         }
-        let mut flat = Vec::new();
-        match flatten(args[0].clone(), &mut flat) {
-            Known::Wholly => Ok(Typed::tuple(flat)),
-            Known::Not => Ok(Typed::unknown(Type::Any)),
-        }
+        let (mut flat, mut marks) = (Vec::new(), Marks::default());
+        let known = flatten(args[0].clone(), &mut flat, &mut marks);
+        let value = match known {
+            Known::Wholly => Typed::tuple(flat),
+            Known::Not => Typed::unknown(Type::Any),
+        };
+        Ok(value.marked(marks))
     }),
     of("reverse", ONE, Needs::Whole, |args, _| {
         sequence(args, 0)?;
@@ -180,23 +182,29 @@ fn is_sequence(ty: &Type) -> bool {
 }
 
 /// Puts the items of a sequence, and of those inside it, one behind the other.
-fn flatten(value: Typed, flat: &mut Vec<Typed>) -> Known {
-    let (value, marks) = value.unmarked();
+///
+/// How many items there are shows what a marked sequence holds: its marks go to the whole.
+fn flatten(value: Typed, flat: &mut Vec<Typed>, marks: &mut Marks) -> Known {
+    let (value, own) = value.unmarked();
     let is_sequence = is_sequence(&value.ty);
     match value.value {
-        Value::Unknown if is_sequence || value.ty == Type::Any => return Known::Not,
-        Value::Tuple(_) if is_sequence => {}
+        Value::Unknown if is_sequence || value.ty == Type::Any => {
+            *marks = marks.and(own);
+            return Known::Not;
+        }
+        Value::Tuple(_) if is_sequence => *marks = marks.and(own),
         _ => {
-            flat.push(value.marked(marks));
+            flat.push(value.marked(own));
             return Known::Wholly;
         }
     }
+    let mut known = Known::Wholly;
     for item in value.into_items().unwrap_or_default() {
-        if let Known::Not = flatten(item.marked(marks), flat) {
-            return Known::Not;
+        if let Known::Not = flatten(item, flat, marks) {
+            known = Known::Not;
         }
     }
-    Known::Wholly
+    known
 }
 
 /// Combines sets of one type, each with what came before it.

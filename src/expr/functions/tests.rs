@@ -358,3 +358,9 @@ fn marks_stay_where_it_is_not_known_how_many_arguments_there_are() {
         "marked unknown",
     );
 }
+
+#[test]
+fn what_is_flattened_marks_the_whole() {
+    gives("flatten([sensitive([]), 1])", "marked [1]");
+    gives("flatten([[sensitive(1)], 2])", "[1,2]");
+}
