@@ -8,6 +8,7 @@ use lockctl::config::{self, Loaded, Settings};
 use lockctl::diag::{Diagnostic, Severity, Texts};
 use lockctl::flavor::Flavor;
 use lockctl::requirement::{Requirements, StateSeen};
+use lockctl::version::Version;
 use lockctl::world::Files;
 use lockctl::world::mem::slashed;
 use serde_json::Value;
@@ -178,6 +179,9 @@ impl Said {
 
     fn judge_error(&self, title: &str, expected: &Value) -> Verdict {
         let title = looked_up(TITLES, title).unwrap_or(title);
+        if title == self.settings.flavor.unmet_core_title() {
+            return self.judge_core_version(title, expected);
+        }
         let errors = self.errors();
         let Some(first) = errors.first() else {
             return match self.unseen() {
@@ -198,6 +202,19 @@ impl Said {
             }
             _ => Verdict::OtherError(format!("{errors:?}, not {title:?}")),
         }
+    }
+
+    /// Compares where a module does not allow the version of the program. That is no error here: what
+    /// counts is that the constraint is known, since `verify` reports it.
+    fn judge_core_version(&self, title: &str, expected: &Value) -> Verdict {
+        let version = observed_version(self.settings.flavor);
+        let mut required = self.loaded.core_versions.iter();
+        let unmet = required.find(|required| !required.constraints.allows(&version));
+        let Some(unmet) = unmet else {
+            return Verdict::Missed(title.to_owned());
+        };
+        let shown = Diagnostic::warning("core-version-unmet", title);
+        self.judge_place(&shown.at(unmet.file, unmet.span, ""), expected)
     }
 
     fn judge_place(&self, found: &Diagnostic, expected: &Value) -> Verdict {
@@ -272,6 +289,17 @@ impl Said {
         titles.sort_unstable();
         titles.dedup();
         titles
+    }
+}
+
+/// Returns the release that a flavor was observed on, without what makes it a prerelease.
+fn observed_version(flavor: Flavor) -> Version {
+    match flavor {
+        Flavor::Terraform1_11 => Version::release(1, 11, 4),
+        Flavor::Terraform1_15 => Version::release(1, 15, 9),
+        Flavor::Terraform1_16 => Version::release(1, 16, 0),
+        Flavor::OpenTofu1_12 => Version::release(1, 12, 6),
+        _ => panic!("nothing was recorded with {flavor}"),
     }
 }
 
