@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use super::failure::Failure;
 use super::operators::{to_bool, to_number};
 use super::sets::as_set;
+use super::shapes::Shapes;
 use super::typed::Typed;
 use super::types::{AttributeType, Presence, Type};
 use super::unify::{possible, unify};
@@ -38,35 +39,40 @@ pub(super) type Fit<T = Typed> = Result<T, Misfit>;
 /// # Errors
 /// The first thing that does not fit.
 pub fn convert(given: Typed, ty: &Type) -> Result<Typed, Misfit> {
+    any(given, ty, &mut Shapes::default())
+}
+
+fn any(given: Typed, ty: &Type, shapes: &mut Shapes) -> Fit {
     // Whatever is open in the type is filled by what the value has there.
     if *ty == Type::Any || given.ty == *ty {
         return Ok(given);
     }
     let given = match given.unmarked() {
         (given, marks) if marks.is_none() => given,
-        (given, marks) => return Ok(convert(given, ty)?.marked(marks)),
+        (given, marks) => return Ok(any(given, ty, shapes)?.marked(marks)),
     };
     if given.value == Value::Unknown {
         return match possible(&given.ty, ty)? {
-            true => Ok(Typed::unknown(ty.plain())),
+            true => Ok(Typed::unknown(shapes.plain(ty))),
             false => Err(mismatch(&given.ty, ty)),
         };
     }
     if given.value == Value::Null {
         return match possible(&given.ty, ty)? {
-            true if given.ty == Type::Any => Ok(Typed::null(ty.plain())),
-            true if ty.has_any() => Err(Misfit::Uncertain("a null whose type is open")),
-            true => Ok(Typed::null(ty.plain())),
+            true if given.ty != Type::Any && shapes.is_open(ty) => {
+                Err(Misfit::Uncertain("a null whose type is open"))
+            }
+            true => Ok(Typed::null(shapes.plain(ty))),
             false => Err(mismatch(&given.ty, ty)),
         };
     }
     match ty {
         Type::Any => Ok(given),
         Type::Bool | Type::Number | Type::String => primitive(&given, ty),
-        Type::List(item) | Type::Set(item) => sequence(given, ty, item),
-        Type::Map(item) => map(given, ty, item),
-        Type::Tuple(types) => tuple(given, ty, types),
-        Type::Object(attributes) => object(given, ty, attributes),
+        Type::List(item) | Type::Set(item) => sequence(given, ty, item, shapes),
+        Type::Map(item) => map(given, ty, item, shapes),
+        Type::Tuple(types) => tuple(given, ty, types, shapes),
+        Type::Object(attributes) => object(given, ty, attributes, shapes),
     }
 }
 
@@ -116,7 +122,7 @@ pub(super) fn items_of(ty: Type, value: Value) -> Option<Vec<Typed>> {
     };
     Some(match ty {
         Type::Tuple(types) => {
-            let pairs = types.into_iter().zip(items);
+            let pairs = types.iter().cloned().zip(items);
             pairs.map(|(ty, value)| Typed { ty, value }).collect()
         }
         Type::List(item) | Type::Set(item) => {
@@ -137,10 +143,10 @@ pub(super) fn attributes_of(ty: Type, value: Value) -> Option<BTreeMap<String, T
     };
     Some(match ty {
         Type::Object(types) => {
-            let pairs = types.into_values().zip(items);
+            let pairs = types.values().zip(items);
             pairs
                 .map(|(attribute, (name, value))| {
-                    let ty = attribute.ty;
+                    let ty = attribute.ty.clone();
                     (name, Typed { ty, value })
                 })
                 .collect()
@@ -157,14 +163,13 @@ pub(super) fn attributes_of(ty: Type, value: Value) -> Option<BTreeMap<String, T
 }
 
 /// Converts to a list or a set.
-fn sequence(given: Typed, ty: &Type, item: &Type) -> Fit {
+fn sequence(given: Typed, ty: &Type, item: &Type, shapes: &mut Shapes) -> Fit {
     let is_set = matches!(given.ty, Type::Set(_));
     let (from, refused) = (given.ty.clone(), mismatch(&given.ty, ty));
     let items = items_of(given.ty, given.value).ok_or(refused)?;
     let item = common(&from, items.iter().map(|item| &item.ty), item, ty)?;
-    let items = items.into_iter().map(|one| convert(one, &item));
-    let items = items.collect::<Fit<Vec<Typed>>>()?;
-    let (item_type, items) = of_one_type(items, &item, &from, ty)?;
+    let items = all(items, &from, &item, shapes)?;
+    let (item_type, items) = of_one_type(items, &item, &from, ty, shapes)?;
     let mut values: Vec<Value> = items.into_iter().map(|item| item.value).collect();
     if let Type::Set(_) = ty {
         // Items of a set have no marks of their own: the whole has them.
@@ -188,19 +193,43 @@ fn sequence(given: Typed, ty: &Type, item: &Type) -> Fit {
     })
 }
 
-fn map(given: Typed, ty: &Type, item: &Type) -> Fit {
+fn map(given: Typed, ty: &Type, item: &Type, shapes: &mut Shapes) -> Fit {
     let (from, refused) = (given.ty.clone(), mismatch(&given.ty, ty));
     let items = attributes_of(given.ty, given.value).ok_or(refused)?;
     let item = common(&from, items.values().map(|item| &item.ty), item, ty)?;
     let names: Vec<String> = items.keys().cloned().collect();
-    let items = items.into_values().map(|one| convert(one, &item));
-    let items = items.collect::<Fit<Vec<Typed>>>()?;
-    let (item_type, items) = of_one_type(items, &item, &from, ty)?;
+    let items = all(items.into_values(), &from, &item, shapes)?;
+    let (item_type, items) = of_one_type(items, &item, &from, ty, shapes)?;
     let values = items.into_iter().map(|item| item.value);
     Ok(Typed {
         ty: Type::Map(item_type),
         value: Value::Object(names.into_iter().zip(values).collect()),
     })
+}
+
+/// Converts all items of a value of a type.
+fn all(
+    items: impl IntoIterator<Item = Typed>,
+    from: &Type,
+    item: &Type,
+    shapes: &mut Shapes,
+) -> Fit<Vec<Typed>> {
+    let is_collection = matches!(from, Type::List(_) | Type::Set(_) | Type::Map(_));
+    // Nulls of one type all become the same, however large the type is.
+    let mut null: Option<Typed> = None;
+    let mut converted = Vec::new();
+    for one in items {
+        let is_null = is_collection && one.value == Value::Null;
+        let one = match null.clone().filter(|_| is_null) {
+            Some(null) => null,
+            None => any(one, item, shapes)?,
+        };
+        if is_null && null.is_none() {
+            null = Some(one.clone());
+        }
+        converted.push(one);
+    }
+    Ok(converted)
 }
 
 /// Finds the type that the items of a collection are to have; an open one is the best that the items
@@ -257,11 +286,12 @@ fn of_one_type(
     wanted: &Type,
     from: &Type,
     ty: &Type,
+    shapes: &mut Shapes,
 ) -> Fit<(Box<Type>, Vec<Typed>)> {
     let Some(first) = items.first() else {
         let kept = match (wanted, from) {
             (Type::Any, Type::List(item) | Type::Set(item) | Type::Map(item)) => (**item).clone(),
-            _ => wanted.plain(),
+            _ => shapes.plain(wanted),
         };
         return Ok((Box::new(kept), items));
     };
@@ -279,26 +309,29 @@ fn of_one_type(
             "items that differ where the type is open",
         ));
     }
-    let items = items.into_iter().map(|item| convert(item, &common));
+    let items = items.into_iter().map(|item| any(item, &common, shapes));
     Ok((Box::new(common.clone()), items.collect::<Fit<_>>()?))
 }
 
-fn tuple(given: Typed, ty: &Type, types: &[Type]) -> Fit {
+fn tuple(given: Typed, ty: &Type, types: &[Type], shapes: &mut Shapes) -> Fit {
     let is_tuple = matches!(&given.ty, Type::Tuple(from) if from.len() == types.len());
     let refused = mismatch(&given.ty, ty);
     let items = items_of(given.ty, given.value).filter(|_| is_tuple);
     let items = items.ok_or(refused)?.into_iter().zip(types);
     let items = items
-        .map(|(item, ty)| convert(item, ty))
+        .map(|(item, ty)| any(item, ty, shapes))
         .collect::<Fit<Vec<Typed>>>()?;
-    let (types, values) = items.into_iter().map(|item| (item.ty, item.value)).unzip();
-    Ok(Typed {
-        ty: Type::Tuple(types),
-        value: Value::Tuple(values),
-    })
+    Ok(Typed::tuple(items))
 }
 
-fn object(given: Typed, ty: &Type, wanted: &BTreeMap<String, AttributeType>) -> Fit {
+fn object(
+    given: Typed,
+    ty: &Type,
+    wanted: &BTreeMap<String, AttributeType>,
+    shapes: &mut Shapes,
+) -> Fit {
+    // Attributes that are left out are many where the value has few.
+    shapes.charge(wanted.len() * size_of::<Value>())?;
     if let Type::Map(item) = &given.ty {
         for attribute in wanted.values() {
             if !possible(item, &attribute.ty)? {
@@ -308,148 +341,28 @@ fn object(given: Typed, ty: &Type, wanted: &BTreeMap<String, AttributeType>) -> 
     }
     let refused = mismatch(&given.ty, ty);
     let mut items = attributes_of(given.ty, given.value).ok_or(refused)?;
-    let (mut types, mut values) = (BTreeMap::new(), BTreeMap::new());
+    let mut attributes = BTreeMap::new();
     for (name, attribute) in wanted {
         let item = match (items.remove(name), &attribute.presence) {
-            (Some(item), _) => convert(item, &attribute.ty)?,
+            (Some(item), _) => any(item, &attribute.ty, shapes)?,
             (None, Presence::Required) => {
                 return Err(Misfit::Refused(format!("attribute {name:?} is missing")));
             }
-            (None, _) => Typed::null(attribute.ty.plain()),
+            (None, _) => Typed::null(shapes.plain(&attribute.ty)),
         };
-        types.insert(name.clone(), AttributeType::required(item.ty));
-        values.insert(name.clone(), item.value);
+        attributes.insert(name.clone(), item);
     }
-    Ok(Typed {
-        ty: Type::Object(types),
-        value: Value::Object(values),
+    Ok(match shapes.is_open(ty) {
+        true => Typed::object(attributes),
+        // All values of one type share it.
+        false => Typed {
+            ty: shapes.plain(ty),
+            value: Value::Object(
+                attributes
+                    .into_iter()
+                    .map(|(name, item)| (name, item.value))
+                    .collect(),
+            ),
+        },
     })
-}
-
-/// Fills in the defaults of optional attributes, first those outside, then those inside of them; an
-/// attribute that is null counts as absent, a value that is null stays. Values of variables are filled
-/// before they are converted.
-///
-/// What does not fit the type at all is left as it is: the conversion will refuse it.
-///
-/// # Errors
-/// Only what is not certain.
-pub fn fill(given: Typed, ty: &Type) -> Result<Typed, Misfit> {
-    if [Value::Null, Value::Unknown].contains(&given.value) || !has_defaults(ty) {
-        return Ok(given);
-    }
-    let given = match given.unmarked() {
-        (given, marks) if marks.is_none() => given,
-        (given, marks) => return Ok(fill(given, ty)?.marked(marks)),
-    };
-    let from = given.ty.clone();
-    match (ty, &from) {
-        (Type::List(item) | Type::Set(item), Type::Tuple(_) | Type::List(_) | Type::Set(_)) => {
-            filled_items(given, &from, |_| Some(item))
-        }
-        (Type::Tuple(types), Type::Tuple(_)) => filled_items(given, &from, |at| types.get(at)),
-        (Type::Map(item), Type::Object(_) | Type::Map(_)) => {
-            filled_attributes(given, &from, |_| Some(item), &BTreeMap::new())
-        }
-        (Type::Object(wanted), Type::Object(_) | Type::Map(_)) => {
-            let inside = |name: &str| wanted.get(name).map(|attribute| &attribute.ty);
-            filled_attributes(given, &from, inside, wanted)
-        }
-        _ => Ok(given),
-    }
-}
-
-fn has_defaults(ty: &Type) -> bool {
-    match ty {
-        Type::Any | Type::Bool | Type::Number | Type::String => false,
-        Type::List(item) | Type::Set(item) | Type::Map(item) => has_defaults(item),
-        Type::Tuple(items) => items.iter().any(has_defaults),
-        Type::Object(items) => items
-            .values()
-            .any(|item| matches!(item.presence, Presence::Default(_)) || has_defaults(&item.ty)),
-    }
-}
-
-fn filled_items<'t>(given: Typed, from: &Type, inside: impl Fn(usize) -> Option<&'t Type>) -> Fit {
-    let items = items_of(given.ty, given.value).unwrap_or_default();
-    let items = items
-        .into_iter()
-        .enumerate()
-        .map(|(at, item)| match inside(at) {
-            Some(ty) => fill(item, ty),
-            None => Ok(item),
-        });
-    let items = items.collect::<Fit<Vec<Typed>>>()?;
-    let types: Vec<Type> = items.iter().map(|item| item.ty.clone()).collect();
-    let ty = match from {
-        Type::List(item) | Type::Set(item) => {
-            still_one_type(from, types.iter(), item)?;
-            from.clone()
-        }
-        _ => Type::Tuple(types),
-    };
-    let values = items.into_iter().map(|item| item.value).collect();
-    let value = match ty {
-        Type::Set(_) => as_set(values)?,
-        _ => values,
-    };
-    Ok(Typed {
-        ty,
-        value: Value::Tuple(value),
-    })
-}
-
-fn filled_attributes<'t>(
-    given: Typed,
-    from: &Type,
-    inside: impl Fn(&str) -> Option<&'t Type>,
-    wanted: &BTreeMap<String, AttributeType>,
-) -> Fit {
-    let items = attributes_of(given.ty, given.value).unwrap_or_default();
-    let items = items.into_iter().map(|(name, item)| {
-        let filled = match inside(&name) {
-            Some(ty) => fill(item, ty)?,
-            None => item,
-        };
-        Ok((name, filled))
-    });
-    let mut items = items.collect::<Fit<BTreeMap<String, Typed>>>()?;
-    for (name, attribute) in wanted {
-        let is_absent = items.get(name).is_none_or(|item| item.value == Value::Null);
-        if let (true, Presence::Default(default)) = (is_absent, &attribute.presence) {
-            items.insert(name.clone(), fill(default.clone(), &attribute.ty)?);
-        }
-    }
-    let ty = match from {
-        Type::Map(item) => {
-            still_one_type(from, items.values().map(|item| &item.ty), item)?;
-            from.clone()
-        }
-        _ => {
-            let types = items.iter();
-            let types =
-                types.map(|(name, item)| (name.clone(), AttributeType::required(item.ty.clone())));
-            Type::Object(types.collect())
-        }
-    };
-    let values = items.into_iter().map(|(name, item)| (name, item.value));
-    Ok(Typed {
-        ty,
-        value: Value::Object(values.collect()),
-    })
-}
-
-/// Checks that defaults left the items of a collection with the type that they had.
-fn still_one_type<'t>(
-    from: &Type,
-    mut types: impl Iterator<Item = &'t Type>,
-    item: &Type,
-) -> Fit<()> {
-    match types.all(|ty| ty == item) {
-        true => Ok(()),
-        false => Err(Misfit::Uncertain(match from {
-            Type::Map(_) => "defaults that do not have the type of the map",
-            _ => "defaults that change the type of the items",
-        })),
-    }
 }

@@ -2,21 +2,22 @@
 
 use std::collections::BTreeMap;
 use std::iter::Chain;
+use std::sync::Arc;
 use std::vec::IntoIter;
 
 use super::Number;
 use super::failure::Failure;
 use super::functions;
 use super::operators::{Misfit, binary, common, decided, to_bool, unary};
-use super::scope::{Budget, Scope};
+use super::scope::{Budget, Named, Scope};
 use super::typed::Typed;
 use super::types::Type;
 use super::value::{Marks, Value, normalised};
 use crate::diag::{Diagnostic, FileId, Span};
 use crate::hcl::tree::{Conditional, Expr, ExprKind, ObjectItem, ObjectKey};
 
-/// How much one expression may compute: values made or copied, and bytes of text.
-pub(super) const MAX_WORK: usize = 4 * 1024 * 1024;
+/// How much one expression may compute: values made or copied, in bytes.
+pub(super) const MAX_WORK: usize = 40 << 20;
 
 /// How deep expressions may be nested; native syntax stops before.
 pub(super) const MAX_DEPTH: usize = 256;
@@ -51,7 +52,7 @@ pub fn constant(file: FileId, expr: &Expr) -> Result<Value, NotConstant> {
 /// let file = Texts::default().add("x", text.to_vec());
 /// let (body, _) = hcl::parse(file, text);
 /// let var = Typed::object(BTreeMap::from([("env".to_owned(), Typed::string("prod"))]));
-/// let scope = Scope { names: BTreeMap::from([("var".to_owned(), var)]), functions: None };
+/// let scope = Scope { names: BTreeMap::from([("var".to_owned(), var.into())]), functions: None };
 /// let value = expr::evaluate(file, &body.attribute("a").unwrap().value, &scope, &mut Budget::default());
 /// assert_eq!(value.unwrap().value, Value::string("prod-1"));
 /// ```
@@ -75,7 +76,7 @@ pub(super) fn evaluate_at(
     scope: &Scope<'_>,
     budget: &mut Budget,
 ) -> Outcome {
-    let allowance = budget.left.min(MAX_WORK);
+    let allowance = budget.work.min(MAX_WORK);
     let mut eval = Eval {
         file,
         scope,
@@ -84,7 +85,7 @@ pub(super) fn evaluate_at(
         depth,
     };
     let value = eval.expr(expr);
-    budget.left -= allowance - eval.work;
+    budget.work -= allowance - eval.work;
     value
 }
 
@@ -126,13 +127,22 @@ impl IntoIterator for NotConstant {
 
 pub(super) type Outcome<T = Typed> = Result<T, NotConstant>;
 
+/// The attributes of a name.
+type Attributes = BTreeMap<String, Arc<Typed>>;
+
+/// What a name means.
+pub(super) enum Found<'e> {
+    Value(Arc<Typed>),
+    Attributes(&'e Attributes),
+}
+
 /// One evaluation.
 pub(super) struct Eval<'e> {
     pub(super) file: FileId,
     pub(super) scope: &'e Scope<'e>,
     /// What `for` expressions around have named, innermost last.
-    pub(super) names: Vec<(&'e str, Typed)>,
-    /// How much more may be computed.
+    pub(super) names: Vec<(&'e str, Arc<Typed>)>,
+    /// How much more may be computed, in bytes.
     pub(super) work: usize,
     pub(super) depth: usize,
 }
@@ -195,7 +205,7 @@ impl<'e> Eval<'e> {
     }
 
     pub(super) fn expr(&mut self, expr: &'e Expr) -> Outcome {
-        self.charge(expr.span, 1)?;
+        self.charge(expr.span, size_of::<Typed>())?;
         if self.depth >= MAX_DEPTH {
             return self.fail(expr.span, Failure::Uncertain("this is nested too deep"));
         }
@@ -222,11 +232,10 @@ impl<'e> Eval<'e> {
             ExprKind::Tuple(items) => self.all(items).map(Typed::tuple),
             ExprKind::Object(items) => self.object(items),
             ExprKind::Paren(inner) => self.expr(inner),
-            ExprKind::Variable(name) => {
-                let value = self.named(name, span)?.clone();
-                self.charge(span, value.value.weight())?;
-                Ok(value)
-            }
+            ExprKind::Variable(name) => match self.named(name, span)? {
+                Found::Value(value) => self.copied(&value, span),
+                Found::Attributes(attributes) => self.object_of(attributes, span),
+            },
             ExprKind::Traversal(base, steps) => self.traversal(base, steps),
             ExprKind::Call(call) => functions::call(self, call, span),
             ExprKind::Conditional(conditional) => self.conditional(conditional, span),
@@ -322,14 +331,28 @@ impl<'e> Eval<'e> {
         }
     }
 
-    /// Returns the value of a name.
-    pub(super) fn named(&self, name: &str, span: Span) -> Outcome<&Typed> {
+    /// Copies a value that is kept elsewhere.
+    pub(super) fn copied(&mut self, value: &Typed, span: Span) -> Outcome {
+        self.charge(span, value.weight())?;
+        Ok(value.clone())
+    }
+
+    /// Makes a value of all attributes of a name.
+    pub(super) fn object_of(&mut self, attributes: &Attributes, span: Span) -> Outcome {
+        let copies = attributes.iter();
+        let copies = copies.map(|(name, value)| Ok((name.clone(), self.copied(value, span)?)));
+        copies.collect::<Outcome<_>>().map(Typed::object)
+    }
+
+    /// Returns what a name means.
+    pub(super) fn named(&self, name: &str, span: Span) -> Outcome<Found<'e>> {
         let own = self.names.iter().rev().find(|(known, _)| *known == name);
-        let found = own
-            .map(|(_, value)| value)
-            .or_else(|| self.scope.names.get(name));
-        match found {
-            Some(value) => Ok(value),
+        if let Some((_, value)) = own {
+            return Ok(Found::Value(Arc::clone(value)));
+        }
+        match self.scope.names.get(name) {
+            Some(Named::Value(value)) => Ok(Found::Value(Arc::clone(value))),
+            Some(Named::Attributes(attributes)) => Ok(Found::Attributes(attributes)),
             // Where there are names at all, HCL reports that this one is unknown.
             None if self.names.is_empty() && self.scope.names.is_empty() => {
                 self.fail(span, Failure::Unknown("Variables not allowed"))

@@ -11,6 +11,7 @@
 //! of its attributes, which are converted to it while it is read, and conversion goes by types.
 
 mod convert;
+mod defaults;
 mod eval;
 mod failure;
 mod functions;
@@ -21,6 +22,7 @@ mod properties;
 mod repeat;
 mod scope;
 mod sets;
+mod shapes;
 mod show;
 #[cfg(test)]
 mod tests;
@@ -36,10 +38,11 @@ pub mod rules {
     #![doc = include_str!("rules.md")]
 }
 
-pub use convert::{Misfit, convert, fill};
+pub use convert::{Misfit, convert};
+pub use defaults::fill;
 pub use eval::{NotConstant, constant, evaluate};
 pub use number::Number;
-pub use scope::{Budget, Scope, Surroundings};
+pub use scope::{Budget, Named, Scope, Surroundings};
 pub use show::{as_console, in_one_line};
 pub use typed::Typed;
 pub use types::{AttributeType, Presence, Type};

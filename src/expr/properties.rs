@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -72,8 +73,8 @@ fn ty() -> impl Strategy<Value = Type> {
             boxed.clone().prop_map(Type::List),
             boxed.clone().prop_map(Type::Set),
             boxed.prop_map(Type::Map),
-            prop::collection::vec(inner, 0..3).prop_map(Type::Tuple),
-            attributes.prop_map(Type::Object),
+            prop::collection::vec(inner, 0..3).prop_map(|items| Type::Tuple(items.into())),
+            attributes.prop_map(|items| Type::Object(Arc::new(items))),
         ]
     })
 }
@@ -235,13 +236,13 @@ fn run(
     let path = object(vec![("module", Typed::string("m"))]);
     let names = [("var", var), ("path", path), ("x", Typed::string("x"))];
     let scope = Scope {
-        names: BTreeMap::from(names.map(|(name, value)| (name.to_owned(), value))),
+        names: BTreeMap::from(names.map(|(name, value)| (name.to_owned(), value.into()))),
         functions: Some(&around),
     };
     let mut budget = Budget::default();
-    let before = budget.left;
+    let before = budget.work;
     let result = evaluate(file, expr, &scope, &mut budget);
-    Some((result, before - budget.left))
+    Some((result, before - budget.work))
 }
 
 /// Two secrets of one type.

@@ -1,6 +1,7 @@
 //! What walks through collections or puts text together: `for`, and templates.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::Number;
 use super::eval::{Eval, Outcome};
@@ -78,8 +79,9 @@ impl<'e> Eval<'e> {
         evaluate: impl FnOnce(&mut Self) -> Outcome<T>,
     ) -> Outcome<T> {
         let outside = self.names.len();
-        self.names.extend(names.0.map(|name| (name, pair.0)));
-        self.names.push((names.1, pair.1));
+        let (key, item) = pair;
+        self.names.extend(names.0.map(|name| (name, Arc::new(key))));
+        self.names.push((names.1, Arc::new(item)));
         let result = evaluate(self);
         self.names.truncate(outside);
         result

@@ -2,20 +2,41 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::typed::Typed;
 use crate::world::Files;
 
-/// How much all expressions of one reading may compute: values made or copied, and bytes of text.
-const MAX_TOTAL_WORK: usize = 16 * super::eval::MAX_WORK;
+/// How much all expressions of one reading may compute together: values made or copied, in bytes.
+const MAX_TOTAL_WORK: usize = 256 << 20;
+
+/// How much of values may be kept at a time, in bytes.
+const MAX_KEPT: usize = 24 << 20;
 
 /// The names that an expression may use, and what functions may look at.
 #[derive(Default)]
 pub struct Scope<'s> {
-    /// Each name with its value. Where there is none at all, names are refused as such.
-    pub names: BTreeMap<String, Typed>,
+    /// What each name means. Where there is none at all, names are refused as such.
+    pub names: BTreeMap<String, Named>,
     /// What functions work with; `None` where there are no functions.
     pub functions: Option<&'s Surroundings<'s>>,
+}
+
+/// What a name means.
+///
+/// Values are shared: an expression copies only the part of them that it uses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Named {
+    /// A value.
+    Value(Arc<Typed>),
+    /// An object, of which only the attributes that are used need to be here.
+    Attributes(BTreeMap<String, Arc<Typed>>),
+}
+
+impl From<Typed> for Named {
+    fn from(value: Typed) -> Self {
+        Self::Value(Arc::new(value))
+    }
 }
 
 /// What functions may look at.
@@ -30,16 +51,42 @@ pub struct Surroundings<'s> {
     pub has_volatile: bool,
 }
 
-/// How much may still be computed.
+/// How much may still be computed and kept.
 #[derive(Debug)]
 pub struct Budget {
-    pub(super) left: usize,
+    /// What may still be made or copied, in bytes.
+    pub(super) work: usize,
+    /// What may still be kept, in bytes.
+    kept: usize,
+}
+
+impl Budget {
+    /// Allows this much work.
+    pub(super) fn of_work(work: usize) -> Self {
+        Self {
+            work,
+            ..Self::default()
+        }
+    }
+
+    /// Takes off what keeping a value costs, and returns that; `None` if too much is kept already.
+    pub fn keep(&mut self, value: &Typed) -> Option<usize> {
+        let weight = value.weight();
+        self.kept = self.kept.checked_sub(weight)?;
+        Some(weight)
+    }
+
+    /// Adds what is kept no longer.
+    pub fn release(&mut self, weight: usize) {
+        self.kept += weight;
+    }
 }
 
 impl Default for Budget {
     fn default() -> Self {
         Self {
-            left: MAX_TOTAL_WORK,
+            work: MAX_TOTAL_WORK,
+            kept: MAX_KEPT,
         }
     }
 }

@@ -1,6 +1,8 @@
 //! Steps into values: attributes, indexes, splats.
 
-use super::eval::{Eval, NotConstant, Outcome, joined};
+use std::sync::Arc;
+
+use super::eval::{Eval, Found, NotConstant, Outcome, joined};
 use super::failure::Failure;
 use super::operators::to_number;
 use super::typed::Typed;
@@ -9,25 +11,16 @@ use super::value::{Marks, Value, normalised};
 use crate::diag::Span;
 use crate::hcl::tree::{Expr, ExprKind, Step};
 
+const NO_ATTRIBUTE: &str = "Unsupported attribute";
+
 /// A step with the value of its index, if it has one.
 type Stepped<'s> = (&'s Step, Option<Typed>);
 
 impl<'e> Eval<'e> {
     pub(super) fn traversal(&mut self, base: &'e Expr, steps: &'e [Step]) -> Outcome {
-        // Only the attribute that is meant is copied: a name may hold a great deal.
-        let (base_value, steps) = match (&base.kind, steps) {
-            (ExprKind::Variable(name), [Step::Attr(attribute), rest @ ..]) => {
-                let named = self.named(name, base.span);
-                let value = named.and_then(|value| {
-                    let found = borrowed(value, &attribute.text);
-                    found.map_or_else(
-                        || self.attribute(value.clone(), &attribute.text, attribute.span),
-                        Ok,
-                    )
-                });
-                (value, rest)
-            }
-            _ => (self.expr(base), steps),
+        let (value, steps) = match self.beginning(base, steps) {
+            Ok((value, steps)) => (Ok(value), steps),
+            Err(problems) => (Err(problems), steps),
         };
         let mut indexes = Vec::new();
         let mut problems = NotConstant::default();
@@ -41,9 +34,35 @@ impl<'e> Eval<'e> {
                 Err(found) => problems.add(found),
             }
         }
-        let (value, indexes) = joined(base_value, problems.or_value(indexes))?;
-        self.charge(base.span, value.value.weight())?;
-        self.steps(value, &indexes, base.span)
+        let (value, indexes) = joined(value, problems.or_value(indexes))?;
+        // Only the part that is meant is copied: a name may hold a great deal.
+        let (part, taken) = Part::of(&value).after(&indexes);
+        self.charge(base.span, part.weight())?;
+        self.steps(part.copied(), &indexes[taken..], base.span)
+    }
+
+    /// Returns the value that steps start from, and those steps.
+    fn beginning(
+        &mut self,
+        base: &'e Expr,
+        steps: &'e [Step],
+    ) -> Outcome<(Arc<Typed>, &'e [Step])> {
+        let ExprKind::Variable(name) = &base.kind else {
+            return Ok((Arc::new(self.expr(base)?), steps));
+        };
+        match (self.named(name, base.span)?, steps) {
+            (Found::Value(value), _) => Ok((value, steps)),
+            (Found::Attributes(attributes), [Step::Attr(attribute), rest @ ..]) => {
+                match attributes.get(&attribute.text) {
+                    Some(value) => Ok((Arc::clone(value), rest)),
+                    None => self.wrong(attribute.span, NO_ATTRIBUTE),
+                }
+            }
+            (Found::Attributes(attributes), _) => {
+                let value = self.object_of(attributes, base.span)?;
+                Ok((Arc::new(value), steps))
+            }
+        }
     }
 
     /// Walks down `steps`, each with the value of its index.
@@ -119,7 +138,7 @@ impl<'e> Eval<'e> {
         };
         match found {
             Some(item) => Ok(item.marked(marks)),
-            None => self.wrong(span, "Unsupported attribute"),
+            None => self.wrong(span, NO_ATTRIBUTE),
         }
     }
 
@@ -161,6 +180,89 @@ impl<'e> Eval<'e> {
             Some(item) => Ok(item.marked(marks)),
             None => self.wrong(span, "Invalid index"),
         }
+    }
+}
+
+/// A part of a value.
+#[derive(Clone, Copy)]
+struct Part<'v> {
+    ty: &'v Type,
+    value: &'v Value,
+    /// Of what it is a part of, and its own.
+    marks: Marks,
+}
+
+impl<'v> Part<'v> {
+    fn of(whole: &'v Typed) -> Self {
+        Self::new(&whole.ty, &whole.value, Marks::default())
+    }
+
+    fn new(ty: &'v Type, value: &'v Value, marks: Marks) -> Self {
+        match value {
+            Value::Marked(own, value) => Self {
+                ty,
+                value,
+                marks: marks.and(*own),
+            },
+            _ => Self { ty, value, marks },
+        }
+    }
+
+    /// Follows steps as far as they lead to known parts; returns how many do.
+    fn after(mut self, steps: &[Stepped<'_>]) -> (Self, usize) {
+        for (taken, (step, index)) in steps.iter().enumerate() {
+            let next = match (step, index) {
+                (Step::Attr(name), _) => self.member(&normalised(name.text.clone())),
+                (Step::Index(_), Some(index)) => self.element(&index.value),
+                _ => None,
+            };
+            match next {
+                Some(next) => self = next,
+                None => return (self, taken),
+            }
+        }
+        (self, steps.len())
+    }
+
+    fn member(self, name: &str) -> Option<Self> {
+        let Value::Object(items) = self.value else {
+            return None;
+        };
+        let ty = match self.ty {
+            Type::Object(types) => &types.get(name)?.ty,
+            Type::Map(item) => item,
+            _ => return None,
+        };
+        Some(Self::new(ty, items.get(name)?, self.marks))
+    }
+
+    fn element(self, index: &Value) -> Option<Self> {
+        match (self.value, index) {
+            (Value::Object(_), Value::String(key)) => self.member(key),
+            (Value::Tuple(items), Value::Number(at)) => {
+                let at = at.to_index()?;
+                let ty = match self.ty {
+                    Type::Tuple(types) => types.get(at)?,
+                    Type::List(item) => item,
+                    _ => return None,
+                };
+                Some(Self::new(ty, items.get(at)?, self.marks))
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns how much memory a copy takes, about, in bytes.
+    fn weight(self) -> usize {
+        2 * self.value.weight()
+    }
+
+    fn copied(self) -> Typed {
+        let copy = Typed {
+            ty: self.ty.clone(),
+            value: self.value.clone(),
+        };
+        copy.marked(self.marks)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Values with their types.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::Number;
 use super::convert::{attributes_of, items_of};
@@ -75,7 +76,7 @@ impl Typed {
     pub fn tuple(items: Vec<Self>) -> Self {
         let (types, values) = items.into_iter().map(|item| (item.ty, item.value)).unzip();
         Self {
-            ty: Type::Tuple(types),
+            ty: Type::Tuple(Vec::into(types)),
             value: Value::Tuple(values),
         }
     }
@@ -98,7 +99,7 @@ impl Typed {
             values.insert(name, item.value);
         }
         Self {
-            ty: Type::Object(types),
+            ty: Type::Object(Arc::new(types)),
             value: Value::Object(values),
         }
     }
@@ -142,6 +143,12 @@ impl Typed {
     pub fn bare(self) -> (Self, Marks) {
         let (value, marks) = self.value.bare();
         (Self { ty: self.ty, value }, marks)
+    }
+
+    /// Returns how much memory it takes, about, in bytes.
+    pub(in crate::expr) fn weight(&self) -> usize {
+        // The types of tuples and objects are as large as they are; others share one.
+        2 * self.value.weight()
     }
 
     /// Takes a sequence apart; `None` if it is none.

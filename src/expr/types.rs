@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 use super::convert::{self, Misfit};
 use super::eval::{NotConstant, constant};
@@ -29,9 +30,9 @@ pub enum Type {
     /// `map(T)`
     Map(Box<Self>),
     /// `tuple([T, …])`
-    Tuple(Vec<Self>),
+    Tuple(Arc<[Self]>),
     /// `object({ name = T, … })`
-    Object(BTreeMap<String, AttributeType>),
+    Object(Arc<BTreeMap<String, AttributeType>>),
 }
 
 /// What an object type says of one attribute.
@@ -151,7 +152,7 @@ impl Type {
                 let items = items.iter();
                 let typed = items
                     .map(|(name, item)| (name.clone(), AttributeType::required(Self::of(item))));
-                Self::Object(typed.collect())
+                Self::Object(Arc::new(typed.collect()))
             }
         }
     }
@@ -169,7 +170,7 @@ impl Type {
                 let items = items.iter();
                 let plain = items
                     .map(|(name, item)| (name.clone(), AttributeType::required(item.ty.plain())));
-                Self::Object(plain.collect())
+                Self::Object(Arc::new(plain.collect()))
             }
         }
     }
@@ -341,7 +342,7 @@ fn constructed(file: FileId, expr: &Expr, call: &Call) -> Result<Type, NotConsta
                 "a tuple needs a list of types in brackets",
             ),
         }
-        .map(Type::Tuple),
+        .map(|items| Type::Tuple(items.into())),
         ("list" | "set" | "map" | "object" | "tuple", args) => {
             let at = match args {
                 [_, second, .., last] => Span::new(second.span.start, last.span.end),
@@ -385,7 +386,7 @@ fn object(file: FileId, attributes: &Expr) -> Result<Type, NotConstant> {
         Ok((name, attribute(file, &item.value)?))
     });
     let attributes = all(attributes)?;
-    Ok(Type::Object(attributes.into_iter().collect()))
+    Ok(Type::Object(Arc::new(attributes.into_iter().collect())))
 }
 
 fn attribute_name(file: FileId, item: &ObjectItem) -> Result<String, NotConstant> {

@@ -1,6 +1,7 @@
 //! Which types convert to which, and the type that several have in common (rules 2).
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::convert::{Fit, Misfit};
 use super::types::{AttributeType, Presence, Type};
@@ -20,7 +21,7 @@ pub(super) fn possible(from: &Type, to: &Type) -> Fit<bool> {
             all_possible(from.values().map(|attribute| &attribute.ty), to)?
         }
         (Type::Tuple(from), Type::Tuple(to)) => {
-            from.len() == to.len() && every(from.iter().zip(to))?
+            from.len() == to.len() && every(from.iter().zip(to.iter()))?
         }
         (Type::Map(from), Type::Object(to)) => {
             every(to.values().map(|attribute| (&**from, &attribute.ty)))?
@@ -123,10 +124,10 @@ fn primitive(types: &[&Type]) -> Option<Type> {
 /// Unifies tuples position by position, or to a list if they differ in length.
 fn tuples(types: &[&Type]) -> Fit<Option<Type>> {
     let rows = types.iter().filter_map(|ty| match ty {
-        Type::Tuple(items) => Some(items),
+        Type::Tuple(items) => Some(&**items),
         _ => None,
     });
-    let rows: Vec<&Vec<Type>> = rows.collect();
+    let rows: Vec<&[Type]> = rows.collect();
     if rows.windows(2).any(|pair| pair[0].len() != pair[1].len()) {
         let all: Vec<&Type> = rows.into_iter().flatten().collect();
         return Ok(unify(&all)?.map(|item| Type::List(Box::new(item))));
@@ -140,13 +141,13 @@ fn tuples(types: &[&Type]) -> Fit<Option<Type>> {
             None => return Ok(None),
         }
     }
-    Ok(Some(Type::Tuple(common)))
+    Ok(Some(Type::Tuple(common.into())))
 }
 
 /// Unifies objects attribute by attribute, or to a map if their attributes differ.
 fn objects(types: &[&Type]) -> Fit<Option<Type>> {
     let rows = types.iter().filter_map(|ty| match ty {
-        Type::Object(items) => Some(items),
+        Type::Object(items) => Some(&**items),
         _ => None,
     });
     let rows: Vec<&BTreeMap<String, AttributeType>> = rows.collect();
@@ -168,7 +169,7 @@ fn objects(types: &[&Type]) -> Fit<Option<Type>> {
             None => return Ok(None),
         };
     }
-    Ok(Some(Type::Object(common)))
+    Ok(Some(Type::Object(Arc::new(common))))
 }
 
 /// Unifies lists, sets or maps by what is in them; different ones may convert to each other, in an

@@ -6,6 +6,9 @@ use unicode_normalization::{UnicodeNormalization, is_nfc};
 
 use super::Number;
 
+/// What a key of a map takes beside its text, about, in bytes.
+pub(super) const KEY_BYTES: usize = 2 * size_of::<String>();
+
 /// What must not be shown or kept of a value, wherever it goes (rules 5.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Marks {
@@ -144,18 +147,20 @@ impl Value {
         }
     }
 
-    /// Counts values and bytes of text, for limits.
+    /// Returns how much memory it takes, about, in bytes.
     pub(in crate::expr) fn weight(&self) -> usize {
-        match self {
-            Self::Null | Self::Unknown | Self::Bool(_) | Self::Number(_) => 1,
-            Self::Marked(_, value) => 1 + value.weight(),
-            Self::String(text) => 1 + text.len(),
-            Self::Tuple(items) => 1 + items.iter().map(Self::weight).sum::<usize>(),
+        let inside = match self {
+            Self::Null | Self::Unknown | Self::Bool(_) | Self::Number(_) => 0,
+            Self::Marked(_, value) => value.weight(),
+            Self::String(text) => text.len(),
+            Self::Tuple(items) => items.iter().map(Self::weight).sum(),
             Self::Object(items) => {
-                let items = items.iter().map(|(key, value)| key.len() + value.weight());
-                1 + items.sum::<usize>()
+                let entries = items.iter();
+                let entries = entries.map(|(key, value)| KEY_BYTES + key.len() + value.weight());
+                entries.sum()
             }
-        }
+        };
+        size_of::<Self>() + inside
     }
 }
 

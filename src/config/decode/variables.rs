@@ -181,6 +181,18 @@ impl Variable {
         self.convert(value)
     }
 
+    /// Returns whether a value has that form already.
+    pub(in crate::config) fn takes_as_it_is(&self, value: &Typed) -> bool {
+        let types = [
+            self.ty.as_ref().map(|ty| ty.value.as_ref()),
+            self.filled_by.as_ref().map(Some),
+        ];
+        types
+            .into_iter()
+            .flatten()
+            .all(|ty| ty.is_some_and(|ty| *ty == Type::Any || *ty == value.ty))
+    }
+
     fn convert(&self, value: Typed) -> Result<Typed, Misfit> {
         match self.ty.as_ref().map(|ty| &ty.value) {
             Some(Some(ty)) => expr::convert(value, ty),

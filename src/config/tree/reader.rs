@@ -179,6 +179,11 @@ impl<'a> Reader<'a> {
         Some((file, Arc::from(self.texts.bytes(file))))
     }
 
+    /// Returns the texts of all files that were read.
+    pub(in crate::config) fn texts(&self) -> &Texts {
+        self.texts
+    }
+
     /// Puts a text that is in no file into the table of texts.
     pub(in crate::config) fn add_text(&mut self, name: &str, text: &str) -> FileId {
         self.texts.add(name, text.as_bytes().to_vec())

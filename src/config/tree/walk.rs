@@ -10,6 +10,7 @@ use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use crate::config::computed::ComputedCall;
 use crate::config::decode::contents::{Backend, Call, Contents, Source};
 use crate::config::decode::runs;
 use crate::config::file::SourcePlace;
@@ -22,7 +23,6 @@ use crate::config::tree::reader::Reader;
 use crate::config::tree::resolve::{self, Needs, Standing};
 use crate::config::tree::root_values;
 use crate::config::tree::unseen::Unseen;
-use crate::config::tree::values::trace::ComputedResult;
 use crate::config::tree::values::{Entry, Stop, Values};
 use crate::config::tree::way::{Sourcing, Way};
 use crate::config::tree::{passing, state};
@@ -57,7 +57,6 @@ pub(in crate::config) fn load(
         nodes: Vec::new(),
         instances: Vec::new(),
         starts: BTreeSet::new(),
-        computed: BTreeMap::new(),
         steps_left: MAX_STEPS,
         reported: BTreeSet::new(),
         values: Values::none(settings),
@@ -77,9 +76,7 @@ pub(in crate::config) fn load(
             found: mut diagnostics,
             ..
         },
-        mut nodes,
-        computed,
-        values,
+        nodes,
         unseen,
         mut requirements,
         core_versions,
@@ -89,9 +86,6 @@ pub(in crate::config) fn load(
     flood::in_order(&mut diagnostics);
     requirements.unseen_calls = unseen.calls;
     requirements.faulty = diag::has_errors(&diagnostics);
-    if settings.traces_values {
-        values.trace(&mut nodes, &computed, texts);
-    }
     Loaded {
         requirements,
         modules: nodes,
@@ -114,8 +108,6 @@ struct Tree<'a> {
     /// The nodes that what is above them does not lead back to without end: modules that a test
     /// run calls, and those of computed calls.
     starts: BTreeSet<usize>,
-    /// What the calls of nodes came to whose source or version is computed.
-    computed: BTreeMap<usize, ComputedResult>,
     /// How many more requirements and calls may be met.
     steps_left: usize,
     /// The calls that were reported already, with the title: many ways may lead to one.
@@ -420,13 +412,11 @@ impl Tree<'_> {
             if is_start {
                 self.starts.insert(self.nodes.len());
             }
-            self.computed
-                .extend(way.result().map(|result| (self.nodes.len(), result)));
             self.nodes.push(ModuleNode {
                 path: way.path.clone(),
                 caller: Some(way.caller),
                 source: Some(source.to_owned()),
-                computed: None,
+                computed: self.trace(way),
                 dir: Some(dir),
                 unseen: None,
                 files: Arc::clone(&module.files),
@@ -444,8 +434,19 @@ impl Tree<'_> {
             self.values
                 .enter(node, &module, entry, &dir, &mut self.reader);
             self.visit(node, &module)?;
+            self.values.leave(node);
         }
         ControlFlow::Continue(())
+    }
+
+    /// Says how a call got its source and its version, if they are computed and someone asks.
+    fn trace(&self, way: &Way<'_>) -> Option<Arc<ComputedCall>> {
+        let result = way.result().filter(|_| self.settings.traces_values)?;
+        let texts = self.reader.texts();
+        let traced = self
+            .values
+            .trace(way.caller, way.at?, &result, &self.nodes, texts);
+        traced.map(Arc::new)
     }
 
     /// Returns whether a directory is that of a module or of one that leads to it, as far as that
@@ -469,13 +470,11 @@ impl Tree<'_> {
         title: &'static str,
         place: SourcePlace,
     ) -> ControlFlow<()> {
-        self.computed
-            .extend(way.result().map(|result| (self.nodes.len(), result)));
         self.nodes.push(ModuleNode {
             path: way.path.clone(),
             caller: Some(way.caller),
             source: Some(source.to_owned()),
-            computed: None,
+            computed: self.trace(way),
             dir: None,
             unseen: Some(title),
             files: Arc::default(),

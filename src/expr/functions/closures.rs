@@ -4,7 +4,7 @@ use super::{BAD_ARGUMENT, failed, files};
 use crate::diag::Span;
 use crate::expr::convert::convert;
 use crate::expr::eval::{Eval, MAX_DEPTH, NotConstant, Outcome, evaluate_at};
-use crate::expr::scope::{Budget, Scope};
+use crate::expr::scope::{Budget, Named, Scope};
 use crate::expr::typed::Typed;
 use crate::expr::types::Type;
 use crate::expr::value::{Marks, Value};
@@ -206,13 +206,17 @@ fn template_file<'e>(eval: &mut Eval<'e>, call: &'e Call, span: Span) -> Outcome
         let note = format!("{name:?} cannot be the name of a variable");
         return eval.refuse("wrong-type", BAD_ARGUMENT, vars.span, &note);
     }
+    let names = names.into_iter();
+    let names = names
+        .map(|(name, value)| (name, Named::from(value)))
+        .collect();
     let scope = Scope {
         names,
         functions: Some(around),
     };
-    let mut budget = Budget { left: eval.work };
+    let mut budget = Budget::of_work(eval.work);
     let result = evaluate_at(depth, eval.file, &parsed, &scope, &mut budget);
-    eval.work = budget.left;
+    eval.work = budget.work;
     match result {
         Ok(value) => Ok(value.marked(marks)),
         // Places inside the template mean nothing in the file of the call.

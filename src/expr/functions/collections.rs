@@ -275,7 +275,7 @@ fn lookup(args: &[Typed]) -> Ran {
 
 fn merge(args: &[Typed], limits: &Limits<'_>) -> Ran {
     let given: Vec<&Typed> = args.iter().filter(|arg| !arg.is_null()).collect();
-    limits.allow(given.iter().map(|arg| arg.value.weight()).sum())?;
+    limits.allow(given.iter().map(|arg| arg.weight()).sum())?;
     let mut all = BTreeMap::new();
     for (at, arg) in given.iter().enumerate() {
         let Some(found) = (*arg).clone().into_attributes() else {

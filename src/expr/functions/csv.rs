@@ -54,7 +54,7 @@ fn decoded(args: &[Typed], limits: &Limits<'_>) -> Ran {
         limits.allow(work)?;
         rows.push(row);
     }
-    Ok(Typed::list(Type::Object(types), rows))
+    Ok(Typed::list(Type::Object(types.into()), rows))
 }
 
 /// Takes the next row, past empty lines; `None` at the end.

@@ -56,7 +56,7 @@ fn format_list(args: &[Typed], limits: &Limits<'_>) -> Ran {
             Fault::Argument(_, reason) => Fault::Call(reason),
             fault => fault,
         })?;
-        bytes += one.value.weight();
+        bytes += one.weight();
         limits.allow(bytes)?;
         all.push(one.value);
     }

@@ -273,7 +273,7 @@ pub(super) fn call<'e>(eval: &mut Eval<'e>, call: &'e Call, span: Span) -> Outco
         Ok(result) => result,
         Err(fault) => return failed(eval, fault, &spans, span),
     };
-    eval.charge(span, result.value.weight())?;
+    eval.charge(span, result.weight())?;
     Ok(result.marked(marks))
 }
 

@@ -122,7 +122,7 @@ fn product(args: &[Typed], limits: &Limits<'_>) -> Ran {
         };
     }
     let rows = rows(&columns, limits)?;
-    let ty = Type::Tuple(types);
+    let ty = Type::Tuple(types.into());
     Ok(
         match args.iter().any(|arg| matches!(arg.ty, Type::Set(_))) {
             true => Typed {

@@ -155,7 +155,7 @@ fn concat(args: &[Typed], limits: &Limits<'_>) -> Ran {
     if args.is_empty() {
         return Err(Fault::Call("at least one argument is required".to_owned()));
     }
-    limits.allow(args.iter().map(|arg| arg.value.weight()).sum())?;
+    limits.allow(args.iter().map(|arg| arg.weight()).sum())?;
     let mut all = Vec::new();
     for (at, arg) in args.iter().enumerate() {
         if !matches!(arg.ty, Type::List(_) | Type::Tuple(_)) {

@@ -9,3 +9,4 @@ mod monsters;
 mod recorded;
 mod titles;
 mod txtar;
+mod values;

@@ -30,7 +30,7 @@ use crate::config::tree::resolve::Module;
 use crate::config::tree::root_values::RootValue;
 use crate::config::tree::values::names::Names;
 use crate::diag::{Diagnostic, Severity, Span};
-use crate::expr::{self, Budget, Scope, Surroundings, Typed};
+use crate::expr::{self, Budget, Named, Scope, Surroundings, Typed};
 use crate::flavor::Flavor;
 
 /// How many variables and local values may need each other in a row.
@@ -50,7 +50,7 @@ pub(in crate::config) enum Stop {
     Uncertain(Arc<Diagnostic>),
 }
 
-type Outcome<T = Typed> = Result<T, Stop>;
+type Outcome<T = Arc<Typed>> = Result<T, Stop>;
 
 /// How a module is reached.
 pub(in crate::config) enum Entry {
@@ -71,6 +71,12 @@ struct Instance {
     dir: PathBuf,
     /// Whether a run leads there, with whatever calls are between.
     is_in_run: bool,
+    /// What was computed for it so far.
+    memo: BTreeMap<(Kind, String), Memo>,
+    /// What of its values is kept, in the unit of the budget.
+    kept: usize,
+    /// The variables that have their default because they are given null.
+    defaulted: BTreeSet<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -102,10 +108,8 @@ pub(in crate::config) struct Values {
     given: BTreeMap<String, RootValue>,
     /// The names of the values of the command line.
     arguments: Vec<String>,
+    /// The modules from the root to the one that is being read, by their nodes.
     instances: BTreeMap<usize, Instance>,
-    memo: BTreeMap<(usize, Kind, String), Memo>,
-    /// The variables of nodes that have their default because they are given null.
-    defaulted: BTreeSet<(usize, String)>,
     budget: Budget,
     chain: usize,
 }
@@ -128,8 +132,6 @@ impl Values {
             given,
             arguments: arguments.collect(),
             instances: BTreeMap::new(),
-            memo: BTreeMap::new(),
-            defaulted: BTreeSet::new(),
             budget: Budget::default(),
             chain: 0,
         }
@@ -165,6 +167,9 @@ impl Values {
             entry,
             dir: dir.to_owned(),
             is_in_run,
+            memo: BTreeMap::new(),
+            kept: 0,
+            defaulted: BTreeSet::new(),
         };
         if let Entry::Root = instance.entry {
             self.undeclared(module, reader);
@@ -178,6 +183,13 @@ impl Values {
         let blocks = module.contents.provider_blocks.iter();
         for late in blocks.filter_map(|block| block.for_each.as_ref()) {
             self.for_each(node, late, reader);
+        }
+    }
+
+    /// Drops what was computed for the module of a node; all calls below were followed.
+    pub(in crate::config) fn leave(&mut self, node: usize) {
+        if let Some(instance) = self.instances.remove(&node) {
+            self.budget.release(instance.kept);
         }
     }
 
@@ -233,11 +245,12 @@ impl Values {
             error.severity = Severity::Error;
             flood::push(&mut reader.found, error);
         }
-        value.ok()
+        value.ok().map(Arc::unwrap_or_clone)
     }
 
     fn source(&mut self, node: usize, late: &Late, reader: &mut Reader<'_>) -> Outcome<String> {
-        let (value, marks) = self.evaluate(node, late, Role::Source, reader)?.bare();
+        let value = self.evaluate(node, late, Role::Source, reader)?;
+        let (value, marks) = Arc::unwrap_or_clone(value).bare();
         let is_unknown = !value.value.is_wholly_known();
         let title = match (self.flavor.is_opentofu(), value.value.to_text()) {
             (true, _) if marks.sensitive => "Sensitive value not allowed",
@@ -256,7 +269,8 @@ impl Values {
         late: &Late,
         reader: &mut Reader<'_>,
     ) -> Outcome<CallVersion> {
-        let (value, marks) = self.evaluate(node, late, Role::Version, reader)?.bare();
+        let value = self.evaluate(node, late, Role::Version, reader)?;
+        let (value, marks) = Arc::unwrap_or_clone(value).bare();
         let is_unknown = !value.value.is_wholly_known();
         let title = match self.flavor.is_opentofu() {
             false if is_unknown || !marks.is_none() => "Unknown module version",
@@ -309,14 +323,18 @@ impl Values {
         }
         match stop {
             Some(stop) => Err(stop),
-            None => self.with_scope(names.values(), late, reader),
+            // What is only handed on needs no copy.
+            None => match names.alone(&late.expr) {
+                Some(value) => Ok(value),
+                None => self.with_scope(names.values(), late, reader),
+            },
         }
     }
 
     /// Evaluates an expression with these names.
     fn with_scope(
         &mut self,
-        names: BTreeMap<String, Typed>,
+        names: BTreeMap<String, Named>,
         late: &Late,
         reader: &mut Reader<'_>,
     ) -> Outcome {
@@ -332,7 +350,7 @@ impl Values {
             functions: Some(&around),
         };
         let found = expr::evaluate(late.file, &late.expr, &scope, &mut self.budget);
-        found.map_err(|error| stopped(error, reader))
+        found.map(Arc::new).map_err(|error| stopped(error, reader))
     }
 
     /// Adds that an expression has no value because of what it names.
@@ -345,8 +363,7 @@ impl Values {
 
     /// Computes a local value.
     fn local(&mut self, node: usize, local: &Local, reader: &mut Reader<'_>) -> Outcome {
-        let key = (node, Kind::Local, local.name.clone());
-        match self.memo.get(&key) {
+        match self.known(node, Kind::Local, &local.name) {
             Some(Memo::Done(outcome)) => return outcome.clone(),
             Some(Memo::Begun) => {
                 let title = match self.flavor.is_opentofu() {
@@ -359,11 +376,47 @@ impl Values {
             }
             None => {}
         }
-        self.memo.insert(key.clone(), Memo::Begun);
+        self.remember(node, Kind::Local, &local.name, Memo::Begun);
         let outcome = self.deeper(local.place, |values| {
             values.evaluate(node, &local.value, Role::Below, reader)
         });
-        self.memo.insert(key, Memo::Done(outcome.clone()));
+        self.kept(node, Kind::Local, &local.name, outcome, local.place)
+    }
+
+    /// Returns what was computed before.
+    fn known(&self, node: usize, kind: Kind, name: &str) -> Option<&Memo> {
+        let instance = self.instances.get(&node)?;
+        instance.memo.get(&(kind, name.to_owned()))
+    }
+
+    fn remember(&mut self, node: usize, kind: Kind, name: &str, memo: Memo) {
+        if let Some(instance) = self.instances.get_mut(&node) {
+            instance.memo.insert((kind, name.to_owned()), memo);
+        }
+    }
+
+    /// Keeps what was computed for as long as its module is read, if that is not too much.
+    fn kept(
+        &mut self,
+        node: usize,
+        kind: Kind,
+        name: &str,
+        outcome: Outcome,
+        place: SourcePlace,
+    ) -> Outcome {
+        let outcome = match outcome {
+            // Who else holds it has paid for it.
+            Ok(value) if Arc::strong_count(&value) > 1 => Ok(value),
+            Ok(value) => match (self.budget.keep(&value), self.instances.get_mut(&node)) {
+                (Some(weight), Some(instance)) => {
+                    instance.kept += weight;
+                    Ok(value)
+                }
+                _ => Err(uncertain(place, "this computes too much")),
+            },
+            Err(stop) => Err(stop),
+        };
+        self.remember(node, kind, name, Memo::Done(outcome.clone()));
         outcome
     }
 

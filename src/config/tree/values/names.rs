@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::config::decode::variables::Given;
 use crate::config::file::SourcePlace;
 use crate::config::syntax::references::{Reference, Subject};
 use crate::config::tree::reader::Reader;
 use crate::config::tree::values::{Outcome, Role, Stop, Values, refuse, uncertain};
-use crate::expr::{Type, Typed};
-use crate::hcl::tree::Step;
+use crate::expr::{Named, Type, Typed};
+use crate::hcl::tree::{Expr, ExprKind, Step};
 
 impl Values {
     /// Finds the value of one name that an expression uses.
@@ -88,7 +89,7 @@ impl Values {
         name: &str,
         place: SourcePlace,
         reader: &mut Reader<'_>,
-    ) -> Outcome<Option<Typed>> {
+    ) -> Outcome<Option<Arc<Typed>>> {
         let module = self.instances.get(&node).map(|one| Rc::clone(&one.module));
         let variables = module.iter().flat_map(|module| &module.contents.variables);
         let Some(variable) = variables.into_iter().find(|one| one.name == name) else {
@@ -102,7 +103,7 @@ impl Values {
         };
         let constant = variable.constant.as_ref();
         if !self.flavor.is_opentofu() && !Given::says(constant, true) {
-            return Ok(Some(Typed::unknown(variable.value_type())));
+            return Ok(Some(Arc::new(Typed::unknown(variable.value_type()))));
         }
         if self.flavor.is_opentofu() && Given::says(constant, false) {
             let title = "Unable to use variable in static context";
@@ -120,7 +121,7 @@ impl Values {
         name: &str,
         place: SourcePlace,
         reader: &mut Reader<'_>,
-    ) -> Outcome<Option<Typed>> {
+    ) -> Outcome<Option<Arc<Typed>>> {
         let module = self.instances.get(&node).map(|one| Rc::clone(&one.module));
         let locals = module.iter().flat_map(|module| &module.contents.locals);
         let Some(local) = locals.into_iter().find(|one| one.name == name) else {
@@ -144,13 +145,14 @@ impl Values {
         place: SourcePlace,
         reader: &mut Reader<'_>,
     ) -> Outcome {
+        let text = |text: String| Arc::new(Typed::string(text));
         let dir = |dir: &Path| match dir.as_os_str().is_empty() {
-            true => Typed::string("."),
-            false => Typed::string(dir.display().to_string()),
+            true => text(".".to_owned()),
+            false => text(dir.display().to_string()),
         };
         match (name, self.instances.get(&node)) {
             ("module", Some(instance)) => Ok(dir(&instance.dir)),
-            ("root", _) => Ok(Typed::string(".")),
+            ("root", _) => Ok(text(".".to_owned())),
             ("cwd", _) => match &self.absolute_root {
                 Some(root) => Ok(dir(root)),
                 None => Err(uncertain(place, "the working directory is not known")),
@@ -173,9 +175,9 @@ impl Values {
         name: &str,
         place: SourcePlace,
         reader: &mut Reader<'_>,
-    ) -> Outcome<Option<Typed>> {
+    ) -> Outcome<Option<Arc<Typed>>> {
         let title = match (self.flavor.is_opentofu(), name) {
-            (true, "workspace") => return Ok(Some(Typed::string(&*self.workspace))),
+            (true, "workspace") => return Ok(Some(Arc::new(Typed::string(&*self.workspace)))),
             (true, "applying") => "Invalid attribute in static context",
             (true, _) => "Invalid \"terraform\" attribute",
             (false, _) => return Ok(None),
@@ -188,12 +190,12 @@ impl Values {
 /// The names that an expression uses, with their values.
 #[derive(Default)]
 pub(super) struct Names {
-    parts: BTreeMap<String, BTreeMap<String, Typed>>,
+    parts: BTreeMap<String, BTreeMap<String, Arc<Typed>>>,
     unknown: Vec<String>,
 }
 
 impl Names {
-    fn add(&mut self, root: &str, attribute: &str, value: Typed) {
+    fn add(&mut self, root: &str, attribute: &str, value: Arc<Typed>) {
         let parts = self.parts.entry(root.to_owned()).or_default();
         parts.insert(attribute.to_owned(), value);
     }
@@ -202,13 +204,26 @@ impl Names {
         self.unknown.push(root.to_owned());
     }
 
-    pub(super) fn values(self) -> BTreeMap<String, Typed> {
+    /// Returns the value of an expression that is nothing but a name.
+    pub(super) fn alone(&self, expr: &Expr) -> Option<Arc<Typed>> {
+        let ExprKind::Traversal(base, steps) = &expr.kind else {
+            return None;
+        };
+        match (&base.kind, &**steps) {
+            (ExprKind::Variable(root), [Step::Attr(attribute)]) => {
+                self.parts.get(root)?.get(&attribute.text).cloned()
+            }
+            _ => None,
+        }
+    }
+
+    pub(super) fn values(self) -> BTreeMap<String, Named> {
         let parts = self.parts.into_iter();
-        let mut values: BTreeMap<String, Typed> = parts
-            .map(|(root, parts)| (root, Typed::object(parts)))
+        let mut values: BTreeMap<String, Named> = parts
+            .map(|(root, parts)| (root, Named::Attributes(parts)))
             .collect();
         let unknown = self.unknown.into_iter();
-        values.extend(unknown.map(|root| (root, Typed::unknown(Type::Any))));
+        values.extend(unknown.map(|root| (root, Typed::unknown(Type::Any).into())));
         values
     }
 }

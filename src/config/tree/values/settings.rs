@@ -1,5 +1,7 @@
 //! Values in settings of OpenTofu: backends, encryption, keys of providers (rules 9.8, 10.1, 10.3).
 
+use std::sync::Arc;
+
 use crate::config::decode::contents::{Backend, ComputedBackend, Contents, Late, LocalBackend};
 use crate::config::loaded::BackendUse;
 use crate::config::syntax::references;
@@ -45,7 +47,7 @@ impl Values {
                 is_known = false;
                 continue;
             };
-            let (value, marks) = value.bare();
+            let (value, marks) = Arc::unwrap_or_clone(value).bare();
             secret |= marks.sensitive;
             passing |= marks.ephemeral;
             is_known &= value.value.is_wholly_known();
@@ -95,8 +97,8 @@ impl Values {
     }
 }
 
-fn is_set_of_keys(value: Typed) -> bool {
-    let (value, marks) = value.unmarked();
+fn is_set_of_keys(value: Arc<Typed>) -> bool {
+    let (value, marks) = Arc::unwrap_or_clone(value).unmarked();
     if !marks.is_none() {
         return false;
     }

@@ -1,12 +1,11 @@
 //! How sources and versions got their values: from each expression along the names in it to where their
 //! values are given.
 //!
-//! Nothing is recorded while values are computed. Once the tree is complete, the values that were kept for
-//! each node are looked up again, for those who ask.
+//! Nothing is recorded while values are computed. Once a call is, the values that were kept for the modules
+//! that lead to it are looked up again, for those who ask.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::collections::BTreeSet;
 
 use crate::config::computed::{
     ComputedArgument, ComputedCall, TracedPlace, TracedValue, ValueOrigin, ValueState,
@@ -21,7 +20,6 @@ use crate::config::tree::values::{Entry, Instance, Kind, Memo, Stop, Values};
 use crate::diag::{Label, Texts};
 use crate::expr::{self, Value};
 use crate::hcl::tree::Step;
-use crate::requirement::PathStep;
 
 /// How many values in a row are followed, each needed by the one before it.
 const MAX_LEVELS: usize = 16;
@@ -61,33 +59,17 @@ struct Found<'a> {
 }
 
 impl Values {
-    /// Says of each node whose call is computed how that was done.
+    /// Says how a call in the module of a node, the one at this place of its calls, got its source and its
+    /// version; `nodes` has those that lead there.
     pub(in crate::config) fn trace(
         &self,
-        nodes: &mut [ModuleNode],
-        computed: &BTreeMap<usize, ComputedResult>,
-        texts: &Texts,
-    ) {
-        for (at, result) in computed {
-            let traced = self.trace_call(*at, result, nodes, texts);
-            nodes[*at].computed = traced.map(Arc::new);
-        }
-    }
-
-    /// Says how the call of a node got its source and its version.
-    fn trace_call(
-        &self,
-        node: usize,
+        caller: usize,
+        at: usize,
         result: &ComputedResult,
         nodes: &[ModuleNode],
         texts: &Texts,
     ) -> Option<ComputedCall> {
-        let caller = nodes[node].caller?;
-        let PathStep::Call(name) = nodes[node].path.steps().last()? else {
-            return None;
-        };
-        let mut calls = self.instances.get(&caller)?.module.contents.calls.iter();
-        let call = calls.find(|call| call.name == *name)?;
+        let call = self.instances.get(&caller)?.module.contents.calls.get(at)?;
         let mut trace = Trace {
             values: self,
             nodes,
@@ -242,7 +224,7 @@ impl Values {
                 let mut locals = instance.module.contents.locals.iter();
                 let local = locals.find(|one| one.name == name)?;
                 Some(Found {
-                    value: self.kept(named.node, Kind::Local, name),
+                    value: self.looked_up(named.node, Kind::Local, name),
                     from: ValueOrigin::Local,
                     place: Some(local.place),
                     given_by: Some((named.node, local.value.clone())),
@@ -266,7 +248,7 @@ impl Values {
         let mut variables = instance.module.contents.variables.iter();
         let variable = variables.find(|one| one.name == name)?;
         let default = variable.default.as_ref();
-        let value = self.kept(node, Kind::Variable, name);
+        let value = self.looked_up(node, Kind::Variable, name);
         let is_const = Given::says(variable.constant.as_ref(), true);
         let found = |from, place| Found {
             value: value.clone(),
@@ -275,7 +257,7 @@ impl Values {
             given_by: None,
             is_late: !self.flavor.is_opentofu() && !is_const,
         };
-        if self.defaulted.contains(&(node, name.to_owned())) {
+        if instance.defaulted.contains(name) {
             let place = default.map(|one| one.place);
             return Some(found(ValueOrigin::DefaultForNull, place));
         }
@@ -303,8 +285,13 @@ impl Values {
     }
 
     /// Returns a value that was computed. What was not needed to be is not known early.
-    fn kept(&self, node: usize, kind: Kind, name: &str) -> Result<Cow<'_, Value>, Option<&Label>> {
-        match self.memo.get(&(node, kind, name.to_owned())) {
+    fn looked_up(
+        &self,
+        node: usize,
+        kind: Kind,
+        name: &str,
+    ) -> Result<Cow<'_, Value>, Option<&Label>> {
+        match self.known(node, kind, name) {
             Some(Memo::Done(Ok(value))) => Ok(Cow::Borrowed(&value.value)),
             Some(Memo::Done(Err(Stop::Uncertain(reason)))) => Err(reason.primary.as_ref()),
             Some(Memo::Done(Err(Stop::Refused | Stop::Unfit)) | Memo::Begun) => Err(None),

@@ -1,6 +1,7 @@
 //! Values of variables: what is given, converted as the variable says (rules 9.4 to 9.7).
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::config::decode::contents::Late;
 use crate::config::decode::variables::{Given, Variable};
@@ -12,8 +13,8 @@ use crate::config::tree::root_values::RootValue;
 use crate::config::tree::values::{
     Entry, Kind, Memo, Outcome, Role, Stop, Values, incomputable, refuse, stopped, uncertain,
 };
-use crate::diag::{Diagnostic, Span};
-use crate::expr::{self, Marks, Misfit, Typed, Value};
+use crate::diag::{Diagnostic, Severity, Span};
+use crate::expr::{self, Marks, Misfit, Named, Typed, Value};
 use crate::hcl;
 use crate::hcl::tree::Item;
 
@@ -44,6 +45,11 @@ impl Values {
             return;
         }
         let value = self.variable(node, variable, reader);
+        if let Err(Stop::Uncertain(reason)) = &value {
+            let mut note = Diagnostic::clone(reason);
+            note.severity = Severity::Note;
+            flood::push(&mut reader.found, note);
+        }
         if self.flavor.is_opentofu() {
             if let Err(Stop::Refused) = value {
                 let place = self.caller(node).map_or(variable.place, |call| call.header);
@@ -61,10 +67,10 @@ impl Values {
             return;
         }
         for condition in &variable.validations {
-            let names = BTreeMap::from([(variable.name.clone(), value.clone())]);
-            let names = BTreeMap::from([("var".to_owned(), Typed::object(names))]);
+            let own = BTreeMap::from([(variable.name.clone(), Arc::clone(&value))]);
+            let names = BTreeMap::from([("var".to_owned(), Named::Attributes(own))]);
             let outcome = self.with_scope(names, condition, reader);
-            if outcome.is_ok_and(|outcome| outcome.bare().0.value == Value::Bool(false)) {
+            if outcome.is_ok_and(|outcome| is_false(&outcome.value)) {
                 let title = "Invalid value for variable";
                 refuse(title, variable.place, "a validation fails", reader);
             }
@@ -78,15 +84,19 @@ impl Values {
         variable: &Variable,
         reader: &mut Reader<'_>,
     ) -> Outcome {
-        let key = (node, Kind::Variable, variable.name.clone());
-        if let Some(Memo::Done(outcome)) = self.memo.get(&key) {
+        if let Some(Memo::Done(outcome)) = self.known(node, Kind::Variable, &variable.name) {
             return outcome.clone();
         }
         let outcome = self.deeper(variable.place, |values| {
             values.compute_variable(node, variable, reader)
         });
-        self.memo.insert(key, Memo::Done(outcome.clone()));
-        outcome
+        self.kept(
+            node,
+            Kind::Variable,
+            &variable.name,
+            outcome,
+            variable.place,
+        )
     }
 
     fn compute_variable(
@@ -114,18 +124,25 @@ impl Values {
                 }
                 None => None,
             },
-            _ => self.root_value(variable, reader)?,
+            _ => {
+                let given = self.root_value(variable, reader)?;
+                given.map(|(value, place)| (Arc::new(value), place))
+            }
         };
         let Some((value, place)) = given else {
             return match &variable.default {
                 Some(default) => match &default.value {
-                    Some(default) => Ok(default.clone().marked(marks_of(variable))),
+                    Some(default) => Ok(Arc::new(default.clone().marked(marks_of(variable)))),
                     None => Err(uncertain(default.place, "this default")),
                 },
                 None => Err(self.missing(node, variable, reader)),
             };
         };
-        let value = match variable.take(value) {
+        let taken = match variable.takes_as_it_is(&value) {
+            true => Ok(value),
+            false => variable.take(Arc::unwrap_or_clone(value)).map(Arc::new),
+        };
+        let value = match taken {
             Ok(value) => value,
             Err(Misfit::Refused(reason)) => {
                 refuse("Invalid value for input variable", place, &reason, reader);
@@ -143,8 +160,10 @@ impl Values {
                     ..
                 }),
             ) => {
-                self.defaulted.insert((node, variable.name.clone()));
-                default.clone()
+                if let Some(instance) = self.instances.get_mut(&node) {
+                    instance.defaulted.insert(variable.name.clone());
+                }
+                Arc::new(default.clone())
             }
             (true, Some(default)) => return Err(uncertain(default.place, "this default")),
             (true, None) => {
@@ -153,7 +172,11 @@ impl Values {
                 return Err(Stop::Refused);
             }
         };
-        Ok(value.marked(marks_of(variable)))
+        let marks = marks_of(variable);
+        Ok(match marks.is_none() {
+            true => value,
+            false => Arc::new(Arc::unwrap_or_clone(value).marked(marks)),
+        })
     }
 
     /// Reports a variable without any value.
@@ -248,6 +271,13 @@ impl Values {
 /// Names a value that is in no file, as the programs do.
 fn shown_value(name: &str) -> String {
     format!("<value for var.{name}>")
+}
+
+fn is_false(value: &Value) -> bool {
+    match value {
+        Value::Marked(_, value) => is_false(value),
+        value => *value == Value::Bool(false),
+    }
 }
 
 fn marks_of(variable: &Variable) -> Marks {

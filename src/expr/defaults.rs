@@ -1,0 +1,142 @@
+//! Defaults of optional attributes (rules 1.2).
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::convert::{Fit, Misfit, attributes_of, items_of};
+use super::sets::as_set;
+use super::shapes::Shapes;
+use super::typed::Typed;
+use super::types::{AttributeType, Presence, Type};
+use super::value::Value;
+
+/// Fills in the defaults of optional attributes, first those outside, then those inside of them; an
+/// attribute that is null counts as absent, a value that is null stays. Values of variables are filled
+/// before they are converted.
+///
+/// What does not fit the type at all is left as it is: the conversion will refuse it.
+///
+/// # Errors
+/// Only what is not certain.
+pub fn fill(given: Typed, ty: &Type) -> Result<Typed, Misfit> {
+    any(given, ty, &mut Shapes::default())
+}
+
+fn any(given: Typed, ty: &Type, shapes: &mut Shapes) -> Fit {
+    if [Value::Null, Value::Unknown].contains(&given.value) || !shapes.has_defaults(ty) {
+        return Ok(given);
+    }
+    let given = match given.unmarked() {
+        (given, marks) if marks.is_none() => given,
+        (given, marks) => return Ok(any(given, ty, shapes)?.marked(marks)),
+    };
+    let from = given.ty.clone();
+    match (ty, &from) {
+        (Type::List(item) | Type::Set(item), Type::Tuple(_) | Type::List(_) | Type::Set(_)) => {
+            filled_items(given, &from, |_| Some(item), shapes)
+        }
+        (Type::Tuple(types), Type::Tuple(_)) => {
+            filled_items(given, &from, |at| types.get(at), shapes)
+        }
+        (Type::Map(item), Type::Object(_) | Type::Map(_)) => {
+            filled_attributes(given, &from, |_| Some(item), &BTreeMap::new(), shapes)
+        }
+        (Type::Object(wanted), Type::Object(_) | Type::Map(_)) => {
+            let inside = |name: &str| wanted.get(name).map(|attribute| &attribute.ty);
+            filled_attributes(given, &from, inside, wanted, shapes)
+        }
+        _ => Ok(given),
+    }
+}
+
+fn filled_items<'t>(
+    given: Typed,
+    from: &Type,
+    inside: impl Fn(usize) -> Option<&'t Type>,
+    shapes: &mut Shapes,
+) -> Fit {
+    let items = items_of(given.ty, given.value).unwrap_or_default();
+    let items = items
+        .into_iter()
+        .enumerate()
+        .map(|(at, item)| match inside(at) {
+            Some(ty) => any(item, ty, shapes),
+            None => Ok(item),
+        });
+    let items = items.collect::<Fit<Vec<Typed>>>()?;
+    let types: Vec<Type> = items.iter().map(|item| item.ty.clone()).collect();
+    let ty = match from {
+        Type::List(item) | Type::Set(item) => {
+            still_one_type(from, types.iter(), item)?;
+            from.clone()
+        }
+        _ => Type::Tuple(types.into()),
+    };
+    let values = items.into_iter().map(|item| item.value).collect();
+    let value = match ty {
+        Type::Set(_) => as_set(values)?,
+        _ => values,
+    };
+    Ok(Typed {
+        ty,
+        value: Value::Tuple(value),
+    })
+}
+
+fn filled_attributes<'t>(
+    given: Typed,
+    from: &Type,
+    inside: impl Fn(&str) -> Option<&'t Type>,
+    wanted: &BTreeMap<String, AttributeType>,
+    shapes: &mut Shapes,
+) -> Fit {
+    shapes.charge(wanted.len() * size_of::<Value>())?;
+    let items = attributes_of(given.ty, given.value).unwrap_or_default();
+    let items = items.into_iter().map(|(name, item)| {
+        let filled = match inside(&name) {
+            Some(ty) => any(item, ty, shapes)?,
+            None => item,
+        };
+        Ok((name, filled))
+    });
+    let mut items = items.collect::<Fit<BTreeMap<String, Typed>>>()?;
+    for (name, attribute) in wanted {
+        let is_absent = items.get(name).is_none_or(|item| item.value == Value::Null);
+        if let (true, Presence::Default(default)) = (is_absent, &attribute.presence) {
+            shapes.charge(default.weight())?;
+            items.insert(name.clone(), any(default.clone(), &attribute.ty, shapes)?);
+        }
+    }
+    let ty = match from {
+        Type::Map(item) => {
+            still_one_type(from, items.values().map(|item| &item.ty), item)?;
+            from.clone()
+        }
+        _ => {
+            let types = items.iter();
+            let types =
+                types.map(|(name, item)| (name.clone(), AttributeType::required(item.ty.clone())));
+            Type::Object(Arc::new(types.collect()))
+        }
+    };
+    let values = items.into_iter().map(|(name, item)| (name, item.value));
+    Ok(Typed {
+        ty,
+        value: Value::Object(values.collect()),
+    })
+}
+
+/// Checks that defaults left the items of a collection with the type that they had.
+fn still_one_type<'t>(
+    from: &Type,
+    mut types: impl Iterator<Item = &'t Type>,
+    item: &Type,
+) -> Fit<()> {
+    match types.all(|ty| ty == item) {
+        true => Ok(()),
+        false => Err(Misfit::Uncertain(match from {
+            Type::Map(_) => "defaults that do not have the type of the map",
+            _ => "defaults that change the type of the items",
+        })),
+    }
+}
