@@ -21,6 +21,8 @@ use lockctl::flavor::Flavor;
 use lockctl::os::RealDisk;
 
 const MODULES: usize = 2000;
+/// How many calls have computed sources, each of a module with one more.
+const COMPUTED: usize = 500;
 /// How often a tree is read; the fastest counts.
 const TIMES: usize = 5;
 
@@ -90,6 +92,7 @@ fn main() {
         ("same", same),
         ("installed", installed),
         ("layers", layers),
+        ("computed", computed),
     ] {
         let root = dir.join(name);
         if !root.exists() {
@@ -118,7 +121,12 @@ fn measure(name: &str, root: &Path) {
 }
 
 fn load(root: &Path) -> Loaded {
-    let settings = Settings::new(Flavor::Terraform1_11);
+    // What other versions compute, this one refuses.
+    let flavor = match root.ends_with("computed") {
+        true => Flavor::OpenTofu1_12,
+        false => Flavor::Terraform1_11,
+    };
+    let settings = Settings::new(flavor);
     config::load(&RealDisk, &mut Texts::default(), root, &settings)
 }
 
@@ -220,4 +228,40 @@ fn layers(root: &Path) {
         };
         write(root, &path, &text.replace("../l1\"", "./l1\""));
     }
+}
+
+/// Many calls whose sources follow from a file of values, through local values and arguments.
+fn computed(root: &Path) {
+    let mut main = r#"variable "teams" {
+  type = map(object({ dir = string, size = optional(string, "small") }))
+}
+
+variable "stage" {
+  type    = string
+  default = "prod"
+}
+
+locals {
+  dirs = { for name, team in var.teams : name => "${lower(team.dir)}-${var.stage}" }
+}
+"#
+    .to_owned();
+    let mut values = String::from("teams = {\n");
+    for n in 0..COMPUTED {
+        writeln!(values, "  t{n} = {{ dir = \"M{n}\" }}").unwrap();
+        writeln!(
+            main,
+            "module \"c{n}\" {{\n  source = \"./modules/${{local.dirs[\"t{n}\"]}}\"\n  teams  = var.teams\n  team   = \"t{n}\"\n}}"
+        )
+        .unwrap();
+        let text = format!(
+            "{MODULE}variable \"teams\" {{\n  type = map(object({{ dir = string, size = string }}))\n}}\n\
+             variable \"team\" {{}}\nmodule \"size\" {{\n  source = \"../../sizes/${{var.teams[var.team].size}}\"\n}}\n"
+        );
+        write(root, &format!("modules/m{n}-prod/main.tf"), &text);
+    }
+    values.push_str("}\n");
+    write(root, "terraform.tfvars", &values);
+    write(root, "sizes/small/main.tf", MODULE);
+    write(root, "main.tf", &main);
 }
