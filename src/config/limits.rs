@@ -11,6 +11,9 @@ pub const MAX_FILES: usize = 20_000;
 /// A very large root has some 1000 calls of modules that require 5 to 10 providers each: less than
 /// a quarter of this.
 pub const MAX_STEPS: usize = 50_000;
+/// The most calls that the paths of all modules in a tree may have together: each path holds the names of all
+/// calls between the root and its module.
+pub(super) const MAX_PATH_STEPS: usize = 500_000;
 /// The most calls between the root and a module.
 pub const MAX_DEPTH: usize = 64;
 /// The most bytes that the names of the calls between the root and a module may have together; the

@@ -15,7 +15,7 @@ use crate::config::decode::contents::{Backend, Call, Contents, Source};
 use crate::config::decode::runs;
 use crate::config::file::SourcePlace;
 use crate::config::flood;
-use crate::config::limits::MAX_STEPS;
+use crate::config::limits::{MAX_PATH_STEPS, MAX_STEPS};
 use crate::config::loaded::{BackendUse, Loaded, ModuleNode, Settings};
 use crate::config::tree::files::ModuleFiles;
 use crate::config::tree::manifest::{self, Installed, Manifest};
@@ -33,6 +33,9 @@ use crate::world::Files;
 
 /// The directory beside the root's files that also holds test files, unless another one is named.
 const TEST_DIRECTORY: &str = "tests";
+
+/// The title of a tree that is not read to its end.
+const TOO_LARGE: &str = "Module tree too large";
 
 /// The title of a call whose source or version is computed.
 const IS_COMPUTED: &str = "Module call is computed";
@@ -58,6 +61,7 @@ pub(in crate::config) fn load(
         instances: Vec::new(),
         starts: BTreeSet::new(),
         steps_left: MAX_STEPS,
+        path_steps_left: MAX_PATH_STEPS,
         reported: BTreeSet::new(),
         values: Values::none(settings),
         unseen: Unseen::default(),
@@ -110,6 +114,8 @@ struct Tree<'a> {
     starts: BTreeSet<usize>,
     /// How many more requirements and calls may be met.
     steps_left: usize,
+    /// How many more calls the paths of further modules may have together.
+    path_steps_left: usize,
     /// The calls that were reported already, with the title: many ways may lead to one.
     reported: BTreeSet<(SourcePlace, &'static str)>,
     values: Values,
@@ -275,6 +281,7 @@ impl Tree<'_> {
         self.require(&path, &module.needs)?;
         for (at, call) in module.contents.calls.iter().enumerate() {
             self.step(call.place)?;
+            self.path_steps(call.place, path.steps().len() + 1)?;
             self.call(Way {
                 call,
                 at: Some(at),
@@ -295,7 +302,23 @@ impl Tree<'_> {
             }
             None => {
                 let remark = format!("{MAX_STEPS} requirements and calls came before this one");
-                self.unreadable(place, "Module tree too large", &remark);
+                self.unreadable(place, TOO_LARGE, &remark);
+                ControlFlow::Break(())
+            }
+        }
+    }
+
+    /// Counts the calls in the path of one more module.
+    fn path_steps(&mut self, place: SourcePlace, steps: usize) -> ControlFlow<()> {
+        match self.path_steps_left.checked_sub(steps) {
+            Some(left) => {
+                self.path_steps_left = left;
+                ControlFlow::Continue(())
+            }
+            None => {
+                let remark =
+                    format!("the modules before this one are reached by {MAX_PATH_STEPS} calls");
+                self.unreadable(place, TOO_LARGE, &remark);
                 ControlFlow::Break(())
             }
         }
