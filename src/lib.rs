@@ -47,6 +47,7 @@ pub mod package;
 #[doc(hidden)]
 pub mod parallel;
 pub mod platform;
+pub mod remote_module;
 pub mod requirement;
 pub mod version;
 pub mod world;

@@ -19,6 +19,7 @@ const ROOMS: &[(&str, &str)] = &[
     ("world", "addr"),
     ("package", "addr version platform hash"),
     ("requirement", "flavor addr version diag"),
+    ("remote_module", "flavor addr version world"),
     ("parallel", ""),
     ("hcl", "diag"),
     ("json", "diag"),

@@ -5,6 +5,7 @@
 
 mod host;
 mod look_alike;
+pub mod module;
 mod pattern;
 mod url;
 

@@ -1,0 +1,121 @@
+//! What a call of a remote module asks for, and the package that answers it.
+//!
+//! Whoever reads configuration asks through [`RemoteModules`] and knows neither the network nor a cache; a
+//! package is a tree of files that never touches the disk.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::addr::module::{RegistryModule, RemoteModule};
+use crate::flavor::Flavor;
+use crate::version::{CoreConstraints, Version};
+use crate::world::Files;
+
+/// Finding remote modules. Many threads may ask at once.
+pub trait RemoteModules: Sync {
+    /// Finds the module that a call asks for.
+    ///
+    /// Whoever asks twice for one package within a run gets the same files.
+    ///
+    /// # Errors
+    /// If the module may not be fetched, could not be, or must not be used.
+    fn find(&self, request: &ModuleRequest<'_>) -> Result<FoundModule, ModuleFailure>;
+}
+
+/// What a call asks for.
+#[derive(Clone, Copy, Debug)]
+pub struct ModuleRequest<'a> {
+    /// The names of the calls from the root on, joined by dots.
+    pub key: &'a str,
+    /// What it names.
+    pub source: RequestedSource<'a>,
+    /// Whose rules apply.
+    pub flavor: Flavor,
+}
+
+/// What a call of a remote module names.
+#[derive(Clone, Copy, Debug)]
+pub enum RequestedSource<'a> {
+    /// A module of a registry, and which versions will do; any version if that is not stated.
+    Registry(&'a RegistryModule, Option<&'a CoreConstraints>),
+    /// A package with a full address.
+    Remote(&'a RemoteModule),
+}
+
+/// The files of a package: paths are relative to its top, which is the empty path. A link that leads out of
+/// the package is an error wherever it is followed.
+pub type PackageFiles = Arc<dyn Files + Send + Sync>;
+
+/// A module that was found.
+#[derive(Clone)]
+pub struct FoundModule {
+    /// The files of its package.
+    pub files: PackageFiles,
+    /// The directory of the module in the package; empty for the package itself.
+    pub dir: PathBuf,
+    /// The address of the package: two modules with the same one share their files.
+    pub package: Arc<str>,
+    /// What the package is called in messages, without anything secret.
+    pub shown: Arc<str>,
+    /// The version that was selected, for a module of a registry.
+    pub version: Option<Version>,
+    /// What the result is fixed to, for a module of a repository: the id of the commit.
+    pub commit: Option<Arc<str>>,
+    /// What to say about it: a title of the program and a sentence.
+    pub warnings: Vec<(&'static str, String)>,
+}
+
+/// Why a module was not found.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{cause}")]
+pub struct ModuleFailure {
+    /// What kind of failure it is.
+    pub kind: ModuleFailureKind,
+    /// The title of the program, where it has one.
+    pub title: &'static str,
+    /// What is wrong, in one sentence without anything secret.
+    pub cause: String,
+    /// What to do next.
+    pub help: Option<String>,
+}
+
+/// What kind of failure it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ModuleFailureKind {
+    /// It is not on this machine, and this run does not fetch.
+    NotFetched,
+    /// Its kind of source is not supported here.
+    Unsupported,
+    /// The place where it is did not answer, or refused access: another attempt may succeed.
+    Unreachable,
+    /// There is no such module, version or directory, or its package is broken.
+    Missing,
+    /// It is unsafe: lockctl refuses it, whether or not a program reads it. The name of the rule.
+    Refused(&'static str),
+}
+
+/// Finds nothing: for runs that read only what is installed.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct InstalledOnly;
+
+impl RemoteModules for InstalledOnly {
+    fn find(&self, _: &ModuleRequest<'_>) -> Result<FoundModule, ModuleFailure> {
+        Err(ModuleFailure {
+            kind: ModuleFailureKind::NotFetched,
+            title: "Module not installed",
+            cause: "the module is not installed".to_owned(),
+            help: None,
+        })
+    }
+}
+
+impl std::fmt::Debug for FoundModule {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("FoundModule")
+            .field("dir", &self.dir)
+            .field("shown", &self.shown)
+            .field("version", &self.version)
+            .field("commit", &self.commit)
+            .finish_non_exhaustive()
+    }
+}
