@@ -28,6 +28,7 @@ mod pages;
 mod recorded_scenarios;
 mod registry_cases;
 mod registry_double;
+mod remote_modules;
 mod replay;
 mod review;
 mod routes;

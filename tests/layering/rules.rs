@@ -183,7 +183,12 @@ fn named_cases(book: &str) -> Vec<String> {
 fn recorded_cases() -> BTreeSet<String> {
     let fixtures = root().join("fixtures");
     let mut names = BTreeSet::new();
-    for (dir, list) in [("cases", "cases"), ("source-cases", "scenarios")] {
+    let groups = [
+        ("cases", "cases"),
+        ("source-cases", "scenarios"),
+        ("module-cases", "cases"),
+    ];
+    for (dir, list) in groups {
         for path in files_in(&fixtures.join(dir)) {
             if path
                 .extension()

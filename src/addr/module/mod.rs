@@ -1,8 +1,17 @@
-//! Module sources: what the `source` of a `module` block names.
+//! Module sources: what the `source` of a `module` block names (rules 5).
+
+mod detect;
+mod error;
+mod query;
+mod reference;
 
 use std::fmt;
 
 use super::Hostname;
+use crate::flavor::Flavor;
+pub use error::ModuleSourceError;
+use error::ModuleSourceErrorKind;
+pub use query::{Query, QueryError};
 
 /// What the source of a call names, in normal form; its `Display` is what `modules.json` records.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -47,6 +56,176 @@ pub struct RemoteModule {
     /// The directory of the module in the package, with slashes, perhaps with a pattern; empty for the
     /// package itself.
     pub sub: Box<str>,
+}
+
+/// How local sources begin; a backslash means the same on every system.
+const LOCAL_PREFIXES: [&str; 4] = ["./", "../", ".\\", "..\\"];
+/// Hosts that hold repositories, so that an address on them is never one of a registry.
+const REPOSITORY_HOSTS: [&str; 2] = ["github.com", "bitbucket.org"];
+/// How long a part of a registry address may be, in characters (rules 5.3).
+const MAX_PART_CHARS: usize = 64;
+
+impl ModuleSource {
+    /// Reads the source of a call without a version and brings it to normal form (rules 5.1).
+    ///
+    /// No request is made, and a kind of package that nobody can fetch is no error.
+    ///
+    /// # Errors
+    /// If the text is an address of no kind, or its subdirectory leads out of the package.
+    ///
+    /// ```
+    /// use lockctl::addr::module::ModuleSource;
+    /// use lockctl::flavor::Flavor;
+    ///
+    /// let source = ModuleSource::parse("github.com/acme/net//vpc?ref=v1", Flavor::Terraform1_11)?;
+    /// assert_eq!(source.to_string(), "git::https://github.com/acme/net.git//vpc?ref=v1");
+    /// # Ok::<(), lockctl::addr::module::ModuleSourceError>(())
+    /// ```
+    pub fn parse(text: &str, flavor: Flavor) -> Result<Self, ModuleSourceError> {
+        if LOCAL_PREFIXES.iter().any(|prefix| text.starts_with(prefix)) {
+            return Ok(Self::Local(LocalModule::normal(text)));
+        }
+        if let Ok(registry) = RegistryModule::parse(text, flavor) {
+            return Ok(Self::Registry(registry));
+        }
+        RemoteModule::parse(text).map(Self::Remote)
+    }
+
+    /// Returns the directory of the module in its package; empty for the package itself, and for a
+    /// local module.
+    #[must_use]
+    pub fn sub(&self) -> &str {
+        match self {
+            Self::Local(_) => "",
+            Self::Registry(registry) => &registry.sub,
+            Self::Remote(remote) => &remote.sub,
+        }
+    }
+}
+
+impl LocalModule {
+    fn normal(text: &str) -> Self {
+        let path = reference::clean(&text.replace('\\', "/"));
+        // `../` alone becomes `./..`: that is what the programs record (rules 5.2).
+        let path = match path.starts_with("../") {
+            true => path,
+            false => format!("./{path}"),
+        };
+        Self { path: path.into() }
+    }
+}
+
+impl RegistryModule {
+    /// Reads the source of a call with a version, which only a module of a registry has (rules 5.3).
+    ///
+    /// # Errors
+    /// If the text is no address of a registry's module.
+    pub fn parse(text: &str, flavor: Flavor) -> Result<Self, ModuleSourceError> {
+        let refused = |kind| ModuleSourceError::of_registry(text, kind);
+        let (address, sub) = split_sub(text);
+        if leads_out(&sub) {
+            return Err(refused(ModuleSourceErrorKind::LeavesPackage));
+        }
+        let parts: Vec<&str> = address.split('/').collect();
+        let (host, namespace, name, system) = match *parts {
+            [namespace, name, system] => (flavor.default_host(), namespace, name, system),
+            [host, namespace, name, system] => (host, namespace, name, system),
+            _ => return Err(refused(ModuleSourceErrorKind::Nothing)),
+        };
+        let host: Option<Hostname> = host.parse().ok();
+        let host = host.filter(is_registry_host);
+        let good_names = is_name(namespace) && is_name(name) && is_system(system);
+        let Some(host) = host.filter(|_| good_names) else {
+            return Err(refused(ModuleSourceErrorKind::Nothing));
+        };
+        Ok(Self {
+            host,
+            namespace: namespace.into(),
+            name: name.into(),
+            system: system.into(),
+            sub: sub.into(),
+        })
+    }
+}
+
+impl RemoteModule {
+    /// Reads a source that is neither local nor of a registry, or an address that a registry names
+    /// (rules 5.5 to 5.7).
+    ///
+    /// # Errors
+    /// If the text is no such address, or its subdirectory leads out of the package.
+    pub fn parse(text: &str) -> Result<Self, ModuleSourceError> {
+        Self::read(text).map_err(|kind| ModuleSourceError::of_call(text, kind))
+    }
+
+    fn read(text: &str) -> Result<Self, ModuleSourceErrorKind> {
+        let (package, sub) = split_sub(text);
+        if leads_out(&sub) {
+            return Err(ModuleSourceErrorKind::LeavesPackage);
+        }
+        // A shorthand can hold a subdirectory as well, which comes first.
+        let address = detect::address(&package)?;
+        let (package, outer) = split_sub(&address);
+        let sub = match (&*outer, &*sub) {
+            ("", _) => sub,
+            (_, "") => outer,
+            _ => reference::clean(&format!("{outer}/{sub}")),
+        };
+        if leads_out(&sub) {
+            return Err(ModuleSourceErrorKind::LeavesPackage);
+        }
+        Ok(Self {
+            package: package.into(),
+            sub: sub.into(),
+        })
+    }
+
+    /// Returns the kind that the address is forced to, as in `git` of `git::https://…`, and the rest.
+    #[must_use]
+    pub fn forced_kind(&self) -> (Option<&str>, &str) {
+        detect::split_force(&self.package)
+    }
+}
+
+/// Splits the subdirectory off an address: it stands between the first `//` behind the scheme and the
+/// query (rules 5.7).
+fn split_sub(text: &str) -> (String, String) {
+    let (path, query) = match text.find('?') {
+        Some(at) => text.split_at(at),
+        None => (text, ""),
+    };
+    let start = path.find("://").map_or(0, |at| at + 3);
+    let Some(at) = path[start..].find("//") else {
+        return (text.to_owned(), String::new());
+    };
+    let (address, sub) = (&path[..start + at], &path[start + at + 2..]);
+    let sub = match sub {
+        "" => String::new(),
+        sub => reference::clean(sub),
+    };
+    (format!("{address}{query}"), sub)
+}
+
+/// Whether a subdirectory leads out of its package; `..` alone passes, as in the programs (rules 5.7).
+fn leads_out(sub: &str) -> bool {
+    sub.starts_with("../")
+}
+
+fn is_registry_host(host: &Hostname) -> bool {
+    host.unicode().contains('.') && !REPOSITORY_HOSTS.contains(&host.unicode())
+}
+
+fn is_name(text: &str) -> bool {
+    let is_edge = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
+    let bytes = text.as_bytes();
+    let inside = |b: &u8| b.is_ascii_alphanumeric() || b"-_".contains(b);
+    let edges = is_edge(bytes.first()) && is_edge(bytes.last());
+    edges && bytes.len() <= MAX_PART_CHARS && bytes.iter().all(inside)
+}
+
+fn is_system(text: &str) -> bool {
+    let good = |b: u8| b.is_ascii_digit() || b.is_ascii_lowercase();
+    (1..=MAX_PART_CHARS).contains(&text.len()) && text.bytes().all(good)
 }
 
 impl fmt::Display for ModuleSource {

@@ -3,6 +3,7 @@
 //! Files are decoded one by one, so that the faults of each are found, and put together afterwards:
 //! `merge` decides which values of override files count.
 
+use crate::addr::module::{LocalModule, ModuleSource};
 use crate::config::file::SourcePlace;
 use crate::config::syntax::names::Reference;
 use std::collections::BTreeMap;
@@ -301,20 +302,47 @@ pub(in crate::config) enum CallVersion {
 /// Where the module of a call is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::config) enum Source {
-    /// A path that starts with `./` or `../`.
-    Local(String),
-    /// An address that only installing can resolve.
-    Remote(String),
+    /// A directory, with the path as it is written.
+    Local {
+        written: String,
+        module: LocalModule,
+    },
+    /// What only installing or fetching brings, with the address as it is written.
+    Remote {
+        written: String,
+        module: ModuleSource,
+    },
+    /// An address of no kind beside a computed version, which decides what is wrong with it.
+    Unfit(String),
     /// It depends on values that are not known here: the argument.
     Computed(SourcePlace),
 }
 
 impl Source {
+    /// Keeps a source with its text.
+    pub(in crate::config) fn new(written: String, module: ModuleSource) -> Self {
+        match module {
+            ModuleSource::Local(module) => Self::Local { written, module },
+            module => Self::Remote { written, module },
+        }
+    }
+
     /// Returns the source as it is written, if it is no computed one.
     pub(in crate::config) fn text(&self) -> Option<&str> {
         match self {
-            Self::Local(text) | Self::Remote(text) => Some(text),
+            Self::Local { written, .. } | Self::Remote { written, .. } | Self::Unfit(written) => {
+                Some(written)
+            }
             Self::Computed(_) => None,
+        }
+    }
+
+    /// Returns the source in normal form, as the manifest records it.
+    pub(in crate::config) fn normal(&self) -> Option<ModuleSource> {
+        match self {
+            Self::Local { module, .. } => Some(ModuleSource::Local(module.clone())),
+            Self::Remote { module, .. } => Some(module.clone()),
+            Self::Unfit(_) | Self::Computed(_) => None,
         }
     }
 }

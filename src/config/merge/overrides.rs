@@ -253,7 +253,7 @@ fn hand_over(base: &mut Handover, over: Handover, standing: &Standing) {
 /// Checks what only now came together: the source of one file, the version of another.
 fn versions_of_local_modules(base: &Contents, flavor: Flavor, found: &mut Vec<Diagnostic>) {
     for call in &base.calls {
-        let Some(Source::Local(_)) = &call.source else {
+        let Some(Source::Local { .. }) = &call.source else {
             continue;
         };
         match &call.version {

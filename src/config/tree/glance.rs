@@ -37,7 +37,7 @@ pub fn glance(files: &dyn Files, dir: &Path, flavor: Flavor) -> io::Result<Glanc
     let contents = reader.module(here, &chosen);
     let calls = contents.calls.into_iter();
     let local = calls.filter_map(|call| match call.source {
-        Some(Source::Local(path)) => Some(PathBuf::from(path)),
+        Some(Source::Local { module, .. }) => Some(PathBuf::from(&*module.path)),
         _ => None,
     });
     Ok(Glance {

@@ -7,10 +7,11 @@ use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use crate::config::decode::calls;
-use crate::config::decode::contents::{Call, CallVersion};
+use crate::addr::module::ModuleSource;
+use crate::config::decode::contents::{Call, CallVersion, Source};
 use crate::config::tree::reader::Reader;
 use crate::diag::Diagnostic;
+use crate::flavor::Flavor;
 use crate::json::{self, Value, ValueKind};
 use crate::version::Version;
 
@@ -57,7 +58,7 @@ pub(in crate::config) fn read(reader: &mut Reader<'_>, data_dir: &Path) -> Manif
             return Manifest::default();
         }
     };
-    parse(&bytes).unwrap_or_else(|reason| {
+    parse(&bytes, reader.flavor).unwrap_or_else(|reason| {
         broken(reader, &path, &reason);
         Manifest::default()
     })
@@ -69,7 +70,7 @@ fn broken(reader: &mut Reader<'_>, path: &Path, reason: &str) {
     reader.report(path, diagnostic, reason);
 }
 
-fn parse(bytes: &[u8]) -> Result<Manifest, String> {
+fn parse(bytes: &[u8], flavor: Flavor) -> Result<Manifest, String> {
     if bytes.is_empty() {
         return Ok(Manifest::default());
     }
@@ -81,7 +82,7 @@ fn parse(bytes: &[u8]) -> Result<Manifest, String> {
     for record in listed(&document)? {
         let record = Record {
             key: text(record, "Key")?,
-            source: text(record, "Source")?,
+            source: normal(text(record, "Source")?, flavor),
             version: text(record, "Version")?,
             dir: text(record, "Dir")?,
         };
@@ -96,9 +97,27 @@ fn parse(bytes: &[u8]) -> Result<Manifest, String> {
     Ok(Manifest { records })
 }
 
+/// Brings a recorded source to normal form; one that is none stays as it is (rules 5.4).
+fn normal(source: String, flavor: Flavor) -> String {
+    match ModuleSource::parse(&source, flavor) {
+        Ok(normal) => normal.to_string(),
+        Err(_) => source,
+    }
+}
+
+/// Returns the member of an object that has a name, without regard to case; of several the last.
+fn member<'a>(object: &'a Value, name: &str) -> Option<&'a Value> {
+    let ValueKind::Object(members) = &object.kind else {
+        return None;
+    };
+    let mut members = members.iter().rev();
+    let member = members.find(|member| member.name.eq_ignore_ascii_case(name))?;
+    Some(&member.value)
+}
+
 /// Lists the records of a document.
 fn listed(document: &Value) -> Result<&[Value], String> {
-    match (&document.kind, document.member("Modules")) {
+    match (&document.kind, member(document, "Modules")) {
         (ValueKind::Object(_), None) => Ok(&[]),
         (_, Some(modules)) => match &modules.kind {
             ValueKind::Array(records) => Ok(records),
@@ -110,7 +129,7 @@ fn listed(document: &Value) -> Result<&[Value], String> {
 
 /// Reads a member of a record that is a text, or not there.
 fn text(record: &Value, name: &str) -> Result<String, String> {
-    let kind = record.member(name).map(|value| &value.kind);
+    let kind = member(record, name).map(|value| &value.kind);
     match (&record.kind, kind) {
         (ValueKind::Object(_), None) => Ok(String::new()),
         (_, Some(ValueKind::String(text))) => Ok(text.clone()),
@@ -133,21 +152,19 @@ impl Manifest {
         Some(&self.record(key, reader)?.source)
     }
 
-    /// Finds what is installed for a call; `source` is what the call states, if it is known.
+    /// Finds what is installed for a call; a source that is computed is believed.
     ///
     /// # Errors
     /// With the program's title, if the call has no record or one that does not fit it.
     pub(in crate::config) fn find(
         &self,
         key: &str,
-        source: Option<&str>,
         call: &Call,
         reader: &Reader<'_>,
     ) -> Result<Installed, &'static str> {
         let record = self.record(key, reader).ok_or(NOT_INSTALLED)?;
-        // Where the normal form is not known for certain, any record is believed.
-        let normal = source.and_then(|source| calls::normal_source(source, reader.flavor));
-        if normal.is_some_and(|normal| normal != record.source) {
+        let normal = call.source.as_ref().and_then(Source::normal);
+        if normal.is_some_and(|normal| normal.to_string() != record.source) {
             return Err(SOURCE_CHANGED);
         }
         if let CallVersion::Stated(wanted) = &call.version {
@@ -166,6 +183,23 @@ impl Manifest {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn parse(bytes: &[u8]) -> Result<Manifest, String> {
+        super::parse(bytes, Flavor::Terraform1_11)
+    }
+
+    #[test]
+    fn records_are_read_in_any_case_and_normalised() {
+        let text = r#"{"modules":[{"key":"m","SOURCE":"github.com/o/r?ref=v1","dir":"x"},
+            {"Key":"n","Source":"no address"}]}"#;
+        let manifest = parse(text.as_bytes()).unwrap();
+        assert_eq!(
+            manifest.records["m"].source,
+            "git::https://github.com/o/r.git?ref=v1"
+        );
+        assert_eq!(manifest.records["m"].dir, "x");
+        assert_eq!(manifest.records["n"].source, "no address");
+    }
 
     #[test]
     fn a_broken_manifest_says_why() {

@@ -352,10 +352,10 @@ impl Tree<'_> {
             };
         }
         match &way.call.source {
-            Some(Source::Local(source)) => {
+            Some(Source::Local { written, module }) => {
                 let here = self.nodes[way.caller].dir.as_deref();
                 let here = here.unwrap_or(Path::new(""));
-                let dir = join(here, source);
+                let dir = join(here, &module.path);
                 // A local module is found without its record; one that names another directory
                 // shows that the programs would not see what we see.
                 let key = way.path.manifest_key();
@@ -365,20 +365,20 @@ impl Tree<'_> {
                     flood::push(&mut self.reader.found, note);
                 }
                 if self.settings.submodules.hold(&dir) {
-                    return self.unseen(&way, source, NOT_CHECKED_OUT, way.call.place);
+                    return self.unseen(&way, written, NOT_CHECKED_OUT, way.call.place);
                 }
-                self.follow(&way, source, dir)
+                self.follow(&way, written, dir)
             }
-            Some(Source::Remote(source)) => {
+            Some(Source::Remote { written, .. }) => {
                 let key = way.path.manifest_key();
-                let found = self.manifest.find(&key, written, way.call, &self.reader);
+                let found = self.manifest.find(&key, way.call, &self.reader);
                 match found {
-                    Ok(installed) => self.follow(&way, source, installed.dir),
-                    Err(title) => self.unseen(&way, source, title, place_of(way.call, title)),
+                    Ok(installed) => self.follow(&way, written, installed.dir),
+                    Err(title) => self.unseen(&way, written, title, place_of(way.call, title)),
                 }
             }
             // Only an override may leave the source out, and then the base has one.
-            Some(Source::Computed(_)) | None => ControlFlow::Continue(()),
+            Some(Source::Computed(_) | Source::Unfit(_)) | None => ControlFlow::Continue(()),
         }
     }
 
@@ -396,7 +396,7 @@ impl Tree<'_> {
             ..way
         };
         let key = way.path.manifest_key();
-        let found = self.manifest.find(&key, written, way.call, &self.reader);
+        let found = self.manifest.find(&key, way.call, &self.reader);
         let shown = written.unwrap_or(COMPUTED);
         match found {
             Ok(Installed { dir, source }) => {

@@ -212,18 +212,18 @@ impl Values {
         };
         let source = match (&call.source, &call.source_late) {
             (Some(Source::Computed(_)) | None, Some(late)) => self.source(node, late, reader),
-            (Some(Source::Local(text) | Source::Remote(text)), _) => Ok(text.clone()),
-            _ => Err(Stop::Refused),
+            (Some(source), _) => source.text().map(str::to_owned).ok_or(Stop::Refused),
+            (None, None) => Err(Stop::Refused),
         };
         let (source, version) = match (source, version) {
             (Ok(source), Ok(version)) => (source, version),
             (Err(stop @ Stop::Uncertain(_)), Ok(_)) | (Ok(_), Err(stop)) => return Err(stop),
             (Err(Stop::Uncertain(_)), Err(stop)) | (Err(stop), _) => return Err(stop),
         };
-        match calls::fitting(&source, &version) {
+        match calls::fitting(&source, &version, self.flavor) {
             Ok(source) => Ok((source, version)),
-            Err((title, remark)) => {
-                refuse(title, call.place, remark, reader);
+            Err(error) => {
+                refuse(error.title(), call.place, error.help(), reader);
                 Err(Stop::Refused)
             }
         }

@@ -1,0 +1,4 @@
+//! Modules that are fetched: replays of `fixtures/module-cases`.
+
+mod classify;
+mod recorded;
