@@ -99,6 +99,12 @@ impl Flavor {
         }
     }
 
+    /// Returns whether the ending `.tbz2` is known to be that of an archive.
+    #[must_use]
+    pub fn unpacks_tbz2(self) -> bool {
+        !self.is_opentofu()
+    }
+
     /// Returns whether these are OpenTofu's rules.
     #[must_use]
     pub fn is_opentofu(self) -> bool {

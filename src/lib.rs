@@ -63,6 +63,7 @@ pub mod project;
 
 pub mod archive;
 pub mod git;
+pub mod modules;
 pub mod sources;
 pub mod store;
 

@@ -42,7 +42,7 @@ pub(super) fn unpacked_files(
 }
 
 /// Joins the parts of a name that count: empty ones and `.` vanish, `..` refuses the package.
-fn clean(name: &[u8]) -> Result<Box<[u8]>, ArchiveError> {
+pub(super) fn clean(name: &[u8]) -> Result<Box<[u8]>, ArchiveError> {
     let mut parts_by_any_slash = name.split(|byte| matches!(byte, b'/' | b'\\'));
     if parts_by_any_slash.any(|part| part == b"..") {
         return Err(ArchiveError::ParentInName { name: name.into() });

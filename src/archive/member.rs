@@ -52,9 +52,9 @@ pub(super) struct Unpacker {
     inflate: Decompress,
 }
 
-/// The content so far.
-struct Measure {
-    sha: Sha256Stream,
+/// The content so far, and where it goes.
+struct Measure<'s> {
+    sink: &'s mut dyn FnMut(&[u8]),
     crc: crc32fast::Hasher,
     size: u64,
     stated: u64,
@@ -113,15 +113,33 @@ impl Unpacker {
         }
     }
 
-    /// Reads an entry to its end, checking its size and its checksum as the programs do.
+    /// Hashes the content of an entry.
     pub(super) fn read(
         &mut self,
         reader: &mut (impl Read + Seek),
         entry: &Entry,
         place: Place,
     ) -> Result<Content, ArchiveError> {
+        let mut sha = Sha256Stream::default();
+        let unstated_checksum =
+            self.read_to(reader, entry, place, &mut |bytes| sha.update(bytes))?;
+        Ok(Content {
+            digest: sha.finish(),
+            unstated_checksum,
+        })
+    }
+
+    /// Reads an entry to its end, checking its size and its checksum as the programs do, and hands its
+    /// content on; returns whether the checksum is not stated and would be wrong.
+    pub(super) fn read_to(
+        &mut self,
+        reader: &mut (impl Read + Seek),
+        entry: &Entry,
+        place: Place,
+        sink: &mut dyn FnMut(&[u8]),
+    ) -> Result<bool, ArchiveError> {
         reader.seek(SeekFrom::Start(place.start))?;
-        let mut measure = Measure::new(entry.size);
+        let mut measure = Measure::new(entry.size, sink);
         let packed = reader.by_ref().take(entry.packed);
         let outcome = match entry.method {
             STORED => self.copy(packed, &mut measure),
@@ -142,14 +160,10 @@ impl Unpacker {
             Err(Stop::Damaged(damage)) => return Err(damaged(entry, damage)),
         }
         let found = measure.crc.finalize();
-        let unstated_checksum = check_crc(reader, entry, place, found)?;
-        Ok(Content {
-            digest: measure.sha.finish(),
-            unstated_checksum,
-        })
+        check_crc(reader, entry, place, found)
     }
 
-    fn copy(&mut self, mut packed: impl Read, measure: &mut Measure) -> Result<(), Stop> {
+    fn copy(&mut self, mut packed: impl Read, measure: &mut Measure<'_>) -> Result<(), Stop> {
         loop {
             match read_some(&mut packed, &mut self.packed)? {
                 0 => return Ok(()),
@@ -160,7 +174,7 @@ impl Unpacker {
 
     /// Decompresses up to the end of the deflate stream; what follows it is ignored, as in the
     /// programs.
-    fn inflate(&mut self, mut packed: impl Read, measure: &mut Measure) -> Result<(), Stop> {
+    fn inflate(&mut self, mut packed: impl Read, measure: &mut Measure<'_>) -> Result<(), Stop> {
         self.inflate.reset(false);
         let (mut from, mut to) = (0, 0);
         loop {
@@ -193,10 +207,10 @@ impl Unpacker {
     }
 }
 
-impl Measure {
-    fn new(stated: u64) -> Self {
+impl<'s> Measure<'s> {
+    fn new(stated: u64, sink: &'s mut dyn FnMut(&[u8])) -> Self {
         Self {
-            sha: Sha256Stream::default(),
+            sink,
             crc: crc32fast::Hasher::new(),
             size: 0,
             stated,
@@ -210,7 +224,7 @@ impl Measure {
             let stated = self.stated;
             return Err(Stop::Damaged(Damage::TooLong { stated }));
         }
-        self.sha.update(bytes);
+        (self.sink)(bytes);
         self.crc.update(bytes);
         Ok(())
     }

@@ -15,6 +15,7 @@ mod error;
 mod executable;
 mod layout;
 mod member;
+mod unpack;
 pub mod zip;
 
 pub mod rules {
@@ -23,6 +24,7 @@ pub mod rules {
 
 pub use error::{ArchiveError, Damage};
 pub use executable::{has_any_executable, has_executable};
+pub use unpack::{UnpackedContent, UnpackedEntry, unpack_zip};
 
 use crate::hash::Digest;
 
@@ -74,12 +76,31 @@ const MAX_RATIO: u64 = 200;
 /// Deeper trees are links that lead into themselves, or an attack on a walker's stack.
 const MAX_DEPTH: usize = 128;
 
+/// The largest public repositories of modules have some 30,000 files.
+const MAX_MODULE_ENTRIES: u64 = 200_000;
+
+/// 200,000 entries with names of 80 bytes, and what stands beside each name.
+const MAX_MODULE_LIST_BYTES: u64 = 32 * 1024 * 1024;
+
+/// The largest public repositories of modules hold some 300 MB.
+const MAX_MODULE_BYTES: u64 = 2 * 1024 * 1024 * 1024;
+
 impl Limits {
     /// The limits for provider packages; far above every real one.
     pub const PACKAGE: Self = Self {
         entries: MAX_ENTRIES,
         list_bytes: MAX_LIST_BYTES,
         unpacked_bytes: MAX_UNPACKED_BYTES,
+        ratio: MAX_RATIO,
+        depth: MAX_DEPTH,
+    };
+
+    /// The limits for zips of modules: a repository has more and longer names than a provider, and less in
+    /// its files.
+    pub const MODULE: Self = Self {
+        entries: MAX_MODULE_ENTRIES,
+        list_bytes: MAX_MODULE_LIST_BYTES,
+        unpacked_bytes: MAX_MODULE_BYTES,
         ratio: MAX_RATIO,
         depth: MAX_DEPTH,
     };

@@ -201,7 +201,7 @@ fn read_contents(
 }
 
 /// Judges the stated sizes; that no entry exceeds its own is seen to when it is read.
-fn check_size(list: &List, limits: &Limits) -> Result<(), ArchiveError> {
+pub(super) fn check_size(list: &List, limits: &Limits) -> Result<(), ArchiveError> {
     let by_ratio = list.archive_bytes.saturating_mul(limits.ratio);
     let limit = limits.unpacked_bytes.min(by_ratio.max(FREE_UNPACKED_BYTES));
     let mut bytes = 0_u64;
@@ -219,7 +219,10 @@ fn check_size(list: &List, limits: &Limits) -> Result<(), ArchiveError> {
 }
 
 /// Finds all contents, and makes sure that no byte belongs to two entries.
-fn find_places(reader: &mut (impl Read + Seek), list: &List) -> Result<Vec<Place>, ArchiveError> {
+pub(super) fn find_places(
+    reader: &mut (impl Read + Seek),
+    list: &List,
+) -> Result<Vec<Place>, ArchiveError> {
     let mut places = Vec::with_capacity(list.entries.len());
     let mut ranges = Vec::with_capacity(list.entries.len());
     for (number, entry) in list.entries.iter().enumerate() {

@@ -1,0 +1,86 @@
+//! The content of a zip in memory, as it would be unpacked.
+
+use std::collections::BTreeMap;
+use std::io::{Read, Seek};
+
+use super::central::{Kind, read_list};
+use super::layout::{clean, unpacked_files};
+use super::member::Unpacker;
+use super::zip::{check_size, find_places};
+use super::{ArchiveError, Limits};
+
+/// A file or directory that a zip unpacks to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnpackedEntry {
+    /// The path below the place where it is unpacked, raw bytes, with `/` between its parts; neither empty
+    /// nor with `.` or `..` as a part.
+    pub path: Box<[u8]>,
+    /// What is there.
+    pub content: UnpackedContent,
+}
+
+/// What an entry of a zip unpacks to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum UnpackedContent {
+    /// A directory.
+    Directory,
+    /// A file whose content was wanted.
+    Kept(Vec<u8>),
+    /// A file whose content was not wanted, with its length in bytes.
+    Passed(u64),
+}
+
+/// Unpacks a zip into memory and hands every file and directory on, in the order of the entries; those that
+/// are replaced by later ones are left out.
+///
+/// Every content is read and checked; only that of the files for which `wanted` holds, given path and length
+/// in bytes, is kept. Accepts and refuses what [`hash_zip`](super::zip::hash_zip) does.
+///
+/// # Errors
+/// The first fault of the zip, or what `put` returns.
+pub fn unpack_zip<E: From<ArchiveError>>(
+    mut reader: impl Read + Seek,
+    limits: &Limits,
+    wanted: impl Fn(&[u8], u64) -> bool,
+    mut put: impl FnMut(UnpackedEntry) -> Result<(), E>,
+) -> Result<(), E> {
+    let list = read_list(&mut reader, limits)?;
+    if list.entries.is_empty() {
+        return Err(ArchiveError::Empty.into());
+    }
+    check_size(&list, limits)?;
+    let paths = unpacked_files(&list.entries)?;
+    let places = find_places(&mut reader, &list)?;
+    let by_number: BTreeMap<usize, &[u8]> = paths
+        .iter()
+        .map(|(path, number)| (*number, &**path))
+        .collect();
+    let mut unpacker = Unpacker::new();
+    for (number, entry) in list.entries.iter().enumerate() {
+        let path = by_number.get(&number).copied();
+        let mut kept = Vec::new();
+        let is_wanted = path.is_some_and(|path| wanted(path, entry.size));
+        if !entry.is_named_directory() {
+            unpacker.read_to(&mut reader, entry, places[number], &mut |bytes| {
+                if is_wanted {
+                    kept.extend_from_slice(bytes);
+                }
+            })?;
+        }
+        let (path, content) = match path {
+            None if entry.kind == Kind::Directory => {
+                let path = clean(&entry.name)?;
+                if path.is_empty() {
+                    continue;
+                }
+                (path, UnpackedContent::Directory)
+            }
+            // A later entry of the same path takes its place.
+            None => continue,
+            Some(path) if is_wanted => (path.into(), UnpackedContent::Kept(kept)),
+            Some(path) => (path.into(), UnpackedContent::Passed(entry.size)),
+        };
+        put(UnpackedEntry { path, content })?;
+    }
+    Ok(())
+}

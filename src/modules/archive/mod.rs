@@ -1,0 +1,62 @@
+//! Archives of modules: zip and compressed tar.
+//!
+//! The kind is what the address says, never guessed from the content, but for the packages that OpenTofu
+//! fetches directly (rules 3.1, 3.4). Links are not made and nothing is written (rules 3.7).
+
+mod kind;
+mod tarball;
+#[cfg(test)]
+mod tests;
+
+use std::io::{Read, Seek, SeekFrom};
+
+pub use kind::{ArchiveKind, NamedArchive};
+
+use super::package::{FileContent, PackageBuilder, PackageError, PackageTree, is_kept};
+use crate::archive::{ArchiveError, Limits, UnpackedContent, UnpackedEntry, unpack_zip};
+use crate::world::Scratch;
+
+/// The most bytes that an archive may have.
+pub const MAX_ARCHIVE_BYTES: u64 = 512 << 20;
+
+/// Reads an archive into memory.
+///
+/// # Errors
+/// If it is of another kind or damaged, or holds nothing, something unsafe, or too much.
+pub fn read_archive(
+    kind: ArchiveKind,
+    mut file: Box<dyn Scratch>,
+) -> Result<PackageTree, PackageError> {
+    let bytes = file.seek(SeekFrom::End(0)).map_err(PackageError::Read)?;
+    if bytes > MAX_ARCHIVE_BYTES {
+        let limit = MAX_ARCHIVE_BYTES;
+        return Err(PackageError::ArchiveTooLarge { limit });
+    }
+    file.rewind().map_err(PackageError::Read)?;
+    match kind {
+        ArchiveKind::Zip => read_zip(file),
+        ArchiveKind::TarGz | ArchiveKind::TarBz2 | ArchiveKind::TarXz => {
+            tarball::read(kind, file, bytes)
+        }
+    }
+}
+
+fn read_zip(file: impl Read + Seek) -> Result<PackageTree, PackageError> {
+    let mut builder = PackageBuilder::new();
+    let put = |entry: UnpackedEntry| match entry.content {
+        UnpackedContent::Directory => builder.directory(&entry.path),
+        UnpackedContent::Kept(bytes) => builder.file(&entry.path, FileContent::Kept(bytes.into())),
+        UnpackedContent::Passed(bytes) => builder.file(&entry.path, FileContent::Passed(bytes)),
+    };
+    match unpack_zip(file, &Limits::MODULE, is_kept, put) {
+        Ok(()) => Ok(builder.finish()),
+        Err(PackageError::Zip(ArchiveError::Empty)) => Err(PackageError::Empty),
+        Err(PackageError::Zip(ArchiveError::NotAZip { reason })) => {
+            Err(PackageError::NotAnArchive {
+                kind: ArchiveKind::Zip.as_str(),
+                reason: reason.to_owned(),
+            })
+        }
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,223 @@
+//! Making a package of its entries, one by one, within limits.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::{
+    Directory, FileContent, MAX_ENTRIES, MAX_KEPT_BYTES, MAX_PATH_BYTES, Node, PackageError,
+    PackageTree, is_configuration_name, is_kept,
+};
+
+/// The longest part of a path that common file systems take, in bytes.
+const MAX_PART_BYTES: usize = 255;
+
+/// The longest path that Linux takes, in bytes, with the NUL behind it.
+const MAX_ONE_PATH_BYTES: usize = 4096;
+
+/// The most directories inside each other; deeper ones are an attack on the stack of a reader.
+const MAX_DEPTH: usize = 128;
+
+/// A package that is being made.
+///
+/// Paths are raw bytes with `/` between their parts; empty parts and `.` do not count, and a path that begins
+/// with `/` starts at the top. The last of two files of one path counts.
+#[derive(Debug, Default)]
+pub struct PackageBuilder {
+    top: Directory,
+    entries: usize,
+    path_bytes: usize,
+    kept_bytes: u64,
+    /// The files whose contents are kept and may be given up for configuration.
+    others: BTreeSet<Box<[u8]>>,
+}
+
+impl PackageBuilder {
+    /// Starts with a package in which nothing is.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a directory, and those above it; one that is there already is left alone.
+    ///
+    /// # Errors
+    /// If the path cannot be used, is that of a file, or is one too many.
+    pub fn directory(&mut self, path: &[u8]) -> Result<(), PackageError> {
+        let parts = parts(path)?;
+        self.enter(&parts, path).map(drop)
+    }
+
+    /// Adds a file; bytes that are not to be kept are dropped (rules 1.3).
+    ///
+    /// # Errors
+    /// As [`PackageBuilder::directory`].
+    pub fn file(&mut self, path: &[u8], content: FileContent) -> Result<(), PackageError> {
+        let content = match content {
+            FileContent::Kept(bytes) if !is_kept(path, bytes.len() as u64) => {
+                FileContent::Passed(bytes.len() as u64)
+            }
+            content => content,
+        };
+        let content = match content {
+            FileContent::Kept(bytes) => self.keep(path, bytes),
+            passed => passed,
+        };
+        self.put(path, Node::File(content))
+    }
+
+    /// Adds a symbolic link with its target as it is written.
+    ///
+    /// # Errors
+    /// As [`PackageBuilder::directory`].
+    pub fn link(&mut self, path: &[u8], target: &[u8]) -> Result<(), PackageError> {
+        if target.is_empty() || target.contains(&0) || target.len() >= MAX_ONE_PATH_BYTES {
+            return Err(PackageError::UnusablePath { path: path.into() });
+        }
+        self.path_bytes += target.len();
+        self.put(path, Node::Link(target.into()))
+    }
+
+    /// Puts all files of another package below a directory.
+    ///
+    /// # Errors
+    /// As [`PackageBuilder::directory`].
+    pub fn join(&mut self, path: &[u8], tree: &PackageTree) -> Result<(), PackageError> {
+        self.directory(path)?;
+        let mut rows = Vec::new();
+        tree.rows(&mut rows);
+        for (below, node) in rows {
+            let path = [path, &below].join(&b'/');
+            match node {
+                Node::Directory(_) => self.directory(&path)?,
+                Node::File(content) => self.file(&path, content.clone())?,
+                Node::Link(target) => self.link(&path, target)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the making.
+    #[must_use]
+    pub fn finish(self) -> PackageTree {
+        PackageTree { top: self.top }
+    }
+
+    fn put(&mut self, path: &[u8], node: Node) -> Result<(), PackageError> {
+        let parts = parts(path)?;
+        let Some((name, above)) = parts.split_last() else {
+            return Err(PackageError::UnusablePath { path: path.into() });
+        };
+        self.count(path)?;
+        let dir = self.enter(above, path)?;
+        if let Some(Node::Directory(_)) = dir.get(*name) {
+            return Err(PackageError::FileAndDirectory { path: path.into() });
+        }
+        let old = dir.insert((*name).into(), node);
+        if let Some(Node::File(FileContent::Kept(bytes))) = old {
+            // The new content of that path may have been counted among the others as well.
+            self.kept_bytes -= bytes.len() as u64;
+        }
+        Ok(())
+    }
+
+    /// Returns the directory that the parts lead to, which is made where it is missing.
+    fn enter(&mut self, parts: &[&[u8]], path: &[u8]) -> Result<&mut Directory, PackageError> {
+        let mut dir = &self.top;
+        let mut missing = parts;
+        while let Some((part, rest)) = missing.split_first() {
+            match dir.get(*part) {
+                Some(Node::Directory(below)) => dir = below,
+                Some(_) => return Err(PackageError::FileAndDirectory { path: path.into() }),
+                None => break,
+            }
+            missing = rest;
+        }
+        for _ in missing {
+            self.count(path)?;
+        }
+        let mut dir = &mut self.top;
+        for part in parts {
+            let node = dir.entry((*part).into());
+            let node = node.or_insert_with(|| Node::Directory(Directory::new()));
+            let Node::Directory(below) = node else {
+                return Err(PackageError::FileAndDirectory { path: path.into() });
+            };
+            dir = below;
+        }
+        Ok(dir)
+    }
+
+    /// Counts an entry; the path of a directory above it counts as long as the whole path.
+    fn count(&mut self, path: &[u8]) -> Result<(), PackageError> {
+        self.entries += 1;
+        if self.entries > MAX_ENTRIES {
+            return Err(PackageError::TooManyEntries { limit: MAX_ENTRIES });
+        }
+        self.path_bytes += path.len();
+        if self.path_bytes > MAX_PATH_BYTES {
+            let limit = MAX_PATH_BYTES;
+            return Err(PackageError::PathsTooLong { limit });
+        }
+        Ok(())
+    }
+
+    /// Keeps a content if there is room for it; configuration takes the room of other files.
+    fn keep(&mut self, path: &[u8], bytes: Arc<[u8]>) -> FileContent {
+        let size = bytes.len() as u64;
+        let is_configuration = is_configuration_name(path);
+        while self.kept_bytes + size > MAX_KEPT_BYTES && is_configuration {
+            let Some(other) = self.others.pop_last() else {
+                break;
+            };
+            self.give_up(&other);
+        }
+        if self.kept_bytes + size > MAX_KEPT_BYTES {
+            return FileContent::Passed(size);
+        }
+        self.kept_bytes += size;
+        if !is_configuration {
+            self.others.insert(path.into());
+        }
+        FileContent::Kept(bytes)
+    }
+
+    /// Forgets the content of a file, if it is still kept.
+    fn give_up(&mut self, path: &[u8]) {
+        let Ok(parts) = parts(path) else { return };
+        let Some((name, above)) = parts.split_last() else {
+            return;
+        };
+        let mut dir = &mut self.top;
+        for part in above {
+            let Some(Node::Directory(below)) = dir.get_mut(*part) else {
+                return;
+            };
+            dir = below;
+        }
+        if let Some(Node::File(content)) = dir.get_mut(*name)
+            && let FileContent::Kept(bytes) = content
+        {
+            let size = bytes.len() as u64;
+            *content = FileContent::Passed(size);
+            self.kept_bytes -= size;
+        }
+    }
+}
+
+/// Returns the parts of a path that count.
+fn parts(path: &[u8]) -> Result<Vec<&[u8]>, PackageError> {
+    let parts: Vec<&[u8]> = path
+        .split(|byte| *byte == b'/')
+        .filter(|part| !part.is_empty() && *part != b".")
+        .collect();
+    if parts.contains(&&b".."[..]) {
+        return Err(PackageError::ParentInPath { path: path.into() });
+    }
+    let is_too_long = path.len() >= MAX_ONE_PATH_BYTES
+        || parts.len() > MAX_DEPTH
+        || parts.iter().any(|part| part.len() > MAX_PART_BYTES);
+    if is_too_long || path.contains(&0) {
+        return Err(PackageError::UnusablePath { path: path.into() });
+    }
+    Ok(parts)
+}

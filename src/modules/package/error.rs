@@ -1,0 +1,111 @@
+//! Why there is no package, or no file in it.
+
+use std::io;
+
+use crate::archive::ArchiveError;
+
+/// Why a package cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PackageError {
+    /// It cannot be read from where it is.
+    #[error("the package cannot be read")]
+    Read(#[source] io::Error),
+    /// Its bytes are not of the kind that its address says.
+    #[error("it is no valid {kind} archive: {reason}")]
+    NotAnArchive {
+        /// What it should be, as an ending.
+        kind: &'static str,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A zip that cannot be used.
+    #[error(transparent)]
+    Zip(#[from] ArchiveError),
+    /// Nothing is in it; the programs refuse that.
+    #[error("the archive is empty")]
+    Empty,
+    /// A name with a path part `..`; the programs take a backslash for a separator here.
+    #[error("the entry {:?} has a path part \"..\"", String::from_utf8_lossy(.path))]
+    ParentInPath {
+        /// The name.
+        path: Box<[u8]>,
+    },
+    /// A name that is empty, too long or holds a NUL.
+    #[error("the entry {:?} cannot be unpacked under that name", String::from_utf8_lossy(.path))]
+    UnusablePath {
+        /// The name.
+        path: Box<[u8]>,
+    },
+    /// One path is both a file and a directory.
+    #[error("{:?} is a file and a directory in the same package", String::from_utf8_lossy(.path))]
+    FileAndDirectory {
+        /// The path.
+        path: Box<[u8]>,
+    },
+    /// An entry of a kind that is not read.
+    #[error("the entry {:?} is {what}, which is not supported", String::from_utf8_lossy(.path))]
+    UnsupportedEntry {
+        /// The path.
+        path: Box<[u8]>,
+        /// What it is.
+        what: &'static str,
+    },
+    /// More files than a package may have.
+    #[error("the package has more than {limit} entries")]
+    TooManyEntries {
+        /// The limit.
+        limit: usize,
+    },
+    /// Paths that are longer than those of a package may be.
+    #[error("the paths of the package have more than {limit} bytes together")]
+    PathsTooLong {
+        /// The limit in bytes.
+        limit: usize,
+    },
+    /// The archive itself is longer than is read.
+    #[error("the archive has more than {limit} bytes")]
+    ArchiveTooLarge {
+        /// The limit in bytes.
+        limit: u64,
+    },
+    /// It would unpack to more than is read.
+    #[error("the archive unpacks to more than {limit} bytes")]
+    TooLarge {
+        /// The limit in bytes for this archive: by size or by ratio.
+        limit: u64,
+    },
+}
+
+/// A path or a link leads out of its package.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("it leads out of the package")]
+pub struct LeavesPackage;
+
+/// The file is there, but its content is not kept: no configuration file is so large.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("its content of {bytes} bytes is not kept: too much for a file of a module")]
+pub struct ContentNotKept {
+    /// How many bytes it has.
+    pub bytes: u64,
+}
+
+/// Returns whether an error of [`Files`](crate::world::Files) means that a path leads out of a package.
+#[must_use]
+pub fn is_leaving(error: &io::Error) -> bool {
+    error
+        .get_ref()
+        .is_some_and(|inner| inner.is::<LeavesPackage>())
+}
+
+impl From<LeavesPackage> for io::Error {
+    fn from(leaves: LeavesPackage) -> Self {
+        Self::new(io::ErrorKind::PermissionDenied, leaves)
+    }
+}
+
+impl From<ContentNotKept> for io::Error {
+    fn from(lacking: ContentNotKept) -> Self {
+        Self::other(lacking)
+    }
+}

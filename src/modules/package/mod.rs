@@ -1,0 +1,102 @@
+//! The files of one package, in memory.
+//!
+//! A package comes from an archive or a repository that nobody has checked. Its files never touch the disk:
+//! [`PackageTree`] implements [`Files`](crate::world::Files), follows the links of the package by itself, and
+//! refuses every path that leads out. Contents that no configuration reads are not kept (rules 1.3).
+
+mod build;
+mod error;
+mod glob;
+mod read;
+mod stored;
+mod subdirectory;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::sync::Arc;
+
+pub use build::PackageBuilder;
+pub use error::{ContentNotKept, LeavesPackage, PackageError, is_leaving};
+pub use stored::{MAX_STORED_BYTES, StoredTreeError};
+pub use subdirectory::{SubdirectoryError, SubdirectoryPattern};
+
+/// The most files, directories and links that a package may have; the largest public repositories of
+/// modules have some 30,000.
+pub const MAX_ENTRIES: usize = 200_000;
+
+/// The most bytes that all paths of a package may have together.
+pub const MAX_PATH_BYTES: usize = 64 << 20;
+
+/// The largest file whose content is kept if its name is not that of configuration, in bytes.
+pub const MAX_KEPT_FILE_BYTES: u64 = 256 << 10;
+
+/// The largest file whose content is kept if its name is that of configuration, in bytes; no larger
+/// configuration file is read from the disk either.
+pub const MAX_KEPT_CONFIGURATION_BYTES: u64 = 16 << 20;
+
+/// The most bytes of contents that are kept of one package.
+pub const MAX_KEPT_BYTES: u64 = 64 << 20;
+
+/// The files of one package.
+///
+/// Paths are relative to the top of the package, which is the empty path.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PackageTree {
+    top: Directory,
+}
+
+/// What is in a directory, by raw names: on Unix those of the file system, elsewhere UTF-8.
+///
+/// Invariant: no name is empty, `.` or `..`, or holds `/` or NUL.
+type Directory = BTreeMap<Box<[u8]>, Node>;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Node {
+    Directory(Directory),
+    File(FileContent),
+    /// Where the link leads, as it is written.
+    Link(Box<[u8]>),
+}
+
+/// What a file of a package holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FileContent {
+    /// These bytes.
+    Kept(Arc<[u8]>),
+    /// So many bytes, which are not kept.
+    Passed(u64),
+}
+
+/// Returns whether a name is that of a file which configuration is read from.
+#[must_use]
+pub fn is_configuration_name(name: &[u8]) -> bool {
+    [".tf", ".tofu", ".json", ".tfvars", ".hcl"]
+        .iter()
+        .any(|ending| name.ends_with(ending.as_bytes()))
+}
+
+/// Returns whether the content of a file may be kept, by its path and its length in bytes.
+#[must_use]
+pub fn is_kept(path: &[u8], bytes: u64) -> bool {
+    let limit = if is_configuration_name(path) {
+        MAX_KEPT_CONFIGURATION_BYTES
+    } else {
+        MAX_KEPT_FILE_BYTES
+    };
+    bytes <= limit
+}
+
+/// Returns a raw name as the system spells it; `None` where it cannot.
+#[cfg(unix)]
+fn system_name(name: &[u8]) -> Option<OsString> {
+    use std::os::unix::ffi::OsStringExt;
+    Some(OsString::from_vec(name.to_vec()))
+}
+
+/// Returns a raw name as the system spells it; `None` where it cannot.
+#[cfg(not(unix))]
+fn system_name(name: &[u8]) -> Option<OsString> {
+    std::str::from_utf8(name).ok().map(OsString::from)
+}

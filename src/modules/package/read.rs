@@ -1,0 +1,184 @@
+//! A package as files: paths are followed link by link, and never out of it.
+
+use std::collections::VecDeque;
+use std::ffi::OsString;
+use std::io::{self, Cursor};
+use std::path::{Component, Path, PathBuf};
+
+use super::{
+    ContentNotKept, Directory, FileContent, LeavesPackage, Node, PackageTree, system_name,
+};
+use crate::world::{DirEntry, FileKind, Files, ReadSeek};
+
+/// How many links in a row are followed; Linux has the same limit.
+const MAX_LINKS: usize = 40;
+
+/// What a path leads to, with the names of the directories on the way.
+pub(super) struct Place<'t> {
+    /// The names from the top on, without links.
+    pub(super) path: Vec<&'t [u8]>,
+    pub(super) node: PlaceNode<'t>,
+}
+
+/// What a path leads to.
+#[derive(Clone, Copy)]
+pub(super) enum PlaceNode<'t> {
+    Directory(&'t Directory),
+    File(&'t FileContent),
+    Link,
+}
+
+/// What becomes of a link at the end of a path.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum LastLink {
+    /// It is followed.
+    Followed,
+    /// The path leads to the link itself.
+    Kept,
+}
+
+/// A part of a path that is still to be followed.
+enum Part {
+    Up,
+    Name(Vec<u8>),
+}
+
+impl PackageTree {
+    /// Follows a path to its end.
+    pub(super) fn place(&self, path: &Path, last: LastLink) -> io::Result<Place<'_>> {
+        let mut left = parts_of_path(path)?;
+        let mut above: Vec<(&[u8], &Directory)> = Vec::new();
+        let mut links = 0;
+        while let Some(part) = left.pop_front() {
+            let dir = above.last().map_or(&self.top, |(_, dir)| dir);
+            let name = match part {
+                Part::Up if above.pop().is_some() => continue,
+                Part::Up => return Err(LeavesPackage.into()),
+                Part::Name(name) => name,
+            };
+            let Some((name, node)) = dir.get_key_value(&*name) else {
+                return Err(io::ErrorKind::NotFound.into());
+            };
+            let node = match node {
+                Node::Directory(below) => {
+                    above.push((name, below));
+                    continue;
+                }
+                Node::Link(target) if last == LastLink::Followed || !left.is_empty() => {
+                    links += 1;
+                    if links > MAX_LINKS {
+                        return Err(io::Error::other("too many links in a row"));
+                    }
+                    let rest = std::mem::take(&mut left);
+                    left = parts_of_link(target)?;
+                    left.extend(rest);
+                    continue;
+                }
+                Node::Link(_) => PlaceNode::Link,
+                Node::File(content) => PlaceNode::File(content),
+            };
+            if !left.is_empty() {
+                return Err(io::ErrorKind::NotADirectory.into());
+            }
+            let mut path: Vec<&[u8]> = above.iter().map(|(name, _)| *name).collect();
+            path.push(name);
+            return Ok(Place { path, node });
+        }
+        let node = PlaceNode::Directory(above.last().map_or(&self.top, |(_, dir)| dir));
+        let path = above.iter().map(|(name, _)| *name).collect();
+        Ok(Place { path, node })
+    }
+
+    fn content(&self, path: &Path) -> io::Result<&FileContent> {
+        match self.place(path, LastLink::Followed)?.node {
+            PlaceNode::File(content) => Ok(content),
+            PlaceNode::Directory(_) | PlaceNode::Link => Err(io::ErrorKind::IsADirectory.into()),
+        }
+    }
+}
+
+impl Files for PackageTree {
+    /// A file whose content is not kept is an error, [`ContentNotKept`].
+    fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+        match self.content(path)? {
+            FileContent::Kept(bytes) if bytes.len() as u64 <= limit => Ok(bytes.to_vec()),
+            FileContent::Passed(bytes) if *bytes <= limit => {
+                Err(ContentNotKept { bytes: *bytes }.into())
+            }
+            FileContent::Kept(_) | FileContent::Passed(_) => {
+                Err(io::ErrorKind::FileTooLarge.into())
+            }
+        }
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Box<dyn ReadSeek>> {
+        match self.content(path)? {
+            FileContent::Kept(bytes) => Ok(Box::new(Cursor::new(bytes.clone()))),
+            FileContent::Passed(bytes) => Err(ContentNotKept { bytes: *bytes }.into()),
+        }
+    }
+
+    fn list(&self, dir: &Path) -> io::Result<Vec<DirEntry>> {
+        let PlaceNode::Directory(dir) = self.place(dir, LastLink::Followed)?.node else {
+            return Err(io::ErrorKind::NotADirectory.into());
+        };
+        let entries = dir.iter().filter_map(|(name, node)| {
+            let kind = match node {
+                Node::Directory(_) => FileKind::Directory,
+                Node::File(_) => FileKind::File,
+                Node::Link(_) => FileKind::Symlink,
+            };
+            let name = system_name(name)?;
+            Some(DirEntry { name, kind })
+        });
+        Ok(entries.collect())
+    }
+
+    fn kind(&self, path: &Path) -> io::Result<FileKind> {
+        match self.place(path, LastLink::Followed)?.node {
+            PlaceNode::Directory(_) => Ok(FileKind::Directory),
+            PlaceNode::File(_) => Ok(FileKind::File),
+            PlaceNode::Link => Ok(FileKind::Symlink),
+        }
+    }
+
+    fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
+        self.place(path, LastLink::Followed)?.spelled()
+    }
+}
+
+impl Place<'_> {
+    /// Returns the path as the system spells it.
+    pub(super) fn spelled(&self) -> io::Result<PathBuf> {
+        let names = self.path.iter().map(|name| system_name(name));
+        let names: Option<Vec<OsString>> = names.collect();
+        Ok(names
+            .ok_or(io::ErrorKind::InvalidFilename)?
+            .iter()
+            .collect())
+    }
+}
+
+fn parts_of_path(path: &Path) -> io::Result<VecDeque<Part>> {
+    let parts = path.components().filter_map(|part| match part {
+        Component::CurDir => None,
+        Component::ParentDir => Some(Ok(Part::Up)),
+        Component::Normal(name) => Some(Ok(Part::Name(name.as_encoded_bytes().to_vec()))),
+        Component::Prefix(_) | Component::RootDir => Some(Err(LeavesPackage.into())),
+    });
+    parts.collect()
+}
+
+fn parts_of_link(target: &[u8]) -> io::Result<VecDeque<Part>> {
+    if target.starts_with(b"/") {
+        return Err(LeavesPackage.into());
+    }
+    let parts = target.split(|byte| *byte == b'/');
+    let parts = parts.filter(|part| !part.is_empty() && *part != b".");
+    Ok(parts
+        .map(|part| match part {
+            b".." => Part::Up,
+            name => Part::Name(name.to_vec()),
+        })
+        .collect())
+}

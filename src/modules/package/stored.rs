@@ -1,0 +1,164 @@
+//! A package as bytes, for caches.
+//!
+//! The bytes are `lockctl package 1` and a line feed, then for each entry, directories before what is in them
+//! and names in byte order: one byte for its kind, the length of its path and the path, and for a file the
+//! length of its content, for a file that is kept and for a link also the bytes. Lengths are written in groups
+//! of seven bits, the lowest first.
+
+use std::sync::Arc;
+
+use super::{Directory, FileContent, Node, PackageBuilder, PackageError, PackageTree};
+
+/// The most bytes of a package that are read back: contents, paths, and what stands beside each.
+pub const MAX_STORED_BYTES: u64 = super::MAX_KEPT_BYTES
+    + super::MAX_PATH_BYTES as u64
+    + (super::MAX_ENTRIES * MAX_FRAME_BYTES) as u64;
+
+/// What an entry takes beside its path and content, in bytes.
+const MAX_FRAME_BYTES: usize = 16;
+
+const HEADER: &[u8] = b"lockctl package 1\n";
+
+const DIRECTORY: u8 = b'd';
+const KEPT: u8 = b'k';
+const PASSED: u8 = b'p';
+const LINK: u8 = b'l';
+
+/// Why bytes are no package.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoredTreeError {
+    /// They were written by another version, or are something else.
+    #[error("it is no stored package of this version")]
+    Header,
+    /// They are cut off or damaged.
+    #[error("the stored package is damaged at byte {at}")]
+    Damaged {
+        /// Where, from the start.
+        at: usize,
+    },
+    /// An entry that no package has.
+    #[error("the stored package is not valid")]
+    Entry(#[from] PackageError),
+}
+
+impl PackageTree {
+    /// Writes the package as bytes; equal packages give equal bytes.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut rows = Vec::new();
+        self.rows(&mut rows);
+        let mut out = HEADER.to_vec();
+        for (path, node) in rows {
+            let (kind, rest): (u8, &[u8]) = match node {
+                Node::Directory(_) => (DIRECTORY, b""),
+                Node::File(FileContent::Kept(bytes)) => (KEPT, bytes),
+                Node::File(FileContent::Passed(_)) => (PASSED, b""),
+                Node::Link(target) => (LINK, target),
+            };
+            out.push(kind);
+            put_number(&mut out, path.len() as u64);
+            out.extend_from_slice(&path);
+            match node {
+                Node::Directory(_) => {}
+                Node::File(FileContent::Passed(bytes)) => put_number(&mut out, *bytes),
+                Node::File(FileContent::Kept(_)) | Node::Link(_) => {
+                    put_number(&mut out, rest.len() as u64);
+                    out.extend_from_slice(rest);
+                }
+            }
+        }
+        out
+    }
+
+    /// Reads what [`PackageTree::to_bytes`] wrote.
+    ///
+    /// # Errors
+    /// If anything else is in the bytes; nothing in them is trusted.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, StoredTreeError> {
+        let body = bytes.strip_prefix(HEADER).ok_or(StoredTreeError::Header)?;
+        let mut rest = body;
+        let mut builder = PackageBuilder::new();
+        while !rest.is_empty() {
+            let at = bytes.len() - rest.len();
+            let row = take_row(&mut rest).ok_or(StoredTreeError::Damaged { at })?;
+            match row {
+                Row::Directory(path) => builder.directory(path)?,
+                Row::File(path, content) => builder.file(path, content)?,
+                Row::Link(path, target) => builder.link(path, target)?,
+            }
+        }
+        Ok(builder.finish())
+    }
+
+    /// Lists everything in the package with its path, directories before what is in them.
+    pub(super) fn rows<'t>(&'t self, rows: &mut Vec<(Vec<u8>, &'t Node)>) {
+        rows_below(&self.top, &[], rows);
+    }
+}
+
+fn rows_below<'t>(dir: &'t Directory, at: &[u8], rows: &mut Vec<(Vec<u8>, &'t Node)>) {
+    for (name, node) in dir {
+        let path = if at.is_empty() {
+            name.to_vec()
+        } else {
+            [at, name].join(&b'/')
+        };
+        rows.push((path.clone(), node));
+        if let Node::Directory(below) = node {
+            rows_below(below, &path, rows);
+        }
+    }
+}
+
+/// One entry, as it is stored.
+enum Row<'b> {
+    Directory(&'b [u8]),
+    File(&'b [u8], FileContent),
+    Link(&'b [u8], &'b [u8]),
+}
+
+fn take_row<'b>(rest: &mut &'b [u8]) -> Option<Row<'b>> {
+    let (kind, behind) = rest.split_first()?;
+    *rest = behind;
+    let path = take_bytes(rest)?;
+    Some(match *kind {
+        DIRECTORY => Row::Directory(path),
+        KEPT => Row::File(path, FileContent::Kept(Arc::from(take_bytes(rest)?))),
+        PASSED => Row::File(path, FileContent::Passed(take_number(rest)?)),
+        LINK => Row::Link(path, take_bytes(rest)?),
+        _ => return None,
+    })
+}
+
+fn take_bytes<'b>(rest: &mut &'b [u8]) -> Option<&'b [u8]> {
+    let length = usize::try_from(take_number(rest)?).ok()?;
+    let (taken, behind) = rest.split_at_checked(length)?;
+    *rest = behind;
+    Some(taken)
+}
+
+fn put_number(out: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        out.push((number & 0x7f) as u8 | 0x80);
+        number >>= 7;
+    }
+    out.push(number as u8);
+}
+
+fn take_number(rest: &mut &[u8]) -> Option<u64> {
+    let mut number = 0_u64;
+    for shift in (0..u64::BITS).step_by(7) {
+        let (byte, behind) = rest.split_first()?;
+        *rest = behind;
+        let bits = u64::from(byte & 0x7f);
+        if (bits << shift) >> shift != bits {
+            return None;
+        }
+        number |= bits << shift;
+        if byte & 0x80 == 0 {
+            return Some(number);
+        }
+    }
+    None
+}

@@ -1,0 +1,177 @@
+//! The directory of a module in its package (rules 2).
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::glob::{GlobPattern, has_meta};
+use super::read::{LastLink, PlaceNode};
+use super::{Directory, Node, PackageTree, is_leaving, system_name};
+use crate::world::{FileKind, Files};
+
+/// How many directories the first parts of a pattern may match: links to directories above them let a
+/// few names match without end.
+const MAX_MATCHES: usize = 10_000;
+
+/// How the text behind `//` is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SubdirectoryPattern {
+    /// It may be a pattern: of a package with a full address.
+    Glob,
+    /// It is a path: of a module of a registry, and of the location that the registry names.
+    Path,
+}
+
+/// Why there is no such directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SubdirectoryError {
+    /// Nothing is there.
+    #[error("the package has no such directory")]
+    Missing,
+    /// The pattern matches more than one name.
+    #[error("the pattern matches more than one name of the package")]
+    Ambiguous,
+    /// The pattern cannot be read.
+    #[error("the pattern is not valid")]
+    BadPattern,
+    /// Something is there, but no directory.
+    #[error("it is no directory")]
+    NotADirectory,
+    /// It leads out of the package, by `..` or by a link. The programs read what is there.
+    #[error("it leads out of the package")]
+    Leaves,
+}
+
+impl PackageTree {
+    /// Finds the directory that is named behind `//`; the empty text names the package itself.
+    ///
+    /// # Errors
+    /// If it is not exactly one directory, or not inside of the package.
+    pub fn expand(
+        &self,
+        sub: &str,
+        pattern: SubdirectoryPattern,
+    ) -> Result<PathBuf, SubdirectoryError> {
+        let found = match pattern {
+            SubdirectoryPattern::Glob if has_meta(sub) => self.only_match(sub)?,
+            SubdirectoryPattern::Glob | SubdirectoryPattern::Path => {
+                // The programs join it to the directory of the package.
+                Path::new(sub.trim_start_matches('/')).to_owned()
+            }
+        };
+        match self.kind(&found) {
+            Ok(FileKind::Directory) => Ok(found),
+            Ok(_) => Err(SubdirectoryError::NotADirectory),
+            Err(error) if is_leaving(&error) => Err(SubdirectoryError::Leaves),
+            Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
+                Err(SubdirectoryError::NotADirectory)
+            }
+            Err(_) => Err(SubdirectoryError::Missing),
+        }
+    }
+
+    /// Returns a directory of the package as a package of its own, with links replaced by the files that they
+    /// lead to (rules 2.4).
+    ///
+    /// # Errors
+    /// If there is no such directory, or a link in it leads to no file of the package.
+    pub fn below(&self, dir: &Path) -> io::Result<Self> {
+        let place = self.place(dir, LastLink::Followed)?;
+        let PlaceNode::Directory(directory) = place.node else {
+            return Err(io::ErrorKind::NotADirectory.into());
+        };
+        let top = self.without_links(directory, &place.spelled()?)?;
+        Ok(Self { top })
+    }
+
+    /// Returns what a program has of this package for a second call: names that begin with a dot are left
+    /// out (rules 2.5).
+    #[must_use]
+    pub fn without_dot_names(&self) -> Self {
+        let top = undotted(&self.top);
+        Self { top }
+    }
+
+    fn without_links(&self, dir: &Directory, at: &Path) -> io::Result<Directory> {
+        let mut copy = Directory::new();
+        for (name, node) in dir {
+            let Some(spelled) = system_name(name) else {
+                continue;
+            };
+            let path = at.join(spelled);
+            let node = match node {
+                Node::Directory(below) => Node::Directory(self.without_links(below, &path)?),
+                Node::File(content) => Node::File(content.clone()),
+                Node::Link(_) => match self.place(&path, LastLink::Followed)?.node {
+                    PlaceNode::File(content) => Node::File(content.clone()),
+                    PlaceNode::Directory(_) | PlaceNode::Link => {
+                        return Err(io::ErrorKind::IsADirectory.into());
+                    }
+                },
+            };
+            copy.insert(name.clone(), node);
+        }
+        Ok(copy)
+    }
+
+    /// Returns the one path that a pattern matches.
+    fn only_match(&self, sub: &str) -> Result<PathBuf, SubdirectoryError> {
+        let mut dirs = vec![PathBuf::new()];
+        // A link that leads out matches nothing, but is the reason if nothing else matches.
+        let mut none = SubdirectoryError::Missing;
+        let parts: Vec<&str> = sub.split('/').filter(|part| !part.is_empty()).collect();
+        for (at, part) in parts.iter().enumerate() {
+            let is_last = at + 1 == parts.len();
+            let pattern = if has_meta(part) {
+                Some(GlobPattern::parse(part).ok_or(SubdirectoryError::BadPattern)?)
+            } else {
+                None
+            };
+            let mut found = Vec::new();
+            for dir in dirs {
+                let Some(pattern) = &pattern else {
+                    let path = dir.join(part);
+                    match self.place(&path, LastLink::Kept) {
+                        Ok(_) => found.push(path),
+                        Err(error) if is_leaving(&error) => none = SubdirectoryError::Leaves,
+                        Err(_) => {}
+                    }
+                    continue;
+                };
+                match self.list(&dir) {
+                    Ok(entries) => {
+                        let names = entries.into_iter().map(|entry| entry.name);
+                        let names = names.filter(|n| pattern.matches(n.as_encoded_bytes()));
+                        found.extend(names.map(|name| dir.join(name)));
+                    }
+                    Err(error) if is_leaving(&error) => none = SubdirectoryError::Leaves,
+                    // A file among directories has no names in it.
+                    Err(_) => {}
+                }
+            }
+            dirs = found;
+            if dirs.len() > MAX_MATCHES {
+                return Err(SubdirectoryError::Ambiguous);
+            }
+            if dirs.is_empty() {
+                return Err(none);
+            }
+            if is_last && dirs.len() > 1 {
+                return Err(SubdirectoryError::Ambiguous);
+            }
+        }
+        dirs.pop().ok_or(none)
+    }
+}
+
+fn undotted(dir: &Directory) -> Directory {
+    let visible = dir.iter().filter(|(name, _)| !name.starts_with(b"."));
+    visible
+        .map(|(name, node)| {
+            let node = match node {
+                Node::Directory(below) => Node::Directory(undotted(below)),
+                other => other.clone(),
+            };
+            (name.clone(), node)
+        })
+        .collect()
+}

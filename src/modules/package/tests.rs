@@ -1,0 +1,453 @@
+use std::io;
+use std::path::{Path, PathBuf};
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::modules::package::glob::has_meta;
+use crate::world::{FileKind, Files};
+
+/// Makes a package of lines: `DIR/`, `FILE=TEXT` or `LINK>TARGET`.
+fn tree(lines: &[&str]) -> PackageTree {
+    let mut builder = PackageBuilder::new();
+    for line in lines {
+        add(&mut builder, line).expect("usable");
+    }
+    builder.finish()
+}
+
+fn add(builder: &mut PackageBuilder, line: &str) -> Result<(), PackageError> {
+    if let Some((path, target)) = line.split_once('>') {
+        return builder.link(path.as_bytes(), target.as_bytes());
+    }
+    match line.split_once('=') {
+        Some((path, text)) => builder.file(path.as_bytes(), kept(text.as_bytes())),
+        None => builder.directory(line.as_bytes()),
+    }
+}
+
+fn kept(bytes: &[u8]) -> FileContent {
+    FileContent::Kept(bytes.into())
+}
+
+/// Reads a text, or says why it cannot be read.
+fn text(tree: &PackageTree, path: &str) -> String {
+    match tree.read(Path::new(path), 1 << 30) {
+        Ok(bytes) => String::from_utf8(bytes).expect("text"),
+        Err(error) => format!("! {error}"),
+    }
+}
+
+/// Lists everything with its kind, as the programs would find it on the disk.
+fn listed(tree: &PackageTree, dir: &Path) -> Vec<String> {
+    let mut all = Vec::new();
+    for entry in tree.list(dir).expect("a directory") {
+        let path = dir.join(&entry.name);
+        let shown = path.display().to_string();
+        match entry.kind {
+            FileKind::Directory => {
+                all.push(format!("{shown}/"));
+                all.extend(listed(tree, &path));
+            }
+            FileKind::Symlink => all.push(format!("{shown}@")),
+            FileKind::File | FileKind::Other => all.push(shown),
+        }
+    }
+    all
+}
+
+#[test]
+fn files_are_found_by_their_paths() {
+    let tree = tree(&["main.tf=a", "sub/deep/x.tf=b", "empty/", "./n//m/=c"]);
+    let all = [
+        "empty/",
+        "main.tf",
+        "n/",
+        "n/m",
+        "sub/",
+        "sub/deep/",
+        "sub/deep/x.tf",
+    ];
+    assert_eq!(listed(&tree, Path::new("")), all);
+    for (path, expected) in [
+        ("main.tf", "a"),
+        ("./sub/../sub/deep/x.tf", "b"),
+        ("missing", "! entity not found"),
+        ("main.tf/x", "! not a directory"),
+        ("sub", "! is a directory"),
+        ("missing/../main.tf", "! entity not found"),
+        ("..", "! it leads out of the package"),
+        ("sub/../../main.tf", "! it leads out of the package"),
+        ("/main.tf", "! it leads out of the package"),
+    ] {
+        assert_eq!(text(&tree, path), expected, "{path}");
+    }
+    let limited = tree.read(Path::new("main.tf"), 0).expect_err("too large");
+    assert_eq!(limited.kind(), io::ErrorKind::FileTooLarge);
+    assert_eq!(
+        tree.kind(Path::new("")).expect("there"),
+        FileKind::Directory
+    );
+}
+
+#[test]
+fn links_are_followed_inside_of_the_package_only() {
+    let tree = tree(&[
+        "a/real.tf=x",
+        "a/link.tf>real.tf",
+        "b>a",
+        "c/up>../a/./link.tf",
+        "c/dir>..//b",
+        "loop>loop",
+        "ping>pong",
+        "pong>ping",
+        "out>../other",
+        "root>/etc/passwd",
+        "far/far>../../x",
+        "gone>missing",
+        "file>a/real.tf/x",
+    ]);
+    for (path, expected) in [
+        ("a/link.tf", "x"),
+        ("b/link.tf", "x"),
+        ("c/up", "x"),
+        ("c/dir/real.tf", "x"),
+        // A step up from a link is one from where it leads.
+        ("c/dir/../c/up", "x"),
+        ("loop", "! too many links in a row"),
+        ("ping/x", "! too many links in a row"),
+        ("out", "! it leads out of the package"),
+        ("root", "! it leads out of the package"),
+        ("far/far", "! it leads out of the package"),
+        ("gone", "! entity not found"),
+        ("file", "! not a directory"),
+    ] {
+        assert_eq!(text(&tree, path), expected, "{path}");
+    }
+    let real = tree.resolve(Path::new("c/dir/link.tf")).expect("there");
+    assert_eq!(real, Path::new("a").join("real.tf"));
+    let error = tree.kind(Path::new("out")).expect_err("outside");
+    assert_eq!(error.kind(), io::ErrorKind::PermissionDenied);
+    assert!(is_leaving(&error));
+}
+
+#[test]
+fn what_is_a_file_and_a_directory_is_refused() {
+    for (lines, expected) in [
+        (&["a=1", "a=2"][..], "a=2"),
+        (&["a=1", "a>b"], "a@"),
+        (
+            &["a=1", "a/b=2"],
+            "\"a/b\" is a file and a directory in the same package",
+        ),
+        (
+            &["a/b=2", "a=1"],
+            "\"a\" is a file and a directory in the same package",
+        ),
+        (
+            &["a>b", "a/b=2"],
+            "\"a/b\" is a file and a directory in the same package",
+        ),
+        (&["a/../b=1"], "the entry \"a/../b\" has a path part \"..\""),
+        (
+            &["a\0=1"],
+            "the entry \"a\\0\" cannot be unpacked under that name",
+        ),
+        (
+            &["/./=1"],
+            "the entry \"/./\" cannot be unpacked under that name",
+        ),
+        (
+            &["a>"],
+            "the entry \"a\" cannot be unpacked under that name",
+        ),
+    ] {
+        let mut builder = PackageBuilder::new();
+        let made: Result<(), PackageError> =
+            lines.iter().try_for_each(|line| add(&mut builder, line));
+        let found = match made {
+            Ok(()) => {
+                let tree = builder.finish();
+                let content = text(&tree, "a");
+                let all = listed(&tree, Path::new("")).join(" ");
+                if all == "a" {
+                    format!("a={content}")
+                } else {
+                    all
+                }
+            }
+            Err(error) => error.to_string(),
+        };
+        assert_eq!(found, expected, "{lines:?}");
+    }
+}
+
+#[test]
+fn names_have_limits() {
+    let check = |path: &str| {
+        let mut builder = PackageBuilder::new();
+        builder
+            .file(path.as_bytes(), kept(b""))
+            .map_err(|error| error.to_string())
+    };
+    assert!(check(&"n".repeat(255)).is_ok());
+    assert!(check(&"n".repeat(256)).is_err());
+    assert!(check(&vec!["d"; 128].join("/")).is_ok());
+    assert!(check(&vec!["d"; 200].join("/")).is_err());
+    let mut builder = PackageBuilder::new();
+    let error = (0..=MAX_ENTRIES).find_map(|number| {
+        let path = number.to_string();
+        builder.file(path.as_bytes(), kept(b"")).err()
+    });
+    let text = error.expect("refused").to_string();
+    assert_eq!(
+        text,
+        format!("the package has more than {MAX_ENTRIES} entries")
+    );
+}
+
+#[test]
+fn configuration_takes_the_room_of_other_contents() {
+    let large = vec![b'x'; MAX_KEPT_FILE_BYTES as usize];
+    let configuration = vec![b'y'; 8 << 20];
+    let mut builder = PackageBuilder::new();
+    let others = (MAX_KEPT_BYTES / MAX_KEPT_FILE_BYTES) as usize + 1;
+    for number in 0..others {
+        let path = format!("{number:04}.txt");
+        builder.file(path.as_bytes(), kept(&large)).expect("kept");
+    }
+    for number in 0..9 {
+        let path = format!("{number}.tf");
+        builder
+            .file(path.as_bytes(), kept(&configuration))
+            .expect("kept");
+    }
+    builder
+        .file(b"long.txt", kept(&[&large[..], b"x"].concat()))
+        .expect("named");
+    let tree = builder.finish();
+    let lacking = "! its content of 262144 bytes is not kept: too much for a file of a module";
+    assert_eq!(text(&tree, "0000.txt"), lacking);
+    assert_eq!(text(&tree, "7.tf").len(), configuration.len());
+    assert!(text(&tree, "8.tf").starts_with("! its content of 8388608 bytes is not kept"));
+    assert!(text(&tree, "long.txt").starts_with("! its content of 262145 bytes is not kept"));
+    assert_eq!(
+        tree.kind(Path::new("long.txt")).expect("there"),
+        FileKind::File
+    );
+    let opened = tree.open(Path::new("long.txt")).err().expect("not kept");
+    assert!(opened.get_ref().expect("inner").is::<ContentNotKept>());
+}
+
+#[test]
+fn the_directory_of_the_module_is_found() {
+    use SubdirectoryPattern::{Glob, Path as Plain};
+    let tree = tree(&[
+        "main.tf=",
+        "modules/a/main.tf=",
+        "modules/b/main.tf=",
+        "modules/README=",
+        ".git/",
+        "link>modules/a",
+        "out>..",
+        "s*r/",
+    ]);
+    let find = |sub: &str, pattern| match tree.expand(sub, pattern) {
+        Ok(path) => crate::world::mem::slashed(path),
+        Err(error) => format!("! {error}"),
+    };
+    for (sub, glob, plain) in [
+        ("", "", ""),
+        ("modules/a", "modules/a", "modules/a"),
+        ("/modules/a", "modules/a", "modules/a"),
+        (
+            "modules/[a]",
+            "modules/a",
+            "! the package has no such directory",
+        ),
+        ("m*/b", "modules/b", "! the package has no such directory"),
+        (
+            "*s/?",
+            "! the pattern matches more than one name of the package",
+            "! the package has no such directory",
+        ),
+        (
+            "m*/z",
+            "! the package has no such directory",
+            "! the package has no such directory",
+        ),
+        (
+            "*/z",
+            "! it leads out of the package",
+            "! the package has no such directory",
+        ),
+        ("l*", "link", "! the package has no such directory"),
+        ("link", "link", "link"),
+        (".g*", ".git", "! the package has no such directory"),
+        (
+            "*",
+            "! the pattern matches more than one name of the package",
+            "! the package has no such directory",
+        ),
+        ("s[*]r", "s*r", "! the package has no such directory"),
+        ("s*r", "s*r", "s*r"),
+        (
+            "[",
+            "! the pattern is not valid",
+            "! the package has no such directory",
+        ),
+        ("main.tf", "! it is no directory", "! it is no directory"),
+        ("main.tf/x", "! it is no directory", "! it is no directory"),
+        (
+            "modules/R*",
+            "! it is no directory",
+            "! the package has no such directory",
+        ),
+        (
+            "..",
+            "! it leads out of the package",
+            "! it leads out of the package",
+        ),
+        (
+            "out",
+            "! it leads out of the package",
+            "! it leads out of the package",
+        ),
+        (
+            "o*",
+            "! it leads out of the package",
+            "! the package has no such directory",
+        ),
+        ("*/a", "modules/a", "! the package has no such directory"),
+        (
+            "o*/*",
+            "! it leads out of the package",
+            "! the package has no such directory",
+        ),
+    ] {
+        assert_eq!(find(sub, Glob), glob, "{sub} as a pattern");
+        assert_eq!(find(sub, Plain), plain, "{sub} as a path");
+    }
+    assert!(has_meta("a[b") && !has_meta("a]b"));
+}
+
+#[test]
+fn a_pattern_with_links_in_circles_ends() {
+    let mut lines: Vec<String> = (0..100).map(|number| format!("l{number}>.")).collect();
+    lines.push("main.tf=".to_owned());
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    let found = tree(&lines).expand("*/*/*/*/*", SubdirectoryPattern::Glob);
+    assert_eq!(found, Err(SubdirectoryError::Ambiguous));
+}
+
+#[test]
+fn a_part_of_a_package_is_a_package() {
+    let package = tree(&[
+        "top.tf=t",
+        "sub/a.tf=a",
+        "sub/l.tf>../top.tf",
+        "sub/.x/y=z",
+        "d>sub",
+    ]);
+    let sub = package.below(Path::new("d")).expect("a directory");
+    assert_eq!(listed(&sub, Path::new("")), [".x/", ".x/y", "a.tf", "l.tf"]);
+    assert_eq!(text(&sub, "l.tf"), "t");
+    assert!(sub.read(Path::new("../top.tf"), 9).is_err());
+    let error = package
+        .below(Path::new(""))
+        .expect_err("a link to a directory");
+    assert_eq!(error.kind(), io::ErrorKind::IsADirectory);
+    let outside = tree(&["s/l>../../x"]).below(Path::new("s"));
+    assert!(is_leaving(&outside.expect_err("outside")));
+    let copy = package.without_dot_names();
+    assert_eq!(
+        listed(&copy, Path::new("")),
+        ["d@", "sub/", "sub/a.tf", "sub/l.tf@", "top.tf"]
+    );
+}
+
+#[test]
+fn packages_are_joined_at_a_directory() {
+    let mut builder = PackageBuilder::new();
+    builder.file(b"main.tf", kept(b"1")).expect("usable");
+    builder.directory(b"lib/x").expect("usable");
+    let inner = tree(&["a.tf=2", "b>../main.tf", "c/"]);
+    builder.join(b"lib/x", &inner).expect("joined");
+    let tree = builder.finish();
+    assert_eq!(text(&tree, "lib/x/a.tf"), "2");
+    assert_eq!(
+        tree.kind(Path::new("lib/x/c")).expect("there"),
+        FileKind::Directory
+    );
+    assert_eq!(text(&tree, "lib/x/b"), "! entity not found");
+}
+
+#[test]
+fn hostile_bytes_are_no_package() {
+    let good = tree(&["a/b=1", "l>a"]).to_bytes();
+    assert!(PackageTree::from_bytes(&good).is_ok());
+    for end in 0..good.len() {
+        let read = PackageTree::from_bytes(&good[..end]);
+        let is_whole_row = read
+            .as_ref()
+            .is_ok_and(|tree| tree.to_bytes() == good[..end]);
+        assert!(read.is_err() || is_whole_row, "cut off at {end}");
+    }
+    let header = b"lockctl package 1\n";
+    for (rows, expected) in [
+        (&b"x\x01a"[..], "the stored package is damaged at byte 18"),
+        (
+            b"k\x01a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",
+            "the stored package is damaged at byte 18",
+        ),
+        (
+            b"k\x01a\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",
+            "the stored package is damaged at byte 18",
+        ),
+        (b"d\x02..", "the stored package is not valid"),
+        (b"p\x01a\x01p\x03a/b\x01", "the stored package is not valid"),
+    ] {
+        let error = PackageTree::from_bytes(&[&header[..], rows].concat()).expect_err("damaged");
+        assert_eq!(error.to_string(), expected);
+    }
+    assert!(matches!(
+        PackageTree::from_bytes(b"lockctl package 2\n"),
+        Err(StoredTreeError::Header)
+    ));
+}
+
+fn any_path() -> impl Strategy<Value = Vec<u8>> {
+    let part = prop_oneof!["[a-c]", "[a-c.]{1,3}", Just("é".to_owned())];
+    prop::collection::vec(part, 1..4).prop_map(|parts| parts.join("/").into_bytes())
+}
+
+proptest! {
+    #[test]
+    fn a_package_is_read_as_it_was_written(
+        rows in prop::collection::vec((any_path(), 0_u8..4, prop::collection::vec(any::<u8>(), 0..200)), 0..20)
+    ) {
+        let mut builder = PackageBuilder::new();
+        for (path, kind, bytes) in &rows {
+            // Whatever is refused is not in the package.
+            let _ = match kind {
+                0 => builder.directory(path),
+                1 => builder.file(path, kept(bytes)),
+                2 => builder.file(path, FileContent::Passed(bytes.len() as u64)),
+                _ => builder.link(path, bytes),
+            };
+        }
+        let tree = builder.finish();
+        let bytes = tree.to_bytes();
+        prop_assert_eq!(&PackageTree::from_bytes(&bytes).expect("written by us"), &tree);
+    }
+
+    #[test]
+    fn no_bytes_make_the_reader_fail(rows in prop::collection::vec(any::<u8>(), 0..300), path in any_path()) {
+        let bytes = [&b"lockctl package 1\n"[..], &rows].concat();
+        if let Ok(tree) = PackageTree::from_bytes(&bytes) {
+            let path = PathBuf::from(String::from_utf8(path).expect("text"));
+            let _ = tree.read(&path, 100);
+            prop_assert_eq!(PackageTree::from_bytes(&tree.to_bytes()).expect("again"), tree);
+        }
+    }
+}
