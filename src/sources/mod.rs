@@ -8,6 +8,7 @@ pub mod discovery;
 pub mod download;
 mod failure;
 pub mod filesystem_mirror;
+pub mod modules;
 pub mod multi;
 pub mod net;
 pub mod network_mirror;

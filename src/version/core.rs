@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 use std::fmt;
 
 use super::error::{Grammar, Reason};
-use super::{ConstraintError, Version, scan};
+use super::{ConstraintError, Version, VersionError, scan};
 
 /// The largest number of this grammar; the programs hold it in a signed 64-bit integer.
 const MAX_NUMBER: u64 = i64::MAX as u64;
@@ -25,9 +25,13 @@ const OPERATORS: [(&str, Operator); 8] = [
 ];
 
 /// A set of constraints on the version of a program or a module, which must all hold.
-#[derive(Clone, Debug, PartialEq, Eq)]
+///
+/// Two sets are equal if their conditions are, however they are spaced.
+#[derive(Clone, Debug)]
 pub struct CoreConstraints {
     terms: Vec<Term>,
+    /// The text behind `=` or behind nothing, if that and no blank is all there is.
+    exact: Option<Box<str>>,
 }
 
 /// One condition.
@@ -53,6 +57,14 @@ enum Operator {
     Pessimistic,
 }
 
+impl PartialEq for CoreConstraints {
+    fn eq(&self, other: &Self) -> bool {
+        self.terms == other.terms
+    }
+}
+
+impl Eq for CoreConstraints {}
+
 impl CoreConstraints {
     /// Reads the `version` of a module call.
     ///
@@ -75,8 +87,44 @@ impl CoreConstraints {
         if trim(text).is_empty() {
             return Err(error(Reason::Empty));
         }
-        let terms: Result<_, _> = text.split(',').map(parse_term).collect();
-        terms.map(|terms| Self { terms }).map_err(error)
+        let terms: Result<Vec<Term>, _> = text.split(',').map(parse_term).collect();
+        let terms = terms.map_err(error)?;
+        let exact = match &*terms {
+            [only] if only.operator == Operator::Equal => {
+                let text = text.strip_prefix('=').unwrap_or(text);
+                (trim(text) == text).then(|| text.into())
+            }
+            _ => None,
+        };
+        Ok(Self { terms, exact })
+    }
+
+    /// Returns the version that is the only condition, as it is written, if it is an exact one without
+    /// a blank: only such a text selects a pre-release of a module (rules 6.4).
+    ///
+    /// ```
+    /// use lockctl::version::CoreConstraints;
+    ///
+    /// assert_eq!(CoreConstraints::parse("=2.0.0-rc1")?.exact(), Some("2.0.0-rc1"));
+    /// assert_eq!(CoreConstraints::parse("= 2.0.0-rc1")?.exact(), None);
+    /// # Ok::<(), lockctl::version::ConstraintError>(())
+    /// ```
+    #[must_use]
+    pub fn exact(&self) -> Option<&str> {
+        self.exact.as_deref()
+    }
+
+    /// Returns the release that is the only one which meets all constraints, if the text says so itself:
+    /// one condition with `=` or nothing, however it is written. Metadata is left out.
+    #[must_use]
+    pub fn only_release(&self) -> Option<Version> {
+        match &*self.terms {
+            [only] if only.operator == Operator::Equal && only.prerelease.is_empty() => {
+                let [major, minor, patch] = *<&[u64; 3]>::try_from(&*only.numbers).ok()?;
+                Some(Version::release(major, minor, patch))
+            }
+            _ => None,
+        }
     }
 
     /// Reads a `required_version`, where no pre-release is permitted.
@@ -107,8 +155,8 @@ impl CoreConstraints {
     /// Returns whether a version that is there, running or installed, meets all constraints.
     ///
     /// Metadata does not count. The programs check themselves
-    /// [without suffixes](Version::without_suffixes). Which pre-release of a module would be
-    /// *chosen* from a list is decided otherwise (rules 6.4); lockctl chooses none.
+    /// [without suffixes](Version::without_suffixes). Which pre-release of a module is *chosen* from a
+    /// list is decided otherwise (rules 6.4).
     #[must_use]
     pub fn allows(&self, version: &Version) -> bool {
         self.terms.iter().all(|term| term.is_met_by(version))
@@ -134,6 +182,40 @@ impl CoreConstraints {
             named.flat_map(|patch| [patch.saturating_sub(1), patch, patch.saturating_add(1)]);
         let mut patches = std::iter::once(0).chain(around);
         patches.any(|patch| self.allows(&Version::release(major, minor, patch)))
+    }
+}
+
+impl Version {
+    /// Reads a version by the older grammar, in which registries list those of modules: a prefix `v` and
+    /// leading zeros are fine, and missing numbers are zero (rules 6.7).
+    ///
+    /// ```
+    /// use lockctl::version::Version;
+    ///
+    /// assert_eq!(Version::parse_listed("v1.02")?.to_string(), "1.2.0");
+    /// assert!(Version::parse_listed("1.0.0 ").is_err());
+    /// # Ok::<(), lockctl::version::VersionError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If it is no such version, or has more than three numbers.
+    pub fn parse_listed(text: &str) -> Result<Self, VersionError> {
+        let error = |reason| VersionError::new(text, reason);
+        let (mut numbers, suffixes) =
+            parse_numbers(text.strip_prefix('v').unwrap_or(text)).map_err(error)?;
+        if numbers.len() > 3 {
+            return Err(error(Reason::TooManyNumbers));
+        }
+        numbers.resize(3, 0);
+        let prerelease = parse_suffixes(suffixes).map_err(error)?;
+        let metadata = suffixes.split_once('+').map(|(_, metadata)| metadata);
+        let numbers: Vec<String> = numbers.iter().map(u64::to_string).collect();
+        let mut canonical = numbers.join(".");
+        for (sign, suffix) in [('-', Some(prerelease)), ('+', metadata)] {
+            let suffix = suffix.filter(|suffix| !suffix.is_empty());
+            canonical.extend(suffix.map(|suffix| format!("{sign}{suffix}")));
+        }
+        canonical.parse().map_err(|_| error(Reason::Malformed))
     }
 }
 
