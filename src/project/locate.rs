@@ -1,6 +1,6 @@
 //! Which project file governs a directory: the nearest one, up to the top of the repository.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, ErrorKind};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -8,6 +8,7 @@ use std::sync::Arc;
 use crate::diag::{Diagnostic, Span, Texts};
 use crate::world::{Files, clean, is_outside};
 
+use super::lists::{self, MAX_LIST_BYTES};
 use super::{FILE_NAME, MAX_FILE_BYTES, Project, read};
 
 /// The name of what is at the top of a repository; a work tree has a file of that name.
@@ -150,7 +151,7 @@ impl<'a> Projects<'a> {
         let file = match path == Path::new("/dev/null") {
             true => ProjectFile::default(),
             false => match files.read(path, MAX_FILE_BYTES) {
-                Ok(bytes) => understood(texts, path, base, bytes),
+                Ok(bytes) => understood(files, texts, (path, base), bytes),
                 Err(error) => unreadable(texts, path, base, &error),
             },
         };
@@ -201,7 +202,7 @@ impl<'a> Projects<'a> {
     fn look(&self, place: &ProjectPlace, texts: &mut Texts) -> Option<ProjectFile> {
         let path = place.file(FILE_NAME);
         match self.files.read(&path, MAX_FILE_BYTES) {
-            Ok(bytes) => Some(understood(texts, &path, place, bytes)),
+            Ok(bytes) => Some(understood(self.files, texts, (&path, place), bytes)),
             Err(error) if ABSENT.contains(&error.kind()) || is_outside(&error) => None,
             Err(error) => Some(unreadable(texts, &path, place, &error)),
         }
@@ -223,15 +224,39 @@ impl std::fmt::Debug for Projects<'_> {
     }
 }
 
-fn understood(texts: &mut Texts, path: &Path, base: &ProjectPlace, bytes: Vec<u8>) -> ProjectFile {
+/// Reads a project file, which is at this path and whose paths begin at this place.
+fn understood(
+    files: &dyn Files,
+    texts: &mut Texts,
+    (path, base): (&Path, &ProjectPlace),
+    bytes: Vec<u8>,
+) -> ProjectFile {
     let file = texts.add(path.display().to_string(), bytes);
-    let (project, diagnostics) = read::read(file, texts.bytes(file));
+    let (mut project, mut diagnostics) = read::read(file, texts.bytes(file));
+    if let Some(from) = &project.roots_from {
+        match listed(files, &base.file(&from.path)) {
+            Ok(dirs) => project.roots.add(dirs),
+            Err(reason) => diagnostics.push(
+                Diagnostic::error("project-invalid", "Roots of another tool not read")
+                    .at(from.place.file, from.place.span, reason)
+                    .help("name a file like atlantis.yaml, with a dir for each of its projects"),
+            ),
+        }
+    }
     ProjectFile {
         path: Some(path.to_owned()),
         base: base.absolute().to_owned(),
         project,
         diagnostics,
     }
+}
+
+/// Reads the directories that the file of another tool lists.
+fn listed(files: &dyn Files, path: &Path) -> Result<BTreeSet<PathBuf>, String> {
+    let bytes = files.read(path, MAX_LIST_BYTES);
+    let bytes = bytes.map_err(|error| error.to_string())?;
+    let text = String::from_utf8_lossy(&bytes);
+    lists::directories(&text).map_err(|error| error.to_string())
 }
 
 fn unreadable(

@@ -8,6 +8,7 @@
 //! the flavor of the root at hand; each of them is an address to at least one flavor.
 
 mod ignores;
+mod lists;
 mod locate;
 pub mod neighbours;
 mod patterns;
@@ -46,6 +47,8 @@ pub struct Project {
     pub flavor: FlavorChoice,
     /// Which directories are roots whatever is in them.
     pub roots: RootPatterns,
+    /// The file of another tool that names more of them.
+    pub roots_from: Option<RootsFrom>,
     /// What is stated about single providers.
     pub providers: Vec<ProviderSetting>,
     /// How bad findings are.
@@ -54,6 +57,15 @@ pub struct Project {
     pub trust: Trust,
     /// What may be locked at all, if the file states it.
     pub policy: Option<Policy>,
+}
+
+/// `roots { from = "…" }`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RootsFrom {
+    /// The path of the file, from the directory of the project file on, with slashes.
+    pub path: String,
+    /// Where that is stated.
+    pub place: Place,
 }
 
 /// One element of `platforms`.
@@ -187,6 +199,7 @@ impl Default for Project {
             platforms: Vec::new(),
             flavor: FlavorChoice::Auto,
             roots: RootPatterns::default(),
+            roots_from: None,
             providers: Vec::new(),
             rules: Vec::new(),
             trust: Trust::default(),

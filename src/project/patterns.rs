@@ -1,6 +1,7 @@
 //! The patterns of `roots`.
 
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 
@@ -11,6 +12,8 @@ pub(super) const MAX_PATTERN_BYTES: usize = 512;
 #[derive(Clone, Debug, Default)]
 pub struct RootPatterns {
     globs: GlobSet,
+    /// Directories that are named as they are.
+    dirs: BTreeSet<PathBuf>,
 }
 
 /// A text that is no pattern of directories.
@@ -44,7 +47,10 @@ impl RootPatterns {
             set.add(glob);
         }
         let globs = set.build().map_err(|error| malformed(&error))?;
-        Ok(Self { globs })
+        Ok(Self {
+            globs,
+            dirs: BTreeSet::new(),
+        })
     }
 
     /// Reads a pattern: `*` stands for any part of a name, `**` for any number of directories, `.`
@@ -53,27 +59,31 @@ impl RootPatterns {
     /// # Errors
     /// If the text is no pattern.
     pub(super) fn pattern(text: &str) -> Result<Glob, PatternError> {
-        let text = text.trim_end_matches('/');
-        let text = text.strip_prefix("./").unwrap_or(text);
-        if text.is_empty() {
-            return Err(PatternError::Empty);
-        }
-        if text.len() > MAX_PATTERN_BYTES {
-            return Err(PatternError::Long);
-        }
-        if text.contains('\\') {
-            return Err(PatternError::Backslash);
-        }
-        if text.starts_with('/') || text.split('/').any(|part| part == "..") {
-            return Err(PatternError::Outside);
-        }
+        let text = checked(text)?;
         let glob = GlobBuilder::new(text).literal_separator(true).build();
         glob.map_err(|error| malformed(&error))
+    }
+
+    /// Reads a directory that is named as it is, from that of the project file on.
+    ///
+    /// # Errors
+    /// If the text is no such path.
+    pub(super) fn directory(text: &str) -> Result<PathBuf, PatternError> {
+        let parts = checked(text)?.split('/');
+        Ok(parts.filter(|part| !["", "."].contains(part)).collect())
+    }
+
+    /// Adds directories that are named as they are.
+    pub(super) fn add(&mut self, dirs: BTreeSet<PathBuf>) {
+        self.dirs.extend(dirs);
     }
 
     /// Returns whether a directory is one; the empty path is that of the project file.
     #[must_use]
     pub fn contain(&self, dir: &Path) -> bool {
+        if self.dirs.contains(dir) {
+            return true;
+        }
         let dir = if dir.as_os_str().is_empty() {
             Path::new(".")
         } else {
@@ -81,6 +91,25 @@ impl RootPatterns {
         };
         self.globs.is_match(dir)
     }
+}
+
+/// Returns what counts of a path from the project file on.
+fn checked(text: &str) -> Result<&str, PatternError> {
+    let text = text.trim_end_matches('/');
+    let text = text.strip_prefix("./").unwrap_or(text);
+    if text.is_empty() {
+        return Err(PatternError::Empty);
+    }
+    if text.len() > MAX_PATTERN_BYTES {
+        return Err(PatternError::Long);
+    }
+    if text.contains('\\') {
+        return Err(PatternError::Backslash);
+    }
+    if text.starts_with('/') || text.split('/').any(|part| part == "..") {
+        return Err(PatternError::Outside);
+    }
+    Ok(text)
 }
 
 fn malformed(error: &globset::Error) -> PatternError {

@@ -12,13 +12,20 @@ use super::patterns::PatternError;
 use super::values::{Faults, Known, Located, listed};
 use super::{
     Allow, H1Trust, PinnedKey, Place, PlatformName, Policy, Project, ProviderName, ProviderSetting,
-    RootPatterns, RuleSetting, Trust,
+    RootPatterns, RootsFrom, RuleSetting, Trust,
 };
 
 const TOP: Known = Known {
     what: "a project file",
     arguments: &["platforms", "flavor", "roots"],
-    blocks: &["provider", "rule", "trust", "policy"],
+    blocks: &["roots", "provider", "rule", "trust", "policy"],
+    elsewhere: &[],
+};
+
+const ROOTS: Known = Known {
+    what: "a roots block",
+    arguments: &["from"],
+    blocks: &[],
     elsewhere: &[],
 };
 
@@ -105,6 +112,9 @@ fn project(body: &Body, faults: &mut Faults) -> Project {
             distinct(&setting, block.header, &rules, faults);
             rules.push((setting, block.header));
         }
+    }
+    if let Some(block) = only(&faults.blocks(body, "roots"), faults) {
+        project.roots_from = roots_from(block, faults);
     }
     project.rules = rules.into_iter().map(|(setting, _)| setting).collect();
     if let Some(block) = only(&faults.blocks(body, "trust"), faults) {
@@ -205,6 +215,29 @@ fn roots(body: &Body, faults: &mut Faults) -> RootPatterns {
         wrong(error, argument.value.span, "write fewer patterns", faults);
         RootPatterns::default()
     })
+}
+
+fn roots_from(block: &Block, faults: &mut Faults) -> Option<RootsFrom> {
+    faults.names(&block.body, &ROOTS);
+    let Some(from) = faults.text(&block.body, "from") else {
+        let help = "write from = \"atlantis.yaml\"";
+        faults.invalid("Missing argument", block.header, "from is missing", help);
+        return None;
+    };
+    match RootPatterns::directory(&from.value) {
+        Ok(path) => Some(RootsFrom {
+            path: path.display().to_string(),
+            place: Place {
+                file: faults.file,
+                span: from.span,
+            },
+        }),
+        Err(error) => {
+            let help = "write the path of a file, from the directory of this one on";
+            faults.invalid("Invalid path", from.span, &error.to_string(), help);
+            None
+        }
+    }
 }
 
 /// Returns the provider that the label of a block names, once.

@@ -70,7 +70,9 @@ impl Faults {
 
     /// Reports an unknown name; `others` are those that are known in the other form.
     fn unknown(&mut self, name: &Word, known: &Known, title: &str, others: &[&str]) {
-        let all = [known.arguments, known.blocks].concat();
+        let blocks = known.blocks.iter();
+        let blocks = blocks.filter(|name| !known.arguments.contains(name));
+        let all: Vec<&str> = known.arguments.iter().chain(blocks).copied().collect();
         let elsewhere = known.elsewhere.iter().find(|(word, _)| *word == name.text);
         let help = if let Some((_, place)) = elsewhere {
             Some(format!("write it in {place}"))

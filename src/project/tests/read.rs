@@ -138,10 +138,10 @@ fn unknown_names_are_errors() {
         )],
     );
     check(
-        "trust = true\nroots {}\n",
+        "trust = true\nplatforms {}\n",
         &[
             "1 Unsupported argument: write trust { … }",
-            "2 Unsupported block type: write roots = …",
+            "2 Unsupported block type: write platforms = …",
         ],
     );
     check(

@@ -282,3 +282,25 @@ fn what_cannot_be_looked_at_is_a_failure_and_the_rest_goes_on() {
     );
     assert!(is_locked(&lab, "live/a") && is_locked(&lab, "live/b"));
 }
+
+#[test]
+fn atlantis_names_more_roots() {
+    let lab = repository();
+    lab.write(
+        ".lockctl.hcl",
+        "roots {\n  from = \"ci/atlantis.yaml\"\n}\n",
+    );
+    let outcome = lock(&lab, &["-r", "--platform", "linux_amd64"]);
+    assert_exit(&outcome, 2);
+    assert!(
+        outcome.stderr.contains("Roots of another tool not read"),
+        "{}",
+        outcome.stderr
+    );
+    let projects =
+        "projects:\n- &p\n  dir: tried\n  workspace: a\n- <<: *p\n  workspace: b\n- dir: gone\n";
+    lab.write("ci/atlantis.yaml", projects);
+    let outcome = lock(&lab, &["-r", "--platform", "linux_amd64"]);
+    assert_exit(&outcome, 0);
+    assert!(is_locked(&lab, "tried") && !is_locked(&lab, "modules/m"));
+}
