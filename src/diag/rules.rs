@@ -246,13 +246,17 @@ pub const RULES: &[Rule] = rules![
         "no mirror of the CLI configuration has the locked version";
     "mirror-missing", Packages, Error:
         "a filesystem mirror of the CLI configuration does not exist";
+    "module-escapes-package", Configuration, Error:
+        "a remote module leads out of its package";
     "module-lock", LockFile, Warning:
         "a lock file has blocks for modules, which no program uses";
     "module-not-visible", Configuration, Note:
         "a module cannot be read, so its requirements are unknown",
         together "Modules that are not visible: {who}";
     "module-unreadable", Configuration, Error:
-        "a local module cannot be read";
+        "a module cannot be read";
+    "module-unsafe", Configuration, Error:
+        "a module comes from where it is not safe to fetch it";
     "nested-too-deep", Files, Error:
         "an expression or a JSON text is nested deeper than lockctl follows";
     "newer-patch", Packages, Note:

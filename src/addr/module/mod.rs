@@ -1,5 +1,6 @@
 //! Module sources: what the `source` of a `module` block names (rules 5).
 
+mod danger;
 mod detect;
 mod error;
 mod query;
@@ -9,6 +10,7 @@ use std::fmt;
 
 use super::Hostname;
 use crate::flavor::Flavor;
+pub use danger::Danger;
 pub use error::ModuleSourceError;
 use error::ModuleSourceErrorKind;
 pub use query::{Query, QueryError};
