@@ -27,7 +27,7 @@ const ROOMS: &[(&str, &str)] = &[
     ("lockfile", "hcl expr diag flavor addr version hash"),
     (
         "config",
-        "hcl json expr diag flavor addr version requirement world",
+        "hcl json expr diag flavor addr version requirement remote_module world",
     ),
     (
         "project",
@@ -81,7 +81,7 @@ const ROOMS: &[(&str, &str)] = &[
     ("os", "addr world"),
     (
         "cli",
-        "flavor addr version platform hash diag world package requirement parallel hcl expr lockfile \
+        "flavor addr version platform hash diag world package remote_module requirement parallel hcl expr lockfile \
          config project cliconfig authenticate archive git sources store resolve coverage review locker verify \
          workspace report",
     ),
@@ -121,7 +121,7 @@ const HOMES: &[(&str, &str)] = &[
     ("rustix", "os"),
     ("rustls", "os"),
     ("rustls_native_certs", "os"),
-    ("saphyr_parser", "expr"),
+    ("saphyr_parser", "expr project"),
     ("semver", "flavor version"),
     ("sha1", "expr"),
     ("sha2", "expr hash"),

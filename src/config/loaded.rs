@@ -11,6 +11,7 @@ use crate::diag::{Diagnostic, FileId, Severity, Span};
 use crate::expr::Typed;
 use crate::flavor::Flavor;
 use crate::requirement::{CoreVersion, ModulePath, Requirements, StateSeen, UnseenCall};
+use crate::version::Version;
 use crate::world::clean;
 
 /// How a configuration is read, besides what its files say.
@@ -41,6 +42,18 @@ pub struct Settings {
     pub absolute_root: Option<PathBuf>,
     /// Whether to say how sources and versions got their values.
     pub traces_values: bool,
+    /// What a remote module is whose place does not answer.
+    pub unreached: Unreached,
+}
+
+/// What a remote module is whose place does not answer, or refuses access.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unreached {
+    /// A module that cannot be seen.
+    #[default]
+    Unseen,
+    /// An error: the user asked for it to be fetched.
+    Error,
 }
 
 /// What the backend of a root is to the reader of its configuration.
@@ -89,6 +102,7 @@ impl Settings {
             values: GivenValues::default(),
             absolute_root: None,
             traces_values: false,
+            unreached: Unreached::Unseen,
         }
     }
 }
@@ -104,12 +118,26 @@ pub struct ModuleNode {
     pub source: Option<String>,
     /// How its source and version got their values; `None` if they are not computed, or that was not asked.
     pub computed: Option<Arc<ComputedCall>>,
-    /// Its directory from the root on; `None` if the module cannot be seen.
+    /// What was fetched for it; `None` if it is on the disk, or cannot be seen.
+    pub fetched: Option<FetchedModule>,
+    /// Its directory from the root on, for a fetched one where installing would put it; `None` if the module
+    /// cannot be seen.
     pub dir: Option<PathBuf>,
     /// Why it cannot be seen, in the title of the note about that; `None` if it can.
     pub unseen: Option<&'static str>,
     /// Its files in the order in which they count: those that declare, then those that override.
     pub files: Arc<[ModuleFile]>,
+}
+
+/// What was fetched for a call, though nothing is installed for it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FetchedModule {
+    /// The package, as it is called in messages.
+    pub package: Arc<str>,
+    /// The version that was selected, for a module of a registry.
+    pub version: Option<Version>,
+    /// The id of the commit, for a module of a repository.
+    pub commit: Option<Arc<str>>,
 }
 
 /// The configuration of one root.
@@ -176,6 +204,7 @@ impl Loaded {
                 caller: None,
                 source: None,
                 computed: None,
+                fetched: None,
                 dir: Some(PathBuf::new()),
                 unseen: Some(title),
                 files: Arc::default(),

@@ -37,6 +37,7 @@ pub mod rules {
 use std::path::Path;
 
 use crate::diag::Texts;
+use crate::remote_module::{InstalledOnly, RemoteModules};
 use crate::world::Files;
 
 pub use computed::{
@@ -47,7 +48,9 @@ pub use given::{GivenValues, VALUE_PREFIX, ValueArgument};
 pub use limits::{
     MAX_DEPTH, MAX_FILE_BYTES, MAX_FILES, MAX_PATH_BYTES, MAX_STEPS, MAX_TOTAL_BYTES,
 };
-pub use loaded::{BackendUse, Evaluated, Loaded, ModuleNode, Settings, Submodules};
+pub use loaded::{
+    BackendUse, Evaluated, FetchedModule, Loaded, ModuleNode, Settings, Submodules, Unreached,
+};
 pub use merge::merged::{MergedAttribute, MergedBlock, MergedBody, MergedModule, MergedSettings};
 pub use merge::overridden::OverriddenPlaces;
 pub use tree::branches::{BelowGroup, Branch, BranchGroup, BranchKind, Branches, Repeats};
@@ -59,8 +62,31 @@ pub use tree::walk::NOT_CHECKED_OUT;
 /// Every file is added to `texts`, under its path as `root` is written. A module that two calls
 /// share is read once, but requires what it requires once for each call. Nothing fails: what is
 /// wrong is a diagnostic, and the rest is read on.
+///
+/// Remote modules are read where they are installed; [`load_with`] also asks for others.
 pub fn load(files: &dyn Files, texts: &mut Texts, root: &Path, settings: &Settings) -> Loaded {
-    tree::walk::load(files, texts, root, settings)
+    let modules = &InstalledOnly;
+    load_with(Outside { files, modules }, texts, root, settings)
+}
+
+/// What configuration is read from.
+#[derive(Clone, Copy)]
+pub struct Outside<'a> {
+    /// The files of the root and of what is installed for it.
+    pub files: &'a dyn Files,
+    /// The remote modules that are not installed.
+    pub modules: &'a dyn RemoteModules,
+}
+
+/// Reads the configuration of a root as [`load`] does, and asks for remote modules that are not installed
+/// ([`rules`] 5.11).
+pub fn load_with(
+    outside: Outside<'_>,
+    texts: &mut Texts,
+    root: &Path,
+    settings: &Settings,
+) -> Loaded {
+    tree::walk::load(outside, texts, root, settings)
 }
 
 /// Evaluates one expression as if it were in the root: with its variables and local values, and by the

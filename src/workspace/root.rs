@@ -8,8 +8,8 @@ use std::sync::{Arc, LazyLock};
 use super::error::{LockCause, WorkspaceError};
 use super::flavor::{FlavorSign, holds_tofu_files};
 use crate::config::{
-    self, BackendUse, Evaluated, GivenValues, Loaded, Settings, Submodules, VALUE_PREFIX,
-    ValueArgument,
+    self, BackendUse, Evaluated, GivenValues, Loaded, Outside, Settings, Submodules, Unreached,
+    VALUE_PREFIX, ValueArgument,
 };
 use crate::diag::{Diagnostic, FileId, Texts};
 use crate::flavor::{Flavor, FlavorChoice};
@@ -107,6 +107,8 @@ pub struct Reading {
     pub values: Vec<ValueArgument>,
     /// Whether to say how sources and versions of modules got their values.
     pub traces_values: bool,
+    /// What a remote module is whose place does not answer.
+    pub unreached: Unreached,
 }
 
 impl LockText {
@@ -170,7 +172,7 @@ impl Root {
     /// `env` says where the program keeps its records and which workspace counts.
     pub fn load(
         &self,
-        files: &dyn Files,
+        outside: Outside<'_>,
         env: &dyn Env,
         reading: &Reading,
         texts: &mut Texts,
@@ -190,7 +192,8 @@ impl Root {
         settings.traces_values = reading.traces_values;
         let moves = "OPENTOFU_STATEFILE_PROVIDER_ADDRESS_TRANSLATION";
         settings.moves_state_hosts = variable(env, moves).is_none_or(|value| value != "0");
-        let mut loaded = config::load(files, texts, &self.dir, &settings);
+        settings.unreached = reading.unreached;
+        let mut loaded = config::load_with(outside, texts, &self.dir, &settings);
         if reading.strict_modules {
             loaded.require_modules();
         }

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::args::{Common, Configuration};
 use crate::cli::{World, advice};
-use crate::config::{BackendUse, Loaded};
+use crate::config::{BackendUse, Loaded, Outside, Unreached};
 use crate::diag::{Texts, has_errors};
 use crate::flavor::Program;
+use crate::remote_module::InstalledOnly;
 use crate::report::{Failure, RootResult};
 use crate::requirement::Requirements;
 use crate::sources::SourceError;
@@ -180,7 +181,11 @@ impl Root {
         texts: &mut Texts,
     ) -> Loaded {
         let reading = reading(args, backend);
-        self.root.load(world.disk, world.env, &reading, texts)
+        let outside = Outside {
+            files: world.disk,
+            modules: &InstalledOnly,
+        };
+        self.root.load(outside, world.env, &reading, texts)
     }
 
     /// Reads the configuration as [`load`](Self::load) does, and how what is computed in it got its value.
@@ -195,7 +200,11 @@ impl Root {
             traces_values: true,
             ..reading(args, backend)
         };
-        self.root.load(world.disk, world.env, &reading, texts)
+        let outside = Outside {
+            files: world.disk,
+            modules: &InstalledOnly,
+        };
+        self.root.load(outside, world.env, &reading, texts)
     }
 }
 
@@ -208,5 +217,6 @@ fn reading(args: &Configuration, backend: BackendUse) -> Reading {
         reads_state: !args.no_state,
         values: args.values.0.clone(),
         traces_values: false,
+        unreached: Unreached::Unseen,
     }
 }

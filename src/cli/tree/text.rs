@@ -3,7 +3,7 @@
 use crate::cli::Look;
 use crate::cli::session::computed;
 use crate::cli::session::unseen::some_of;
-use crate::config::{BelowGroup, Branch, BranchGroup, Branches};
+use crate::config::{BelowGroup, Branch, BranchGroup, Branches, FetchedModule};
 use crate::diag::counted;
 use crate::flavor::Flavor;
 use crate::report::graph::Graph;
@@ -11,6 +11,9 @@ use crate::report::{self, Block, CommandResult, RootResult, Tone};
 
 use super::graph::Drawing;
 use super::{not_visible, shown};
+
+/// How many digits of the id of a commit are shown.
+const COMMIT_DIGITS: usize = 12;
 
 /// Shows the tree of a root, and counts what is in it.
 pub(super) fn of_root(root: &RootResult, look: Look) -> Vec<Block> {
@@ -50,6 +53,9 @@ impl Shape<'_> {
         if let Some(source) = &branch.source {
             line += &format!("  {source}");
         }
+        if let Some(fetched) = branch.fetched.as_ref().and_then(fixed) {
+            line += &format!("  {fetched}");
+        }
         match &group.below {
             BelowGroup::As(earlier) => {
                 let earlier = self.branches.get(*earlier).address();
@@ -84,6 +90,15 @@ impl Shape<'_> {
             report::Tree::leaf(format!("{name}  {conditions}"))
         })
     }
+}
+
+/// Says what a fetched module is fixed to: a version or a commit.
+fn fixed(fetched: &FetchedModule) -> Option<String> {
+    let version = fetched.version.as_ref().map(ToString::to_string);
+    version.or_else(|| {
+        let digits = fetched.commit.as_ref()?.get(..COMMIT_DIGITS)?;
+        Some(format!("commit {digits}"))
+    })
 }
 
 /// Draws all roots.

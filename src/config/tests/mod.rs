@@ -2,6 +2,7 @@
 
 mod calls;
 mod overrides;
+mod packages;
 mod passing;
 mod variables;
 mod words;
@@ -36,6 +37,10 @@ pub(super) fn load_in(root: &str, files: &[(&str, &str)], flavor: Flavor) -> (Lo
 /// `module ?`, then diagnostics as `file:line: title`.
 pub(super) fn outline(root: &str, files: &[(&str, &str)], flavor: Flavor) -> String {
     let (loaded, texts) = load_in(root, files, flavor);
+    outlined(&loaded, &texts, flavor)
+}
+
+fn outlined(loaded: &Loaded, texts: &Texts, flavor: Flavor) -> String {
     let mut out = String::new();
     for (addr, places) in &loaded.requirements.providers {
         for place in places {

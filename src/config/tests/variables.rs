@@ -7,6 +7,7 @@ use std::path::Path;
 use crate::config::decode::variables::{Given, Variable};
 use crate::config::tests::outline;
 use crate::config::tree::files::ModuleFiles;
+use crate::config::tree::packages::Packages;
 use crate::config::tree::reader::Reader;
 use crate::config::*;
 use crate::expr::{Typed, Value};
@@ -403,6 +404,7 @@ fn overrides_bring_type_and_default_together() {
 /// Decodes the only variable of some files.
 fn variable(files: &[(&str, &str)]) -> Variable {
     let (files, mut texts) = (MemFiles::with(files), Texts::default());
+    let files = Packages::new(&files);
     let mut reader = Reader::new(&files, &mut texts, Path::new(""), Terraform1_15);
     let chosen: ModuleFiles = reader.choose(Path::new("")).unwrap();
     let mut contents = reader.module(Path::new(""), &chosen);

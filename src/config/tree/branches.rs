@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::addr::ProviderAddr;
 use crate::config::computed::ComputedCall;
-use crate::config::loaded::{Loaded, ModuleNode};
+use crate::config::loaded::{FetchedModule, Loaded, ModuleNode};
 use crate::diag::Texts;
 use crate::requirement::{ModulePath, Origin, PathStep, StateSeen};
 use crate::version::Constraints;
@@ -32,7 +32,9 @@ pub struct Branch {
     pub source: Option<String>,
     /// How its source and version were computed, if they were.
     pub computed: Option<Arc<ComputedCall>>,
-    /// Its directory from the root on.
+    /// What was fetched for it, though it is not installed.
+    pub fetched: Option<FetchedModule>,
+    /// Its directory from the root on; that of a fetched one is where installing would put it.
     pub dir: Option<PathBuf>,
     /// Why it cannot be seen, empty where there is no more to say; `None` if it can.
     pub unseen: Option<&'static str>,
@@ -243,6 +245,7 @@ fn module(node: &ModuleNode) -> Branch {
     Branch {
         source: node.source.clone(),
         computed: node.computed.clone(),
+        fetched: node.fetched.clone(),
         dir: node.dir.clone(),
         unseen: node.unseen,
         ..empty(
@@ -262,6 +265,7 @@ fn empty(kind: BranchKind, path: ModulePath) -> Branch {
         path,
         source: None,
         computed: None,
+        fetched: None,
         dir: None,
         unseen: None,
         providers: BTreeMap::new(),
@@ -337,6 +341,7 @@ type Look<'a> = (
     BranchKind,
     Option<&'a str>,
     Vec<&'a str>,
+    Option<&'a FetchedModule>,
     Option<&'static str>,
     Vec<(&'a ProviderAddr, String)>,
     Vec<(String, usize)>,
@@ -356,6 +361,7 @@ fn classes(list: &[Branch]) -> Vec<usize> {
                 .computed
                 .as_deref()
                 .map_or_else(Vec::new, ComputedCall::texts),
+            branch.fetched.as_ref(),
             branch.unseen,
             providers.map(|(p, c)| (p, c.to_string())).collect(),
             below.map(|at| (list[*at].name(), classes[*at])).collect(),

@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::config::decode::contents::Source;
+use crate::config::tree::packages::Packages;
 use crate::config::tree::reader::Reader;
 use crate::diag::Texts;
 use crate::flavor::Flavor;
@@ -30,7 +31,8 @@ pub struct Glance {
 /// If the directory cannot be listed.
 pub fn glance(files: &dyn Files, dir: &Path, flavor: Flavor) -> io::Result<Glance> {
     let mut texts = Texts::default();
-    let mut reader = Reader::new(files, &mut texts, dir, flavor);
+    let files = Packages::new(files);
+    let mut reader = Reader::new(&files, &mut texts, dir, flavor);
     let here = Path::new("");
     let chosen = reader.choose(here)?;
     let found = !chosen.primary.is_empty() || !chosen.overrides.is_empty();
@@ -53,7 +55,8 @@ pub fn glance(files: &dyn Files, dir: &Path, flavor: Flavor) -> io::Result<Glanc
 /// If the directory cannot be listed.
 pub fn has_files(files: &dyn Files, dir: &Path, flavor: Flavor) -> io::Result<bool> {
     let mut texts = Texts::default();
-    let chosen = Reader::new(files, &mut texts, dir, flavor).choose(Path::new(""))?;
+    let files = Packages::new(files);
+    let chosen = Reader::new(&files, &mut texts, dir, flavor).choose(Path::new(""))?;
     Ok(chosen.are_configuration(flavor))
 }
 

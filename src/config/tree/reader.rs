@@ -13,14 +13,16 @@ use crate::config::limits::{MAX_FILE_BYTES, MAX_FILES, MAX_TOTAL_BYTES};
 use crate::config::merge::{self, overrides};
 use crate::config::syntax;
 use crate::config::tree::files::{self, Backups, ModuleFiles, SourceFile};
+use crate::config::tree::packages::Packages;
 use crate::diag::{Diagnostic, FileId, Span, Texts};
 use crate::flavor::Flavor;
 use crate::hcl::tree::Body;
+use crate::remote_module::PackageFiles;
 use crate::world::{DirEntry, FileKind, Files, ReadSeek, is_outside};
 
 /// Reads what is below (or beside) one root; directories are given from the root on.
 pub(in crate::config) struct Reader<'a> {
-    files: &'a dyn Files,
+    files: &'a Packages<'a>,
     /// As the caller wrote it. It may be a link, so that `..` behind it is not for us to resolve.
     root: PathBuf,
     texts: &'a mut Texts,
@@ -40,7 +42,7 @@ struct DecodedFile {
 
 impl<'a> Reader<'a> {
     pub(in crate::config) fn new(
-        files: &'a dyn Files,
+        files: &'a Packages<'a>,
         texts: &'a mut Texts,
         root: &Path,
         flavor: Flavor,
@@ -161,7 +163,7 @@ impl<'a> Reader<'a> {
             Ok(bytes) => {
                 self.files_left -= 1;
                 self.bytes_left = self.bytes_left.saturating_sub(bytes.len() as u64);
-                let name = self.path(path).display().to_string();
+                let name = self.files.shown(&self.path(path));
                 Some(self.texts.add(name, bytes))
             }
             Err(error) => {
@@ -222,8 +224,14 @@ impl<'a> Reader<'a> {
 
     /// Gives a file that is not kept a place in the table of texts; the path is one from the root.
     pub(in crate::config) fn name_file(&mut self, path: &Path) -> FileId {
-        let path = self.path(path);
-        self.texts.add(path.display().to_string(), Vec::new())
+        let name = self.files.shown(&self.path(path));
+        self.texts.add(name, Vec::new())
+    }
+
+    /// Puts the files of a package where the package of a call would be installed; the path is one from the
+    /// root.
+    pub(in crate::config) fn mount(&self, at: &Path, files: PackageFiles, shown: Arc<str>) {
+        self.files.mount(self.path(at), files, shown);
     }
 
     fn list(&self, dir: &Path) -> io::Result<Vec<DirEntry>> {

@@ -8,6 +8,7 @@ use crate::config::decode::contents::Late;
 use crate::config::file::Syntax;
 use crate::config::flood;
 use crate::config::loaded::{Evaluated, Settings};
+use crate::config::tree::packages::Packages;
 use crate::config::tree::reader::Reader;
 use crate::config::tree::resolve::Module;
 use crate::config::tree::values::{Entry, Values};
@@ -34,7 +35,8 @@ pub(in crate::config) fn evaluate(
 ) -> Evaluated {
     let file = texts.add(NAME, expression);
     let (expr, faults) = parse(file, expression);
-    let mut reader = Reader::new(files, texts, root, settings.flavor);
+    let files = Packages::new(files);
+    let mut reader = Reader::new(&files, texts, root, settings.flavor);
     reader.found.extend(faults);
     let module = root_module(&mut reader);
     let value = match (expr, module) {

@@ -50,6 +50,14 @@ impl Unseen {
             note.related.push(reason);
         }
     }
+
+    /// Adds to the note on a call what to do.
+    pub(super) fn advise(&mut self, call: &Call, help: Option<&str>) {
+        let note = self.known.get(&call.place).map(|at| &mut self.notes[*at]);
+        if let (Some(note), Some(help)) = (note, help) {
+            note.help = Some(help.to_owned());
+        }
+    }
 }
 
 /// Says that a call is not visible, with its path if there is only one.

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 pub use crate::config::BranchKind as ModuleKind;
 
-use crate::config::{Branch, ComputedCall};
+use crate::config::{Branch, ComputedCall, FetchedModule};
 
 /// A module, a test file or the state, with what it requires by itself.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -24,7 +24,11 @@ pub struct Module {
     /// How its source and its version were computed; absent if they are written as they are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub computed: Option<Arc<ComputedCall>>,
-    /// Its directory, from the root on; null where it has none or is not there.
+    /// What was fetched for it; absent if it is on the disk or cannot be seen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fetched: Option<FetchedPackage>,
+    /// Its directory, from the root on; that of a fetched module is where installing would put it; null where
+    /// it has none or is not there.
     pub dir: Option<String>,
     /// Whether it could be read.
     pub seen: bool,
@@ -33,6 +37,30 @@ pub struct Module {
     /// Why it could not be read, where there is more to say.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+}
+
+/// The package of a module that is not installed.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct FetchedPackage {
+    /// What it is called in messages.
+    pub package: String,
+    /// The version that was selected, for a module of a registry.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// The id of the commit, for a module of a repository.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+}
+
+impl FetchedPackage {
+    fn of(fetched: &FetchedModule) -> Self {
+        Self {
+            package: fetched.package.to_string(),
+            version: fetched.version.as_ref().map(ToString::to_string),
+            commit: fetched.commit.as_deref().map(str::to_owned),
+        }
+    }
 }
 
 impl Module {
@@ -47,6 +75,7 @@ impl Module {
             module: branch.address(),
             source: branch.source.clone(),
             computed: branch.computed.clone(),
+            fetched: branch.fetched.as_ref().map(FetchedPackage::of),
             dir: branch.dir.as_deref().map(named),
             seen: branch.unseen.is_none(),
             providers: providers

@@ -1,5 +1,8 @@
 //! The module tree: from the root along every call (rules 5 and 6).
 
+mod computed;
+mod fetched;
+
 use crate::config::tree::resolve::Module;
 use crate::config::tree::run_types;
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,15 +13,17 @@ use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use crate::config::Outside;
 use crate::config::computed::ComputedCall;
 use crate::config::decode::contents::{Backend, Call, Contents, Source};
 use crate::config::decode::runs;
 use crate::config::file::SourcePlace;
 use crate::config::flood;
 use crate::config::limits::{MAX_PATH_STEPS, MAX_STEPS};
-use crate::config::loaded::{BackendUse, Loaded, ModuleNode, Settings};
+use crate::config::loaded::{BackendUse, FetchedModule, Loaded, ModuleNode, Settings};
 use crate::config::tree::files::ModuleFiles;
-use crate::config::tree::manifest::{self, Installed, Manifest};
+use crate::config::tree::manifest::{self, Manifest};
+use crate::config::tree::packages::Packages;
 use crate::config::tree::reader::Reader;
 use crate::config::tree::resolve::{self, Needs, Standing};
 use crate::config::tree::root_values;
@@ -26,10 +31,11 @@ use crate::config::tree::unseen::Unseen;
 use crate::config::tree::values::{Entry, Stop, Values};
 use crate::config::tree::way::{Sourcing, Way};
 use crate::config::tree::{passing, state};
-use crate::diag::{self, Diagnostic, Label, Severity, Texts};
+use crate::diag::{self, Diagnostic, Severity, Texts};
+use crate::remote_module::RemoteModules;
 use crate::requirement::CoreVersion;
 use crate::requirement::{ModulePath, Origin, PathStep, Requirement, Requirements, StateSeen};
-use crate::world::Files;
+use fetched::MountedPackage;
 
 /// The directory beside the root's files that also holds test files, unless another one is named.
 const TEST_DIRECTORY: &str = "tests";
@@ -37,23 +43,20 @@ const TEST_DIRECTORY: &str = "tests";
 /// The title of a tree that is not read to its end.
 const TOO_LARGE: &str = "Module tree too large";
 
-/// The title of a call whose source or version is computed.
-const IS_COMPUTED: &str = "Module call is computed";
-
 /// The title of a call into a git submodule that is not checked out.
 pub const NOT_CHECKED_OUT: &str = "Git submodule is not checked out";
 
-/// Stands in for a source that is computed.
-const COMPUTED: &str = "the source is computed";
-
 pub(in crate::config) fn load(
-    files: &dyn Files,
+    outside: Outside<'_>,
     texts: &mut Texts,
     root: &Path,
     settings: &Settings,
 ) -> Loaded {
+    let files = Packages::new(outside.files);
     let mut tree = Tree {
-        reader: Reader::new(files, texts, root, settings.flavor),
+        reader: Reader::new(&files, texts, root, settings.flavor),
+        remote: outside.modules,
+        packages: Vec::new(),
         settings,
         manifest: Manifest::default(),
         modules: BTreeMap::new(),
@@ -99,8 +102,31 @@ pub(in crate::config) fn load(
     }
 }
 
+/// Where a call leads.
+struct Reached<'s> {
+    /// The source, to be shown.
+    source: &'s str,
+    /// The directory of the module, from the root on.
+    dir: PathBuf,
+    /// What was fetched for it, if anything was.
+    fetched: Option<FetchedModule>,
+}
+
+impl<'s> Reached<'s> {
+    fn on_disk(source: &'s str, dir: PathBuf) -> Self {
+        Self {
+            source,
+            dir,
+            fetched: None,
+        }
+    }
+}
+
 struct Tree<'a> {
     reader: Reader<'a>,
+    remote: &'a dyn RemoteModules,
+    /// The packages that were fetched, in the order of their calls.
+    packages: Vec<MountedPackage>,
     settings: &'a Settings,
     manifest: Manifest,
     /// What was read already, or why it could not be, by directory from the root on. Only what
@@ -150,6 +176,7 @@ impl Tree<'_> {
             caller: None,
             source: None,
             computed: None,
+            fetched: None,
             dir: Some(dir.to_owned()),
             unseen: None,
             files: Arc::clone(&module.files),
@@ -367,14 +394,19 @@ impl Tree<'_> {
                 if self.settings.submodules.hold(&dir) {
                     return self.unseen(&way, written, NOT_CHECKED_OUT, way.call.place);
                 }
-                self.follow(&way, written, dir)
+                if self.leaves_package(way.caller, &dir) {
+                    let error = fetched::escaping(written, way.call.place);
+                    self.report_once(way.call.place, fetched::ESCAPES, error);
+                    return ControlFlow::Continue(());
+                }
+                self.follow(&way, Reached::on_disk(written, dir))
             }
             Some(Source::Remote { written, .. }) => {
                 let key = way.path.manifest_key();
                 let found = self.manifest.find(&key, way.call, &self.reader);
                 match found {
-                    Ok(installed) => self.follow(&way, written, installed.dir),
-                    Err(title) => self.unseen(&way, written, title, place_of(way.call, title)),
+                    Ok(installed) => self.follow(&way, Reached::on_disk(written, installed.dir)),
+                    Err(title) => self.fetch(&way, written, title),
                 }
             }
             // Only an override may leave the source out, and then the base has one.
@@ -382,45 +414,9 @@ impl Tree<'_> {
         }
     }
 
-    /// Follows a call whose source or version depends on values that are not known here: to what was
-    /// installed for it, which the manifest has under the name of the call.
-    fn computed(
-        &mut self,
-        way: Way<'_>,
-        written: Option<&str>,
-        place: SourcePlace,
-        reason: Option<Label>,
-    ) -> ControlFlow<()> {
-        let way = Way {
-            sourcing: Sourcing::NotComputed(reason.clone()),
-            ..way
-        };
-        let key = way.path.manifest_key();
-        let found = self.manifest.find(&key, way.call, &self.reader);
-        let shown = written.unwrap_or(COMPUTED);
-        match found {
-            Ok(Installed { dir, source }) => {
-                if self.reported.insert((place, IS_COMPUTED)) {
-                    let remark = format!("what is installed for it counts: {source}");
-                    let mut note = Diagnostic::note("configuration-odd", IS_COMPUTED)
-                        .at(place.file, place.span, remark)
-                        .help("install the modules again after a change of the values");
-                    note.related.extend(reason);
-                    flood::push(&mut self.reader.found, note);
-                }
-                self.follow(&way, &source, dir)
-            }
-            Err(manifest::NOT_INSTALLED) => {
-                let unseen = self.unseen(&way, shown, IS_COMPUTED, place);
-                self.unseen.explain(way.call, reason);
-                unseen
-            }
-            Err(title) => self.unseen(&way, shown, title, place_of(way.call, title)),
-        }
-    }
-
-    fn follow(&mut self, way: &Way<'_>, source: &str, dir: PathBuf) -> ControlFlow<()> {
+    fn follow(&mut self, way: &Way<'_>, reached: Reached<'_>) -> ControlFlow<()> {
         let place = way.call.place;
+        let dir = reached.dir;
         // Directories are compared by their text, so a link can still lead around in a circle: the
         // limit of the depth ends that.
         // A run starts anew, and the manifest has an end, as has a circle that leads through it.
@@ -438,8 +434,9 @@ impl Tree<'_> {
             self.nodes.push(ModuleNode {
                 path: way.path.clone(),
                 caller: Some(way.caller),
-                source: Some(source.to_owned()),
+                source: Some(reached.source.to_owned()),
                 computed: self.trace(way),
+                fetched: reached.fetched,
                 dir: Some(dir),
                 unseen: None,
                 files: Arc::clone(&module.files),
@@ -498,6 +495,7 @@ impl Tree<'_> {
             caller: Some(way.caller),
             source: Some(source.to_owned()),
             computed: self.trace(way),
+            fetched: None,
             dir: None,
             unseen: Some(title),
             files: Arc::default(),
@@ -536,10 +534,15 @@ impl Tree<'_> {
     }
 
     fn unreadable(&mut self, place: SourcePlace, title: &'static str, remark: &str) {
+        let SourcePlace { file, span } = place;
+        let error = Diagnostic::error("module-unreadable", title);
+        self.report_once(place, title, error.at(file, span, remark));
+    }
+
+    /// Reports something about a call, unless that was done on another way to it.
+    fn report_once(&mut self, place: SourcePlace, title: &'static str, diagnostic: Diagnostic) {
         if self.reported.insert((place, title)) {
-            let SourcePlace { file, span } = place;
-            let error = Diagnostic::error("module-unreadable", title);
-            flood::push(&mut self.reader.found, error.at(file, span, remark));
+            flood::push(&mut self.reader.found, diagnostic);
         }
     }
 }

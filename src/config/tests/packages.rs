@@ -1,0 +1,159 @@
+//! Packages among the files of a root.
+
+use std::sync::Arc;
+
+use super::*;
+use crate::remote_module::{
+    FoundModule, ModuleFailure, ModuleFailureKind, ModuleRequest, RemoteModules, RequestedSource,
+};
+
+/// The packages that a double has, by the text of their address without the host of a registry.
+struct Shelf(Vec<(&'static str, &'static [(&'static str, &'static str)])>);
+
+impl RemoteModules for Shelf {
+    fn find(&self, request: &ModuleRequest<'_>) -> Result<FoundModule, ModuleFailure> {
+        let (package, sub) = match request.source {
+            RequestedSource::Registry(one, _) => (&*one.name, &*one.sub),
+            RequestedSource::Remote(one) => (&*one.package, &*one.sub),
+        };
+        let failure = |kind| ModuleFailure {
+            kind,
+            title: "Failed to download module",
+            cause: format!("{package} is not on the shelf"),
+            help: Some("look elsewhere".to_owned()),
+        };
+        match package {
+            "git::https://h.test/silent" => return Err(failure(ModuleFailureKind::Unreachable)),
+            "https://h.test/x" => return Err(failure(ModuleFailureKind::Refused("module-unsafe"))),
+            _ => {}
+        }
+        let mut shelf = self.0.iter();
+        let found = shelf.find(|(name, _)| *name == package);
+        let (name, files) = found.ok_or_else(|| failure(ModuleFailureKind::Missing))?;
+        Ok(FoundModule {
+            files: Arc::new(MemFiles::with(files)),
+            dir: PathBuf::from(sub),
+            package: Arc::from(*name),
+            shown: Arc::from(*name),
+            version: None,
+            commit: None,
+            warnings: Vec::new(),
+        })
+    }
+}
+
+const NET: &[(&str, &str)] = &[
+    (
+        "main.tf",
+        "module \"in\" {\n  source = \"./inner\"\n}\nresource \"aws_vpc\" \"x\" {\n}\n",
+    ),
+    ("inner/main.tf", "resource \"null_resource\" \"x\" {\n}\n"),
+    (
+        "up/main.tf",
+        "module \"q\" {\n  source = \"../../other\"\n}\n",
+    ),
+    (".hidden/main.tf", "resource \"tls_x\" \"x\" {\n}\n"),
+    ("bad/main.tf", "resource \"x\" {\n"),
+];
+
+#[track_caller]
+fn check_shelf(root: &str, unreached: Unreached, expected: &[&str]) {
+    let shelf = Shelf(vec![("net", NET), ("git::https://h.test/r", NET)]);
+    let files = MemFiles::with(&[("main.tf", root)]);
+    let outside = Outside {
+        files: &files,
+        modules: &shelf,
+    };
+    let settings = Settings {
+        unreached,
+        ..Settings::new(TERRAFORM)
+    };
+    let mut texts = Texts::default();
+    let loaded = load_with(outside, &mut texts, Path::new(""), &settings);
+    let outline = outlined(&loaded, &texts, TERRAFORM);
+    let lines: Vec<&str> = outline.lines().collect();
+    assert_eq!(lines, expected);
+}
+
+#[test]
+fn packages_are_where_they_would_be_installed() {
+    let root = "module \"a\" {\n  source = \"acme/net/aws\"\n}\n";
+    check_shelf(
+        root,
+        Unreached::Unseen,
+        &["a: hashicorp/aws", "a.in: hashicorp/null"],
+    );
+    let shelf = Shelf(vec![("net", NET)]);
+    let files = MemFiles::with(&[("main.tf", root)]);
+    let outside = Outside {
+        files: &files,
+        modules: &shelf,
+    };
+    let settings = Settings::new(TERRAFORM);
+    let loaded = load_with(outside, &mut Texts::default(), Path::new(""), &settings);
+    let dirs = loaded
+        .modules
+        .iter()
+        .map(|node| slashed(node.dir.clone().unwrap()));
+    let dirs: Vec<String> = dirs.collect();
+    assert_eq!(
+        dirs,
+        ["", ".terraform/modules/a", ".terraform/modules/a/inner"]
+    );
+}
+
+#[test]
+fn calls_do_not_leave_their_package() {
+    check_shelf(
+        "module \"a\" {\n  source = \"acme/net/aws//up\"\n}\n",
+        Unreached::Unseen,
+        &["net//up/main.tf:2: Local module path escapes module package"],
+    );
+}
+
+#[test]
+fn files_of_packages_are_named_by_their_package() {
+    check_shelf(
+        "module \"a\" {\n  source = \"git::https://h.test/r//bad\"\n}\n",
+        Unreached::Unseen,
+        &[
+            "git::https://h.test/r//bad/main.tf:1: Unclosed configuration block",
+            "git::https://h.test/r//bad/main.tf:1: Missing name for resource",
+        ],
+    );
+}
+
+#[test]
+fn the_copy_for_a_second_call_lacks_names_with_a_dot() {
+    check_shelf(
+        "module \"a\" {\n  source = \"acme/net/aws//.hidden\"\n}\n\
+         module \"b\" {\n  source = \"acme/net/aws//.hidden\"\n}\n",
+        Unreached::Unseen,
+        &["a: hashicorp/tls", "main.tf:5: Unreadable module directory"],
+    );
+}
+
+#[test]
+fn failures_are_errors_or_calls_that_cannot_be_seen() {
+    let silent = "module \"a\" {\n  source = \"git::https://h.test/silent\"\n}\n";
+    check_shelf(
+        silent,
+        Unreached::Unseen,
+        &[
+            "a ? git::https://h.test/silent",
+            "main.tf:2: Failed to download module",
+        ],
+    );
+    check_shelf(
+        silent,
+        Unreached::Error,
+        &["main.tf:2: Failed to download module"],
+    );
+    for source in ["https://h.test/x", "git::https://h.test/nothing"] {
+        check_shelf(
+            &format!("module \"a\" {{\n  source = \"{source}\"\n}}\n"),
+            Unreached::Unseen,
+            &["main.tf:2: Failed to download module"],
+        );
+    }
+}

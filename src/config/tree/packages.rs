@@ -1,0 +1,108 @@
+//! Packages of modules among the files of a root: each is where installing would have put it.
+//!
+//! Nothing of a package is on the disk. Its files appear below the directory that the programs would
+//! have made for its call, so that everything that depends on paths works out as it does for them.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use crate::remote_module::PackageFiles;
+use crate::world::{DirEntry, FileKind, Files, ReadSeek};
+
+/// The files of a root, with packages among them.
+pub(in crate::config) struct Packages<'a> {
+    disk: &'a dyn Files,
+    mounted: RwLock<BTreeMap<PathBuf, Mounted>>,
+}
+
+/// A package at its place.
+#[derive(Clone)]
+struct Mounted {
+    files: PackageFiles,
+    /// What it is called in messages.
+    shown: Arc<str>,
+}
+
+impl<'a> Packages<'a> {
+    pub(in crate::config) fn new(disk: &'a dyn Files) -> Self {
+        Self {
+            disk,
+            mounted: RwLock::default(),
+        }
+    }
+
+    /// Puts a package at a path; what is there on the disk is hidden.
+    pub(in crate::config) fn mount(&self, at: PathBuf, files: PackageFiles, shown: Arc<str>) {
+        let mut mounted = self.mounted.write().unwrap_or_else(PoisonError::into_inner);
+        mounted.insert(at, Mounted { files, shown });
+    }
+
+    /// Returns what a path is called in messages: a file of a package by the name of that.
+    pub(in crate::config) fn shown(&self, path: &Path) -> String {
+        match self.package(path) {
+            Some((package, inside)) if inside.as_os_str().is_empty() => package.shown.to_string(),
+            Some((package, inside)) => {
+                let inside = inside.display().to_string().replace('\\', "/");
+                format!("{}//{inside}", package.shown)
+            }
+            None => path.display().to_string(),
+        }
+    }
+
+    /// Returns the package that a path leads into, with the path inside.
+    fn package(&self, path: &Path) -> Option<(Mounted, PathBuf)> {
+        let mounted = self.mounted.read().unwrap_or_else(PoisonError::into_inner);
+        if mounted.is_empty() {
+            return None;
+        }
+        path.ancestors().find_map(|above| {
+            let package = mounted.get(above)?.clone();
+            let inside = path.strip_prefix(above).ok()?.to_owned();
+            Some((package, inside))
+        })
+    }
+
+    /// Does something with the files that a path leads to.
+    fn with<T>(
+        &self,
+        path: &Path,
+        act: impl FnOnce(&dyn Files, &Path) -> io::Result<T>,
+    ) -> io::Result<T> {
+        match self.package(path) {
+            Some((package, inside)) => act(&*package.files, &inside),
+            None => act(self.disk, path),
+        }
+    }
+}
+
+impl Files for Packages<'_> {
+    fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+        self.with(path, |files, path| files.read(path, limit))
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Box<dyn ReadSeek>> {
+        self.with(path, |files, path| files.open(path))
+    }
+
+    fn list(&self, dir: &Path) -> io::Result<Vec<DirEntry>> {
+        self.with(dir, |files, dir| files.list(dir))
+    }
+
+    fn kind(&self, path: &Path) -> io::Result<FileKind> {
+        self.with(path, |files, path| files.kind(path))
+    }
+
+    /// A path in a package has no links here: it is resolved where it is read.
+    fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
+        match self.package(path) {
+            Some((package, inside)) => {
+                let resolved = package.files.resolve(&inside)?;
+                let above = path.ancestors().nth(inside.components().count());
+                Ok(above.unwrap_or(Path::new("")).join(resolved))
+            }
+            None => self.disk.resolve(path),
+        }
+    }
+}

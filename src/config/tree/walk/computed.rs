@@ -1,0 +1,55 @@
+//! Calls whose source or version cannot be computed here (rules 9).
+
+use std::ops::ControlFlow;
+
+use super::{Reached, Tree, place_of};
+use crate::config::file::SourcePlace;
+use crate::config::flood;
+use crate::config::tree::manifest::{self, Installed};
+use crate::config::tree::way::{Sourcing, Way};
+use crate::diag::{Diagnostic, Label};
+
+/// The title of a call whose source or version is computed.
+const IS_COMPUTED: &str = "Module call is computed";
+
+/// Stands in for a source that is computed.
+const COMPUTED: &str = "the source is computed";
+
+impl Tree<'_> {
+    /// Follows a call whose source or version depends on values that are not known here: to what was
+    /// installed for it, which the manifest has under the name of the call.
+    pub(super) fn computed(
+        &mut self,
+        way: Way<'_>,
+        written: Option<&str>,
+        place: SourcePlace,
+        reason: Option<Label>,
+    ) -> ControlFlow<()> {
+        let way = Way {
+            sourcing: Sourcing::NotComputed(reason.clone()),
+            ..way
+        };
+        let key = way.path.manifest_key();
+        let found = self.manifest.find(&key, way.call, &self.reader);
+        let shown = written.unwrap_or(COMPUTED);
+        match found {
+            Ok(Installed { dir, source }) => {
+                if self.reported.insert((place, IS_COMPUTED)) {
+                    let remark = format!("what is installed for it counts: {source}");
+                    let mut note = Diagnostic::note("configuration-odd", IS_COMPUTED)
+                        .at(place.file, place.span, remark)
+                        .help("install the modules again after a change of the values");
+                    note.related.extend(reason);
+                    flood::push(&mut self.reader.found, note);
+                }
+                self.follow(&way, Reached::on_disk(&source, dir))
+            }
+            Err(manifest::NOT_INSTALLED) => {
+                let unseen = self.unseen(&way, shown, IS_COMPUTED, place);
+                self.unseen.explain(way.call, reason);
+                unseen
+            }
+            Err(title) => self.unseen(&way, shown, title, place_of(way.call, title)),
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! Modules that are not installed: asked for and put among the files of the root, or not visible (rules 5.11).
+
+use std::io;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::{Reached, Tree, place_of};
+use crate::addr::module::{Danger, ModuleSource};
+use crate::config::decode::contents::{Call, CallVersion, Source};
+use crate::config::file::SourcePlace;
+use crate::config::loaded::{FetchedModule, Unreached};
+use crate::config::tree::way::Way;
+use crate::diag::{Diagnostic, Label};
+use crate::remote_module::{
+    FoundModule, ModuleFailure, ModuleFailureKind, ModuleRequest, PackageFiles, RequestedSource,
+};
+use crate::world::{DirEntry, FileKind, Files, ReadSeek};
+
+/// The title of a local call that leads out of its package.
+pub(super) const ESCAPES: &str = "Local module path escapes module package";
+
+/// A package that was fetched, at its place.
+pub(super) struct MountedPackage {
+    /// Its directory, from the root on.
+    top: PathBuf,
+    /// The text that says which package it is.
+    package: Arc<str>,
+}
+
+impl Tree<'_> {
+    /// Asks for the module of a call that is not installed; `title` says why what is installed does not
+    /// count.
+    pub(super) fn fetch(
+        &mut self,
+        way: &Way<'_>,
+        source: &str,
+        title: &'static str,
+    ) -> ControlFlow<()> {
+        let key = way.path.manifest_key();
+        let Some((module, requested)) = requested(way.call) else {
+            return self.unseen(way, source, title, place_of(way.call, title));
+        };
+        if let Some(danger) = module.danger() {
+            let (rule, refused, help) = match danger {
+                Danger::LeavesPackage { .. } => (
+                    "module-escapes-package",
+                    "Module leaves its package",
+                    "name a directory of the package",
+                ),
+                Danger::Transport { .. } | Danger::Ref => (
+                    "module-unsafe",
+                    "Unsafe module source",
+                    "write another source",
+                ),
+            };
+            let place = way.call.place;
+            let error = Diagnostic::error(rule, refused);
+            let error = error.at(place.file, place.span, danger.to_string());
+            self.report_once(place, refused, error.help(help));
+            return ControlFlow::Continue(());
+        }
+        let request = ModuleRequest {
+            key: &key,
+            source: requested,
+            flavor: self.reader.flavor,
+        };
+        match self.remote.find(&request) {
+            Ok(found) => self.mount(way, source, &key, found),
+            Err(failure) => self.not_found(way, source, title, &failure),
+        }
+    }
+
+    /// Puts a package where the programs would install it, and follows the call to there.
+    fn mount(
+        &mut self,
+        way: &Way<'_>,
+        source: &str,
+        key: &str,
+        found: FoundModule,
+    ) -> ControlFlow<()> {
+        for (title, remark) in &found.warnings {
+            let place = way.call.place;
+            let warning = Diagnostic::note("configuration-odd", *title);
+            self.report_once(
+                place,
+                title,
+                warning.at(place.file, place.span, remark.as_str()),
+            );
+        }
+        let top = self.settings.data_dir.join("modules").join(key);
+        let mut packages = self.packages.iter();
+        let files = match packages.any(|one| one.package == found.package) {
+            true => Arc::new(Copied(found.files)),
+            false => found.files,
+        };
+        self.reader.mount(&top, files, Arc::clone(&found.shown));
+        let dir = match found.dir.as_os_str().is_empty() {
+            true => top.clone(),
+            false => top.join(found.dir),
+        };
+        self.packages.push(MountedPackage {
+            top,
+            package: found.package,
+        });
+        self.follow(
+            way,
+            Reached {
+                source,
+                dir,
+                fetched: Some(FetchedModule {
+                    package: found.shown,
+                    version: found.version,
+                    commit: found.commit,
+                }),
+            },
+        )
+    }
+
+    /// Reports a module that was not found, or notes that the call cannot be seen.
+    fn not_found(
+        &mut self,
+        way: &Way<'_>,
+        source: &str,
+        title: &'static str,
+        failure: &ModuleFailure,
+    ) -> ControlFlow<()> {
+        let place = way.call.place;
+        let code = match failure.kind {
+            ModuleFailureKind::NotFetched => {
+                return self.unseen(way, source, title, place_of(way.call, title));
+            }
+            ModuleFailureKind::Unreachable if self.settings.unreached == Unreached::Error => {
+                "module-unreadable"
+            }
+            ModuleFailureKind::Unsupported | ModuleFailureKind::Unreachable => {
+                let unseen = self.unseen(way, source, failure.title, place);
+                let because = Label {
+                    file: place.file,
+                    span: place.span,
+                    note: failure.cause.clone(),
+                };
+                self.unseen.explain(way.call, Some(because));
+                self.unseen.advise(way.call, failure.help.as_deref());
+                return unseen;
+            }
+            ModuleFailureKind::Missing => "module-unreadable",
+            ModuleFailureKind::Refused(rule) => rule,
+        };
+        let mut error = Diagnostic::error(code, failure.title).at(
+            place.file,
+            place.span,
+            failure.cause.as_str(),
+        );
+        error.help.clone_from(&failure.help);
+        self.report_once(place, failure.title, error);
+        ControlFlow::Continue(())
+    }
+
+    /// Returns whether a local call leads out of the package of its caller. The programs read what they
+    /// find there; here it is refused, because what is beside a package depends on the machine.
+    pub(super) fn leaves_package(&self, caller: usize, dir: &Path) -> bool {
+        let Some(here) = self.nodes[caller].dir.as_deref() else {
+            return false;
+        };
+        let mut packages = self.packages.iter();
+        let package = packages.find(|one| here.starts_with(&one.top));
+        package.is_some_and(|package| !dir.starts_with(&package.top))
+    }
+}
+
+/// Returns the source of a call and what it asks for; nothing if it names no remote module.
+fn requested(call: &Call) -> Option<(&ModuleSource, RequestedSource<'_>)> {
+    let Some(Source::Remote { module, .. }) = &call.source else {
+        return None;
+    };
+    match module {
+        ModuleSource::Registry(registry) => {
+            let constraints = match &call.version {
+                CallVersion::Stated(constraints) => Some(constraints),
+                CallVersion::Absent | CallVersion::Null | CallVersion::Computed => None,
+            };
+            Some((module, RequestedSource::Registry(registry, constraints)))
+        }
+        ModuleSource::Remote(remote) => Some((module, RequestedSource::Remote(remote))),
+        ModuleSource::Local(_) => None,
+    }
+}
+
+/// Refuses a local call that leads out of its package.
+pub(super) fn escaping(source: &str, place: SourcePlace) -> Diagnostic {
+    let remark = format!("{source:?} leads out of the package that this module is in");
+    Diagnostic::error("module-escapes-package", ESCAPES)
+        .at(place.file, place.span, remark)
+        .help("call the other module by an address of its own")
+}
+
+/// A package that another call of the run fetched: the programs copy it, and leave out every name that
+/// begins with a dot (rules 5.12).
+struct Copied(PackageFiles);
+
+impl Copied {
+    /// Returns whether a copy has a path.
+    fn has(path: &Path) -> bool {
+        let begins_with_dot = |part: &std::ffi::OsStr| part.as_encoded_bytes().starts_with(b".");
+        !path.iter().any(begins_with_dot)
+    }
+
+    fn check(path: &Path) -> io::Result<()> {
+        match Self::has(path) {
+            true => Ok(()),
+            false => Err(io::ErrorKind::NotFound.into()),
+        }
+    }
+}
+
+impl Files for Copied {
+    fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+        Self::check(path)?;
+        self.0.read(path, limit)
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Box<dyn ReadSeek>> {
+        Self::check(path)?;
+        self.0.open(path)
+    }
+
+    fn list(&self, dir: &Path) -> io::Result<Vec<DirEntry>> {
+        Self::check(dir)?;
+        let mut entries = self.0.list(dir)?;
+        entries.retain(|entry| Self::has(Path::new(&entry.name)));
+        Ok(entries)
+    }
+
+    fn kind(&self, path: &Path) -> io::Result<FileKind> {
+        Self::check(path)?;
+        self.0.kind(path)
+    }
+
+    fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
+        Self::check(path)?;
+        self.0.resolve(path)
+    }
+}
