@@ -125,6 +125,7 @@ const HOMES: &[(&str, &str)] = &[
     ("semver", "flavor version"),
     ("sha1", "expr"),
     ("sha2", "expr hash"),
+    ("signal_hook", "os"),
     ("tar", "modules"),
     ("tempfile", "os"),
     ("terminal_size", "os"),

@@ -181,6 +181,8 @@ impl<'a> Repository<'a> {
             stdin,
             limit,
             timeout: None,
+            without: &[],
+            room: None,
         };
         let ended = self.run.run(&invocation);
         ended.map_err(|error| match error.kind() {

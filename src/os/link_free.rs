@@ -20,7 +20,8 @@ use rustix::io::Errno;
 use super::exclusive::{self, TEMPORARY_LETTERS, TEMPORARY_PREFIX};
 use super::{RealDisk, refuse_other, written_or_changed};
 use crate::world::{
-    DirEntry, Disk, Exclusive, FileKind, Files, Objects, ReadSeek, Replaced, Scratch,
+    DirEntry, Disk, Exclusive, FileKind, Files, Objects, PrivateDirectory, ReadSeek, Replaced,
+    Scratch,
 };
 
 /// The files of this machine, by absolute paths without links and without `..`.
@@ -255,6 +256,10 @@ impl Disk for LinkFreeDisk {
 
     fn scratch(&self) -> io::Result<Box<dyn Scratch>> {
         RealDisk.scratch()
+    }
+
+    fn private_directory(&self) -> io::Result<Box<dyn PrivateDirectory>> {
+        RealDisk.private_directory()
     }
 
     fn objects(&self, dir: &Path) -> Box<dyn Objects + '_> {

@@ -14,8 +14,10 @@ mod net;
 mod objects;
 #[cfg(any(not(unix), test))]
 mod objects_by_path;
+mod private;
 mod proxy;
 mod run;
+mod unfinished;
 
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata};
@@ -30,8 +32,8 @@ pub use net::RealHttp;
 pub use run::RealRun;
 
 use crate::world::{
-    Clock, DirEntry, Disk, Env, Exclusive, FileKind, Files, Objects, ReadSeek, Replaced, Scratch,
-    Stream,
+    Clock, DirEntry, Disk, Env, Exclusive, FileKind, Files, Objects, PrivateDirectory, ReadSeek,
+    Replaced, Scratch, Stream,
 };
 
 /// The files of this machine.
@@ -215,6 +217,10 @@ impl Disk for RealDisk {
             io::Error::new(error.kind(), text)
         })?;
         Ok(Box::new(file))
+    }
+
+    fn private_directory(&self) -> io::Result<Box<dyn PrivateDirectory>> {
+        private::make().map(|made| Box::new(made) as Box<dyn PrivateDirectory>)
     }
 
     #[cfg(unix)]

@@ -1,13 +1,15 @@
 //! Programs of this machine.
 
 use std::ffi::OsStr;
+use std::fs;
 use std::io::{self, Read, Write};
+use std::path::Path;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::world::{Ended, Invocation, Program, Run};
+use crate::world::{DirectoryRoom, Ended, Invocation, Program, Run};
 
 /// How many bytes of standard error are kept; the first lines say what is wrong.
 const MAX_STDERR_BYTES: u64 = 1 << 16;
@@ -19,8 +21,8 @@ pub struct RealRun;
 impl Run for RealRun {
     fn run(&self, invocation: &Invocation<'_>) -> io::Result<Ended> {
         let mut child = start(invocation)?;
-        if let Some(timeout) = invocation.timeout {
-            return in_time(child, invocation, timeout);
+        if invocation.timeout.is_some() || invocation.room.is_some() {
+            return within_limits(child, invocation);
         }
         let (stdin, stderr) = (child.stdin.take(), child.stderr.take());
         let stdout = child.stdout.take();
@@ -64,7 +66,15 @@ fn start(invocation: &Invocation<'_>) -> io::Result<Child> {
         Program::File(path) => path.as_os_str(),
     });
     command.args(invocation.args).current_dir(invocation.dir);
+    for name in invocation.without {
+        command.env_remove(name);
+    }
     command.envs(invocation.vars.iter().copied());
+    #[cfg(unix)]
+    if invocation.room.is_some() {
+        use std::os::unix::process::CommandExt as _;
+        command.process_group(0);
+    }
     command.stdin(Stdio::piped()).stdout(Stdio::piped());
     command.stderr(Stdio::piped());
     let mut attempts = 0;
@@ -83,11 +93,15 @@ fn start(invocation: &Invocation<'_>) -> io::Result<Child> {
     }
 }
 
-/// Waits for the end of a program, but no longer than it may take.
+/// Waits for the end of a program, as long as it keeps its limits.
 ///
 /// What it leaves behind may keep its output open, so the threads that read it are not waited for.
-fn in_time(mut child: Child, invocation: &Invocation<'_>, timeout: Duration) -> io::Result<Ended> {
-    let deadline = Instant::now() + timeout;
+fn within_limits(mut child: Child, invocation: &Invocation<'_>) -> io::Result<Ended> {
+    let limits = RunLimits {
+        deadline: Instant::now() + invocation.timeout.unwrap_or(LONGEST),
+        room: invocation.room,
+        group: group_of(&child, invocation),
+    };
     let (stdin, input) = (child.stdin.take(), invocation.stdin.to_vec());
     thread::spawn(move || give(stdin, &input));
     let (limit, stdout) = (invocation.limit, child.stdout.take());
@@ -96,24 +110,130 @@ fn in_time(mut child: Child, invocation: &Invocation<'_>, timeout: Duration) -> 
     let (sender, complaints) = mpsc::channel();
     let stderr = child.stderr.take();
     thread::spawn(move || sender.send(errors(stderr)));
-    let ended = output
-        .recv_timeout(timeout)
-        .unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
-        .and_then(|stdout| {
-            let status = wait_until(&mut child, deadline)?;
-            let left = deadline.saturating_duration_since(Instant::now());
-            Ok(Ended {
-                code: status.code(),
-                stdout,
-                stderr: complaints.recv_timeout(left).unwrap_or_default(),
-            })
-        });
+    let ended = limits.printed(&output).and_then(|stdout| {
+        let status = limits.ended(&mut child)?;
+        let left = limits.deadline.saturating_duration_since(Instant::now());
+        Ok(Ended {
+            code: status.code(),
+            stdout,
+            stderr: complaints.recv_timeout(left).unwrap_or_default(),
+        })
+    });
     if ended.is_err() {
-        // If it has just ended by itself, there is nothing left to end.
+        limits.end(&mut child);
+    }
+    limits.forget();
+    ended
+}
+
+/// How long a program may take for which nothing else is said.
+const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// How long is waited between two looks at how much is in a directory.
+const LOOK_AT_ROOM: Duration = Duration::from_millis(50);
+
+/// What a program may use.
+struct RunLimits<'a> {
+    deadline: Instant,
+    room: Option<DirectoryRoom<'a>>,
+    group: Group,
+}
+
+/// The group of processes that a program is, with all that it starts.
+#[cfg(unix)]
+type Group = Option<rustix::process::Pid>;
+
+/// Elsewhere only the program itself is ended.
+#[cfg(not(unix))]
+type Group = ();
+
+#[cfg(unix)]
+fn group_of(child: &Child, invocation: &Invocation<'_>) -> Group {
+    invocation.room?;
+    let group = rustix::process::Pid::from_child(child);
+    super::unfinished::add_group(group);
+    Some(group)
+}
+
+#[cfg(not(unix))]
+fn group_of(child: &Child, invocation: &Invocation<'_>) -> Group {
+    let _ = (child, invocation);
+}
+
+impl RunLimits<'_> {
+    /// Waits for the whole of standard output.
+    fn printed(&self, output: &mpsc::Receiver<io::Result<Vec<u8>>>) -> io::Result<Vec<u8>> {
+        loop {
+            let left = self.deadline.saturating_duration_since(Instant::now());
+            let wait = match self.room {
+                Some(_) => left.min(LOOK_AT_ROOM),
+                None => left,
+            };
+            match output.recv_timeout(wait) {
+                Ok(printed) => return printed,
+                Err(_) => self.check()?,
+            }
+        }
+    }
+
+    fn ended(&self, child: &mut Child) -> io::Result<ExitStatus> {
+        loop {
+            if let Some(status) = child.try_wait()? {
+                return Ok(status);
+            }
+            self.check()?;
+            thread::sleep(LOOK);
+        }
+    }
+
+    fn check(&self) -> io::Result<()> {
+        if Instant::now() >= self.deadline {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        if self
+            .room
+            .is_some_and(|room| bytes_below(room.dir) > room.limit)
+        {
+            return Err(io::ErrorKind::QuotaExceeded.into());
+        }
+        Ok(())
+    }
+
+    /// Ends the program; if it has just ended by itself, there is nothing left to end.
+    fn end(&self, child: &mut Child) {
+        #[cfg(unix)]
+        if let Some(group) = self.group {
+            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+        }
         let _ = child.kill();
         let _ = child.wait();
     }
-    ended
+
+    fn forget(&self) {
+        #[cfg(unix)]
+        if let Some(group) = self.group {
+            super::unfinished::remove_group(group);
+        }
+    }
+}
+
+/// Returns how many bytes the files below a directory have; what vanishes meanwhile does not count.
+fn bytes_below(dir: &Path) -> u64 {
+    let mut dirs = vec![dir.to_owned()];
+    let mut bytes = 0_u64;
+    while let Some(dir) = dirs.pop() {
+        let Ok(entries) = fs::read_dir(dir) else {
+            continue;
+        };
+        for entry in entries.flatten() {
+            match entry.metadata() {
+                Ok(found) if found.is_dir() => dirs.push(entry.path()),
+                Ok(found) => bytes = bytes.saturating_add(found.len()),
+                Err(_) => {}
+            }
+        }
+    }
+    bytes
 }
 
 fn printed(stdout: Option<ChildStdout>, limit: u64) -> io::Result<Vec<u8>> {
@@ -134,18 +254,6 @@ const LOOK: Duration = Duration::from_millis(5);
 
 /// How often the start of a program that is busy is tried.
 const MAX_STARTS: usize = 100;
-
-fn wait_until(child: &mut Child, deadline: Instant) -> io::Result<ExitStatus> {
-    loop {
-        if let Some(status) = child.try_wait()? {
-            return Ok(status);
-        }
-        if Instant::now() >= deadline {
-            return Err(io::ErrorKind::TimedOut.into());
-        }
-        thread::sleep(LOOK);
-    }
-}
 
 /// Writes standard input and closes it; a program need not read all of it.
 fn give(stdin: Option<ChildStdin>, bytes: &[u8]) {
@@ -168,7 +276,6 @@ fn errors(stderr: Option<ChildStderr>) -> Vec<u8> {
 #[cfg(all(test, unix))]
 mod tests {
     use std::ffi::OsString;
-    use std::path::Path;
 
     use super::*;
 
@@ -182,6 +289,8 @@ mod tests {
             stdin: b"",
             limit,
             timeout: Some(timeout),
+            without: &[],
+            room: None,
         })
     }
 
@@ -204,6 +313,43 @@ mod tests {
         assert_eq!(
             kind("echo too much", 3, minute),
             io::ErrorKind::FileTooLarge
+        );
+    }
+
+    #[test]
+    fn a_program_that_fills_its_directory_is_ended_with_what_it_started() {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let run = |script: &str, limit| {
+            let args = ["-c", script].map(OsString::from);
+            RealRun.run(&Invocation {
+                program: Program::File(Path::new("/bin/sh")),
+                args: &args,
+                dir: dir.path(),
+                vars: &[("GIVEN", "1")],
+                stdin: b"",
+                limit: 100,
+                timeout: Some(Duration::from_secs(60)),
+                without: &["HOME"],
+                room: Some(DirectoryRoom {
+                    dir: dir.path(),
+                    limit,
+                }),
+            })
+        };
+        let ended = run("echo $GIVEN${HOME-none}; echo 12345 >a", 6).expect("runs");
+        assert_eq!(&*ended.stdout, b"1none\n");
+        let script = "(while :; do echo x >>b; done) & wait";
+        let error = run(script, 1000).expect_err("too much");
+        assert_eq!(error.kind(), io::ErrorKind::QuotaExceeded);
+        // A writer that is still there would change it between any of so many looks.
+        let mut sizes = (0..1000).map(|_| {
+            thread::yield_now();
+            bytes_below(dir.path())
+        });
+        let first = sizes.next();
+        assert!(
+            sizes.all(|size| Some(size) == first),
+            "something still writes"
         );
     }
 }

@@ -5,7 +5,10 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use super::{DirEntry, Disk, Exclusive, FileKind, Files, Objects, ReadSeek, Replaced, Scratch};
+use super::{
+    DirEntry, Disk, Exclusive, FileKind, Files, Objects, PrivateDirectory, ReadSeek, Replaced,
+    Scratch,
+};
 
 /// How many links in a row are followed; Linux has the same limit.
 const MAX_LINKS: usize = 40;
@@ -274,5 +277,9 @@ impl Disk for Confined<'_> {
 
     fn scratch(&self) -> io::Result<Box<dyn Scratch>> {
         self.disk.scratch()
+    }
+
+    fn private_directory(&self) -> io::Result<Box<dyn PrivateDirectory>> {
+        self.disk.private_directory()
     }
 }

@@ -9,8 +9,8 @@ use std::time::{Duration, SystemTime};
 
 use super::{Clock, Credentials, Http, HttpError, HttpRequest, HttpResponse};
 use super::{
-    DirEntry, Disk, Env, Exclusive, FileKind, Files, Objects, ReadSeek, Replaced, Scratch, Stream,
-    clean,
+    DirEntry, Disk, Env, Exclusive, FileKind, Files, Objects, PrivateDirectory, ReadSeek, Replaced,
+    Scratch, Stream, clean,
 };
 use super::{Ended, Invocation, Run};
 
@@ -201,11 +201,33 @@ impl Disk for MemFiles {
         Ok(Box::new(Cursor::new(Vec::new())))
     }
 
+    /// Programs see nothing of it, and what is written to it is forgotten.
+    fn private_directory(&self) -> io::Result<Box<dyn PrivateDirectory>> {
+        Ok(Box::new(MemPrivateDirectory))
+    }
+
     fn objects(&self, dir: &Path) -> Box<dyn Objects + '_> {
         Box::new(MemObjects {
             files: self,
             dir: clean(dir),
         })
+    }
+}
+
+/// A private directory in which nothing stays.
+struct MemPrivateDirectory;
+
+impl PrivateDirectory for MemPrivateDirectory {
+    fn path(&self) -> &Path {
+        Path::new("/private")
+    }
+
+    fn write(&self, _path: &Path, _bytes: &[u8]) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn make_directory(&self, _path: &Path) -> io::Result<()> {
+        Ok(())
     }
 }
 

@@ -17,7 +17,7 @@ mod run;
 pub use confined::{Confined, Outside, is_outside};
 pub use net::{Clock, Credentials, Http, HttpError, HttpRequest, HttpResponse, Secret};
 pub use objects::{Objects, is_key_word};
-pub use run::{Ended, Invocation, Program, Run};
+pub use run::{DirectoryRoom, Ended, Invocation, Program, Run};
 
 /// What a directory entry or a path is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -130,6 +130,25 @@ pub trait Scratch: Read + Write + Seek + Send {}
 
 impl<T: Read + Write + Seek + Send> Scratch for T {}
 
+/// A directory for one purpose, for as long as the value lives.
+pub trait PrivateDirectory: Send + Sync {
+    /// Returns where it is, as an absolute path.
+    fn path(&self) -> &Path;
+
+    /// Writes a file that no other user can read, with the directories above it; one that is there is
+    /// replaced. The path has neither `..` nor links in it.
+    ///
+    /// # Errors
+    /// What the system says.
+    fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
+
+    /// Makes a directory in it, and those above.
+    ///
+    /// # Errors
+    /// What the system says.
+    fn make_directory(&self, path: &Path) -> io::Result<()>;
+}
+
 /// Writing files.
 pub trait Disk: Files {
     /// Returns the same disk for paths whose links have been followed: absolute, without `..`.
@@ -143,6 +162,14 @@ pub trait Disk: Files {
     /// # Errors
     /// What the system says.
     fn link(&self, path: &Path) -> io::Result<Option<PathBuf>>;
+
+    /// Makes an empty directory that no other user can read, and that is removed with the value.
+    ///
+    /// Where a process ends without removing it, the next one that makes such a directory does.
+    ///
+    /// # Errors
+    /// What the system says.
+    fn private_directory(&self) -> io::Result<Box<dyn PrivateDirectory>>;
 
     /// Waits until this process alone may replace files in the directory of a path, for as long as
     /// the value lives.

@@ -31,6 +31,20 @@ pub struct Invocation<'a> {
     pub limit: u64,
     /// How long it may take; `None` if that has no limit.
     pub timeout: Option<Duration>,
+    /// Variables of this process that it does not get.
+    pub without: &'a [&'a str],
+    /// The directory that it fills, if that has a limit. Such a program and all that it starts are apart from
+    /// the terminal, so that they can be ended together.
+    pub room: Option<DirectoryRoom<'a>>,
+}
+
+/// How much may be in a directory.
+#[derive(Clone, Copy, Debug)]
+pub struct DirectoryRoom<'a> {
+    /// The directory.
+    pub dir: &'a Path,
+    /// How many bytes all files below it may have together.
+    pub limit: u64,
 }
 
 /// How a program ended.
@@ -51,6 +65,6 @@ pub trait Run: Sync {
     /// # Errors
     /// `NotFound` if the program is not installed; `NotADirectory` if there is no such directory
     /// to start it in; `FileTooLarge` if it prints more than `limit` bytes, `TimedOut` if it takes longer
-    /// than it may (then it is ended); else what the system says.
+    /// than it may, `QuotaExceeded` if it fills its directory (then it is ended); else what the system says.
     fn run(&self, invocation: &Invocation<'_>) -> io::Result<Ended>;
 }

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use lockctl::os::RealDisk;
 use lockctl::world::{
-    DirEntry, Disk, Exclusive, FileKind, Files, Objects, ReadSeek, Replaced, Scratch,
+    DirEntry, Disk, Exclusive, FileKind, Files, Objects, PrivateDirectory, ReadSeek, Replaced,
+    Scratch,
 };
 
 /// What a test changes.
@@ -119,6 +120,10 @@ impl<T: Changes> Disk for Changed<T> {
 
     fn scratch(&self) -> io::Result<Box<dyn Scratch>> {
         RealDisk.scratch()
+    }
+
+    fn private_directory(&self) -> io::Result<Box<dyn PrivateDirectory>> {
+        RealDisk.private_directory()
     }
 
     fn objects(&self, dir: &Path) -> Box<dyn Objects + '_> {

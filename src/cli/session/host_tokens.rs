@@ -95,6 +95,8 @@ impl<'a> HostTokens<'a> {
             stdin: b"",
             limit: MAX_ANSWER_BYTES,
             timeout: Some(HELPER_TIME),
+            without: &[],
+            room: None,
         };
         let ended = self.world.run.run(&invocation).map_err(|error| {
             fault(match error.kind() {

@@ -1,0 +1,129 @@
+//! What is undone when a signal ends this process: directories are removed, programs are ended.
+//!
+//! A process without anything of that kind handles no signal.
+
+#[cfg(not(unix))]
+use std::path::Path;
+
+#[cfg(unix)]
+pub(super) use on_unix::{add_directory, add_group, remove_directory, remove_group};
+
+/// Elsewhere the next process removes the directory.
+#[cfg(not(unix))]
+pub(super) fn add_directory(path: &Path) {
+    let _ = path;
+}
+
+/// Elsewhere nothing was noted.
+#[cfg(not(unix))]
+pub(super) fn remove_directory(path: &Path) {
+    let _ = path;
+}
+
+#[cfg(unix)]
+mod on_unix {
+    use std::collections::BTreeSet;
+    use std::fs;
+    use std::path::{Path, PathBuf};
+    use std::sync::{Mutex, MutexGuard, Once, PoisonError};
+    use std::thread;
+    use std::time::Duration;
+
+    use rustix::process::{Pid, Signal, kill_process_group};
+    use signal_hook::consts::{SIGINT, SIGTERM};
+    use signal_hook::iterator::Signals;
+
+    /// How often the removal of a directory is tried: a program that was ended may still write for a moment.
+    const ATTEMPTS: usize = 20;
+
+    /// How long to wait between two attempts.
+    const PAUSE: Duration = Duration::from_millis(10);
+
+    /// Where Linux says which signals a process passes over.
+    const STATUS: &str = "/proc/self/status";
+
+    struct Unfinished {
+        directories: BTreeSet<PathBuf>,
+        groups: BTreeSet<i32>,
+    }
+
+    static UNFINISHED: Mutex<Unfinished> = Mutex::new(Unfinished {
+        directories: BTreeSet::new(),
+        groups: BTreeSet::new(),
+    });
+
+    static WATCH: Once = Once::new();
+
+    fn unfinished() -> MutexGuard<'static, Unfinished> {
+        UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes a directory that is to be removed.
+    pub(in crate::os) fn add_directory(path: &Path) {
+        WATCH.call_once(watch);
+        unfinished().directories.insert(path.to_owned());
+    }
+
+    /// Forgets a directory, which is gone.
+    pub(in crate::os) fn remove_directory(path: &Path) {
+        unfinished().directories.remove(path);
+    }
+
+    /// Notes a group of processes that is to be ended.
+    pub(in crate::os) fn add_group(group: Pid) {
+        WATCH.call_once(watch);
+        unfinished().groups.insert(group.as_raw_nonzero().get());
+    }
+
+    /// Forgets a group of processes, which has ended.
+    pub(in crate::os) fn remove_group(group: Pid) {
+        unfinished().groups.remove(&group.as_raw_nonzero().get());
+    }
+
+    fn watch() {
+        let handled = [SIGINT, SIGTERM]
+            .into_iter()
+            .filter(|signal| !is_passed_over(*signal));
+        // Without a handler the next process removes what is left.
+        if let Ok(mut signals) = Signals::new(handled) {
+            thread::spawn(move || {
+                for signal in signals.forever() {
+                    undo();
+                    // The process ends as if there had been no handler.
+                    signal_hook::low_level::emulate_default_handler(signal).ok();
+                }
+            });
+        }
+    }
+
+    /// Returns whether this process was started so that it passes over a signal, as a shell does with
+    /// Ctrl-C for programs in the background.
+    fn is_passed_over(signal: i32) -> bool {
+        let status = fs::read_to_string(STATUS).unwrap_or_default();
+        let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+        let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+        mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
+    }
+
+    fn undo() {
+        let unfinished = unfinished();
+        for group in unfinished
+            .groups
+            .iter()
+            .filter_map(|group| Pid::from_raw(*group))
+        {
+            // It may have ended this moment.
+            kill_process_group(group, Signal::KILL).ok();
+        }
+        for directory in &unfinished.directories {
+            let mut attempts = 0;
+            while fs::remove_dir_all(directory).is_err()
+                && directory.exists()
+                && attempts < ATTEMPTS
+            {
+                attempts += 1;
+                thread::sleep(PAUSE);
+            }
+        }
+    }
+}
