@@ -41,6 +41,8 @@ mod corpus;
 mod disk;
 #[path = "../support/lab.rs"]
 mod lab;
+#[path = "../support/module_lab/mod.rs"]
+mod module_lab;
 #[path = "../support/modules.rs"]
 mod modules;
 #[path = "../support/registry/mod.rs"]

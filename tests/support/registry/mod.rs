@@ -50,6 +50,7 @@ pub(crate) use self::keys::TestKey;
 pub(crate) use self::knobs::Knobs;
 pub(crate) use self::log::{Entry, Origin};
 pub(crate) use self::sums::{false_hash, sha256_hex};
+pub(crate) use self::tls::{authority_pem, foreign_server_config, server_config};
 
 /// A running registry; it ends when it is dropped.
 #[derive(Debug)]

@@ -22,6 +22,10 @@ pub(crate) fn authority_pem() -> &'static str {
 
 /// How a server of these further names talks TLS.
 pub(crate) fn server_config(names: &[String], protocols: &[&str]) -> Arc<ServerConfig> {
+    configuration(authority(), names, protocols)
+}
+
+fn configuration(authority: &Authority, names: &[String], protocols: &[&str]) -> Arc<ServerConfig> {
     let usual = NAMES.iter().map(|name| (*name).to_owned());
     let all: Vec<String> = usual.chain(names.iter().cloned()).collect();
     let key = KeyPair::generate().unwrap();
@@ -29,7 +33,7 @@ pub(crate) fn server_config(names: &[String], protocols: &[&str]) -> Arc<ServerC
     params
         .distinguished_name
         .push(DnType::CommonName, "registry of a test");
-    let certificate = params.signed_by(&key, &authority().issuer).unwrap();
+    let certificate = params.signed_by(&key, &authority.issuer).unwrap();
     let key = PrivatePkcs8KeyDer::from(key.serialize_der());
     let mut config = ServerConfig::builder_with_provider(Arc::new(default_provider()))
         .with_safe_default_protocol_versions()
@@ -42,20 +46,27 @@ pub(crate) fn server_config(names: &[String], protocols: &[&str]) -> Arc<ServerC
     Arc::new(config)
 }
 
+/// How a server talks TLS whose certificate nobody trusts.
+pub(crate) fn foreign_server_config() -> Arc<ServerConfig> {
+    configuration(&made_authority(), &[], &["http/1.1"])
+}
+
 fn authority() -> &'static Authority {
     static AUTHORITY: OnceLock<Authority> = OnceLock::new();
-    AUTHORITY.get_or_init(|| {
-        let key = KeyPair::generate().unwrap();
-        let mut params = CertificateParams::new(Vec::new()).unwrap();
-        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
-        params
-            .distinguished_name
-            .push(DnType::CommonName, "authority of the tests");
-        let pem = params.self_signed(&key).unwrap().pem();
-        Authority {
-            pem,
-            issuer: Issuer::new(params, key),
-        }
-    })
+    AUTHORITY.get_or_init(made_authority)
+}
+
+fn made_authority() -> Authority {
+    let key = KeyPair::generate().unwrap();
+    let mut params = CertificateParams::new(Vec::new()).unwrap();
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
+    params
+        .distinguished_name
+        .push(DnType::CommonName, "authority of the tests");
+    let pem = params.self_signed(&key).unwrap().pem();
+    Authority {
+        pem,
+        issuer: Issuer::new(params, key),
+    }
 }

@@ -1,0 +1,138 @@
+//! Listeners, connections and requests.
+
+use std::convert::Infallible;
+use std::net::TcpListener as StdListener;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use http_body_util::BodyExt;
+use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
+use hyper::service::service_fn;
+use hyper::{Request, Response};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use hyper_util::server::conn::auto;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpListener;
+use tokio_rustls::TlsAcceptor;
+
+use super::site::Site;
+use super::{Asked, Reply, Role};
+
+/// Accepts connections for ever.
+pub(super) async fn listen(
+    site: Arc<Site>,
+    role: Role,
+    listener: StdListener,
+    tls: Option<TlsAcceptor>,
+) {
+    let listener = TcpListener::from_std(listener).unwrap();
+    loop {
+        let Ok((stream, _)) = listener.accept().await else {
+            return;
+        };
+        let (site, tls) = (Arc::clone(&site), tls.clone());
+        tokio::spawn(async move {
+            match tls {
+                None => drive(site, role, stream).await,
+                Some(tls) => {
+                    // A client that does not trust us is no failure of ours.
+                    if let Ok(stream) = tls.accept(stream).await {
+                        drive(site, role, stream).await;
+                    }
+                }
+            }
+        });
+    }
+}
+
+async fn drive<S>(site: Arc<Site>, role: Role, stream: S)
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let service = service_fn(move |request| {
+        let site = Arc::clone(&site);
+        async move { Ok::<_, Infallible>(respond(site, role, request).await) }
+    });
+    let builder = auto::Builder::new(TokioExecutor::new());
+    let _ = builder
+        .serve_connection(TokioIo::new(stream), service)
+        .await;
+}
+
+async fn respond(site: Arc<Site>, role: Role, request: Request<Incoming>) -> Response<Parcel> {
+    let (head, body) = request.into_parts();
+    let body = body.collect().await.map(|body| body.to_bytes().to_vec());
+    let target = match head.uri.path_and_query() {
+        Some(target) => target.as_str().to_owned(),
+        None => head.uri.to_string(),
+    };
+    let headers = head.headers.iter().map(|(name, value)| {
+        let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
+        (name.as_str().to_owned(), value)
+    });
+    let asked = Asked {
+        role,
+        method: head.method.as_str().to_owned(),
+        target,
+        headers: headers.collect(),
+        body: body.unwrap_or_default(),
+    };
+    let method = asked.method.clone();
+    // Git is a program that is waited for.
+    let reply = tokio::task::spawn_blocking(move || site.answer(&asked)).await;
+    let reply = reply.unwrap();
+    if let Some(delay) = reply.delay {
+        tokio::time::sleep(delay).await;
+    }
+    response(&method, reply)
+}
+
+fn response(method: &str, reply: Reply) -> Response<Parcel> {
+    let mut response = Response::builder().status(reply.status);
+    let mut has_length = false;
+    for (name, value) in &reply.headers {
+        has_length |= name.eq_ignore_ascii_case("content-length");
+        response = response.header(name, value);
+    }
+    if !has_length && reply.status != 204 {
+        response = response.header("Content-Length", reply.body.len());
+    }
+    let is_sent = method != "HEAD" && reply.status != 204;
+    let mut body = if is_sent { reply.body } else { Vec::new() };
+    let cut = reply.cut && is_sent;
+    if cut {
+        body.truncate(body.len() / 2);
+    }
+    let parcel = Parcel {
+        body: Some(Bytes::from(body)),
+        cut,
+    };
+    response.body(parcel).unwrap()
+}
+
+/// A body, or the first half of one behind which the connection breaks.
+struct Parcel {
+    body: Option<Bytes>,
+    cut: bool,
+}
+
+impl Body for Parcel {
+    type Data = Bytes;
+    type Error = std::io::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+        Poll::Ready(match self.body.take() {
+            Some(body) => Some(Ok(Frame::data(body))),
+            None if self.cut => Some(Err(std::io::ErrorKind::ConnectionAborted.into())),
+            None => None,
+        })
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::default()
+    }
+}
