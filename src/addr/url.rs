@@ -108,6 +108,33 @@ impl Url {
         self.url.path().ends_with('/')
     }
 
+    /// Returns the path, as it is sent.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        self.url.path()
+    }
+
+    /// Returns the URL with another query: what a function makes of the present one. An empty one is left
+    /// out.
+    #[must_use]
+    pub fn map_query(&self, query: impl FnOnce(&str) -> String) -> Self {
+        let mut url = self.url.clone();
+        let query = query(url.query().unwrap_or_default());
+        url.set_query(Some(&*query).filter(|query| !query.is_empty()));
+        Self { url }
+    }
+
+    /// Returns the URL with a slash at the end of its path, so that references are resolved below it.
+    #[must_use]
+    pub fn as_directory(&self) -> Self {
+        let mut url = self.url.clone();
+        if !self.is_directory() {
+            let path = format!("{}/", url.path());
+            url.set_path(&path);
+        }
+        Self { url }
+    }
+
     /// Returns the whole text, with everything that may be secret: for requests only.
     #[must_use]
     pub fn secret_text(&self) -> &str {

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
+mod checksum;
 mod h1;
 mod matching;
 mod set;
@@ -21,6 +22,7 @@ pub mod rules {
     #![doc = include_str!("rules.md")]
 }
 
+pub use checksum::{Checksum, ChecksumError, ChecksumKind};
 pub use h1::{LineFeedInName, h1, h1_of_digests};
 pub use matching::{Match, Package, matches};
 pub use set::Hashes;

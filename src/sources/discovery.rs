@@ -1,21 +1,27 @@
-//! Service discovery: where the provider registry of a host is (rules 1).
+//! Service discovery: where the registries of a host are (rules 1).
 
 use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
 
 use super::net::{Answer, Ask, Net, Route};
 use super::{FetchError, cut};
 use crate::addr::{Hostname, Url, UrlError};
+use crate::parallel::Memo;
 use crate::world::Credentials;
 
 /// The services of a host by their names, e.g. `providers.v1`; the URLs are as they were written,
 /// absolute or relative to the discovery document.
 pub type Services = BTreeMap<String, String>;
 
-/// The service that is wanted.
-const SERVICE: &str = "providers.v1";
-
-/// What the documents of other versions of it would be called.
-const SERVICE_FAMILY: &str = "providers.";
+/// A service of a host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Service {
+    /// The registry of providers.
+    Providers,
+    /// The registry of modules.
+    Modules,
+}
 
 /// How long a discovery document may be, in bytes: the limit of both programs.
 const MAX_DISCOVERY_BYTES: u64 = 1024 * 1024;
@@ -44,26 +50,132 @@ pub enum DiscoveryError {
         /// What is wrong with it.
         reason: String,
     },
-    /// The host has services, and none of them is a provider registry.
-    #[error("the host has no provider registry")]
-    NoRegistry,
-    /// The host has a provider registry with another protocol.
-    #[error("the host's provider registry does not support protocol {SERVICE}")]
-    OtherProtocol,
+    /// The host has services, and none of them is a registry of this kind.
+    #[error("the host has no {0}")]
+    NoRegistry(Service),
+    /// The host has such a registry with another protocol.
+    #[error("the host's {0} does not support protocol {name}", name = .0.name())]
+    OtherProtocol(Service),
     /// The URL of the registry is none.
-    #[error("the URL of the host's provider registry cannot be used")]
-    ServiceUrl(#[source] UrlError),
+    #[error("the URL of the host's {0} cannot be used")]
+    ServiceUrl(Service, #[source] UrlError),
     /// The URL of the registry holds a user or a password, which neither program permits.
-    #[error("the URL of the host's provider registry holds a user name or password")]
-    UserInServiceUrl,
+    #[error("the URL of the host's {0} holds a user name or password")]
+    UserInServiceUrl(Service),
 }
 
-/// Asks a host where its provider registry is.
-pub(super) fn discover(
+/// What the CLI configuration says about hosts, and the credentials for them.
+pub struct Hosts<'a> {
+    /// The services that replace service discovery.
+    pub services: BTreeMap<Hostname, Services>,
+    /// The credentials for a host.
+    pub credentials: Box<HostCredentials<'a>>,
+    /// Says why the credentials helper gave no answer about a host.
+    pub helper: Box<HostHelper<'a>>,
+}
+
+/// Returns the credentials for a host, if there are some.
+pub type HostCredentials<'a> = dyn Fn(&Hostname) -> Option<Credentials> + Send + Sync + 'a;
+
+/// Says why a credentials helper gave no answer, if it was asked and gave none.
+pub type HostHelper<'a> = dyn Fn(&Hostname) -> Option<String> + Send + Sync + 'a;
+
+/// The registries of all hosts, of which each is asked once in a run, whatever is wanted of it.
+pub struct Discovery<'a> {
+    net: Net<'a>,
+    pub(super) hosts: Hosts<'a>,
+    documents: Memo<Hostname, Result<Arc<Document>, DiscoveryError>>,
+}
+
+/// What states where the registry of a host is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FoundBy {
+    /// The host itself, by service discovery.
+    Host,
+    /// A `host` block of the CLI configuration.
+    Configuration,
+}
+
+/// The services of a host.
+struct Document {
+    /// Where the document came from in the end: relative URLs count from there.
+    url: Url,
+    /// A value that is no text is `None`: rules 1.7 distinguish it from one that is missing.
+    services: BTreeMap<String, Option<String>>,
+}
+
+impl Service {
+    /// Returns the name that it has in documents.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Providers => "providers.v1",
+            Self::Modules => "modules.v1",
+        }
+    }
+
+    /// Returns how the names of all its versions begin.
+    fn family(self) -> &'static str {
+        match self {
+            Self::Providers => "providers.",
+            Self::Modules => "modules.",
+        }
+    }
+}
+
+impl fmt::Display for Service {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Providers => "provider registry",
+            Self::Modules => "module registry",
+        })
+    }
+}
+
+impl<'a> Discovery<'a> {
+    /// Makes no request yet.
+    #[must_use]
+    pub fn new(net: Net<'a>, hosts: Hosts<'a>) -> Self {
+        Self {
+            net,
+            hosts,
+            documents: Memo::default(),
+        }
+    }
+
+    /// Returns what states where the registries of a host are.
+    #[must_use]
+    pub fn found_by(&self, host: &Hostname) -> FoundBy {
+        match self.hosts.services.contains_key(host) {
+            true => FoundBy::Configuration,
+            false => FoundBy::Host,
+        }
+    }
+
+    /// Returns the URL below which a registry of a host answers.
+    ///
+    /// # Errors
+    /// If the host has no such registry, or does not say where it is.
+    pub fn registry(&self, host: &Hostname, service: Service) -> Result<Url, DiscoveryError> {
+        let document = self
+            .documents
+            .get(host, || match self.hosts.services.get(host) {
+                Some(services) => configured(services, host).map(Arc::new),
+                None => {
+                    let credentials = (self.hosts.credentials)(host);
+                    discover(&self.net, host, credentials.as_ref()).map(Arc::new)
+                }
+            })?;
+        document.registry(service)
+    }
+}
+
+/// Asks a host for its services.
+fn discover(
     net: &Net<'_>,
     host: &Hostname,
     credentials: Option<&Credentials>,
-) -> Result<Url, DiscoveryError> {
+) -> Result<Document, DiscoveryError> {
     let url = Url::discovery(host).map_err(DiscoveryError::Hostname)?;
     let ask = Ask {
         url: &url,
@@ -86,60 +198,61 @@ pub(super) fn discover(
             )));
         }
     }
-    service_url(&services(&answer)?, &answer.url)
-}
-
-/// Reads a document. A value that is no text becomes `None`: rules 1.7 distinguish it from one that is
-/// missing.
-fn services(answer: &Answer) -> Result<BTreeMap<String, Option<String>>, DiscoveryError> {
-    let no_document = |reason: String| DiscoveryError::NoDocument {
-        url: answer.url.clone(),
-        reason,
-    };
-    if let Some(fault) = answer.media_type_fault() {
-        return Err(no_document(fault));
-    }
-    let values: BTreeMap<String, serde_json::Value> = serde_json::from_slice(&answer.body)
-        .map_err(|error| {
-            let error = cut(&error.to_string());
-            no_document(format!("it holds no JSON object: {error}"))
-        })?;
-    let text = |value: serde_json::Value| value.as_str().map(str::to_owned);
-    Ok(values
-        .into_iter()
-        .map(|(name, v)| (name, text(v)))
-        .collect())
+    Document::of(answer)
 }
 
 /// Takes what a `host` block of the CLI configuration says for the discovery document
 /// (rules 1.9).
-pub(super) fn configured(services: &Services, host: &Hostname) -> Result<Url, DiscoveryError> {
-    let url = Url::discovery(host).map_err(DiscoveryError::Hostname)?;
+fn configured(services: &Services, host: &Hostname) -> Result<Document, DiscoveryError> {
     let services = services
         .iter()
         .map(|(name, url)| (name.clone(), Some(url.clone())));
-    service_url(&services.collect(), &url)
+    Ok(Document {
+        url: Url::discovery(host).map_err(DiscoveryError::Hostname)?,
+        services: services.collect(),
+    })
 }
 
-fn service_url(
-    services: &BTreeMap<String, Option<String>>,
-    document: &Url,
-) -> Result<Url, DiscoveryError> {
-    let Some(Some(text)) = services.get(SERVICE) else {
-        let is_family = |name: &String| name.starts_with(SERVICE_FAMILY);
-        return Err(if services.keys().any(is_family) {
-            DiscoveryError::OtherProtocol
-        } else {
-            DiscoveryError::NoRegistry
-        });
-    };
-    // A relative URL counts from where the document was found in the end, behind all redirects
-    // (rules 1.3).
-    let url = document.join(text).map_err(DiscoveryError::ServiceUrl)?;
-    if url.has_user() {
-        return Err(DiscoveryError::UserInServiceUrl);
+impl Document {
+    fn of(answer: Answer) -> Result<Self, DiscoveryError> {
+        let no_document = |reason: String| DiscoveryError::NoDocument {
+            url: answer.url.clone(),
+            reason,
+        };
+        if let Some(fault) = answer.media_type_fault() {
+            return Err(no_document(fault));
+        }
+        let values: BTreeMap<String, serde_json::Value> = serde_json::from_slice(&answer.body)
+            .map_err(|error| {
+                let error = cut(&error.to_string());
+                no_document(format!("it holds no JSON object: {error}"))
+            })?;
+        let text = |value: serde_json::Value| value.as_str().map(str::to_owned);
+        let services = values.into_iter().map(|(name, v)| (name, text(v)));
+        Ok(Self {
+            services: services.collect(),
+            url: answer.url,
+        })
     }
-    Ok(url)
+
+    fn registry(&self, service: Service) -> Result<Url, DiscoveryError> {
+        let Some(Some(text)) = self.services.get(service.name()) else {
+            let is_family = |name: &String| name.starts_with(service.family());
+            return Err(if self.services.keys().any(is_family) {
+                DiscoveryError::OtherProtocol(service)
+            } else {
+                DiscoveryError::NoRegistry(service)
+            });
+        };
+        // A relative URL counts from where the document was found in the end, behind all redirects
+        // (rules 1.3).
+        let url = self.url.join(text);
+        let url = url.map_err(|cause| DiscoveryError::ServiceUrl(service, cause))?;
+        if url.has_user() {
+            return Err(DiscoveryError::UserInServiceUrl(service));
+        }
+        Ok(url)
+    }
 }
 
 #[cfg(test)]
@@ -154,10 +267,12 @@ mod tests {
                 .expect("valid"),
             status: 200,
             content_type: content_type.to_owned(),
+            location: None,
             changed: None,
             body: body.as_bytes().to_vec(),
         };
-        let found = services(&answer).and_then(|services| service_url(&services, &answer.url));
+        let found = Document::of(answer);
+        let found = found.and_then(|document| document.registry(Service::Providers));
         let found = match found {
             Ok(url) => url.secret_text().to_owned(),
             Err(error) => format!("{error:?}"),

@@ -47,6 +47,19 @@ pub enum Check {
     Stated,
     /// Nothing but the server that sends it: so no connection on the way may be plain http.
     Server,
+    /// Nothing but the address that the user chose: so no redirect may lead from https to http.
+    Address,
+}
+
+/// A package to download.
+#[derive(Clone, Copy, Debug)]
+pub struct PackageRequest<'a> {
+    /// Where it is.
+    pub url: &'a Url,
+    /// What shows that it is the right one.
+    pub check: Check,
+    /// Header fields beside those that every request for a package has.
+    pub headers: &'a [(&'a str, &'a str)],
 }
 
 /// A package that was downloaded.
@@ -91,6 +104,28 @@ pub fn download(
     url: &Url,
     check: Check,
 ) -> Result<Downloaded, FetchError> {
+    let headers = &[];
+    download_as(
+        net,
+        disk,
+        PackageRequest {
+            url,
+            check,
+            headers,
+        },
+    )
+}
+
+/// Downloads a package as [`download`] does, with header fields of its own.
+///
+/// # Errors
+/// The last failure, when all repetitions failed.
+pub fn download_as(
+    net: &Net<'_>,
+    disk: &dyn Disk,
+    request: PackageRequest<'_>,
+) -> Result<Downloaded, FetchError> {
+    let PackageRequest { url, check, .. } = request;
     let mut delays = net.policy.packages();
     let mut attempts = 0;
     let mut partial = Partial::empty(disk, url)?;
@@ -99,7 +134,7 @@ pub fn download(
     loop {
         attempts += 1;
         let before = partial.bytes;
-        let (error, after) = match attempt(net, disk, url, check, &mut partial) {
+        let (error, after) = match attempt(net, disk, request, &mut partial) {
             Ok(server) => {
                 let digest = partial.sha.clone().finish();
                 // Servers behind one name may hold different files, or change theirs between two pieces.
@@ -150,12 +185,12 @@ type Failed = (FetchError, Option<Duration>);
 fn attempt(
     net: &Net<'_>,
     disk: &dyn Disk,
-    url: &Url,
-    check: Check,
+    request: PackageRequest<'_>,
     partial: &mut Partial,
 ) -> Result<Url, Failed> {
+    let url = request.url;
     let alone = |error| (error, None);
-    let (server, response) = ask(net, url, check, partial).map_err(alone)?;
+    let (server, response) = ask(net, request, partial).map_err(alone)?;
     let length = response.header("content-length");
     let length: Option<u64> = length.and_then(|length| length.parse().ok());
     (net.observer)(&Event::Answered {
@@ -205,15 +240,16 @@ fn attempt(
 /// file; returns the URL that serves it, behind all redirects.
 fn ask(
     net: &Net<'_>,
-    url: &Url,
-    check: Check,
+    package: PackageRequest<'_>,
     partial: &Partial,
 ) -> Result<(Url, HttpResponse), FetchError> {
+    let url = package.url;
     let range = format!("bytes={}-", partial.bytes);
     // The hash is over the bytes of the zip, and ranges count the bytes that are sent: so both must be
     // the same. With `if-range` the server itself says whether the rest still belongs to what is here;
     // if not, it sends everything.
     let mut headers = vec![("accept-encoding", "identity")];
+    headers.extend(package.headers);
     if let (Some(validator), true) = (&partial.validator, partial.bytes > 0) {
         headers.extend([("range", range.as_str()), ("if-range", validator.as_str())]);
     }
@@ -229,9 +265,10 @@ fn ask(
     };
     let trail = Trail {
         hops: PACKAGE_HOPS,
-        route: match check {
+        route: match package.check {
             Check::Digest(_) | Check::Stated => Route::Any,
             Check::Server => Route::Encrypted,
+            Check::Address => Route::NoDowngrade,
         },
         attempt: 1,
     };

@@ -125,6 +125,8 @@ pub(super) enum Route {
     Any,
     /// To encrypted connections only: what is fetched is believed.
     Encrypted,
+    /// To encrypted connections only, unless the first one is not: that was the choice of the user.
+    NoDowngrade,
 }
 
 /// How far a request is followed.
@@ -145,6 +147,8 @@ pub(super) struct Answer {
     pub(super) url: Url,
     pub(super) status: u16,
     pub(super) content_type: String,
+    /// Where something else is: `X-Terraform-Get`, if it is there and not empty.
+    pub(super) location: Option<String>,
     /// When the document was changed last, if the server says so.
     pub(super) changed: Option<SystemTime>,
     pub(super) body: Vec<u8>,
@@ -286,8 +290,11 @@ impl Net<'_> {
         });
         let after = retry::after(&response, self.clock.now());
         let content_type = response.header("content-type").unwrap_or_default();
+        let location = response.header("x-terraform-get");
+        let location = location.filter(|location| !location.is_empty());
         let answer = Answer {
             status: response.status,
+            location: location.map(str::to_owned),
             content_type: content_type.to_owned(),
             changed: last_modified(&response),
             url,
@@ -351,7 +358,12 @@ impl Net<'_> {
                 status: response.status,
                 to: &next,
             });
-            if trail.route == Route::Encrypted && !next.origin().encrypted {
+            let must_be_encrypted = match trail.route {
+                Route::Any => false,
+                Route::Encrypted => true,
+                Route::NoDowngrade => home.encrypted,
+            };
+            if must_be_encrypted && !next.origin().encrypted {
                 return Err(FetchError::Unencrypted { url });
             }
             url = next;

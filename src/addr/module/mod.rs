@@ -64,6 +64,10 @@ pub struct RemoteModule {
 const LOCAL_PREFIXES: [&str; 4] = ["./", "../", ".\\", "..\\"];
 /// Hosts that hold repositories, so that an address on them is never one of a registry.
 const REPOSITORY_HOSTS: [&str; 2] = ["github.com", "bitbucket.org"];
+/// Arguments of a query that are no secret.
+const SHOWN_ARGUMENTS: [&str; 8] = [
+    "ref", "rev", "depth", "archive", "checksum", "filename", "tag", "digest",
+];
 /// How long a part of a registry address may be, in characters (rules 5.3).
 const MAX_PART_CHARS: usize = 64;
 
@@ -158,6 +162,56 @@ impl RemoteModule {
     /// If the text is no such address, or its subdirectory leads out of the package.
     pub fn parse(text: &str) -> Result<Self, ModuleSourceError> {
         Self::read(text).map_err(|kind| ModuleSourceError::of_call(text, kind))
+    }
+
+    /// Reads an address that must be written in full: with a scheme, or forced to a kind.
+    ///
+    /// # Errors
+    /// If it is a shorthand or a path, or its subdirectory leads out of the package.
+    pub fn parse_full(text: &str) -> Result<Self, ModuleSourceError> {
+        let (package, _) = split_sub(text);
+        let (_, rest) = detect::split_force(&package);
+        if reference::form_of(rest) != reference::UrlForm::WithScheme {
+            let kind = ModuleSourceErrorKind::Nothing;
+            return Err(ModuleSourceError::of_call(text, kind));
+        }
+        Self::parse(text)
+    }
+
+    /// Returns the address without what may be secret: user, password, and most of the query.
+    ///
+    /// ```
+    /// use lockctl::addr::module::RemoteModule;
+    ///
+    /// let module = RemoteModule::parse("git::https://u:p@h/r.git//x?token=1&ref=v1")?;
+    /// assert_eq!(module.shown(), "git::https://h/r.git//x?ref=v1");
+    /// # Ok::<(), lockctl::addr::module::ModuleSourceError>(())
+    /// ```
+    #[must_use]
+    pub fn shown(&self) -> String {
+        let (address, query) = self.package.split_once('?').unwrap_or((&self.package, ""));
+        let mut address = address.split('#').next().unwrap_or_default().to_owned();
+        if let Some(start) = address.find("://").map(|at| at + 3) {
+            let end = address[start..]
+                .find('/')
+                .map_or(address.len(), |at| start + at);
+            let at = address[start..end].rfind('@').map(|at| start + at + 1);
+            // The name `git` of addresses for ssh is no secret, and belongs to them.
+            if let Some(at) = at.filter(|at| &address[start..*at] != "git@") {
+                address.replace_range(start..at, "");
+            }
+        }
+        let harmless = query.split('&').filter(|argument| {
+            let name = argument.split('=').next().unwrap_or_default();
+            SHOWN_ARGUMENTS.contains(&name)
+        });
+        let query = harmless.collect::<Vec<_>>().join("&");
+        let mark = if query.is_empty() { "" } else { "?" };
+        let shown = Self {
+            package: format!("{address}{mark}{query}").into(),
+            sub: self.sub.clone(),
+        };
+        shown.to_string()
     }
 
     fn read(text: &str) -> Result<Self, ModuleSourceErrorKind> {

@@ -173,21 +173,21 @@ fn discovery(host: &Hostname, error: &DiscoveryError) -> Option<String> {
                HTTPS_PROXY"
             .to_owned(),
         DiscoveryError::Fetch(cause) => return fetch(cause),
-        DiscoveryError::NoServices { .. } | DiscoveryError::NoRegistry if is_code_host => {
+        DiscoveryError::NoServices { .. } | DiscoveryError::NoRegistry(_) if is_code_host => {
             "github.com is no provider registry: leave the host out of the source address"
                 .to_owned()
         }
         DiscoveryError::Hostname(_)
         | DiscoveryError::NoServices { .. }
-        | DiscoveryError::NoRegistry => "check the host in the source address".to_owned(),
+        | DiscoveryError::NoRegistry(_) => "check the host in the source address".to_owned(),
         DiscoveryError::NoDocument { .. } => {
             "check the host in the source address, and whether a proxy or a login page answers \
              instead of it"
                 .to_owned()
         }
-        DiscoveryError::OtherProtocol
-        | DiscoveryError::ServiceUrl(_)
-        | DiscoveryError::UserInServiceUrl => {
+        DiscoveryError::OtherProtocol(_)
+        | DiscoveryError::ServiceUrl(..)
+        | DiscoveryError::UserInServiceUrl(_) => {
             "report it to the operator of the host, or name another URL in a host block of the CLI \
              configuration"
                 .to_owned()

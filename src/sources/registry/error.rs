@@ -3,7 +3,7 @@
 use crate::addr::{Hostname, ProviderAddr, Url, UrlError};
 use crate::package::PackageId;
 use crate::platform::Platform;
-use crate::sources::discovery::DiscoveryError;
+use crate::sources::discovery::{DiscoveryError, FoundBy};
 use crate::sources::{FetchError, Unauthorized};
 use crate::version::Version;
 
@@ -41,15 +41,6 @@ impl RegistryError {
 
 fn same_release(id: &PackageId, other: &PackageId) -> bool {
     id.provider == other.provider && id.version == other.version
-}
-
-/// What states where the registry of a host is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FoundBy {
-    /// The host itself, by service discovery.
-    Host,
-    /// A `host` block of the CLI configuration.
-    Configuration,
 }
 
 /// Why a registry gave no answer that can be used.

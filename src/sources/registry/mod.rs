@@ -8,7 +8,6 @@ mod error;
 mod listing;
 mod published;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -16,7 +15,7 @@ use self::documents::{LegacyProvider, PackageDocument, PublicKey, VersionList};
 use self::listing::{Listing, listing, supported, supported_or_not};
 use self::published::PublishedDates;
 use super::FetchError;
-use super::discovery::{self, DiscoveryError, Services};
+use super::discovery::{Discovery, DiscoveryError, Service};
 use super::net::{Answer, Ask, Net, Route};
 use super::{Offer, Sent, Source, SourceError, Unauthorized, cut, read_json};
 use crate::addr::{Hostname, Origin, ProviderAddr, Url};
@@ -26,9 +25,9 @@ use crate::package::{Evidence, Location, PackageId, PackageMeta, SigningKey};
 use crate::parallel::Memo;
 use crate::platform::Platform;
 use crate::version::Version;
-use crate::world::Credentials;
 
-pub use self::error::{FoundBy, RegistryError};
+pub use self::error::RegistryError;
+pub use super::discovery::{FoundBy, HostCredentials, HostHelper, Hosts};
 
 /// How long a list of versions may be, in bytes: the longest real ones have about one million.
 const MAX_VERSIONS_BYTES: u64 = 16 * 1024 * 1024;
@@ -51,16 +50,6 @@ const MAX_PROTOCOLS: usize = 5;
 /// How many redirects of a document are followed (rules 2.8).
 const DOCUMENT_HOPS: usize = 9;
 
-/// What the CLI configuration says about hosts, and the credentials for them.
-pub struct Hosts<'a> {
-    /// The services that replace service discovery.
-    pub services: BTreeMap<Hostname, Services>,
-    /// The credentials for a host.
-    pub credentials: Box<HostCredentials<'a>>,
-    /// Says why the credentials helper gave no answer about a host.
-    pub helper: Box<HostHelper<'a>>,
-}
-
 /// An answer that many packages may share, or why there is none.
 type Shared<T> = Result<T, Arc<RegistryError>>;
 
@@ -72,18 +61,11 @@ struct File {
     changed: Option<SystemTime>,
 }
 
-/// Returns the credentials for a host, if there are some.
-pub type HostCredentials<'a> = dyn Fn(&Hostname) -> Option<Credentials> + Send + Sync + 'a;
-
-/// Says why a credentials helper gave no answer, if it was asked and gave none.
-pub type HostHelper<'a> = dyn Fn(&Hostname) -> Option<String> + Send + Sync + 'a;
-
 /// The registries of all hosts.
 pub struct Registry<'a> {
     net: Net<'a>,
     flavor: Flavor,
-    hosts: Hosts<'a>,
-    services: Memo<Hostname, Shared<Url>>,
+    discovery: Arc<Discovery<'a>>,
     versions: Memo<ProviderAddr, Shared<Arc<Listing>>>,
     /// By limit as well, so that the answer does not depend on which request comes first.
     files: Memo<(Url, u64), Shared<File>>,
@@ -94,11 +76,17 @@ impl<'a> Registry<'a> {
     /// Makes the registries of all hosts; makes no request yet.
     #[must_use]
     pub fn new(net: Net<'a>, flavor: Flavor, hosts: Hosts<'a>) -> Self {
+        let discovery = Arc::new(Discovery::new(net.clone(), hosts));
+        Self::of(net, flavor, discovery)
+    }
+
+    /// Makes the registries of all hosts, with documents that others ask for as well.
+    #[must_use]
+    pub fn of(net: Net<'a>, flavor: Flavor, discovery: Arc<Discovery<'a>>) -> Self {
         Self {
             net,
             flavor,
-            hosts,
-            services: Memo::default(),
+            discovery,
             versions: Memo::default(),
             files: Memo::default(),
             published: PublishedDates::default(),
@@ -107,32 +95,23 @@ impl<'a> Registry<'a> {
 
     /// Returns the URL below which a host's provider registry answers.
     fn service(&self, host: &Hostname) -> Shared<Url> {
-        self.services.get(host, || {
-            let (by, found) = match self.hosts.services.get(host) {
-                Some(services) => {
-                    let found = discovery::configured(services, host);
-                    (FoundBy::Configuration, found)
-                }
-                None => {
-                    let credentials = (self.hosts.credentials)(host);
-                    let found = discovery::discover(&self.net, host, credentials.as_ref());
-                    (FoundBy::Host, found)
-                }
-            };
-            found.map_err(|cause| Arc::new(self.not_found(host, by, cause)))
-        })
+        let found = self.discovery.registry(host, Service::Providers);
+        found.map_err(|cause| Arc::new(self.not_found(host, cause)))
     }
 
     /// Says why the registry of a host cannot be found.
-    fn not_found(&self, host: &Hostname, by: FoundBy, cause: DiscoveryError) -> RegistryError {
+    fn not_found(&self, host: &Hostname, cause: DiscoveryError) -> RegistryError {
         if let DiscoveryError::Fetch(FetchError::Status { url, status, .. }) = &cause
             && matches!(status, 401 | 403)
         {
             let asked = Url::discovery(host).map(|asked| asked.origin());
             return self.unauthorized(host, url, *status, asked.ok().as_ref());
         }
-        let host = host.clone();
-        RegistryError::Discovery { host, by, cause }
+        RegistryError::Discovery {
+            host: host.clone(),
+            by: self.discovery.found_by(host),
+            cause,
+        }
     }
 
     /// Makes the error of a host that requires credentials; `home` is the origin that they may be sent to.
@@ -143,13 +122,13 @@ impl<'a> Registry<'a> {
         status: u16,
         home: Option<&Origin>,
     ) -> RegistryError {
-        let has_credentials = (self.hosts.credentials)(host).is_some();
+        let has_credentials = (self.discovery.hosts.credentials)(host).is_some();
         RegistryError::Unauthorized(Unauthorized {
             host: host.clone(),
             url: url.clone(),
             status,
             sent: Sent::to(url, home, has_credentials),
-            helper: (self.hosts.helper)(host),
+            helper: (self.discovery.hosts.helper)(host),
         })
     }
 
@@ -173,7 +152,8 @@ impl<'a> Registry<'a> {
         // A service URL may be plain http (rules 1.6). The programs send the token there all the same,
         // where anything on the way can read it.
         let url = base.below(path.iter().copied());
-        let credentials = (self.hosts.credentials)(host).filter(|_| base.origin().encrypted);
+        let credentials =
+            (self.discovery.hosts.credentials)(host).filter(|_| base.origin().encrypted);
         let ask = Ask {
             url: &url,
             headers: &[("x-terraform-version", self.flavor.observed_version())],

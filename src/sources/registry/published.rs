@@ -70,7 +70,7 @@ impl Registry<'_> {
     /// Returns whether a host is OpenTofu's own registry, rather than another one in its place.
     fn is_documented_by_opentofu(&self, host: &Hostname) -> bool {
         let own = Flavor::OpenTofu1_12.default_host();
-        host.ascii() == own && !self.hosts.services.contains_key(host)
+        host.ascii() == own && !self.discovery.hosts.services.contains_key(host)
     }
 
     /// Asks a registry about a release as the one of Terraform answers.

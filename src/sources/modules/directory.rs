@@ -1,0 +1,84 @@
+//! URLs of directories: the server says where the package is (rules 13.4).
+
+use super::meta::{self, MarkupError};
+use crate::addr::Url;
+use crate::addr::module::{ModuleSourceError, Query, RemoteModule};
+use crate::sources::FetchError;
+use crate::sources::net::{Ask, Net, Route};
+
+/// How long the answer may be, in bytes; of a web page the start is enough.
+const MAX_DIRECTORY_BYTES: u64 = 1024 * 1024;
+
+/// How long the named address may be, in bytes.
+const MAX_ADDRESS_BYTES: usize = 16 * 1024;
+
+/// How many redirects are followed (rules 2.8).
+const DIRECTORY_HOPS: usize = 9;
+
+/// Why a server does not say where a package is.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DirectoryError {
+    /// It gave no answer, or refused one.
+    #[error(transparent)]
+    Fetch(#[from] FetchError),
+    /// The answer names no place.
+    #[error("{url} is no archive, and does not say where the module is")]
+    Nothing {
+        /// The URL that answered, as it may be shown.
+        url: String,
+    },
+    /// The answer cannot be read.
+    #[error("{url} is no archive, and its answer cannot be read: {cause}")]
+    Markup {
+        /// The URL that answered, as it may be shown.
+        url: String,
+        /// What is wrong with it.
+        cause: MarkupError,
+    },
+    /// The place is none.
+    #[error("{url} names no full address: {cause}")]
+    Address {
+        /// The URL that answered, as it may be shown.
+        url: String,
+        /// What is wrong with it.
+        cause: ModuleSourceError,
+    },
+}
+
+/// Asks a server where the package of a directory is.
+///
+/// # Errors
+/// If the server does not say so.
+pub fn directory(net: &Net<'_>, url: &Url) -> Result<RemoteModule, DirectoryError> {
+    let asked = url.map_query(|query| {
+        let mut query = Query::parse_readable(query);
+        query.set("terraform-get", "1");
+        query.encode()
+    });
+    let credentials = (net.package_credentials)(url);
+    let ask = Ask {
+        url: &asked,
+        headers: &[],
+        credentials: credentials.as_ref(),
+        hops: DIRECTORY_HOPS,
+        limit: MAX_DIRECTORY_BYTES,
+        timeout: net.policy.document_timeout,
+        route: Route::NoDowngrade,
+    };
+    let answer = net.document(&ask, net.policy.packages())?;
+    if !(200..300).contains(&answer.status) {
+        let (url, status) = (answer.url, answer.status);
+        return Err(FetchError::refusal(url, status).into());
+    }
+    let url = || answer.url.to_string();
+    let named = match answer.location {
+        Some(named) => Some(named),
+        None => meta::terraform_get(&answer.body)
+            .map_err(|cause| DirectoryError::Markup { url: url(), cause })?,
+    };
+    let Some(named) = named.filter(|named| named.len() <= MAX_ADDRESS_BYTES) else {
+        return Err(DirectoryError::Nothing { url: url() });
+    };
+    RemoteModule::parse_full(&named).map_err(|cause| DirectoryError::Address { url: url(), cause })
+}

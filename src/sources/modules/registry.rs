@@ -1,0 +1,377 @@
+//! Registries of modules: which versions there are, and where a package is (rules 12).
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+
+use super::versions::ModuleVersions;
+use super::{LocationFault, ModuleRegistryError};
+use crate::addr::module::{RegistryModule, RemoteModule};
+use crate::addr::{Hostname, Origin, Url};
+use crate::flavor::Flavor;
+use crate::sources::discovery::{Discovery, DiscoveryError, Service};
+use crate::sources::net::{Answer, Ask, Net, Route};
+use crate::sources::{FetchError, Sent, Unauthorized, read_json};
+use crate::version::Version;
+use crate::world::Credentials;
+
+/// How long a list of versions may be, in bytes; the longest real ones have some hundred thousand.
+const MAX_VERSIONS_BYTES: u64 = 16 * 1024 * 1024;
+
+/// How long the answer with a location may be, in bytes: one URL.
+const MAX_LOCATION_BYTES: u64 = 64 * 1024;
+
+/// How many redirects are followed (rules 2.8, 12.3).
+const DOCUMENT_HOPS: usize = 9;
+
+/// How long a location may be, in bytes: signed URLs have some thousand.
+const MAX_ADDRESS_BYTES: usize = 16 * 1024;
+
+/// The registries of modules of all hosts. Nothing is remembered here but the documents of hosts.
+pub struct ModuleRegistries<'a> {
+    net: Net<'a>,
+    flavor: Flavor,
+    discovery: Arc<Discovery<'a>>,
+}
+
+/// Where a registry says that a package is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ModuleLocation {
+    /// At an address as in a source, perhaps with a subdirectory.
+    Source(RemoteModule),
+    /// At a URL that only OpenTofu fetches: an archive of any kind, with one request.
+    Direct {
+        /// The URL.
+        url: Url,
+        /// Whether the token of the registry's host is sent there.
+        token: DirectToken,
+    },
+}
+
+/// Whether the token of a registry's host is sent to the place of a package.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DirectToken {
+    /// It is: the registry asks for that.
+    Sent,
+    /// It is not.
+    Withheld,
+}
+
+/// A list of versions: only the first module counts.
+#[derive(Deserialize)]
+struct VersionDocument {
+    #[serde(default)]
+    modules: Option<Vec<ListedModule>>,
+}
+
+#[derive(Deserialize)]
+struct ListedModule {
+    #[serde(default)]
+    versions: Option<Vec<ListedVersion>>,
+}
+
+#[derive(Deserialize)]
+struct ListedVersion {
+    #[serde(default)]
+    version: Option<String>,
+}
+
+/// Where a package is, as OpenTofu reads it.
+#[derive(Deserialize)]
+struct LocationDocument {
+    #[serde(default)]
+    location: Option<String>,
+    #[serde(default)]
+    use_registry_credentials: Option<bool>,
+}
+
+impl<'a> ModuleRegistries<'a> {
+    /// Makes the registries of all hosts; makes no request yet.
+    #[must_use]
+    pub fn new(net: Net<'a>, flavor: Flavor, discovery: Arc<Discovery<'a>>) -> Self {
+        Self {
+            net,
+            flavor,
+            discovery,
+        }
+    }
+
+    /// Asks which versions a module has.
+    ///
+    /// # Errors
+    /// If the registry cannot be found, or gives no list.
+    pub fn versions(&self, module: &RegistryModule) -> Result<ModuleVersions, ModuleRegistryError> {
+        let (_, answer) = self.ask(module, &["versions"], MAX_VERSIONS_BYTES)?;
+        if answer.status != 200 {
+            let host = module.host.clone();
+            return Err(ModuleRegistryError::UnknownModule { host });
+        }
+        let url = answer.url.to_string();
+        let list: VersionDocument = match read_json(&answer.body) {
+            Ok(list) => list,
+            Err(reason) => return Err(ModuleRegistryError::BadDocument { url, reason }),
+        };
+        let Some(first) = list.modules.unwrap_or_default().into_iter().next() else {
+            return Err(ModuleRegistryError::NoModule { url });
+        };
+        let versions = first.versions.unwrap_or_default();
+        let texts = versions.iter();
+        let texts = texts.map(|one| one.version.as_deref().unwrap_or_default());
+        Ok(ModuleVersions::read(texts))
+    }
+
+    /// Asks where the package of a version is.
+    ///
+    /// # Errors
+    /// If the registry cannot be found, or names no place that could be used.
+    pub fn location(
+        &self,
+        module: &RegistryModule,
+        version: &Version,
+    ) -> Result<ModuleLocation, ModuleRegistryError> {
+        let version = version.to_string();
+        let path = [&*version, "download"];
+        let (asked, answer) = self.ask(module, &path, MAX_LOCATION_BYTES)?;
+        match answer.status {
+            200 | 204 => {}
+            _ => {
+                let host = module.host.clone();
+                return Err(ModuleRegistryError::UnknownVersion { host });
+            }
+        }
+        location(&asked, &answer, self.flavor)
+    }
+
+    /// Returns the credentials that are sent to the place of a package, if the registry asks for that
+    /// (rules 12.8). Over a connection that is not encrypted none are sent.
+    #[must_use]
+    pub fn direct_credentials(
+        &self,
+        module: &RegistryModule,
+        url: &Url,
+        token: DirectToken,
+    ) -> Option<Credentials> {
+        let may = token == DirectToken::Sent && url.origin().encrypted;
+        may.then(|| (self.discovery.hosts.credentials)(&module.host))?
+    }
+
+    /// Returns the header fields of requests to a registry, and for packages that OpenTofu fetches directly.
+    #[must_use]
+    pub fn headers(&self) -> [(&'static str, &'static str); 1] {
+        [("x-terraform-version", self.flavor.observed_version())]
+    }
+
+    /// Asks the registry of a module about it; returns the URL that was asked and the answer: it, or 404.
+    ///
+    /// Credentials are sent over encrypted connections only, whatever the host says.
+    fn ask(
+        &self,
+        module: &RegistryModule,
+        path: &[&str],
+        limit: u64,
+    ) -> Result<(Url, Answer), ModuleRegistryError> {
+        let host = &module.host;
+        let base = self.discovery.registry(host, Service::Modules);
+        let base = base.map_err(|cause| self.not_found(host, cause))?;
+        // Here a missing slash at the end is added, unlike with providers (rules 12.3).
+        let base = base.as_directory();
+        let start = [&*module.namespace, &*module.name, &*module.system];
+        let url = base.below(start.iter().chain(path).copied());
+        let credentials = (self.discovery.hosts.credentials)(host);
+        let credentials = credentials.filter(|_| base.origin().encrypted);
+        let ask = Ask {
+            url: &url,
+            headers: &self.headers(),
+            credentials: credentials.as_ref(),
+            hops: DOCUMENT_HOPS,
+            limit,
+            timeout: self.net.policy.document_timeout,
+            // Unlike a provider, a module is proved by nothing else.
+            route: Route::NoDowngrade,
+        };
+        let answer = self.net.document(&ask, self.net.policy.documents())?;
+        match answer.status {
+            200 | 204 | 404 => Ok((url, answer)),
+            status @ (401 | 403) => {
+                Err(self.unauthorized(host, &answer.url, status, Some(&base.origin())))
+            }
+            status => Err(ModuleRegistryError::Fetch(FetchError::refusal(
+                answer.url, status,
+            ))),
+        }
+    }
+
+    fn not_found(&self, host: &Hostname, cause: DiscoveryError) -> ModuleRegistryError {
+        if let DiscoveryError::Fetch(FetchError::Status { url, status, .. }) = &cause
+            && matches!(status, 401 | 403)
+        {
+            let asked = Url::discovery(host).map(|asked| asked.origin());
+            return self.unauthorized(host, url, *status, asked.ok().as_ref());
+        }
+        ModuleRegistryError::Discovery {
+            host: host.clone(),
+            by: self.discovery.found_by(host),
+            cause,
+        }
+    }
+
+    /// Makes the error of a host that requires credentials; `home` is the origin that they may be sent to.
+    fn unauthorized(
+        &self,
+        host: &Hostname,
+        url: &Url,
+        status: u16,
+        home: Option<&Origin>,
+    ) -> ModuleRegistryError {
+        let hosts = &self.discovery.hosts;
+        let has_credentials = (hosts.credentials)(host).is_some();
+        ModuleRegistryError::Unauthorized(Unauthorized {
+            host: host.clone(),
+            url: url.clone(),
+            status,
+            sent: Sent::to(url, home, has_credentials),
+            helper: (hosts.helper)(host),
+        })
+    }
+}
+
+/// Reads where a package is from an answer (rules 12.5 to 12.7); `asked` is the URL before redirects, from
+/// which relative locations count.
+fn location(
+    asked: &Url,
+    answer: &Answer,
+    flavor: Flavor,
+) -> Result<ModuleLocation, ModuleRegistryError> {
+    let url = || answer.url.to_string();
+    let mut stated = None;
+    if flavor.is_opentofu() && answer.status == 200 {
+        let document: LocationDocument = read_json(&answer.body)
+            .map_err(|reason| ModuleRegistryError::BadDocument { url: url(), reason })?;
+        stated = document.location.filter(|text| !text.is_empty());
+        if let (Some(text), Some(sends)) = (&stated, document.use_registry_credentials) {
+            let token = match sends {
+                true => DirectToken::Sent,
+                false => DirectToken::Withheld,
+            };
+            let package = asked.join(text).map_err(|cause| {
+                let (url, cause) = (url(), cause.into());
+                ModuleRegistryError::BadLocation { url, cause }
+            })?;
+            return Ok(ModuleLocation::Direct {
+                url: package,
+                token,
+            });
+        }
+    }
+    let stated = stated.or_else(|| answer.location.clone());
+    let Some(text) = stated.filter(|text| text.len() <= MAX_ADDRESS_BYTES) else {
+        return Err(ModuleRegistryError::NoLocation { url: url() });
+    };
+    address(asked, &text)
+        .map(ModuleLocation::Source)
+        .map_err(|cause| ModuleRegistryError::BadLocation { url: url(), cause })
+}
+
+/// Reads a location as a source that may be a reference as well; it never is a path of this machine.
+fn address(asked: &Url, text: &str) -> Result<RemoteModule, LocationFault> {
+    let is_reference = ["/", "./", "../"]
+        .iter()
+        .any(|start| text.starts_with(start));
+    if !is_reference {
+        return Ok(RemoteModule::parse(text)?);
+    }
+    Ok(RemoteModule::parse(asked.join(text)?.secret_text())?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ASKED: &str = "https://r.example/m/acme/net/aws/1.0.0/download";
+
+    fn answer(status: u16, header: &str, body: &str) -> Answer {
+        Answer {
+            url: ASKED.parse().expect("valid"),
+            status,
+            content_type: String::new(),
+            location: (!header.is_empty()).then(|| header.to_owned()),
+            changed: None,
+            body: body.as_bytes().to_vec(),
+        }
+    }
+
+    #[track_caller]
+    fn check(given: (u16, &str, &str), terraform: &str, opentofu: &str) {
+        let (status, header, body) = given;
+        for (flavor, wanted) in [
+            (Flavor::Terraform1_11, terraform),
+            (Flavor::OpenTofu1_12, opentofu),
+        ] {
+            let asked = ASKED.parse().expect("valid");
+            let found = match location(&asked, &answer(status, header, body), flavor) {
+                Ok(ModuleLocation::Source(source)) => source.to_string(),
+                Ok(ModuleLocation::Direct { url, token }) => {
+                    format!("{} {token:?}", url.secret_text())
+                }
+                Err(error) => error.title(flavor).to_owned(),
+            };
+            assert_eq!(found, wanted, "of {given:?} for {flavor}");
+        }
+    }
+
+    #[test]
+    fn locations_are_read_as_the_programs_do() {
+        const ACCESS: &str = "Error accessing remote module registry";
+        const LOCATION: &str = "Invalid package location from module registry";
+        let (zip, other) = ("https://h/p.zip", "https://h/q.zip");
+        let json = format!("{{\"location\":\"{other}\"}}");
+        check((204, zip, ""), zip, zip);
+        check((200, zip, ""), zip, ACCESS);
+        check((200, zip, "<html>"), zip, ACCESS);
+        check((200, zip, "{}"), zip, zip);
+        check((200, zip, &json), zip, other);
+        check((200, "", &json), ACCESS, other);
+        check((204, "", ""), ACCESS, ACCESS);
+        check((200, "", "{\"location\":\"\"}"), ACCESS, ACCESS);
+        for (text, wanted) in [
+            ("/p.zip?b=1", "https://r.example/p.zip?b=1"),
+            (
+                "./p.zip//x",
+                "https://r.example/m/acme/net/aws/1.0.0/p.zip//x",
+            ),
+            (
+                "../p?archive=zip",
+                "https://r.example/m/acme/net/aws/p?archive=zip",
+            ),
+            (
+                "github.com/o/r?ref=v1",
+                "git::https://github.com/o/r.git?ref=v1",
+            ),
+            ("file:///etc", "file:///etc"),
+        ] {
+            check((204, text, ""), wanted, wanted);
+        }
+        for text in ["p.zip", "acme/other/aws", "https://h/p.zip//../x"] {
+            check((204, text, ""), LOCATION, ACCESS);
+        }
+        let long = format!("https://h/{}", "x".repeat(MAX_ADDRESS_BYTES));
+        check((204, &long, ""), ACCESS, ACCESS);
+    }
+
+    #[test]
+    fn opentofu_fetches_some_packages_directly() {
+        const ACCESS: &str = "Error accessing remote module registry";
+        let text = "{\"location\":\"p//x?a=1#f\",\"use_registry_credentials\":";
+        let url = "https://r.example/m/acme/net/aws/1.0.0/p//x?a=1";
+        for (rest, wanted) in [
+            ("true}", format!("{url} Sent")),
+            ("false}", format!("{url} Withheld")),
+            ("null}", ACCESS.to_owned()),
+            ("1}", ACCESS.to_owned()),
+        ] {
+            check((200, "", &format!("{text}{rest}")), ACCESS, &wanted);
+        }
+        let git = "{\"location\":\"git::https://h/r\",\"use_registry_credentials\":true}";
+        check((200, "", git), ACCESS, ACCESS);
+    }
+}
