@@ -69,13 +69,16 @@ pub fn evaluate(
 }
 
 /// Evaluates an expression as if it stood this deep in another one.
-pub(super) fn evaluate_at(
+///
+/// # Errors
+/// All that stands in the way.
+pub fn evaluate_at(
     depth: usize,
     file: FileId,
     expr: &Expr,
     scope: &Scope<'_>,
     budget: &mut Budget,
-) -> Outcome {
+) -> Result<Typed, NotConstant> {
     let allowance = budget.work.min(MAX_WORK);
     let mut eval = Eval {
         file,

@@ -40,9 +40,11 @@ pub mod rules {
 
 pub use convert::{Misfit, convert};
 pub use defaults::fill;
-pub use eval::{NotConstant, constant, evaluate};
+pub use eval::{NotConstant, constant, evaluate, evaluate_at};
 pub use number::Number;
-pub use scope::{Budget, Named, Scope, Surroundings};
+pub use scope::{
+    Budget, ExtraCall, ExtraFault, ExtraFunctions, FunctionSet, Named, Scope, Surroundings,
+};
 pub use show::{as_console, in_one_line};
 pub use typed::Typed;
 pub use types::{AttributeType, Presence, Type};

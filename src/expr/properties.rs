@@ -10,8 +10,8 @@ use proptest::strategy::ValueTree as _;
 
 use super::eval::MAX_WORK;
 use super::{
-    AttributeType, Budget, Marks, Misfit, NotConstant, Number, Presence, Scope, Surroundings, Type,
-    Typed, Value, convert, evaluate, fill,
+    AttributeType, Budget, FunctionSet, Marks, Misfit, NotConstant, Number, Presence, Scope,
+    Surroundings, Type, Typed, Value, convert, evaluate, fill,
 };
 use crate::diag::Texts;
 use crate::hcl;
@@ -194,6 +194,8 @@ fn run(
         dir: Path::new(""),
         absolute_dir: None,
         has_volatile: true,
+        functions: FunctionSet::Current,
+        extra: None,
     };
     let object = |pairs: Vec<(&str, Typed)>| {
         let pairs = pairs.into_iter();

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::typed::Typed;
+use crate::diag::Span;
 use crate::world::Files;
 
 /// How much all expressions of one reading may compute together: values made or copied, in bytes.
@@ -49,6 +50,58 @@ pub struct Surroundings<'s> {
     pub absolute_dir: Option<&'s PathBuf>,
     /// Whether what differs from run to run has a value: with OpenTofu it has, with Terraform not.
     pub has_volatile: bool,
+    /// Which functions of the language there are.
+    pub functions: FunctionSet,
+    /// The functions of another program that reads this language.
+    pub extra: Option<&'s dyn ExtraFunctions>,
+}
+
+/// Which functions of the language there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FunctionSet {
+    /// Those of the programs in their supported versions.
+    Current,
+    /// Those of Terraform 0.15.3, which other programs have built in.
+    Terraform0_15,
+}
+
+/// Functions of another program, beside those of the language, which they hide.
+///
+/// Templates that `templatefile` reads do not know them.
+pub trait ExtraFunctions {
+    /// Returns whether a function is one of these.
+    fn knows(&self, name: &str) -> bool;
+
+    /// Calls a function that [`knows`](Self::knows) has accepted.
+    ///
+    /// # Errors
+    /// Why it has no result.
+    fn call(&self, call: ExtraCall<'_>) -> Result<Typed, ExtraFault>;
+}
+
+/// A call of one of [`ExtraFunctions`].
+pub struct ExtraCall<'c> {
+    /// The name of the function.
+    pub name: &'c str,
+    /// The arguments, without marks; they need not be known.
+    pub args: Vec<Typed>,
+    /// Where the call stands.
+    pub span: Span,
+    /// How deep the call is nested in expressions; what it evaluates counts from there.
+    pub depth: usize,
+    /// How much the call may compute, in bytes.
+    pub work: usize,
+}
+
+/// Why a call has no result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ExtraFault {
+    /// The program refuses the argument at this place, from 0, for this reason.
+    Argument(usize, String),
+    /// The program refuses the call for this reason.
+    Call(String),
+    /// The program may have a result; why it is not computed.
+    Uncertain(String),
 }
 
 /// How much may still be computed and kept.
@@ -61,12 +114,19 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// Allows this much work.
-    pub(super) fn of_work(work: usize) -> Self {
+    /// Allows this much work, in bytes.
+    #[must_use]
+    pub fn of_work(work: usize) -> Self {
         Self {
             work,
             ..Self::default()
         }
+    }
+
+    /// Returns how much may still be made or copied, in bytes.
+    #[must_use]
+    pub fn work_left(&self) -> usize {
+        self.work
     }
 
     /// Takes off what keeping a value costs, and returns that; `None` if too much is kept already.

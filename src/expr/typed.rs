@@ -152,12 +152,14 @@ impl Typed {
     }
 
     /// Takes a sequence apart; `None` if it is none.
-    pub(super) fn into_items(self) -> Option<Vec<Self>> {
+    #[must_use]
+    pub fn into_items(self) -> Option<Vec<Self>> {
         items_of(self.ty, self.value)
     }
 
     /// Takes an object or a map apart; `None` if it is none.
-    pub(super) fn into_attributes(self) -> Option<BTreeMap<String, Self>> {
+    #[must_use]
+    pub fn into_attributes(self) -> Option<BTreeMap<String, Self>> {
         attributes_of(self.ty, self.value)
     }
 }

@@ -4,7 +4,7 @@ use super::{BAD_ARGUMENT, failed, files};
 use crate::diag::Span;
 use crate::expr::convert::convert;
 use crate::expr::eval::{Eval, MAX_DEPTH, NotConstant, Outcome, evaluate_at};
-use crate::expr::scope::{Budget, Named, Scope};
+use crate::expr::scope::{Budget, Named, Scope, Surroundings};
 use crate::expr::typed::Typed;
 use crate::expr::types::Type;
 use crate::expr::value::{Marks, Value};
@@ -210,9 +210,13 @@ fn template_file<'e>(eval: &mut Eval<'e>, call: &'e Call, span: Span) -> Outcome
     let names = names
         .map(|(name, value)| (name, Named::from(value)))
         .collect();
+    let inside = Surroundings {
+        extra: None,
+        ..*around
+    };
     let scope = Scope {
         names,
-        functions: Some(around),
+        functions: Some(&inside),
     };
     let mut budget = Budget::of_work(eval.work);
     let result = evaluate_at(depth, eval.file, &parsed, &scope, &mut budget);

@@ -10,6 +10,7 @@ mod collections;
 mod csv;
 mod dialect;
 mod encoding;
+mod extra;
 mod files;
 mod format;
 mod hashes;
@@ -27,7 +28,7 @@ mod yaml;
 
 use super::convert::{Misfit, convert};
 use super::eval::{Eval, NotConstant, Outcome};
-use super::scope::Surroundings;
+use super::scope::{FunctionSet, Surroundings};
 use super::typed::Typed;
 use super::types::Type;
 use super::value::{Marks, Value};
@@ -189,8 +190,30 @@ const ONLY_OPENTOFU: &[&str] = &["base64gunzip", "cidrcontains", "urldecode"];
 /// Functions that only Terraform has.
 const ONLY_TERRAFORM: &[&str] = &["convert"];
 
-/// Returns whether a function is one of the other program.
+/// Functions that came after Terraform 0.15.3.
+const AFTER_0_15: &[&str] = &[
+    "base64gunzip",
+    "cidrcontains",
+    "convert",
+    "endswith",
+    "ephemeralasnull",
+    "issensitive",
+    "plantimestamp",
+    "startswith",
+    "strcontains",
+    "templatestring",
+    "timecmp",
+    "urldecode",
+];
+
+/// Functions that Terraform 0.15.3 has only to report that they are gone.
+const REMOVED: &[&str] = &["list", "map"];
+
+/// Returns whether a function is one of the other program, or of a later version.
 fn is_foreign(name: &str, around: &Surroundings<'_>) -> bool {
+    if around.functions == FunctionSet::Terraform0_15 {
+        return AFTER_0_15.contains(&name) || name.contains("::");
+    }
     // Only with OpenTofu, values that differ from run to run are known early.
     match around.has_volatile {
         true => ONLY_TERRAFORM.contains(&name),
@@ -205,18 +228,33 @@ pub(super) fn call<'e>(eval: &mut Eval<'e>, call: &'e Call, span: Span) -> Outco
         let title = "Function calls not allowed";
         return eval.refuse("not-constant", title, call.name.span, "");
     };
-    let name = name.strip_prefix("core::").unwrap_or(name);
-    if name.contains("::") {
+    if let Some(extra) = around.extra.filter(|extra| extra.knows(name)) {
+        return extra::call(eval, extra, call, span);
+    }
+    let is_current = around.functions == FunctionSet::Current;
+    let name = match name.strip_prefix("core::") {
+        Some(own) if is_current => own,
+        _ => name,
+    };
+    if name.contains("::") && is_current {
         // Only a running provider knows what its functions give.
         return Ok(Typed::unknown(Type::Any));
     }
-    if let Some(found) = closures::call(eval, name, call, span) {
+    if (is_current || !is_foreign(name, around))
+        && let Some(found) = closures::call(eval, name, call, span)
+    {
         return found;
     }
     let mut all = TABLES.iter().copied().flatten();
     let function = all.find(|function| function.name == name);
     let Some(function) = function.filter(|_| !is_foreign(name, around)) else {
-        if MISSING.contains(&name) && !is_foreign(name, around) {
+        let is_old = around.functions == FunctionSet::Terraform0_15;
+        if is_old && REMOVED.contains(&name) {
+            let note = format!("the function {name} was removed");
+            return eval.refuse("wrong-type", "Error in function call", span, &note);
+        }
+        let is_missing = MISSING.contains(&name) || is_old && name == "defaults";
+        if is_missing && !is_foreign(name, around) {
             let reason = format!("lockctl does not compute the function {name}");
             return eval.uncertain(call.name.span, &reason);
         }

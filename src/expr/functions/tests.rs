@@ -1,9 +1,12 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::diag::Texts;
+use crate::diag::{FileId, Texts};
 use crate::expr::tests::{json, unescape};
-use crate::expr::{Budget, Marks, NotConstant, Scope, Surroundings, Type, Typed, Value, evaluate};
+use crate::expr::{
+    Budget, ExtraCall, ExtraFault, ExtraFunctions, FunctionSet, Marks, NotConstant, Scope,
+    Surroundings, Type, Typed, Value, evaluate,
+};
 use crate::hcl;
 use crate::world::Disk as _;
 use crate::world::mem::MemFiles;
@@ -44,6 +47,8 @@ fn run_as(expression: &str, is_opentofu: bool) -> Result<Typed, NotConstant> {
         dir: Path::new("w"),
         absolute_dir: None,
         has_volatile: is_opentofu,
+        functions: FunctionSet::Current,
+        extra: None,
     };
     let secret = Marks {
         sensitive: true,
@@ -363,4 +368,73 @@ fn marks_stay_where_it_is_not_known_how_many_arguments_there_are() {
 fn what_is_flattened_marks_the_whole() {
     gives("flatten([sensitive([]), 1])", "marked [1]");
     gives("flatten([[sensitive(1)], 2])", "[1,2]");
+}
+
+/// A function of another program, which hides one of the language, and one that knows nothing.
+struct Others;
+
+impl ExtraFunctions for Others {
+    fn knows(&self, name: &str) -> bool {
+        ["upper", "beyond"].contains(&name)
+    }
+
+    fn call(&self, call: ExtraCall<'_>) -> Result<Typed, ExtraFault> {
+        match (call.name, &call.args[..]) {
+            ("upper", [Typed { value, .. }]) => {
+                Ok(Typed::string(format!("<{:?}>", value.to_text())))
+            }
+            ("upper", _) => Err(ExtraFault::Argument(1, "one argument".to_owned())),
+            _ => Err(ExtraFault::Uncertain("only a run knows".to_owned())),
+        }
+    }
+}
+
+#[test]
+fn functions_of_another_program_hide_those_of_the_language() {
+    let files = MemFiles::with(&[("w/t", "${lower(\"A\")}"), ("w/u", "${upper(\"a\")}")]);
+    let around = Surroundings {
+        files: &files,
+        dir: Path::new("w"),
+        absolute_dir: None,
+        has_volatile: true,
+        functions: FunctionSet::Terraform0_15,
+        extra: Some(&Others),
+    };
+    let check = |expression: &str, expected: Result<&str, &str>| {
+        let text = format!("_ = {expression}\n");
+        let file = FileId::ALONE;
+        let (body, problems) = hcl::parse(file, text.as_bytes());
+        assert!(problems.is_empty(), "{expression}");
+        let scope = Scope {
+            functions: Some(&around),
+            ..Scope::default()
+        };
+        let expr = &body.attribute("_").expect("an argument").value;
+        let found = evaluate(file, expr, &scope, &mut Budget::default());
+        let found = found.map(|value| value.value.to_text().unwrap_or_default());
+        let found = found.map_err(|problems| {
+            let first = problems.into_iter().next().expect("a problem");
+            format!(
+                "{}: {}",
+                first.title,
+                first.primary.map(|label| label.note).unwrap_or_default()
+            )
+        });
+        match (expected, &found) {
+            (Ok(value), Ok(found)) => assert_eq!(value, found, "{expression}"),
+            (Err(part), Err(found)) => assert!(found.contains(part), "{expression}: {found}"),
+            _ => panic!("{expression}: {found:?}"),
+        }
+    };
+    check("upper(\"a\")", Ok("<Some(\"a\")>"));
+    check("upper(1, 2)", Err("one argument"));
+    check("try(upper(1, 2), \"d\")", Ok("d"));
+    check("try(beyond(), \"d\")", Err("only a run knows"));
+    check("templatefile(\"t\", {})", Ok("a"));
+    // Templates know those of the language only.
+    check("templatefile(\"u\", {})", Ok("A"));
+    check("issensitive(\"a\")", Err("Call to unknown function"));
+    check("core::upper(\"a\")", Err("Call to unknown function"));
+    check("list(1)", Err("was removed"));
+    check("defaults({}, {})", Err("does not compute"));
 }

@@ -30,7 +30,7 @@ use crate::config::tree::resolve::Module;
 use crate::config::tree::root_values::RootValue;
 use crate::config::tree::values::names::Names;
 use crate::diag::{Diagnostic, Severity, Span};
-use crate::expr::{self, Budget, Named, Scope, Surroundings, Typed};
+use crate::expr::{self, Budget, FunctionSet, Named, Scope, Surroundings, Typed};
 use crate::flavor::Flavor;
 
 /// How many variables and local values may need each other in a row.
@@ -344,6 +344,8 @@ impl Values {
             dir: &dir,
             absolute_dir: self.absolute_root.as_ref(),
             has_volatile: self.flavor.is_opentofu(),
+            functions: FunctionSet::Current,
+            extra: None,
         };
         let scope = Scope {
             names,
