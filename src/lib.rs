@@ -60,6 +60,7 @@ pub mod hcl;
 pub mod json;
 pub mod lockfile;
 pub mod project;
+pub mod terragrunt;
 
 pub mod archive;
 pub mod git;

@@ -33,6 +33,8 @@ const ROOMS: &[(&str, &str)] = &[
         "project",
         "hcl expr diag flavor addr version platform package parallel config world",
     ),
+    // Units of Terragrunt; versions for `constraint_check` and registry addresses.
+    ("terragrunt", "hcl json expr diag version config world"),
     ("cliconfig", "hcl json diag flavor addr world"),
     ("authenticate", "flavor addr version platform hash package"),
     ("archive", "hash world parallel"),

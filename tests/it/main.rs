@@ -33,6 +33,7 @@ mod replay;
 mod review;
 mod routes;
 mod selections;
+mod terragrunt;
 mod versions;
 
 #[path = "../support/corpus.rs"]

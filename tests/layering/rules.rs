@@ -205,6 +205,14 @@ fn recorded_cases() -> BTreeSet<String> {
         let name = path.file_stem().expect("a name").to_string_lossy();
         names.insert(name.into_owned());
     }
+    for path in files_in(&fixtures.join("terragrunt-cases")) {
+        let group = path.file_stem().expect("a name").to_string_lossy();
+        let bytes = fs::read(&path).expect("readable");
+        let cases: Option<serde_json::Value> = serde_json::from_slice(&bytes).ok();
+        let cases = cases.iter().filter_map(|cases| cases.as_array()).flatten();
+        let ids = cases.filter_map(|case| case["id"].as_str());
+        names.extend(ids.map(|id| format!("{group}/{id}")));
+    }
     assert!(names.len() > 1000, "the recorded cases were found");
     names
 }

@@ -1,0 +1,262 @@
+//! Terragrunt's own functions (rules 5).
+//!
+//! What needs a run of Terragrunt, a program, keys or the network is unknown, and the reason is recorded.
+
+mod directories;
+mod read;
+mod texts;
+
+use std::cell::RefCell;
+
+use super::evaluation::Evaluation;
+use super::outcome::{Place, Reason};
+use crate::expr::{ExtraCall, ExtraFault, ExtraFunctions, Type, Typed, Value};
+
+/// The functions of one file, at hand for the evaluator.
+pub(super) struct Calls<'c, 'a> {
+    pub(super) evaluation: RefCell<&'c mut Evaluation<'a>>,
+    /// The file that the calls stand in.
+    pub(super) at: usize,
+}
+
+type Answer = Result<Typed, ExtraFault>;
+
+/// All functions, sorted.
+const NAMES: &[&str] = &[
+    "constraint_check",
+    "deep_merge",
+    "endswith",
+    "find_in_parent_folders",
+    "get_aws_account_alias",
+    "get_aws_account_id",
+    "get_aws_caller_identity_arn",
+    "get_aws_caller_identity_user_id",
+    "get_default_retryable_errors",
+    "get_env",
+    "get_original_terragrunt_dir",
+    "get_parent_terragrunt_dir",
+    "get_path_from_repo_root",
+    "get_path_to_repo_root",
+    "get_platform",
+    "get_repo_root",
+    "get_terraform_cli_args",
+    "get_terraform_command",
+    "get_terraform_commands_that_need_input",
+    "get_terraform_commands_that_need_locking",
+    "get_terraform_commands_that_need_parallelism",
+    "get_terraform_commands_that_need_vars",
+    "get_terragrunt_dir",
+    "get_terragrunt_source_cli_flag",
+    "get_working_dir",
+    "mark_as_read",
+    "mark_glob_as_read",
+    "path_relative_from_include",
+    "path_relative_to_include",
+    "read_terragrunt_config",
+    "read_tfvars_file",
+    "run_cmd",
+    "sops_decrypt_file",
+    "startswith",
+    "strcontains",
+    "timecmp",
+];
+
+impl ExtraFunctions for Calls<'_, '_> {
+    fn knows(&self, name: &str) -> bool {
+        NAMES.binary_search(&name).is_ok()
+    }
+
+    fn call(&self, call: ExtraCall<'_>) -> Answer {
+        let mut guard = self.evaluation.borrow_mut();
+        dispatch(&mut guard, self.at, &call)
+    }
+}
+
+fn dispatch(evaluation: &mut Evaluation<'_>, at: usize, call: &ExtraCall<'_>) -> Answer {
+    match call.name {
+        "read_terragrunt_config" => return read::configuration(evaluation, at, call),
+        "deep_merge" => return texts::deep_merge(evaluation, call),
+        _ => {}
+    }
+    let Some(args) = strings(call)? else {
+        return Ok(Typed::unknown(Type::Any));
+    };
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let none = |value: Typed| match call.args.is_empty() {
+        true => Ok(value),
+        false => Err(ExtraFault::Call(format!(
+            "{} takes no arguments",
+            call.name
+        ))),
+    };
+    match call.name {
+        "find_in_parent_folders" => directories::find(evaluation, at, &args),
+        "path_relative_to_include" | "path_relative_from_include" | "get_parent_terragrunt_dir" => {
+            directories::of_include(evaluation, at, call.name, &args)
+        }
+        "get_terragrunt_dir" => none(path(&evaluation.instances[at].unit_dir)),
+        "get_original_terragrunt_dir" => none(path(&evaluation.instances[0].unit_dir)),
+        "get_repo_root" | "get_path_from_repo_root" | "get_path_to_repo_root" => none(
+            Typed::string(directories::of_repository(evaluation, at, call.name)?),
+        ),
+        "get_platform" => none(Typed::string(evaluation.around.platform)),
+        "get_working_dir" => {
+            let reason = "the directory in the cache depends on the machine";
+            none(unknown(evaluation, at, call, reason))
+        }
+        "get_env" => variable(evaluation, at, call, &args),
+        "run_cmd" => match args.iter().find(|arg| !arg.starts_with("--terragrunt-")) {
+            None => Err(ExtraFault::Call("run_cmd needs a command".to_owned())),
+            Some(_) => Ok(unknown(evaluation, at, call, "run_cmd runs a program")),
+        },
+        "sops_decrypt_file" => {
+            let reason = "sops_decrypt_file needs keys";
+            Ok(unknown(evaluation, at, call, reason))
+        }
+        name if name.starts_with("get_aws_") => {
+            let reason = "AWS is not asked";
+            Ok(unknown(evaluation, at, call, reason))
+        }
+        "read_tfvars_file" => read::variables(evaluation, at, &args),
+        "mark_glob_as_read" => read::glob(evaluation, at, &args),
+        _ => command(evaluation, at, call, &args),
+    }
+}
+
+/// Functions about the command that runs, and those of texts.
+fn command(
+    evaluation: &mut Evaluation<'_>,
+    at: usize,
+    call: &ExtraCall<'_>,
+    args: &[&str],
+) -> Answer {
+    let words = |words: &str| Ok(list(words.split(' ')));
+    match call.name {
+        "get_terraform_command" | "get_terraform_cli_args" => {
+            let Some(all) = evaluation.around.command.clone() else {
+                let reason = "it depends on the command that runs";
+                return Ok(unknown(evaluation, at, call, reason));
+            };
+            Ok(match call.name {
+                "get_terraform_command" => {
+                    Typed::string(all.first().map(String::as_str).unwrap_or_default())
+                }
+                _ => list(all.iter().map(String::as_str)),
+            })
+        }
+        "get_terragrunt_source_cli_flag" => Ok(Typed::string(match &evaluation.around.source {
+            super::SourceOverride::None => "",
+            super::SourceOverride::Whole(source) | super::SourceOverride::Package(source) => source,
+        })),
+        "get_terraform_commands_that_need_vars" => {
+            words("apply console destroy import plan push refresh")
+        }
+        "get_terraform_commands_that_need_locking" => {
+            words("apply destroy import plan refresh taint untaint")
+        }
+        "get_terraform_commands_that_need_input" => words("apply import init plan refresh"),
+        "get_terraform_commands_that_need_parallelism" => words("apply plan destroy"),
+        "get_default_retryable_errors" => {
+            let reason = "the list belongs to a version of Terragrunt";
+            Ok(unknown(evaluation, at, call, reason))
+        }
+        "mark_as_read" => match args {
+            [path] => Ok(Typed::string(*path)),
+            _ => Err(expected(call, 1)),
+        },
+        "constraint_check" => texts::constraint_check(call, args),
+        _ => texts::of_language(evaluation, call, args),
+    }
+}
+
+/// An unset variable is an error of Terragrunt; but what is set here may differ from what is set there.
+fn variable(
+    evaluation: &mut Evaluation<'_>,
+    at: usize,
+    call: &ExtraCall<'_>,
+    args: &[&str],
+) -> Answer {
+    let (name, default) = match args {
+        [name] => (*name, None),
+        [name, default] => (*name, Some(*default)),
+        _ => {
+            return Err(ExtraFault::Call(
+                "get_env takes one or two arguments".to_owned(),
+            ));
+        }
+    };
+    if name.is_empty() {
+        let reason = "the name of a variable must not be empty".to_owned();
+        return Err(ExtraFault::Call(reason));
+    }
+    match ((evaluation.around.variable)(name), default) {
+        (Some(value), _) => Ok(Typed::string(value)),
+        (None, Some(default)) => Ok(Typed::string(default)),
+        (None, None) => {
+            let reason = format!("the environment variable {name} is not set");
+            Ok(unknown(evaluation, at, call, &reason))
+        }
+    }
+}
+
+/// Converts all arguments to texts, as Terragrunt does (rules 5.1); `None` if one is not known.
+fn strings(call: &ExtraCall<'_>) -> Result<Option<Vec<String>>, ExtraFault> {
+    let mut texts = Vec::new();
+    let mut is_known = true;
+    for (at, arg) in call.args.iter().enumerate() {
+        match &arg.value {
+            Value::Null => {
+                let reason = "argument must not be null".to_owned();
+                return Err(ExtraFault::Argument(at, reason));
+            }
+            Value::Unknown => is_known = false,
+            value => match value.to_text() {
+                Some(text) => texts.push(text),
+                None => {
+                    let reason = "a string is required".to_owned();
+                    return Err(ExtraFault::Argument(at, reason));
+                }
+            },
+        }
+    }
+    Ok(is_known.then_some(texts))
+}
+
+/// Makes a text that is not known, and records why.
+fn unknown(
+    evaluation: &mut Evaluation<'_>,
+    at: usize,
+    call: &ExtraCall<'_>,
+    reason: &str,
+) -> Typed {
+    let place: Place = evaluation.place(at, call.span);
+    evaluation.because(Reason {
+        text: reason.to_owned(),
+        place,
+    });
+    Typed::unknown(Type::Any)
+}
+
+fn expected(call: &ExtraCall<'_>, count: usize) -> ExtraFault {
+    let (name, given) = (call.name, call.args.len());
+    ExtraFault::Call(format!("{name} takes {count} arguments, not {given}"))
+}
+
+fn path(path: &std::path::Path) -> Typed {
+    Typed::string(path.display().to_string())
+}
+
+fn list<'t>(texts: impl Iterator<Item = &'t str>) -> Typed {
+    let items = texts.map(|text| Value::string(text.to_owned()));
+    Typed::list(Type::String, items.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::NAMES;
+
+    #[test]
+    fn names_are_sorted() {
+        assert!(NAMES.is_sorted_by(|a, b| a < b));
+    }
+}

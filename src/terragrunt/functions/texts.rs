@@ -1,0 +1,55 @@
+//! Functions of texts and values.
+
+use super::read::language_call;
+use super::{Answer, expected};
+use crate::expr::{ExtraCall, ExtraFault, Type, Typed, Value};
+use crate::terragrunt::evaluation::Evaluation;
+use crate::terragrunt::merge::deep;
+use crate::version::{CoreConstraints, Version};
+
+/// Calls a function that later versions of the language have as well: `startswith`, `timecmp` and others.
+pub(super) fn of_language(
+    evaluation: &Evaluation<'_>,
+    call: &ExtraCall<'_>,
+    args: &[&str],
+) -> Answer {
+    if args.len() != 2 {
+        return Err(expected(call, 2));
+    }
+    let args = args.iter().map(|text| Typed::string(*text)).collect();
+    language_call(evaluation.files, call.name, args)
+}
+
+/// Returns whether a version meets a constraint.
+pub(super) fn constraint_check(call: &ExtraCall<'_>, args: &[&str]) -> Answer {
+    let [version, constraint] = args else {
+        return Err(expected(call, 2));
+    };
+    let parsed = (
+        version.parse::<Version>(),
+        CoreConstraints::parse(constraint),
+    );
+    match parsed {
+        (Ok(version), Ok(constraint)) => Ok(Typed::bool(constraint.allows(&version))),
+        _ => Err(ExtraFault::Uncertain(
+            "this version is not compared".to_owned(),
+        )),
+    }
+}
+
+/// Merges objects recursively; the function is an experiment.
+pub(super) fn deep_merge(evaluation: &Evaluation<'_>, call: &ExtraCall<'_>) -> Answer {
+    if !evaluation.around.has_switch("deep-merge") {
+        let reason = "deep_merge needs the experiment of that name".to_owned();
+        return Err(ExtraFault::Call(reason));
+    }
+    let mut merged = Typed::object([].into());
+    for arg in &call.args {
+        merged = match &arg.value {
+            Value::Null => merged,
+            Value::Unknown => return Ok(Typed::unknown(Type::Any)),
+            _ => deep(arg, &merged),
+        };
+    }
+    Ok(merged)
+}

@@ -1,0 +1,192 @@
+//! Patterns of paths, as in `include_in_copy` (rules 7.4).
+
+use std::path::{Path, PathBuf};
+
+use super::limits::{MAX_DEPTH, MAX_NAMES};
+use crate::world::{FileKind, Files};
+
+/// A pattern: `*` and `?` within one level, `**` over any number of levels.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Glob {
+    levels: Vec<Level>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Level {
+    /// Any number of levels, also none.
+    Any,
+    One(String),
+}
+
+impl Glob {
+    /// Reads a pattern; `None` for one that has more than stars and question marks.
+    ///
+    /// ```
+    /// use lockctl::terragrunt::Glob;
+    ///
+    /// let glob = Glob::parse("**/.deep").unwrap();
+    /// assert!(glob.covers("s/.deep") && glob.covers(".deep/x"));
+    /// assert!(!glob.covers("deep"));
+    /// ```
+    #[must_use]
+    pub fn parse(pattern: &str) -> Option<Self> {
+        if pattern.contains(['[', ']', '{', '}', '\\', '!']) {
+            return None;
+        }
+        let parts = pattern
+            .split('/')
+            .filter(|part| !part.is_empty() && *part != ".");
+        let levels: Vec<Level> = parts
+            .map(|part| match part {
+                "**" => Level::Any,
+                part => Level::One(part.to_owned()),
+            })
+            .collect();
+        let leaves = levels
+            .iter()
+            .any(|level| *level == Level::One("..".to_owned()));
+        (!levels.is_empty() && !leaves).then_some(Self { levels })
+    }
+
+    /// Returns whether the pattern means a path, or a directory above it.
+    #[must_use]
+    pub fn covers(&self, path: &str) -> bool {
+        let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+        (1..=parts.len()).any(|end| matches(&self.levels, &parts[..end]))
+    }
+
+    /// Returns whether something below a directory may be meant.
+    pub(super) fn reaches(&self, dir: &str) -> bool {
+        let parts: Vec<&str> = dir.split('/').filter(|part| !part.is_empty()).collect();
+        reaches(&self.levels, &parts)
+    }
+
+    fn is_exactly(&self, path: &str) -> bool {
+        let parts: Vec<&str> = path.split('/').collect();
+        matches(&self.levels, &parts)
+    }
+}
+
+fn matches(levels: &[Level], parts: &[&str]) -> bool {
+    // For each number of levels, whether they match the parts so far.
+    let mut row: Vec<bool> = vec![true];
+    for level in levels {
+        row.push(*level == Level::Any && row.last() == Some(&true));
+    }
+    for part in parts {
+        let mut next = vec![false; row.len()];
+        for (at, level) in levels.iter().enumerate() {
+            next[at + 1] = match level {
+                // Either it ends before this part, or takes it in.
+                Level::Any => next[at] || row[at + 1] || row[at],
+                Level::One(pattern) => row[at] && is_name(pattern, part),
+            };
+        }
+        row = next;
+    }
+    row.last() == Some(&true)
+}
+
+/// Returns whether some continuation of the parts could match.
+fn reaches(levels: &[Level], parts: &[&str]) -> bool {
+    match (levels.first(), parts.split_first()) {
+        (None, _) => false,
+        (Some(_), None) | (Some(Level::Any), _) => true,
+        (Some(Level::One(pattern)), Some((part, rest))) => {
+            is_name(pattern, part) && reaches(&levels[1..], rest)
+        }
+    }
+}
+
+/// Compares a name with a pattern of one level.
+fn is_name(pattern: &str, name: &str) -> bool {
+    let (pattern, name): (Vec<char>, Vec<char>) =
+        (pattern.chars().collect(), name.chars().collect());
+    let mut row = vec![false; pattern.len() + 1];
+    row[0] = true;
+    for at in 0..pattern.len() {
+        row[at + 1] = row[at] && pattern[at] == '*';
+    }
+    for c in name {
+        let mut next = vec![false; row.len()];
+        for (at, wanted) in pattern.iter().enumerate() {
+            next[at + 1] = match wanted {
+                '*' => next[at] || row[at + 1],
+                '?' => row[at],
+                wanted => row[at] && *wanted == c,
+            };
+        }
+        row = next;
+    }
+    row.last() == Some(&true)
+}
+
+/// Lists the files below a directory that a pattern means, sorted; `None` if there is too much to look at.
+pub(super) fn files(files: &dyn Files, dir: &Path, glob: &Glob) -> Option<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    let mut left = MAX_NAMES;
+    let mut waiting = vec![(String::new(), 0)];
+    while let Some((below, depth)) = waiting.pop() {
+        if depth > MAX_DEPTH {
+            return None;
+        }
+        for entry in files.list(&dir.join(&below)).unwrap_or_default() {
+            left = left.checked_sub(1)?;
+            let name = entry.name.to_str()?;
+            let path = match below.is_empty() {
+                true => name.to_owned(),
+                false => format!("{below}/{name}"),
+            };
+            match entry.kind {
+                FileKind::Directory if glob.reaches(&path) => waiting.push((path, depth + 1)),
+                FileKind::File if glob.is_exactly(&path) => found.push(PathBuf::from(path)),
+                _ => {}
+            }
+        }
+    }
+    found.sort();
+    Some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(pattern: &str, path: &str, is_covered: bool) {
+        let glob = Glob::parse(pattern).expect("a pattern");
+        assert_eq!(glob.covers(path), is_covered, "{pattern} and {path}");
+    }
+
+    #[test]
+    fn a_pattern_covers_what_it_names_and_all_below() {
+        check("d", "d/x/y", true);
+        check("d", "e/d", false);
+        check(".e/*", ".e/y", true);
+        check(".e/*", ".e", false);
+        check("**/.deep", "s/.deep", true);
+        check("**/.deep", ".deep", true);
+        check("**/*.txt", "a.txt", true);
+        check("**/*.txt", "s/t/a.txt", true);
+        check("**/*.txt", "s/t/a.txtx", false);
+        check("a/**/b", "a/b", true);
+        check("a/**/b", "a/x/y/b/c", true);
+        check("?.tf", "a.tf", true);
+        check("?.tf", "ab.tf", false);
+        check("**", "x/y", true);
+    }
+
+    #[test]
+    fn what_is_not_understood_is_no_pattern() {
+        for pattern in ["[a]", "{a,b}", "", "../x", "a\\b"] {
+            assert_eq!(Glob::parse(pattern), None, "{pattern}");
+        }
+    }
+
+    #[test]
+    fn long_patterns_take_no_time() {
+        let glob = Glob::parse(&"**/*a".repeat(50)).expect("a pattern");
+        assert!(!glob.covers(&"a/".repeat(200).replace('a', "aab")));
+        assert!(!is_name(&"*a".repeat(30), &"a".repeat(29)));
+    }
+}

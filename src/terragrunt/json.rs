@@ -1,0 +1,145 @@
+//! Unit files in JSON syntax: strings are templates, `//` keys are comments (rules 2.1).
+
+use super::schema::{self, BlockShape};
+use crate::diag::{Diagnostic, FileId, Span};
+use crate::hcl;
+use crate::hcl::tree::{
+    Attribute, Block, Body, Expr, ExprKind, Item, ObjectItem, ObjectKey, UnaryOp, Word,
+};
+use crate::json::{self, Member, Value, ValueKind};
+
+/// Makes a tree of a text; a fault of syntax leaves nothing of it.
+pub(super) fn parse(file: FileId, bytes: &[u8]) -> (Body, Vec<Diagnostic>) {
+    let span = Span::new(0, bytes.len());
+    match json::parse(bytes) {
+        Ok(value) => (body(&value, schema::top(), true), Vec::new()),
+        Err(faults) => {
+            let error = |fault: &json::Fault| {
+                let error = Diagnostic::error("syntax-error", fault.title);
+                error.at(file, fault.span, fault.remark)
+            };
+            let items = Vec::new();
+            (Body { items, span }, faults.iter().map(error).collect())
+        }
+    }
+}
+
+/// Makes a body of an object; of an array, one of all its objects.
+fn body(value: &Value, shapes: &'static [BlockShape], is_top: bool) -> Body {
+    let mut items = Vec::new();
+    for member in members(value) {
+        if member.name == "//" {
+            continue;
+        }
+        let shape = shapes.iter().find(|shape| shape.kind == member.name);
+        let is_object = matches!(
+            member.value.kind,
+            ValueKind::Object(_) | ValueKind::Array(_)
+        );
+        match shape.filter(|_| is_object) {
+            Some(shape) => blocks(member, shape, is_top, &mut items),
+            None => items.push(Item::Attribute(Attribute {
+                name: word(member),
+                value: expr(&member.value),
+                span: member.span(),
+            })),
+        }
+    }
+    Body {
+        items,
+        span: value.span,
+    }
+}
+
+fn members(value: &Value) -> Vec<&Member> {
+    match &value.kind {
+        ValueKind::Object(members) => members.iter().collect(),
+        ValueKind::Array(parts) => parts.iter().flat_map(members).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn blocks(member: &Member, shape: &'static BlockShape, is_top: bool, items: &mut Vec<Item>) {
+    // An include without a label has its arguments where labels would be (rules 3.1).
+    let is_bare = is_top
+        && shape.kind == "include"
+        && member
+            .value
+            .member("path")
+            .is_some_and(|path| !matches!(path.kind, ValueKind::Object(_)));
+    if shape.labels == 0 || is_bare {
+        for one in objects(&member.value) {
+            items.push(block(member, Vec::new(), one, shape));
+        }
+        return;
+    }
+    for labelled in members(&member.value) {
+        for one in objects(&labelled.value) {
+            items.push(block(member, vec![word(labelled)], one, shape));
+        }
+    }
+}
+
+/// Lists the objects of an array, or the value itself.
+fn objects(value: &Value) -> Vec<&Value> {
+    match &value.kind {
+        ValueKind::Array(parts) => parts.iter().collect(),
+        _ => vec![value],
+    }
+}
+
+fn block(member: &Member, labels: Vec<Word>, value: &Value, shape: &'static BlockShape) -> Item {
+    Item::Block(Block {
+        kind: word(member),
+        labels,
+        body: body(value, shape.blocks, false),
+        header: member.name_span,
+        span: member.span(),
+    })
+}
+
+fn word(member: &Member) -> Word {
+    Word {
+        text: member.name.clone(),
+        span: member.name_span,
+    }
+}
+
+fn expr(value: &Value) -> Expr {
+    let span = value.span;
+    let kind = match &value.kind {
+        ValueKind::Null => ExprKind::Null,
+        ValueKind::Bool(truth) => ExprKind::Bool(*truth),
+        ValueKind::String(text) => template(text),
+        ValueKind::Number(text) => match text.strip_prefix('-') {
+            None => ExprKind::Number(text.clone()),
+            Some(digits) => {
+                let kind = ExprKind::Number(digits.to_owned());
+                ExprKind::Unary(UnaryOp::Negate, Box::new(Expr { kind, span }))
+            }
+        },
+        ValueKind::Array(items) => ExprKind::Tuple(items.iter().map(expr).collect()),
+        ValueKind::Object(members) => {
+            let items = members.iter().map(|member| ObjectItem {
+                key: ObjectKey::Expr(Expr {
+                    kind: template(&member.name),
+                    span: member.name_span,
+                }),
+                value: expr(&member.value),
+            });
+            ExprKind::Object(items.collect())
+        }
+    };
+    Expr { kind, span }
+}
+
+/// Reads a string as a template; one with a fault stays as it is.
+fn template(text: &str) -> ExprKind {
+    if !text.contains("${") && !text.contains("%{") {
+        return ExprKind::String(text.to_owned());
+    }
+    match hcl::template(FileId::ALONE, text) {
+        Ok(read) => read.kind,
+        Err(_) => ExprKind::String(text.to_owned()),
+    }
+}

@@ -1,0 +1,240 @@
+//! What may stand in a unit file, and what Terragrunt refuses of its structure (rules 2).
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use super::discovery::STACK_FILE;
+use crate::diag::{Diagnostic, FileId, did_you_mean};
+use crate::hcl::tree::{Block, Body};
+
+/// A kind of block.
+#[derive(Debug)]
+pub(super) struct BlockShape {
+    pub(super) kind: &'static str,
+    /// How many labels it has; an include may have none all the same.
+    pub(super) labels: usize,
+    /// Whether there may be only one.
+    is_single: bool,
+    /// Its arguments; `None` if anything may stand there.
+    arguments: Option<&'static [Argument]>,
+    pub(super) blocks: &'static [Self],
+}
+
+/// An argument with whether it is required.
+type Argument = (&'static str, Need);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Need {
+    Required,
+    Optional,
+}
+
+use Need::{Optional, Required};
+
+const fn open(kind: &'static str, labels: usize) -> BlockShape {
+    BlockShape {
+        kind,
+        labels,
+        is_single: false,
+        arguments: None,
+        blocks: &[],
+    }
+}
+
+const fn strict(kind: &'static str, labels: usize, arguments: &'static [Argument]) -> BlockShape {
+    BlockShape {
+        arguments: Some(arguments),
+        ..open(kind, labels)
+    }
+}
+
+const fn single(shape: BlockShape) -> BlockShape {
+    BlockShape {
+        is_single: true,
+        ..shape
+    }
+}
+
+/// The attributes at the top of a unit file.
+pub(super) const ATTRIBUTES: &[&str] = &[
+    "inputs",
+    "terraform_binary",
+    "terraform_version_constraint",
+    "terragrunt_version_constraint",
+    "download_dir",
+    "prevent_destroy",
+    "iam_role",
+    "iam_assume_role_duration",
+    "iam_assume_role_session_name",
+    "iam_web_identity_token",
+    "remote_state",
+    "generate",
+];
+
+const TOP: &[BlockShape] = &[
+    strict(
+        "include",
+        1,
+        &[
+            ("path", Required),
+            ("expose", Optional),
+            ("merge_strategy", Optional),
+        ],
+    ),
+    single(open("locals", 0)),
+    single(BlockShape {
+        blocks: &[
+            open("extra_arguments", 1),
+            open("before_hook", 1),
+            open("after_hook", 1),
+            open("error_hook", 1),
+        ],
+        ..strict(
+            "terraform",
+            0,
+            &[
+                ("source", Optional),
+                ("version", Optional),
+                ("include_in_copy", Optional),
+                ("exclude_from_copy", Optional),
+                ("copy_terraform_lock_file", Optional),
+                ("update_source_with_cas", Optional),
+                ("mutable", Optional),
+            ],
+        )
+    }),
+    single(strict(
+        "remote_state",
+        0,
+        &[
+            ("backend", Required),
+            ("config", Optional),
+            ("generate", Optional),
+            ("disable_init", Optional),
+            ("disable_dependency_optimization", Optional),
+            ("encryption", Optional),
+        ],
+    )),
+    strict(
+        "generate",
+        1,
+        &[
+            ("path", Required),
+            ("if_exists", Required),
+            ("contents", Required),
+            ("if_disabled", Optional),
+            ("disable", Optional),
+            ("comment_prefix", Optional),
+            ("disable_signature", Optional),
+            ("hcl_fmt", Optional),
+            ("mutable", Optional),
+        ],
+    ),
+    open("dependency", 1),
+    single(strict("dependencies", 0, &[("paths", Required)])),
+    strict("feature", 1, &[("default", Required)]),
+    single(open("exclude", 0)),
+    single(open("errors", 0)),
+    single(open("engine", 0)),
+    single(open("catalog", 0)),
+];
+
+/// Returns the blocks at the top of a unit file.
+pub(super) fn top() -> &'static [BlockShape] {
+    TOP
+}
+
+/// Finds what Terragrunt refuses of the structure of a file.
+pub(super) fn check(path: &Path, body: &Body) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    let name = path.file_name().unwrap_or_default();
+    // Stack files and values have rules of their own.
+    if name == STACK_FILE || name == super::VALUES_FILE {
+        return found;
+    }
+    let arguments: Vec<Argument> = ATTRIBUTES.iter().map(|name| (*name, Optional)).collect();
+    arguments_of(body, &arguments, &mut found);
+    blocks_of(body, TOP, &mut found);
+    found
+}
+
+fn error(code: &'static str, title: &str) -> Diagnostic {
+    Diagnostic::error(code, title)
+}
+
+fn arguments_of(body: &Body, known: &[Argument], found: &mut Vec<Diagnostic>) {
+    for attribute in body.attributes() {
+        let name = attribute.name.text.as_str();
+        if !known.iter().any(|(other, _)| *other == name) {
+            let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
+            let hint = did_you_mean(name, &names).unwrap_or_default();
+            let error = error("unsupported-item", "Unsupported argument");
+            found.push(error.at(FileId::ALONE, attribute.name.span, hint));
+        }
+    }
+    repeated(body, found);
+}
+
+fn repeated(body: &Body, found: &mut Vec<Diagnostic>) {
+    let mut seen = BTreeSet::new();
+    for attribute in body.attributes() {
+        if !seen.insert(attribute.name.text.as_str()) {
+            let error = error("duplicate-key", "Attribute redefined");
+            found.push(error.at(FileId::ALONE, attribute.name.span, "this is set before"));
+        }
+    }
+}
+
+fn blocks_of(body: &Body, shapes: &[BlockShape], found: &mut Vec<Diagnostic>) {
+    let mut seen = BTreeSet::new();
+    for block in body.blocks() {
+        let kind = block.kind.text.as_str();
+        let Some(shape) = shapes.iter().find(|shape| shape.kind == kind) else {
+            let error = error("unsupported-item", "Unsupported block type");
+            found.push(error.at(
+                FileId::ALONE,
+                block.header,
+                "Terragrunt has no such block here",
+            ));
+            continue;
+        };
+        let is_bare = kind == "include" && block.labels.is_empty();
+        if block.labels.len() != shape.labels && !is_bare {
+            let title = match block.labels.len() < shape.labels {
+                true => "Missing block label",
+                false => "Extraneous block label",
+            };
+            found.push(error("label-wrong", title).at(FileId::ALONE, block.header, ""));
+        }
+        if shape.is_single && !seen.insert(kind) {
+            let error = error("configuration-invalid", "Duplicate block");
+            found.push(error.at(FileId::ALONE, block.header, "only one of these is allowed"));
+        }
+        within(block, shape, found);
+    }
+}
+
+fn within(block: &Block, shape: &BlockShape, found: &mut Vec<Diagnostic>) {
+    match shape.arguments {
+        Some(arguments) => {
+            arguments_of(&block.body, arguments, found);
+            blocks_of(&block.body, shape.blocks, found);
+            for (name, _) in arguments.iter().filter(|(_, need)| *need == Required) {
+                if block.body.attribute(name).is_none() {
+                    let note = format!("{name} is required");
+                    let error = error("configuration-invalid", "Missing required argument");
+                    found.push(error.at(FileId::ALONE, block.header, note));
+                }
+            }
+        }
+        None => {
+            repeated(&block.body, found);
+            if shape.kind == "locals"
+                && let Some(inner) = block.body.blocks().next()
+            {
+                let error = error("unsupported-item", "Unexpected block");
+                found.push(error.at(FileId::ALONE, inner.header, "no blocks are allowed here"));
+            }
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! What the source of a unit means (rules 6).
+
+use std::path::{Path, PathBuf};
+
+use super::surroundings::{SourceOverride, UnitSurroundings};
+use crate::diag::Label;
+use crate::version::Version;
+use crate::world::clean;
+
+/// Where the module of a unit comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnitSource {
+    /// What is copied or fetched as a whole.
+    pub package: Package,
+    /// The directory of the module in it, with slashes, if it is not the top.
+    pub subdirectory: Option<String>,
+    /// Where the source stands; `None` for a unit without one.
+    pub place: Option<Label>,
+}
+
+/// A package of a unit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Package {
+    /// The unit itself.
+    Own,
+    /// A directory, or a single file, on this machine; as absolute as the unit's directory is.
+    Local(PathBuf),
+    /// What Terragrunt fetches, with the address as Terragrunt understands it: `git::https://…`.
+    Remote(String),
+    /// A module of a registry.
+    Registry(RegistryPackage),
+}
+
+/// A module of a registry, as `tfr://` names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RegistryPackage {
+    /// The host, the default one if none is written; as written, it may have a port.
+    pub host: String,
+    /// Namespace, name and system, with slashes.
+    pub path: String,
+    /// The exact version; without one the newest release counts.
+    pub version: Option<String>,
+    /// A constraint, from the argument `version` of the `terraform` block.
+    pub constraint: Option<String>,
+    /// The whole address as Terragrunt shows it.
+    pub text: String,
+}
+
+/// Why a source is not understood.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum SourceFault {
+    /// Terragrunt refuses it.
+    Refused(String),
+    /// Terragrunt asks somebody.
+    Unknown(String),
+}
+
+/// Understands the source of a unit; `None` stands for one without (rules 6.2 to 6.9).
+pub(super) fn understand(
+    written: Option<&str>,
+    unit_dir: &Path,
+    program: &str,
+    around: &UnitSurroundings<'_>,
+) -> Result<(Package, Option<String>), SourceFault> {
+    let written = written.filter(|text| !text.is_empty() && *text != ".");
+    let text = replaced(written, around);
+    let Some(text) = text.filter(|text| !text.is_empty() && text != ".") else {
+        return Ok((Package::Own, None));
+    };
+    let (base, subdirectory) = split(&text);
+    let package = detect(&base, unit_dir, program, around)?;
+    let package = match package {
+        Package::Local(path) if path == clean(unit_dir) => Package::Own,
+        package => package,
+    };
+    Ok((package, subdirectory))
+}
+
+/// Applies what the command line says of sources (rules 6.3, 6.4).
+fn replaced(written: Option<&str>, around: &UnitSurroundings<'_>) -> Option<String> {
+    let own = written.map(split);
+    // The directory in the package, or else the last part of its name.
+    let below = own.as_ref().map(|(base, subdirectory)| match subdirectory {
+        Some(below) => below.clone(),
+        None => {
+            let path = base.split('?').next().unwrap_or_default();
+            let last = path.trim_end_matches('/').rsplit('/').next();
+            last.unwrap_or_default().trim_end_matches(".git").to_owned()
+        }
+    });
+    match (&around.source, own, below) {
+        (SourceOverride::Whole(source), _, _) => Some(source.clone()),
+        (SourceOverride::Package(source), _, Some(below)) => Some(format!("{source}//{below}")),
+        (SourceOverride::Package(source), _, None) => Some(source.clone()),
+        (SourceOverride::None, Some((base, _)), Some(below)) => {
+            let base = base.split('?').next().unwrap_or_default();
+            let mut map = around.source_map.iter();
+            match map.find(|(from, _)| from == base) {
+                Some((_, to)) => Some(format!("{to}//{below}")),
+                None => written.map(str::to_owned),
+            }
+        }
+        (SourceOverride::None, _, _) => written.map(str::to_owned),
+    }
+}
+
+/// Splits `PACKAGE//SUB?QUERY` into the package with its query, and the directory in it.
+fn split(text: &str) -> (String, Option<String>) {
+    let (text, query) = match text.split_once('?') {
+        Some((text, query)) => (text, format!("?{query}")),
+        None => (text, String::new()),
+    };
+    let from = text.find("://").map_or(0, |at| at + 3);
+    let Some(at) = text[from..].find("//") else {
+        return (format!("{text}{query}"), None);
+    };
+    let (base, below) = (&text[..from + at], &text[from + at + 2..]);
+    let parts = below
+        .split('/')
+        .filter(|part| !part.is_empty() && *part != ".");
+    let below: Vec<&str> = parts.collect();
+    let subdirectory = (!below.is_empty()).then(|| below.join("/"));
+    (format!("{base}{query}"), subdirectory)
+}
+
+/// Finds out what kind of address a package has (rules 6.5).
+fn detect(
+    base: &str,
+    unit_dir: &Path,
+    program: &str,
+    around: &UnitSurroundings<'_>,
+) -> Result<Package, SourceFault> {
+    let (forced, rest) = match base.split_once("::") {
+        Some((getter, rest)) if getter.bytes().all(|b| b.is_ascii_alphanumeric()) => {
+            (Some(getter), rest)
+        }
+        _ => (None, base),
+    };
+    let with_getter = |address: String| match (forced, address.split_once("::")) {
+        (Some(getter), Some((_, plain))) => Package::Remote(format!("{getter}::{plain}")),
+        (Some(getter), None) => Package::Remote(format!("{getter}::{address}")),
+        (None, _) => Package::Remote(address),
+    };
+    let rest = without_scheme(rest);
+    if let Some((scheme, path)) = rest.split_once("://") {
+        return match (forced, scheme) {
+            (None, "file") => Ok(Package::Local(clean(Path::new(without_query(path))))),
+            (None, "tfr") => registry(rest, path, program, around),
+            _ => Ok(with_getter(rest.to_owned())),
+        };
+    }
+    // An address without host has no `//` behind the scheme.
+    if forced.is_none()
+        && let Some(path) = rest.strip_prefix("tfr:")
+    {
+        return registry(rest, path, program, around);
+    }
+    if let Some(address) = hosted(rest, "github.com/").or_else(|| hosted(rest, "gitlab.com/")) {
+        return Ok(with_getter(address));
+    }
+    if let Some(host_and_path) = rest.strip_prefix("git@")
+        && let Some((host, path)) = host_and_path.split_once(':')
+        && !host.contains('/')
+    {
+        let path = path.trim_start_matches('/');
+        return Ok(with_getter(format!("git::ssh://git@{host}/{path}")));
+    }
+    if rest.starts_with("bitbucket.org/") {
+        let reason = "Terragrunt asks Bitbucket what kind of repository it is".to_owned();
+        return Err(SourceFault::Unknown(reason));
+    }
+    let host = rest.split('/').next().unwrap_or_default();
+    if host.ends_with(".amazonaws.com") || rest.starts_with("www.googleapis.com/storage/") {
+        let getter = if host.ends_with(".amazonaws.com") {
+            "s3"
+        } else {
+            "gcs"
+        };
+        return Ok(with_getter(format!("{getter}::https://{rest}")));
+    }
+    match forced {
+        None => Ok(Package::Local(clean(&unit_dir.join(without_query(rest))))),
+        Some(_) => {
+            // A query is no part of the path.
+            let (path, query) = match rest.split_once('?') {
+                Some((path, query)) => (path, format!("?{query}")),
+                None => (rest, String::new()),
+            };
+            let path = clean(&unit_dir.join(path));
+            Ok(with_getter(format!("file://{}{query}", path.display())))
+        }
+    }
+}
+
+fn without_query(text: &str) -> &str {
+    text.split('?').next().unwrap_or_default()
+}
+
+/// Takes `https://` off where the rest is understood without (rules 6.5).
+fn without_scheme(text: &str) -> &str {
+    let plain = text
+        .strip_prefix("https://")
+        .or_else(|| text.strip_prefix("http://"));
+    match plain {
+        Some(plain)
+            if ["github.com/", "gitlab.com/", "git@"]
+                .iter()
+                .any(|start| plain.starts_with(start)) =>
+        {
+            plain
+        }
+        _ => text,
+    }
+}
+
+/// Understands `github.com/OWNER/REPOSITORY`.
+fn hosted(text: &str, host: &str) -> Option<String> {
+    let rest = text.strip_prefix(host)?;
+    let (path, query) = match rest.split_once('?') {
+        Some((path, query)) => (path, format!("?{query}")),
+        None => (rest, String::new()),
+    };
+    let mut parts = path.split('/');
+    let (owner, repository) = (parts.next()?, parts.next()?);
+    let repository = repository.trim_end_matches(".git");
+    let further: String = parts.map(|part| format!("/{part}")).collect();
+    Some(format!(
+        "git::https://{host}{owner}/{repository}.git{further}{query}"
+    ))
+}
+
+/// Understands `tfr://HOST/NAMESPACE/NAME/SYSTEM?version=VERSION` (rules 6.9).
+fn registry(
+    whole: &str,
+    path: &str,
+    program: &str,
+    around: &UnitSurroundings<'_>,
+) -> Result<Package, SourceFault> {
+    let (path, query) = path.split_once('?').unwrap_or((path, ""));
+    let (host, path) = path.split_once('/').unwrap_or((path, ""));
+    let host = match (host, &around.registry_host) {
+        ("", Some(host)) => host.clone(),
+        ("", None) if program_is_tofu(program) => "registry.opentofu.org".to_owned(),
+        ("", None) => "registry.terraform.io".to_owned(),
+        (host, _) => host.to_owned(),
+    };
+    if path.split('/').count() != 3 {
+        let reason = "a module of a registry is NAMESPACE/NAME/SYSTEM".to_owned();
+        return Err(SourceFault::Refused(reason));
+    }
+    let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+    let version = pairs.find(|(name, _)| *name == "version");
+    let version = version.map(|(_, version)| version.to_owned());
+    if let Some(version) = &version
+        && version.parse::<Version>().is_err()
+    {
+        let reason = format!("{version:?} is no exact version");
+        return Err(SourceFault::Refused(reason));
+    }
+    Ok(Package::Registry(RegistryPackage {
+        host,
+        path: path.to_owned(),
+        version,
+        constraint: None,
+        text: whole.to_owned(),
+    }))
+}
+
+/// Returns whether a program is OpenTofu, by the name of its file.
+pub(super) fn program_is_tofu(program: &str) -> bool {
+    let name = Path::new(program).file_stem().unwrap_or_default();
+    name == "tofu"
+}

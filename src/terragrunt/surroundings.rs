@@ -1,0 +1,115 @@
+//! What surrounds a unit: the values that no file holds.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::documents::Documents;
+
+/// What the evaluation of units may know besides files.
+///
+/// ```
+/// use lockctl::terragrunt::{Documents, UnitSurroundings};
+///
+/// let documents = Documents::default();
+/// let around = UnitSurroundings {
+///     platform: "linux",
+///     ..UnitSurroundings::new(&documents)
+/// };
+/// assert!(around.command.is_none());
+/// ```
+pub struct UnitSurroundings<'a> {
+    /// The files that units share, parsed once.
+    pub documents: &'a Documents,
+    /// Finds an environment variable; one that is set but empty is set (rules 5.3).
+    pub variable: &'a (dyn Fn(&str) -> Option<String> + Sync),
+    /// The repository that the units are in.
+    pub repository: Repository,
+    /// The directory that relative paths of `abspath` start at, if known.
+    pub working_dir: Option<PathBuf>,
+    /// The operating system as Go names it, such as `linux` or `darwin`.
+    pub platform: &'a str,
+    /// The command of Terraform and its arguments, as `["init"]`; `None` if any may run.
+    pub command: Option<Vec<String>>,
+    /// What replaces the sources of units.
+    pub source: SourceOverride,
+    /// Packages whose address is replaced, each with the new one (`--source-map`).
+    pub source_map: Vec<(String, String)>,
+    /// Features that the command line sets (`--feature`).
+    pub features: BTreeMap<String, String>,
+    /// The program that the command line or a variable names (`--tf-path`).
+    pub program: Option<String>,
+    /// The programs that are on the search path, of `tofu` and `terraform`.
+    pub programs: Vec<String>,
+    /// The registry of `tfr:///` that a variable names (`TG_TF_DEFAULT_REGISTRY_HOST`).
+    pub registry_host: Option<String>,
+    /// Controls and experiments that are switched on, by name; `strict-mode` is one of them.
+    pub switches: Vec<String>,
+    /// The name of unit files, if it is not `terragrunt.hcl` (`--config`).
+    pub unit_file: Option<String>,
+}
+
+/// Where the repository of a unit begins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Repository {
+    /// At this directory, as an absolute path without links.
+    At(PathBuf),
+    /// There is none.
+    None,
+    /// It was not looked for.
+    Unknown,
+}
+
+/// What replaces the source of a unit (rules 6.2).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SourceOverride {
+    /// Nothing does.
+    None,
+    /// This one, as it is (`--source` of one unit).
+    Whole(String),
+    /// This one, with the subdirectory of each unit's own (`--source` of many units).
+    Package(String),
+}
+
+impl<'a> UnitSurroundings<'a> {
+    /// Makes surroundings in which nothing is set.
+    #[must_use]
+    pub fn new(documents: &'a Documents) -> Self {
+        Self {
+            documents,
+            variable: &|_| None,
+            repository: Repository::Unknown,
+            working_dir: None,
+            platform: "linux",
+            command: None,
+            source: SourceOverride::None,
+            source_map: Vec::new(),
+            features: BTreeMap::new(),
+            program: None,
+            programs: Vec::new(),
+            registry_host: None,
+            switches: Vec::new(),
+            unit_file: None,
+        }
+    }
+
+    pub(super) fn has_switch(&self, name: &str) -> bool {
+        self.switches.iter().any(|known| known == name)
+    }
+}
+
+/// Returns the way from one directory to another, by their names alone.
+pub(super) fn relative(from: &Path, to: &Path) -> String {
+    let (from, to) = (crate::world::clean(from), crate::world::clean(to));
+    let (mut a, mut b) = (from.components().peekable(), to.components().peekable());
+    while a.peek().is_some() && a.peek() == b.peek() {
+        a.next();
+        b.next();
+    }
+    let ups = a.map(|_| "..".to_owned());
+    let downs = b.map(|part| part.as_os_str().to_string_lossy().into_owned());
+    let parts: Vec<String> = ups.chain(downs).collect();
+    match parts.is_empty() {
+        true => ".".to_owned(),
+        false => parts.join("/"),
+    }
+}

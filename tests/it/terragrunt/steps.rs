@@ -1,0 +1,201 @@
+//! How Terragrunt was called.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use lockctl::terragrunt::{Documents, SourceOverride, UnitSurroundings};
+use lockctl::world::clean;
+use serde_json::{Map, Value};
+
+use super::lab::{Lab, texts};
+
+/// One call.
+pub(super) struct Step {
+    pub(super) action: Action,
+    /// The directory that the command is about.
+    pub(super) dir: PathBuf,
+    /// The shell's.
+    pub(super) working_dir: PathBuf,
+    pub(super) changes: Map<String, Value>,
+    pub(super) variables: BTreeMap<String, String>,
+    /// The arguments behind `--`.
+    pub(super) command: Vec<String>,
+    /// Whether it is about all units below.
+    pub(super) is_all: bool,
+    flags: Vec<(String, String)>,
+    /// The keys of the configuration that were recorded.
+    pub(super) keep: Vec<String>,
+    /// Whether only the names of unknown functions were recorded.
+    pub(super) is_unknown: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Action {
+    Render,
+    Run,
+    Find,
+    Stack,
+    Other,
+}
+
+/// Flags that have a value.
+const VALUED: &[&str] = &[
+    "--config",
+    "--working-dir",
+    "--feature",
+    "--experiment",
+    "--strict-control",
+    "--source",
+    "--source-map",
+    "--filter",
+    "--queue-construct-as",
+];
+
+impl Step {
+    pub(super) fn of(input: &Value, at: usize, lab: &Lab) -> Self {
+        let default = Value::Null;
+        let step = input["steps"].get(at).unwrap_or(&default);
+        let run: Vec<String> = match step["run"].as_array() {
+            Some(_) => texts(&step["run"]).map(|text| lab.fill(text)).collect(),
+            None => vec!["render".to_owned(), "--json".to_owned()],
+        };
+        let behind = run.iter().position(|arg| arg == "--");
+        let (own, command) = match behind {
+            Some(behind) => (&run[..behind], run[behind + 1..].to_vec()),
+            None => (&run[..], Vec::new()),
+        };
+        let mut flags = Vec::new();
+        let mut args = own.iter().skip(1);
+        while let Some(arg) = args.next() {
+            let value = match VALUED.contains(&arg.as_str()) {
+                true => args.next().cloned().unwrap_or_default(),
+                false => String::new(),
+            };
+            flags.push((arg.clone(), value));
+        }
+        let action = match own.first().map(String::as_str) {
+            Some("render") => Action::Render,
+            Some("find" | "list") => Action::Find,
+            Some("stack") => Action::Stack,
+            Some("run") => Action::Run,
+            _ => Action::Other,
+        };
+        let cwd = step["cwd"].as_str().or(input["cwd"].as_str());
+        let mut working_dir = clean(&lab.root.join(cwd.unwrap_or("live/app")));
+        let mut variables = base_variables(input);
+        for env in [&input["env"], &step["env"]] {
+            for (name, value) in env.as_object().into_iter().flatten() {
+                match value.as_str() {
+                    Some(text) => drop(variables.insert(name.clone(), lab.fill(text))),
+                    None => drop(variables.remove(name)),
+                }
+            }
+        }
+        if !variables.contains_key("PWD") {
+            working_dir = std::fs::canonicalize(&working_dir).unwrap_or(working_dir);
+        }
+        let flag = |name: &str| {
+            let found = flags.iter().find(|(flag, _)| flag == name);
+            found.map(|(_, value)| value.clone())
+        };
+        let dir = match flag("--working-dir") {
+            Some(below) => clean(&working_dir.join(below)),
+            None => working_dir.clone(),
+        };
+        let is_all = flag("--all").is_some();
+        let changes = step["set"].as_object().cloned().unwrap_or_default();
+        Self {
+            action,
+            dir,
+            working_dir,
+            changes,
+            variables,
+            command,
+            is_all,
+            flags,
+            keep: texts(&input["keep"]).map(str::to_owned).collect(),
+            is_unknown: step["unknown"] == true,
+        }
+    }
+
+    pub(super) fn flag(&self, name: &str) -> Option<&str> {
+        let found = self.flags.iter().find(|(flag, _)| flag == name);
+        found.map(|(_, value)| value.as_str())
+    }
+
+    fn all(&self, name: &str) -> impl Iterator<Item = &str> {
+        let flags = self.flags.iter().filter(move |(flag, _)| flag == name);
+        flags.map(|(_, value)| value.as_str())
+    }
+
+    /// Returns what the call tells the evaluation.
+    pub(super) fn surroundings<'a>(
+        &self,
+        lab: &Lab,
+        documents: &'a Documents,
+        variable: &'a (dyn Fn(&str) -> Option<String> + Sync),
+    ) -> UnitSurroundings<'a> {
+        let var = |name: &str| self.variables.get(name).cloned();
+        let source = self.flag("--source").map(str::to_owned);
+        let source = source
+            .or_else(|| var("TG_SOURCE"))
+            .or_else(|| var("TERRAGRUNT_SOURCE"));
+        let pair = |text: &str| {
+            // The first address may hold the sign, too, in front of a query.
+            let (from, to) = text.rsplit_once('=')?;
+            Some((from.to_owned(), to.to_owned()))
+        };
+        let map = self.flag("--source-map").map(str::to_owned);
+        let map = map.or_else(|| var("TG_SOURCE_MAP"));
+        let features = self.all("--feature").map(str::to_owned);
+        let features = features.chain(var("TG_FEATURE"));
+        let mut switches: Vec<String> = self.all("--experiment").map(str::to_owned).collect();
+        switches.extend(self.all("--strict-control").map(str::to_owned));
+        if self.flag("--strict-mode").is_some() {
+            switches.push("strict-mode".to_owned());
+        }
+        let command = match self.action {
+            Action::Render => vec!["render".to_owned(), "-no-color".to_owned()],
+            _ => self.command.clone(),
+        };
+        let path = var("PATH").unwrap_or_default();
+        let has = |name: &&str| {
+            let mut dirs = std::env::split_paths(&path);
+            dirs.any(|dir| dir.starts_with(&lab.root) && dir.join(name).is_file())
+        };
+        let config = self.flag("--config").map(str::to_owned);
+        UnitSurroundings {
+            variable,
+            repository: lab.repository(&self.dir),
+            working_dir: Some(self.working_dir.clone()),
+            command: Some(command),
+            source: match (source, self.is_all) {
+                (None, _) => SourceOverride::None,
+                (Some(source), false) => SourceOverride::Whole(source),
+                (Some(source), true) => SourceOverride::Package(source),
+            },
+            source_map: map.iter().filter_map(|text| pair(text)).collect(),
+            features: features.filter_map(|text| pair(&text)).collect(),
+            program: var("TG_TF_PATH"),
+            programs: ["tofu", "terraform"]
+                .iter()
+                .filter(|name| has(name))
+                .map(|name| (*name).to_owned())
+                .collect(),
+            registry_host: var("TG_TF_DEFAULT_REGISTRY_HOST"),
+            switches,
+            unit_file: config.or_else(|| var("TG_CONFIG")),
+            ..UnitSurroundings::new(documents)
+        }
+    }
+}
+
+fn base_variables(input: &Value) -> BTreeMap<String, String> {
+    let program = match input["engine"].as_str() {
+        Some("terraform") => "/lab/terraform",
+        _ => "/lab/stub",
+    };
+    [("PATH", "/usr/bin:/bin"), ("TG_TF_PATH", program)]
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .into()
+}
