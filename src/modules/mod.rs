@@ -4,6 +4,7 @@
 //! it is ever executed, no path leads out of it, and everything that is read has a limit.
 
 pub mod archive;
+pub mod cache;
 pub mod package;
 
 pub mod rules {

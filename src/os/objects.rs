@@ -12,13 +12,14 @@ use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::time::{Duration, SystemTime};
 
 use rustix::fs::{self, AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
 use super::link_free::{DIRECTORY, SAFE, Temporary, remove_orphans};
 use super::{MAX_KEY_WORDS, NEW_OBJECTS, absent_as_none, refused};
-use crate::world::{Objects, is_key_word};
+use crate::world::{ObjectSize, Objects, is_key_word};
 
 /// How often an object is put if other processes remove its directory, or its file, meanwhile.
 const ATTEMPTS: usize = 3;
@@ -153,8 +154,8 @@ impl Objects for DirectoryObjects {
         put
     }
 
-    fn list(&self, above: &str) -> io::Result<Vec<String>> {
-        let mut keys = Vec::new();
+    fn measure(&self, above: &str) -> io::Result<Vec<ObjectSize>> {
+        let mut found = Vec::new();
         let mut open = vec![above.to_owned()];
         while let Some(above) = open.pop() {
             let Some(dir) = absent_as_none(self.directory(&above, IfMissing::Fail))? else {
@@ -170,18 +171,27 @@ impl Objects for DirectoryObjects {
                 else {
                     continue;
                 };
-                let stat = fs::statat(&dir, name, AtFlags::SYMLINK_NOFOLLOW)?;
+                // Another process may have removed it meanwhile.
+                let stat = fs::statat(&dir, name, AtFlags::SYMLINK_NOFOLLOW);
+                let Some(stat) = absent_as_none(stat.map_err(io::Error::from))? else {
+                    continue;
+                };
                 let key = format!("{above}/{name}");
                 let is_directory = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
                 if is_directory && key.split('/').count() < MAX_KEY_WORDS {
                     open.push(key);
                 } else {
-                    keys.push(key);
+                    let since = u64::try_from(stat.st_mtime).unwrap_or_default();
+                    found.push(ObjectSize {
+                        key,
+                        bytes: u64::try_from(stat.st_size).unwrap_or_default(),
+                        written: SystemTime::UNIX_EPOCH + Duration::from_secs(since),
+                    });
                 }
             }
         }
-        keys.sort();
-        Ok(keys)
+        found.sort();
+        Ok(found)
     }
 
     fn remove(&self, key: &str) -> io::Result<()> {

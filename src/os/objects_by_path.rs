@@ -10,7 +10,7 @@ use std::sync::Once;
 
 use super::exclusive::{self, TEMPORARY_LETTERS, TEMPORARY_PREFIX};
 use super::{MAX_KEY_WORDS, NEW_OBJECTS, absent_as_none, refused};
-use crate::world::{Objects, is_key_word};
+use crate::world::{ObjectSize, Objects, is_key_word};
 
 /// Objects as files of a directory.
 pub(super) struct DirectoryObjects {
@@ -99,8 +99,8 @@ impl Objects for DirectoryObjects {
             .map_err(|failed| failed.error)
     }
 
-    fn list(&self, above: &str) -> io::Result<Vec<String>> {
-        let mut keys = Vec::new();
+    fn measure(&self, above: &str) -> io::Result<Vec<ObjectSize>> {
+        let mut found = Vec::new();
         let mut open = vec![above.to_owned()];
         while let Some(above) = open.pop() {
             let entries = absent_as_none(fs::read_dir(self.path(&above)?))?;
@@ -111,15 +111,23 @@ impl Objects for DirectoryObjects {
                     continue;
                 };
                 let key = format!("{above}/{name}");
-                if entry.file_type()?.is_dir() && key.split('/').count() < MAX_KEY_WORDS {
+                // Another process may have removed it meanwhile.
+                let Some(about) = absent_as_none(entry.metadata())? else {
+                    continue;
+                };
+                if about.is_dir() && key.split('/').count() < MAX_KEY_WORDS {
                     open.push(key);
                 } else {
-                    keys.push(key);
+                    found.push(ObjectSize {
+                        key,
+                        bytes: about.len(),
+                        written: about.modified()?,
+                    });
                 }
             }
         }
-        keys.sort();
-        Ok(keys)
+        found.sort();
+        Ok(found)
     }
 
     fn remove(&self, key: &str) -> io::Result<()> {

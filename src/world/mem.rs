@@ -9,8 +9,8 @@ use std::time::{Duration, SystemTime};
 
 use super::{Clock, Credentials, Http, HttpError, HttpRequest, HttpResponse};
 use super::{
-    DirEntry, Disk, Env, Exclusive, FileKind, Files, Objects, PrivateDirectory, ReadSeek, Replaced,
-    Scratch, Stream, clean,
+    DirEntry, Disk, Env, Exclusive, FileKind, Files, ObjectSize, Objects, PrivateDirectory,
+    ReadSeek, Replaced, Scratch, Stream, clean,
 };
 use super::{Ended, Invocation, Run};
 
@@ -254,13 +254,20 @@ impl Objects for MemObjects<'_> {
         Ok(())
     }
 
-    fn list(&self, above: &str) -> io::Result<Vec<String>> {
+    /// When an object was put is not kept.
+    fn measure(&self, above: &str) -> io::Result<Vec<ObjectSize>> {
         let files = self.files.lock();
         let below = files
-            .keys()
-            .filter(|path| path.starts_with(self.dir.join(above)));
-        let keys = below.filter_map(|path| Some(slashed(path.strip_prefix(&self.dir).ok()?)));
-        Ok(keys.collect())
+            .iter()
+            .filter(|(path, _)| path.starts_with(self.dir.join(above)));
+        let found = below.filter_map(|(path, content)| {
+            Some(ObjectSize {
+                key: slashed(path.strip_prefix(&self.dir).ok()?),
+                bytes: content.len() as u64,
+                written: SystemTime::UNIX_EPOCH,
+            })
+        });
+        Ok(found.collect())
     }
 
     fn remove(&self, key: &str) -> io::Result<()> {

@@ -16,7 +16,7 @@ mod run;
 
 pub use confined::{Confined, Outside, is_outside};
 pub use net::{Clock, Credentials, Http, HttpError, HttpRequest, HttpResponse, Secret};
-pub use objects::{Objects, is_key_word};
+pub use objects::{ObjectSize, Objects, is_key_word};
 pub use run::{DirectoryRoom, Ended, Invocation, Program, Run};
 
 /// What a directory entry or a path is.

@@ -1,6 +1,7 @@
 //! Small objects under keys, shared by any number of processes.
 
 use std::io;
+use std::time::SystemTime;
 
 /// Small objects under keys, shared by any number of processes.
 ///
@@ -27,19 +28,39 @@ pub trait Objects: Sync {
     /// If it cannot be written; then what was there is as it was.
     fn put(&self, key: &str, bytes: &[u8]) -> io::Result<()>;
 
-    /// Returns the keys below `above`, which is a key or a part of one that ends before a slash, sorted.
+    /// Returns what is below `above`, which is a key or a part of one that ends before a slash, sorted by key.
     ///
     /// Whatever has a name that no key has is left out.
     ///
     /// # Errors
+    /// If that cannot be listed.
+    fn measure(&self, above: &str) -> io::Result<Vec<ObjectSize>>;
+
+    /// Returns the keys below `above`, as [`measure`](Self::measure) does.
+    ///
+    /// # Errors
     /// If they cannot be listed.
-    fn list(&self, above: &str) -> io::Result<Vec<String>>;
+    fn list(&self, above: &str) -> io::Result<Vec<String>> {
+        let found = self.measure(above)?.into_iter();
+        Ok(found.map(|object| object.key).collect())
+    }
 
     /// Removes an object, if there is one, whatever it is.
     ///
     /// # Errors
     /// If it is still there.
     fn remove(&self, key: &str) -> io::Result<()>;
+}
+
+/// An object that is there.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ObjectSize {
+    /// Its key.
+    pub key: String,
+    /// Its length in bytes.
+    pub bytes: u64,
+    /// When it was put.
+    pub written: SystemTime,
 }
 
 /// Returns whether a text can be one word of a key.

@@ -1,0 +1,304 @@
+//! What was found out about remote modules, kept for the next run and for other roots (rules 4).
+//!
+//! What an answer depends on is its question; a question is a text, and its hash is the key of the object. So
+//! no list is needed to find one, and any number of processes may read and write at once. An object carries
+//! its question and a check, which finds damage, not forgery: the cache is as trustworthy as its directory.
+//!
+//! Nothing here stops a run. What cannot be read is unknown, and a note says why.
+
+mod object;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io;
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use crate::hash::Sha256Stream;
+use crate::world::{Clock, ObjectSize, Objects};
+pub use object::ObjectError;
+
+/// Where all answers are. Another format would have another number.
+const ANSWERS: &str = "modules-1";
+
+/// How large one object may be, in bytes: a package holds little more than the configuration in it.
+pub const MAX_OBJECT_BYTES: u64 = 96 << 20;
+
+/// How many bytes all objects may have together; a large organisation has some thousand versions of modules,
+/// each with some 100 kB of configuration.
+pub const MAX_CACHE_BYTES: u64 = 1 << 30;
+
+/// How many objects of one kind there may be.
+pub const MAX_OBJECTS: usize = 20_000;
+
+/// How long an answer is kept. What is still needed is then asked again.
+pub const MAX_AGE: Duration = Duration::from_secs(180 * 24 * 60 * 60);
+
+/// How far the clocks of machines that share a cache may differ.
+const MAX_CLOCK_SKEW: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// How many notes one run makes.
+const MAX_NOTES: usize = 20;
+
+/// What a question is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CacheKind {
+    /// The files of a package that never changes: of a commit, a version, an archive with a checksum.
+    Packages,
+    /// Where a registry says that a version is.
+    Locations,
+    /// Which versions a registry lists.
+    Versions,
+    /// Which commit a name in a repository means.
+    Refs,
+}
+
+impl CacheKind {
+    /// All kinds, in the order of their names.
+    pub const ALL: [Self; 4] = [Self::Locations, Self::Packages, Self::Refs, Self::Versions];
+
+    /// Returns the word in keys.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Packages => "packages",
+            Self::Locations => "locations",
+            Self::Versions => "versions",
+            Self::Refs => "refs",
+        }
+    }
+}
+
+/// An answer that was kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CachedAnswer {
+    /// The answer, as it was given to [`ModuleCache::keep`].
+    pub answer: Vec<u8>,
+    /// Since when it has been kept.
+    pub since: SystemTime,
+}
+
+/// The cache of a user.
+pub struct ModuleCache<'a> {
+    objects: Box<dyn Objects + 'a>,
+    clock: &'a dyn Clock,
+    /// Whether the objects can be used at all.
+    usable: OnceLock<bool>,
+    /// What could not be used, each once.
+    notes: Mutex<Vec<String>>,
+}
+
+/// What a cache holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CacheInventory {
+    /// How many objects there are of each kind, and how many bytes they have.
+    pub kinds: BTreeMap<CacheKind, (usize, u64)>,
+    /// How many of them are older than [`MAX_AGE`].
+    pub old: usize,
+}
+
+impl<'a> ModuleCache<'a> {
+    /// Keeps answers among these objects.
+    #[must_use]
+    pub fn new(objects: Box<dyn Objects + 'a>, clock: &'a dyn Clock) -> Self {
+        Self {
+            objects,
+            clock,
+            usable: OnceLock::new(),
+            notes: Mutex::default(),
+        }
+    }
+
+    /// Returns what was kept for a question, if that is not too old.
+    #[must_use]
+    pub fn find(&self, kind: CacheKind, question: &str) -> Option<CachedAnswer> {
+        if !self.is_usable() {
+            return None;
+        }
+        let key = key(kind, question);
+        match self.load(&key, question) {
+            Ok(found) => found.filter(|found| !self.is_old(found.since)),
+            Err(why) => {
+                self.note(&format!("{key} was ignored"), &why);
+                None
+            }
+        }
+    }
+
+    /// Keeps the answer to a question, if that is possible.
+    pub fn keep(&self, kind: CacheKind, question: &str, answer: &[u8]) {
+        if !self.is_usable() {
+            return;
+        }
+        let bytes = object::write(question, self.clock.now(), answer);
+        let length = bytes.len() as u64;
+        let kept = match length > MAX_OBJECT_BYTES {
+            true => Err(io::ErrorKind::FileTooLarge.into()),
+            false => self
+                .make_room(kind, length)
+                .and_then(|()| self.objects.put(&key(kind, question), &bytes)),
+        };
+        if let Err(error) = kept {
+            self.note("a module could not be kept", &error);
+        }
+    }
+
+    /// Returns what could not be used and why, sorted.
+    #[must_use]
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = self.locked_notes().clone();
+        notes.sort();
+        notes
+    }
+
+    /// Counts what there is.
+    ///
+    /// # Errors
+    /// If the objects cannot be used or listed.
+    pub fn inventory(&self) -> io::Result<CacheInventory> {
+        self.objects.check()?;
+        let mut inventory = CacheInventory::default();
+        for kind in CacheKind::ALL {
+            let found = self.objects.measure(&all_of(kind))?;
+            let bytes = found.iter().map(|object| object.bytes).sum();
+            inventory.kinds.insert(kind, (found.len(), bytes));
+            let old = found.iter().filter(|object| self.is_old(object.written));
+            inventory.old += old.count();
+        }
+        Ok(inventory)
+    }
+
+    /// Removes what is too old, or everything; returns how many objects.
+    ///
+    /// # Errors
+    /// If the objects cannot be used, listed or removed.
+    pub fn clean(&self, wanted: CacheRemoval) -> io::Result<usize> {
+        self.objects.check()?;
+        let mut removed = 0;
+        for object in self.objects.measure(ANSWERS)? {
+            if wanted == CacheRemoval::Everything || self.is_old(object.written) {
+                self.objects.remove(&object.key)?;
+                removed += 1;
+            }
+        }
+        Ok(removed)
+    }
+
+    /// Removes the oldest objects where one more would be too many, down to three quarters, so that this is
+    /// rarely needed.
+    fn make_room(&self, kind: CacheKind, bytes: u64) -> io::Result<()> {
+        let own = self.objects.measure(&all_of(kind))?;
+        if own.len() >= MAX_OBJECTS {
+            self.thin(own, |count, _| count > MAX_OBJECTS / 4 * 3)?;
+        }
+        // Only packages are large; the limits of number and size keep the others below it.
+        if kind != CacheKind::Packages {
+            return Ok(());
+        }
+        let all = self.objects.measure(ANSWERS)?;
+        let total: u64 = all.iter().map(|object| object.bytes).sum();
+        if total.saturating_add(bytes) > MAX_CACHE_BYTES {
+            self.thin(all, |_, left| {
+                left.saturating_add(bytes) > MAX_CACHE_BYTES / 4 * 3
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Removes objects, the oldest first, as long as there is too much by number or bytes.
+    fn thin(
+        &self,
+        mut objects: Vec<ObjectSize>,
+        is_too_much: impl Fn(usize, u64) -> bool,
+    ) -> io::Result<()> {
+        objects.sort_by(|a, b| (a.written, &a.key).cmp(&(b.written, &b.key)));
+        let mut bytes: u64 = objects.iter().map(|object| object.bytes).sum();
+        let mut count = objects.len();
+        for object in objects {
+            if !is_too_much(count, bytes) {
+                break;
+            }
+            self.objects.remove(&object.key)?;
+            bytes = bytes.saturating_sub(object.bytes);
+            count -= 1;
+        }
+        Ok(())
+    }
+
+    fn load(&self, key: &str, question: &str) -> Result<Option<CachedAnswer>, ObjectError> {
+        let Some(bytes) = self.objects.get(key, MAX_OBJECT_BYTES)? else {
+            return Ok(None);
+        };
+        object::read(&bytes, question).map(Some)
+    }
+
+    /// Returns whether something was kept too long, or since a time to come.
+    fn is_old(&self, since: SystemTime) -> bool {
+        let now = self.clock.now();
+        let age = now.duration_since(since).unwrap_or_default();
+        since > now + MAX_CLOCK_SKEW || age > MAX_AGE
+    }
+
+    fn is_usable(&self) -> bool {
+        *self.usable.get_or_init(|| match self.objects.check() {
+            Ok(()) => true,
+            Err(error) => {
+                self.note("the cache of modules was ignored", &error);
+                false
+            }
+        })
+    }
+
+    fn note(&self, what: &str, why: &dyn fmt::Display) {
+        let note = format!("{what}: {why}");
+        let mut notes = self.locked_notes();
+        if notes.len() < MAX_NOTES && !notes.contains(&note) {
+            notes.push(note);
+        }
+    }
+
+    fn locked_notes(&self) -> std::sync::MutexGuard<'_, Vec<String>> {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What is removed from a cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CacheRemoval {
+    /// What is too old to be used.
+    Old,
+    /// Everything.
+    Everything,
+}
+
+impl fmt::Debug for ModuleCache<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ModuleCache").finish_non_exhaustive()
+    }
+}
+
+/// Returns the part of keys that all objects of a kind have.
+fn all_of(kind: CacheKind) -> String {
+    format!("{ANSWERS}/{}", kind.as_str())
+}
+
+/// Returns the key of a question.
+fn key(kind: CacheKind, question: &str) -> String {
+    let digits = hex_digest(question.as_bytes());
+    format!("{}/{}/{digits}", all_of(kind), &digits[..2])
+}
+
+fn hex_digest(bytes: &[u8]) -> String {
+    let mut sha = Sha256Stream::default();
+    sha.update(bytes);
+    let digest = sha.finish();
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Returns a time as seconds since 1970.
+fn seconds(time: SystemTime) -> u64 {
+    let since = time.duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| since.as_secs())
+}
