@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 
 use crate::cli::args::examples;
 
-/// Show, share and clean the facts that are kept about packages
+/// Show, share and clean what is kept about packages and remote modules
 #[derive(Clone, Debug, Args)]
 #[command(before_help = examples(&[
     ("lockctl cache stats", "what is kept, and where"),
@@ -22,9 +22,9 @@ pub(in crate::cli) struct Cache {
 
 #[derive(Clone, Debug, Subcommand)]
 pub(in crate::cli) enum CacheCommand {
-    /// Print the directory that holds the facts
+    /// Print the directory that holds it
     Dir,
-    /// Count the facts, and say what is ignored and why
+    /// Count facts and modules, and say what is ignored and why
     Stats,
     /// Write facts as text: sorted, one per line, fit for version control
     Export(Export),
@@ -33,7 +33,7 @@ pub(in crate::cli) enum CacheCommand {
     /// They replace downloads only with `trust { imported_facts = true }` in the project file. If one of
     /// them contradicts a fact that is kept, nothing of the file is imported, and the exit code is 1.
     Import(Import),
-    /// Remove facts that are too old, and files that are no facts
+    /// Remove what is too old, and files that are no facts
     Clean(Clean),
 }
 

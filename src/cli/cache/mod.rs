@@ -15,8 +15,9 @@ use crate::cli::cache::args::{Cache, CacheCommand, Clean};
 use crate::cli::session::store::{self, VARIABLE};
 use crate::cli::{Command, Look, Stderr, World};
 use crate::diag::counted;
+use crate::modules::cache::{CacheKind, CacheRemoval, ModuleCache};
 use crate::package::calendar::timestamp;
-use crate::report::json::{IgnoredObjects, RemovedFacts, StoreReport, StoreStats};
+use crate::report::json::{CachedModules, IgnoredObjects, RemovedFacts, StoreReport, StoreStats};
 use crate::report::{Block, CommandResult, Failure, Subject};
 use crate::store::{Inventory, MAX_AGE, Origin, Removal, Store, StoredFact};
 
@@ -52,6 +53,7 @@ struct UserStore<'a> {
     /// The directory, as an absolute path where that is known.
     dir: PathBuf,
     store: Store<'a>,
+    modules: ModuleCache<'a>,
 }
 
 impl<'a> UserStore<'a> {
@@ -66,6 +68,7 @@ impl<'a> UserStore<'a> {
             world,
             dir: current.join(&stated),
             store: store::open(world, &stated),
+            modules: store::open_modules(world, &stated),
         })
     }
 
@@ -131,12 +134,28 @@ fn stats(found: UserStore<'_>) -> Result<CommandResult, Failure> {
         bytes,
         oldest: facts.iter().map(StoredFact::since).min().map(timestamp),
         ignored: too_old.into_iter().chain(broken).collect(),
+        modules: modules(&found)?,
     };
     let report = StoreReport {
         stats: Some(stats),
         ..found.report()
     };
     Ok(result(report, Vec::new()))
+}
+
+/// Counts what is kept about modules.
+fn modules(found: &UserStore<'_>) -> Result<CachedModules, Failure> {
+    let inventory = found.modules.inventory();
+    let inventory = inventory.map_err(|error| found.unusable(&error))?;
+    let count = |kind| inventory.kinds.get(&kind).map_or(0, |(count, _)| *count);
+    Ok(CachedModules {
+        packages: count(CacheKind::Packages),
+        locations: count(CacheKind::Locations),
+        versions: count(CacheKind::Versions),
+        refs: count(CacheKind::Refs),
+        bytes: inventory.kinds.values().map(|(_, bytes)| bytes).sum(),
+        old: inventory.old,
+    })
 }
 
 fn clean(args: Clean, found: UserStore<'_>) -> Result<CommandResult, Failure> {
@@ -149,6 +168,17 @@ fn clean(args: Clean, found: UserStore<'_>) -> Result<CommandResult, Failure> {
     };
     let removed = found.store.clean(removal, args.dry_run);
     let removed = removed.map_err(|error| found.unusable(&error))?;
+    let wanted = match args.all {
+        true => CacheRemoval::Everything,
+        false => CacheRemoval::Old,
+    };
+    let modules = found.modules.removable(wanted);
+    let modules = modules.and_then(|modules| {
+        if !args.dry_run {
+            found.modules.remove(&modules)?;
+        }
+        Ok(modules.len())
+    });
     let report = StoreReport {
         removed: Some(RemovedFacts {
             old: removed.old,
@@ -156,6 +186,7 @@ fn clean(args: Clean, found: UserStore<'_>) -> Result<CommandResult, Failure> {
             imported: removed.imported,
             computed: removed.computed,
             kept: removed.kept,
+            modules: modules.map_err(|error| found.unusable(&error))?,
             dry_run: args.dry_run,
         }),
         ..found.report()

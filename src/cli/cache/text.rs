@@ -28,6 +28,7 @@ fn rows(dir: &str, stats: &StoreStats) -> Vec<Vec<String>> {
         bytes,
         oldest,
         ignored,
+        modules,
     } = stats;
     let by_origin = format!("{facts}: {computed} computed, {imported} imported");
     let mut rows = vec![
@@ -41,10 +42,29 @@ fn rows(dir: &str, stats: &StoreStats) -> Vec<Vec<String>> {
         .iter()
         .map(|one| ("ignored", format!("{}: {}", one.count, one.reason)));
     rows.extend(ignored);
+    let counts = [
+        (modules.packages, "package"),
+        (modules.locations, "place"),
+        (modules.versions, "list of versions"),
+        (modules.refs, "ref"),
+    ];
+    let counts = counts.into_iter().filter(|(count, _)| *count > 0);
+    let counts: Vec<String> = counts.map(|(count, what)| of_kind(count, what)).collect();
+    if !counts.is_empty() {
+        let bytes = counted(modules.bytes as usize, "byte");
+        rows.push(("modules", format!("{}: {bytes}", counts.join(", "))));
+    }
     let rows = rows
         .into_iter()
         .map(|(name, value)| vec![name.to_owned(), value]);
     rows.collect()
+}
+
+fn of_kind(count: usize, what: &str) -> String {
+    match what {
+        "list of versions" => counted_as(count, what, "lists of versions"),
+        what => counted(count, what),
+    }
 }
 
 fn imported(file: &ImportedFile) -> Option<String> {
@@ -76,6 +96,7 @@ fn removed(removed: &RemovedFacts) -> String {
         (removed.broken, "broken"),
         (removed.imported, "imported"),
         (removed.computed, "computed"),
+        (removed.modules, "about modules"),
     ];
     let parts = parts.into_iter().filter(|(count, _)| *count > 0);
     let parts: Vec<String> = parts

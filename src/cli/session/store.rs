@@ -8,6 +8,7 @@ use crate::cli::session::root::Root;
 use crate::coverage::Attributions;
 use crate::locker::TrustedFacts;
 use crate::lockfile::LockFile;
+use crate::modules::cache::ModuleCache;
 use crate::report::Sentence;
 use crate::store::{Facts, NoFacts, Store};
 use crate::world::Env;
@@ -77,6 +78,11 @@ pub(in crate::cli) fn trusted(root: &Root) -> TrustedFacts {
 /// Opens the store in a directory.
 pub(in crate::cli) fn open<'a>(world: World<'a>, dir: &Path) -> Store<'a> {
     Store::new(world.disk.objects(dir), world.clock)
+}
+
+/// Opens the cache of modules, which is in the same directory.
+pub(in crate::cli) fn open_modules<'a>(world: World<'a>, dir: &Path) -> ModuleCache<'a> {
+    ModuleCache::new(world.disk.objects(dir), world.clock)
 }
 
 /// Returns the directory of the store (`store` rules 3.1); `None` if the user has no directory for caches.

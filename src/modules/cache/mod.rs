@@ -170,20 +170,24 @@ impl<'a> ModuleCache<'a> {
         Ok(inventory)
     }
 
-    /// Removes what is too old, or everything; returns how many objects.
+    /// Lists what is too old, or everything.
     ///
     /// # Errors
-    /// If the objects cannot be used, listed or removed.
-    pub fn clean(&self, wanted: CacheRemoval) -> io::Result<usize> {
+    /// If the objects cannot be used or listed.
+    pub fn removable(&self, wanted: CacheRemoval) -> io::Result<Vec<ObjectSize>> {
         self.objects.check()?;
-        let mut removed = 0;
-        for object in self.objects.measure(ANSWERS)? {
-            if wanted == CacheRemoval::Everything || self.is_old(object.written) {
-                self.objects.remove(&object.key)?;
-                removed += 1;
-            }
-        }
-        Ok(removed)
+        let mut objects = self.objects.measure(ANSWERS)?;
+        objects.retain(|object| wanted == CacheRemoval::Everything || self.is_old(object.written));
+        Ok(objects)
+    }
+
+    /// Removes objects.
+    ///
+    /// # Errors
+    /// If one of them is still there.
+    pub fn remove(&self, objects: &[ObjectSize]) -> io::Result<()> {
+        let mut objects = objects.iter();
+        objects.try_for_each(|object| self.objects.remove(&object.key))
     }
 
     /// Removes the oldest objects where one more would be too many, down to three quarters, so that this is

@@ -73,6 +73,8 @@ fn objects_are_counted_and_removed() {
     let inventory = cache.inventory().expect("listed");
     assert_eq!(inventory.kinds[&CacheKind::Packages].0, 2);
     assert_eq!(inventory.kinds[&CacheKind::Refs], (0, 0));
-    assert_eq!(cache.clean(CacheRemoval::Everything).expect("removed"), 3);
+    let all = cache.removable(CacheRemoval::Everything).expect("listed");
+    assert_eq!(all.len(), 3);
+    cache.remove(&all).expect("removed");
     assert_eq!(cache.find(CacheKind::Packages, "a"), None);
 }

@@ -39,8 +39,8 @@ pub use provider::{
 };
 pub use rule::{Level, Rule, Topic};
 pub use store::{
-    ExportedFacts, FactContradiction, IgnoredObjects, ImportedFile, RemovedFacts, StoreReport,
-    StoreStats,
+    CachedModules, ExportedFacts, FactContradiction, IgnoredObjects, ImportedFile, RemovedFacts,
+    StoreReport, StoreStats,
 };
 
 use std::fmt::Display;

@@ -41,7 +41,6 @@ pub struct Module {
 
 /// The package of a module that is not installed.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
 pub struct FetchedPackage {
     /// What it is called in messages.
     pub package: String,

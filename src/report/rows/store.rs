@@ -45,6 +45,25 @@ pub struct StoreStats {
     pub oldest: Option<String>,
     /// What is there and does not count, by reason.
     pub ignored: Vec<IgnoredObjects>,
+    /// What is kept about remote modules.
+    pub modules: CachedModules,
+}
+
+/// What is kept about remote modules, in objects.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct CachedModules {
+    /// How many packages.
+    pub packages: usize,
+    /// How many places of versions in registries.
+    pub locations: usize,
+    /// How many lists of versions.
+    pub versions: usize,
+    /// How many commits that names in repositories mean.
+    pub refs: usize,
+    /// The length of all of them, in bytes.
+    pub bytes: u64,
+    /// How many of them are too old to be used.
+    pub old: usize,
 }
 
 /// Files of the store that do not count.
@@ -142,6 +161,8 @@ pub struct RemovedFacts {
     pub computed: usize,
     /// How many facts are left.
     pub kept: usize,
+    /// How many objects about remote modules.
+    pub modules: usize,
     /// Whether they were only counted.
     pub dry_run: bool,
 }

@@ -1,0 +1,341 @@
+//! One case in a directory of its own, with lockctl run there as a program.
+//!
+//! It is a program of its own because git takes its settings from the environment of the process.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+use crate::module_lab::ModuleLab;
+use crate::module_lab::git::{self, CommitIds};
+
+/// A case that was set up.
+pub(super) struct Case<'a> {
+    lab: &'a ModuleLab,
+    input: Value,
+    dir: tempfile::TempDir,
+    symbols: Vec<(String, String)>,
+    ids: CommitIds,
+    flavor: &'static str,
+}
+
+/// What lockctl found.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) code: i32,
+    /// The titles of all errors, with their rules.
+    pub(super) errors: Vec<(String, String)>,
+    /// The modules by their keys, root left out: directory and version.
+    pub(super) modules: BTreeMap<String, (String, Option<String>)>,
+    /// The calls that cannot be seen, with the title of why.
+    pub(super) unseen: Vec<(String, String)>,
+    /// The requests that carried credentials.
+    pub(super) with_credentials: Vec<String>,
+    /// Everything that was asked, as recorded outcomes write it.
+    pub(super) requests: Vec<String>,
+    pub(super) stderr: String,
+}
+
+impl<'a> Case<'a> {
+    pub(super) fn new(lab: &'a ModuleLab, input: &Value, host: &str, flavor: &'static str) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let dir_text = fs::canonicalize(dir.path()).unwrap().display().to_string();
+        let mut symbols: Vec<(String, String)> = lab
+            .symbols()
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect();
+        for name in ["ROOT", "HOME", "REPOS", "ELSEWHERE", "TMP"] {
+            let below = match name {
+                "ROOT" => "work".to_owned(),
+                other => other.to_lowercase(),
+            };
+            symbols.push((format!("<{name}>"), format!("{dir_text}/{below}")));
+        }
+        symbols.push(("<DIR>".to_owned(), dir_text));
+        symbols.push(("<HOST>".to_owned(), host.to_owned()));
+        let mut case = Self {
+            lab,
+            input: input.clone(),
+            dir,
+            symbols,
+            ids: CommitIds::new(),
+            flavor,
+        };
+        case.prepare();
+        case
+    }
+
+    pub(super) fn path(&self, below: &str) -> PathBuf {
+        fs::canonicalize(self.dir.path()).unwrap().join(below)
+    }
+
+    /// Replaces all symbols of a text.
+    pub(super) fn fill(&self, text: &str) -> String {
+        let mut text = text.to_owned();
+        for (name, value) in &self.symbols {
+            text = text.replace(name, value);
+        }
+        for (name, ids) in &self.ids {
+            for (at, id) in ids.iter().enumerate() {
+                text = text.replace(&format!("<{name}#{at}>"), id);
+                for digits in 4..=40 {
+                    text = text.replace(&format!("<{name}#{at}:{digits}>"), &id[..digits]);
+                }
+            }
+        }
+        text
+    }
+
+    /// Puts symbols where their values are.
+    fn plain(&self, text: &str) -> String {
+        let mut symbols: Vec<&(String, String)> = self.symbols.iter().collect();
+        symbols.sort_by_key(|(_, value)| std::cmp::Reverse(value.len()));
+        let mut text = text.to_owned();
+        for (name, value) in symbols {
+            if name != "<HOST>" {
+                text = text.replace(value, name);
+            }
+        }
+        for (name, ids) in &self.ids {
+            for (at, id) in ids.iter().enumerate() {
+                text = text.replace(id, &format!("<{name}#{at}>"));
+            }
+        }
+        text
+    }
+
+    fn filled(&self, value: &Value) -> Value {
+        match value {
+            Value::String(text) => Value::String(self.fill(text)),
+            Value::Array(items) => items.iter().map(|item| self.filled(item)).collect(),
+            Value::Object(members) => {
+                let members = members.iter();
+                Value::Object(
+                    members
+                        .map(|(name, member)| (self.fill(name), self.filled(member)))
+                        .collect(),
+                )
+            }
+            other => other.clone(),
+        }
+    }
+
+    fn prepare(&mut self) {
+        for below in ["home", "tmp", "bin", "repos", "work", "elsewhere"] {
+            fs::create_dir(self.path(below)).unwrap();
+        }
+        let repos = self.filled(&self.input["repos"]);
+        self.ids = git::make_repos(&self.path("repos"), &repos);
+        let input = self.filled(&self.input);
+        self.lab.serve(&input, &self.path("repos"));
+        let ca = self.lab.ca_file().display().to_string();
+        let usual = format!("[http]\n\tsslCAInfo = {ca}\n");
+        let gitconfig = input["gitconfig"].as_str().unwrap_or(&usual);
+        fs::write(self.path("home/.gitconfig"), gitconfig).unwrap();
+        self.put("home", &input["home"]);
+        self.put("elsewhere", &input["elsewhere"]);
+        self.put("work", &input["root"]);
+        let cli = input["cli"].as_str().unwrap_or_default();
+        fs::write(self.path("rc"), cli).unwrap();
+        if input["git"] == "stub" {
+            self.put_stub(&input["stub"]);
+        }
+        for (name, text) in input["bin"].as_object().into_iter().flatten() {
+            self.put_program(name, text.as_str().unwrap());
+        }
+    }
+
+    /// Puts a program in the place of git that makes the directory of a clone and knows nothing.
+    fn put_stub(&self, files: &Value) {
+        match files {
+            Value::Null => {
+                fs::create_dir(self.path("stub")).unwrap();
+                fs::write(
+                    self.path("stub/main.tf"),
+                    "output \"stub\" {\n  value = 1\n}\n",
+                )
+                .unwrap();
+            }
+            files => self.put("stub", files),
+        }
+        let stub = self.path("stub").display().to_string();
+        let script = format!(
+            "#!/bin/sh\nfor d in \"$@\"; do :; done\ncase \"$1\" in\nclone) mkdir -p \"$d\" && cp -R {stub}/. \
+             \"$d\"/ ;;\nrev-parse) echo 1111111111111111111111111111111111111111 ;;\nversion) echo git \
+             version 2.39.5 ;;\nesac\n"
+        );
+        self.put_program("git", &script);
+    }
+
+    fn put_program(&self, name: &str, text: &str) {
+        let path = self.path("bin").join(name);
+        fs::write(&path, text).unwrap();
+        make_executable(&path);
+    }
+
+    /// Writes the files of a description below a directory of the case.
+    pub(super) fn put(&self, below: &str, files: &Value) {
+        for (name, file) in files.as_object().into_iter().flatten() {
+            let path = self.path(below).join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            if path.symlink_metadata().is_ok_and(|kind| !kind.is_dir()) {
+                fs::remove_file(&path).unwrap();
+            }
+            match file {
+                Value::Null => {
+                    let _ = fs::remove_dir_all(&path);
+                }
+                Value::String(text) => fs::write(&path, text).unwrap(),
+                file if file["link"].is_string() => {
+                    let target = file["link"].as_str().unwrap();
+                    std::os::unix::fs::symlink(target, &path).unwrap();
+                }
+                file if file["dir"] == true => fs::create_dir_all(&path).unwrap(),
+                file if file["archive"].is_string() => {
+                    let archive = &self.input["archives"][file["archive"].as_str().unwrap()];
+                    let archive = self.filled(archive);
+                    fs::write(&path, crate::module_lab::archive(&archive)).unwrap();
+                }
+                file => {
+                    fs::write(&path, file["exec"].as_str().unwrap()).unwrap();
+                    make_executable(&path);
+                }
+            }
+        }
+    }
+
+    /// Makes the changes that come before a step.
+    pub(super) fn change(&mut self, step: &Value) {
+        for (name, repo) in step["repos"].as_object().into_iter().flatten() {
+            let dir = self.path("repos").join(format!("{name}.git"));
+            let _ = fs::remove_dir_all(dir);
+            let repo = self.filled(&serde_json::json!({ name: repo }));
+            self.ids.extend(git::make_repos(&self.path("repos"), &repo));
+        }
+        let step = self.filled(step);
+        self.put("work", &step["set"]);
+        self.put("home", &step["home"]);
+        self.lab.add_routes(&step["routes"]);
+        self.lab.forget();
+    }
+
+    /// Runs `lockctl tree`.
+    pub(super) fn tree(&self, step: &Value, modules: &str) -> Found {
+        let mut program = Command::new(env!("CARGO_BIN_EXE_lockctl"));
+        program
+            .current_dir(self.path("work"))
+            .args(["tree", "--format", "json", "--flavor", self.flavor])
+            .args(["--modules", modules])
+            .stdin(Stdio::null())
+            .env_clear();
+        for (name, value) in self.environment(step) {
+            program.env(name, value);
+        }
+        let ended = program.output().unwrap();
+        let stderr = self.plain(&String::from_utf8_lossy(&ended.stderr));
+        let document: Value = serde_json::from_slice(&ended.stdout)
+            .unwrap_or_else(|error| panic!("{error}: {stderr}"));
+        let mut found = Found {
+            code: ended.status.code().unwrap(),
+            errors: Vec::new(),
+            modules: BTreeMap::new(),
+            unseen: Vec::new(),
+            with_credentials: Vec::new(),
+            requests: Vec::new(),
+            stderr,
+        };
+        self.read(&document, &mut found);
+        for request in self.lab.requests() {
+            let status = request.status;
+            let status = status.map_or_else(|| "late".to_owned(), |status| status.to_string());
+            let line = format!("{} {} {}", request.method, request.host, request.target);
+            let line = self.plain(&line);
+            if let Some(auth) = request.auth {
+                found.with_credentials.push(format!("{line} auth={auth}"));
+            }
+            found.requests.push(format!("{line} {status}"));
+        }
+        found
+    }
+
+    fn environment(&self, step: &Value) -> BTreeMap<String, String> {
+        let text = |path: PathBuf| path.display().to_string();
+        let own = text(self.path("bin"));
+        let path = match self.input["git"] == "none" {
+            true => own,
+            false => format!("{own}:{}", std::env::var("PATH").unwrap()),
+        };
+        let ca = text(self.lab.ca_file());
+        let proxy = format!("http://{}", self.fill("<PROXY>"));
+        let mut env: BTreeMap<String, String> = [
+            ("PATH", path),
+            ("HOME", text(self.path("home"))),
+            ("TMPDIR", text(self.path("tmp"))),
+            ("TF_CLI_CONFIG_FILE", text(self.path("rc"))),
+            ("SSL_CERT_FILE", ca),
+            ("SSL_CERT_DIR", "/nonexistent".to_owned()),
+            ("GIT_CONFIG_NOSYSTEM", "1".to_owned()),
+            ("LC_ALL", "C".to_owned()),
+            ("NO_PROXY", "127.0.0.1,localhost".to_owned()),
+            ("LOCKCTL_CACHE_DIR", text(self.path("cache"))),
+            ("HTTP_PROXY", proxy.clone()),
+            ("HTTPS_PROXY", proxy.clone()),
+            ("http_proxy", proxy.clone()),
+            ("https_proxy", proxy),
+        ]
+        .map(|(name, value)| (name.to_owned(), value))
+        .into();
+        for given in [&self.input["env"], &step["env"]] {
+            for (name, value) in given.as_object().into_iter().flatten() {
+                match value.as_str() {
+                    Some(value) => env.insert(name.clone(), self.fill(value)),
+                    None => env.remove(name),
+                };
+            }
+        }
+        env
+    }
+
+    fn read(&self, document: &Value, found: &mut Found) {
+        for root in document["roots"].as_array().into_iter().flatten() {
+            for one in root["findings"].as_array().into_iter().flatten() {
+                let text = |name: &str| one[name].as_str().unwrap_or_default().to_owned();
+                match one["severity"].as_str() {
+                    Some("error") => found.errors.push((text("title"), text("rule"))),
+                    _ if one["rule"] == "module-not-visible" => {
+                        found.unseen.push((text("title"), text("help")));
+                    }
+                    _ => {}
+                }
+            }
+            for module in root["modules"].as_array().into_iter().flatten() {
+                let address = module["path"].as_str().unwrap();
+                if !["call", "run"].contains(&module["kind"].as_str().unwrap()) {
+                    continue;
+                }
+                let key = address.replace("module.", "");
+                if module["seen"] == true {
+                    let dir = self.plain(module["dir"].as_str().unwrap_or_default());
+                    let version = module["fetched"]["version"].as_str();
+                    let version = version.map(str::to_owned);
+                    found.modules.insert(key, (dir, version));
+                }
+            }
+        }
+        if let Some(failure) = document["failures"].as_array() {
+            for one in failure {
+                let title = one["title"].as_str().unwrap_or_default().to_owned();
+                found.errors.push((title, "failure".to_owned()));
+            }
+        }
+    }
+}
+
+fn make_executable(path: &Path) {
+    use std::os::unix::fs::PermissionsExt as _;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+}
