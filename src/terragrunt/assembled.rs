@@ -36,7 +36,8 @@ pub struct FetchedPackage<'f> {
 
 /// The files of the cache as a run of Terragrunt would make them, in a cache that is empty before.
 ///
-/// Paths below the unit's `.terragrunt-cache/W/S` are those of the cache, all others those of the disk.
+/// Paths below the unit's `.terragrunt-cache/W/S` are those of the cache, all others those of the disk. Where the
+/// surroundings of the unit have a top, paths are relative to it.
 pub struct Assembled<'f> {
     files: &'f dyn Files,
     base: Base<'f>,
@@ -46,6 +47,8 @@ pub struct Assembled<'f> {
     module_dir: PathBuf,
     include: Vec<Glob>,
     exclude: Vec<Glob>,
+    /// Where relative paths count from.
+    top: PathBuf,
     /// What is generated, by path; `None` for a file that is removed.
     generated: BTreeMap<PathBuf, Option<Vec<u8>>>,
     problems: Vec<Diagnostic>,
@@ -128,6 +131,7 @@ pub fn assemble<'f>(
         root,
         include: known(&unit.include_in_copy)?.clone(),
         exclude: known(&unit.exclude_from_copy)?.clone(),
+        top: unit.top.clone(),
         generated: BTreeMap::new(),
         problems: Vec::new(),
     };
@@ -183,13 +187,22 @@ impl<'f> Assembled<'f> {
     /// Returns the directory that Terraform runs in.
     #[must_use]
     pub fn module_dir(&self) -> &Path {
-        &self.module_dir
+        self.shown(&self.module_dir)
     }
 
     /// Returns the top of the package in the cache.
     #[must_use]
     pub fn package_dir(&self) -> &Path {
-        &self.root
+        self.shown(&self.root)
+    }
+
+    fn shown<'p>(&self, path: &'p Path) -> &'p Path {
+        path.strip_prefix(&self.top).unwrap_or(path)
+    }
+
+    /// Returns a path from the top on.
+    fn whole(&self, path: &Path) -> PathBuf {
+        clean(&self.top.join(path))
     }
 
     /// Lists what Terragrunt stops at while it writes the directory.
@@ -217,7 +230,7 @@ impl<'f> Assembled<'f> {
     /// Returns where a file of the cache comes from; `None` for one that is generated, or not there.
     #[must_use]
     pub fn origin(&self, path: &Path) -> Option<PathBuf> {
-        match self.find(&clean(path))? {
+        match self.find(&self.whole(path))? {
             Found::File(_, origin, _) => Some(origin),
             Found::Generated(_) | Found::Directory => None,
         }
@@ -514,7 +527,7 @@ fn below_text(dir: &Path, path: &Path) -> Option<String> {
 
 impl Files for Assembled<'_> {
     fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
-        let path = clean(path);
+        let path = self.whole(path);
         match self.find(&path) {
             Some(Found::Generated(bytes)) if bytes.len() as u64 > limit => {
                 Err(ErrorKind::FileTooLarge.into())
@@ -528,7 +541,7 @@ impl Files for Assembled<'_> {
     }
 
     fn open(&self, path: &Path) -> io::Result<Box<dyn ReadSeek>> {
-        let path = clean(path);
+        let path = self.whole(path);
         match self.find(&path) {
             Some(Found::Generated(bytes)) => Ok(Box::new(Cursor::new(bytes.to_vec()))),
             Some(Found::File(files, origin, _)) => files.open(&origin),
@@ -539,7 +552,7 @@ impl Files for Assembled<'_> {
     }
 
     fn list(&self, dir: &Path) -> io::Result<Vec<DirEntry>> {
-        let dir = clean(dir);
+        let dir = self.whole(dir);
         match self.inside(&dir) {
             Some(inside) => self.names(&dir, &inside),
             None if self.is_void(&dir) => Err(ErrorKind::NotFound.into()),
@@ -548,7 +561,7 @@ impl Files for Assembled<'_> {
     }
 
     fn kind(&self, path: &Path) -> io::Result<FileKind> {
-        let path = clean(path);
+        let path = self.whole(path);
         match self.find(&path) {
             Some(Found::Generated(_)) => Ok(FileKind::File),
             Some(Found::File(_, _, kind)) => Ok(kind),
@@ -559,7 +572,7 @@ impl Files for Assembled<'_> {
     }
 
     fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
-        let path = clean(path);
+        let path = self.whole(path);
         match self.find(&path) {
             Some(_) => Ok(path),
             None if self.is_void(&path) => Err(ErrorKind::NotFound.into()),

@@ -35,6 +35,8 @@ pub(super) struct Evaluation<'a> {
     ids: BTreeMap<PathBuf, FileId>,
     /// What `read_terragrunt_config` gave for files.
     pub(super) reads: BTreeMap<PathBuf, Read>,
+    /// Parts of the configurations of parents, by section.
+    pub(super) parts: BTreeMap<(usize, Option<String>), Read>,
     files_left: usize,
     bytes_left: u64,
     work_left: usize,
@@ -114,6 +116,7 @@ impl<'a> Evaluation<'a> {
             instances: Vec::new(),
             ids: BTreeMap::new(),
             reads: BTreeMap::new(),
+            parts: BTreeMap::new(),
             files_left: MAX_FILES,
             bytes_left: MAX_TOTAL_BYTES,
             work_left: MAX_WORK,
@@ -131,12 +134,12 @@ impl<'a> Evaluation<'a> {
         path: &Path,
         sharing: Sharing,
     ) -> Result<(Arc<Document>, FileId), Unread> {
+        let left = self.files_left.checked_sub(1);
+        self.files_left = left.ok_or(Unread::TooMuch)?;
         if let Some(document) = self.around.documents.find(path) {
             let file = self.id(&document);
             return Ok((document, file));
         }
-        let left = self.files_left.checked_sub(1);
-        self.files_left = left.ok_or(Unread::TooMuch)?;
         let limit = MAX_FILE_BYTES.min(self.bytes_left);
         let bytes = match self.files.read(path, limit) {
             Ok(bytes) => bytes,
@@ -162,7 +165,9 @@ impl<'a> Evaluation<'a> {
         if let Some(file) = self.ids.get(&document.path) {
             return *file;
         }
-        let name = document.path.display().to_string();
+        let top = self.around.top.as_deref().unwrap_or(Path::new(""));
+        let shown = document.path.strip_prefix(top).unwrap_or(&document.path);
+        let name = shown.display().to_string();
         let file = self.texts.add(name, Arc::clone(&document.bytes));
         self.ids.insert(document.path.clone(), file);
         file

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::evaluation::{Evaluation, Includes, Role, Sharing, Stage, block};
+use super::evaluation::{Evaluation, Includes, Read, Role, Sharing, Stage, block};
 use super::limits::MAX_INCLUDES;
 use super::names::Names;
 use super::outcome::{Outcome, Place, Stop};
@@ -164,7 +164,7 @@ impl Evaluation<'_> {
         let is_nested = block(&document, "include").is_some();
         let parent = self.add(document, file, Role::Parent(at));
         if let Some(fault) = self.faults(parent).into_iter().next() {
-            return Err(Stop::Refused(Arc::new(fault)));
+            return Err(Stop::of_fault(fault));
         }
         if is_nested {
             let note = format!("{} includes another file", path.display());
@@ -306,10 +306,25 @@ impl Evaluation<'_> {
             }
             [section, ..] if name(section).is_some() => {
                 let section = name(section).unwrap_or_default();
-                self.part_of_configuration(parent, Some(&section))
+                self.seen_part(parent, Some(section))
             }
-            _ => self.part_of_configuration(parent, None),
+            _ => self.seen_part(parent, None),
         }
+    }
+
+    /// Evaluates a part of a parent once for all expressions that look at it.
+    fn seen_part(&mut self, parent: usize, section: Option<String>) -> Outcome<Typed> {
+        let key = (parent, section);
+        if let Some(Read::Done(outcome, reasons)) = self.parts.get(&key) {
+            let (outcome, reasons) = (outcome.clone(), reasons.clone());
+            self.because_of(&reasons);
+            return outcome.map(Arc::unwrap_or_clone);
+        }
+        let (outcome, reasons) =
+            self.traced(|this| this.part_of_configuration(parent, key.1.as_deref()));
+        let outcome = outcome.map(Arc::new);
+        self.parts.insert(key, Read::Done(outcome.clone(), reasons));
+        outcome.map(Arc::unwrap_or_clone)
     }
 }
 

@@ -46,7 +46,7 @@ impl Evaluation<'_> {
             Ok((document, file)) => {
                 let upper = self.add(document, file, Role::Autoinclude);
                 match self.faults(upper).into_iter().next() {
-                    Some(fault) => Err(Stop::Refused(Arc::new(fault))),
+                    Some(fault) => Err(Stop::of_fault(fault)),
                     None => Ok(Some(upper)),
                 }
             }

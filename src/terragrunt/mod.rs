@@ -8,6 +8,43 @@
 //!
 //! Invariant: what only a run of Terragrunt knows is unknown, with the reason and its place. No program is
 //! run, nothing is fetched.
+//!
+//! # From a directory to requirements
+//!
+//! ```
+//! use std::path::{Path, PathBuf};
+//! use lockctl::config::{self, Settings};
+//! use lockctl::diag::Texts;
+//! use lockctl::flavor::Flavor;
+//! use lockctl::terragrunt::{
+//!     Documents, LockOrigin, Repository, UnitSurroundings, assemble, discover, evaluate,
+//! };
+//! use lockctl::world::mem::MemFiles;
+//!
+//! let files = MemFiles::with(&[
+//!     ("/repo/live/app/terragrunt.hcl", "terraform {\n  source = \"../../modules//app\"\n}\n"),
+//!     ("/repo/live/app/.terraform.lock.hcl", ""),
+//!     ("/repo/modules/app/main.tf", "resource \"null_resource\" \"a\" {}\n"),
+//! ]);
+//! // One value for all units of a run: what they share is parsed once.
+//! let documents = Documents::default();
+//! let top = PathBuf::from("/repo");
+//! let around = UnitSurroundings {
+//!     repository: Repository::At(top.clone()),
+//!     top: Some(top.clone()),
+//!     ..UnitSurroundings::new(&documents)
+//! };
+//! let mut texts = Texts::default();
+//! for dir in discover(&files, &top, None).units {
+//!     let (unit, notes) = evaluate(&files, &mut texts, &dir, &around);
+//!     assert!(notes.is_empty() && unit.unseen().is_none());
+//!     let assembled = assemble(&files, &unit, None).expect("a local package");
+//!     assert_eq!(assembled.lock_file(), LockOrigin::Unit(dir.join(".terraform.lock.hcl")));
+//!     let settings = Settings::new(Flavor::Terraform1_11);
+//!     let loaded = config::load(&assembled, &mut texts, assembled.module_dir(), &settings);
+//!     assert_eq!(loaded.requirements.providers.len(), 1);
+//! }
+//! ```
 
 mod assembled;
 mod discovery;
@@ -51,13 +88,14 @@ pub use limits::{
 };
 pub use outcome::{Known, Unknown};
 pub use source::{Package, RegistryPackage, UnitSource};
+pub use stack::{StackComponent, stack};
 pub use surroundings::{Repository, SourceOverride, UnitSurroundings};
 pub use unit::{Rendered, Unit, UnitPart, UnknownPart};
 
 /// The name of a file of values.
 pub const VALUES_FILE: &str = "terragrunt.values.hcl";
 
-/// Evaluates the unit of a directory, which is absolute or counts from the same directory as everything else.
+/// Evaluates the unit of a directory, which is absolute: functions answer with absolute paths.
 ///
 /// Every file that is read is added to `texts`. Nothing fails: what is unknown says why, and what
 /// Terragrunt would refuse elsewhere in the unit is a note.

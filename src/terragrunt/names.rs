@@ -68,6 +68,13 @@ impl Evaluation<'_> {
                 )),
             },
             "local" if is_late => self.late_local(at, first, names),
+            "unit" | "stack" if stage == Stage::Rest && self.is_stack(at) => {
+                names.object(used.root);
+                for (name, value) in self.generated_dirs(at, used.root)? {
+                    names.attribute(used.root, &name, Arc::new(value));
+                }
+                Ok(())
+            }
             "dependency" if stage == Stage::Source => Err(Stop::refused(
                 "configuration-invalid",
                 "A source cannot reference dependency outputs",
@@ -255,7 +262,7 @@ impl Evaluation<'_> {
     /// Evaluates all attributes of a file of values.
     pub(super) fn values_of(&mut self, at: usize) -> Outcome<Typed> {
         if let Some(fault) = self.faults(at).into_iter().next() {
-            return Err(Stop::Refused(Arc::new(fault)));
+            return Err(Stop::of_fault(fault));
         }
         let document = Arc::clone(&self.instances[at].document);
         let mut items = BTreeMap::new();

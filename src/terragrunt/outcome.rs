@@ -82,6 +82,14 @@ impl Stop {
         Self::Refused(Arc::new(error))
     }
 
+    /// Stops because of a fault in the syntax of a file; what only lockctl refuses may be fine.
+    pub(super) fn of_fault(fault: Diagnostic) -> Self {
+        match fault.code {
+            "nested-too-deep" | "object-too-large" => Self::Uncertain(Arc::new(fault)),
+            _ => Self::Refused(Arc::new(fault)),
+        }
+    }
+
     pub(super) fn uncertain(place: Place, reason: &str) -> Self {
         let title = "This is known only in a run of Terragrunt";
         let error = Diagnostic::error("not-constant", title).at(place.file, place.span, reason);

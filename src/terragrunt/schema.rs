@@ -139,6 +139,22 @@ const TOP: &[BlockShape] = &[
     single(open("catalog", 0)),
 ];
 
+/// What a unit or a stack of a stack file says.
+const GENERATED: &[Argument] = &[
+    ("source", Required),
+    ("path", Required),
+    ("values", Optional),
+    ("no_dot_terragrunt_stack", Optional),
+    ("no_validation", Optional),
+];
+
+const STACK: &[BlockShape] = &[
+    strict("include", 1, &[("path", Required)]),
+    single(open("locals", 0)),
+    strict("unit", 1, GENERATED),
+    strict("stack", 1, GENERATED),
+];
+
 /// Returns the blocks at the top of a unit file.
 pub(super) fn top() -> &'static [BlockShape] {
     TOP
@@ -148,8 +164,12 @@ pub(super) fn top() -> &'static [BlockShape] {
 pub(super) fn check(path: &Path, body: &Body) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let name = path.file_name().unwrap_or_default();
-    // Stack files and values have rules of their own.
-    if name == STACK_FILE || name == super::VALUES_FILE {
+    if name == super::VALUES_FILE {
+        return found;
+    }
+    if name == STACK_FILE {
+        arguments_of(body, &[], &mut found);
+        blocks_of(body, STACK, &mut found);
         return found;
     }
     let arguments: Vec<Argument> = ATTRIBUTES.iter().map(|name| (*name, Optional)).collect();

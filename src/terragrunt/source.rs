@@ -271,3 +271,93 @@ pub(super) fn program_is_tofu(program: &str) -> bool {
     let name = Path::new(program).file_stem().unwrap_or_default();
     name == "tofu"
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::terragrunt::Documents;
+
+    #[track_caller]
+    fn check(written: &str, package: &str, subdirectory: Option<&str>) {
+        let documents = Documents::default();
+        let around = UnitSurroundings::new(&documents);
+        let found = understand(Some(written), Path::new("/r/u"), "terraform", &around);
+        let found = found.map(|(package, below)| (shown(&package), below));
+        let expected = (package.to_owned(), subdirectory.map(str::to_owned));
+        assert_eq!(found, Ok(expected), "from {written:?}");
+    }
+
+    fn shown(package: &Package) -> String {
+        match package {
+            Package::Own => "own".to_owned(),
+            Package::Local(path) => path.display().to_string(),
+            Package::Remote(address) => address.clone(),
+            Package::Registry(module) => format!("{} {}", module.host, module.path),
+        }
+    }
+
+    #[test]
+    fn addresses_are_understood_as_terragrunt_does() {
+        check(".//mod", "own", Some("mod"));
+        check("../u", "own", None);
+        check("../..//a//b?x=1", "/", Some("a/b"));
+        check("ns/name/aws", "/r/u/ns/name/aws", None);
+        check("file:///m//s", "/m", Some("s"));
+        check(
+            "github.com/o/r?ref=v1",
+            "git::https://github.com/o/r.git?ref=v1",
+            None,
+        );
+        check(
+            "https://github.com/o/r//m",
+            "git::https://github.com/o/r.git",
+            Some("m"),
+        );
+        check(
+            "git@h:o/r.git//m?ref=v1",
+            "git::ssh://git@h/o/r.git?ref=v1",
+            Some("m"),
+        );
+        check(
+            "git::git@h/o/r.git?ref=v1",
+            "git::file:///r/u/git@h/o/r.git?ref=v1",
+            None,
+        );
+        check(
+            "git::https://h/r.git?ref=a//b",
+            "git::https://h/r.git?ref=a//b",
+            None,
+        );
+        check("hg::https://h/r", "hg::https://h/r", None);
+        check("https://h/a.zip//m", "https://h/a.zip", Some("m"));
+        check(
+            "b.s3.amazonaws.com/k.zip",
+            "s3::https://b.s3.amazonaws.com/k.zip",
+            None,
+        );
+        check(
+            "tfr:///ns/n/s?version=1.0.0",
+            "registry.terraform.io ns/n/s",
+            None,
+        );
+        check("tfr://h:1/ns/n/s//m?version=1.0.0", "h:1 ns/n/s", Some("m"));
+    }
+
+    #[test]
+    fn what_is_asked_elsewhere_or_refused_is_no_package() {
+        let documents = Documents::default();
+        let around = UnitSurroundings::new(&documents);
+        let understand =
+            |text: &str| super::understand(Some(text), Path::new("/r/u"), "tofu", &around);
+        assert!(matches!(
+            understand("bitbucket.org/o/r"),
+            Err(SourceFault::Unknown(_))
+        ));
+        for text in ["tfr://h/n/s", "tfr://h/ns/n/s?version=~>1.0"] {
+            assert!(
+                matches!(understand(text), Err(SourceFault::Refused(_))),
+                "{text}"
+            );
+        }
+    }
+}

@@ -44,6 +44,8 @@ pub struct UnitSurroundings<'a> {
     pub registry_host: Option<String>,
     /// Controls and experiments that are switched on, by name; `strict-mode` is one of them.
     pub switches: Vec<String>,
+    /// Names of files in texts, and of what is assembled, count from here; absolute if there is none.
+    pub top: Option<PathBuf>,
     /// The name of unit files, if it is not `terragrunt.hcl` (`--config`).
     pub unit_file: Option<String>,
 }
@@ -88,6 +90,7 @@ impl<'a> UnitSurroundings<'a> {
             programs: Vec::new(),
             registry_host: None,
             switches: Vec::new(),
+            top: None,
             unit_file: None,
         }
     }

@@ -2,7 +2,6 @@
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use super::evaluation::{Evaluation, Role, Sharing, Unread};
 use super::file_config::{Arguments, FileConfig, Wanted};
@@ -42,6 +41,8 @@ pub struct Unit {
     pub declared_backend: Option<String>,
     /// Generated files that are not known, and what else may write files.
     pub unknown: Vec<UnknownPart>,
+    /// Where shown paths count from; empty if they are absolute.
+    pub(super) top: PathBuf,
 }
 
 /// A part of a unit that is unknown.
@@ -65,6 +66,25 @@ pub enum UnitPart {
 }
 
 impl Unit {
+    /// Returns whether the package is the unit itself: then an existing cache restores the lock file that is in it
+    /// (rules 9.4). `None` if the source is not known.
+    #[must_use]
+    pub fn runs_itself(&self) -> Option<bool> {
+        let source = self.source.value()?;
+        Some(source.package == Package::Own)
+    }
+
+    /// Returns whether the program is OpenTofu; `None` if its name does not say.
+    #[must_use]
+    pub fn is_opentofu(&self) -> Option<bool> {
+        let program = Path::new(self.program.value()?);
+        match program.file_stem()?.to_str()? {
+            "tofu" => Some(true),
+            "terraform" => Some(false),
+            _ => None,
+        }
+    }
+
     /// Returns why the requirements of the unit are not all known, if so.
     #[must_use]
     pub fn unseen(&self) -> Option<&Unknown> {
@@ -111,7 +131,7 @@ pub(super) fn evaluate(
 }
 
 /// Reads the unit file.
-fn begin(
+pub(super) fn begin(
     evaluation: &mut Evaluation<'_>,
     path: &Path,
     found: &mut Vec<Diagnostic>,
@@ -132,7 +152,7 @@ fn begin(
     let faults = evaluation.faults(at);
     match faults.first() {
         Some(first) if first.severity == crate::diag::Severity::Error => {
-            let stop = Stop::Refused(Arc::new(first.clone()));
+            let stop = Stop::of_fault(first.clone());
             found.extend(faults);
             Err(stop)
         }
@@ -153,6 +173,7 @@ fn all_unknown(unit_dir: &Path, path: &Path, unknown: &Unknown) -> Unit {
         generated: Vec::new(),
         declared_backend: None,
         unknown: Vec::new(),
+        top: PathBuf::new(),
     }
 }
 
@@ -230,6 +251,7 @@ fn decided(
         generated,
         declared_backend,
         unknown,
+        top: around.top.clone().unwrap_or_default(),
     }
 }
 

@@ -108,7 +108,7 @@ fn answer(outcome: Outcome) -> Answer {
 fn whole(evaluation: &mut Evaluation<'_>, at: usize, path: &Path) -> Outcome<Typed> {
     let name = path.file_name().unwrap_or_default();
     if let Some(fault) = evaluation.faults(at).into_iter().next() {
-        return Err(Stop::Refused(Arc::new(fault)));
+        return Err(Stop::of_fault(fault));
     }
     if name == VALUES_FILE {
         return evaluation.values_of(at);

@@ -4,11 +4,8 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use lockctl::os::RealDisk;
-use lockctl::terragrunt::{Component, Repository, component};
+use lockctl::terragrunt::Repository;
 use serde_json::{Map, Value};
-
-use super::steps::Step;
 
 /// The host that stands for the registry.
 pub(super) const SERVER: &str = "127.0.0.1:44443";
@@ -91,10 +88,6 @@ impl Lab {
             Some(root) => Repository::At(root.to_owned()),
             None => Repository::None,
         }
-    }
-
-    pub(super) fn has_stack(&self, step: &Step) -> bool {
-        matches!(component(&RealDisk, &step.dir), Ok(Some(Component::Stack)))
     }
 }
 

@@ -8,8 +8,8 @@ use lockctl::diag::Texts;
 use lockctl::flavor::Flavor;
 use lockctl::os::RealDisk;
 use lockctl::terragrunt::{
-    AssembleError, Assembled, Documents, FetchedPackage, LockOrigin, Package, Unit, UnitPart,
-    UnknownPart, assemble, discover, evaluate, render,
+    AssembleError, Assembled, Component, Documents, FetchedPackage, LockOrigin, Package, Unit,
+    UnitPart, UnknownPart, assemble, component, discover, evaluate, render,
 };
 use lockctl::world::mem::MemFiles;
 use lockctl::world::{FileKind, Files};
@@ -386,6 +386,10 @@ fn requirements(
 
 /// Compares runs of all units: each of them has a source.
 fn all(lab: &Lab, step: &Step, outcome: &Value, fault: &mut dyn FnMut(String)) {
+    // Stacks are generated first.
+    if let Ok(Some(Component::Stack)) = component(&RealDisk, &step.dir) {
+        super::stacks::generate(lab, step, &step.dir, 0).unwrap();
+    }
     let found = discover(&RealDisk, &step.dir, step.flag("--config"));
     if !found.ambiguous.is_empty() {
         if outcome["exit"] == 0 {
@@ -393,11 +397,13 @@ fn all(lab: &Lab, step: &Step, outcome: &Value, fault: &mut dyn FnMut(String)) {
         }
         return;
     }
-    let Some(sources) = outcome["source"].as_array() else {
-        return;
+    let sources: Vec<&str> = match outcome["source"].as_str() {
+        Some(only) => vec![only],
+        None => texts(&outcome["source"]).collect(),
     };
+    let excluded = excluded(&found.units);
     let mut packages = Vec::new();
-    for dir in &found.units {
+    for dir in found.units.iter().filter(|dir| !excluded.contains(dir)) {
         let replayed = replay(lab, step, dir, |unit, _, _, _| {
             packages.extend(unit.source.value().map(|source| match &source.package {
                 Package::Own => unit.dir.clone(),
@@ -412,12 +418,22 @@ fn all(lab: &Lab, step: &Step, outcome: &Value, fault: &mut dyn FnMut(String)) {
     }
     packages.sort();
     let mut expected: Vec<PathBuf> = sources
-        .iter()
-        .filter_map(Value::as_str)
+        .into_iter()
         .map(|text| lockctl::world::clean(&step.dir.join(lab.fill(text))))
         .collect();
     expected.sort();
     if packages != expected {
         fault(format!("{expected:?} are run, but {packages:?}"));
     }
+}
+
+/// Units that a block `exclude` takes out of runs; to lockctl they are units like any other.
+fn excluded(units: &[PathBuf]) -> Vec<PathBuf> {
+    let text =
+        |dir: &PathBuf| std::fs::read_to_string(dir.join("terragrunt.hcl")).unwrap_or_default();
+    units
+        .iter()
+        .filter(|dir| text(dir).contains("exclude {"))
+        .cloned()
+        .collect()
 }

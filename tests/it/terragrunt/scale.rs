@@ -1,0 +1,196 @@
+//! Many units below one top: shared files are read and parsed once, and real repositories are evaluated.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::Instant;
+
+use lockctl::diag::Texts;
+use lockctl::os::RealDisk;
+use lockctl::terragrunt::{
+    Discovered, Documents, Package, Repository, Unit, UnitSurroundings, discover, evaluate,
+};
+use lockctl::world::{DirEntry, FileKind, Files, ReadSeek};
+
+/// The disk, with how often each file was read.
+#[derive(Default)]
+struct Counting {
+    reads: Mutex<BTreeMap<PathBuf, usize>>,
+}
+
+impl Files for Counting {
+    fn read(&self, path: &Path, limit: u64) -> std::io::Result<Vec<u8>> {
+        *self
+            .reads
+            .lock()
+            .unwrap()
+            .entry(path.to_owned())
+            .or_default() += 1;
+        RealDisk.read(path, limit)
+    }
+
+    fn open(&self, path: &Path) -> std::io::Result<Box<dyn ReadSeek>> {
+        RealDisk.open(path)
+    }
+
+    fn list(&self, dir: &Path) -> std::io::Result<Vec<DirEntry>> {
+        RealDisk.list(dir)
+    }
+
+    fn kind(&self, path: &Path) -> std::io::Result<FileKind> {
+        RealDisk.kind(path)
+    }
+
+    fn resolve(&self, path: &Path) -> std::io::Result<PathBuf> {
+        RealDisk.resolve(path)
+    }
+}
+
+const ROOT: &str = "locals {
+  account = read_terragrunt_config(find_in_parent_folders(\"account.hcl\"))
+}
+generate \"provider\" {
+  path      = \"provider.tf\"
+  if_exists = \"overwrite_terragrunt\"
+  contents  = \"# ${local.account.locals.name}\"
+}
+remote_state {
+  backend  = \"s3\"
+  generate = { path = \"backend.tf\", if_exists = \"overwrite\" }
+  config   = { key = path_relative_to_include() }
+}
+";
+
+const UNIT: &str = "include \"root\" {
+  path = find_in_parent_folders(\"root.hcl\")
+}
+terraform {
+  source = \"git::https://git.lab.test/m.git//vpc?ref=v1\"
+}
+";
+
+#[test]
+fn files_that_units_share_are_read_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let top = fs::canonicalize(dir.path()).unwrap();
+    fs::write(top.join("root.hcl"), ROOT).unwrap();
+    for account in 0..5 {
+        let above = top.join(format!("a{account}"));
+        fs::create_dir_all(&above).unwrap();
+        let text = format!("locals {{\n  name = \"n{account}\"\n}}\n");
+        fs::write(above.join("account.hcl"), text).unwrap();
+        for unit in 0..40 {
+            let unit = above.join(format!("u{unit}"));
+            fs::create_dir_all(&unit).unwrap();
+            fs::write(unit.join("terragrunt.hcl"), UNIT).unwrap();
+        }
+    }
+    let files = Counting::default();
+    let (found, units) = evaluate_all(&files, &top);
+    assert_eq!(found.units.len(), 200);
+    for (unit, notes) in &units {
+        assert!(notes.is_empty(), "{notes:?}");
+        let account = unit
+            .dir
+            .parent()
+            .unwrap()
+            .file_name()
+            .unwrap()
+            .to_str()
+            .unwrap();
+        let name = account.replace('a', "n");
+        let provider = String::from_utf8(unit.generated[0].contents.clone()).unwrap();
+        assert!(provider.ends_with(&format!("# {name}")), "{provider}");
+        let backend = String::from_utf8(unit.generated[1].contents.clone()).unwrap();
+        let unit = unit.dir.file_name().unwrap().to_str().unwrap();
+        assert!(
+            backend.contains(&format!("key = \"{account}/{unit}\"")),
+            "{backend}"
+        );
+    }
+    let reads = files.reads.lock().unwrap();
+    let counts = reads
+        .iter()
+        .filter(|(path, _)| !path.ends_with("terragrunt.values.hcl"));
+    for (path, count) in counts.filter(|(path, _)| path.exists()) {
+        assert_eq!(*count, 1, "{}", path.display());
+    }
+}
+
+/// `LOCKCTL_TERRAGRUNT_TREE` names a repository to evaluate.
+#[test]
+fn a_real_repository_is_evaluated() {
+    let Some(top) = std::env::var_os("LOCKCTL_TERRAGRUNT_TREE") else {
+        println!("skipped: LOCKCTL_TERRAGRUNT_TREE is not set");
+        return;
+    };
+    let top = fs::canonicalize(top).unwrap();
+    let start = Instant::now();
+    let (found, units) = evaluate_all(&RealDisk, &top);
+    let passed = start.elapsed();
+    let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut titles: BTreeMap<String, usize> = BTreeMap::new();
+    for (unit, notes) in &units {
+        let kind = match unit.source.value().map(|source| &source.package) {
+            None => "unknown",
+            Some(Package::Own) => "own",
+            Some(Package::Local(_)) => "local",
+            Some(Package::Remote(_)) => "remote",
+            Some(Package::Registry(_)) => "registry",
+        };
+        *kinds.entry(kind).or_default() += 1;
+        *kinds.entry("unknown parts").or_default() += unit.unknown.len();
+        *kinds.entry("generated").or_default() += unit.generated.len();
+        for note in notes {
+            let label = note.primary.as_ref().map(|label| label.note.clone());
+            let title = format!("{}: {}", note.title, label.unwrap_or_default());
+            let title: String = title.chars().take(140).collect();
+            *titles.entry(title).or_default() += 1;
+        }
+    }
+    println!("{} units in {passed:?}: {kinds:?}", found.units.len());
+    let mut titles: Vec<_> = titles.into_iter().collect();
+    titles.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    for (title, count) in titles.into_iter().take(12) {
+        println!("{count} {title}");
+    }
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak = status.lines().find(|line| line.starts_with("VmHWM"));
+    println!("{}", peak.unwrap_or_default());
+    assert_eq!(units.len(), found.units.len());
+}
+
+/// Evaluates all units on two threads; what was read for a unit is dropped after it.
+fn evaluate_all(
+    files: &dyn Files,
+    top: &Path,
+) -> (Discovered, Vec<(Unit, Vec<lockctl::diag::Diagnostic>)>) {
+    let found = discover(files, top, None);
+    let documents = Documents::default();
+    let around = UnitSurroundings {
+        repository: Repository::At(top.to_owned()),
+        command: Some(vec!["init".to_owned()]),
+        ..UnitSurroundings::new(&documents)
+    };
+    let half = found.units.len().div_ceil(2).max(1);
+    let around = &around;
+    let units = std::thread::scope(|scope| {
+        let run = |units: &[PathBuf]| {
+            let evaluated = units
+                .iter()
+                .map(|unit| evaluate(files, &mut Texts::default(), unit, around));
+            evaluated.collect::<Vec<_>>()
+        };
+        let threads: Vec<_> = found
+            .units
+            .chunks(half)
+            .map(|units| scope.spawn(move || run(units)))
+            .collect();
+        threads
+            .into_iter()
+            .flat_map(|thread| thread.join().unwrap())
+            .collect()
+    });
+    (found, units)
+}
