@@ -105,6 +105,13 @@ impl Flavor {
         !self.is_opentofu()
     }
 
+    /// Returns whether the ref of a module's repository is looked up as a revision; else it is given to
+    /// `git checkout`, and that twice.
+    #[must_use]
+    pub fn verifies_module_refs(self) -> bool {
+        self.is_opentofu() || self >= Self::Terraform1_15
+    }
+
     /// Returns whether these are OpenTofu's rules.
     #[must_use]
     pub fn is_opentofu(self) -> bool {

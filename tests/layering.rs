@@ -94,7 +94,7 @@ const HOMES: &[(&str, &str)] = &[
     ("annotate_snippets", "report"),
     ("anstyle", "report"),
     ("backon", "sources"),
-    ("base64", "expr hash"),
+    ("base64", "expr hash modules"),
     ("bytes", "os"),
     ("bzip2", "modules"),
     ("chrono", "expr package"),

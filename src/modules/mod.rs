@@ -5,6 +5,7 @@
 
 pub mod archive;
 pub mod cache;
+pub mod git;
 pub mod package;
 
 pub mod rules {

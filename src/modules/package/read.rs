@@ -25,7 +25,8 @@ pub(super) struct Place<'t> {
 pub(super) enum PlaceNode<'t> {
     Directory(&'t Directory),
     File(&'t FileContent),
-    Link,
+    /// With its target.
+    Link(&'t [u8]),
 }
 
 /// What becomes of a link at the end of a path.
@@ -74,7 +75,7 @@ impl PackageTree {
                     left.extend(rest);
                     continue;
                 }
-                Node::Link(_) => PlaceNode::Link,
+                Node::Link(target) => PlaceNode::Link(target),
                 Node::File(content) => PlaceNode::File(content),
             };
             if !left.is_empty() {
@@ -89,10 +90,20 @@ impl PackageTree {
         Ok(Place { path, node })
     }
 
+    /// Returns where a link leads, as it is written; `None` for what is no link, or not there.
+    #[must_use]
+    pub fn link(&self, path: &Path) -> Option<PathBuf> {
+        let place = self.place(path, LastLink::Kept).ok()?;
+        match place.node {
+            PlaceNode::Link(target) => system_name(target).map(PathBuf::from),
+            PlaceNode::Directory(_) | PlaceNode::File(_) => None,
+        }
+    }
+
     fn content(&self, path: &Path) -> io::Result<&FileContent> {
         match self.place(path, LastLink::Followed)?.node {
             PlaceNode::File(content) => Ok(content),
-            PlaceNode::Directory(_) | PlaceNode::Link => Err(io::ErrorKind::IsADirectory.into()),
+            PlaceNode::Directory(_) | PlaceNode::Link(_) => Err(io::ErrorKind::IsADirectory.into()),
         }
     }
 }
@@ -138,7 +149,7 @@ impl Files for PackageTree {
         match self.place(path, LastLink::Followed)?.node {
             PlaceNode::Directory(_) => Ok(FileKind::Directory),
             PlaceNode::File(_) => Ok(FileKind::File),
-            PlaceNode::Link => Ok(FileKind::Symlink),
+            PlaceNode::Link(_) => Ok(FileKind::Symlink),
         }
     }
 

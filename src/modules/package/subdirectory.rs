@@ -103,7 +103,7 @@ impl PackageTree {
                 Node::File(content) => Node::File(content.clone()),
                 Node::Link(_) => match self.place(&path, LastLink::Followed)?.node {
                     PlaceNode::File(content) => Node::File(content.clone()),
-                    PlaceNode::Directory(_) | PlaceNode::Link => {
+                    PlaceNode::Directory(_) | PlaceNode::Link(_) => {
                         return Err(io::ErrorKind::IsADirectory.into());
                     }
                 },

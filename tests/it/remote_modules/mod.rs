@@ -1,5 +1,6 @@
 //! Modules that are fetched: replays of `fixtures/module-cases`.
 
 mod classify;
+mod packages;
 mod recorded;
 mod selection;

@@ -12,7 +12,7 @@ use crate::zips::{Entry, Zip};
 const BLOCK: usize = 512;
 
 /// Makes the archive that is described.
-pub(super) fn make(described: &Value) -> Vec<u8> {
+pub(crate) fn make(described: &Value) -> Vec<u8> {
     let text = || described["text"].as_str().unwrap_or_default().as_bytes();
     match described["format"].as_str().unwrap() {
         "raw" => text().to_vec(),

@@ -29,6 +29,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio_rustls::TlsAcceptor;
 
 use crate::registry::{authority_pem, foreign_server_config, server_config};
+pub(crate) use archives::make as archive;
 pub(crate) use site::LoggedRequest;
 use site::Site;
 

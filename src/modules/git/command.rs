@@ -1,0 +1,315 @@
+//! How git is run (rules 5.3 to 5.5).
+
+use std::ffi::OsString;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::address::{AddressOrigin, GitAddress};
+use super::error::GitFailure;
+use super::{GitLimits, GitWorld};
+use crate::world::{DirectoryRoom, Ended, Invocation, PrivateDirectory, Program};
+
+/// What of the user's settings must not count, whatever they are.
+const OPTIONS: [&str; 17] = [
+    "--no-pager",
+    "-c",
+    "core.fsmonitor=false",
+    "-c",
+    "protocol.ext.allow=never",
+    "-c",
+    "fetch.recurseSubmodules=no",
+    "-c",
+    "transfer.bundleURI=false",
+    "-c",
+    "gc.auto=0",
+    "-c",
+    "maintenance.auto=false",
+    "-c",
+    "credential.interactive=never",
+    "-c",
+    "core.hooksPath=/dev/null",
+];
+
+/// Variables by which git would use another repository than the one that is meant, or write more than
+/// is read.
+const WITHOUT: [&str; 22] = [
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_ATTR_SOURCE",
+    "GIT_CEILING_DIRECTORIES",
+    "GIT_COMMON_DIR",
+    "GIT_CONFIG",
+    "GIT_DEFAULT_HASH",
+    "GIT_DIR",
+    "GIT_GRAFT_FILE",
+    "GIT_INDEX_FILE",
+    "GIT_INTERNAL_SUPER_PREFIX",
+    "GIT_NAMESPACE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_PREFIX",
+    "GIT_PROTOCOL_FROM_USER",
+    "GIT_QUARANTINE_PATH",
+    "GIT_REPLACE_REF_BASE",
+    "GIT_SHALLOW_FILE",
+    "GIT_TEMPLATE_DIR",
+    "GIT_TRACE",
+    "GIT_TRACE_CURL",
+    "GIT_TRACE_PACKET",
+    "GIT_WORK_TREE",
+];
+
+/// How many characters of what git says are shown.
+const MAX_SHOWN_CHARS: usize = 300;
+
+/// How much git may print where one line is expected, in bytes.
+pub(super) const MAX_LINE_BYTES: u64 = 64 << 10;
+
+/// A place for repositories, and how git is run there.
+pub(super) struct GitPlace<'a> {
+    world: GitWorld<'a>,
+    pub(super) limits: GitLimits,
+    dir: Box<dyn PrivateDirectory>,
+}
+
+/// One of the repositories of a place.
+#[derive(Clone, Debug)]
+pub(super) struct Repository {
+    /// Where it is in the place.
+    name: PathBuf,
+}
+
+/// What git is to talk to.
+#[derive(Clone, Copy)]
+pub(super) struct Remote<'a> {
+    pub(super) address: &'a GitAddress,
+    pub(super) origin: AddressOrigin,
+}
+
+impl<'a> GitPlace<'a> {
+    pub(super) fn new(world: GitWorld<'a>, limits: GitLimits) -> Result<Self, GitFailure> {
+        let dir = world.disk.private_directory().map_err(GitFailure::NotRun)?;
+        Ok(Self { world, limits, dir })
+    }
+
+    /// Makes an empty repository for objects with ids of so many digits.
+    ///
+    /// It is made without git, which would copy hooks into it.
+    pub(super) fn repository(
+        &self,
+        name: &str,
+        id_digits: usize,
+    ) -> Result<Repository, GitFailure> {
+        let repository = Repository {
+            name: PathBuf::from(name),
+        };
+        let make = || {
+            self.dir.make_directory(&repository.name.join("objects"))?;
+            self.dir.make_directory(&repository.name.join("refs"))?;
+            self.dir
+                .write(&repository.name.join("HEAD"), b"ref: refs/heads/none\n")
+        };
+        make().map_err(GitFailure::NotRun)?;
+        self.forget_remotes(&repository, id_digits)?;
+        Ok(repository)
+    }
+
+    /// Gives a repository plain settings: git notes in them that objects may lack, and would fetch those.
+    pub(super) fn forget_remotes(
+        &self,
+        repository: &Repository,
+        id_digits: usize,
+    ) -> Result<(), GitFailure> {
+        let settings = if id_digits == 64 {
+            "[core]\n\trepositoryformatversion = 1\n\tbare = true\n[extensions]\n\tobjectFormat = sha256\n"
+        } else {
+            "[core]\n\trepositoryformatversion = 0\n\tbare = true\n"
+        };
+        let written = self
+            .dir
+            .write(&repository.name.join("config"), settings.as_bytes());
+        written.map_err(GitFailure::NotRun)
+    }
+
+    /// Runs a command that talks to a server; an exit code other than 0 is no error here.
+    pub(super) fn ask(
+        &self,
+        remote: Remote<'_>,
+        repository: Option<&Repository>,
+        args: &[&str],
+        stdin: &[u8],
+    ) -> Result<Ended, GitFailure> {
+        let mut vars = vec![
+            ("GIT_TERMINAL_PROMPT", "0".to_owned()),
+            ("LC_ALL", "C".to_owned()),
+        ];
+        vars.push(("GCM_INTERACTIVE", "never".to_owned()));
+        if self.world.env.var("SSH_ASKPASS_REQUIRE").is_none() {
+            // ssh would wait for an answer at the terminal.
+            vars.push(("SSH_ASKPASS_REQUIRE", "force".to_owned()));
+        }
+        if remote.origin == AddressOrigin::Server {
+            // So git treats the addresses of submodules: no files of this machine, no helper programs.
+            vars.push(("GIT_PROTOCOL_FROM_USER", "0".to_owned()));
+        }
+        if let Some(key) = &remote.address.key {
+            vars.push(("GIT_SSH_COMMAND", self.ssh_with_key(key.reveal())?));
+        }
+        let ended = self.git(repository, args, &vars, stdin, MAX_REFS_BYTES);
+        ended.map_err(|error| self.failure(&error, args, remote.address, MAX_REFS_BYTES))
+    }
+
+    /// Runs a command that reads a repository and talks to no server.
+    pub(super) fn read(
+        &self,
+        repository: &Repository,
+        args: &[&str],
+        stdin: &[u8],
+        limit: u64,
+    ) -> io::Result<Ended> {
+        let vars = [
+            ("GIT_ALLOW_PROTOCOL", String::new()),
+            ("GIT_NO_LAZY_FETCH", "1".to_owned()),
+            ("GIT_NO_REPLACE_OBJECTS", "1".to_owned()),
+            ("LC_ALL", "C".to_owned()),
+        ];
+        self.git(Some(repository), args, &vars, stdin, limit)
+    }
+
+    /// Says why git was not run to its end.
+    pub(super) fn failure(
+        &self,
+        error: &io::Error,
+        args: &[&str],
+        address: &GitAddress,
+        limit: u64,
+    ) -> GitFailure {
+        let url = address.shown().to_owned();
+        let command = COMMANDS.iter().find(|command| args.contains(command));
+        let command = command.copied().unwrap_or("command");
+        match error.kind() {
+            ErrorKind::NotFound => GitFailure::NotInstalled,
+            ErrorKind::TimedOut => GitFailure::TooSlow {
+                command,
+                url,
+                limit: self.time(args),
+            },
+            ErrorKind::QuotaExceeded => GitFailure::TooLarge {
+                what: "objects",
+                url,
+                limit: self.limits.bytes,
+            },
+            ErrorKind::FileTooLarge => GitFailure::TooLarge {
+                what: "names",
+                url,
+                limit,
+            },
+            kind => GitFailure::NotRun(kind.into()),
+        }
+    }
+
+    fn git(
+        &self,
+        repository: Option<&Repository>,
+        args: &[&str],
+        vars: &[(&str, String)],
+        stdin: &[u8],
+        limit: u64,
+    ) -> io::Result<Ended> {
+        let dir = self.dir.path();
+        let mut vars = vars.to_vec();
+        match repository {
+            Some(repository) => vars.push(("GIT_DIR", text_of(&dir.join(&repository.name))?)),
+            // No repository above the directory counts.
+            None => vars.push((
+                "GIT_CEILING_DIRECTORIES",
+                text_of(dir.parent().unwrap_or(dir))?,
+            )),
+        }
+        let vars: Vec<(&str, &str)> = vars.iter().map(|(name, value)| (*name, &**value)).collect();
+        let all: Vec<OsString> = OPTIONS.iter().chain(args).map(OsString::from).collect();
+        self.world.run.run(&Invocation {
+            program: Program::Git,
+            args: &all,
+            dir,
+            vars: &vars,
+            stdin,
+            limit,
+            timeout: Some(self.time(args)),
+            without: &WITHOUT,
+            room: Some(DirectoryRoom {
+                dir,
+                limit: self.limits.bytes,
+            }),
+        })
+    }
+
+    fn time(&self, args: &[&str]) -> Duration {
+        if args.contains(&"ls-remote") {
+            self.limits.list_time
+        } else {
+            self.limits.fetch_time
+        }
+    }
+
+    /// Writes a private key for ssh; returns the command that uses it.
+    fn ssh_with_key(&self, key: &str) -> Result<String, GitFailure> {
+        let name = Path::new("key");
+        self.dir
+            .write(name, key.as_bytes())
+            .map_err(GitFailure::NotRun)?;
+        let file = text_of(&self.dir.path().join(name)).map_err(GitFailure::NotRun)?;
+        let ssh = self
+            .world
+            .env
+            .var("GIT_SSH_COMMAND")
+            .and_then(|ssh| ssh.into_string().ok());
+        let ssh = ssh
+            .filter(|ssh| !ssh.is_empty())
+            .unwrap_or_else(|| "ssh".to_owned());
+        // git gives the command to a shell.
+        Ok(format!("{ssh} -i '{}'", file.replace('\'', r"'\''")))
+    }
+}
+
+/// The commands that messages name.
+const COMMANDS: [&str; 6] = [
+    "ls-remote",
+    "fetch",
+    "rev-parse",
+    "ls-tree",
+    "cat-file",
+    "config",
+];
+
+/// How much git may print about the refs of a repository, in bytes: some 400,000 refs.
+const MAX_REFS_BYTES: u64 = 32 << 20;
+
+fn text_of(path: &Path) -> io::Result<String> {
+    let text = path.to_str().map(str::to_owned);
+    text.ok_or_else(|| io::Error::other("the path of the temporary directory is no UTF-8"))
+}
+
+/// Makes the error of a command that failed to talk to a server.
+pub(super) fn unreachable(address: &GitAddress, ended: &Ended) -> GitFailure {
+    let url = address.shown().to_owned();
+    let message = address.veil(&message_of(ended));
+    let is_missing = [
+        "not found",
+        "does not exist",
+        "not appear to be a git repository",
+    ];
+    if is_missing.iter().any(|words| message.contains(words)) {
+        return GitFailure::NoRepository { url, message };
+    }
+    GitFailure::Unreachable { url, message }
+}
+
+/// Returns the line of git that says why it failed, without control characters of a server.
+fn message_of(ended: &Ended) -> String {
+    let text = String::from_utf8_lossy(&ended.stderr);
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let fatal = lines.clone().find_map(|line| line.strip_prefix("fatal: "));
+    let message = fatal.or_else(|| lines.next()).unwrap_or("git says nothing");
+    let plain = message.chars().filter(|c| !c.is_control());
+    plain.take(MAX_SHOWN_CHARS).collect()
+}

@@ -1,0 +1,520 @@
+//! Packages from git repositories, by the program `git`.
+//!
+//! The objects of one commit are fetched into a bare repository in a private directory, which goes with the
+//! value, and read from there. Nothing is ever checked out, so no hook, filter or attribute of a repository
+//! counts; no text of a repository or an address is ever where git looks for an option (rules 5).
+
+mod address;
+mod command;
+mod error;
+mod objects;
+mod refs;
+mod submodules;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+pub use address::AddressOrigin;
+use address::GitAddress;
+use command::{GitPlace, MAX_LINE_BYTES, Remote, Repository, unreachable};
+pub use error::GitFailure;
+use objects::CommitFiles;
+use refs::{RefChoice, RemoteRefs, count_steps, is_id};
+use submodules::{
+    MAX_NESTING, MAX_SETTINGS_BYTES, MAX_SUBMODULES, SubmodulePlan, plan, read_settings,
+};
+
+use super::package::{FileContent, MAX_KEPT_FILE_BYTES, PackageBuilder, PackageTree};
+use crate::flavor::Flavor;
+use crate::world::{Disk, Ended, Env, Run};
+
+/// What is needed of the outside.
+#[derive(Clone, Copy)]
+pub struct GitWorld<'a> {
+    /// Where git is started.
+    pub run: &'a dyn Run,
+    /// Where private directories are.
+    pub disk: &'a dyn Disk,
+    /// The environment, of which git gets nearly everything.
+    pub env: &'a dyn Env,
+}
+
+/// What is asked of a repository.
+#[derive(Clone, Copy, Debug)]
+pub struct GitRequest<'a> {
+    /// The address of the package, perhaps behind `git::`, with its query.
+    pub package: &'a str,
+    /// Who wrote the address.
+    pub origin: AddressOrigin,
+    /// Whose rules apply.
+    pub flavor: Flavor,
+}
+
+/// How much is fetched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GitLimits {
+    /// How long it may take until the refs of a repository are listed.
+    pub list_time: Duration,
+    /// How long any other run of git may take.
+    pub fetch_time: Duration,
+    /// How many bytes the repositories of one package may have together on the disk.
+    pub bytes: u64,
+}
+
+impl GitLimits {
+    /// The limits for modules: a server has a minute for its refs and a quarter of an hour for one commit;
+    /// that of the largest public repositories of modules has some 300 MB.
+    pub const MODULE: Self = Self {
+        list_time: Duration::from_secs(60),
+        fetch_time: Duration::from_secs(15 * 60),
+        bytes: 2 << 30,
+    };
+}
+
+/// The package of a repository.
+#[derive(Clone, Debug)]
+pub struct GitPackage {
+    /// Its files.
+    pub tree: PackageTree,
+    /// The commit; `None` for a repository without commits, which is an empty package.
+    pub commit: Option<Arc<str>>,
+    /// Whether the same address leads to another commit some day.
+    pub fixity: Fixity,
+}
+
+/// Whether an address leads to the same commit at any time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fixity {
+    /// It states the whole id of the commit.
+    Fixed,
+    /// It states a branch, a tag, an abbreviated id or nothing.
+    Moving,
+    /// It states the name of a file, which Terraform up to 1.14 takes for the default branch (rules 6.7).
+    NameOfFile,
+}
+
+/// What the ref of an address means now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResolvedRef {
+    /// The commit; `None` for a repository without commits.
+    pub commit: Option<Arc<str>>,
+    /// Whether that can change.
+    pub fixity: Fixity,
+    /// The name in the repository by which the commit can be fetched.
+    name: Option<String>,
+}
+
+/// The filter that leaves large contents to the server, where it can.
+const FILTER: &str = "--filter=blob:limit=262144";
+const _: () = assert!(MAX_KEPT_FILE_BYTES == 262_144, "the filter says so");
+
+/// Where a commit is kept once it is fetched.
+const WANTED: &str = "refs/lockctl/wanted";
+
+/// Resolves the ref of an address and fetches its package.
+///
+/// # Errors
+/// If the repository cannot be read, has no such ref, or exceeds the limits; if anything about it is unsafe.
+pub fn fetch_package(
+    world: GitWorld<'_>,
+    request: &GitRequest<'_>,
+    limits: GitLimits,
+) -> Result<GitPackage, GitFailure> {
+    let mut session = GitSession::open(world, request, limits)?;
+    let resolved = session.resolve()?;
+    session.fetch(&resolved)
+}
+
+/// The work on one address. All repositories that it fetches are removed with the value.
+pub struct GitSession<'a> {
+    place: GitPlace<'a>,
+    address: GitAddress,
+    origin: AddressOrigin,
+    flavor: Flavor,
+    /// How many repositories were made, each with a name of its own.
+    made: usize,
+    submodules: usize,
+    /// The commit that was fetched last, and where it is.
+    fetched: Option<(String, Repository)>,
+}
+
+impl<'a> GitSession<'a> {
+    /// Checks an address, and makes a place for its repositories.
+    ///
+    /// # Errors
+    /// If something about the address is unsafe, or there is no place.
+    pub fn open(
+        world: GitWorld<'a>,
+        request: &GitRequest<'_>,
+        limits: GitLimits,
+    ) -> Result<Self, GitFailure> {
+        let address = GitAddress::parse(request.package, request.origin)?;
+        Ok(Self {
+            place: GitPlace::new(world, limits)?,
+            address,
+            origin: request.origin,
+            flavor: request.flavor,
+            made: 0,
+            submodules: 0,
+            fetched: None,
+        })
+    }
+
+    /// Finds out which commit the ref of the address means; no request is made for the whole id of one.
+    ///
+    /// # Errors
+    /// If the repository cannot be read, or has no such ref.
+    pub fn resolve(&mut self) -> Result<ResolvedRef, GitFailure> {
+        let text = self.address.reference.clone();
+        if let Some(text) = text
+            .as_ref()
+            .filter(|text| is_id(text) && !self.address.is_shallow)
+        {
+            return Ok(ResolvedRef {
+                commit: Some(text.to_ascii_lowercase().into()),
+                fixity: Fixity::Fixed,
+                name: None,
+            });
+        }
+        let refs = self.list()?;
+        let moving = |commit: Option<String>, name| ResolvedRef {
+            commit: commit.map(Arc::from),
+            fixity: Fixity::Moving,
+            name,
+        };
+        let Some(text) = text else {
+            return Ok(match refs.head() {
+                RefChoice::Named { name, id, .. } => moving(Some(id), Some(name)),
+                _ => moving(None, None),
+            });
+        };
+        let choice = if self.address.is_shallow {
+            refs.choose_by_name(&text)
+        } else {
+            refs.choose(&text, self.flavor)
+        };
+        match choice {
+            RefChoice::Id(id) => Ok(moving(Some(id), None)),
+            RefChoice::Named { name, id, steps } if steps.is_empty() => {
+                Ok(moving(Some(id), Some(name)))
+            }
+            RefChoice::Named { name, id, steps } => {
+                let commit = self.step_back(&name, &steps, id.len())?;
+                Ok(moving(Some(commit), None))
+            }
+            RefChoice::Abbreviated { digits, steps } => {
+                let text = format!("{digits}{steps}");
+                let commit = self.find_in_history(&text, refs.id_digits())?;
+                Ok(moving(Some(commit), None))
+            }
+            RefChoice::Unknown => self.name_of_file(&refs, &text),
+        }
+    }
+
+    /// Fetches the commit that was resolved, with all its submodules, and reads its files.
+    ///
+    /// If a branch was moved meanwhile, it is the newer commit.
+    ///
+    /// # Errors
+    /// If it cannot be fetched, or exceeds the limits; if a submodule fails.
+    pub fn fetch(&mut self, resolved: &ResolvedRef) -> Result<GitPackage, GitFailure> {
+        let mut tree = PackageBuilder::new();
+        let mut commit = None;
+        if let Some(wanted) = &resolved.commit {
+            let found = self.commit(wanted, resolved.name.as_deref())?;
+            let remote = Remote {
+                address: &self.address.clone(),
+                origin: self.origin,
+            };
+            tree = self.files(remote, &found, 0)?;
+            commit = Some(Arc::from(found.0));
+        }
+        // Of no use to a module, but patterns match it (rules 2.7).
+        tree.directory(b".git")?;
+        Ok(GitPackage {
+            tree: tree.finish(),
+            commit,
+            fixity: resolved.fixity,
+        })
+    }
+
+    fn list(&self) -> Result<RemoteRefs, GitFailure> {
+        let url = self.address.secret_url();
+        let args = ["ls-remote", "--symref", "--", url];
+        let ended = self.place.ask(self.remote(), None, &args, b"")?;
+        if ended.code != Some(0) {
+            return Err(unreachable(&self.address, &ended));
+        }
+        let refs = RemoteRefs::parse(&ended.stdout);
+        refs.ok_or(GitFailure::Unexpected {
+            command: "ls-remote",
+        })
+    }
+
+    fn remote(&self) -> Remote<'_> {
+        Remote {
+            address: &self.address,
+            origin: self.origin,
+        }
+    }
+
+    fn no_ref(&self) -> GitFailure {
+        GitFailure::NoRef {
+            text: self.address.reference.clone().unwrap_or_default(),
+            is_shallow: self.address.is_shallow,
+        }
+    }
+
+    /// Returns a commit that is some steps back from a ref.
+    fn step_back(&mut self, name: &str, steps: &str, digits: usize) -> Result<String, GitFailure> {
+        let count = count_steps(steps).ok_or_else(|| self.no_ref())?;
+        let depth = format!("--depth={}", count + 1);
+        let spec = format!("+{name}:{WANTED}");
+        let address = self.address.clone();
+        let remote = Remote {
+            address: &address,
+            origin: self.origin,
+        };
+        let fetched = self.try_fetch(remote, digits, &[&depth, FILTER], &[&spec])?;
+        let repository = match fetched {
+            Ok(repository) => repository,
+            // A server of plain files has no depths.
+            Err(_) => self
+                .try_fetch(remote, digits, &[FILTER], &[&spec])?
+                .map_err(|ended| unreachable(&address, &ended))?,
+        };
+        let commit = self.revision(&repository, &format!("{WANTED}{steps}"))?;
+        let commit = commit.ok_or_else(|| self.no_ref())?;
+        self.fetched = Some((commit.clone(), repository));
+        Ok(commit)
+    }
+
+    /// Finds a commit by the beginning of its id: that takes the commits of all branches and tags.
+    fn find_in_history(&mut self, text: &str, digits: usize) -> Result<String, GitFailure> {
+        let address = self.address.clone();
+        let remote = Remote {
+            address: &address,
+            origin: self.origin,
+        };
+        let fetched = self.try_fetch(remote, digits, &["--filter=tree:0"], &EVERYTHING)?;
+        let repository = fetched.map_err(|ended| unreachable(&address, &ended))?;
+        let commit = self.revision(&repository, text)?;
+        commit.ok_or_else(|| self.no_ref())
+    }
+
+    /// Takes a ref for the name of a file of the default branch, where the program does (rules 6.7).
+    fn name_of_file(&mut self, refs: &RemoteRefs, text: &str) -> Result<ResolvedRef, GitFailure> {
+        let RefChoice::Named { name, id, .. } = refs.head() else {
+            return Err(self.no_ref());
+        };
+        let is_plain = !text.contains(['*', '?', '[', ':', '\\']) && !text.starts_with(['/', '.']);
+        if self.flavor.verifies_module_refs() || self.address.is_shallow || !is_plain {
+            return Err(self.no_ref());
+        }
+        let (commit, repository) = self.commit(&id, Some(&name))?;
+        let files = CommitFiles::list(&self.place, &repository, &commit, &self.address)?;
+        if !files.has(text.trim_end_matches('/').as_bytes()) {
+            return Err(self.no_ref());
+        }
+        self.fetched = Some((commit.clone(), repository));
+        Ok(ResolvedRef {
+            commit: Some(commit.into()),
+            fixity: Fixity::NameOfFile,
+            name: None,
+        })
+    }
+
+    /// Fetches a commit of the repository, in the first way that its server allows.
+    fn commit(
+        &mut self,
+        wanted: &str,
+        name: Option<&str>,
+    ) -> Result<(String, Repository), GitFailure> {
+        if let Some(fetched) = self.fetched.take_if(|(commit, _)| commit == wanted) {
+            return Ok(fetched);
+        }
+        let address = self.address.clone();
+        let remote = Remote {
+            address: &address,
+            origin: self.origin,
+        };
+        self.commit_of(remote, wanted, name)
+    }
+
+    /// Fetches a commit of any repository: by its name, by its id, or with everything else.
+    fn commit_of(
+        &mut self,
+        remote: Remote<'_>,
+        wanted: &str,
+        name: Option<&str>,
+    ) -> Result<(String, Repository), GitFailure> {
+        let mut why = None;
+        for from in name.into_iter().chain([wanted]) {
+            let spec = format!("+{from}:{WANTED}");
+            match self.try_fetch(remote, wanted.len(), &["--depth=1", FILTER], &[&spec])? {
+                Ok(repository) => {
+                    if let Some(commit) = self.revision(&repository, WANTED)? {
+                        return Ok((commit, repository));
+                    }
+                }
+                Err(ended) => why = Some(ended),
+            }
+        }
+        let repository = match self.try_fetch(remote, wanted.len(), &[FILTER], &EVERYTHING)? {
+            Ok(repository) => repository,
+            // What the server said first is about the commit, not about everything.
+            Err(ended) => return Err(unreachable(remote.address, &why.unwrap_or(ended))),
+        };
+        match self.revision(&repository, wanted)? {
+            Some(commit) => Ok((commit, repository)),
+            None => Err(GitFailure::NoRef {
+                text: wanted.to_owned(),
+                is_shallow: false,
+            }),
+        }
+    }
+
+    /// Fetches into a new repository; the inner error is what git printed when it failed.
+    fn try_fetch(
+        &mut self,
+        remote: Remote<'_>,
+        digits: usize,
+        options: &[&str],
+        specs: &[&str],
+    ) -> Result<Result<Repository, Ended>, GitFailure> {
+        self.made += 1;
+        let repository = self
+            .place
+            .repository(&format!("repository-{}", self.made), digits)?;
+        let mut args = vec!["fetch", "--quiet", "--no-tags", "--no-write-fetch-head"];
+        args.extend(options);
+        args.extend(["--", remote.address.secret_url()]);
+        args.extend(specs);
+        let ended = self.place.ask(remote, Some(&repository), &args, b"")?;
+        if ended.code != Some(0) {
+            return Ok(Err(ended));
+        }
+        self.place.forget_remotes(&repository, digits)?;
+        Ok(Ok(repository))
+    }
+
+    /// Returns the commit that a text means in a repository; `None` if it means none.
+    fn revision(&self, repository: &Repository, text: &str) -> Result<Option<String>, GitFailure> {
+        const COMMAND: &str = "rev-parse";
+        let text = format!("{text}^{{commit}}");
+        let args = [COMMAND, "--verify", "--quiet", "--end-of-options", &text];
+        let ended = self.place.read(repository, &args, b"", MAX_LINE_BYTES);
+        let failed = |error| {
+            self.place
+                .failure(&error, &args, &self.address, MAX_LINE_BYTES)
+        };
+        let ended = ended.map_err(failed)?;
+        let printed = String::from_utf8_lossy(&ended.stdout);
+        let commit = printed.trim();
+        match ended.code {
+            Some(0) if is_id(commit) => Ok(Some(commit.to_owned())),
+            Some(0) => Err(GitFailure::Unexpected { command: COMMAND }),
+            _ => Ok(None),
+        }
+    }
+
+    /// Reads the files of a commit that was fetched, and fetches the repositories in it.
+    fn files(
+        &mut self,
+        remote: Remote<'_>,
+        (commit, repository): &(String, Repository),
+        nesting: usize,
+    ) -> Result<PackageBuilder, GitFailure> {
+        let files = CommitFiles::list(&self.place, repository, commit, remote.address)?;
+        let mut builder = files.package(&self.place, repository, remote)?;
+        let links = files.gitlinks();
+        if links.is_empty() {
+            return Ok(builder);
+        }
+        let listed = match files.file(b".gitmodules") {
+            Some(object) => self.settings(repository, object, remote.address)?,
+            None => Vec::new(),
+        };
+        let settings = read_settings(&listed);
+        for link in links {
+            let tree = plan(&settings, &link, remote.address.secret_url())
+                .and_then(|plan| self.submodule(plan, &link.commit, remote, nesting + 1))
+                .map_err(|cause| GitFailure::Submodule {
+                    path: String::from_utf8_lossy(&link.path).into_owned(),
+                    cause: Box::new(cause),
+                })?;
+            builder.join(&link.path, &tree)?;
+        }
+        Ok(builder)
+    }
+
+    fn submodule(
+        &mut self,
+        plan: SubmodulePlan,
+        commit: &str,
+        parent: Remote<'_>,
+        nesting: usize,
+    ) -> Result<PackageTree, GitFailure> {
+        let SubmodulePlan::Fetch { url } = plan else {
+            return Ok(PackageTree::default());
+        };
+        self.submodules += 1;
+        for (count, limit, is_nesting) in [
+            (self.submodules, MAX_SUBMODULES, false),
+            (nesting, MAX_NESTING, true),
+        ] {
+            if count > limit {
+                return Err(GitFailure::TooManySubmodules { limit, is_nesting });
+            }
+        }
+        let address = GitAddress::of_submodule(url, parent.address.key.clone())?;
+        let remote = Remote {
+            address: &address,
+            origin: AddressOrigin::Server,
+        };
+        let fetched = self.commit_of(remote, commit, None)?;
+        let mut builder = self.files(remote, &fetched, nesting)?;
+        // In a checkout it is a file.
+        builder.file(b".git", FileContent::Kept(Arc::from(&b""[..])))?;
+        Ok(builder.finish())
+    }
+
+    /// Lists the settings of `.gitmodules`; files that it includes are not read.
+    fn settings(
+        &self,
+        repository: &Repository,
+        object: &str,
+        address: &GitAddress,
+    ) -> Result<Vec<u8>, GitFailure> {
+        const COMMAND: &str = "config";
+        let blob = format!("--blob={object}");
+        let args = [COMMAND, "--no-includes", &blob, "--list", "-z"];
+        let ended = self.place.read(repository, &args, b"", MAX_SETTINGS_BYTES);
+        let failed = |error| {
+            self.place
+                .failure(&error, &args, address, MAX_SETTINGS_BYTES)
+        };
+        let ended = ended.map_err(failed)?;
+        match ended.code {
+            Some(0) => Ok(ended.stdout),
+            _ => Err(GitFailure::BadAddress {
+                what: "a .gitmodules that git cannot read",
+            }),
+        }
+    }
+}
+
+/// What a clone fetches.
+const EVERYTHING: [&str; 2] = [
+    "+refs/heads/*:refs/remotes/origin/*",
+    "+refs/tags/*:refs/tags/*",
+];
+
+impl std::fmt::Debug for GitSession<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut shown = f.debug_struct("GitSession");
+        shown
+            .field("address", &self.address.shown())
+            .finish_non_exhaustive()
+    }
+}

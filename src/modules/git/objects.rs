@@ -1,0 +1,357 @@
+//! The files of a commit, read from its objects: nothing is checked out (rules 5.6).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::ErrorKind;
+use std::sync::Arc;
+
+use super::address::GitAddress;
+use super::command::{GitPlace, Remote, Repository};
+use super::error::GitFailure;
+use crate::modules::package::{
+    FileContent, MAX_ENTRIES, MAX_KEPT_BYTES, MAX_KEPT_FILE_BYTES, MAX_PATH_BYTES, PackageBuilder,
+    PackageError, is_configuration_name, is_kept,
+};
+
+/// How much git may print about the names of a commit, in bytes: what a package may have, and the
+/// kind and id of each.
+const MAX_NAMES_BYTES: u64 = (MAX_PATH_BYTES + MAX_ENTRIES * ROW_BYTES) as u64;
+
+/// What git prints about a file beside its name, in bytes.
+const ROW_BYTES: usize = 96;
+
+/// How many bytes of files are read by one git process.
+const MAX_BATCH_BYTES: u64 = 32 << 20;
+
+/// The longest target of a link, in bytes.
+const MAX_LINK_BYTES: u64 = 4096;
+
+/// How many configuration files that the first fetch left out are fetched.
+const MAX_LARGE_FILES: usize = 1000;
+
+/// The files that only a server without limits sends at first: configuration itself, in either syntax.
+const CONFIGURATION_ENDINGS: [&str; 4] = [".tf", ".tofu", ".tf.json", ".tofu.json"];
+
+/// What is in a commit.
+#[derive(Debug, Default)]
+pub(super) struct CommitFiles {
+    rows: Vec<TreeRow>,
+}
+
+/// A repository in another one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Gitlink {
+    pub(super) path: Box<[u8]>,
+    pub(super) commit: String,
+}
+
+#[derive(Debug)]
+struct TreeRow {
+    kind: RowKind,
+    object: Box<str>,
+    path: Box<[u8]>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum RowKind {
+    Directory,
+    File,
+    Link,
+    Repository,
+}
+
+/// The contents that were read, by the names of their objects; `None` for more than is kept, with its
+/// length in bytes as far as it is known.
+type Contents = BTreeMap<Box<str>, BlobContent>;
+
+enum BlobContent {
+    Kept(Arc<[u8]>),
+    Passed(u64),
+}
+
+impl CommitFiles {
+    /// Lists a commit.
+    pub(super) fn list(
+        place: &GitPlace<'_>,
+        repository: &Repository,
+        commit: &str,
+        address: &GitAddress,
+    ) -> Result<Self, GitFailure> {
+        const COMMAND: &str = "ls-tree";
+        let args = [COMMAND, "-r", "-t", "-z", "--full-tree", commit];
+        let ended = place.read(repository, &args, b"", MAX_NAMES_BYTES);
+        let ended =
+            ended.map_err(|error| place.failure(&error, &args, address, MAX_NAMES_BYTES))?;
+        let failed = GitFailure::Unexpected { command: COMMAND };
+        if ended.code != Some(0) {
+            return Err(failed);
+        }
+        let rows = ended
+            .stdout
+            .split(|byte| *byte == 0)
+            .filter(|row| !row.is_empty());
+        let rows: Option<Vec<TreeRow>> = rows.map(TreeRow::parse).collect();
+        let rows = rows.ok_or(failed)?;
+        if let Some(row) = rows.iter().find(|row| row.names_git_directory()) {
+            let path = row.path.clone();
+            return Err(PackageError::UnusablePath { path }.into());
+        }
+        Ok(Self { rows })
+    }
+
+    /// Returns the repositories in it.
+    pub(super) fn gitlinks(&self) -> Vec<Gitlink> {
+        let rows = self
+            .rows
+            .iter()
+            .filter(|row| row.kind == RowKind::Repository);
+        rows.map(|row| Gitlink {
+            path: row.path.clone(),
+            commit: row.object.to_string(),
+        })
+        .collect()
+    }
+
+    /// Returns the object of a regular file.
+    pub(super) fn file(&self, path: &[u8]) -> Option<&str> {
+        let mut rows = self.rows.iter();
+        let row = rows.find(|row| *row.path == *path && row.kind == RowKind::File)?;
+        Some(&row.object)
+    }
+
+    /// Returns whether something has this path.
+    pub(super) fn has(&self, path: &[u8]) -> bool {
+        self.rows.iter().any(|row| *row.path == *path)
+    }
+
+    /// Reads the contents that can matter, and makes a package of all.
+    pub(super) fn package(
+        &self,
+        place: &GitPlace<'_>,
+        repository: &Repository,
+        remote: Remote<'_>,
+    ) -> Result<PackageBuilder, GitFailure> {
+        let contents = self.contents(place, repository, remote)?;
+        let mut builder = PackageBuilder::new();
+        for row in &self.rows {
+            match (row.kind, contents.get(&row.object)) {
+                (RowKind::Directory | RowKind::Repository, _) => builder.directory(&row.path)?,
+                (RowKind::Link, Some(BlobContent::Kept(target))) => {
+                    builder.link(&row.path, target)?;
+                }
+                (RowKind::Link, _) => {
+                    let path = row.path.clone();
+                    return Err(PackageError::UnusablePath { path }.into());
+                }
+                (RowKind::File, Some(BlobContent::Kept(bytes))) => {
+                    builder.file(&row.path, FileContent::Kept(bytes.clone()))?;
+                }
+                (RowKind::File, Some(BlobContent::Passed(bytes))) => {
+                    builder.file(&row.path, FileContent::Passed(*bytes))?;
+                }
+                (RowKind::File, None) => {
+                    // Left out by the server, which was asked for smaller ones.
+                    let bytes = MAX_KEPT_FILE_BYTES + 1;
+                    builder.file(&row.path, FileContent::Passed(bytes))?;
+                }
+            }
+        }
+        Ok(builder)
+    }
+
+    fn contents(
+        &self,
+        place: &GitPlace<'_>,
+        repository: &Repository,
+        remote: Remote<'_>,
+    ) -> Result<Contents, GitFailure> {
+        let mut sizes = self.sizes(place, repository, remote.address)?;
+        let lacking: BTreeSet<&str> = self
+            .rows
+            .iter()
+            .filter(|row| row.kind == RowKind::File && row.is_configuration())
+            .map(|row| &*row.object)
+            .filter(|object| !sizes.contains_key(*object))
+            .take(MAX_LARGE_FILES)
+            .collect();
+        if !lacking.is_empty() {
+            let lines: String = lacking.iter().map(|object| format!("{object}\n")).collect();
+            fetch_objects(place, repository, remote, &lines)?;
+            sizes = self.sizes(place, repository, remote.address)?;
+        }
+        let mut contents = Contents::new();
+        let mut wanted = Vec::new();
+        let mut bytes = 0_u64;
+        // Configuration first: what is read must fit.
+        let by_importance =
+            |row: &&TreeRow| (row.kind != RowKind::Link, !is_configuration_name(&row.path));
+        let mut rows: Vec<&TreeRow> = self.rows.iter().collect();
+        rows.sort_by_key(by_importance);
+        let mut seen = BTreeSet::new();
+        for row in rows {
+            let Some(size) = sizes.get(&row.object).copied() else {
+                continue;
+            };
+            let is_wanted = match row.kind {
+                RowKind::Link => size <= MAX_LINK_BYTES,
+                _ => is_kept(&row.path, size) && bytes + size <= MAX_KEPT_BYTES,
+            };
+            if !is_wanted {
+                let passed = BlobContent::Passed(size);
+                contents.entry(row.object.clone()).or_insert(passed);
+            } else if seen.insert(&*row.object) {
+                bytes += size;
+                wanted.push((&*row.object, size));
+            }
+        }
+        for batch in batches(&wanted) {
+            read_batch(place, repository, remote.address, batch, &mut contents)?;
+        }
+        Ok(contents)
+    }
+
+    /// Returns how many bytes the files and links have, by the names of their objects; nothing for those
+    /// that are not here.
+    fn sizes(
+        &self,
+        place: &GitPlace<'_>,
+        repository: &Repository,
+        address: &GitAddress,
+    ) -> Result<BTreeMap<Box<str>, u64>, GitFailure> {
+        const COMMAND: &str = "cat-file";
+        let rows = self.rows.iter();
+        let rows = rows.filter(|row| matches!(row.kind, RowKind::File | RowKind::Link));
+        let objects: BTreeSet<&str> = rows.map(|row| &*row.object).collect();
+        if objects.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        let stdin: String = objects.iter().map(|object| format!("{object}\n")).collect();
+        let args = [COMMAND, "--batch-check=%(objecttype) %(objectsize)"];
+        let ended = place.read(repository, &args, stdin.as_bytes(), MAX_NAMES_BYTES);
+        let ended =
+            ended.map_err(|error| place.failure(&error, &args, address, MAX_NAMES_BYTES))?;
+        let said = String::from_utf8_lossy(&ended.stdout);
+        if ended.code != Some(0) || said.lines().count() != objects.len() {
+            return Err(GitFailure::Unexpected { command: COMMAND });
+        }
+        let sizes = objects
+            .iter()
+            .zip(said.lines())
+            .filter_map(|(object, line)| {
+                let size = line.strip_prefix("blob ")?.parse().ok()?;
+                Some((Box::from(*object), size))
+            });
+        Ok(sizes.collect())
+    }
+}
+
+impl TreeRow {
+    /// Reads `MODE TYPE OBJECT<TAB>PATH`.
+    fn parse(row: &[u8]) -> Option<Self> {
+        let tab = row.iter().position(|byte| *byte == b'\t')?;
+        let (head, path) = (std::str::from_utf8(&row[..tab]).ok()?, &row[tab + 1..]);
+        let mut words = head.split(' ');
+        let (mode, _, object) = (words.next()?, words.next()?, words.next()?);
+        let kind = match mode.get(..3)? {
+            "040" => RowKind::Directory,
+            "100" => RowKind::File,
+            "120" => RowKind::Link,
+            "160" => RowKind::Repository,
+            _ => return None,
+        };
+        let is_object = object.bytes().all(|byte| byte.is_ascii_hexdigit());
+        (is_object && !path.is_empty()).then(|| Self {
+            kind,
+            object: object.into(),
+            path: path.into(),
+        })
+    }
+
+    /// Returns whether a part of the path is `.git`, which git refuses to check out.
+    fn names_git_directory(&self) -> bool {
+        let mut parts = self.path.split(|byte| *byte == b'/');
+        parts.any(|part| part.eq_ignore_ascii_case(b".git"))
+    }
+
+    fn is_configuration(&self) -> bool {
+        let mut endings = CONFIGURATION_ENDINGS.iter();
+        endings.any(|ending| self.path.ends_with(ending.as_bytes()))
+    }
+}
+
+/// Fetches objects by their names; what the server does not give stays away.
+fn fetch_objects(
+    place: &GitPlace<'_>,
+    repository: &Repository,
+    remote: Remote<'_>,
+    lines: &str,
+) -> Result<(), GitFailure> {
+    let args = [
+        "-c",
+        "fetch.negotiationAlgorithm=noop",
+        "fetch",
+        "--quiet",
+        "--no-tags",
+        "--no-write-fetch-head",
+        "--filter=blob:none",
+        "--stdin",
+        "--",
+        remote.address.secret_url(),
+    ];
+    place.ask(remote, Some(repository), &args, lines.as_bytes())?;
+    place.forget_remotes(repository, lines.find('\n').unwrap_or_default())
+}
+
+/// Cuts a list of objects with their lengths into parts that are read at once.
+fn batches<'w, 'o>(wanted: &'w [(&'o str, u64)]) -> Vec<&'w [(&'o str, u64)]> {
+    let mut bytes = 0;
+    let mut batches = Vec::new();
+    let mut start = 0;
+    for (at, (_, size)) in wanted.iter().enumerate() {
+        if bytes + size > MAX_BATCH_BYTES && at > start {
+            batches.push(&wanted[start..at]);
+            (start, bytes) = (at, 0);
+        }
+        bytes += size;
+    }
+    if start < wanted.len() {
+        batches.push(&wanted[start..]);
+    }
+    batches
+}
+
+fn read_batch(
+    place: &GitPlace<'_>,
+    repository: &Repository,
+    address: &GitAddress,
+    batch: &[(&str, u64)],
+    contents: &mut Contents,
+) -> Result<(), GitFailure> {
+    const COMMAND: &str = "cat-file";
+    let limit: u64 = batch.iter().map(|(_, size)| size + ROW_BYTES as u64).sum();
+    let stdin: String = batch
+        .iter()
+        .map(|(object, _)| format!("{object}\n"))
+        .collect();
+    let args = [COMMAND, "--batch=%(objectsize)"];
+    let ended = place.read(repository, &args, stdin.as_bytes(), limit);
+    let ended = ended.map_err(|error| match error.kind() {
+        // The sizes are known.
+        ErrorKind::FileTooLarge => GitFailure::Unexpected { command: COMMAND },
+        _ => place.failure(&error, &args, address, limit),
+    })?;
+    let mut rest = &ended.stdout[..];
+    for (object, size) in batch {
+        let content = take_content(&mut rest, *size);
+        let content = content.ok_or(GitFailure::Unexpected { command: COMMAND })?;
+        contents.insert(Box::from(*object), BlobContent::Kept(content.into()));
+    }
+    Ok(())
+}
+
+/// Takes `SIZE\nCONTENT\n` off the front.
+fn take_content<'b>(rest: &mut &'b [u8], size: u64) -> Option<&'b [u8]> {
+    let behind = rest.strip_prefix(format!("{size}\n").as_bytes())?;
+    let (content, behind) = behind.split_at_checked(usize::try_from(size).ok()?)?;
+    *rest = behind.strip_prefix(b"\n")?;
+    Some(content)
+}

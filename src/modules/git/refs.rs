@@ -1,0 +1,408 @@
+//! Which commit a ref means, as in a clone of the repository (rules 6).
+
+use std::collections::BTreeMap;
+
+use crate::flavor::Flavor;
+
+/// What a repository lists.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct RemoteRefs {
+    /// The branch that HEAD names, as in `refs/heads/main`.
+    default_branch: Option<String>,
+    /// The ids by names, HEAD among them.
+    ids: BTreeMap<String, RefIds>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct RefIds {
+    id: String,
+    /// What an annotated tag is of.
+    peeled: Option<String>,
+}
+
+/// What a ref of an address means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum RefChoice {
+    /// A commit by its whole id.
+    Id(String),
+    /// What the repository lists under a name, and steps back from there.
+    Named {
+        /// The name in the repository.
+        name: String,
+        /// The commit, or the tag of another object.
+        id: String,
+        /// Steps, as git writes them: `~2`, `^`; empty for none.
+        steps: String,
+    },
+    /// A commit by the beginning of its id, and steps back from there.
+    Abbreviated {
+        /// The digits.
+        digits: String,
+        /// Steps, as git writes them.
+        steps: String,
+    },
+    /// Nothing, as far as the list shows.
+    Unknown,
+}
+
+/// How many digits of an id git needs.
+const MIN_DIGITS: usize = 4;
+
+/// How many digits an id has: SHA-1, SHA-256.
+const ID_DIGITS: [usize; 2] = [40, 64];
+
+/// How many steps back may be asked for, all together.
+const MAX_STEPS: u32 = 1000;
+
+impl RemoteRefs {
+    /// Reads what `git ls-remote --symref` prints; `None` for anything else.
+    pub(super) fn parse(text: &[u8]) -> Option<Self> {
+        let mut refs = Self::default();
+        for line in text
+            .split(|byte| *byte == b'\n')
+            .filter(|line| !line.is_empty())
+        {
+            // A name that is no text cannot be asked for.
+            let Ok(line) = std::str::from_utf8(line) else {
+                continue;
+            };
+            let (value, name) = line.split_once('\t')?;
+            if let Some(target) = value.strip_prefix("ref: ") {
+                if name == "HEAD" {
+                    refs.default_branch = Some(target.to_owned());
+                }
+                continue;
+            }
+            if !is_id(value) {
+                return None;
+            }
+            match name.strip_suffix("^{}") {
+                Some(name) => {
+                    refs.ids.entry(name.to_owned()).or_default().peeled = Some(value.to_owned());
+                }
+                None => refs.ids.entry(name.to_owned()).or_default().id = value.to_owned(),
+            }
+        }
+        if refs.default_branch.is_none() {
+            refs.default_branch = refs.guess_default_branch();
+        }
+        Some(refs)
+    }
+
+    /// Returns how many digits the ids of the repository have.
+    pub(super) fn id_digits(&self) -> usize {
+        let first = self.ids.values().next();
+        first.map_or(ID_DIGITS[0], |ids| ids.id.len())
+    }
+
+    /// Returns what HEAD means: nothing in a repository without commits, or if HEAD names no branch.
+    pub(super) fn head(&self) -> RefChoice {
+        self.named("HEAD", "").unwrap_or(RefChoice::Unknown)
+    }
+
+    /// Returns what a ref means in a clone of the whole repository (rules 6.1 to 6.5).
+    pub(super) fn choose(&self, text: &str, flavor: Flavor) -> RefChoice {
+        let Some((base, steps)) = split_steps(text) else {
+            return RefChoice::Unknown;
+        };
+        if is_id(base) {
+            let digits = base.to_ascii_lowercase();
+            return match steps {
+                "" => RefChoice::Id(digits),
+                steps => abbreviated(&digits, steps),
+            };
+        }
+        let tracked = format!("refs/remotes/origin/{base}");
+        if flavor.verifies_module_refs() {
+            return self
+                .in_clone(base, steps)
+                .or_else(|| self.at(&tracked, steps))
+                .or_else(|| self.at(&format!("refs/tags/{base}"), steps))
+                .unwrap_or_else(|| by_digits(base, steps));
+        }
+        // `git checkout` prefers a branch of the clone to a tag, and there is only one such branch.
+        let own = self.at(&format!("refs/heads/{base}"), steps);
+        let own = own.or_else(|| self.in_clone(base, steps));
+        let found = match own {
+            // The second checkout starts where the first one ended.
+            Some(RefChoice::Named { name, id, steps }) if name == "HEAD" => {
+                let steps = steps.repeat(2);
+                Some(RefChoice::Named { name, id, steps })
+            }
+            None if steps.is_empty() => self.at(&tracked, ""),
+            own => own,
+        };
+        found.unwrap_or_else(|| by_digits(base, steps))
+    }
+
+    /// Returns what the name of a branch or tag means, where no whole clone is made (rules 6.6).
+    pub(super) fn choose_by_name(&self, text: &str) -> RefChoice {
+        let branch = self.named(&format!("refs/heads/{text}"), "");
+        branch
+            .or_else(|| self.named(&format!("refs/tags/{text}"), ""))
+            .unwrap_or(RefChoice::Unknown)
+    }
+
+    /// Looks a name up as git does in a clone.
+    fn in_clone(&self, base: &str, steps: &str) -> Option<RefChoice> {
+        let base = if base == "@" { "HEAD" } else { base };
+        let full = [
+            base.to_owned(),
+            format!("refs/{base}"),
+            format!("refs/tags/{base}"),
+            format!("refs/heads/{base}"),
+            format!("refs/remotes/{base}"),
+            format!("refs/remotes/{base}/HEAD"),
+        ];
+        full.iter().find_map(|name| self.at(name, steps))
+    }
+
+    /// Returns what a full name of a clone means.
+    fn at(&self, name: &str, steps: &str) -> Option<RefChoice> {
+        let default_branch = self.default_branch.as_deref();
+        let remote = match name {
+            "HEAD" => name.to_owned(),
+            "refs/remotes/origin/HEAD" => default_branch?.to_owned(),
+            name if name.starts_with("refs/tags/") => name.to_owned(),
+            // A clone makes no other branch of its own.
+            name if name.starts_with("refs/heads/") && default_branch == Some(name) => {
+                name.to_owned()
+            }
+            name => format!("refs/heads/{}", name.strip_prefix("refs/remotes/origin/")?),
+        };
+        self.named(&remote, steps)
+    }
+
+    fn named(&self, name: &str, steps: &str) -> Option<RefChoice> {
+        let ids = self.ids.get(name)?;
+        Some(RefChoice::Named {
+            name: name.to_owned(),
+            id: ids.peeled.as_ref().unwrap_or(&ids.id).clone(),
+            steps: steps.to_owned(),
+        })
+    }
+
+    /// Guesses where the repository does not say which branch HEAD names, as git does.
+    fn guess_default_branch(&self) -> Option<String> {
+        let head = &self.ids.get("HEAD")?.id;
+        let is_head = |name: &str| self.ids.get(name).is_some_and(|ids| ids.id == *head);
+        if is_head("refs/heads/master") {
+            return Some("refs/heads/master".to_owned());
+        }
+        let mut branches = self
+            .ids
+            .keys()
+            .filter(|name| name.starts_with("refs/heads/"));
+        branches.find(|name| is_head(name)).cloned()
+    }
+}
+
+/// Returns how many commits back steps lead; `None` if that is more than is followed.
+pub(super) fn count_steps(steps: &str) -> Option<u32> {
+    let mut count = 0_u32;
+    let mut rest = steps;
+    while let Some(sign) = rest.chars().next() {
+        rest = &rest[1..];
+        let end = rest.find(['~', '^']).unwrap_or(rest.len());
+        let (number, behind) = rest.split_at(end);
+        rest = behind;
+        // The number behind `^` says which parent, and `{commit}` leads nowhere.
+        let back = match sign {
+            '~' if !number.is_empty() => number.parse().ok()?,
+            _ => 1,
+        };
+        count = count.checked_add(back)?;
+    }
+    (count <= MAX_STEPS).then_some(count)
+}
+
+/// Cuts a text into a name and the steps back from it; `None` if it has anything else that git
+/// understands, or that no name may have.
+fn split_steps(text: &str) -> Option<(&str, &str)> {
+    let end = text.find(['~', '^']).unwrap_or(text.len());
+    let (base, steps) = text.split_at(end);
+    let is_plain = !base.is_empty()
+        && !base.contains("@{")
+        && !base.contains("..")
+        && !base.contains([':', '?', '*', '[', '\\', ' ']);
+    let mut rest = steps;
+    while let Some(sign) = rest.chars().next() {
+        rest = &rest[1..];
+        if sign == '^'
+            && let Some(behind) = ["{commit}", "{}"]
+                .iter()
+                .find_map(|kind| rest.strip_prefix(kind))
+        {
+            rest = behind;
+            continue;
+        }
+        rest = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+        if !rest.is_empty() && !rest.starts_with(['~', '^']) {
+            return None;
+        }
+    }
+    is_plain.then_some((base, steps))
+}
+
+/// Takes a name for the beginning of an id, alone or at the end of what `git describe` prints.
+fn by_digits(base: &str, steps: &str) -> RefChoice {
+    let described = base.rsplit_once("-g").map(|(_, digits)| digits);
+    let mut texts = [Some(base), described].into_iter().flatten();
+    let is_hex = |text: &&str| {
+        let length = MIN_DIGITS..ID_DIGITS[1];
+        length.contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+    };
+    match texts.find(is_hex) {
+        Some(digits) => abbreviated(&digits.to_ascii_lowercase(), steps),
+        None => RefChoice::Unknown,
+    }
+}
+
+fn abbreviated(digits: &str, steps: &str) -> RefChoice {
+    RefChoice::Abbreviated {
+        digits: digits.to_owned(),
+        steps: steps.to_owned(),
+    }
+}
+
+/// Returns whether a text is a whole id.
+pub(super) fn is_id(text: &str) -> bool {
+    ID_DIGITS.contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FLAVORS: [Flavor; 2] = [Flavor::Terraform1_11, Flavor::OpenTofu1_12];
+
+    fn id(digit: char) -> String {
+        digit.to_string().repeat(40)
+    }
+
+    /// A repository whose HEAD is `main`, and whose ids are one digit forty times.
+    fn refs() -> RemoteRefs {
+        let rows = [
+            ("ref: refs/heads/main".to_owned(), "HEAD"),
+            (id('1'), "HEAD"),
+            (id('1'), "refs/heads/main"),
+            (id('2'), "refs/heads/dev"),
+            (id('3'), "refs/heads/both"),
+            (id('4'), "refs/tags/both"),
+            (id('5'), "refs/tags/v2"),
+            (id('6'), "refs/tags/v2^{}"),
+            (id('7'), "refs/pull/1/head"),
+            (id('8'), "refs/tags/main"),
+            (id('9'), "refs/heads/feature/a"),
+        ];
+        let lines = rows.map(|(value, name)| format!("{value}\t{name}\n"));
+        RemoteRefs::parse(lines.concat().as_bytes()).expect("a list")
+    }
+
+    fn shown(choice: &RefChoice) -> String {
+        match choice {
+            RefChoice::Id(id) => format!("id {}", &id[..1]),
+            RefChoice::Named { name, id, steps } => format!("{name}{steps} = {}", &id[..1]),
+            RefChoice::Abbreviated { digits, steps } => format!("{digits}…{steps}"),
+            RefChoice::Unknown => "none".to_owned(),
+        }
+    }
+
+    #[test]
+    fn refs_mean_what_they_mean_in_a_clone() {
+        let refs = refs();
+        for (text, terraform, opentofu) in [
+            ("main", "refs/heads/main = 1", "refs/tags/main = 8"),
+            ("dev", "refs/heads/dev = 2", "refs/heads/dev = 2"),
+            (
+                "feature/a",
+                "refs/heads/feature/a = 9",
+                "refs/heads/feature/a = 9",
+            ),
+            ("both", "refs/tags/both = 4", "refs/tags/both = 4"),
+            ("v2", "refs/tags/v2 = 6", "refs/tags/v2 = 6"),
+            ("tags/v2", "refs/tags/v2 = 6", "refs/tags/v2 = 6"),
+            ("refs/tags/v2", "refs/tags/v2 = 6", "refs/tags/v2 = 6"),
+            (
+                "refs/heads/main",
+                "refs/heads/main = 1",
+                "refs/heads/main = 1",
+            ),
+            ("refs/heads/dev", "none", "none"),
+            ("refs/pull/1/head", "none", "none"),
+            ("origin/dev", "refs/heads/dev = 2", "refs/heads/dev = 2"),
+            ("origin", "refs/heads/main = 1", "refs/heads/main = 1"),
+            ("HEAD", "HEAD = 1", "HEAD = 1"),
+            ("@", "HEAD = 1", "HEAD = 1"),
+            ("HEAD~1", "HEAD~1~1 = 1", "HEAD~1 = 1"),
+            ("main~1", "refs/heads/main~1 = 1", "refs/tags/main~1 = 8"),
+            ("v2^{}^2", "refs/tags/v2^{}^2 = 6", "refs/tags/v2^{}^2 = 6"),
+            ("dev~1", "none", "refs/heads/dev~1 = 2"),
+            ("abcdef1", "abcdef1…", "abcdef1…"),
+            ("ABCDEF1^", "abcdef1…^", "abcdef1…^"),
+            ("v2-3-gabcdef1", "abcdef1…", "abcdef1…"),
+            ("abc", "none", "none"),
+            ("nothing", "none", "none"),
+            ("v2//sub", "none", "none"),
+            ("HEAD@{1}", "none", "none"),
+            (":/text", "none", "none"),
+            ("HEAD^{/text}", "none", "none"),
+            ("main..dev", "none", "none"),
+            ("a b", "none", "none"),
+            ("~1", "none", "none"),
+        ] {
+            for (flavor, expected) in FLAVORS.into_iter().zip([terraform, opentofu]) {
+                let found = shown(&refs.choose(text, flavor));
+                assert_eq!(found, expected, "{text} in {flavor:?}");
+            }
+        }
+        let whole = "ABCDEF0123".repeat(4);
+        assert_eq!(shown(&refs.choose(&whole, FLAVORS[0])), "id a");
+    }
+
+    #[test]
+    fn with_a_depth_only_names_count() {
+        let refs = refs();
+        for (text, expected) in [
+            ("both", "refs/heads/both = 3"),
+            ("v2", "refs/tags/v2 = 6"),
+            ("refs/tags/v2", "none"),
+            ("HEAD", "none"),
+        ] {
+            assert_eq!(shown(&refs.choose_by_name(text)), expected, "{text}");
+        }
+        assert_eq!(refs.choose_by_name(&id('1')), RefChoice::Unknown);
+    }
+
+    #[test]
+    fn a_repository_without_commits_has_no_head() {
+        assert_eq!(
+            RemoteRefs::parse(b"").expect("a list").head(),
+            RefChoice::Unknown
+        );
+        assert_eq!(RemoteRefs::parse(b"fatal: x"), None);
+        assert_eq!(RemoteRefs::parse(b"0\tHEAD\n"), None);
+        let guessed = format!(
+            "{}\tHEAD\n{0}\trefs/heads/a\n{0}\trefs/heads/master\n",
+            id('1')
+        );
+        let refs = RemoteRefs::parse(guessed.as_bytes()).expect("a list");
+        assert_eq!(refs.default_branch.as_deref(), Some("refs/heads/master"));
+    }
+
+    #[test]
+    fn steps_are_counted() {
+        for (steps, count) in [
+            ("", 0),
+            ("~2", 2),
+            ("^", 1),
+            ("~1~1", 2),
+            ("^2~3", 4),
+            ("^{commit}~1", 2),
+        ] {
+            assert_eq!(count_steps(steps), Some(count), "{steps}");
+        }
+        assert_eq!(count_steps("~1001"), None);
+        assert_eq!(count_steps("~99999999999"), None);
+    }
+}

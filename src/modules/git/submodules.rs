@@ -1,0 +1,245 @@
+//! Repositories in a repository (rules 7).
+
+use std::collections::BTreeMap;
+
+use super::error::GitFailure;
+use super::objects::Gitlink;
+
+/// How many submodules a package may have, those in others included.
+pub(super) const MAX_SUBMODULES: usize = 100;
+
+/// How many submodules may be in each other.
+pub(super) const MAX_NESTING: usize = 10;
+
+/// The largest `.gitmodules` that is read, in bytes, as git lists it.
+pub(super) const MAX_SETTINGS_BYTES: u64 = 1 << 20;
+
+/// What `.gitmodules` says about the submodule of one path.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct SubmoduleSettings {
+    url: Option<String>,
+    update: Option<String>,
+}
+
+/// What is done about a submodule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum SubmodulePlan {
+    /// Its repository is fetched.
+    Fetch {
+        /// The address, with a relative one made absolute.
+        url: String,
+    },
+    /// Its directory stays empty.
+    Leave,
+}
+
+/// Reads what `git config --list -z` prints about `.gitmodules`; returns the settings by path.
+pub(super) fn read_settings(listed: &[u8]) -> BTreeMap<Vec<u8>, SubmoduleSettings> {
+    let mut by_name: BTreeMap<Vec<u8>, (Option<Vec<u8>>, SubmoduleSettings)> = BTreeMap::new();
+    for entry in listed.split(|byte| *byte == 0) {
+        let mut halves = entry.splitn(2, |byte| *byte == b'\n');
+        let (Some(key), Some(value)) = (halves.next(), halves.next()) else {
+            continue;
+        };
+        let Some(key) = key.strip_prefix(b"submodule.") else {
+            continue;
+        };
+        let Some(dot) = key.iter().rposition(|byte| *byte == b'.') else {
+            continue;
+        };
+        let (name, field) = (&key[..dot], &key[dot + 1..]);
+        if is_suspicious(name) {
+            continue;
+        }
+        let (path, settings) = by_name.entry(name.to_vec()).or_default();
+        let text = String::from_utf8(value.to_vec()).ok();
+        // git passes over values that look like options.
+        let plain = text.filter(|text| !text.starts_with('-'));
+        match field {
+            b"path" if !value.starts_with(b"-") => *path = Some(value.to_vec()),
+            b"url" => settings.url = plain,
+            b"update" => settings.update = plain,
+            _ => {}
+        }
+    }
+    let with_path = by_name.into_values();
+    with_path
+        .filter_map(|(path, settings)| Some((path?, settings)))
+        .collect()
+}
+
+/// A name with a part `..` is passed over by git.
+fn is_suspicious(name: &[u8]) -> bool {
+    let mut parts = name.split(|byte| matches!(byte, b'/' | b'\\'));
+    name.is_empty() || parts.any(|part| part == b"..")
+}
+
+/// Says what is done about a submodule of a repository with an address.
+pub(super) fn plan(
+    settings: &BTreeMap<Vec<u8>, SubmoduleSettings>,
+    link: &Gitlink,
+    parent_url: &str,
+) -> Result<SubmodulePlan, GitFailure> {
+    let bad = |what| Err(GitFailure::BadAddress { what });
+    let settings = settings.get(&*link.path);
+    let Some(SubmoduleSettings {
+        url: Some(url),
+        update,
+    }) = settings
+    else {
+        return bad("a submodule without a URL in .gitmodules");
+    };
+    match update.as_deref() {
+        Some("none") => return Ok(SubmodulePlan::Leave),
+        Some(update) if update.starts_with('!') => {
+            return Err(GitFailure::Refused {
+                what: format!("the submodule with update = {update:?}"),
+                why: "a repository may not name programs",
+            });
+        }
+        Some("checkout" | "rebase" | "merge" | "") | None => {}
+        Some(_) => return bad("a submodule with an unknown update in .gitmodules"),
+    }
+    let is_relative = url.starts_with("./") || url.starts_with("../");
+    let url = if is_relative {
+        match join(parent_url, url) {
+            Some(url) => url,
+            None => return bad("a submodule whose relative URL leads out of its host"),
+        }
+    } else {
+        url.clone()
+    };
+    Ok(SubmodulePlan::Fetch { url })
+}
+
+/// Joins a relative address to that of the repository it is in, as git does: each `../` takes one part off,
+/// up to a `/`, or else up to a `:`.
+fn join(parent: &str, relative: &str) -> Option<String> {
+    let mut base = parent.trim_end_matches('/');
+    let mut rest = relative;
+    let mut separator = '/';
+    loop {
+        if let Some(behind) = rest.strip_prefix("../") {
+            rest = behind;
+            match base.rfind(['/', ':']) {
+                Some(at) => {
+                    separator = if base[at..].starts_with(':') {
+                        ':'
+                    } else {
+                        '/'
+                    };
+                    base = &base[..at];
+                }
+                None => return None,
+            }
+        } else if let Some(behind) = rest.strip_prefix("./") {
+            rest = behind;
+        } else {
+            break;
+        }
+    }
+    // What begins with a scheme keeps it, with the host.
+    let has_host = |text: &str| {
+        text.split_once("://")
+            .is_some_and(|(_, rest)| !rest.is_empty())
+    };
+    if has_host(parent) && !has_host(base) {
+        return None;
+    }
+    let joined = format!("{base}{separator}{rest}");
+    Some(joined.trim_end_matches('/').to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn relative_addresses_start_from_the_parent() {
+        for (parent, relative, expected) in [
+            (
+                "https://h/git/r.git",
+                "../lib.git",
+                Some("https://h/git/lib.git"),
+            ),
+            (
+                "https://h/git/r.git/",
+                "../lib.git/",
+                Some("https://h/git/lib.git"),
+            ),
+            (
+                "https://h/git/r.git",
+                "./lib",
+                Some("https://h/git/r.git/lib"),
+            ),
+            (
+                "https://h/git/r.git",
+                "../../o/lib",
+                Some("https://h/o/lib"),
+            ),
+            ("https://h/git/r.git", "../../../evil", None),
+            ("https://h/git/r.git", "../../../../x", None),
+            (
+                "https://u:p@h:1/r.git",
+                "../lib",
+                Some("https://u:p@h:1/lib"),
+            ),
+            ("git@h:o/r.git", "../lib", Some("git@h:o/lib")),
+            ("git@h:r.git", "../lib", Some("git@h:lib")),
+            ("git@h:r.git", "../../lib", None),
+            ("file:///srv/r.git", "../lib", Some("file:///srv/lib")),
+        ] {
+            let found = join(parent, relative);
+            assert_eq!(found.as_deref(), expected, "{relative} from {parent}");
+        }
+    }
+
+    #[track_caller]
+    fn check(listed: &[&str], expected: &str) {
+        let settings = read_settings(listed.join("\0").as_bytes());
+        let link = Gitlink {
+            path: b"lib"[..].into(),
+            commit: "0".repeat(40),
+        };
+        let found = match plan(&settings, &link, "https://h/r.git") {
+            Ok(SubmodulePlan::Fetch { url }) => url,
+            Ok(SubmodulePlan::Leave) => "left".to_owned(),
+            Err(error) => format!("! {error}"),
+        };
+        assert_eq!(found, expected, "{listed:?}");
+    }
+
+    #[test]
+    fn settings_are_read_as_git_reads_them() {
+        let path = "submodule.a.b.path\nlib";
+        let url = "submodule.a.b.url\nhttps://h/lib";
+        check(&[path, url], "https://h/lib");
+        check(&[path, "submodule.a.b.url\n../lib"], "https://h/lib");
+        check(&[path, url, "submodule.a.b.update\nnone"], "left");
+        check(
+            &[path, url, "submodule.a.b.update\nrebase"],
+            "https://h/lib",
+        );
+        check(
+            &[path, url, "submodule.a.b.update\n!touch x"],
+            "! the submodule with update = \"!touch x\" is not passed to git: a repository may not name programs",
+        );
+        let none = "! the address has a submodule without a URL in .gitmodules";
+        check(&[], none);
+        check(&[path], none);
+        check(&[path, "submodule.other.url\nhttps://h/lib"], none);
+        check(&[path, "submodule.a.b.url\n-u"], none);
+        check(
+            &[
+                "submodule.../x.path\nlib",
+                "submodule.../x.url\nhttps://h/lib",
+            ],
+            none,
+        );
+        check(
+            &["submodule.x.path\n../lib", "submodule.x.url\nhttps://h/lib"],
+            none,
+        );
+        check(&["core.path\nlib", "noise", "submodule.url\nx"], none);
+    }
+}
