@@ -1,5 +1,7 @@
 //! Modules that are fetched: replays of `fixtures/module-cases`.
 
+mod attacks_archive;
+mod attacks_git;
 mod classify;
 mod packages;
 mod recorded;
