@@ -7,6 +7,7 @@ pub mod archive;
 pub mod cache;
 pub mod git;
 pub mod package;
+pub mod store;
 
 pub mod rules {
     #![doc = include_str!("rules.md")]

@@ -10,10 +10,11 @@ use crate::addr::module::{RegistryModule, RemoteModule};
 use crate::addr::{Hostname, Origin, Url};
 use crate::flavor::Flavor;
 use crate::sources::discovery::{Discovery, DiscoveryError, Service};
+use crate::sources::download::{Check, Downloaded, PackageRequest, download_as};
 use crate::sources::net::{Answer, Ask, Net, Route};
 use crate::sources::{FetchError, Sent, Unauthorized, read_json};
 use crate::version::Version;
-use crate::world::Credentials;
+use crate::world::Disk;
 
 /// How long a list of versions may be, in bytes; the longest real ones have some hundred thousand.
 const MAX_VERSIONS_BYTES: u64 = 16 * 1024 * 1024;
@@ -142,22 +143,47 @@ impl<'a> ModuleRegistries<'a> {
         location(&asked, &answer, self.flavor)
     }
 
-    /// Returns the credentials that are sent to the place of a package, if the registry asks for that
-    /// (rules 12.8). Over a connection that is not encrypted none are sent.
+    /// Returns whether the registry of a module is asked over encrypted connections; one that cannot be found
+    /// counts as that.
     #[must_use]
-    pub fn direct_credentials(
+    pub fn is_encrypted(&self, module: &RegistryModule) -> bool {
+        let base = self.discovery.registry(&module.host, Service::Modules);
+        base.map_or(true, |base| base.origin().encrypted)
+    }
+
+    /// Downloads a package that only OpenTofu fetches, by one request. The token of the registry's host is sent
+    /// over encrypted connections only (rules 12.8).
+    ///
+    /// # Errors
+    /// The last failure, when all repetitions failed.
+    pub fn direct(
         &self,
+        disk: &dyn Disk,
         module: &RegistryModule,
         url: &Url,
         token: DirectToken,
-    ) -> Option<Credentials> {
-        let may = token == DirectToken::Sent && url.origin().encrypted;
-        may.then(|| (self.discovery.hosts.credentials)(&module.host))?
+    ) -> Result<Downloaded, FetchError> {
+        let may_send = token == DirectToken::Sent && url.origin().encrypted;
+        let credentials = match may_send {
+            true => (self.discovery.hosts.credentials)(&module.host),
+            false => None,
+        };
+        let net = Net {
+            package_credentials: Arc::new(move |_| credentials.clone()),
+            ..self.net.clone()
+        };
+        let [version] = self.headers();
+        let accept = ("accept", "application/zip, application/x-tar; *;q=0.1");
+        let request = PackageRequest {
+            url,
+            check: Check::Address,
+            headers: &[accept, version],
+        };
+        download_as(&net, disk, request)
     }
 
-    /// Returns the header fields of requests to a registry, and for packages that OpenTofu fetches directly.
-    #[must_use]
-    pub fn headers(&self) -> [(&'static str, &'static str); 1] {
+    /// Returns the header fields of requests to a registry.
+    fn headers(&self) -> [(&'static str, &'static str); 1] {
         [("x-terraform-version", self.flavor.observed_version())]
     }
 

@@ -3,6 +3,9 @@
 mod attacks_archive;
 mod attacks_git;
 mod classify;
+mod harness;
 mod packages;
 mod recorded;
 mod selection;
+mod store;
+mod warm;

@@ -1,0 +1,250 @@
+//! Why a module was not found, in the words of whoever reads a configuration.
+
+use crate::addr::module::{Danger, RemoteModule};
+use crate::archive::ArchiveError;
+use crate::flavor::Flavor;
+use crate::modules::package::{PackageError, SubdirectoryError};
+use crate::remote_module::{ModuleFailure, ModuleFailureKind as Kind};
+use crate::sources::FetchError;
+use crate::sources::discovery::DiscoveryError;
+use crate::sources::modules::{DirectoryError, ModuleRegistryError, NoSelection};
+
+/// The rule of what is not fetched although a program would.
+const UNSAFE: &str = "module-unsafe";
+/// The rule of what leads out of its package.
+const ESCAPES: &str = "module-escapes-package";
+
+/// What is being done, by the title that the programs give to its failure.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Failing {
+    /// A package is being fetched.
+    Download,
+    /// The directory of a module is looked for in its package.
+    Subdirectory,
+}
+
+impl Failing {
+    fn title(self) -> &'static str {
+        match self {
+            Self::Download => "Failed to download module",
+            Self::Subdirectory => "Failed to expand subdir globs",
+        }
+    }
+
+    /// Makes the failure of what is not there, or broken.
+    pub(super) fn missing(self, cause: impl Into<String>) -> ModuleFailure {
+        failure(Kind::Missing, self.title(), cause)
+    }
+
+    /// Makes the failure of a directory that a package does not have.
+    pub(super) fn subdirectory(self, error: SubdirectoryError, sub: &str) -> ModuleFailure {
+        let cause = format!("{sub:?}: {error}");
+        match error {
+            SubdirectoryError::Leaves => failure(Kind::Refused(ESCAPES), self.title(), cause),
+            _ => self.missing(cause),
+        }
+    }
+}
+
+fn failure(kind: Kind, title: &'static str, cause: impl Into<String>) -> ModuleFailure {
+    ModuleFailure {
+        kind,
+        title,
+        cause: cause.into(),
+        help: None,
+    }
+}
+
+fn helped(failure: ModuleFailure, help: impl Into<String>) -> ModuleFailure {
+    ModuleFailure {
+        help: Some(help.into()),
+        ..failure
+    }
+}
+
+/// Joins an error and what caused it.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let said = error.to_string();
+        if !text.ends_with(&said) {
+            text = format!("{text}: {said}");
+        }
+        cause = error.source();
+    }
+    text
+}
+
+/// The module is not here, and this run does not fetch.
+pub(super) fn not_fetched() -> ModuleFailure {
+    let cause = "the module is neither installed nor in the cache";
+    failure(Kind::NotFetched, "Module not installed", cause)
+}
+
+/// The CLI configuration does not say how to fetch.
+pub(super) fn no_configuration() -> ModuleFailure {
+    let cause = "the CLI configuration has errors, so nothing is fetched";
+    failure(Kind::Unreachable, Failing::Download.title(), cause)
+}
+
+/// A source that is unsafe by its text.
+pub(super) fn danger(danger: &Danger) -> ModuleFailure {
+    let rule = match danger {
+        Danger::LeavesPackage { .. } => ESCAPES,
+        Danger::Transport { .. } | Danger::Ref => UNSAFE,
+    };
+    let title = Failing::Download.title();
+    failure(Kind::Refused(rule), title, danger.to_string())
+}
+
+/// A server names a path of this machine.
+pub(super) fn local_path(module: &RemoteModule) -> ModuleFailure {
+    let shown = module.shown();
+    let cause = format!("a server names a place on this machine: {shown}");
+    failure(Kind::Refused(UNSAFE), Failing::Download.title(), cause)
+}
+
+/// A server that was asked over an encrypted connection names one that is not.
+pub(super) fn unencrypted(module: &RemoteModule) -> ModuleFailure {
+    let shown = module.shown();
+    let cause = format!("a server that is asked by https names a package at {shown}");
+    failure(Kind::Refused(UNSAFE), Failing::Download.title(), cause)
+}
+
+/// A kind of package that lockctl does not fetch.
+pub(super) fn unsupported(kind: &str, flavor: Flavor) -> ModuleFailure {
+    let cause = format!("lockctl does not fetch modules by {kind}");
+    let program = flavor.command();
+    helped(
+        failure(Kind::Unsupported, Failing::Download.title(), cause),
+        format!("install the modules with `{program} get`; lockctl then reads what is installed"),
+    )
+}
+
+/// A kind of package that no program fetches.
+pub(super) fn unknown_kind(kind: &str) -> ModuleFailure {
+    let cause = format!("no module can be fetched by the scheme {kind:?}");
+    helped(
+        failure(Kind::Missing, Failing::Download.title(), cause),
+        "write https://…, or git:: before the URL of a repository",
+    )
+}
+
+/// More answers that name another address than are followed.
+pub(super) fn too_many_steps(limit: usize) -> ModuleFailure {
+    Failing::Download.missing(format!("more than {limit} servers name another address"))
+}
+
+/// A package that cannot be used.
+pub(super) fn package(error: &PackageError) -> ModuleFailure {
+    match error {
+        PackageError::ParentInPath { .. }
+        | PackageError::Zip(ArchiveError::ParentInName { .. }) => {
+            let title = Failing::Download.title();
+            failure(Kind::Refused(ESCAPES), title, chain(error))
+        }
+        error => Failing::Download.missing(chain(error)),
+    }
+}
+
+/// Something that could not be fetched.
+pub(super) fn fetch(error: &FetchError, title: &'static str) -> ModuleFailure {
+    let kind = match error {
+        FetchError::Unencrypted { .. } => Kind::Refused(UNSAFE),
+        FetchError::Status {
+            status: 404 | 410, ..
+        } => Kind::Missing,
+        FetchError::TooLarge { .. } => Kind::Missing,
+        _ => Kind::Unreachable,
+    };
+    failure(kind, title, chain(error))
+}
+
+/// A package that could not be fetched.
+pub(super) fn download(error: &FetchError) -> ModuleFailure {
+    fetch(error, Failing::Download.title())
+}
+
+/// A server that does not say where a package is.
+pub(super) fn directory(error: &DirectoryError) -> ModuleFailure {
+    match error {
+        DirectoryError::Fetch(error) => download(error),
+        error => helped(
+            Failing::Download.missing(chain(error)),
+            "name an archive (.zip, .tar.gz, archive=zip), or write git:: before the URL of a repository",
+        ),
+    }
+}
+
+/// A registry that gave no answer that can be used.
+pub(super) fn registry(error: &ModuleRegistryError, flavor: Flavor) -> ModuleFailure {
+    let title = error.title(flavor);
+    match error {
+        ModuleRegistryError::Fetch(error) => fetch(error, title),
+        ModuleRegistryError::Discovery {
+            cause: DiscoveryError::Fetch(inner),
+            ..
+        } => ModuleFailure {
+            cause: chain(error),
+            ..fetch(inner, title)
+        },
+        ModuleRegistryError::Unauthorized(refused) => {
+            let help = format!(
+                "give a token for {} in a credentials block of the CLI configuration, or log in with \
+                 `{} login`",
+                refused.host,
+                flavor.command()
+            );
+            helped(failure(Kind::Unreachable, title, chain(error)), help)
+        }
+        ModuleRegistryError::UnknownModule { .. } => helped(
+            failure(Kind::Missing, title, chain(error)),
+            "check the source address; a private module needs a token for its host",
+        ),
+        error => failure(Kind::Missing, title, chain(error)),
+    }
+}
+
+/// No version that can be selected.
+pub(super) fn selection(error: &NoSelection) -> ModuleFailure {
+    let title = match error {
+        NoSelection::NoVersions => "Module has no versions",
+        NoSelection::Unmet { .. } => "Unresolvable module version constraint",
+    };
+    failure(Kind::Missing, title, error.to_string())
+}
+
+/// The directory of a module with a full address (rules 2.2).
+pub(super) fn subdirectory(error: SubdirectoryError, sub: &str) -> ModuleFailure {
+    match error {
+        SubdirectoryError::NotADirectory => unreadable(error, sub),
+        error => Failing::Subdirectory.subdirectory(error, sub),
+    }
+}
+
+/// The directory of a module of a registry (rules 2.3).
+pub(super) fn registry_subdirectory(
+    error: SubdirectoryError,
+    sub: &str,
+    flavor: Flavor,
+) -> ModuleFailure {
+    match error {
+        SubdirectoryError::NotADirectory => unreadable(error, sub),
+        error => {
+            let title = match flavor.is_opentofu() {
+                true => "Module subdirectory not found",
+                false => "Unreadable module subdirectory",
+            };
+            ModuleFailure {
+                title,
+                ..Failing::Subdirectory.subdirectory(error, sub)
+            }
+        }
+    }
+}
+
+fn unreadable(error: SubdirectoryError, sub: &str) -> ModuleFailure {
+    let cause = format!("{sub:?}: {error}");
+    failure(Kind::Missing, "Unreadable module directory", cause)
+}

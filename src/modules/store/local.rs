@@ -1,0 +1,148 @@
+//! Packages on this machine, which only the author of the configuration may name.
+
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::failure::{self, Failing};
+use super::web::{WantedChecksum, archive_arguments, check, single_file};
+use super::{ModuleStore, Package};
+use crate::addr::module::Query;
+use crate::flavor::Flavor;
+use crate::modules::archive::{MAX_ARCHIVE_BYTES, NamedArchive, read_archive};
+use crate::modules::package::{FileContent, PackageBuilder, PackageTree, is_kept};
+use crate::remote_module::ModuleFailure;
+use crate::world::FileKind;
+
+/// Directories that belong to a program, not to a module: they are not read.
+const LEFT_OUT: [&str; 2] = [".git", ".terraform"];
+
+/// The longest file whose content is looked at, in bytes: longer ones are never kept.
+const MAX_READ_BYTES: u64 = 16 << 20;
+
+impl ModuleStore<'_> {
+    /// Reads a package from the disk; `rest` is a URL with the scheme `file` (rules 8.5).
+    pub(super) fn read_disk(&self, rest: &str, flavor: Flavor) -> Result<Package, ModuleFailure> {
+        let (_, path) = rest.split_once(':').unwrap_or(("", rest));
+        let (path, query) = path.split_once('?').unwrap_or((path, ""));
+        let mut query = Query::parse_readable(query);
+        let (archive, checksum) = archive_arguments(&mut query, path, flavor)?;
+        let path = local_path(path);
+        if !path.is_absolute() {
+            let cause = "a path behind file: must be absolute; a local path starts with ./ or ../";
+            return Err(Failing::Download.missing(cause));
+        }
+        let unreadable = |error: io::Error| {
+            Failing::Download.missing(format!("{} cannot be read: {error}", path.display()))
+        };
+        let tree = match archive {
+            Some(NamedArchive::SingleFile) => return Err(single_file()),
+            Some(NamedArchive::Archive(kind)) => {
+                let mut scratch = self.disk.scratch().map_err(unreadable)?;
+                let bytes = self
+                    .disk
+                    .read(&path, MAX_ARCHIVE_BYTES)
+                    .map_err(unreadable)?;
+                scratch.write_all(&bytes).map_err(unreadable)?;
+                let wanted = match checksum {
+                    Some(WantedChecksum::Stated(checksum)) => Some(checksum),
+                    Some(WantedChecksum::Listed(_)) => {
+                        let cause = "a list of checksums is supported for URLs only";
+                        return Err(Failing::Download.missing(cause));
+                    }
+                    None => None,
+                };
+                check(&mut scratch, wanted.as_ref(), &path.display().to_string())?;
+                read_archive(kind, scratch).map_err(|error| failure::package(&error))?
+            }
+            None => self.directory(&path)?,
+        };
+        Ok(Package {
+            tree: Arc::new(tree),
+            commit: None,
+        })
+    }
+
+    /// Reads a directory as a package.
+    fn directory(&self, top: &Path) -> Result<PackageTree, ModuleFailure> {
+        let unreadable = |path: &Path, error: &io::Error| {
+            Failing::Download.missing(format!("{} cannot be read: {error}", path.display()))
+        };
+        match self.disk.kind(top) {
+            Ok(FileKind::Directory) => {}
+            Ok(_) => {
+                let cause = format!("{} is no directory, and no archive", top.display());
+                return Err(Failing::Download.missing(cause));
+            }
+            Err(error) => return Err(unreadable(top, &error)),
+        }
+        let mut builder = PackageBuilder::new();
+        let mut open = vec![PathBuf::new()];
+        while let Some(dir) = open.pop() {
+            let here = top.join(&dir);
+            let entries = self
+                .disk
+                .list(&here)
+                .map_err(|error| unreadable(&here, &error))?;
+            for entry in entries {
+                let (path, place) = (dir.join(&entry.name), here.join(&entry.name));
+                let name = path.as_os_str().as_encoded_bytes();
+                let name = name.to_vec();
+                let put = match entry.kind {
+                    FileKind::Directory => {
+                        let is_left_out = LEFT_OUT.iter().any(|out| entry.name == *out);
+                        if !is_left_out {
+                            open.push(path);
+                        }
+                        builder.directory(&name)
+                    }
+                    FileKind::Symlink => match self.disk.link(&place) {
+                        Ok(Some(target)) => {
+                            builder.link(&name, target.as_os_str().as_encoded_bytes())
+                        }
+                        Ok(None) => Ok(()),
+                        Err(error) => return Err(unreadable(&place, &error)),
+                    },
+                    FileKind::File => builder.file(&name, self.content(&place, &name)),
+                    // Nothing reads a FIFO or a device.
+                    FileKind::Other => Ok(()),
+                };
+                put.map_err(|error| failure::package(&error))?;
+            }
+        }
+        Ok(builder.finish())
+    }
+
+    /// Reads a file as far as a package keeps it; one that cannot be read is there without its content.
+    fn content(&self, place: &Path, name: &[u8]) -> FileContent {
+        match self.disk.read(place, MAX_READ_BYTES) {
+            Ok(bytes) if is_kept(name, bytes.len() as u64) => FileContent::Kept(bytes.into()),
+            Ok(bytes) => FileContent::Passed(bytes.len() as u64),
+            Err(_) => FileContent::Passed(MAX_READ_BYTES),
+        }
+    }
+}
+
+/// Returns the path that a URL of the scheme `file` means: `//./p` and `///p` are both `/p`.
+fn local_path(text: &str) -> PathBuf {
+    let rest = text.strip_prefix("//").unwrap_or(text);
+    let path = match rest.split_once('/') {
+        // What stands where a host belongs does not count.
+        Some((_, path)) if text.starts_with("//") => format!("/{path}"),
+        _ => rest.to_owned(),
+    };
+    let decoded = percent_decoded(&path);
+    PathBuf::from(decoded.unwrap_or(path))
+}
+
+fn percent_decoded(text: &str) -> Option<String> {
+    // The library of the programs decodes a path; `+` means itself there.
+    let query = Query::parse(&format!("p={}", escaped(text))).ok()?;
+    query.get("p").map(str::to_owned)
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('+', "%2B")
+        .replace('&', "%26")
+        .replace(';', "%3B")
+}

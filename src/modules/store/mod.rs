@@ -1,0 +1,285 @@
+//! Finding remote modules: by registries, over http, in repositories, in the cache.
+//!
+//! Within a run each thing is asked for once: the list of versions of a module, the location of a version, the
+//! package of an address (rules 8). What cannot change is not asked for again by later runs.
+
+mod failure;
+mod kept;
+mod local;
+mod registry;
+#[cfg(test)]
+mod tests;
+mod web;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use self::failure::Failing;
+use super::cache::{CacheKind, ModuleCache};
+use super::package::{PackageTree, SubdirectoryError, SubdirectoryPattern};
+use crate::addr::Hostname;
+use crate::addr::module::{ModuleSource, RegistryModule, RemoteModule};
+use crate::flavor::Flavor;
+use crate::parallel::Memo;
+use crate::remote_module::{
+    FoundModule, ModuleFailure, ModuleRequest, RemoteModules, RequestedSource,
+};
+use crate::sources::discovery::Discovery;
+use crate::sources::modules::{ModuleRegistries, ModuleVersions};
+use crate::sources::net::Net;
+use crate::version::Version;
+use crate::world::Disk;
+
+/// How many answers that only name another address are followed (`sources` rules 13.4).
+const MAX_STEPS: usize = 10;
+
+/// Where modules may come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ModuleAccess {
+    /// From the cache alone.
+    Cached,
+    /// From the cache, and else from where they are.
+    Fetched,
+}
+
+/// The network by the rules of a flavor.
+pub struct ModuleNet<'a> {
+    /// Sends requests. Its credentials for packages are those of netrc, in both programs.
+    pub net: Net<'a>,
+    /// Finds registries.
+    pub discovery: Arc<Discovery<'a>>,
+}
+
+/// Returns the network of a flavor; `None` if the CLI configuration has errors.
+pub type ModuleNets<'a> = dyn Fn(Flavor) -> Option<ModuleNet<'a>> + Send + Sync + 'a;
+
+/// Finds modules, each package once.
+pub struct ModuleStore<'a> {
+    access: ModuleAccess,
+    disk: &'a dyn Disk,
+    nets: Box<ModuleNets<'a>>,
+    cache: Option<&'a ModuleCache<'a>>,
+    networks: Memo<Flavor, Option<Arc<Network<'a>>>>,
+    versions: Memo<(Flavor, ModuleName), Result<Arc<ModuleVersions>, ModuleFailure>>,
+    locations:
+        Memo<(Flavor, ModuleName, Version), Result<Arc<registry::KnownLocation>, ModuleFailure>>,
+    packages: Memo<(Flavor, Box<str>), Result<Package, ModuleFailure>>,
+    kept_packages: Memo<Box<str>, Option<Package>>,
+}
+
+/// The network of a flavor as it is used.
+struct Network<'a> {
+    net: Net<'a>,
+    registries: ModuleRegistries<'a>,
+}
+
+/// A module of a registry without its subdirectory.
+type ModuleName = (Hostname, [Box<str>; 3]);
+
+/// Who chose an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum NamedBy {
+    /// The author of the configuration.
+    Configuration,
+    /// A registry or a server, over an encrypted connection.
+    Server,
+    /// A registry or a server, over one that is not.
+    PlainServer,
+}
+
+/// A package that was found.
+#[derive(Clone)]
+struct Package {
+    tree: Arc<PackageTree>,
+    /// The id of the commit, if it is of a repository.
+    commit: Option<Arc<str>>,
+}
+
+impl<'a> ModuleStore<'a> {
+    /// Makes a store; nothing is asked yet.
+    #[must_use]
+    pub fn new(
+        access: ModuleAccess,
+        disk: &'a dyn Disk,
+        nets: Box<ModuleNets<'a>>,
+        cache: Option<&'a ModuleCache<'a>>,
+    ) -> Self {
+        Self {
+            access,
+            disk,
+            nets,
+            cache,
+            networks: Memo::default(),
+            versions: Memo::default(),
+            locations: Memo::default(),
+            packages: Memo::default(),
+            kept_packages: Memo::default(),
+        }
+    }
+
+    /// Returns the network of a flavor.
+    ///
+    /// # Errors
+    /// If none may be used.
+    fn network(&self, flavor: Flavor) -> Result<Arc<Network<'a>>, ModuleFailure> {
+        if self.access == ModuleAccess::Cached {
+            return Err(failure::not_fetched());
+        }
+        let network = self.networks.get(&flavor, || {
+            let ModuleNet { net, discovery } = (self.nets)(flavor)?;
+            let registries = ModuleRegistries::new(net.clone(), flavor, discovery);
+            Some(Arc::new(Network { net, registries }))
+        });
+        network.ok_or_else(failure::no_configuration)
+    }
+
+    /// Finds a module with a full address.
+    fn remote(&self, module: &RemoteModule, flavor: Flavor) -> Result<FoundModule, ModuleFailure> {
+        let package = self.package(module, NamedBy::Configuration, flavor)?;
+        let dir = package.tree.expand(&module.sub, SubdirectoryPattern::Glob);
+        let dir = dir.map_err(|error| failure::subdirectory(error, &module.sub))?;
+        Ok(found(module, package, dir))
+    }
+
+    /// Finds the package of an address: the one of an earlier call, or what is where the address says.
+    fn package(
+        &self,
+        module: &RemoteModule,
+        named_by: NamedBy,
+        flavor: Flavor,
+    ) -> Result<Package, ModuleFailure> {
+        permit(module, named_by)?;
+        let question = (flavor, module.package.clone());
+        self.packages
+            .get(&question, || self.fetch(module, flavor, MAX_STEPS))
+    }
+
+    /// Fetches a package, as far as it is not kept, from where its address says; so many answers that name
+    /// another address are still followed.
+    fn fetch(
+        &self,
+        module: &RemoteModule,
+        flavor: Flavor,
+        steps: usize,
+    ) -> Result<Package, ModuleFailure> {
+        let (force, rest) = module.forced_kind();
+        let scheme = scheme_of(rest);
+        match (force.unwrap_or(&scheme), &*scheme) {
+            ("http" | "https", "http" | "https") => self.fetch_web(module, rest, flavor, steps),
+            ("file", "file") => self.read_disk(rest, flavor),
+            (kind @ ("git" | "s3" | "gcs" | "oci" | "hg"), _) => {
+                Err(failure::unsupported(kind, flavor))
+            }
+            (kind, _) => Err(failure::unknown_kind(kind)),
+        }
+    }
+
+    /// Follows an address that a server named: what stands behind `//` in it becomes the package.
+    fn step(
+        &self,
+        named: &RemoteModule,
+        named_by: NamedBy,
+        flavor: Flavor,
+        steps: usize,
+    ) -> Result<Package, ModuleFailure> {
+        permit(named, named_by)?;
+        let package = RemoteModule {
+            sub: "".into(),
+            ..named.clone()
+        };
+        let whole = self.fetch(&package, flavor, steps)?;
+        if named.sub.is_empty() {
+            return Ok(whole);
+        }
+        let of_sub = |error| Failing::Download.subdirectory(error, &named.sub);
+        let dir = whole.tree.expand(&named.sub, SubdirectoryPattern::Glob);
+        let tree = match whole.tree.below(&dir.map_err(of_sub)?) {
+            Ok(tree) => tree,
+            Err(error) if super::package::is_leaving(&error) => {
+                return Err(of_sub(SubdirectoryError::Leaves));
+            }
+            Err(error) => return Err(Failing::Download.missing(error.to_string())),
+        };
+        Ok(Package {
+            tree: Arc::new(tree),
+            commit: whole.commit,
+        })
+    }
+
+    /// Returns what is kept of a package.
+    fn kept(&self, question: Option<&str>) -> Option<Package> {
+        let (cache, question) = (self.cache?, question?);
+        self.kept_packages.get(&question.into(), || {
+            let known = cache.find(CacheKind::Packages, question)?;
+            kept::read_package(&known.answer)
+        })
+    }
+
+    fn keep(&self, question: Option<&str>, package: &Package) {
+        if let (Some(cache), Some(question)) = (self.cache, question) {
+            cache.keep(CacheKind::Packages, question, &kept::package(package));
+        }
+    }
+}
+
+impl RemoteModules for ModuleStore<'_> {
+    fn find(&self, request: &ModuleRequest<'_>) -> Result<FoundModule, ModuleFailure> {
+        match request.source {
+            RequestedSource::Remote(module) => self.remote(module, request.flavor),
+            RequestedSource::Registry(module, wanted) => {
+                self.registry_module(module, wanted, request.flavor)
+            }
+        }
+    }
+}
+
+impl std::fmt::Debug for ModuleStore<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ModuleStore")
+            .field("access", &self.access)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Refuses an address that is unsafe: by its text, or because of who chose it (rules 8.4).
+fn permit(module: &RemoteModule, named_by: NamedBy) -> Result<(), ModuleFailure> {
+    if let Some(danger) = ModuleSource::Remote(module.clone()).danger() {
+        return Err(failure::danger(&danger));
+    }
+    let (force, rest) = module.forced_kind();
+    match (named_by, &*scheme_of(rest)) {
+        (NamedBy::Configuration, _) => Ok(()),
+        (_, "file") => Err(failure::local_path(module)),
+        _ if force == Some("file") => Err(failure::local_path(module)),
+        (NamedBy::Server, "http") => Err(failure::unencrypted(module)),
+        _ => Ok(()),
+    }
+}
+
+/// Returns the scheme of a URL in lower case.
+fn scheme_of(url: &str) -> String {
+    let scheme = url.split(':').next().unwrap_or_default();
+    scheme.to_ascii_lowercase()
+}
+
+/// Makes the answer about a module of a package.
+fn found(package_address: &RemoteModule, package: Package, dir: PathBuf) -> FoundModule {
+    let address = RemoteModule {
+        sub: "".into(),
+        ..package_address.clone()
+    };
+    FoundModule {
+        files: package.tree,
+        dir,
+        package: Arc::from(&*address.package),
+        shown: address.shown().into(),
+        version: None,
+        commit: package.commit,
+        warnings: Vec::new(),
+    }
+}
+
+fn name_of(module: &RegistryModule) -> ModuleName {
+    let parts = [&module.namespace, &module.name, &module.system];
+    (module.host.clone(), parts.map(Clone::clone))
+}

@@ -1,0 +1,293 @@
+//! Modules of registries: a version, a location, a package (`sources` rules 12).
+
+use std::sync::Arc;
+
+use super::{
+    ModuleAccess, ModuleStore, NamedBy, Package, failure, found, kept, name_of, permit, scheme_of,
+};
+use crate::addr::Url;
+use crate::addr::module::{RegistryModule, RemoteModule};
+use crate::flavor::Flavor;
+use crate::modules::archive::{ArchiveKind, read_archive};
+use crate::modules::cache::CacheKind;
+use crate::modules::package::SubdirectoryPattern;
+use crate::remote_module::{FoundModule, ModuleFailure};
+use crate::sources::modules::{DirectToken, ModuleLocation, ModuleVersions};
+use crate::version::{CoreConstraints, Version};
+
+/// The title of the warning about what is no version.
+const ODD_LIST: &str = "Invalid response from remote module registry";
+
+/// How many texts that are no versions a warning repeats.
+const MAX_SHOWN: usize = 5;
+
+/// Where the package of a version is, and how that is known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct KnownLocation {
+    location: ModuleLocation,
+    by: LocationBy,
+}
+
+/// How a location is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum LocationBy {
+    /// The registry said so in this run.
+    Registry,
+    /// It said so in an earlier one.
+    Cache,
+}
+
+impl ModuleStore<'_> {
+    /// Finds a module of a registry.
+    pub(super) fn registry_module(
+        &self,
+        module: &RegistryModule,
+        wanted: Option<&CoreConstraints>,
+        flavor: Flavor,
+    ) -> Result<FoundModule, ModuleFailure> {
+        let versions = self.versions_for(module, wanted, flavor)?;
+        let version = versions.select(wanted, flavor);
+        let version = version.map_err(|error| failure::selection(&error))?.clone();
+        let mut known = self.location(module, &version, flavor)?;
+        let mut package = self.located(module, &version, &known.location, flavor);
+        if package.is_err() && known.by == LocationBy::Cache && self.access == ModuleAccess::Fetched
+        {
+            // The package may have moved since, and its old place be gone.
+            known = self.ask_location(module, &version, flavor)?;
+            package = self.located(module, &version, &known.location, flavor);
+        }
+        let package = package?;
+        let address = address_of(&known.location);
+        // The directory in the location comes first (rules 2.3).
+        let sub = match (&*address.sub, &*module.sub) {
+            ("", sub) | (sub, "") => sub.to_owned(),
+            (outer, inner) => format!("{outer}/{inner}"),
+        };
+        let dir = package.tree.expand(&sub, SubdirectoryPattern::Path);
+        let dir = dir.map_err(|error| failure::registry_subdirectory(error, &sub, flavor))?;
+        let shown = RegistryModule {
+            sub: "".into(),
+            ..module.clone()
+        };
+        Ok(FoundModule {
+            shown: format!("{shown} {version}").into(),
+            warnings: odd_versions(module, &versions),
+            version: Some(version),
+            ..found(&address, package, dir)
+        })
+    }
+
+    /// Returns the versions of a module: a list of an earlier run if that settles the matter, or if nothing
+    /// may be asked (rules 8.2).
+    fn versions_for(
+        &self,
+        module: &RegistryModule,
+        wanted: Option<&CoreConstraints>,
+        flavor: Flavor,
+    ) -> Result<Arc<ModuleVersions>, ModuleFailure> {
+        let question = question(module);
+        let known = self.cache;
+        let known = known.and_then(|cache| cache.find(CacheKind::Versions, &question));
+        let known = known.and_then(|known| kept::read_versions(&known.answer));
+        let is_enough = |versions: &ModuleVersions| {
+            self.access == ModuleAccess::Cached || versions.settles(wanted)
+        };
+        if let Some(versions) = known.filter(is_enough) {
+            return Ok(Arc::new(versions));
+        }
+        self.versions.get(&(flavor, name_of(module)), || {
+            let asked = self.network(flavor)?.registries.versions(module);
+            let versions = asked.map_err(|error| failure::registry(&error, flavor))?;
+            if let Some(cache) = self.cache {
+                let text = kept::versions(&versions);
+                cache.keep(CacheKind::Versions, &question, text.as_bytes());
+            }
+            Ok(Arc::new(versions))
+        })
+    }
+
+    /// Returns where the package of a version is, by the cache or by the registry.
+    fn location(
+        &self,
+        module: &RegistryModule,
+        version: &Version,
+        flavor: Flavor,
+    ) -> Result<Arc<KnownLocation>, ModuleFailure> {
+        let known = self.cache.and_then(|cache| {
+            let question = version_question(module, version, flavor);
+            let known = cache.find(CacheKind::Locations, &question)?;
+            read_location(std::str::from_utf8(&known.answer).ok()?)
+        });
+        match known {
+            Some(location) => Ok(Arc::new(KnownLocation {
+                location,
+                by: LocationBy::Cache,
+            })),
+            None => self.ask_location(module, version, flavor),
+        }
+    }
+
+    fn ask_location(
+        &self,
+        module: &RegistryModule,
+        version: &Version,
+        flavor: Flavor,
+    ) -> Result<Arc<KnownLocation>, ModuleFailure> {
+        let question = (flavor, name_of(module), version.clone());
+        self.locations.get(&question, || {
+            let asked = self.network(flavor)?.registries.location(module, version);
+            let location = asked.map_err(|error| failure::registry(&error, flavor))?;
+            if let (Some(cache), Some(text)) = (self.cache, location_text(&location)) {
+                let question = version_question(module, version, flavor);
+                cache.keep(CacheKind::Locations, &question, text.as_bytes());
+            }
+            Ok(Arc::new(KnownLocation {
+                location,
+                by: LocationBy::Registry,
+            }))
+        })
+    }
+
+    /// Finds the package at a location. It is kept by the version and the location: neither changes.
+    fn located(
+        &self,
+        module: &RegistryModule,
+        version: &Version,
+        location: &ModuleLocation,
+        flavor: Flavor,
+    ) -> Result<Package, ModuleFailure> {
+        let address = address_of(location);
+        // What may be secret is left out of it, and is not what the package depends on.
+        let place = RemoteModule {
+            sub: "".into(),
+            ..address.clone()
+        };
+        let kept_as = format!(
+            "{} {}",
+            version_question(module, version, flavor),
+            place.shown()
+        );
+        if let Some(package) = self.kept(Some(&kept_as)) {
+            return Ok(package);
+        }
+        let package = match location {
+            ModuleLocation::Source(_) => {
+                // The directory that is named with it must be in the package as well.
+                permit(&address, self.named_by(module, &address, flavor))?;
+                self.package(&place, NamedBy::PlainServer, flavor)?
+            }
+            ModuleLocation::Direct { url, token } => self.direct(module, url, *token, flavor)?,
+        };
+        self.keep(Some(&kept_as), &package);
+        Ok(package)
+    }
+
+    /// Returns how a registry named a location: its own URL may be plain http, by a `host` block. Only for a
+    /// plain location that matters, and is looked up.
+    fn named_by(
+        &self,
+        module: &RegistryModule,
+        location: &RemoteModule,
+        flavor: Flavor,
+    ) -> NamedBy {
+        let is_plain = scheme_of(location.forced_kind().1) == "http";
+        let network = self.network(flavor).ok().filter(|_| is_plain);
+        match network.is_none_or(|network| network.registries.is_encrypted(module)) {
+            true => NamedBy::Server,
+            false => NamedBy::PlainServer,
+        }
+    }
+
+    /// Fetches a package by one request, whose kind its content shows.
+    fn direct(
+        &self,
+        module: &RegistryModule,
+        url: &Url,
+        token: DirectToken,
+        flavor: Flavor,
+    ) -> Result<Package, ModuleFailure> {
+        let network = self.network(flavor)?;
+        let downloaded = network
+            .registries
+            .direct(self.disk, module, url, token)
+            .map_err(|error| failure::download(&error))?;
+        let mut file = downloaded.file;
+        let kind = ArchiveKind::of_content(&mut file);
+        let kind = kind.map_err(|error| failure::Failing::Download.missing(error.to_string()))?;
+        let kind = kind.ok_or_else(|| {
+            failure::Failing::Download.missing("the package is no archive of a known kind")
+        })?;
+        let tree = read_archive(kind, file).map_err(|error| failure::package(&error))?;
+        Ok(Package {
+            tree: Arc::new(tree),
+            commit: None,
+        })
+    }
+}
+
+/// Returns the address of a location.
+fn address_of(location: &ModuleLocation) -> RemoteModule {
+    match location {
+        ModuleLocation::Source(source) => source.clone(),
+        ModuleLocation::Direct { url, .. } => RemoteModule {
+            package: url.secret_text().into(),
+            sub: "".into(),
+        },
+    }
+}
+
+fn question(module: &RegistryModule) -> String {
+    let RegistryModule {
+        host,
+        namespace,
+        name,
+        system,
+        ..
+    } = module;
+    format!("{}/{namespace}/{name}/{system}", host.ascii())
+}
+
+/// The programs read some answers differently, so each has its own.
+fn version_question(module: &RegistryModule, version: &Version, flavor: Flavor) -> String {
+    let program = flavor.command();
+    format!("{program} {} {version}", question(module))
+}
+
+/// Writes a location for the cache, unless it may hold a secret: such URLs end soon as well.
+fn location_text(location: &ModuleLocation) -> Option<String> {
+    let address = address_of(location);
+    let word = match location {
+        ModuleLocation::Source(_) => "source",
+        ModuleLocation::Direct { token, .. } => match token {
+            DirectToken::Sent => "direct-with-token",
+            DirectToken::Withheld => "direct",
+        },
+    };
+    (address.shown() == address.to_string()).then(|| format!("{word} {address}"))
+}
+
+fn read_location(text: &str) -> Option<ModuleLocation> {
+    let (word, address) = text.split_once(' ')?;
+    let token = match word {
+        "source" => {
+            return RemoteModule::parse(address)
+                .ok()
+                .map(ModuleLocation::Source);
+        }
+        "direct-with-token" => DirectToken::Sent,
+        "direct" => DirectToken::Withheld,
+        _ => return None,
+    };
+    let url = address.parse().ok()?;
+    Some(ModuleLocation::Direct { url, token })
+}
+
+fn odd_versions(module: &RegistryModule, versions: &ModuleVersions) -> Vec<(&'static str, String)> {
+    let shown = versions.unreadable.iter().take(MAX_SHOWN);
+    let shown = shown.map(|text| {
+        let host = &module.host;
+        let sentence = format!("the registry at {host} lists {text:?}, which is no version");
+        (ODD_LIST, sentence)
+    });
+    shown.collect()
+}

@@ -1,0 +1,102 @@
+//! Tests of the store without a network: what is on the disk, and what is refused.
+
+use std::path::Path;
+
+use super::*;
+use crate::remote_module::ModuleFailureKind as Kind;
+use crate::world::mem::MemFiles;
+
+const FLAVOR: Flavor = Flavor::Terraform1_11;
+
+/// Finds the module of a source on a disk.
+fn find(disk: &MemFiles, source: &str) -> Result<FoundModule, ModuleFailure> {
+    let store = ModuleStore::new(ModuleAccess::Fetched, disk, Box::new(|_| None), None);
+    let module = RemoteModule::parse(source).expect("valid");
+    store.find(&ModuleRequest {
+        key: "m",
+        source: RequestedSource::Remote(&module),
+        flavor: FLAVOR,
+    })
+}
+
+#[track_caller]
+fn check_kind(source: &str, kind: Kind, title: &str) {
+    let failure = find(&MemFiles::default(), source).expect_err("there is none");
+    assert_eq!(
+        (failure.kind, failure.title),
+        (kind, title),
+        "{source}: {failure}"
+    );
+}
+
+#[test]
+fn a_directory_of_this_machine_is_a_package() {
+    let disk = MemFiles::with(&[
+        ("/abs/m/main.tf", "a"),
+        ("/abs/m/x/y.tf", "b"),
+        ("/abs/m/.git/config", "c"),
+        ("/abs/m/.terraform/modules/modules.json", "d"),
+    ]);
+    for source in ["/abs/m", "file:///abs/m", "file://./abs/m", "/abs/m//x/.."] {
+        let module = find(&disk, source).expect("found");
+        let read = module.files.read(&module.dir.join("main.tf"), 9);
+        assert_eq!(read.expect("read"), b"a", "{source}");
+        for left_out in [".git/config", ".terraform/modules"] {
+            assert!(
+                module.files.kind(Path::new(left_out)).is_err(),
+                "{left_out}"
+            );
+        }
+    }
+    let module = find(&disk, "/abs/m//x").expect("found");
+    assert_eq!(module.dir, Path::new("x"));
+}
+
+#[test]
+fn what_cannot_be_fetched_says_so() {
+    const DOWNLOAD: &str = "Failed to download module";
+    for (source, kind) in [
+        ("/abs/none", Kind::Missing),
+        ("file:./m", Kind::Missing),
+        ("ftp://h.test/m.zip", Kind::Missing),
+        ("C:\\m", Kind::Missing),
+        ("https://h.test/m.gz", Kind::Missing),
+        ("https://h.test/m?checksum=md5:00", Kind::Missing),
+        ("https://h.test/m.zip?checksum=blake2:00", Kind::Missing),
+        ("s3::https://s3.amazonaws.com/b/k.zip", Kind::Unsupported),
+        (
+            "gcs::https://www.googleapis.com/storage/v1/b/k",
+            Kind::Unsupported,
+        ),
+        ("oci://h.test/r", Kind::Unsupported),
+        ("hg::https://h.test/r", Kind::Unsupported),
+        ("https://h.test/m.zip", Kind::Unreachable),
+        ("git::ext::sh -c id", Kind::Refused("module-unsafe")),
+    ] {
+        check_kind(source, kind, DOWNLOAD);
+    }
+}
+
+#[test]
+fn servers_do_not_choose_everything() {
+    let permitted = |text: &str, named_by| {
+        let module = RemoteModule::parse(text).expect("valid");
+        permit(&module, named_by).is_ok()
+    };
+    for text in ["file:///etc", "file::/etc", "git::file:///r", "FILE:///etc"] {
+        assert!(permitted(text, NamedBy::Configuration), "{text}");
+        assert!(!permitted(text, NamedBy::Server), "{text}");
+        assert!(!permitted(text, NamedBy::PlainServer), "{text}");
+    }
+    for text in ["http://h.test/x.zip", "git::http://h.test/r"] {
+        assert!(!permitted(text, NamedBy::Server), "{text}");
+        assert!(permitted(text, NamedBy::PlainServer), "{text}");
+    }
+    for text in [
+        "https://h.test/x//..",
+        "git::ext::sh",
+        "git::https://h.test/r?ref=-x",
+    ] {
+        assert!(!permitted(text, NamedBy::Configuration), "{text}");
+    }
+}

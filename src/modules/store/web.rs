@@ -1,0 +1,179 @@
+//! Packages over http: archives, and directories whose server says where the package is.
+
+use std::io::Seek as _;
+use std::sync::Arc;
+
+use super::failure::{self, Failing};
+use super::{MAX_STEPS, ModuleStore, NamedBy, Package};
+use crate::addr::Url;
+use crate::addr::module::{Query, RemoteModule};
+use crate::flavor::Flavor;
+use crate::hash::{Checksum, ChecksumKind};
+use crate::modules::archive::{ArchiveKind, NamedArchive, read_archive};
+use crate::remote_module::ModuleFailure;
+use crate::sources::download::{Check, download};
+use crate::sources::modules::{checksum_of, directory};
+use crate::world::Scratch;
+
+/// The value of `checksum=` that names a list.
+const LIST_PREFIX: &str = "file:";
+
+/// What the address of a package over http says.
+pub(super) struct WebAddress {
+    /// What is requested.
+    pub(super) url: Url,
+    /// The kind of archive; a directory has none.
+    pub(super) archive: Option<NamedArchive>,
+    /// What the archive must have.
+    pub(super) checksum: Option<WantedChecksum>,
+}
+
+/// The checksum that an address states.
+pub(super) enum WantedChecksum {
+    /// This one.
+    Stated(Checksum),
+    /// The one of a list, for the name of the archive.
+    Listed(Url),
+}
+
+impl ModuleStore<'_> {
+    /// Fetches a package over http; `rest` is its address without `KIND::`.
+    pub(super) fn fetch_web(
+        &self,
+        module: &RemoteModule,
+        rest: &str,
+        flavor: Flavor,
+        steps: usize,
+    ) -> Result<Package, ModuleFailure> {
+        let address = WebAddress::read(rest, flavor)?;
+        let Some(kind) = address.archive else {
+            if address.checksum.is_some() {
+                let cause = "a checksum is stated, but the address is not that of an archive";
+                return Err(Failing::Download.missing(cause));
+            }
+            let Some(steps) = steps.checked_sub(1) else {
+                return Err(failure::too_many_steps(MAX_STEPS));
+            };
+            let named = directory(&self.network(flavor)?.net, &address.url);
+            let named = named.map_err(|error| failure::directory(&error))?;
+            let named_by = match address.url.origin().encrypted {
+                true => NamedBy::Server,
+                false => NamedBy::PlainServer,
+            };
+            return self.step(&named, named_by, flavor, steps);
+        };
+        let NamedArchive::Archive(kind) = kind else {
+            return Err(single_file());
+        };
+        let kept_as = address.kept_as(kind);
+        if let Some(package) = self.kept(kept_as.as_deref()) {
+            return Ok(package);
+        }
+        let network = self.network(flavor)?;
+        let wanted = match &address.checksum {
+            None => None,
+            Some(WantedChecksum::Stated(checksum)) => Some(checksum.clone()),
+            Some(WantedChecksum::Listed(list)) => {
+                let name = address.url.path().rsplit('/').next().unwrap_or_default();
+                let found = checksum_of(&network.net, list, name);
+                let found = found.map_err(|error| failure::download(&error))?;
+                let missing = || format!("{list} has no checksum of {name:?}");
+                Some(found.ok_or_else(|| Failing::Download.missing(missing()))?)
+            }
+        };
+        let downloaded = download(&network.net, self.disk, &address.url, Check::Address);
+        let downloaded = downloaded.map_err(|error| failure::download(&error))?;
+        let mut file = downloaded.file;
+        check(&mut file, wanted.as_ref(), &module.shown())?;
+        let tree = read_archive(kind, file).map_err(|error| failure::package(&error))?;
+        let package = Package {
+            tree: Arc::new(tree),
+            commit: None,
+        };
+        self.keep(kept_as.as_deref(), &package);
+        Ok(package)
+    }
+}
+
+/// Compares an archive with the checksum that its address states.
+pub(super) fn check(
+    file: &mut Box<dyn Scratch>,
+    wanted: Option<&Checksum>,
+    shown: &str,
+) -> Result<(), ModuleFailure> {
+    let Some(wanted) = wanted else { return Ok(()) };
+    let is_of = file.rewind().and_then(|()| wanted.is_of(&mut *file));
+    match is_of {
+        Ok(true) => Ok(()),
+        Ok(false) => {
+            Err(Failing::Download.missing(format!("{shown} does not have the checksum {wanted}")))
+        }
+        Err(error) => Err(Failing::Download.missing(error.to_string())),
+    }
+}
+
+pub(super) fn single_file() -> ModuleFailure {
+    Failing::Download.missing("a single compressed file is no module")
+}
+
+/// Takes what `archive=` and `checksum=` say out of a query (`sources` rules 13.1, 13.3).
+pub(super) fn archive_arguments(
+    query: &mut Query,
+    path: &str,
+    flavor: Flavor,
+) -> Result<(Option<NamedArchive>, Option<WantedChecksum>), ModuleFailure> {
+    /// How a value says that there is no archive.
+    const NONE: [&str; 6] = ["0", "f", "F", "false", "FALSE", "False"];
+    let archive = match query.get("archive").filter(|value| !value.is_empty()) {
+        Some(value) if NONE.contains(&value) => None,
+        Some(value) => NamedArchive::of_value(value, flavor),
+        None => NamedArchive::of_path(path, flavor),
+    };
+    let bad = |cause: String| Failing::Download.missing(cause);
+    let checksum = match query.get("checksum").filter(|value| !value.is_empty()) {
+        None => None,
+        Some(value) => Some(match value.strip_prefix(LIST_PREFIX) {
+            Some(list) => {
+                let url = list.parse::<Url>();
+                WantedChecksum::Listed(url.map_err(|error| bad(error.to_string()))?)
+            }
+            None => {
+                let checksum = Checksum::parse(value);
+                WantedChecksum::Stated(checksum.map_err(|error| bad(error.to_string()))?)
+            }
+        }),
+    };
+    query.remove("archive");
+    query.remove("checksum");
+    Ok((archive, checksum))
+}
+
+impl WebAddress {
+    fn read(text: &str, flavor: Flavor) -> Result<Self, ModuleFailure> {
+        let url: Url = text
+            .parse()
+            .map_err(|error: crate::addr::UrlError| Failing::Download.missing(error.to_string()))?;
+        let mut found = Ok((None, None));
+        let url = url.map_query(|query| {
+            let mut query = Query::parse_readable(query);
+            found = archive_arguments(&mut query, url.path(), flavor);
+            query.encode()
+        });
+        let (archive, checksum) = found?;
+        Ok(Self {
+            url,
+            archive,
+            checksum,
+        })
+    }
+
+    /// Returns what the archive is kept as: only a checksum that nobody can forge names one archive for ever
+    /// (rules 8.3).
+    fn kept_as(&self, kind: ArchiveKind) -> Option<String> {
+        let Some(WantedChecksum::Stated(checksum)) = &self.checksum else {
+            return None;
+        };
+        let is_strong = matches!(checksum.kind(), ChecksumKind::Sha256 | ChecksumKind::Sha512);
+        is_strong.then(|| format!("archive {} {checksum}", kind.as_str()))
+    }
+}
