@@ -86,6 +86,7 @@ pub fn evaluate_at(
         names: Vec::new(),
         work: allowance,
         depth,
+        guards: 0,
     };
     let value = eval.expr(expr);
     budget.work -= allowance - eval.work;
@@ -148,6 +149,8 @@ pub(super) struct Eval<'e> {
     /// How much more may be computed, in bytes.
     pub(super) work: usize,
     pub(super) depth: usize,
+    /// How many `try` and `can` are around.
+    pub(super) guards: usize,
 }
 
 impl<'e> Eval<'e> {

@@ -89,6 +89,8 @@ pub struct ExtraCall<'c> {
     pub span: Span,
     /// How deep the call is nested in expressions; what it evaluates counts from there.
     pub depth: usize,
+    /// Whether a failure of the call is caught: it stands inside of `try` or `can`.
+    pub is_guarded: bool,
     /// How much the call may compute, in bytes.
     pub work: usize,
 }

@@ -192,8 +192,13 @@ impl<'a> Evaluation<'a> {
     }
 
     pub(super) fn place(&self, at: usize, span: Span) -> Place {
-        let file = self.instances[at].file;
-        Place { file, span }
+        let instance = &self.instances[at];
+        // Templates in JSON have places of their own.
+        let end = instance.document.bytes.len();
+        Place {
+            file: instance.file,
+            span: Span::new(span.start.min(end), span.end.min(end)),
+        }
     }
 
     /// Returns the place of an attribute's value; in JSON that is exact enough.

@@ -12,7 +12,7 @@ use crate::json::{self, Member, Value, ValueKind};
 pub(super) fn parse(file: FileId, bytes: &[u8]) -> (Body, Vec<Diagnostic>) {
     let span = Span::new(0, bytes.len());
     match json::parse(bytes) {
-        Ok(value) => (body(&value, schema::top(), true), Vec::new()),
+        Ok(value) => (body(&value, schema::top()), Vec::new()),
         Err(faults) => {
             let error = |fault: &json::Fault| {
                 let error = Diagnostic::error("syntax-error", fault.title);
@@ -25,7 +25,7 @@ pub(super) fn parse(file: FileId, bytes: &[u8]) -> (Body, Vec<Diagnostic>) {
 }
 
 /// Makes a body of an object; of an array, one of all its objects.
-fn body(value: &Value, shapes: &'static [BlockShape], is_top: bool) -> Body {
+fn body(value: &Value, shapes: &'static [BlockShape]) -> Body {
     let mut items = Vec::new();
     for member in members(value) {
         if member.name == "//" {
@@ -37,7 +37,7 @@ fn body(value: &Value, shapes: &'static [BlockShape], is_top: bool) -> Body {
             ValueKind::Object(_) | ValueKind::Array(_)
         );
         match shape.filter(|_| is_object) {
-            Some(shape) => blocks(member, shape, is_top, &mut items),
+            Some(shape) => blocks(member, shape, &mut items),
             None => items.push(Item::Attribute(Attribute {
                 name: word(member),
                 value: expr(&member.value),
@@ -59,10 +59,9 @@ fn members(value: &Value) -> Vec<&Member> {
     }
 }
 
-fn blocks(member: &Member, shape: &'static BlockShape, is_top: bool, items: &mut Vec<Item>) {
+fn blocks(member: &Member, shape: &'static BlockShape, items: &mut Vec<Item>) {
     // An include without a label has its arguments where labels would be (rules 3.1).
-    let is_bare = is_top
-        && shape.kind == "include"
+    let is_bare = shape.kind == "include"
         && member
             .value
             .member("path")
@@ -92,7 +91,7 @@ fn block(member: &Member, labels: Vec<Word>, value: &Value, shape: &'static Bloc
     Item::Block(Block {
         kind: word(member),
         labels,
-        body: body(value, shape.blocks, false),
+        body: body(value, shape.blocks),
         header: member.name_span,
         span: member.span(),
     })

@@ -4,7 +4,8 @@
 //! `discovery` finds the units. `evaluation` reads a unit and its parents on demand: only the local values
 //! that decide source, copying and generated files must be known. `names` says what expressions may use,
 //! `functions` are Terragrunt's own, `include` and `merge` put parents and unit together. `source`,
-//! `generate` and `unit` make plain values of the result.
+//! `generate` and `unit` make plain values of the result; `ways` runs all of that, `notes` says what else Terragrunt would
+//! stop at. `assembled` is the directory that Terraform sees, as files.
 //!
 //! Invariant: what only a run of Terragrunt knows is unknown, with the reason and its place. No program is
 //! run, nothing is fetched.
@@ -59,6 +60,7 @@ mod json;
 mod limits;
 mod merge;
 mod names;
+mod notes;
 mod object;
 mod outcome;
 mod schema;
@@ -66,6 +68,7 @@ mod source;
 mod stack;
 mod surroundings;
 mod unit;
+mod ways;
 
 pub mod rules {
     #![doc = include_str!("rules.md")]
@@ -90,7 +93,8 @@ pub use outcome::{Known, Unknown};
 pub use source::{Package, RegistryPackage, UnitSource};
 pub use stack::{StackComponent, stack};
 pub use surroundings::{Repository, SourceOverride, UnitSurroundings};
-pub use unit::{Rendered, Unit, UnitPart, UnknownPart};
+pub use unit::{Unit, UnitPart, UnknownPart};
+pub use ways::Rendered;
 
 /// The name of a file of values.
 pub const VALUES_FILE: &str = "terragrunt.values.hcl";
@@ -126,7 +130,7 @@ pub fn evaluate(
     unit_dir: &Path,
     around: &UnitSurroundings<'_>,
 ) -> (Unit, Vec<Diagnostic>) {
-    unit::evaluate(files, texts, unit_dir, around)
+    ways::evaluate(files, texts, unit_dir, around)
 }
 
 /// Evaluates all of a unit, used or not, as `terragrunt render --json` shows it.
@@ -140,7 +144,7 @@ pub fn render(
     unit_dir: &Path,
     around: &UnitSurroundings<'_>,
 ) -> Result<Rendered, Box<Diagnostic>> {
-    unit::render(files, texts, unit_dir, around)
+    ways::render(files, texts, unit_dir, around)
 }
 
 /// Returns whether a path is that of a unit file.

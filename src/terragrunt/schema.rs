@@ -187,7 +187,9 @@ fn arguments_of(body: &Body, known: &[Argument], found: &mut Vec<Diagnostic>) {
         let name = attribute.name.text.as_str();
         if !known.iter().any(|(other, _)| *other == name) {
             let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
-            let hint = did_you_mean(name, &names).unwrap_or_default();
+            let hint = did_you_mean(name, &names);
+            let hint =
+                hint.unwrap_or_else(|| "Terragrunt 1.1 has no such argument here".to_owned());
             let error = error("unsupported-item", "Unsupported argument");
             found.push(error.at(FileId::ALONE, attribute.name.span, hint));
         }
@@ -214,7 +216,7 @@ fn blocks_of(body: &Body, shapes: &[BlockShape], found: &mut Vec<Diagnostic>) {
             found.push(error.at(
                 FileId::ALONE,
                 block.header,
-                "Terragrunt has no such block here",
+                "Terragrunt 1.1 has no such block here",
             ));
             continue;
         };

@@ -73,7 +73,7 @@ pub fn stack(
 }
 
 fn components(evaluation: &mut Evaluation<'_>, path: &Path) -> Outcome<Vec<StackComponent>> {
-    super::unit::begin(evaluation, path, &mut Vec::new())?;
+    super::ways::begin(evaluation, path, &mut Vec::new())?;
     if let Some(misfit) = evaluation.misfits(0).into_iter().next() {
         return Err(Stop::Refused(Arc::new(misfit)));
     }
@@ -87,7 +87,7 @@ fn components(evaluation: &mut Evaluation<'_>, path: &Path) -> Outcome<Vec<Stack
             continue;
         }
         let place = evaluation.place(0, block.header);
-        let component = component(evaluation, block, is_stack)?;
+        let component = component(evaluation, block)?;
         let is_new = names.insert((is_stack, component.name.clone()));
         if !is_new || !dirs.insert(component.dir.clone()) {
             let note = "another one has the same name or path";
@@ -127,11 +127,7 @@ fn check_parents(evaluation: &mut Evaluation<'_>) -> Outcome<()> {
     Ok(())
 }
 
-fn component(
-    evaluation: &mut Evaluation<'_>,
-    block: &Block,
-    is_stack: bool,
-) -> Outcome<StackComponent> {
+fn component(evaluation: &mut Evaluation<'_>, block: &Block) -> Outcome<StackComponent> {
     let place = evaluation.place(0, block.header);
     let name = block
         .labels
@@ -164,7 +160,7 @@ fn component(
     };
     Ok(StackComponent {
         name,
-        is_stack,
+        is_stack: block.kind.text == "stack",
         dir,
         package,
         subdirectory,

@@ -87,7 +87,10 @@ fn attempt<'e>(eval: &mut Eval<'e>, call: &'e Call, span: Span) -> Outcome {
         return eval.refuse("wrong-type", "Error in function call", span, note);
     }
     for arg in &call.args {
-        match eval.expr(arg) {
+        eval.guards += 1;
+        let value = eval.expr(arg);
+        eval.guards -= 1;
+        match value {
             // What is not known may yet fail when it is.
             Ok(value) if !value.value.is_wholly_known() => {
                 let (_, marks) = value.bare();
@@ -105,7 +108,10 @@ fn attempt<'e>(eval: &mut Eval<'e>, call: &'e Call, span: Span) -> Outcome {
 }
 
 fn can<'e>(eval: &mut Eval<'e>, call: &'e Call, span: Span) -> Outcome {
-    match one(eval, call, span) {
+    eval.guards += 1;
+    let value = one(eval, call, span);
+    eval.guards -= 1;
+    match value {
         Ok(value) if !value.value.is_wholly_known() => Ok(Typed::unknown(Type::Bool)),
         Ok(_) => Ok(Typed::bool(true)),
         Err(problems) if !problems.uncertain.is_empty() || call.args.len() != 1 => Err(problems),

@@ -34,6 +34,7 @@ pub(super) fn call<'e>(
         args,
         span,
         depth: eval.depth,
+        is_guarded: eval.guards > 0,
         work: eval.work,
     });
     let value = match result {

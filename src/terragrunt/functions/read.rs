@@ -11,7 +11,7 @@ use crate::expr::{Type, Typed, Value};
 use crate::hcl::tree::{Call, Expr, ExprKind, Word};
 use crate::terragrunt::discovery::STACK_FILE;
 use crate::terragrunt::evaluation::{Evaluation, Read, Role, Sharing, Unread};
-use crate::terragrunt::outcome::{Outcome, Stop};
+use crate::terragrunt::outcome::{Outcome, Reason, Stop};
 use crate::terragrunt::{VALUES_FILE, globs, stack};
 use crate::world::{FileKind, Files, clean};
 
@@ -44,7 +44,7 @@ pub(super) fn configuration(
         Some(Read::Done(outcome, reasons)) => {
             let (outcome, reasons) = (outcome.clone(), reasons.clone());
             evaluation.because_of(&reasons);
-            return answer(outcome);
+            return answer(outcome, &reasons, call);
         }
         Some(Read::Begun) => {
             let reason = format!("{} reads itself", path.display());
@@ -81,13 +81,15 @@ pub(super) fn configuration(
             read.unwrap_or_else(|| Err(Stop::uncertain(place, "files read each other too deep")));
         outcome.map(Arc::new)
     });
-    let done = Read::Done(outcome.clone(), reasons);
-    evaluation.reads.insert(path, done);
-    answer(outcome)
+    let answer = answer(outcome.clone(), &reasons, call);
+    evaluation.reads.insert(path, Read::Done(outcome, reasons));
+    answer
 }
 
-fn answer(outcome: Outcome) -> Answer {
+fn answer(outcome: Outcome, reasons: &[Reason], call: &ExtraCall<'_>) -> Answer {
     match outcome {
+        // What is not known may be what Terragrunt fails at, and then the failure is caught.
+        Ok(_) if call.is_guarded && !reasons.is_empty() => Ok(Typed::unknown(Type::Any)),
         Ok(value) => Ok(Typed::clone(&value)),
         Err(stop) => {
             let diagnostic = stop.diagnostic();

@@ -292,3 +292,19 @@ fn chains_in_files_that_read_each_other_do_not_overflow() {
     let unknown = unit.unseen().expect("unknown");
     assert!(!unknown.is_refused, "{unknown:?}");
 }
+
+#[test]
+fn a_failure_that_would_be_caught_makes_the_value_unknown() {
+    let unit = source("try(read_terragrunt_config(\"../e.hcl\").locals.m, \"../n\")");
+    let plain = source("read_terragrunt_config(\"../e.hcl\").locals.m");
+    let check = |unit: &str, shared: &str, is_known: bool| {
+        let files = MemFiles::with(&[("/r/u/terragrunt.hcl", unit), ("/r/e.hcl", shared)]);
+        let found = run(&files, "/r/u").0.unseen().is_none();
+        assert_eq!(found, is_known, "{unit} {shared}");
+    };
+    let with_secret = "locals {\n  m = \"../m\"\n  s = get_env(\"SECRET\")\n}\n";
+    check(&unit, with_secret, false);
+    check(&plain, with_secret, true);
+    check(&unit, "locals {\n  m = \"../m\"\n}\n", true);
+    check(&unit, "locals {\n  s = file(\"nope\")\n}\n", true);
+}

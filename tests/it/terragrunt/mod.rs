@@ -135,8 +135,7 @@ fn replay(group: &str, case: &Value, counts: &mut Counts) -> Vec<String> {
             }
             Action::Run => {
                 counts.steps += 1;
-                let is_first = at == 0;
-                run::compare(group, &lab, &step, outcome, is_first, &mut fault);
+                run::compare(group, &lab, &step, outcome, at, &mut fault);
             }
         }
     }

@@ -66,7 +66,7 @@ pub(super) fn compare(
     let Some(expected) = outcome.get("config") else {
         return;
     };
-    let shown = slim(lab, &rendered.value.value, None);
+    let shown = slim(lab, &rendered.value.value);
     let mut found = shown.as_object().cloned().unwrap_or_default();
     if !step.keep.is_empty() {
         found.retain(|key, _| step.keep.contains(key));
@@ -112,12 +112,11 @@ fn functions(lab: &Lab, step: &Step, outcome: &Value, fault: &mut dyn FnMut(Stri
 }
 
 /// Writes a value as the recorder kept it: without null, empty and default values.
-fn slim(lab: &Lab, value: &Shown, key: Option<&str>) -> Value {
-    let _ = key;
+fn slim(lab: &Lab, value: &Shown) -> Value {
     match value {
         Shown::Null => Value::Null,
         Shown::Unknown => Value::String(UNKNOWN.to_owned()),
-        Shown::Marked(_, value) => slim(lab, value, key),
+        Shown::Marked(_, value) => slim(lab, value),
         Shown::Bool(value) => Value::Bool(*value),
         Shown::Number(number) => {
             let text = number.to_string();
@@ -126,11 +125,11 @@ fn slim(lab: &Lab, value: &Shown, key: Option<&str>) -> Value {
             Value::Number(number.unwrap())
         }
         Shown::String(text) => Value::String(lab.plain(text)),
-        Shown::Tuple(items) => items.iter().map(|item| slim(lab, item, None)).collect(),
+        Shown::Tuple(items) => items.iter().map(|item| slim(lab, item)).collect(),
         Shown::Object(items) => {
             let mut kept = Map::new();
             for (name, item) in items {
-                let item = slim(lab, item, Some(name));
+                let item = slim(lab, item);
                 if !is_default(name, &item) {
                     kept.insert(name.clone(), item);
                 }

@@ -23,7 +23,7 @@ pub(super) fn compare(
     lab: &Lab,
     step: &Step,
     outcome: &Value,
-    is_first: bool,
+    at: usize,
     fault: &mut dyn FnMut(String),
 ) {
     if step.is_all {
@@ -58,10 +58,10 @@ pub(super) fn compare(
             if unit.unknown.iter().any(is_hook) {
                 return;
             }
-            files(lab, assembled, outcome, is_first, fault);
+            files(lab, assembled, outcome, at, fault);
             contents(lab, assembled, outcome, fault);
-            if group == "lock" && is_first {
-                lock(lab, step, unit, assembled, outcome, fault);
+            if group == "lock" && at == 0 {
+                lock(step, unit, assembled, outcome, fault);
             }
         },
     );
@@ -212,7 +212,7 @@ fn files(
     lab: &Lab,
     assembled: &Assembled<'_>,
     outcome: &Value,
-    is_first: bool,
+    at: usize,
     fault: &mut dyn FnMut(String),
 ) {
     let files = outcome["files"].as_array();
@@ -258,7 +258,7 @@ fn files(
     let has_calls = outcome["calls"].is_array();
     let missing: Vec<&String> = expected
         .difference(&found)
-        .filter(|file| is_only && (has_calls && is_first || !is_made(file)))
+        .filter(|file| is_only && (has_calls && at == 0 || !is_made(file)))
         .collect();
     let further: Vec<&String> = found.difference(&expected).collect();
     if !missing.is_empty() || !further.is_empty() {
@@ -303,7 +303,6 @@ fn contents(lab: &Lab, assembled: &Assembled<'_>, outcome: &Value, fault: &mut d
 
 /// Compares which lock file Terraform worked with, whether it came back, and what was required.
 fn lock(
-    lab: &Lab,
     step: &Step,
     unit: &Unit,
     assembled: &Assembled<'_>,
@@ -352,12 +351,11 @@ fn lock(
     {
         fault(format!("the lock file is copied back: {is_copied}"));
     }
-    requirements(lab, assembled, &locked, step, fault);
+    requirements(assembled, &locked, step, fault);
 }
 
 /// Compares the providers that the configuration requires with those that `init` locked.
 fn requirements(
-    _lab: &Lab,
     assembled: &Assembled<'_>,
     locked: &BTreeSet<String>,
     step: &Step,
