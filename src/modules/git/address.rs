@@ -12,8 +12,11 @@ use crate::world::Secret;
 pub enum AddressOrigin {
     /// The user, in configuration that is trusted to name files of this machine.
     User,
-    /// A registry, a web server, or another repository.
+    /// A registry or a web server: it may not name files of this machine, but settings of the user's git may
+    /// put a file in the place of what it names.
     Server,
+    /// A repository that names a submodule: settings do not put a file in its place either, as in git.
+    Repository,
 }
 
 /// The address of a repository, with what is asked of it.
@@ -85,7 +88,7 @@ impl GitAddress {
     pub(super) fn of_submodule(url: String, key: Option<Secret>) -> Result<Self, GitFailure> {
         let (url, shown, password) = match scp_like(&url) {
             true => (url.clone(), url, None),
-            false => check_url(url, AddressOrigin::Server)?,
+            false => check_url(url, AddressOrigin::Repository)?,
         };
         Ok(Self {
             url,
@@ -147,7 +150,7 @@ fn check_url(
     };
     let scheme = scheme.to_ascii_lowercase();
     let is_file = scheme == FILE;
-    if is_file && origin == AddressOrigin::Server {
+    if is_file && origin != AddressOrigin::User {
         let what = format!("the address {url:?}");
         return refused(
             what,

@@ -147,7 +147,7 @@ impl<'a> GitPlace<'a> {
             // ssh would wait for an answer at the terminal.
             vars.push(("SSH_ASKPASS_REQUIRE", "force".to_owned()));
         }
-        if remote.origin == AddressOrigin::Server {
+        if remote.origin == AddressOrigin::Repository {
             // So git treats the addresses of submodules: no files of this machine, no helper programs.
             vars.push(("GIT_PROTOCOL_FROM_USER", "0".to_owned()));
         }

@@ -386,7 +386,7 @@ impl<'a> GitSession<'a> {
         let repository = self
             .place
             .repository(&format!("repository-{}", self.made), digits)?;
-        let mut args = vec!["fetch", "--quiet", "--no-tags", "--no-write-fetch-head"];
+        let mut args = vec!["fetch", "--quiet", "--no-tags"];
         args.extend(options);
         args.extend(["--", remote.address.secret_url()]);
         args.extend(specs);
@@ -402,7 +402,8 @@ impl<'a> GitSession<'a> {
     fn revision(&self, repository: &Repository, text: &str) -> Result<Option<String>, GitFailure> {
         const COMMAND: &str = "rev-parse";
         let text = format!("{text}^{{commit}}");
-        let args = [COMMAND, "--verify", "--quiet", "--end-of-options", &text];
+        // It begins with `refs/` or a digit of an id, so it is no option.
+        let args = [COMMAND, "--verify", "--quiet", &text];
         let ended = self.place.read(repository, &args, b"", MAX_LINE_BYTES);
         let failed = |error| {
             self.place
@@ -470,7 +471,7 @@ impl<'a> GitSession<'a> {
         let address = GitAddress::of_submodule(url, parent.address.key.clone())?;
         let remote = Remote {
             address: &address,
-            origin: AddressOrigin::Server,
+            origin: AddressOrigin::Repository,
         };
         let fetched = self.commit_of(remote, commit, None)?;
         let mut builder = self.files(remote, &fetched, nesting)?;

@@ -291,7 +291,6 @@ fn fetch_objects(
         "fetch",
         "--quiet",
         "--no-tags",
-        "--no-write-fetch-head",
         "--filter=blob:none",
         "--stdin",
         "--",

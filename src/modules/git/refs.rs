@@ -272,6 +272,8 @@ pub(super) fn is_id(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     const FLAVORS: [Flavor; 2] = [Flavor::Terraform1_11, Flavor::OpenTofu1_12];
@@ -404,5 +406,22 @@ mod tests {
         }
         assert_eq!(count_steps("~1001"), None);
         assert_eq!(count_steps("~99999999999"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_the_reader_fail(
+            listed in "(([0-9a-f]{40}|ref: refs/heads/[a-c])\t(HEAD|refs/(heads|tags)/[a-c~^]{1,3})(\\^\\{\\})?\n){0,9}",
+            text in "[a-c@~^{}0-9:/.\u{e9}-]{0,12}",
+        ) {
+            let refs = RemoteRefs::parse(listed.as_bytes()).unwrap_or_default();
+            for flavor in FLAVORS {
+                if let RefChoice::Named { steps, .. } = refs.choose(&text, flavor) {
+                    let plain = steps.chars().all(|c| c.is_ascii_digit() || "~^{}comit".contains(c));
+                    prop_assert!(plain, "{}", steps);
+                    count_steps(&steps);
+                }
+            }
+        }
     }
 }

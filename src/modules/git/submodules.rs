@@ -152,6 +152,8 @@ fn join(parent: &str, relative: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -241,5 +243,22 @@ mod tests {
             none,
         );
         check(&["core.path\nlib", "noise", "submodule.url\nx"], none);
+    }
+
+    proptest! {
+        #[test]
+        fn no_settings_make_the_reader_fail(
+            listed in prop::collection::vec(any::<u8>(), 0..200),
+            url in "[./:a@-]{0,12}",
+        ) {
+            read_settings(&listed);
+            let own = format!("submodule.a.path\nlib\0submodule.a.url\n{url}");
+            let link = Gitlink { path: b"lib"[..].into(), commit: "0".repeat(40) };
+            for parent in ["https://h/r.git", "git@h:o/r.git", "h:r"] {
+                if let Ok(SubmodulePlan::Fetch { url }) = plan(&read_settings(own.as_bytes()), &link, parent) {
+                    prop_assert!(!url.starts_with('-'), "{}", url);
+                }
+            }
+        }
     }
 }

@@ -223,7 +223,7 @@ fn submodules_name_no_programs_options_or_files() {
     }
 }
 
-/// Settings of the user that turn an address into a file do so for addresses of the user only, as in git.
+/// Settings of the user that turn an address into a file do not do so for submodules, as in git.
 #[test]
 fn submodules_become_no_files() {
     let attack = Attack::new(&json!({
@@ -236,7 +236,11 @@ fn submodules_become_no_files() {
         },
         "gitconfig": "[url \"file://<REPOS>/\"]\n\tinsteadOf = https://host.lab.test/\n",
     }));
-    assert!(attack.fetch("git::https://host.lab.test/lib.git").is_ok());
+    for origin in [AddressOrigin::User, AddressOrigin::Server] {
+        let source = "git::https://host.lab.test/lib.git";
+        let fetched = attack.fetch_within(source, origin, GitLimits::MODULE);
+        assert!(fetched.is_ok(), "{origin:?}: {fetched:?}");
+    }
     let error = attack
         .fetch("git::https://host.lab.test/r.git")
         .expect_err("refused by git");
