@@ -28,6 +28,12 @@ pub enum GitFailure {
         /// What is wrong with it.
         what: &'static str,
     },
+    /// `.gitmodules` and the repository do not fit together, or git cannot read it.
+    #[error(".gitmodules {what}")]
+    BadSubmodule {
+        /// What is wrong with it.
+        what: &'static str,
+    },
     /// git could not reach the repository, or was refused.
     #[error("git could not read {url}: {message}")]
     Unreachable {

@@ -498,8 +498,8 @@ impl<'a> GitSession<'a> {
         let ended = ended.map_err(failed)?;
         match ended.code {
             Some(0) => Ok(ended.stdout),
-            _ => Err(GitFailure::BadAddress {
-                what: "a .gitmodules that git cannot read",
+            _ => Err(GitFailure::BadSubmodule {
+                what: "cannot be read by git",
             }),
         }
     }

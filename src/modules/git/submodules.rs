@@ -80,14 +80,14 @@ pub(super) fn plan(
     link: &Gitlink,
     parent_url: &str,
 ) -> Result<SubmodulePlan, GitFailure> {
-    let bad = |what| Err(GitFailure::BadAddress { what });
+    let bad = |what| Err(GitFailure::BadSubmodule { what });
     let settings = settings.get(&*link.path);
     let Some(SubmoduleSettings {
         url: Some(url),
         update,
     }) = settings
     else {
-        return bad("a submodule without a URL in .gitmodules");
+        return bad("gives no URL for it");
     };
     match update.as_deref() {
         Some("none") => return Ok(SubmodulePlan::Leave),
@@ -98,13 +98,13 @@ pub(super) fn plan(
             });
         }
         Some("checkout" | "rebase" | "merge" | "") | None => {}
-        Some(_) => return bad("a submodule with an unknown update in .gitmodules"),
+        Some(_) => return bad("states an update that git does not know"),
     }
     let is_relative = url.starts_with("./") || url.starts_with("../");
     let url = if is_relative {
         match join(parent_url, url) {
             Some(url) => url,
-            None => return bad("a submodule whose relative URL leads out of its host"),
+            None => return bad("states a relative URL that leads out of its host"),
         }
     } else {
         url.clone()
@@ -226,7 +226,7 @@ mod tests {
             &[path, url, "submodule.a.b.update\n!touch x"],
             "! the submodule with update = \"!touch x\" is not passed to git: a repository may not name programs",
         );
-        let none = "! the address has a submodule without a URL in .gitmodules";
+        let none = "! .gitmodules gives no URL for it";
         check(&[], none);
         check(&[path], none);
         check(&[path, "submodule.other.url\nhttps://h/lib"], none);

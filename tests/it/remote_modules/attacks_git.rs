@@ -179,7 +179,7 @@ fn submodules_name_no_programs_options_or_files() {
         ("file://<REPOS>/lib.git", "files of this machine"),
         ("<REPOS>/lib.git", "it is no URL"),
         ("ext::sh -c touch% <MARKER>", "it is no URL"),
-        ("-u./touch", "without a URL"),
+        ("-u./touch", "gives no URL for it"),
         (
             "ssh://-oProxyCommand=touch% <MARKER>/x",
             "looks like an option",
@@ -192,7 +192,10 @@ fn submodules_name_no_programs_options_or_files() {
             "https://<LAB>/git/lib.git\n\tupdate = !touch <MARKER>",
             "may not name programs",
         ),
-        ("https://<LAB>/git/lib.git\n\tpath = ../x", "without a URL"),
+        (
+            "https://<LAB>/git/lib.git\n\tpath = ../x",
+            "gives no URL for it",
+        ),
         (
             "https://<LAB>/git/lib.git\n[include]\n\tpath = <ELSEWHERE>/x\n[submodule \"y\"]\n\turl = x",
             "",
@@ -493,4 +496,67 @@ fn a_key_is_private_and_goes_with_the_run() {
     assert!(!error.to_string().contains("a2V5"), "{error}");
     let seen = fs::read_to_string(attack.case.path("home/mode")).expect("ssh got the key");
     assert_eq!(seen, "600 regular file\nkey");
+}
+
+/// Where the run that is interrupted finds its source, in the process of that run only.
+const SOURCE: &str = "LOCKCTL_TEST_SOURCE";
+
+#[test]
+fn an_interrupted_run_leaves_nothing_behind() {
+    let silent = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let mut run = Command::new(std::env::current_exe().unwrap())
+        .args([
+            "--exact",
+            "remote_modules::attacks_git::a_run_that_is_interrupted",
+        ])
+        .env(
+            SOURCE,
+            format!("git::http://{}/r.git", silent.local_addr().unwrap()),
+        )
+        .env("TMPDIR", dir.path())
+        .env("NO_PROXY", "*")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    // From now on git waits for an answer.
+    let (mut connection, _) = silent.accept().unwrap();
+    let names = || fs::read_dir(dir.path()).unwrap().count();
+    assert_eq!(names(), 1);
+    // To a program without handlers it is the same as Ctrl-C.
+    let process = rustix::process::Pid::from_child(&run);
+    rustix::process::kill_process(process, rustix::process::Signal::TERM).unwrap();
+    let status = run.wait().unwrap();
+    assert_eq!(
+        std::os::unix::process::ExitStatusExt::signal(&status),
+        Some(15)
+    );
+    assert_eq!(names(), 0);
+    // git has ended as well, and its connection with it.
+    connection
+        .set_read_timeout(Some(Duration::from_secs(60)))
+        .unwrap();
+    std::io::copy(&mut connection, &mut std::io::sink()).unwrap();
+}
+
+/// Nothing by itself: the test above runs it in a process of its own.
+#[test]
+fn a_run_that_is_interrupted() {
+    let Ok(source) = std::env::var(SOURCE) else {
+        return;
+    };
+    let request = GitRequest {
+        package: &source,
+        origin: AddressOrigin::User,
+        flavor: Flavor::OpenTofu1_12,
+    };
+    let env = lockctl::os::RealEnv;
+    let world = lockctl::modules::git::GitWorld {
+        run: &lockctl::os::RealRun,
+        disk: &lockctl::os::RealDisk,
+        env: &env,
+    };
+    let fetched = fetch_package(world, &request, GitLimits::MODULE);
+    panic!("the run was not interrupted: {fetched:?}");
 }
