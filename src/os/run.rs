@@ -214,6 +214,8 @@ impl RunLimits<'_> {
         if let Some(group) = self.group {
             super::unfinished::remove_group(group);
         }
+        #[cfg(not(unix))]
+        let () = self.group;
     }
 }
 

@@ -1,5 +1,9 @@
 //! Packages of the recorded cases, read by the functions that make them: the same files as on the disk of
 //! the programs.
+#![cfg_attr(
+    not(unix),
+    allow(dead_code, reason = "the cases of git need shells and links")
+)]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
