@@ -3,6 +3,7 @@
 use crate::addr::module::{Danger, RemoteModule};
 use crate::archive::ArchiveError;
 use crate::flavor::Flavor;
+use crate::modules::git::GitFailure;
 use crate::modules::package::{PackageError, SubdirectoryError};
 use crate::remote_module::{ModuleFailure, ModuleFailureKind as Kind};
 use crate::sources::FetchError;
@@ -145,6 +146,30 @@ pub(super) fn package(error: &PackageError) -> ModuleFailure {
             failure(Kind::Refused(ESCAPES), title, chain(error))
         }
         error => Failing::Download.missing(chain(error)),
+    }
+}
+
+/// A repository that gives no package.
+pub(super) fn git(error: &GitFailure) -> ModuleFailure {
+    let title = Failing::Download.title();
+    let kind = match error {
+        error if error.is_refusal() => Kind::Refused(UNSAFE),
+        GitFailure::Package(error) => return package(error),
+        GitFailure::Unreachable { .. }
+        | GitFailure::TooSlow { .. }
+        | GitFailure::NotInstalled
+        | GitFailure::NotRun(_)
+        | GitFailure::Unexpected { .. } => Kind::Unreachable,
+        _ => Kind::Missing,
+    };
+    let failed = failure(kind, title, chain(error));
+    match error {
+        GitFailure::NotInstalled => helped(failed, "install git, or install the modules elsewhere"),
+        GitFailure::NoRepository { .. } | GitFailure::Unreachable { .. } => helped(
+            failed,
+            "check the address; for a private repository, let git know its credentials",
+        ),
+        _ => failed,
     }
 }
 

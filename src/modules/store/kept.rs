@@ -6,22 +6,41 @@ use super::Package;
 use crate::modules::package::PackageTree;
 use crate::sources::modules::ModuleVersions;
 
-/// Writes a package: a line with the id of the commit, which may be empty, and the tree.
-pub(super) fn package(package: &Package) -> Vec<u8> {
-    let commit = package.commit.as_deref().unwrap_or_default();
-    let tree = package.tree.to_bytes();
-    [commit.as_bytes(), b"\n", &tree].concat()
+/// What is kept of a package.
+pub(super) enum KeptPackage {
+    /// Its files.
+    Here(Package),
+    /// The question under which the same files are kept.
+    Elsewhere(String),
 }
 
-/// Reads a package; what was written by another version is none.
-pub(super) fn read_package(bytes: &[u8]) -> Option<Package> {
+/// What an answer begins with that only names another question, behind the line of the commit.
+const ELSEWHERE: &[u8] = b"@";
+
+/// Writes a package: a line with the id of the commit, which may be empty, and the tree or the question under
+/// which it is kept already.
+pub(super) fn package(package: &Package) -> Vec<u8> {
+    let commit = package.commit.as_deref().unwrap_or_default();
+    let rest = match &package.kept_as {
+        Some(question) => [ELSEWHERE, question.as_bytes()].concat(),
+        None => package.tree.to_bytes(),
+    };
+    [commit.as_bytes(), b"\n", &rest].concat()
+}
+
+/// Reads a package that is kept as the answer to a question; what was written by another version is none.
+pub(super) fn read_package(bytes: &[u8], question: &str) -> Option<KeptPackage> {
     let at = bytes.iter().position(|b| *b == b'\n')?;
-    let commit = std::str::from_utf8(&bytes[..at]).ok()?;
-    let tree = PackageTree::from_bytes(&bytes[at + 1..]).ok()?;
-    Some(Package {
-        tree: Arc::new(tree),
+    let (commit, rest) = (std::str::from_utf8(&bytes[..at]).ok()?, &bytes[at + 1..]);
+    if let Some(question) = rest.strip_prefix(ELSEWHERE) {
+        let question = std::str::from_utf8(question).ok()?;
+        return Some(KeptPackage::Elsewhere(question.to_owned()));
+    }
+    Some(KeptPackage::Here(Package {
+        tree: Arc::new(PackageTree::from_bytes(rest).ok()?),
         commit: (!commit.is_empty()).then(|| commit.into()),
-    })
+        kept_as: Some(question.into()),
+    }))
 }
 
 /// Writes a list of versions, a line each; what is no version begins with `!`.

@@ -38,8 +38,9 @@ impl ModuleStore<'_> {
         let tree = match archive {
             Some(NamedArchive::SingleFile) => return Err(single_file()),
             Some(NamedArchive::Archive(kind)) => {
-                let mut scratch = self.disk.scratch().map_err(unreadable)?;
+                let mut scratch = self.world.disk.scratch().map_err(unreadable)?;
                 let bytes = self
+                    .world
                     .disk
                     .read(&path, MAX_ARCHIVE_BYTES)
                     .map_err(unreadable)?;
@@ -60,6 +61,7 @@ impl ModuleStore<'_> {
         Ok(Package {
             tree: Arc::new(tree),
             commit: None,
+            kept_as: None,
         })
     }
 
@@ -68,7 +70,7 @@ impl ModuleStore<'_> {
         let unreadable = |path: &Path, error: &io::Error| {
             Failing::Download.missing(format!("{} cannot be read: {error}", path.display()))
         };
-        match self.disk.kind(top) {
+        match self.world.disk.kind(top) {
             Ok(FileKind::Directory) => {}
             Ok(_) => {
                 let cause = format!("{} is no directory, and no archive", top.display());
@@ -81,6 +83,7 @@ impl ModuleStore<'_> {
         while let Some(dir) = open.pop() {
             let here = top.join(&dir);
             let entries = self
+                .world
                 .disk
                 .list(&here)
                 .map_err(|error| unreadable(&here, &error))?;
@@ -96,7 +99,7 @@ impl ModuleStore<'_> {
                         }
                         builder.directory(&name)
                     }
-                    FileKind::Symlink => match self.disk.link(&place) {
+                    FileKind::Symlink => match self.world.disk.link(&place) {
                         Ok(Some(target)) => {
                             builder.link(&name, target.as_os_str().as_encoded_bytes())
                         }
@@ -115,7 +118,7 @@ impl ModuleStore<'_> {
 
     /// Reads a file as far as a package keeps it; one that cannot be read is there without its content.
     fn content(&self, place: &Path, name: &[u8]) -> FileContent {
-        match self.disk.read(place, MAX_READ_BYTES) {
+        match self.world.disk.read(place, MAX_READ_BYTES) {
             Ok(bytes) if is_kept(name, bytes.len() as u64) => FileContent::Kept(bytes.into()),
             Ok(bytes) => FileContent::Passed(bytes.len() as u64),
             Err(_) => FileContent::Passed(MAX_READ_BYTES),

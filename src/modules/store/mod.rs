@@ -4,6 +4,7 @@
 //! package of an address (rules 8). What cannot change is not asked for again by later runs.
 
 mod failure;
+mod git;
 mod kept;
 mod local;
 mod registry;
@@ -11,11 +12,14 @@ mod registry;
 mod tests;
 mod web;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use self::failure::Failing;
+use self::kept::KeptPackage;
 use super::cache::{CacheKind, ModuleCache};
+use super::git::GitWorld;
 use super::package::{PackageTree, SubdirectoryError, SubdirectoryPattern};
 use crate::addr::Hostname;
 use crate::addr::module::{ModuleSource, RegistryModule, RemoteModule};
@@ -28,7 +32,6 @@ use crate::sources::discovery::Discovery;
 use crate::sources::modules::{ModuleRegistries, ModuleVersions};
 use crate::sources::net::Net;
 use crate::version::Version;
-use crate::world::Disk;
 
 /// How many answers that only name another address are followed (`sources` rules 13.4).
 const MAX_STEPS: usize = 10;
@@ -56,7 +59,7 @@ pub type ModuleNets<'a> = dyn Fn(Flavor) -> Option<ModuleNet<'a>> + Send + Sync 
 /// Finds modules, each package once.
 pub struct ModuleStore<'a> {
     access: ModuleAccess,
-    disk: &'a dyn Disk,
+    world: GitWorld<'a>,
     nets: Box<ModuleNets<'a>>,
     cache: Option<&'a ModuleCache<'a>>,
     networks: Memo<Flavor, Option<Arc<Network<'a>>>>,
@@ -64,7 +67,8 @@ pub struct ModuleStore<'a> {
     locations:
         Memo<(Flavor, ModuleName, Version), Result<Arc<registry::KnownLocation>, ModuleFailure>>,
     packages: Memo<(Flavor, Box<str>), Result<Package, ModuleFailure>>,
-    kept_packages: Memo<Box<str>, Option<Package>>,
+    /// Packages by what they are kept as, also where there is no cache.
+    known: Mutex<BTreeMap<Box<str>, Package>>,
 }
 
 /// The network of a flavor as it is used.
@@ -93,6 +97,8 @@ struct Package {
     tree: Arc<PackageTree>,
     /// The id of the commit, if it is of a repository.
     commit: Option<Arc<str>>,
+    /// The question under which it is kept.
+    kept_as: Option<Arc<str>>,
 }
 
 impl<'a> ModuleStore<'a> {
@@ -100,20 +106,20 @@ impl<'a> ModuleStore<'a> {
     #[must_use]
     pub fn new(
         access: ModuleAccess,
-        disk: &'a dyn Disk,
+        world: GitWorld<'a>,
         nets: Box<ModuleNets<'a>>,
         cache: Option<&'a ModuleCache<'a>>,
     ) -> Self {
         Self {
             access,
-            disk,
+            world,
             nets,
             cache,
             networks: Memo::default(),
             versions: Memo::default(),
             locations: Memo::default(),
             packages: Memo::default(),
-            kept_packages: Memo::default(),
+            known: Mutex::default(),
         }
     }
 
@@ -150,8 +156,9 @@ impl<'a> ModuleStore<'a> {
     ) -> Result<Package, ModuleFailure> {
         permit(module, named_by)?;
         let question = (flavor, module.package.clone());
-        self.packages
-            .get(&question, || self.fetch(module, flavor, MAX_STEPS))
+        self.packages.get(&question, || {
+            self.fetch(module, named_by, flavor, MAX_STEPS)
+        })
     }
 
     /// Fetches a package, as far as it is not kept, from where its address says; so many answers that name
@@ -159,6 +166,7 @@ impl<'a> ModuleStore<'a> {
     fn fetch(
         &self,
         module: &RemoteModule,
+        named_by: NamedBy,
         flavor: Flavor,
         steps: usize,
     ) -> Result<Package, ModuleFailure> {
@@ -167,9 +175,8 @@ impl<'a> ModuleStore<'a> {
         match (force.unwrap_or(&scheme), &*scheme) {
             ("http" | "https", "http" | "https") => self.fetch_web(module, rest, flavor, steps),
             ("file", "file") => self.read_disk(rest, flavor),
-            (kind @ ("git" | "s3" | "gcs" | "oci" | "hg"), _) => {
-                Err(failure::unsupported(kind, flavor))
-            }
+            ("git", _) => self.fetch_git(module, named_by, flavor),
+            (kind @ ("s3" | "gcs" | "oci" | "hg"), _) => Err(failure::unsupported(kind, flavor)),
             (kind, _) => Err(failure::unknown_kind(kind)),
         }
     }
@@ -187,7 +194,7 @@ impl<'a> ModuleStore<'a> {
             sub: "".into(),
             ..named.clone()
         };
-        let whole = self.fetch(&package, flavor, steps)?;
+        let whole = self.fetch(&package, named_by, flavor, steps)?;
         if named.sub.is_empty() {
             return Ok(whole);
         }
@@ -203,22 +210,50 @@ impl<'a> ModuleStore<'a> {
         Ok(Package {
             tree: Arc::new(tree),
             commit: whole.commit,
+            kept_as: None,
         })
     }
 
-    /// Returns what is kept of a package.
+    /// Returns what is known of a package, from this run or an earlier one.
     fn kept(&self, question: Option<&str>) -> Option<Package> {
-        let (cache, question) = (self.cache?, question?);
-        self.kept_packages.get(&question.into(), || {
-            let known = cache.find(CacheKind::Packages, question)?;
-            kept::read_package(&known.answer)
-        })
+        let question = question?;
+        if let Some(package) = self.known().get(question) {
+            return Some(package.clone());
+        }
+        let found = match self.read_kept(question)? {
+            KeptPackage::Here(package) => package,
+            // An answer that names another one is written only for one that holds the files.
+            KeptPackage::Elsewhere(other) => match self.read_kept(&other)? {
+                KeptPackage::Here(package) => package,
+                KeptPackage::Elsewhere(_) => return None,
+            },
+        };
+        self.known().insert(question.into(), found.clone());
+        Some(found)
     }
 
-    fn keep(&self, question: Option<&str>, package: &Package) {
-        if let (Some(cache), Some(question)) = (self.cache, question) {
-            cache.keep(CacheKind::Packages, question, &kept::package(package));
+    fn read_kept(&self, question: &str) -> Option<KeptPackage> {
+        let known = self.cache?.find(CacheKind::Packages, question)?;
+        kept::read_package(&known.answer, question)
+    }
+
+    /// Keeps a package for this run and for later ones; of one that is kept already only the question is
+    /// written.
+    fn keep(&self, question: &str, package: Package) -> Package {
+        if let Some(cache) = self.cache {
+            cache.keep(CacheKind::Packages, question, &kept::package(&package));
         }
+        let package = Package {
+            kept_as: package.kept_as.or_else(|| Some(question.into())),
+            ..package
+        };
+        self.known().insert(question.into(), package.clone());
+        package
+    }
+
+    fn known(&self) -> MutexGuard<'_, BTreeMap<Box<str>, Package>> {
+        // No step under the lock leaves it half done, so that a panic of another thread does not matter.
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -178,8 +178,7 @@ impl ModuleStore<'_> {
             }
             ModuleLocation::Direct { url, token } => self.direct(module, url, *token, flavor)?,
         };
-        self.keep(Some(&kept_as), &package);
-        Ok(package)
+        Ok(self.keep(&kept_as, package))
     }
 
     /// Returns how a registry named a location: its own URL may be plain http, by a `host` block. Only for a
@@ -209,7 +208,7 @@ impl ModuleStore<'_> {
         let network = self.network(flavor)?;
         let downloaded = network
             .registries
-            .direct(self.disk, module, url, token)
+            .direct(self.world.disk, module, url, token)
             .map_err(|error| failure::download(&error))?;
         let mut file = downloaded.file;
         let kind = ArchiveKind::of_content(&mut file);
@@ -221,6 +220,7 @@ impl ModuleStore<'_> {
         Ok(Package {
             tree: Arc::new(tree),
             commit: None,
+            kept_as: None,
         })
     }
 }

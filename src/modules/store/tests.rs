@@ -4,13 +4,19 @@ use std::path::Path;
 
 use super::*;
 use crate::remote_module::ModuleFailureKind as Kind;
-use crate::world::mem::MemFiles;
+use crate::world::mem::{MemEnv, MemFiles, MemRun};
 
 const FLAVOR: Flavor = Flavor::Terraform1_11;
 
 /// Finds the module of a source on a disk.
 fn find(disk: &MemFiles, source: &str) -> Result<FoundModule, ModuleFailure> {
-    let store = ModuleStore::new(ModuleAccess::Fetched, disk, Box::new(|_| None), None);
+    let (run, env) = (MemRun::nothing(), MemEnv::default());
+    let world = GitWorld {
+        run: &run,
+        disk,
+        env: &env,
+    };
+    let store = ModuleStore::new(ModuleAccess::Fetched, world, Box::new(|_| None), None);
     let module = RemoteModule::parse(source).expect("valid");
     store.find(&ModuleRequest {
         key: "m",
@@ -72,6 +78,13 @@ fn what_cannot_be_fetched_says_so() {
         ("hg::https://h.test/r", Kind::Unsupported),
         ("https://h.test/m.zip", Kind::Unreachable),
         ("git::ext::sh -c id", Kind::Refused("module-unsafe")),
+        ("git::https://h.test/r.git?archive=zip", Kind::Missing),
+        ("git::https://h.test/r.git?checksum=md5:00", Kind::Missing),
+        (
+            "git::https://h.test/r.git?ref=-x",
+            Kind::Refused("module-unsafe"),
+        ),
+        ("git::https://h.test/r.git", Kind::Unreachable),
     ] {
         check_kind(source, kind, DOWNLOAD);
     }

@@ -81,7 +81,7 @@ impl ModuleStore<'_> {
                 Some(found.ok_or_else(|| Failing::Download.missing(missing()))?)
             }
         };
-        let downloaded = download(&network.net, self.disk, &address.url, Check::Address);
+        let downloaded = download(&network.net, self.world.disk, &address.url, Check::Address);
         let downloaded = downloaded.map_err(|error| failure::download(&error))?;
         let mut file = downloaded.file;
         check(&mut file, wanted.as_ref(), &module.shown())?;
@@ -89,9 +89,12 @@ impl ModuleStore<'_> {
         let package = Package {
             tree: Arc::new(tree),
             commit: None,
+            kept_as: None,
         };
-        self.keep(kept_as.as_deref(), &package);
-        Ok(package)
+        Ok(match kept_as {
+            Some(question) => self.keep(&question, package),
+            None => package,
+        })
     }
 }
 

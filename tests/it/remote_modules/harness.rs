@@ -17,18 +17,19 @@ use lockctl::sources::discovery::{Discovery, Hosts};
 use lockctl::sources::net::Net;
 use lockctl::sources::retry::Policy;
 use lockctl::version::CoreConstraints;
-use lockctl::world::mem::{MemClock, MemEnv};
+use lockctl::world::mem::MemClock;
 use lockctl::world::{Credentials, Disk as _};
 use serde_json::Value;
 
-use crate::module_lab::ModuleLab;
+use crate::module_lab::{ModuleLab, archive};
+use crate::remote_modules::packages::PackageCase;
 
 /// A case that is being served.
 pub(super) struct Case<'a> {
     lab: &'a ModuleLab,
     pub(super) input: Value,
     flavor: Flavor,
-    dir: tempfile::TempDir,
+    made: PackageCase,
 }
 
 /// A call of a module.
@@ -63,56 +64,28 @@ pub(super) fn calls(input: &Value) -> Vec<Call> {
 
 impl<'a> Case<'a> {
     pub(super) fn new(lab: &'a ModuleLab, case: &Value, flavor: Flavor) -> Self {
-        let dir = tempfile::tempdir().unwrap();
-        let mut text = case["input"].to_string();
-        for (symbol, value) in lab.symbols() {
-            text = text.replace(symbol, &value);
-        }
-        for name in ["ROOT", "HOME", "ELSEWHERE", "REPOS"] {
-            let path = dir.path().join(name).display().to_string();
-            text = text.replace(&format!("<{name}>"), &path);
-        }
-        text = text.replace("<HOST>", flavor.default_host());
-        let input: Value = serde_json::from_str(&text).unwrap();
-        for (part, name) in [("home", "HOME"), ("elsewhere", "ELSEWHERE")] {
-            let files = input[part].as_object().into_iter().flatten();
-            for (path, content) in files {
-                let path = dir.path().join(name).join(path);
-                std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-                std::fs::write(path, content.as_str().unwrap_or_default()).unwrap();
-            }
-        }
-        lab.serve(&input, &dir.path().join("REPOS"));
+        let text = case["input"].to_string();
+        let text = text.replace("<HOST>", flavor.default_host());
+        let mut made = PackageCase::new(lab, &serde_json::from_str(&text).unwrap());
+        let ca = lab.ca_file().display().to_string();
+        made.env.vars.insert("SSL_CERT_FILE".to_owned(), ca.into());
+        made.env.current_dir = made.path("root");
         Self {
             lab,
-            input,
+            input: serde_json::from_str(&made.fill(&text)).unwrap(),
+            made,
             flavor,
-            dir,
         }
     }
 
-    fn env(&self) -> MemEnv {
-        let mut env = MemEnv {
-            current_dir: self.dir.path().to_owned(),
-            ..MemEnv::default()
-        };
-        let mut set = |name: &str, value: &str| env.vars.insert(name.to_owned(), value.into());
-        set("SSL_CERT_FILE", &self.lab.ca_file().display().to_string());
-        set("HOME", &self.dir.path().join("HOME").display().to_string());
-        for (name, value) in self.input["env"].as_object().into_iter().flatten() {
-            set(name, value.as_str().unwrap_or_default());
-        }
-        env
-    }
-
-    fn config(&self, env: &MemEnv) -> CliConfig {
-        let file = self.dir.path().join("cli.tfrc");
+    fn config(&self) -> CliConfig {
+        let file = self.made.path("cli.tfrc");
         std::fs::write(&file, self.input["cli"].as_str().unwrap_or_default()).unwrap();
         let choice = ConfigChoice {
             flavor: self.flavor,
             file: Some(&file),
         };
-        cliconfig::read(&RealDisk, env, &mut Texts::default(), choice).0
+        cliconfig::read(&RealDisk, &self.made.env, &mut Texts::default(), choice).0
     }
 
     /// Finds the modules of all calls, one after the other.
@@ -121,16 +94,16 @@ impl<'a> Case<'a> {
         access: ModuleAccess,
         cache: Option<&Path>,
     ) -> Vec<Result<FoundModule, ModuleFailure>> {
-        let env = self.env();
-        let config = self.config(&env);
-        let (http, clock) = (RealHttp::new(&env), MemClock::default());
-        let netrc = Arc::new(Netrc::read(&RealDisk, &env));
+        let env = &self.made.env;
+        let config = self.config();
+        let (http, clock) = (RealHttp::new(env), MemClock::default());
+        let netrc = Arc::new(Netrc::read(&RealDisk, env));
         let nets = |flavor| {
             let netrc = Arc::clone(&netrc);
             let net = Net {
                 http: &http,
                 clock: &clock,
-                policy: Policy::of(&env, flavor),
+                policy: Policy::of(env, flavor),
                 package_credentials: Arc::new(move |url| {
                     let may = url.origin().encrypted && !url.has_user();
                     may.then(|| netrc.find(&url.host_and_port()))?
@@ -150,7 +123,7 @@ impl<'a> Case<'a> {
             Some(ModuleNet { net, discovery })
         };
         let cache = cache.map(|dir| ModuleCache::new(RealDisk.objects(dir), &clock));
-        let store = ModuleStore::new(access, &RealDisk, Box::new(nets), cache.as_ref());
+        let store = ModuleStore::new(access, self.made.world(), Box::new(nets), cache.as_ref());
         let calls = calls(&self.input);
         let found = calls.iter().map(|call| {
             let wanted = call.version.as_deref();
@@ -212,7 +185,7 @@ impl<'a> Case<'a> {
 
 /// Returns the SHA-256 of an archive that a lab would serve, in hexadecimal digits.
 pub(super) fn sha256_of_archive(described: &Value) -> String {
-    let bytes = crate::module_lab::archive(described);
+    let bytes = archive(described);
     let mut stream = lockctl::hash::Sha256Stream::default();
     stream.update(&bytes);
     let zh = lockctl::hash::zh_of_digest(&stream.finish());

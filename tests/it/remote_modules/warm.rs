@@ -41,7 +41,12 @@ impl Warm {
             served[route] = answer.clone();
         }
         let file = json!({"name": "main.tf", "text": ""});
+        let commits = json!([
+            {"files": {"main.tf": "", "x/main.tf": "x"}, "tags": ["v1"]},
+            {"files": {"main.tf": "y"}},
+        ]);
         let case = json!({"input": {
+            "repos": {"r": {"commits": commits}},
             "root": {"main.tf": blocks.collect::<String>()},
             "routes": served,
             "archives": {"p.zip": {"format": "zip", "entries": [file, {"name": "x/main.tf", "text": "x"}]}},
@@ -201,4 +206,54 @@ fn an_archive_with_a_good_checksum_is_kept() {
     let (found, asked) = warm.run(Fetched, &[listed], &sums);
     check_found(&found);
     assert_eq!(asked.len(), 2);
+}
+
+#[test]
+fn a_commit_is_fetched_once() {
+    let warm = Warm::new();
+    let of =
+        |reference: &str| format!("source = \"git::https://<LAB>/git/r.git//x?ref={reference}\"");
+    let (pinned, tag) = (of("<r#0>"), of("v1"));
+    let (found, asked) = warm.run(Fetched, &[&pinned], &json!({}));
+    check_found(&found);
+    assert!(!asked.is_empty());
+    let commit = found[0].as_ref().unwrap().commit.clone().expect("a commit");
+    for access in [Fetched, Cached] {
+        let (found, asked) = warm.run(access, &[&pinned], &json!({}));
+        check_found(&found);
+        assert_eq!(asked, [""; 0]);
+        assert_eq!(found[0].as_ref().unwrap().commit, Some(commit.clone()));
+    }
+    // A tag may move: which commit it means is asked, its files are known.
+    let (found, _) = warm.run(Cached, &[&tag], &json!({}));
+    assert_eq!(kinds(&found), [ModuleFailureKind::NotFetched]);
+    let (found, asked) = warm.run(Fetched, &[&tag], &json!({}));
+    check_found(&found);
+    assert!(
+        asked.iter().any(|one| one.contains("/git/r.git")),
+        "{asked:?}"
+    );
+    let (found, asked) = warm.run(Cached, &[&tag], &json!({}));
+    check_found(&found);
+    assert_eq!(asked, [""; 0]);
+}
+
+#[test]
+fn a_repository_of_a_registry_is_kept_once() {
+    let warm = Warm::new();
+    let routes = json!({
+        "/mods/acme/net/aws/1.0.0/download": location("git::https://<LAB>/git/r.git?ref=v1"),
+    });
+    let exact = call("1.0.0");
+    let (found, _) = warm.run(Fetched, &[&exact], &routes);
+    check_found(&found);
+    for access in [Fetched, Cached] {
+        let (found, asked) = warm.run(access, &[&exact], &routes);
+        check_found(&found);
+        assert_eq!(asked, [""; 0]);
+    }
+    let pinned = "source = \"git::https://<LAB>/git/r.git//x?ref=<r#0>\"";
+    let (found, asked) = warm.run(Fetched, &[pinned], &routes);
+    check_found(&found);
+    assert_eq!(asked, [""; 0], "it is the same commit");
 }

@@ -1,0 +1,122 @@
+//! Packages of repositories: which commit, and its files once and for all.
+
+use std::sync::Arc;
+
+use super::failure::{self, Failing};
+use super::{ModuleAccess, ModuleStore, NamedBy, Package};
+use crate::addr::module::{Query, RemoteModule};
+use crate::flavor::Flavor;
+use crate::modules::cache::CacheKind;
+use crate::modules::git::{AddressOrigin, GitLimits, GitRequest, GitSession};
+use crate::remote_module::ModuleFailure;
+
+/// How many digits the ids of commits have, by the two kinds of repositories.
+const ID_DIGITS: [usize; 2] = [40, 64];
+
+impl ModuleStore<'_> {
+    /// Finds the package of a repository: the one of its commit if that is kept, else by git.
+    pub(super) fn fetch_git(
+        &self,
+        module: &RemoteModule,
+        named_by: NamedBy,
+        flavor: Flavor,
+    ) -> Result<Package, ModuleFailure> {
+        let address = KeptAddress::read(module)?;
+        let ref_question = format!("{flavor} {}", address.reference);
+        let known = match (&address.commit, self.access) {
+            (Some(commit), _) => Some(commit.clone()),
+            // A branch may have moved, so that what it meant counts only where nothing may be asked.
+            (None, ModuleAccess::Cached) => self.known_commit(&ref_question),
+            (None, ModuleAccess::Fetched) => None,
+        };
+        let kept = known.and_then(|commit| self.kept(Some(&address.question(&commit))));
+        if let Some(package) = kept {
+            return Ok(package);
+        }
+        if self.access == ModuleAccess::Cached {
+            return Err(failure::not_fetched());
+        }
+        let request = GitRequest {
+            package: &module.package,
+            origin: match named_by {
+                NamedBy::Configuration => AddressOrigin::User,
+                NamedBy::Server | NamedBy::PlainServer => AddressOrigin::Server,
+            },
+            flavor,
+        };
+        let failed = |error| failure::git(&error);
+        let mut session =
+            GitSession::open(self.world, &request, GitLimits::MODULE).map_err(failed)?;
+        let resolved = session.resolve().map_err(failed)?;
+        let kept = resolved.commit.as_deref();
+        if let Some(package) = kept.and_then(|commit| self.kept(Some(&address.question(commit)))) {
+            self.keep_commit(&ref_question, kept);
+            return Ok(package);
+        }
+        let fetched = session.fetch(&resolved).map_err(failed)?;
+        let mut package = Package {
+            tree: Arc::new(fetched.tree),
+            commit: fetched.commit,
+            kept_as: None,
+        };
+        self.keep_commit(&ref_question, package.commit.as_deref());
+        if let Some(commit) = package.commit.clone() {
+            package = self.keep(&address.question(&commit), package);
+        }
+        Ok(package)
+    }
+
+    fn known_commit(&self, question: &str) -> Option<String> {
+        let known = self.cache?.find(CacheKind::Refs, question)?;
+        String::from_utf8(known.answer).ok()
+    }
+
+    fn keep_commit(&self, question: &str, commit: Option<&str>) {
+        if let (Some(cache), Some(commit)) = (self.cache, commit) {
+            cache.keep(CacheKind::Refs, question, commit.as_bytes());
+        }
+    }
+}
+
+/// The address of a repository as the cache knows it: without anything secret.
+struct KeptAddress {
+    /// The URL, without its query.
+    url: String,
+    /// The whole address with its ref.
+    reference: String,
+    /// The commit, if the address states its whole id: no request is needed to know it.
+    commit: Option<String>,
+}
+
+impl KeptAddress {
+    fn read(module: &RemoteModule) -> Result<Self, ModuleFailure> {
+        let (url, query) = module
+            .package
+            .split_once('?')
+            .unwrap_or((&module.package, ""));
+        let query = Query::parse_readable(query);
+        let states = |name: &str| query.get(name).is_some_and(|value| !value.is_empty());
+        if states("checksum") || states("archive") {
+            let cause = "archive= and checksum= are for archives, not for repositories";
+            return Err(Failing::Download.missing(cause));
+        }
+        let whole = RemoteModule {
+            package: url.into(),
+            sub: "".into(),
+        };
+        let commit = query.get("ref").filter(|text| {
+            let is_id = text.bytes().all(|b| b.is_ascii_hexdigit());
+            is_id && ID_DIGITS.contains(&text.len()) && !states("depth")
+        });
+        Ok(Self {
+            url: whole.shown(),
+            reference: module.shown(),
+            commit: commit.map(str::to_ascii_lowercase),
+        })
+    }
+
+    /// Returns what the package of a commit is kept as.
+    fn question(&self, commit: &str) -> String {
+        format!("{} {commit}", self.url)
+    }
+}
