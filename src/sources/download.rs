@@ -16,8 +16,8 @@ use crate::world::{Disk, HttpError, HttpRequest, HttpResponse, Scratch};
 /// How long a package may be, in bytes; the largest real ones have some 200 million.
 const MAX_PACKAGE_BYTES: u64 = 4 * 1024 * 1024 * 1024;
 
-/// How many bytes may arrive for one package in all attempts together.
-const MAX_RECEIVED_BYTES: u64 = 2 * MAX_PACKAGE_BYTES;
+/// How many times the longest package may arrive in all attempts together.
+const MAX_RECEIVED_TIMES: u64 = 2;
 
 /// How many redirects are followed (rules 2.8).
 pub(super) const PACKAGE_HOPS: usize = 9;
@@ -60,6 +60,19 @@ pub struct PackageRequest<'a> {
     pub check: Check,
     /// Header fields beside those that every request for a package has.
     pub headers: &'a [(&'a str, &'a str)],
+    /// How long it may be, in bytes.
+    pub limit: u64,
+    /// How its bytes may arrive.
+    pub transfer: Transfer,
+}
+
+/// How the bytes of a package may arrive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transfer {
+    /// As they are, in pieces where the server gives them.
+    Plain,
+    /// As a whole, and compressed if the server likes: the programs offer that for packages of modules.
+    Encoded,
 }
 
 /// A package that was downloaded.
@@ -104,16 +117,14 @@ pub fn download(
     url: &Url,
     check: Check,
 ) -> Result<Downloaded, FetchError> {
-    let headers = &[];
-    download_as(
-        net,
-        disk,
-        PackageRequest {
-            url,
-            check,
-            headers,
-        },
-    )
+    let request = PackageRequest {
+        url,
+        check,
+        headers: &[],
+        limit: MAX_PACKAGE_BYTES,
+        transfer: Transfer::Plain,
+    };
+    download_as(net, disk, request)
 }
 
 /// Downloads a package as [`download`] does, with header fields of its own.
@@ -224,15 +235,19 @@ fn attempt(
             return Err((error, after));
         }
     }
-    partial.validator = validator(&response);
+    partial.validator = match request.transfer {
+        Transfer::Plain => validator(&response),
+        // Pieces are counted in bytes that nobody sees behind the decoder.
+        Transfer::Encoded => None,
+    };
     // The length of an answer with a piece is that of the piece.
     let total = length.map(|length| partial.bytes.saturating_add(length));
-    if total.is_some_and(|total| total > MAX_PACKAGE_BYTES) {
-        return Err(alone(too_large(&server)));
+    if total.is_some_and(|total| total > request.limit) {
+        return Err(alone(too_large(&server, request.limit)));
     }
     let from = partial.bytes;
     (net.observer)(&Event::Started { url, from, total });
-    receive(net, url, &server, response, partial).map_err(alone)?;
+    receive(net, request, &server, response, partial).map_err(alone)?;
     Ok(server)
 }
 
@@ -248,8 +263,10 @@ fn ask(
     // The hash is over the bytes of the zip, and ranges count the bytes that are sent: so both must be
     // the same. With `if-range` the server itself says whether the rest still belongs to what is here;
     // if not, it sends everything.
-    let mut headers = vec![("accept-encoding", "identity")];
-    headers.extend(package.headers);
+    let mut headers = package.headers.to_vec();
+    if package.transfer == Transfer::Plain {
+        headers.push(("accept-encoding", "identity"));
+    }
     if let (Some(validator), true) = (&partial.validator, partial.bytes > 0) {
         headers.extend([("range", range.as_str()), ("if-range", validator.as_str())]);
     }
@@ -261,7 +278,7 @@ fn ask(
         timeout: None,
         first_byte: FIRST_BYTE,
         idle: IDLE,
-        compressed: false,
+        compressed: package.transfer == Transfer::Encoded,
     };
     let trail = Trail {
         hops: PACKAGE_HOPS,
@@ -275,14 +292,16 @@ fn ask(
     net.follow(&request, trail)
 }
 
-/// Adds a body as it comes; it was asked for at the first URL, and is served at the second.
+/// Adds a body as it comes; the server is where it comes from in the end.
 fn receive(
     net: &Net<'_>,
-    url: &Url,
+    request: PackageRequest<'_>,
     server: &Url,
     mut response: HttpResponse,
     partial: &mut Partial,
 ) -> Result<(), FetchError> {
+    let PackageRequest { url, limit, .. } = request;
+    let most_received = limit.saturating_mul(MAX_RECEIVED_TIMES);
     let mut buffer = vec![0; READ_BUFFER_BYTES];
     // It begins with the first byte, which may take its time.
     let mut window: Option<(SystemTime, u64)> = None;
@@ -304,8 +323,8 @@ fn receive(
         partial.bytes += bytes;
         partial.received += bytes;
         // Without the second limit a server could make the run endless, by breaking off after each MiB.
-        if partial.bytes > MAX_PACKAGE_BYTES || partial.received > MAX_RECEIVED_BYTES {
-            return Err(too_large(server));
+        if partial.bytes > limit || partial.received > most_received {
+            return Err(too_large(server, limit));
         }
         partial.sha.update(&buffer[..length]);
         let written = partial.file.write_all(&buffer[..length]);
@@ -389,10 +408,10 @@ fn failed(url: &Url, cause: HttpError) -> FetchError {
     }
 }
 
-fn too_large(url: &Url) -> FetchError {
+fn too_large(url: &Url, limit: u64) -> FetchError {
     FetchError::TooLarge {
         url: url.clone(),
-        limit: MAX_PACKAGE_BYTES,
+        limit,
     }
 }
 

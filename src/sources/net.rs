@@ -306,7 +306,8 @@ impl Net<'_> {
     /// Sends a request and follows redirects; returns where that ended, with the answer there.
     ///
     /// Credentials go to the origin of the first URL only, and no longer once a redirect has left
-    /// it: what is requested behind that is the choice of another server.
+    /// it: what is requested behind that is the choice of another server. A user and a password are dropped
+    /// even there where the redirect names its place in full, as the programs do (rules 13.6).
     pub(super) fn follow(
         &self,
         request: &HttpRequest<'_>,
@@ -316,6 +317,7 @@ impl Net<'_> {
         let home: Origin = request.url.origin();
         let mut url = request.url.clone();
         let mut at_home = true;
+        let is_basic = matches!(request.credentials, Some(Credentials::Basic { .. }));
         for _ in 0..=trail.hops {
             // This never becomes true again: a server that redirects back chooses the path, and could have
             // the credentials sent to a place of its choice.
@@ -346,7 +348,10 @@ impl Net<'_> {
             }
             self.outages.answered(&url);
             let next = match response.header("location") {
-                Some(location) => url.join(location).map_err(Some),
+                Some(location) => {
+                    at_home &= !is_basic || is_relative(location);
+                    url.join(location).map_err(Some)
+                }
                 None => Err(None),
             };
             let next = next.map_err(|cause| FetchError::BadRedirect {
@@ -373,6 +378,13 @@ impl Net<'_> {
             limit: trail.hops,
         })
     }
+}
+
+/// Returns whether a reference leaves the host out.
+fn is_relative(reference: &str) -> bool {
+    let is_scheme = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
+    let scheme_ends = reference.trim_start_matches(is_scheme).starts_with(':');
+    !scheme_ends && !reference.starts_with("//")
 }
 
 /// Returns when a server says that what it sends was changed last; `None` if it says nothing that can

@@ -8,7 +8,7 @@ use super::{
 use crate::addr::Url;
 use crate::addr::module::{RegistryModule, RemoteModule};
 use crate::flavor::Flavor;
-use crate::modules::archive::{ArchiveKind, read_archive};
+use crate::modules::archive::{ArchiveKind, MAX_ARCHIVE_BYTES, read_archive};
 use crate::modules::cache::CacheKind;
 use crate::modules::package::SubdirectoryPattern;
 use crate::remote_module::{FoundModule, ModuleFailure};
@@ -208,7 +208,7 @@ impl ModuleStore<'_> {
         let network = self.network(flavor)?;
         let downloaded = network
             .registries
-            .direct(self.world.disk, module, url, token)
+            .direct(self.world.disk, module, url, token, MAX_ARCHIVE_BYTES)
             .map_err(|error| failure::download(&error))?;
         let mut file = downloaded.file;
         let kind = ArchiveKind::of_content(&mut file);

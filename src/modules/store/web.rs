@@ -9,9 +9,9 @@ use crate::addr::Url;
 use crate::addr::module::{Query, RemoteModule};
 use crate::flavor::Flavor;
 use crate::hash::{Checksum, ChecksumKind};
-use crate::modules::archive::{ArchiveKind, NamedArchive, read_archive};
+use crate::modules::archive::{ArchiveKind, MAX_ARCHIVE_BYTES, NamedArchive, read_archive};
 use crate::remote_module::ModuleFailure;
-use crate::sources::download::{Check, download};
+use crate::sources::download::{Check, PackageRequest, Transfer, download_as};
 use crate::sources::modules::{checksum_of, directory};
 use crate::world::Scratch;
 
@@ -81,7 +81,14 @@ impl ModuleStore<'_> {
                 Some(found.ok_or_else(|| Failing::Download.missing(missing()))?)
             }
         };
-        let downloaded = download(&network.net, self.world.disk, &address.url, Check::Address);
+        let request = PackageRequest {
+            url: &address.url,
+            check: Check::Address,
+            headers: &[],
+            limit: MAX_ARCHIVE_BYTES,
+            transfer: Transfer::Encoded,
+        };
+        let downloaded = download_as(&network.net, self.world.disk, request);
         let downloaded = downloaded.map_err(|error| failure::download(&error))?;
         let mut file = downloaded.file;
         check(&mut file, wanted.as_ref(), &module.shown())?;

@@ -10,7 +10,7 @@ use crate::addr::module::{RegistryModule, RemoteModule};
 use crate::addr::{Hostname, Origin, Url};
 use crate::flavor::Flavor;
 use crate::sources::discovery::{Discovery, DiscoveryError, Service};
-use crate::sources::download::{Check, Downloaded, PackageRequest, download_as};
+use crate::sources::download::{Check, Downloaded, PackageRequest, Transfer, download_as};
 use crate::sources::net::{Answer, Ask, Net, Route};
 use crate::sources::{FetchError, Sent, Unauthorized, read_json};
 use crate::version::Version;
@@ -151,7 +151,7 @@ impl<'a> ModuleRegistries<'a> {
         base.map_or(true, |base| base.origin().encrypted)
     }
 
-    /// Downloads a package that only OpenTofu fetches, by one request. The token of the registry's host is sent
+    /// Downloads a package of at most `limit` bytes that only OpenTofu fetches, by one request. The token of the registry's host is sent
     /// over encrypted connections only (rules 12.8).
     ///
     /// # Errors
@@ -162,6 +162,7 @@ impl<'a> ModuleRegistries<'a> {
         module: &RegistryModule,
         url: &Url,
         token: DirectToken,
+        limit: u64,
     ) -> Result<Downloaded, FetchError> {
         let may_send = token == DirectToken::Sent && url.origin().encrypted;
         let credentials = match may_send {
@@ -178,6 +179,8 @@ impl<'a> ModuleRegistries<'a> {
             url,
             check: Check::Address,
             headers: &[accept, version],
+            limit,
+            transfer: Transfer::Encoded,
         };
         download_as(&net, disk, request)
     }

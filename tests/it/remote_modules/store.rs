@@ -24,21 +24,11 @@ const REFUSED: [(&str, &str); 9] = [
     ("arch-tar-dotdot", "module-escapes-package"),
 ];
 
-/// What lockctl fetches although the programs fail, with the reason.
-const TOLERATED: [(&str, &str); 1] = [(
-    "http-encoding-tgz",
-    "a body is never decoded on the way, so that a .tar.gz stays one",
-)];
-
 /// Requests that differ, with the reason.
-const OTHER_REQUESTS: [(&str, &str); 11] = [
+const OTHER_REQUESTS: [(&str, &str); 10] = [
     (
         "http-netrc-bad",
         "a netrc that cannot be read gives no credentials",
-    ),
-    (
-        "http-netrc-redirect-absolute",
-        "credentials are bound to the origin",
     ),
     (
         "reg-token-redirect-port",
@@ -147,11 +137,7 @@ fn faults<'a>(
         None if !refusals.is_empty() => faults.push(format!("refused: {refusals:?}")),
         None => {}
     }
-    if listed(&TOLERATED, id).is_some() {
-        if !titles.is_empty() {
-            faults.push(format!("{titles:?} instead of success"));
-        }
-    } else if titles != wanted {
+    if titles != wanted {
         let causes: Vec<String> = found
             .iter()
             .filter_map(|one| one.as_ref().err())
