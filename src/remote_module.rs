@@ -3,13 +3,14 @@
 //! Whoever reads configuration asks through [`RemoteModules`] and knows neither the network nor a cache; a
 //! package is a tree of files that never touches the disk.
 
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::addr::module::{RegistryModule, RemoteModule};
 use crate::flavor::Flavor;
 use crate::version::{CoreConstraints, Version};
-use crate::world::Files;
+use crate::world::{DirEntry, FileKind, Files, ReadSeek};
 
 /// Finding remote modules. Many threads may ask at once.
 pub trait RemoteModules: Sync {
@@ -106,6 +107,48 @@ impl RemoteModules for InstalledOnly {
             cause: "the module is not installed".to_owned(),
             help: None,
         })
+    }
+}
+
+/// The files of a module that was found, by the names that messages have for them.
+#[derive(Clone, Copy, Debug)]
+pub struct NamedFiles<'a>(pub &'a FoundModule);
+
+impl Files for NamedFiles<'_> {
+    fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+        self.0.files.read(path, limit)
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Box<dyn ReadSeek>> {
+        self.0.files.open(path)
+    }
+
+    fn list(&self, dir: &Path) -> io::Result<Vec<DirEntry>> {
+        self.0.files.list(dir)
+    }
+
+    fn kind(&self, path: &Path) -> io::Result<FileKind> {
+        self.0.files.kind(path)
+    }
+
+    fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
+        self.0.files.resolve(path)
+    }
+
+    fn shown(&self, path: &Path) -> String {
+        self.0.name_of(path)
+    }
+}
+
+impl FoundModule {
+    /// Returns what messages call a path of the package: the name of the package, `//` and the path.
+    #[must_use]
+    pub fn name_of(&self, path: &Path) -> String {
+        if path.as_os_str().is_empty() {
+            return self.shown.to_string();
+        }
+        let path = path.display().to_string().replace('\\', "/");
+        format!("{}//{path}", self.shown)
     }
 }
 

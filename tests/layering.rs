@@ -78,7 +78,7 @@ const ROOMS: &[(&str, &str)] = &[
     ),
     (
         "workspace",
-        "flavor diag world parallel config lockfile project",
+        "flavor addr version diag world parallel requirement remote_module config lockfile project terragrunt",
     ),
     ("os", "addr world"),
     (

@@ -252,6 +252,12 @@ pub(super) struct Configuration {
     /// A module is not visible if it is not installed, or if its source cannot be computed.
     #[arg(long)]
     pub(super) strict_modules: bool,
+    /// Where remote modules are read from, if they are not installed
+    ///
+    /// A remote module is one of a registry, a repository or an archive. What is installed and up to date is
+    /// read from `.terraform/modules` in any case.
+    #[arg(long, value_name = "HOW", default_value = "auto")]
+    pub(super) modules: ModulesArg,
     /// Do not read the state
     ///
     /// Providers that only the state requires count as not required.
@@ -266,6 +272,18 @@ pub(super) struct Configuration {
     pub(super) values: Values,
 }
 
+/// Where remote modules are read from that are not installed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum ModulesArg {
+    /// From the cache; `lock` and `update` also fetch them, unless `--offline` is given
+    #[default]
+    Auto,
+    /// Not at all: such a module is not visible
+    Installed,
+    /// From the cache, else fetched; a module that cannot be fetched is an error
+    Fetch,
+}
+
 #[derive(Clone, Debug, Args)]
 pub(super) struct Roots {
     /// Root module directories [default: the working directory]
@@ -277,6 +295,11 @@ pub(super) struct Roots {
     /// `lockctl explain roots`.
     #[arg(short, long)]
     pub(super) recursive: bool,
+    /// With -r, also take units of Terragrunt without a lock file as roots
+    ///
+    /// Without it, such a unit is a root if `roots` of the project file names it.
+    #[arg(long, requires = "recursive")]
+    pub(super) terragrunt: bool,
 }
 
 #[derive(Clone, Debug, Args)]
@@ -291,7 +314,11 @@ pub(super) struct Platforms {
 
 impl Roots {
     pub(super) fn new(roots: Vec<PathBuf>, recursive: bool) -> Self {
-        Self { roots, recursive }
+        Self {
+            roots,
+            recursive,
+            terragrunt: false,
+        }
     }
 
     /// Returns whether none was typed, and none is to be found.
@@ -304,6 +331,7 @@ impl Roots {
         Self {
             roots,
             recursive: self.recursive,
+            terragrunt: self.terragrunt,
         }
     }
 
@@ -326,16 +354,23 @@ impl CommandLine {
             let text = "'--upstream' needs the network, and '--offline' forbids requests";
             (asks && line.common.offline).then(|| text.to_owned())
         };
-        let wrong_format = line.common.format.check(line.command.name()).err();
-        let text = wrong_format.or_else(|| match &line.command {
-            Typed::Verify(args) => offline(args.groups().wants(Group::Upstream)),
-            Typed::Show(args) => offline(args.upstream),
-            Typed::Update(args) => args.contradiction(),
-            Typed::Cache(_) if line.common.no_cache => {
-                Some("'lockctl cache' is about what '--no-cache' leaves alone".to_owned())
-            }
-            _ => None,
+        let configuration = line.command.command().configuration();
+        let fetches = configuration.is_some_and(|one| one.modules == ModulesArg::Fetch);
+        let fetched_offline = (fetches && line.common.offline).then(|| {
+            "'--modules fetch' needs the network, and '--offline' forbids requests".to_owned()
         });
+        let wrong_format = line.common.format.check(line.command.name()).err();
+        let text = wrong_format
+            .or(fetched_offline)
+            .or_else(|| match &line.command {
+                Typed::Verify(args) => offline(args.groups().wants(Group::Upstream)),
+                Typed::Show(args) => offline(args.upstream),
+                Typed::Update(args) => args.contradiction(),
+                Typed::Cache(_) if line.common.no_cache => {
+                    Some("'lockctl cache' is about what '--no-cache' leaves alone".to_owned())
+                }
+                _ => None,
+            });
         text.map_or(Ok(line), |text| {
             Err(definition().error(ErrorKind::ArgumentConflict, text))
         })
@@ -515,6 +550,7 @@ mod tests {
             Roots {
                 roots: given.iter().map(PathBuf::from).collect(),
                 recursive: false,
+                terragrunt: false,
             }
             .paths()
         };

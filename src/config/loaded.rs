@@ -42,11 +42,12 @@ pub struct Settings {
     pub absolute_root: Option<PathBuf>,
     /// Whether to say how sources and versions got their values.
     pub traces_values: bool,
-    /// What a remote module is whose place does not answer.
+    /// What a remote module is that could not be fetched.
     pub unreached: Unreached,
 }
 
-/// What a remote module is whose place does not answer, or refuses access.
+/// What a remote module is that could not be fetched: its place does not answer, refuses access, or has no
+/// such module.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unreached {
     /// A module that cannot be seen.
@@ -183,9 +184,15 @@ impl Loaded {
     /// `file` shows why, and `title` says it.
     #[must_use]
     pub fn unseen(file: FileId, source: &str, title: &'static str) -> Self {
+        Self::unseen_at(file, Span::default(), source, title)
+    }
+
+    /// Makes the same with the place that shows why.
+    #[must_use]
+    pub fn unseen_at(file: FileId, span: Span, source: &str, title: &'static str) -> Self {
         let path = ModulePath::default();
         let note = Diagnostic::note("module-not-visible", title)
-            .at(file, Span::default(), "what this root requires is unknown")
+            .at(file, span, "what this root requires is unknown")
             .help("no entry of the lock file counts as left over, and none is removed");
         Self {
             requirements: Requirements {
@@ -194,7 +201,7 @@ impl Loaded {
                     ways: 1,
                     source: source.to_owned(),
                     file,
-                    span: Span::default(),
+                    span,
                 }],
                 state: StateSeen::LeftOut,
                 ..Requirements::default()

@@ -28,6 +28,10 @@ pub const MAX_DIRECTORIES: usize = 100_000;
 /// The name of the file that makes a directory a root; only looked for here, never read.
 const LOCK_FILE: &str = ".terraform.lock.hcl";
 
+/// The name of the file that makes a directory a unit of Terragrunt, unless there is one of a stack.
+const UNIT_FILE: &str = "terragrunt.hcl";
+const STACK_FILE: &str = "terragrunt.stack.hcl";
+
 /// Directories that belong to programs, whatever is in them.
 pub(super) const SKIPPED: [&str; 3] = [REPOSITORY, ".terraform", ".terragrunt-cache"];
 
@@ -42,6 +46,18 @@ pub struct Search<'a> {
     pub data_dir: &'a Path,
     /// In how many directories configuration is read at once.
     pub jobs: NonZeroUsize,
+    /// Which units of Terragrunt are roots without a lock file.
+    pub units: UnitRoots,
+}
+
+/// Which units of Terragrunt are roots without a lock file (rules 1.4).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum UnitRoots {
+    /// Those that match `roots` of the project file.
+    #[default]
+    Named,
+    /// All of them.
+    All,
 }
 
 /// What was found; paths are as the user would write them, and in byte order by their names.
@@ -52,6 +68,8 @@ pub struct FoundRoots {
     pub roots: Vec<PathBuf>,
     /// Directories that hold configuration, and are neither roots nor called by one.
     pub not_locked: Vec<PathBuf>,
+    /// How many of these are units of Terragrunt.
+    pub units: usize,
     /// What could not be looked at.
     pub failures: Vec<RootsError>,
 }
@@ -122,6 +140,8 @@ struct Visited {
     /// Whether the search began here.
     is_top: bool,
     has_lock: bool,
+    /// Whether it is a unit of Terragrunt.
+    is_unit: bool,
     /// Whether there may be configuration, as far as the names of files show.
     may_be_configured: bool,
 }
@@ -132,6 +152,8 @@ struct Dir {
     kind: Kind,
     /// Whose rules apply.
     flavor: Flavor,
+    /// Whether it is a unit of Terragrunt.
+    is_unit: bool,
     glance: Glance,
 }
 
@@ -249,6 +271,7 @@ impl<'s> Walk<'s, '_> {
             file: self.projects.of(place, self.texts),
             is_top: depth == 0,
             has_lock: holds(entries, LOCK_FILE),
+            is_unit: holds(entries, UNIT_FILE) && !holds(entries, STACK_FILE),
             may_be_configured: entries.iter().any(may_be),
         });
     }
@@ -308,7 +331,7 @@ impl Visited {
             Kind::Broken
         } else if is_broken {
             Kind::Unknown
-        } else if self.has_lock {
+        } else if self.has_lock || (self.is_unit && (matches || search.units == UnitRoots::All)) {
             Kind::Locked
         } else if glance.found && (matches || glance.has_backend) {
             Kind::Candidate
@@ -319,6 +342,7 @@ impl Visited {
             shown: place.shown().to_owned(),
             kind,
             flavor,
+            is_unit: self.is_unit,
             glance,
         })
     }
@@ -357,8 +381,13 @@ impl Looked<'_> {
         let is_root = |path: &PathBuf, dir: &Dir| dir.kind == Kind::Broken || roots.contains(path);
         let is_open = |path: &PathBuf, dir: &Dir| {
             let is_known = dir.kind != Kind::Unknown;
-            is_known && dir.glance.found && !is_root(path, dir) && !covered.contains(path)
+            let is_configuration = dir.glance.found || dir.is_unit;
+            is_known && is_configuration && !is_root(path, dir) && !covered.contains(path)
         };
+        let units = self.dirs.iter();
+        let units = units
+            .filter(|(path, dir)| dir.is_unit && is_open(path, dir))
+            .count();
         let list = |keep: &dyn Fn(&PathBuf, &Dir) -> bool| {
             let kept = self.dirs.iter().filter(|(path, dir)| keep(path, dir));
             kept.map(|(path, _)| shown(path)).collect()
@@ -366,6 +395,7 @@ impl Looked<'_> {
         FoundRoots {
             roots: list(&is_root),
             not_locked: list(&is_open),
+            units,
             failures: std::mem::take(&mut self.failures),
         }
     }

@@ -167,7 +167,7 @@ impl<'a> Evaluation<'a> {
         }
         let top = self.around.top.as_deref().unwrap_or(Path::new(""));
         let shown = document.path.strip_prefix(top).unwrap_or(&document.path);
-        let name = shown.display().to_string();
+        let name = self.files.shown(shown);
         let file = self.texts.add(name, Arc::clone(&document.bytes));
         self.ids.insert(document.path.clone(), file);
         file

@@ -59,7 +59,9 @@ pub(super) fn begin(
     let (document, file) = match evaluation.document(path, Sharing::Own) {
         Ok(read) => read,
         Err(unread) => {
-            let file = evaluation.texts.add(path.display().to_string(), Vec::new());
+            let file = evaluation
+                .texts
+                .add(evaluation.files.shown(path), Vec::new());
             let span = Span::default();
             let title = match unread {
                 Unread::Missing => "There is no unit file",

@@ -94,6 +94,8 @@ pub enum WorkspaceError {
         tops: Vec<PathBuf>,
         /// How many directories hold configuration all the same.
         not_locked: usize,
+        /// How many of these are units of Terragrunt.
+        units: usize,
     },
     /// A search could not look everywhere.
     #[error(transparent)]

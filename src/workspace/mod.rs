@@ -11,27 +11,28 @@ mod flavor;
 mod root;
 #[cfg(test)]
 mod tests;
+mod unit;
 
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::config::Submodules;
+use crate::config::{self, Submodules};
 use crate::diag::{Texts, has_errors};
 use crate::flavor::{Flavor, FlavorChoice, Program};
 use crate::lockfile;
 use crate::parallel::Memo;
-use crate::project::roots::{self, RootsError, Search};
+use crate::project::roots::{self, RootsError, Search, UnitRoots};
 use crate::project::{self, ProjectFile, ProjectPlace, Projects, submodules};
+use crate::terragrunt::Documents;
 use crate::world::{Env, FileKind, Files};
 use flavor::Neighbours;
 
 pub use error::{LockCause, WorkspaceError};
 pub use flavor::{FlavorSign, flavor_of};
-pub use root::{
-    LockText, Reading, Root, Unseen, data_dir, environment_values, lock_path, read_lock,
-};
+pub use root::{LockText, Reading, Root, data_dir, environment_values, lock_path, read_lock};
+pub use unit::{UNIT_CACHE, UnitFile, UnitLockUse};
 
 /// Opens roots, and searches for them.
 pub struct Workspace<'a> {
@@ -46,8 +47,19 @@ pub struct Workspace<'a> {
     /// Where roots were searched for.
     searched: Vec<ProjectPlace>,
     neighbours: Neighbours,
+    /// What units of Terragrunt share.
+    documents: Arc<Documents>,
     /// The submodules that are not checked out, by the absolute path of the top of the repository.
     submodules: Memo<PathBuf, Arc<[ProjectPlace]>>,
+}
+
+/// How roots are searched for.
+#[derive(Clone, Copy, Debug)]
+pub struct SearchSettings {
+    /// In how many directories configuration is read at once.
+    pub jobs: NonZeroUsize,
+    /// Which units of Terragrunt are roots without a lock file.
+    pub units: UnitRoots,
 }
 
 /// What a search found.
@@ -95,6 +107,7 @@ impl<'a> Workspace<'a> {
             data_dir: data_dir(env),
             searched: Vec::new(),
             neighbours: Neighbours::default(),
+            documents: Arc::default(),
             submodules: Memo::default(),
         })
     }
@@ -111,8 +124,8 @@ impl<'a> Workspace<'a> {
     }
 
     /// Finds the roots in directories and below: what holds a lock file or a backend, and what project
-    /// files name. Configuration is read in so many directories at once.
-    pub fn search(&mut self, tops: &[PathBuf], jobs: NonZeroUsize, texts: &mut Texts) -> Searched {
+    /// files name.
+    pub fn search(&mut self, tops: &[PathBuf], how: SearchSettings, texts: &mut Texts) -> Searched {
         let mut searched = Searched::default();
         let mut good = Vec::new();
         for top in tops {
@@ -131,7 +144,8 @@ impl<'a> Workspace<'a> {
             files,
             flavor: &flavor,
             data_dir: &self.data_dir,
-            jobs,
+            jobs: how.jobs,
+            units: how.units,
         };
         let found = roots::find(search, &mut self.projects, texts, &good);
         if let (Some(top), true, true) = (
@@ -142,6 +156,7 @@ impl<'a> Workspace<'a> {
             let error = WorkspaceError::NoRoot {
                 tops: good.iter().map(|top| top.shown().to_owned()).collect(),
                 not_locked: found.not_locked.len(),
+                units: found.units,
             };
             searched.errors.push((top.shown().to_owned(), error));
         }
@@ -229,9 +244,17 @@ impl<'a> Workspace<'a> {
         let choice = self.flavor.or(file.project.flavor);
         let place = ProjectPlace::new(dir, &self.current);
         let (flavor, sign) = self.flavor(choice, &place, bytes.as_deref());
-        let unseen = match bytes {
-            Some(_) => Unseen::of(self.files, dir, flavor),
-            None => None,
+        let unit = unit::unit_file(self.files, dir).map(|name| {
+            let top = project::repository(self.files, &place);
+            UnitFile {
+                name,
+                repository: top.map(|top| top.absolute().to_owned()),
+                documents: Arc::clone(&self.documents),
+            }
+        });
+        let is_alone = match (&bytes, &unit) {
+            (Some(_), None) => config::has_files(self.files, dir, flavor).is_ok_and(|has| !has),
+            _ => false,
         };
         let missing = self.submodules(&place);
         let missing = missing.iter().map(|one| one.absolute().to_owned());
@@ -247,7 +270,8 @@ impl<'a> Workspace<'a> {
             choice,
             sign,
             lock,
-            unseen,
+            is_alone,
+            unit,
             submodules,
             file,
         }))

@@ -7,6 +7,7 @@ use std::sync::{Arc, LazyLock};
 
 use super::error::{LockCause, WorkspaceError};
 use super::flavor::{FlavorSign, holds_tofu_files};
+use super::unit::{self, UnitFile, UnitLockUse, UnitReading};
 use crate::config::{
     self, BackendUse, Evaluated, GivenValues, Loaded, Outside, Settings, Submodules, Unreached,
     VALUE_PREFIX, ValueArgument,
@@ -15,6 +16,7 @@ use crate::diag::{Diagnostic, FileId, Texts};
 use crate::flavor::{Flavor, FlavorChoice};
 use crate::lockfile::{self, Document};
 use crate::project::{self, Project, ProjectFile};
+use crate::remote_module::InstalledOnly;
 use crate::world::{Env, FileKind, Files, clean};
 
 /// A root with its lock file read.
@@ -32,52 +34,19 @@ pub struct Root {
     pub sign: FlavorSign,
     /// The lock file, if there is one.
     pub lock: Option<LockText>,
-    /// Why the configuration counts as not seen, if it does.
-    pub unseen: Option<Unseen>,
+    /// Whether there is no configuration beside the lock file, which then counts as not seen (`project`
+    /// rules 3.2).
+    pub is_alone: bool,
+    /// What makes it a unit of Terragrunt, if it is one.
+    pub unit: Option<UnitFile>,
     /// The git submodules of the repository that are not checked out.
     pub(super) submodules: Submodules,
     /// The project file that governs it, without any error.
     pub(super) file: Arc<ProjectFile>,
 }
 
-/// Why the configuration beside a lock file counts as not seen (`project` rules 3.2).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Unseen {
-    /// The directory is a unit of Terragrunt, whose file has this name.
-    Unit(&'static str),
-    /// There is none.
-    Nothing,
-}
-
-/// The files that make a directory a unit.
-const UNIT_FILES: [&str; 2] = ["terragrunt.hcl", "terragrunt.hcl.json"];
-
-impl Unseen {
-    /// Looks into a directory that holds a lock file.
-    pub(super) fn of(files: &dyn Files, dir: &Path, flavor: Flavor) -> Option<Self> {
-        let is_file = |name: &&str| {
-            let kind = files.kind(&dir.join(name));
-            kind.is_ok_and(|kind| kind != FileKind::Directory)
-        };
-        if let Some(name) = UNIT_FILES.into_iter().find(is_file) {
-            return Some(Self::Unit(name));
-        }
-        match config::has_files(files, dir, flavor) {
-            Ok(false) => Some(Self::Nothing),
-            // What is wrong with the directory is reported when the configuration is read.
-            Ok(true) | Err(_) => None,
-        }
-    }
-
-    /// Returns the title of the note about it.
-    #[must_use]
-    pub fn title(&self) -> &'static str {
-        match self {
-            Self::Unit(_) => "Terragrunt unit is not evaluated",
-            Self::Nothing => "No configuration beside the lock file",
-        }
-    }
-}
+/// The title of the note about a lock file without configuration.
+const ALONE: &str = "No configuration beside the lock file";
 
 /// A lock file as it was read.
 #[derive(Clone, Debug)]
@@ -107,7 +76,7 @@ pub struct Reading {
     pub values: Vec<ValueArgument>,
     /// Whether to say how sources and versions of modules got their values.
     pub traces_values: bool,
-    /// What a remote module is whose place does not answer.
+    /// What a remote module is that could not be fetched.
     pub unreached: Unreached,
 }
 
@@ -177,13 +146,6 @@ impl Root {
         reading: &Reading,
         texts: &mut Texts,
     ) -> Loaded {
-        if let Some(unseen) = &self.unseen {
-            let mut loaded = self.load_unseen(unseen, texts);
-            if reading.strict_modules {
-                loaded.require_modules();
-            }
-            return loaded;
-        }
         let mut settings = self.settings(env, &reading.values);
         settings.backend = reading.backend;
         settings.submodules = self.submodules.clone();
@@ -193,7 +155,18 @@ impl Root {
         let moves = "OPENTOFU_STATEFILE_PROVIDER_ADDRESS_TRANSLATION";
         settings.moves_state_hosts = variable(env, moves).is_none_or(|value| value != "0");
         settings.unreached = reading.unreached;
-        let mut loaded = config::load_with(outside, texts, &self.dir, &settings);
+        let mut loaded = match (&self.unit, &self.lock) {
+            (Some(unit), _) => {
+                let reading = UnitReading {
+                    outside,
+                    env,
+                    settings,
+                };
+                unit::load(&self.dir, unit, reading, texts)
+            }
+            (None, Some(lock)) if self.is_alone => Loaded::unseen(lock.file, "", ALONE),
+            _ => config::load_with(outside, texts, &self.dir, &settings),
+        };
         if reading.strict_modules {
             loaded.require_modules();
         }
@@ -229,19 +202,21 @@ impl Root {
         settings
     }
 
-    fn load_unseen(&self, unseen: &Unseen, texts: &mut Texts) -> Loaded {
-        let (file, source) = match (unseen, &self.lock) {
-            (Unseen::Nothing, Some(lock)) => (lock.file, ""),
-            (Unseen::Unit(name), _) => {
-                let path = shown(&self.dir, name).display().to_string();
-                (texts.add(path, Vec::new()), *name)
-            }
-            (Unseen::Nothing, None) => {
-                let path = self.dir.display().to_string();
-                (texts.add(path, Vec::new()), "")
-            }
+    /// Returns what a run of Terragrunt does with the lock file; nothing special where this is no unit.
+    pub fn unit_lock_use(&self, files: &dyn Files, env: &dyn Env) -> UnitLockUse {
+        let Some(unit) = &self.unit else {
+            return UnitLockUse::default();
         };
-        Loaded::unseen(file, source, unseen.title())
+        let outside = Outside {
+            files,
+            modules: &InstalledOnly,
+        };
+        let reading = UnitReading {
+            outside,
+            env,
+            settings: self.settings(env, &[]),
+        };
+        unit::lock_use(&self.dir, unit, &reading)
     }
 
     /// Returns whether the directory is, or is in, a git submodule that is not checked out.

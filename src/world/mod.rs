@@ -79,6 +79,11 @@ pub trait Files: Sync {
     /// # Errors
     /// As [`Files::kind`].
     fn resolve(&self, path: &Path) -> io::Result<PathBuf>;
+
+    /// Returns what messages call a path: where a file comes from, if that is another place.
+    fn shown(&self, path: &Path) -> String {
+        path.display().to_string()
+    }
 }
 
 /// How [`Disk::replace`] or [`Disk::remove`] ended.

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::cli::args::{Common, PlatformArg, Roots, is_path};
+use crate::cli::args::{Common, ModulesArg, PlatformArg, Roots, is_path};
 use crate::cli::lock::LockOptions;
 use crate::cli::session::sources::Installation;
 use crate::config::ValueArgument;
@@ -19,7 +19,11 @@ pub(in crate::cli) fn commands(common: &Common, dir: &Path) -> Advice {
 
 /// Returns the commands for all roots of a run, as they would be typed from here.
 pub(in crate::cli) fn commands_for_all(common: &Common, roots: &Roots) -> Advice {
-    let recursive = if roots.recursive { " -r" } else { "" };
+    let recursive = match (roots.recursive, roots.terragrunt) {
+        (true, true) => " -r --terragrunt",
+        (true, false) => " -r",
+        (false, _) => "",
+    };
     let typed = roots.paths();
     let dirs: Vec<PathBuf> = typed.iter().map(|dir| common.below(dir)).collect();
     with_roots(common, recursive, &dirs)
@@ -149,6 +153,11 @@ fn inputs(common: &Common, options: &LockOptions) -> String {
             ValueArgument::File(path) => option("--var-file", path),
         };
     }
+    text += match configuration.modules {
+        ModulesArg::Auto => "",
+        ModulesArg::Installed => " --modules installed",
+        ModulesArg::Fetch => " --modules fetch",
+    };
     if let Some(dir) = &configuration.confine {
         text += &option("--confine", &common.below(dir));
     }

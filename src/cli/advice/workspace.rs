@@ -81,6 +81,9 @@ fn help(error: &WorkspaceError) -> Option<String> {
         }
         WorkspaceError::KeepsChanging { .. } => "nothing was written; run the command again",
         WorkspaceError::NoWorkingDirectory { .. } => "change to a directory that exists",
+        WorkspaceError::NoRoot { units: 1.., .. } => {
+            "add `--terragrunt` to take units of Terragrunt as roots, or name the roots"
+        }
         WorkspaceError::NoRoot { .. } => {
             let file = project::FILE_NAME;
             return Some(format!("name the roots, or state `roots = […]` in {file}"));

@@ -14,6 +14,7 @@ use crate::addr::ProviderAddr;
 use crate::cli::advice::lock::Required;
 use crate::cli::args::{Common, PlatformArg, Roots, job_count};
 use crate::cli::progress::Progress;
+use crate::cli::session::modules::{self, AutoModules, UserModules, UserNetwork};
 use crate::cli::session::platforms;
 use crate::cli::session::platforms::PlatformChoice;
 use crate::cli::session::root::{self, Root};
@@ -39,7 +40,12 @@ use crate::sources::net::Event;
 use crate::store::{Facts, KeepOnly};
 use crate::verify::packages::{Memo, PackagePlace};
 use crate::verify::policy;
+use crate::workspace::UNIT_CACHE;
 use crate::world::{Exclusive, FileKind, Replaced};
+
+/// Why no lock file is created beside a unit.
+const NO_PLACE: &str =
+    "`copy_terraform_lock_file = false` says that this unit has no lock file; none is created";
 
 /// What a run is to do.
 #[derive(Clone, Copy)]
@@ -121,9 +127,14 @@ pub(in crate::cli) fn run(
         remarks: BTreeSet::new(),
         locked: LockedRoots::default(),
     };
+    let (configuration, auto) = (&options.configuration, AutoModules::Fetched);
+    let cache = modules::cache(common, world);
+    let observer = &observer;
+    let network = UserNetwork { world, observer };
+    let modules = UserModules::new(common, configuration, auto, network, cache.as_ref());
     let reading = Reading {
         jobs: job_count(options.jobs),
-        load: &|root, texts| root.load(world, &options.configuration, BackendUse::LeftAlone, texts),
+        load: &|root, texts| root.load(&modules, configuration, BackendUse::LeftAlone, texts),
     };
     let mut ran = roots::together(common, job.roots, world, &reading, &mut run);
     progress.finish();
@@ -139,6 +150,7 @@ pub(in crate::cli) fn run(
     let mut result = ran.into_result(job.command);
     result.versions_in_use = in_use;
     result.remarks.extend(run.facts.remarks());
+    result.remarks.extend(modules.remarks());
     let dropped = options.drop_platforms.iter().cloned();
     let named: Vec<PlatformArg> = dropped.map(PlatformArg::Named).collect();
     let doubts = platforms::remarks(&[&*options.platforms.platforms, &*named].concat());
@@ -173,6 +185,11 @@ impl Together for LockRun<'_> {
             .as_ref()
             .is_some_and(|lock| has_errors(&lock.diagnostics));
         if broken || has_errors(&loaded.diagnostics) {
+            return Ok(None);
+        }
+        if self.has_no_place(&root) {
+            result.remark(NO_PLACE);
+            result.changed = Some(false);
             return Ok(None);
         }
         let lock = &root.document().lock;
@@ -354,6 +371,27 @@ impl<'a> LockRun<'a> {
         Ok(locked?.into_iter().filter(is_kept).collect())
     }
 
+    /// Returns whether a unit has no lock file, and says that it shall have none.
+    fn has_no_place(&self, root: &Root) -> bool {
+        let (disk, env) = (self.world.disk, self.world.env);
+        root.lock.is_none() && root.unit_lock_use(disk, env).stays_in_cache
+    }
+
+    /// Says what Terragrunt would do with a lock file that changes.
+    fn unit_remark(&self, root: &Root, changed: bool) -> Option<String> {
+        if !changed || root.unit.is_none() {
+            return None;
+        }
+        let lock_use = root.unit_lock_use(self.world.disk, self.world.env);
+        let cache = root.dir.join(UNIT_CACHE);
+        lock_use.is_restored.then(|| {
+            format!(
+                "Terragrunt restores the lock file of its last run in this unit; remove {} to keep this one",
+                cache.display()
+            )
+        })
+    }
+
     /// Returns how old a release must be to be selected for a root.
     fn age(&self, root: &Root) -> Option<AgePolicy> {
         let policy = root.project().policy.as_ref();
@@ -403,6 +441,9 @@ impl<'a> LockRun<'a> {
         } else {
             Ending::WouldWrite
         };
+        if let Some(remark) = self.unit_remark(root, changed) {
+            result.remark(remark);
+        }
         let goals = &opened.goals;
         result::outcome(result, locked, root, goals, ending, &mut self.evidence);
         result.verdict = Some(result::verdict(ending, locked, root));

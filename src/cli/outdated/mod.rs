@@ -12,6 +12,7 @@ use crate::authenticate::Rules;
 use crate::cli::advice::lock::Required;
 use crate::cli::args::{Common, Configuration};
 use crate::cli::progress::Progress;
+use crate::cli::session::modules::{self, AutoModules, UserModules, UserNetwork};
 use crate::cli::session::root::Root;
 use crate::cli::session::roots::{self, Reading, Together};
 use crate::cli::session::sources::Sources;
@@ -60,11 +61,14 @@ impl Command for Outdated {
             sources: Sources::new(common, &self.source, world, &observer),
             remarks: BTreeSet::new(),
         };
+        let (configuration, auto) = (&self.configuration, AutoModules::Cached);
+        let observer = &observer;
+        let cache = modules::cache(common, world);
+        let network = UserNetwork { world, observer };
+        let modules = UserModules::new(common, configuration, auto, network, cache.as_ref());
         let reading = Reading {
             jobs: parallel::cores(),
-            load: &|root, texts| {
-                root.load(world, &self.configuration, BackendUse::LeftAlone, texts)
-            },
+            load: &|root, texts| root.load(&modules, configuration, BackendUse::LeftAlone, texts),
         };
         let ran = roots::together(common, &self.roots, world, &reading, &mut run);
         progress.finish();

@@ -5,6 +5,7 @@ pub(super) mod computed;
 pub(super) mod holding;
 mod host_tokens;
 pub(super) mod installation;
+pub(super) mod modules;
 pub(super) mod network;
 mod opening;
 mod paths;

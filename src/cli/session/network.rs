@@ -8,6 +8,7 @@ use crate::cli::session::host_tokens::HostTokens;
 use crate::cliconfig::{self, CliConfig, ConfigChoice, Netrc};
 use crate::diag::{Diagnostic, Texts};
 use crate::flavor::Flavor;
+use crate::sources::discovery::Discovery;
 use crate::sources::net::{Event, Net, PackageCredentials};
 use crate::sources::network_mirror::{MirrorAccess, MirrorUrl, NetworkMirror};
 use crate::sources::outages::Outages;
@@ -35,26 +36,33 @@ impl<'a> Traffic<'a> {
 }
 
 /// Makes the network of a flavor, with what `~/.netrc` holds for packages where that counts.
-///
-/// A password is sent over encrypted connections only, and none beside one in the URL.
 pub(in crate::cli) fn net<'a>(world: World<'a>, flavor: Flavor, traffic: &Traffic<'a>) -> Net<'a> {
-    let netrc = flavor
-        .reads_netrc()
-        .then(|| Netrc::read(world.disk, world.env));
-    let credentials: PackageCredentials<'a> = Arc::new(move |url| {
-        let may = url.origin().encrypted && !url.has_user();
-        let netrc = netrc.as_ref().filter(|_| may)?;
-        netrc.find(&url.host_and_port())
-    });
+    let package_credentials: PackageCredentials<'a> = match flavor.reads_netrc() {
+        true => netrc_credentials(world),
+        false => Arc::new(|_| None),
+    };
     Net {
         http: world.http,
         clock: world.clock,
         policy: Policy::of(world.env, flavor),
-        package_credentials: credentials,
+        package_credentials,
         observer: traffic.observer,
         outages: Arc::clone(&traffic.outages),
     }
 }
+
+/// Returns what `~/.netrc` holds for packages: it is sent over encrypted connections only, and not beside a
+/// password in the URL.
+pub(in crate::cli) fn netrc_credentials<'a>(world: World<'_>) -> PackageCredentials<'a> {
+    let netrc = Netrc::read(world.disk, world.env);
+    Arc::new(move |url| {
+        let may = url.origin().encrypted && !url.has_user();
+        may.then(|| netrc.find(&url.host_and_port())).flatten()
+    })
+}
+
+/// Is informed of what happens on the network, and shows nothing.
+pub(in crate::cli) fn silent(_: &Event<'_>) {}
 
 /// Reads the CLI configuration that a flavor has; returns it with all its problems.
 pub(in crate::cli) fn configuration(
@@ -94,12 +102,22 @@ pub(in crate::cli) fn registry<'a>(
     config: &CliConfig,
     tokens: &Arc<HostTokens<'a>>,
 ) -> Registry<'a> {
+    let discovery = Arc::new(discovery(net, config, tokens));
+    Registry::of(net.clone(), flavor, discovery)
+}
+
+/// Makes what finds the services of hosts.
+pub(in crate::cli) fn discovery<'a>(
+    net: &Net<'a>,
+    config: &CliConfig,
+    tokens: &Arc<HostTokens<'a>>,
+) -> Discovery<'a> {
     let hosts = Hosts {
         services: config.hosts.clone(),
         helper: helper(tokens),
         credentials: credentials(tokens),
     };
-    Registry::new(net.clone(), flavor, hosts)
+    Discovery::new(net.clone(), hosts)
 }
 
 /// Makes a network mirror.

@@ -4,12 +4,12 @@ use std::io;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
+use crate::cli::advice;
 use crate::cli::args::{Common, Configuration};
-use crate::cli::{World, advice};
-use crate::config::{BackendUse, Loaded, Outside, Unreached};
+use crate::cli::session::modules::UserModules;
+use crate::config::{BackendUse, Loaded};
 use crate::diag::{Texts, has_errors};
 use crate::flavor::Program;
-use crate::remote_module::InstalledOnly;
 use crate::report::{Failure, RootResult};
 use crate::requirement::Requirements;
 use crate::sources::SourceError;
@@ -175,41 +175,35 @@ impl Root {
     /// Reads the configuration of the root, its modules and its state.
     pub(in crate::cli) fn load(
         &self,
-        world: World<'_>,
+        modules: &UserModules<'_>,
         args: &Configuration,
         backend: BackendUse,
         texts: &mut Texts,
     ) -> Loaded {
-        let reading = reading(args, backend);
-        let outside = Outside {
-            files: world.disk,
-            modules: &InstalledOnly,
-        };
-        self.root.load(outside, world.env, &reading, texts)
+        let reading = reading(args, modules, backend);
+        let outside = modules.outside();
+        self.root.load(outside, modules.world.env, &reading, texts)
     }
 
     /// Reads the configuration as [`load`](Self::load) does, and how what is computed in it got its value.
     pub(in crate::cli) fn load_with_traces(
         &self,
-        world: World<'_>,
+        modules: &UserModules<'_>,
         args: &Configuration,
         backend: BackendUse,
         texts: &mut Texts,
     ) -> Loaded {
         let reading = Reading {
             traces_values: true,
-            ..reading(args, backend)
+            ..reading(args, modules, backend)
         };
-        let outside = Outside {
-            files: world.disk,
-            modules: &InstalledOnly,
-        };
-        self.root.load(outside, world.env, &reading, texts)
+        let outside = modules.outside();
+        self.root.load(outside, modules.world.env, &reading, texts)
     }
 }
 
 /// Says how the configuration is read, as typed.
-fn reading(args: &Configuration, backend: BackendUse) -> Reading {
+fn reading(args: &Configuration, modules: &UserModules<'_>, backend: BackendUse) -> Reading {
     Reading {
         backend,
         test_directory: args.test_directory.clone(),
@@ -217,6 +211,6 @@ fn reading(args: &Configuration, backend: BackendUse) -> Reading {
         reads_state: !args.no_state,
         values: args.values.0.clone(),
         traces_values: false,
-        unreached: Unreached::Unseen,
+        unreached: modules.unreached,
     }
 }

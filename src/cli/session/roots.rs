@@ -12,9 +12,10 @@ use crate::cli::session::root::Root;
 use crate::cli::session::unseen::some_of;
 use crate::diag::Texts;
 use crate::parallel;
+use crate::project::roots::UnitRoots;
 use crate::report::json::Status;
 use crate::report::{CommandResult, Failure, RootResult, Sentence};
-use crate::workspace::{self, StatedProject, Workspace, WorkspaceError};
+use crate::workspace::{self, SearchSettings, StatedProject, Workspace, WorkspaceError};
 use crate::world::{Exclusive, Replaced};
 
 pub(in crate::cli) use crate::cli::session::opening::Reading;
@@ -279,7 +280,12 @@ fn start<'a>(
     let typed = roots.paths();
     let typed: Vec<PathBuf> = typed.iter().map(|path| common.below(path)).collect();
     let dirs = if roots.recursive {
-        let searched = workspace.search(&typed, jobs, &mut ran.texts);
+        let units = match roots.terragrunt {
+            true => UnitRoots::All,
+            false => UnitRoots::Named,
+        };
+        let how = SearchSettings { jobs, units };
+        let searched = workspace.search(&typed, how, &mut ran.texts);
         for (dir, error) in searched.errors {
             ran.fail(dir, error.into());
         }

@@ -1,14 +1,13 @@
 //! What commands that explain a configuration say of what cannot be seen of it.
 
-use crate::cli::World;
 use crate::cli::args::{Common, Configuration};
+use crate::cli::session::modules::UserModules;
 use crate::cli::session::root::Root;
 use crate::config::{BackendUse, Loaded, NOT_CHECKED_OUT};
 use crate::diag::{Diagnostic, Severity, Texts, counted, has_errors};
 use crate::flavor::Flavor;
 use crate::report::{Failure, RootResult};
 use crate::requirement::{ModulePath, StateSeen};
-use crate::workspace;
 
 /// How many names of a list are spelled out; one more than that is, too.
 const NAMES: usize = 3;
@@ -40,12 +39,12 @@ pub(in crate::cli) fn load(
     root: &Root,
     configuration: &Configuration,
     common: &Common,
-    world: World<'_>,
+    modules: &UserModules<'_>,
     texts: &mut Texts,
     result: &mut RootResult,
 ) -> Result<Option<Loaded>, Failure> {
-    let loaded = root.load_with_traces(world, configuration, BackendUse::LeftAlone, texts);
-    if !loaded.found || root.unseen == Some(workspace::Unseen::Nothing) {
+    let loaded = root.load_with_traces(modules, configuration, BackendUse::LeftAlone, texts);
+    if !loaded.found || root.is_alone {
         return Err(root.no_configuration());
     }
     Unseen::new(&loaded, root, configuration, common).faults(result);
@@ -137,26 +136,36 @@ impl Unseen<'_> {
     }
 }
 
-/// Names the lock files of roots whose configuration counts as not seen, and says why.
-pub(in crate::cli) fn not_compared<'r>(roots: impl Iterator<Item = &'r Root>) -> Option<String> {
+/// Returns why the configuration of a root counts as not seen as a whole, if it does.
+pub(in crate::cli) fn why_unseen(root: &Root, loaded: &Loaded) -> Option<String> {
+    let title = loaded.modules.first()?.unseen?;
+    let Some(unit) = &root.unit else {
+        return Some("there is none beside it".to_owned());
+    };
+    let mut notes = loaded.diagnostics.iter();
+    let note = notes.find(|one| one.code == "module-not-visible");
+    let reason = note.and_then(|note| note.related.first());
+    let reason = reason.map_or(title, |label| &label.note);
+    Some(format!("{}: {reason}", unit.name))
+}
+
+/// Names the lock files of roots whose configuration counts as not seen, each with the reason.
+pub(in crate::cli) fn not_compared<'r>(
+    unseen: impl Iterator<Item = (&'r Root, &'r str)>,
+) -> Option<String> {
     const NOT_COMPARED: &str = "not compared with any configuration";
-    let unseen: Vec<&Root> = roots.filter(|root| root.unseen.is_some()).collect();
+    let unseen: Vec<(&Root, &str)> = unseen.collect();
     let names = unseen
         .iter()
-        .map(|root| root.lock_path.display().to_string());
+        .map(|(root, _)| root.lock_path.display().to_string());
     match &*unseen {
         [] => None,
-        [only] => {
+        [(only, why)] => {
             let name = only.lock_path.display();
-            let why = match only.unseen.as_ref()? {
-                workspace::Unseen::Unit(unit) => format!("{unit} is not evaluated"),
-                workspace::Unseen::Nothing => "there is none beside it".to_owned(),
-            };
             Some(format!("{name} was {NOT_COMPARED}: {why}"))
         }
         several => Some(format!(
-            "{} lock files were {NOT_COMPARED}, since Terragrunt units are not evaluated and there is \
-             no other: {}",
+            "{} lock files were {NOT_COMPARED}, since there is none beside them, or it is not visible: {}",
             several.len(),
             some_of(names).join(", ")
         )),

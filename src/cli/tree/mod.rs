@@ -6,6 +6,7 @@ mod text;
 
 use crate::addr::ProviderAddr;
 use crate::cli::args::{Common, Configuration};
+use crate::cli::session::modules::{self, UserModules};
 use crate::cli::session::roots;
 use crate::cli::session::unseen::{self, Names, Unseen};
 use crate::cli::{Command, Look, Stderr, World};
@@ -44,9 +45,11 @@ impl Command for Tree {
 }
 
 fn run(common: &Common, args: &Tree, world: World<'_>) -> CommandResult {
+    let cache = modules::cache(common, world);
+    let modules = UserModules::quiet(common, &args.configuration, world, cache.as_ref());
     let all = roots::each(common, &args.roots, world, |root, texts, result| {
         let configuration = &args.configuration;
-        let loaded = unseen::load(root, configuration, common, world, texts, result)?;
+        let loaded = unseen::load(root, configuration, common, &modules, texts, result)?;
         let Some(loaded) = loaded else {
             return Ok(Replaced::Done);
         };

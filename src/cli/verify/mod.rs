@@ -12,9 +12,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::cli::advice::lock::Required;
-use crate::cli::args::{Common, Configuration, job_count};
+use crate::cli::args::{Common, Configuration, ModulesArg, job_count};
 use crate::cli::formats::Format;
 use crate::cli::progress::Progress;
+use crate::cli::session::modules::{self, AutoModules, UserModules, UserNetwork};
 use crate::cli::session::network::Traffic;
 use crate::cli::session::platforms;
 use crate::cli::session::platforms::PlatformChoice;
@@ -64,6 +65,8 @@ struct VerifiedRoot {
     /// What was repaired, if that was wanted.
     fixed: Option<Fixed>,
     verdict: RootVerdict,
+    /// Why it was compared with no configuration, if that was wanted.
+    unseen: Option<String>,
     /// What could not be checked, and what to do about it.
     failures: Vec<Failure>,
 }
@@ -109,7 +112,8 @@ fn run(
     };
     let groups = args.groups();
     let asks = groups.wants(Group::Upstream);
-    let progress = asks.then(|| Progress::new(common, world.env, stderr));
+    let fetches = args.configuration.modules == ModulesArg::Fetch;
+    let progress = (asks || fetches).then(|| Progress::new(common, world.env, stderr));
     let observer = |event: &Event<'_>| {
         if let Some(progress) = &progress {
             progress.observe(event);
@@ -131,11 +135,16 @@ fn run(
     };
     let mut verified: Vec<VerifiedRoot> = Vec::new();
     let needs_configuration = verification.groups.need_configuration() || args.matrix;
+    let (configuration, auto) = (&args.configuration, AutoModules::Cached);
+    let cache = modules::cache(common, world);
+    let observer = &observer;
+    let network = UserNetwork { world, observer };
+    let modules = UserModules::new(common, configuration, auto, network, cache.as_ref());
     let reading = Reading {
         jobs: job_count(args.jobs),
         load: &|root, texts| {
-            let configuration = &args.configuration;
-            needs_configuration.then(|| root.load(world, configuration, BackendUse::SetUp, texts))
+            needs_configuration
+                .then(|| root.load(&modules, configuration, BackendUse::SetUp, texts))
         },
     };
     let mut ran = roots::each_loaded(
@@ -161,11 +170,7 @@ fn run(
     let unplaced = unplaced(verification.scope(), &verified);
     let for_all = advice::commands_for_all(common, &args.roots);
     let has_several = ran.results.len() > 1;
-    let not_compared = if verification.groups.need_configuration() {
-        unseen::not_compared(verified.iter().map(|one| &*one.root))
-    } else {
-        None
-    };
+    let not_compared = not_compared(&verification.groups, &verified);
     let mut results = ran.results.iter_mut();
     for root in verified {
         // Roots that could not be verified have a result, too.
@@ -224,6 +229,12 @@ fn named_packages(
         added.map_err(|error| advice::verify::no_package(&error))?;
     }
     Ok(named)
+}
+
+/// Names the lock files that were compared with no configuration, where that was wanted.
+fn not_compared(groups: &Groups, verified: &[VerifiedRoot]) -> Option<String> {
+    let unseen = verified.iter().filter(|_| groups.need_configuration());
+    unseen::not_compared(unseen.filter_map(|one| Some((&*one.root, one.unseen.as_deref()?))))
 }
 
 /// Lists the packages that are named and belong to none of several roots.
@@ -317,11 +328,14 @@ impl Verification<'_> {
                 texts,
             },
         );
+        let unseen = loaded.as_ref();
+        let unseen = unseen.and_then(|loaded| unseen::why_unseen(root, loaded));
         Ok(Some(VerifiedRoot {
             path,
             root: Arc::clone(root),
             fixed,
             verdict,
+            unseen,
             failures,
         }))
     }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use crate::addr::ProviderAddr;
 use crate::cli::args::{Common, Configuration};
+use crate::cli::session::modules::{self, UserModules};
 use crate::cli::session::provider;
 use crate::cli::session::root::Root;
 use crate::cli::session::roots;
@@ -38,11 +39,13 @@ impl Command for Why {
 }
 
 fn run(common: &Common, args: &Why, world: World<'_>) -> CommandResult {
+    let cache = modules::cache(common, world);
+    let modules = UserModules::quiet(common, &args.configuration, world, cache.as_ref());
     // What else may be meant matters only where no root requires the provider.
     let mut meant = BTreeMap::new();
     let mut all = roots::each(common, &args.roots, world, |root, texts, result| {
         let configuration = &args.configuration;
-        let loaded = unseen::load(root, configuration, common, world, texts, result)?;
+        let loaded = unseen::load(root, configuration, common, &modules, texts, result)?;
         let Some(loaded) = loaded else {
             return Ok(Replaced::Done);
         };

@@ -149,11 +149,14 @@ fn failures_are_errors_or_calls_that_cannot_be_seen() {
         Unreached::Error,
         &["main.tf:2: Failed to download module"],
     );
-    for source in ["https://h.test/x", "git::https://h.test/nothing"] {
-        check_shelf(
-            &format!("module \"a\" {{\n  source = \"{source}\"\n}}\n"),
-            Unreached::Unseen,
-            &["main.tf:2: Failed to download module"],
-        );
-    }
+    let missing = "module \"a\" {\n  source = \"git::https://h.test/nothing\"\n}\n";
+    let error = "main.tf:2: Failed to download module";
+    check_shelf(
+        missing,
+        Unreached::Unseen,
+        &["a ? git::https://h.test/nothing", error],
+    );
+    check_shelf(missing, Unreached::Error, &[error]);
+    let unsafe_one = "module \"a\" {\n  source = \"https://h.test/x\"\n}\n";
+    check_shelf(unsafe_one, Unreached::Unseen, &[error]);
 }

@@ -39,18 +39,6 @@ impl<'a> Packages<'a> {
         mounted.insert(at, Mounted { files, shown });
     }
 
-    /// Returns what a path is called in messages: a file of a package by the name of that.
-    pub(in crate::config) fn shown(&self, path: &Path) -> String {
-        match self.package(path) {
-            Some((package, inside)) if inside.as_os_str().is_empty() => package.shown.to_string(),
-            Some((package, inside)) => {
-                let inside = inside.display().to_string().replace('\\', "/");
-                format!("{}//{inside}", package.shown)
-            }
-            None => path.display().to_string(),
-        }
-    }
-
     /// Returns the package that a path leads into, with the path inside.
     fn package(&self, path: &Path) -> Option<(Mounted, PathBuf)> {
         let mounted = self.mounted.read().unwrap_or_else(PoisonError::into_inner);
@@ -103,6 +91,18 @@ impl Files for Packages<'_> {
                 Ok(above.unwrap_or(Path::new("")).join(resolved))
             }
             None => self.disk.resolve(path),
+        }
+    }
+
+    /// A file of a package has the name of that before its own.
+    fn shown(&self, path: &Path) -> String {
+        match self.package(path) {
+            Some((package, inside)) if inside.as_os_str().is_empty() => package.shown.to_string(),
+            Some((package, inside)) => {
+                let inside = inside.display().to_string().replace('\\', "/");
+                format!("{}//{inside}", package.shown)
+            }
+            None => self.disk.shown(path),
         }
     }
 }

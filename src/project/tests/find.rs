@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::diag::Texts;
 use crate::flavor::{Flavor, FlavorChoice};
-use crate::project::roots::{FoundRoots, MAX_DEPTH, RootsError, Search, find};
+use crate::project::roots::{FoundRoots, MAX_DEPTH, RootsError, Search, UnitRoots, find};
 use crate::project::{ProjectPlace, Projects};
 use crate::world::mem::{MemFiles, slashed};
 
@@ -19,6 +19,7 @@ fn found(files: &MemFiles, tops: &[&str]) -> FoundRoots {
         flavor: &flavor,
         data_dir: Path::new(".data"),
         jobs: NonZeroUsize::new(3).expect("positive"),
+        units: UnitRoots::Named,
     };
     let place = |top: &&str| ProjectPlace::new(Path::new(top), Path::new("/"));
     let tops: Vec<ProjectPlace> = tops.iter().map(place).collect();
@@ -164,4 +165,22 @@ fn too_deep_is_reported() {
     );
     assert_eq!(found.roots, [Path::new("a")]);
     assert!(matches!(&*found.failures, [RootsError::TooDeep { .. }]));
+}
+
+#[test]
+fn units_are_roots_if_they_are_locked_or_named() {
+    check(
+        &[
+            (".lockctl.hcl", "roots = [\"named/**\"]\n"),
+            (".git/HEAD", ""),
+            ("locked/terragrunt.hcl", ""),
+            ("locked/.terraform.lock.hcl", ""),
+            ("named/a/terragrunt.hcl", ""),
+            ("named/stack/terragrunt.stack.hcl", ""),
+            ("other/terragrunt.hcl", ""),
+            ("other/.terragrunt-cache/x/terragrunt.hcl", ""),
+        ],
+        &["."],
+        "locked named/a | other",
+    );
 }

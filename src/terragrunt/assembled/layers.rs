@@ -241,4 +241,17 @@ impl Files for Assembled<'_> {
             None => self.files.resolve(&path),
         }
     }
+
+    /// A file is shown where it comes from, a generated one beside the unit.
+    fn shown(&self, path: &Path) -> String {
+        match self.find(&self.whole(path)) {
+            Some(Found::File(files, origin, _)) => files.shown(&origin),
+            Some(Found::Generated(_)) => {
+                let inside = path.strip_prefix(&self.module_dir).unwrap_or(path);
+                let beside = self.files.shown(&self.unit_dir.join(inside));
+                format!("{beside} (generated)")
+            }
+            Some(Found::Directory) | None => self.files.shown(path),
+        }
+    }
 }

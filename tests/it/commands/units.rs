@@ -49,7 +49,7 @@ fn a_unit_loses_no_entry() {
         "{}",
         outcome.stdout
     );
-    let note = "note[module-not-visible]: Terragrunt unit is not evaluated";
+    let note = "note[module-not-visible]: Terragrunt unit is not visible";
     assert!(outcome.stderr.contains(note), "{}", outcome.stderr);
     for args in [
         &["verify", "--fix"][..],
@@ -62,17 +62,17 @@ fn a_unit_loses_no_entry() {
         assert_data_eq!(
             outcome.stderr,
             str![[r#"
-note: .terraform.lock.hcl was not compared with any configuration: terragrunt.hcl is not evaluated
+note: .terraform.lock.hcl was not compared with any configuration: terragrunt.hcl: [..]/m does not exist
 ...
 "#]]
         );
     }
     let strict = lab.run(&["verify", "--only", "configuration", "--strict-modules"]);
     assert_exit(&strict, 1);
-    // Without a lock file the directory is a root like any other.
+    // Without a lock file nothing is created for what is not visible.
     std::fs::remove_file(lab.path(LOCK)).unwrap();
     assert_exit(&lock(&lab, BOTH), 0);
-    assert!(lab.read(LOCK).contains("example.com/t/x"));
+    assert!(!lab.path(LOCK).exists());
 }
 
 #[test]
@@ -94,9 +94,8 @@ fn a_lock_file_without_configuration_is_checked_by_itself() {
     assert_exit(&outcome, 2);
     lab.write(&format!("other/{LOCK}"), ENTRIES);
     let outcome = lab.run(&["verify", "tool", "other", "--only", "file,configuration"]);
-    let remark = "note: 2 lock files were not compared with any configuration, since Terragrunt units \
-                  are not evaluated and there is no other: tool/.terraform.lock.hcl, \
-                  other/.terraform.lock.hcl\n";
+    let remark = "note: 2 lock files were not compared with any configuration, since there is none beside \
+                  them, or it is not visible: tool/.terraform.lock.hcl, other/.terraform.lock.hcl\n";
     assert!(outcome.stderr.contains(remark), "{}", outcome.stderr);
     lab.write("nothing/readme.txt", "");
     for command in ["lock", "verify"] {
@@ -156,4 +155,67 @@ fn submodules_that_are_not_checked_out_are_named() {
     lab.write("vendor/m/main.tf", ONE_PROVIDER);
     let outcome = lab.run(&["verify", "-r"]);
     assert!(!outcome.stderr.contains("submodule"), "{}", outcome.stderr);
+}
+
+#[test]
+fn a_unit_is_locked_by_what_its_module_requires() {
+    let lab = simple();
+    std::fs::rename(lab.path("main.tf"), lab.path("mirror.tf.txt")).unwrap();
+    lab.write(
+        "root.hcl",
+        "generate \"p\" {\n  path = \"p.tf\"\n  if_exists = \"overwrite\"\n  contents = \"\"\n}\n",
+    );
+    lab.write("modules/m/main.tf", ONE_PROVIDER);
+    let unit = "include \"root\" {\n  path = find_in_parent_folders(\"root.hcl\")\n}\nterraform {\n  source = \
+                \"../../modules/m\"\n}\n";
+    lab.write("live/app/terragrunt.hcl", unit);
+    lab.write("live/own/terragrunt.hcl", "");
+    lab.write("live/own/main.tf", ONE_PROVIDER);
+    lab.write("live/own/.terragrunt-cache/x", "");
+    lab.write(&format!("live/app/{LOCK}"), ENTRIES);
+    let outcome = lock(&lab, &["live/app", "--platform", "linux_amd64"]);
+    assert_exit(&outcome, 0);
+    let text = lab.read(&format!("live/app/{LOCK}"));
+    assert!(!text.contains("t/old") && text.contains("~> 1.0"), "{text}");
+    let outcome = lab.run(&["why", "example.com/t/x", "live/app"]);
+    assert!(outcome.stdout.contains("modules/m/main.tf:"), "{outcome:?}");
+    // Units without a lock file are roots if that is asked for; the old lock file of one would come back.
+    let outcome = lock(&lab, &["-r", "live", "--platform", "linux_amd64"]);
+    assert!(!lab.path("live/own").join(LOCK).exists(), "{outcome:?}");
+    let outcome = lock(
+        &lab,
+        &["-r", "--terragrunt", "live", "--platform", "linux_amd64"],
+    );
+    assert_exit(&outcome, 0);
+    let warning = "remove live/own/.terragrunt-cache to keep this one";
+    assert!(outcome.stderr.contains(warning), "{}", outcome.stderr);
+    lab.write(
+        "live/none/terragrunt.hcl",
+        "terraform {\n  source = \"../../modules/m\"\n  copy_terraform_lock_file = false\n}\n",
+    );
+    let outcome = lock(&lab, &["live/none", "--platform", "linux_amd64"]);
+    assert_exit(&outcome, 0);
+    assert!(!lab.path("live/none").join(LOCK).exists());
+    assert!(
+        outcome.stderr.contains("copy_terraform_lock_file"),
+        "{}",
+        outcome.stderr
+    );
+}
+
+#[test]
+fn a_unit_with_an_unknown_source_is_shown_at_its_place() {
+    let lab = simple();
+    lab.write(
+        "live/terragrunt.hcl",
+        "terraform {\n  source = run_cmd(\"echo\", \"x\")\n}\n",
+    );
+    lab.write(&format!("live/{LOCK}"), ENTRIES);
+    let outcome = lab.run(&["verify", "live", "-v", "--only", "configuration"]);
+    assert_exit(&outcome, 0);
+    assert!(
+        outcome.stdout.contains("live/terragrunt.hcl:2:"),
+        "{outcome:?}"
+    );
+    assert!(outcome.stdout.contains("run_cmd"), "{outcome:?}");
 }

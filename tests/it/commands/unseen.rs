@@ -173,12 +173,16 @@ fn a_module_that_is_not_installed_removes_nothing() {
     let lab = with_left_over();
     let call = "module \"net\" {\n  source  = \"acme/net/aws\"\n  version = \"~> 1.0\"\n}\n";
     lab.write("main.tf", format!("{ONE_PROVIDER}{call}"));
-    let outcome = lock(&lab, BOTH);
-    assert_exit(&outcome, 0);
-    assert!(
-        outcome.stderr.contains("Module not installed"),
-        "{outcome:#?}"
-    );
+    for (how, title) in [
+        ("installed", "Module not installed"),
+        ("auto", "Error accessing remote module registry"),
+    ] {
+        let outcome = lock(&lab, &[BOTH, &["--modules", how]].concat());
+        assert_exit(&outcome, 0);
+        assert!(outcome.stderr.contains(title), "{outcome:#?}");
+    }
+    let fetched = lock(&lab, &[BOTH, &["--modules", "fetch"]].concat());
+    assert_exit(&fetched, 2);
     assert!(holds_old(&lab));
     let strict = lock(&lab, &[BOTH, &["--strict-modules"]].concat());
     assert_exit(&strict, 2);

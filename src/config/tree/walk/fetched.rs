@@ -130,10 +130,13 @@ impl Tree<'_> {
             ModuleFailureKind::NotFetched => {
                 return self.unseen(way, source, title, place_of(way.call, title));
             }
-            ModuleFailureKind::Unreachable if self.settings.unreached == Unreached::Error => {
+            ModuleFailureKind::Refused(rule) => rule,
+            ModuleFailureKind::Missing | ModuleFailureKind::Unreachable
+                if self.settings.unreached == Unreached::Error =>
+            {
                 "module-unreadable"
             }
-            ModuleFailureKind::Unsupported | ModuleFailureKind::Unreachable => {
+            _ => {
                 let unseen = self.unseen(way, source, failure.title, place);
                 let because = Label {
                     file: place.file,
@@ -144,8 +147,6 @@ impl Tree<'_> {
                 self.unseen.advise(way.call, failure.help.as_deref());
                 return unseen;
             }
-            ModuleFailureKind::Missing => "module-unreadable",
-            ModuleFailureKind::Refused(rule) => rule,
         };
         let mut error = Diagnostic::error(code, failure.title).at(
             place.file,

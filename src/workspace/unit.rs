@@ -1,0 +1,308 @@
+//! Units of Terragrunt: roots whose configuration lies in no directory, but is put together.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::addr::module::{ModuleSource, RemoteModule};
+use crate::config::{self, Loaded, Outside, Settings};
+use crate::diag::{Diagnostic, Label, Span, Texts};
+use crate::remote_module::{
+    FoundModule, ModuleFailure, ModuleRequest, NamedFiles, RequestedSource,
+};
+use crate::requirement::StateSeen;
+use crate::terragrunt::{
+    self, Documents, FetchedPackage, Known, LockOrigin, Package, Repository, UNIT_FILE,
+    UNIT_FILE_JSON, Unit, UnitSurroundings, assemble,
+};
+use crate::version::CoreConstraints;
+use crate::world::{DirEntry, Env, FileKind, Files, ReadSeek, clean};
+
+/// The directory in which Terragrunt runs a unit.
+pub const UNIT_CACHE: &str = ".terragrunt-cache";
+
+/// The title of a unit of which something is not known.
+const NOT_KNOWN: &str = "Terragrunt unit is not visible";
+
+/// The key of the module of a unit, where a call has the names on the way to it.
+const KEY: &str = "terragrunt";
+
+/// What makes a directory a unit, and what it shares with the others of a run.
+#[derive(Clone, Debug)]
+pub struct UnitFile {
+    /// The name of the unit file.
+    pub name: &'static str,
+    /// The top of its repository, as an absolute path.
+    pub(super) repository: Option<PathBuf>,
+    pub(super) documents: Arc<Documents>,
+}
+
+/// What a run of Terragrunt does with the lock file beside a unit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UnitLockUse {
+    /// It restores the lock file of an earlier run from [`UNIT_CACHE`], because the unit is its own package
+    /// (`terragrunt` rules 9.4).
+    pub is_restored: bool,
+    /// It leaves the lock file in its cache (`copy_terraform_lock_file = false`).
+    pub stays_in_cache: bool,
+}
+
+/// Returns the name of the unit file of a directory, if it has one.
+pub(super) fn unit_file(files: &dyn Files, dir: &Path) -> Option<&'static str> {
+    let is_file = |name: &&str| {
+        let kind = files.kind(&dir.join(name));
+        kind.is_ok_and(|kind| kind != FileKind::Directory)
+    };
+    // In one directory the JSON form wins (`terragrunt` rules 1.2).
+    [UNIT_FILE_JSON, UNIT_FILE].into_iter().find(is_file)
+}
+
+/// What a unit is read from.
+pub(super) struct UnitReading<'a> {
+    pub(super) outside: Outside<'a>,
+    pub(super) env: &'a dyn Env,
+    /// How the configuration that Terragrunt puts together is read.
+    pub(super) settings: Settings,
+}
+
+/// Reads the configuration of a unit: of its module, with what Terragrunt copies and generates.
+pub(super) fn load(
+    dir: &Path,
+    unit: &UnitFile,
+    reading: UnitReading<'_>,
+    texts: &mut Texts,
+) -> Loaded {
+    let current = reading.env.current_dir().unwrap_or_default();
+    let files = ShownFrom {
+        files: reading.outside.files,
+        current: &current,
+    };
+    let (evaluated, notes) = evaluate(dir, unit, &files, &reading, texts);
+    let mut loaded = match put_together(&evaluated, &files, &reading, texts) {
+        Ok(loaded) => loaded,
+        Err(unseen) => unseen.loaded(&evaluated, unit, &files, texts),
+    };
+    // A state that Terragrunt keeps beside the module is in its cache, which is not read.
+    let has_cache = files.kind(&evaluated.dir.join(UNIT_CACHE)).is_ok();
+    if loaded.requirements.state == StateSeen::Yes && has_cache {
+        loaded.requirements.state = StateSeen::No;
+    }
+    loaded.diagnostics.extend(notes);
+    loaded
+}
+
+/// Finds out what becomes of the lock file beside a unit.
+pub(super) fn lock_use(dir: &Path, unit: &UnitFile, reading: &UnitReading<'_>) -> UnitLockUse {
+    let current = reading.env.current_dir().unwrap_or_default();
+    let files = ShownFrom {
+        files: reading.outside.files,
+        current: &current,
+    };
+    let (evaluated, _) = evaluate(dir, unit, &files, reading, &mut Texts::default());
+    UnitLockUse {
+        is_restored: evaluated.runs_itself() == Some(true)
+            && files.kind(&evaluated.dir.join(UNIT_CACHE)).is_ok(),
+        stays_in_cache: evaluated.copies_lock_file == Known::Value(false),
+    }
+}
+
+fn evaluate(
+    dir: &Path,
+    unit: &UnitFile,
+    files: &ShownFrom<'_>,
+    reading: &UnitReading<'_>,
+    texts: &mut Texts,
+) -> (Unit, Vec<Diagnostic>) {
+    let variable = |name: &str| reading.env.var(name)?.into_string().ok();
+    let around = UnitSurroundings {
+        variable: &variable,
+        repository: match &unit.repository {
+            Some(top) => Repository::At(top.clone()),
+            None => Repository::None,
+        },
+        working_dir: Some(files.current.to_owned()),
+        platform: platform(),
+        // The lock file is written by `init`.
+        command: Some(vec!["init".to_owned()]),
+        program: variable("TG_TF_PATH"),
+        programs: vec![reading.settings.flavor.command().to_owned()],
+        registry_host: variable("TG_TF_DEFAULT_REGISTRY_HOST"),
+        ..UnitSurroundings::new(&unit.documents)
+    };
+    let dir = clean(&files.current.join(dir));
+    terragrunt::evaluate(files, texts, &dir, &around)
+}
+
+/// Why the configuration of a unit cannot be seen.
+enum UnseenUnit {
+    /// Something of it is not known.
+    NotKnown(String, Option<Label>),
+    /// Its package was not found.
+    NotFound(ModuleFailure),
+}
+
+/// Reads the configuration that Terragrunt would put together.
+fn put_together(
+    unit: &Unit,
+    files: &ShownFrom<'_>,
+    reading: &UnitReading<'_>,
+    texts: &mut Texts,
+) -> Result<Loaded, UnseenUnit> {
+    if let Some(unknown) = unit.unseen() {
+        let (reason, place) = (unknown.reason.clone(), unknown.place.clone());
+        return Err(UnseenUnit::NotKnown(reason, Some(place)));
+    }
+    let found = package(unit, reading)?;
+    let named = found.as_ref().map(NamedFiles);
+    let fetched = found
+        .iter()
+        .zip(&named)
+        .next()
+        .map(|(found, named)| FetchedPackage {
+            files: named,
+            dir: &found.dir,
+        });
+    let assembled = assemble(files, unit, fetched);
+    let assembled = assembled.map_err(|error| UnseenUnit::NotKnown(error.to_string(), None))?;
+    let outside = Outside {
+        files: &assembled,
+        modules: reading.outside.modules,
+    };
+    let module = assembled.module_dir();
+    let settings = Settings {
+        absolute_root: Some(module.to_owned()),
+        ..reading.settings.clone()
+    };
+    let mut loaded = config::load_with(outside, texts, module, &settings);
+    let problems = assembled.problems().iter();
+    loaded.diagnostics.extend(problems.cloned());
+    if let LockOrigin::Module(path) = assembled.lock_file() {
+        let file = texts.add(files.shown(&unit.file), Vec::new());
+        let title = "The lock file of the module counts until the unit has one";
+        let note = Diagnostic::note("configuration-odd", title);
+        let remark = files.shown(&path);
+        loaded
+            .diagnostics
+            .push(note.at(file, Span::default(), remark));
+    }
+    Ok(loaded)
+}
+
+/// Finds the package of a unit, if Terragrunt would fetch it.
+fn package(unit: &Unit, reading: &UnitReading<'_>) -> Result<Option<FoundModule>, UnseenUnit> {
+    let Some(source) = unit.source.value() else {
+        return Ok(None);
+    };
+    let (registry, remote, constraints);
+    let requested = match &source.package {
+        Package::Own | Package::Local(_) => return Ok(None),
+        Package::Remote(address) => {
+            remote = RemoteModule {
+                package: address.as_str().into(),
+                sub: "".into(),
+            };
+            RequestedSource::Remote(&remote)
+        }
+        Package::Registry(package) => {
+            let unfit = |reason: String| UnseenUnit::NotKnown(reason, source.place.clone());
+            let text = format!("{}/{}", package.host, package.path);
+            let module = ModuleSource::parse(&text, reading.settings.flavor);
+            let Ok(ModuleSource::Registry(module)) = module else {
+                return Err(unfit(format!(
+                    "{text:?} is no address of a registry's module"
+                )));
+            };
+            registry = module;
+            let exact = package
+                .version
+                .as_ref()
+                .map(|version| format!("={version}"));
+            let stated = package.constraint.clone().or(exact);
+            constraints = match stated.as_deref().map(CoreConstraints::parse) {
+                Some(Ok(constraints)) => Some(constraints),
+                None => None,
+                Some(Err(_)) => return Err(unfit("its version is no version".to_owned())),
+            };
+            RequestedSource::Registry(&registry, constraints.as_ref())
+        }
+    };
+    let request = ModuleRequest {
+        key: KEY,
+        source: requested,
+        flavor: reading.settings.flavor,
+    };
+    let found = reading.outside.modules.find(&request);
+    found.map(Some).map_err(UnseenUnit::NotFound)
+}
+
+impl UnseenUnit {
+    /// Makes the configuration of a unit that cannot be seen, with the reason at its place.
+    fn loaded(
+        self,
+        unit: &Unit,
+        file: &UnitFile,
+        files: &ShownFrom<'_>,
+        texts: &mut Texts,
+    ) -> Loaded {
+        let source = unit.source.value().and_then(|source| source.place.clone());
+        let (title, reason, place, help) = match self {
+            Self::NotKnown(reason, place) => (NOT_KNOWN, reason, place.or(source), None),
+            Self::NotFound(failure) => (failure.title, failure.cause, source, failure.help),
+        };
+        let place = place.unwrap_or_else(|| {
+            let file = texts.add(files.shown(&unit.file), Vec::new());
+            Label::new(file, Span::default(), "")
+        });
+        let mut loaded = Loaded::unseen_at(place.file, place.span, file.name, title);
+        for note in &mut loaded.diagnostics {
+            let because = Label::new(place.file, place.span, reason.as_str());
+            note.related.push(because);
+            if help.is_some() {
+                note.help.clone_from(&help);
+            }
+        }
+        loaded
+    }
+}
+
+/// Returns the operating system by the name that Terragrunt has for it.
+fn platform() -> &'static str {
+    match std::env::consts::OS {
+        "macos" => "darwin",
+        other => other,
+    }
+}
+
+/// Files with absolute paths, which messages show from the working directory on.
+struct ShownFrom<'a> {
+    files: &'a dyn Files,
+    current: &'a Path,
+}
+
+impl Files for ShownFrom<'_> {
+    fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+        self.files.read(path, limit)
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Box<dyn ReadSeek>> {
+        self.files.open(path)
+    }
+
+    fn list(&self, dir: &Path) -> io::Result<Vec<DirEntry>> {
+        self.files.list(dir)
+    }
+
+    fn kind(&self, path: &Path) -> io::Result<FileKind> {
+        self.files.kind(path)
+    }
+
+    fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
+        self.files.resolve(path)
+    }
+
+    fn shown(&self, path: &Path) -> String {
+        let below = path.strip_prefix(self.current);
+        let below = below.ok().filter(|below| !below.as_os_str().is_empty());
+        self.files.shown(below.unwrap_or(path))
+    }
+}
