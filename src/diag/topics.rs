@@ -45,9 +45,11 @@ topics! {
     "git", git: "merge driver, readable diffs, review of a branch";
     "limits", limits: "how large input may be, how slow a server";
     "matrix", matrix: "how init, plan and validate are predicted";
+    "modules", modules: "how remote modules are found, fetched and kept";
     "network", network: "registries, mirrors, credentials, proxies";
     "project-file", project_file: ".lockctl.hcl: platforms, rules, policy";
     "roots", roots: "which directories -r finds";
+    "terragrunt", terragrunt: "how units are evaluated and locked";
     "trust", trust: "which hashes are recorded, and why";
 }
 

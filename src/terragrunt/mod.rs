@@ -79,7 +79,9 @@ use std::path::Path;
 use crate::diag::{Diagnostic, Texts};
 use crate::world::Files;
 
-pub use assembled::{AssembleError, Assembled, FetchedPackage, LockOrigin, assemble};
+pub use assembled::{
+    AssembleError, Assembled, FetchedPackage, LockOrigin, assemble, assemble_in_place,
+};
 pub use discovery::{
     Component, Discovered, STACK_FILE, UNIT_FILE, UNIT_FILE_JSON, component, discover,
 };

@@ -59,9 +59,7 @@ fn perhaps_missing(root: &RootInputs<'_>, calls: &[UnseenCall]) -> Option<Diagno
         diagnostic.see(call.file, call.span, "and this one")
     });
     Some(diagnostic.help(format!(
-        "install the modules with `{} get`, then run `{}`; without any provider there is no lock \
-         file to create",
-        root.flavor.command(),
+        "run `{}`, which fetches modules; without any provider there is no lock file to create",
         root.advice.lock
     )))
 }

@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use crate::addr::module::{ModuleSource, RemoteModule};
 use crate::config::{self, Loaded, Outside, Settings};
-use crate::diag::{Diagnostic, Label, Span, Texts};
+use crate::diag::{Diagnostic, Label, Severity, Span, Texts};
 use crate::remote_module::{
     FoundModule, ModuleFailure, ModuleRequest, NamedFiles, RequestedSource,
 };
 use crate::requirement::StateSeen;
 use crate::terragrunt::{
     self, Documents, FetchedPackage, Known, LockOrigin, Package, Repository, UNIT_FILE,
-    UNIT_FILE_JSON, Unit, UnitSurroundings, assemble,
+    UNIT_FILE_JSON, Unit, UnitSurroundings, assemble, assemble_in_place,
 };
 use crate::version::CoreConstraints;
 use crate::world::{DirEntry, Env, FileKind, Files, ReadSeek, clean};
@@ -76,6 +76,7 @@ pub(super) fn load(
     let files = ShownFrom {
         files: reading.outside.files,
         current: &current,
+        is_relative: dir.is_relative(),
     };
     let (evaluated, notes) = evaluate(dir, unit, &files, &reading, texts);
     let mut loaded = match put_together(&evaluated, &files, &reading, texts) {
@@ -97,6 +98,7 @@ pub(super) fn lock_use(dir: &Path, unit: &UnitFile, reading: &UnitReading<'_>) -
     let files = ShownFrom {
         files: reading.outside.files,
         current: &current,
+        is_relative: dir.is_relative(),
     };
     let (evaluated, _) = evaluate(dir, unit, &files, reading, &mut Texts::default());
     UnitLockUse {
@@ -174,6 +176,11 @@ fn put_together(
         ..reading.settings.clone()
     };
     let mut loaded = config::load_with(outside, texts, module, &settings);
+    if unit.runs_itself() == Some(true)
+        && let Some(in_place) = load_in_place(&loaded, unit, files, reading, texts)
+    {
+        loaded = in_place;
+    }
     let problems = assembled.problems().iter();
     loaded.diagnostics.extend(problems.cloned());
     if let LockOrigin::Module(path) = assembled.lock_file() {
@@ -186,6 +193,42 @@ fn put_together(
             .push(note.at(file, Span::default(), remark));
     }
     Ok(loaded)
+}
+
+/// Reads a unit in its own directory, where a call that leads out of it can be followed there only.
+fn load_in_place(
+    loaded: &Loaded,
+    unit: &Unit,
+    files: &ShownFrom<'_>,
+    reading: &UnitReading<'_>,
+    texts: &mut Texts,
+) -> Option<Loaded> {
+    let leads_out =
+        |one: &&Diagnostic| one.severity == Severity::Error && one.code == "module-unreadable";
+    let mut faults = loaded.diagnostics.iter();
+    let place = faults.find(leads_out)?.primary.clone()?;
+    let assembled = assemble_in_place(files, unit).ok()?;
+    let outside = Outside {
+        files: &assembled,
+        modules: reading.outside.modules,
+    };
+    let settings = Settings {
+        absolute_root: Some(unit.dir.clone()),
+        ..reading.settings.clone()
+    };
+    let module = assembled.module_dir();
+    let mut in_place = config::load_with(outside, texts, module, &settings);
+    if in_place.diagnostics.iter().any(|one| leads_out(&one)) {
+        return None;
+    }
+    let title = "Only Terragrunt before 1.0 finds this module";
+    let remark =
+        "later versions run a unit without a source in their cache, where this path leads nowhere";
+    let note = Diagnostic::note("configuration-odd", title);
+    in_place
+        .diagnostics
+        .push(note.at(place.file, place.span, remark));
+    Some(in_place)
 }
 
 /// Finds the package of a unit, if Terragrunt would fetch it.
@@ -273,10 +316,12 @@ fn platform() -> &'static str {
     }
 }
 
-/// Files with absolute paths, which messages show from the working directory on.
+/// Files with absolute paths, which messages show from the working directory on where the unit was named so.
 struct ShownFrom<'a> {
     files: &'a dyn Files,
     current: &'a Path,
+    /// Whether the unit was named from there.
+    is_relative: bool,
 }
 
 impl Files for ShownFrom<'_> {
@@ -301,8 +346,9 @@ impl Files for ShownFrom<'_> {
     }
 
     fn shown(&self, path: &Path) -> String {
-        let below = path.strip_prefix(self.current);
-        let below = below.ok().filter(|below| !below.as_os_str().is_empty());
-        self.files.shown(below.unwrap_or(path))
+        let path = clean(path);
+        let below = path.strip_prefix(self.current).ok();
+        let below = below.filter(|below| self.is_relative && !below.as_os_str().is_empty());
+        self.files.shown(below.unwrap_or(&path))
     }
 }

@@ -193,7 +193,7 @@ impl Together for LockRun<'_> {
             return Ok(None);
         }
         let lock = &root.document().lock;
-        let unseen = Unseen::new(&loaded, &root, configuration, self.common);
+        let unseen = Unseen::new(&loaded, configuration, self.common);
         let unseen = unseen.remark(Names::Listed, "and may require it");
         let goals = match self.moves {
             Some(moves) => moves.goals(&root, &loaded, lock, unseen, &mut self.found)?,
@@ -217,7 +217,7 @@ impl Together for LockRun<'_> {
             result::not_locked(result, provider, root.flavor);
         }
         if root.lock.is_none() && !needs_packages {
-            let unseen = Unseen::new(&loaded, &root, &self.options.configuration, self.common);
+            let unseen = Unseen::new(&loaded, &self.options.configuration, self.common);
             result::nothing_required(result, &root, &unseen);
             return Ok(None);
         }

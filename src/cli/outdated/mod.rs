@@ -115,7 +115,7 @@ impl Together for OutdatedRun<'_> {
         if !loaded.found {
             return Err(root.no_configuration());
         }
-        Unseen::new(&loaded, &root, configuration, self.common).faults(result);
+        Unseen::new(&loaded, configuration, self.common).faults(result);
         let lock = root.lock.as_ref();
         let is_broken = lock.is_some_and(|lock| has_errors(&lock.diagnostics));
         if is_broken || has_errors(&loaded.diagnostics) {
@@ -191,7 +191,7 @@ impl Together for OutdatedRun<'_> {
             age: root.project().policy.as_ref().and_then(Policy::age),
         };
         compared.report(result, &outcome, self.args.fail_on);
-        let unseen = Unseen::new(loaded, root, &self.args.configuration, self.common);
+        let unseen = Unseen::new(loaded, &self.args.configuration, self.common);
         let consequence = "and may state more constraints or require more providers";
         if let Some(remark) = unseen.remark(Names::Listed, consequence) {
             result.remark(remark);

@@ -5,7 +5,6 @@ use crate::cli::session::modules::UserModules;
 use crate::cli::session::root::Root;
 use crate::config::{BackendUse, Loaded, NOT_CHECKED_OUT};
 use crate::diag::{Diagnostic, Severity, Texts, counted, has_errors};
-use crate::flavor::Flavor;
 use crate::report::{Failure, RootResult};
 use crate::requirement::{ModulePath, StateSeen};
 
@@ -15,7 +14,6 @@ const NAMES: usize = 3;
 /// What a question is about, and what cannot be seen for it.
 pub(in crate::cli) struct Unseen<'a> {
     pub(in crate::cli) loaded: &'a Loaded,
-    pub(in crate::cli) flavor: Flavor,
     /// Whether the state was to be read.
     pub(in crate::cli) state_wanted: bool,
     /// Whether every note is shown.
@@ -47,7 +45,7 @@ pub(in crate::cli) fn load(
     if !loaded.found || root.is_alone {
         return Err(root.no_configuration());
     }
-    Unseen::new(&loaded, root, configuration, common).faults(result);
+    Unseen::new(&loaded, configuration, common).faults(result);
     let is_sound = !has_errors(&loaded.diagnostics);
     Ok(is_sound.then_some(loaded))
 }
@@ -55,13 +53,11 @@ pub(in crate::cli) fn load(
 impl<'a> Unseen<'a> {
     pub(in crate::cli) fn new(
         loaded: &'a Loaded,
-        root: &Root,
         configuration: &Configuration,
         common: &Common,
     ) -> Self {
         Self {
             loaded,
-            flavor: root.flavor,
             state_wanted: !configuration.no_state,
             verbose: common.verbose,
         }
@@ -111,8 +107,7 @@ impl Unseen<'_> {
                 Names::Counted => count,
             });
             if unseen().any(|(_, title)| title != NOT_CHECKED_OUT) {
-                let program = self.flavor.command();
-                hints.push(format!("`{program} get` installs modules"));
+                hints.push(format!("`--modules fetch` fetches modules"));
             }
             if unseen().any(|(_, title)| title == NOT_CHECKED_OUT) {
                 hints.push("`git submodule update --init` checks submodules out".to_owned());

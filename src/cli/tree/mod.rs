@@ -53,7 +53,7 @@ fn run(common: &Common, args: &Tree, world: World<'_>) -> CommandResult {
         let Some(loaded) = loaded else {
             return Ok(Replaced::Done);
         };
-        let unseen = Unseen::new(&loaded, root, configuration, common);
+        let unseen = Unseen::new(&loaded, configuration, common);
         let branches = Branches::of(&loaded, texts, unseen.state_wanted);
         if shown(&branches, common.verbose).is_folded() {
             result.remark("what repeats itself is folded; -v shows all of it");

@@ -233,7 +233,10 @@ fn named_packages(
 
 /// Names the lock files that were compared with no configuration, where that was wanted.
 fn not_compared(groups: &Groups, verified: &[VerifiedRoot]) -> Option<String> {
-    let unseen = verified.iter().filter(|_| groups.need_configuration());
+    let unseen = verified.iter().filter(|one| {
+        // What is not there is not compared with anything.
+        groups.need_configuration() && one.root.lock.is_some()
+    });
     unseen::not_compared(unseen.filter_map(|one| Some((&*one.root, one.unseen.as_deref()?))))
 }
 

@@ -63,7 +63,7 @@ fn run(common: &Common, args: &Why, world: World<'_>) -> CommandResult {
             meant.extend(other.map(|remark| (result.path.clone(), remark)));
         }
         result.providers.push(Provider::Explained(explained));
-        let unseen = Unseen::new(&loaded, root, configuration, common);
+        let unseen = Unseen::new(&loaded, configuration, common);
         let consequence = "and may require it, too";
         if let Some(remark) = unseen.remark(Names::Listed, consequence) {
             result.remark(remark);

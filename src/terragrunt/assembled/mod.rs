@@ -111,6 +111,29 @@ pub fn assemble<'f>(
     unit: &Unit,
     package: Option<FetchedPackage<'f>>,
 ) -> Result<Assembled<'f>, AssembleError> {
+    let cache = unit.dir.join(".terragrunt-cache").join("W").join("S");
+    assemble_at(files, unit, package, cache)
+}
+
+/// Finds out which files Terraform sees for a unit that is its own package, where Terragrunt runs it in its own
+/// directory: versions before 1.0 did that, and local calls that lead out of the unit work there only
+/// (rules 6.10).
+///
+/// # Errors
+/// As [`assemble`].
+pub fn assemble_in_place<'f>(
+    files: &'f dyn Files,
+    unit: &Unit,
+) -> Result<Assembled<'f>, AssembleError> {
+    assemble_at(files, unit, None, unit.dir.clone())
+}
+
+fn assemble_at<'f>(
+    files: &'f dyn Files,
+    unit: &Unit,
+    package: Option<FetchedPackage<'f>>,
+    root: PathBuf,
+) -> Result<Assembled<'f>, AssembleError> {
     let source = known(&unit.source)?;
     let base = match (&source.package, package) {
         (Package::Own, _) => Base::Local(unit.dir.clone()),
@@ -121,7 +144,6 @@ pub fn assemble<'f>(
             return Err(AssembleError::NotFetched(module.text.clone()));
         }
     };
-    let root = unit.dir.join(".terragrunt-cache").join("W").join("S");
     let mut assembled = Assembled {
         files,
         base,

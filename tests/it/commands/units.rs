@@ -219,3 +219,25 @@ fn a_unit_with_an_unknown_source_is_shown_at_its_place() {
     );
     assert!(outcome.stdout.contains("run_cmd"), "{outcome:?}");
 }
+
+#[test]
+fn a_unit_without_a_source_may_call_what_only_its_own_directory_reaches() {
+    let lab = simple();
+    std::fs::remove_file(lab.path("main.tf")).unwrap();
+    lab.write("modules/m/main.tf", ONE_PROVIDER);
+    lab.write("live/app/terragrunt.hcl", "");
+    lab.write(
+        "live/app/main.tf",
+        "module \"m\" {\n  source = \"../../modules/m\"\n}\n",
+    );
+    lab.write(&format!("live/app/{LOCK}"), ENTRIES);
+    let outcome = lab.run(&["why", "example.com/t/x", "live/app"]);
+    assert_exit(&outcome, 0);
+    assert!(
+        outcome.stdout.starts_with("modules/m/main.tf:"),
+        "{outcome:?}"
+    );
+    let outcome = lab.run(&["verify", "live/app", "-v", "--only", "configuration"]);
+    let note = "Only Terragrunt before 1.0 finds this module";
+    assert!(outcome.stdout.contains(note), "{outcome:?}");
+}

@@ -319,7 +319,7 @@ fn lock_says_what_it_could_not_see_where_nothing_visible_requires_a_provider() {
     assert_data_eq!(
         outcome.stdout,
         str![[r#"
-.: no visible module requires a provider, so nothing was locked; 2 module calls (module.dns, module.net) cannot be seen, and may require providers (`terraform get` installs modules, -v shows why)
+.: no visible module requires a provider, so nothing was locked; 2 module calls (module.dns, module.net) cannot be seen, and may require providers (`--modules fetch` fetches modules, -v shows why)
 
 "#]]
     );
@@ -398,7 +398,7 @@ warning[lock-missing]: There is no .terraform.lock.hcl, and 2 module calls canno
 6 |   source = "./${uuid()}"
   |            ------------- and this one
   |
-  = help: install the modules with `tofu get`, then run `lockctl lock . --flavor opentofu@1.12`; without any provider there is no lock file to create
+  = help: run `lockctl lock . --flavor opentofu@1.12`, which fetches modules; without any provider there is no lock file to create
 
 .terraform.lock.hcl: 1 warning; 2 notes (-v shows them)
 

@@ -178,7 +178,7 @@ fn unseen_modules_are_told() {
     assert_data_eq!(
         outcome.stderr,
         str![[r#"
-note: 1 module call (module.far) cannot be seen, and may require it, too (`terraform get` installs modules, -v shows why)
+note: 1 module call (module.far) cannot be seen, and may require it, too (`--modules fetch` fetches modules, -v shows why)
 
 "#]]
     );
