@@ -19,6 +19,9 @@ pub fn check(subject: Subject<'_>, bytes: &[u8]) -> Vec<Finding> {
     findings
 }
 
+/// How a lock file begins that the provider cache of Terragrunt wrote.
+const TERRAGRUNT_BEGINNING: &[u8] = b"\nprovider ";
+
 fn not_canonical(subject: Subject<'_>, bytes: &[u8]) -> Option<Diagnostic> {
     let written = lockfile::write(&subject.document.lock, subject.flavor);
     if written.as_bytes() == bytes {
@@ -41,16 +44,17 @@ fn not_canonical(subject: Subject<'_>, bytes: &[u8]) -> Option<Diagnostic> {
         0 => String::new(),
         comments => format!("; that drops {}", counted(comments, "comment")),
     };
+    // No other program begins with an empty line and writes no header (`terragrunt` rules 9.5).
+    let remark = match bytes.starts_with(TERRAGRUNT_BEGINNING) {
+        true => "the provider cache of Terragrunt writes files without a header",
+        false => "the first difference is in this line",
+    };
     Some(
         Diagnostic::note(
             "file-not-canonical",
             "The lock file is not in canonical form",
         )
-        .at(
-            subject.file,
-            Span::new(start, end),
-            "the first difference is in this line",
-        )
+        .at(subject.file, Span::new(start, end), remark)
         .help(format!("run `{}` to rewrite it{lost}", subject.advice.fmt)),
     )
 }

@@ -241,3 +241,22 @@ fn a_unit_without_a_source_may_call_what_only_its_own_directory_reaches() {
     let note = "Only Terragrunt before 1.0 finds this module";
     assert!(outcome.stdout.contains(note), "{outcome:?}");
 }
+
+#[test]
+fn the_form_of_the_provider_cache_is_recognised_and_rewritten() {
+    let lab = simple();
+    let entry = "\nprovider \"example.com/t/x\" {\n  version     = \"1.0.0\"\n  constraints = \"1.0.0\"\n  hashes = \
+                 [\n    \"h1:vSUZJPJlJhDOkbAT+iqt7AAQArew8uExp71bJtBUdMw=\",\n  ]\n}\n";
+    lab.write(LOCK, entry);
+    let outcome = lab.run(&["verify", "-v", "--only", "file"]);
+    assert_exit(&outcome, 0);
+    let remark = "the provider cache of Terragrunt writes files without a header";
+    assert!(outcome.stdout.contains(remark), "{outcome:?}");
+    assert_exit(&lock(&lab, &["--platform", "linux_amd64"]), 0);
+    let written = lab.read(LOCK);
+    assert!(
+        written.starts_with("# This file is maintained"),
+        "{written}"
+    );
+    assert!(written.contains("constraints = \"~> 1.0\""), "{written}");
+}
