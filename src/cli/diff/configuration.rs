@@ -3,11 +3,13 @@
 use std::path::Path;
 
 use crate::cli::World;
-use crate::cli::session::root;
-use crate::config::{self, BackendUse, Loaded, Settings};
+use crate::cli::args::Common;
+use crate::cli::session::{modules, root};
+use crate::config::{self, BackendUse, Loaded, Outside, Settings};
 use crate::diag::Texts;
 use crate::flavor::Flavor;
 use crate::git;
+use crate::remote_module::RemoteModules;
 use crate::requirement::{Origin, Requirement, Requirements};
 use crate::review::{ConfigurationSides, FileComparison, LockSide};
 use crate::workspace::environment_values;
@@ -28,6 +30,7 @@ pub(in crate::cli) enum Configured<'a> {
 pub(in crate::cli) fn explain(
     mut one: FileComparison,
     [old, new]: [Option<Configured<'_>>; 2],
+    common: &Common,
     world: World<'_>,
     texts: &mut Texts,
 ) -> FileComparison {
@@ -46,8 +49,11 @@ pub(in crate::cli) fn explain(
     };
     let old = old.filter(|old| !is_same(old));
     let is_committed = matches!(old, Some(Configured::Revision(..)));
-    let old = old.map(|old| load(old, old_flavor, world, texts));
-    let new = load(new, new_flavor, world, texts);
+    let cache = modules::cache(common, world);
+    let modules = modules::kept(world, cache.as_ref());
+    let mut load = |side, flavor| load(side, flavor, &modules, world, texts);
+    let old = old.map(|old| load(old, old_flavor));
+    let new = load(new, new_flavor);
     if is_committed && !new.found && old.as_ref().is_some_and(|old| old.found) {
         one.review.without_configuration();
     }
@@ -63,7 +69,13 @@ pub(in crate::cli) fn explain(
 }
 
 /// Reads the configuration of a directory, if it has any.
-fn load(configured: Configured<'_>, flavor: Flavor, world: World<'_>, texts: &mut Texts) -> Loaded {
+fn load(
+    configured: Configured<'_>,
+    flavor: Flavor,
+    modules: &dyn RemoteModules,
+    world: World<'_>,
+    texts: &mut Texts,
+) -> Loaded {
     let mut settings = Settings::new(flavor);
     let (files, dir): (&dyn Files, _) = match configured {
         Configured::Disk(dir) => (world.disk, dir),
@@ -80,7 +92,7 @@ fn load(configured: Configured<'_>, flavor: Flavor, world: World<'_>, texts: &mu
     } else {
         dir
     };
-    config::load(files, texts, dir, &settings)
+    config::load_with(Outside { files, modules }, texts, dir, &settings)
 }
 
 /// Returns what a configuration requires; nothing if there is none, or one with faults.

@@ -87,7 +87,7 @@ fn two_files(
     let dirs = [old.parent(), new.parent()].map(|dir| dir.map(Configured::Disk));
     Ok(FileResult {
         status: Status::Clean,
-        comparison: configuration::explain(one, dirs, world, texts),
+        comparison: configuration::explain(one, dirs, common, world, texts),
         failures: Vec::new(),
     })
 }

@@ -166,7 +166,7 @@ impl Reading<'_> {
             (None, Some(path)) if self.names[1].is_empty() => path.parent().map(Configured::Disk),
             _ => None,
         };
-        configuration::explain(one, [old, new], self.world, texts)
+        configuration::explain(one, [old, new], self.common, self.world, texts)
     }
 
     /// Reads one side of a change; nothing if there is none.

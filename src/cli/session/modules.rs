@@ -72,12 +72,7 @@ impl<'a> UserModules<'a> {
         let store = access.map(|access| {
             let traffic = Traffic::new(observer);
             let nets = move |flavor| net(common, world, flavor, &traffic);
-            let git = GitWorld {
-                run: world.run,
-                disk: world.disk,
-                env: world.env,
-            };
-            ModuleStore::new(access, git, Box::new(nets), cache)
+            ModuleStore::new(access, git(world), Box::new(nets), cache)
         });
         Self {
             world,
@@ -118,6 +113,22 @@ impl<'a> UserModules<'a> {
     pub(in crate::cli) fn remarks(&self) -> impl Iterator<Item = Sentence> {
         let notes = self.cache.iter().flat_map(|cache| cache.notes());
         notes.map(Sentence::warning)
+    }
+}
+
+/// Returns the modules that the cache holds, and no others.
+pub(in crate::cli) fn kept<'a>(
+    world: World<'a>,
+    cache: Option<&'a ModuleCache<'a>>,
+) -> ModuleStore<'a> {
+    ModuleStore::new(ModuleAccess::Cached, git(world), Box::new(|_| None), cache)
+}
+
+fn git(world: World<'_>) -> GitWorld<'_> {
+    GitWorld {
+        run: world.run,
+        disk: world.disk,
+        env: world.env,
     }
 }
 

@@ -107,7 +107,7 @@ impl Unseen<'_> {
                 Names::Counted => count,
             });
             if unseen().any(|(_, title)| title != NOT_CHECKED_OUT) {
-                hints.push(format!("`--modules fetch` fetches modules"));
+                hints.push("`--modules fetch` fetches modules".to_owned());
             }
             if unseen().any(|(_, title)| title == NOT_CHECKED_OUT) {
                 hints.push("`git submodule update --init` checks submodules out".to_owned());
