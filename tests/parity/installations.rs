@@ -4,9 +4,9 @@ use std::num::NonZeroUsize;
 
 use lockctl::parallel;
 
-use crate::double::{Origin, Registry};
 use crate::lab::{Lab, zip_of};
 use crate::lockctl;
+use crate::registry::{Origin, Registry};
 use crate::terraform::Terraform;
 
 const LOCK: &str = ".terraform.lock.hcl";

@@ -18,17 +18,20 @@ mod computed;
 mod copy;
 #[path = "../support/corpus.rs"]
 mod corpus;
-#[path = "../support/registry/mod.rs"]
-mod double;
 mod installations;
 mod installed;
 #[path = "../support/lab.rs"]
 mod lab;
 mod made;
+#[path = "../support/module_lab/mod.rs"]
+mod module_lab;
 #[path = "../support/modules.rs"]
 mod modules;
+mod published;
 mod random;
+#[path = "../support/registry/mod.rs"]
 mod registry;
+mod remote_modules;
 mod routes;
 #[path = "../support/schema.rs"]
 mod schema;

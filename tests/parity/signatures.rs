@@ -5,9 +5,9 @@ use std::path::Path;
 use lockctl::flavor::Flavor;
 
 use crate::copy::copy_dir;
-use crate::double::{Evidence, Registry, sha256_hex};
 use crate::lab::Lab;
 use crate::made::made;
+use crate::registry::{Evidence, Registry, sha256_hex};
 use crate::terraform::Terraform;
 use crate::zips::{Entry, Zip};
 use crate::{LOCK, lockctl};

@@ -5,8 +5,8 @@ use std::process::Command;
 
 use lockctl::flavor::{Flavor, FlavorChoice};
 
-use crate::double::{Origin, Registry};
 use crate::lab::Lab;
+use crate::registry::{Origin, Registry};
 
 /// The `terraform` on PATH, or the `tofu` that `LOCKCTL_TOFU` names.
 pub(crate) struct Terraform {
@@ -160,7 +160,8 @@ impl Terraform {
 fn clean(command: &mut Command) -> &mut Command {
     for (name, _) in std::env::vars_os() {
         let text = name.to_string_lossy();
-        if text.starts_with("TF_") || text.to_lowercase().ends_with("_proxy") {
+        let starts = ["TF_", "GIT_"].iter().any(|start| text.starts_with(start));
+        if starts || text.to_lowercase().ends_with("_proxy") {
             command.env_remove(&name);
         }
     }

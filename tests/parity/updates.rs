@@ -4,9 +4,9 @@ use std::num::NonZeroUsize;
 
 use lockctl::parallel;
 
-use crate::double::Registry;
 use crate::installations::{Dice, number};
 use crate::lab::{Lab, zip_of};
+use crate::registry::Registry;
 use crate::terraform::Terraform;
 use crate::{LOCK, lockctl};
 

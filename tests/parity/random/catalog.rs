@@ -7,9 +7,9 @@ use lockctl::archive::Limits;
 use lockctl::archive::zip::hash_zip;
 use lockctl::hash::zh;
 
-use crate::double::Registry;
 use crate::installations::Dice;
 use crate::lab::{Lab, zip_of};
+use crate::registry::Registry;
 
 pub(super) const PROVIDERS: [&str; 5] = [
     "acme/one",

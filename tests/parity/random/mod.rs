@@ -16,9 +16,9 @@ use serde_json::Value;
 use self::catalog::{Catalog, PLATFORMS};
 use self::setting::{Far, MIRROR, Root, Setting, Source, Wanted};
 use crate::copy::copy_dir;
-use crate::double::{Origin, Registry};
 use crate::installations::{Dice, number};
 use crate::lab::{Lab, Outcome};
+use crate::registry::{Origin, Registry};
 use crate::terraform::Terraform;
 use crate::{LOCK, lockctl};
 

@@ -6,9 +6,9 @@ use lockctl::version::Constraints;
 
 use super::catalog::{Catalog, PLATFORMS, PROVIDERS, Release};
 use crate::LOCK;
-use crate::double::{Origin, Registry};
 use crate::installations::Dice;
 use crate::lab::Lab;
+use crate::registry::{Origin, Registry};
 
 const CONSTRAINTS: [&str; 13] = [
     "",

@@ -16,8 +16,8 @@ use serde_json::json;
 
 use super::states::{HASHES, PROVIDER, Packages, Played, SITUATIONS};
 use crate::LOCK;
-use crate::double::Registry;
 use crate::lab::{Lab, zip_of};
+use crate::registry::Registry;
 use crate::terraform::Terraform;
 
 /// A made-up provider does not start, which is the next thing that `plan` and `validate` want once they

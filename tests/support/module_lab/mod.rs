@@ -12,7 +12,11 @@
 //! A request is answered by the first that fits: a route of `METHOD PATH?QUERY`, `PATH?QUERY` or `PATH`;
 //! `/git/NAME.git/…` by `git http-backend`; `/archives/NAME`; else 404.
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
-#![allow(dead_code, reason = "not every test binary needs all of it")]
+#![allow(
+    dead_code,
+    unused_imports,
+    reason = "not every test binary needs all of it"
+)]
 
 mod archives;
 pub(crate) mod git;

@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use crate::copy::copy_dir;
-use crate::double::{Origin, Registry};
 use crate::lab::{Lab, zip_of};
+use crate::registry::{Origin, Registry};
 use crate::terraform::Terraform;
 use crate::{LOCK, PLATFORMS, lockctl};
 
