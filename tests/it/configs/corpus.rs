@@ -118,7 +118,8 @@ fn fate(dir: &Path, root: &Root<'_>) -> Result<Fate, String> {
     }
 }
 
-fn corpus_root(folder: &Path) -> PathBuf {
+/// Returns the directory of the root module in a folder of the corpus.
+pub(crate) fn corpus_root(folder: &Path) -> PathBuf {
     let source = fs::read_to_string(folder.join("SOURCE")).unwrap_or_default();
     let mut lines = source.lines();
     let root = lines.find_map(|line| line.strip_prefix("root module in this folder: "));

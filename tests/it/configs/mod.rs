@@ -1,6 +1,6 @@
 //! Configuration to requirements, against recorded runs of the real programs.
 
-mod corpus;
+pub(crate) mod corpus;
 mod differences;
 mod hostile;
 mod judge;
