@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::addr::module::RemoteModule;
 use crate::cli::World;
 use crate::cli::args::{Common, Configuration, ModulesArg};
 use crate::cli::session::network::{self, NetworkObserver, Traffic};
@@ -12,7 +13,10 @@ use crate::flavor::Flavor;
 use crate::modules::cache::ModuleCache;
 use crate::modules::git::GitWorld;
 use crate::modules::store::{ModuleAccess, ModuleNet, ModuleStore};
-use crate::remote_module::{InstalledOnly, RemoteModules};
+use crate::remote_module::{
+    FoundModule, InstalledOnly, ModuleFailure, ModuleFailureKind, ModuleRequest, RemoteModules,
+    RequestedSource,
+};
 use crate::report::Sentence;
 
 /// What `--modules auto` means to a command.
@@ -43,6 +47,8 @@ pub(in crate::cli) struct UserModules<'a> {
     /// `None` where only what is installed counts.
     store: Option<ModuleStore<'a>>,
     cache: Option<&'a ModuleCache<'a>>,
+    /// Whether no directory of this machine may be named, because the run is confined to one.
+    is_confined: bool,
     /// What a module is that could not be fetched.
     pub(in crate::cli) unreached: Unreached,
 }
@@ -78,6 +84,7 @@ impl<'a> UserModules<'a> {
             world,
             store,
             cache,
+            is_confined: configuration.confine.is_some(),
             unreached,
         }
     }
@@ -99,13 +106,9 @@ impl<'a> UserModules<'a> {
 
     /// Returns what configuration is read from.
     pub(in crate::cli) fn outside(&self) -> Outside<'_> {
-        let modules: &dyn RemoteModules = match &self.store {
-            Some(store) => store,
-            None => &InstalledOnly,
-        };
         Outside {
             files: self.world.disk,
-            modules,
+            modules: self,
         }
     }
 
@@ -114,6 +117,35 @@ impl<'a> UserModules<'a> {
         let notes = self.cache.iter().flat_map(|cache| cache.notes());
         notes.map(Sentence::warning)
     }
+}
+
+impl RemoteModules for UserModules<'_> {
+    fn find(&self, request: &ModuleRequest<'_>) -> Result<FoundModule, ModuleFailure> {
+        let Some(store) = &self.store else {
+            return InstalledOnly.find(request);
+        };
+        match request.source {
+            // Git would read it, whatever the files of the run are confined to.
+            RequestedSource::Remote(module) if self.is_confined && is_on_this_machine(module) => {
+                Err(ModuleFailure {
+                    kind: ModuleFailureKind::Missing,
+                    title: "Failed to download module",
+                    cause: "it is outside of the directory that confines this run".to_owned(),
+                    help: Some(
+                        "keep the module below that directory, and call it by a path".to_owned(),
+                    ),
+                })
+            }
+            _ => store.find(request),
+        }
+    }
+}
+
+/// Returns whether a package is in a directory of this machine.
+fn is_on_this_machine(module: &RemoteModule) -> bool {
+    let (_, address) = module.forced_kind();
+    let address = address.to_ascii_lowercase();
+    address.starts_with("file:") || !address.contains("://")
 }
 
 /// Returns the modules that the cache holds, and no others.

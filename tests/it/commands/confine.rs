@@ -242,3 +242,24 @@ fn named_files_beside_the_directory_can_be_reached() {
     assert_eq!(done, Replaced::Done);
     assert_eq!(lab.read("top/dir/file"), "new");
 }
+
+#[test]
+fn no_repository_of_this_machine_is_fetched() {
+    let lab = outside();
+    for source in ["git::file://@/secret", "git::@/secret", "@/secret"] {
+        let source = source.replace('@', &lab.path("").display().to_string());
+        let call = format!(
+            "module \"m\" {{\n  source = \"{}\"\n}}\n",
+            source.replace("//secret", "/secret")
+        );
+        lab.write("repo/root/main.tf", call);
+        let outcome = verify(&lab, &["--modules", "fetch", "--only", "configuration"]);
+        assert_exit(&outcome, 2);
+        assert_quiet(&outcome);
+        let said = format!("{}{}", outcome.stdout, outcome.stderr);
+        assert!(
+            said.contains("outside of the directory"),
+            "{source}: {said}"
+        );
+    }
+}
