@@ -62,6 +62,9 @@ pub struct FoundModule {
     pub version: Option<Version>,
     /// What the result is fixed to, for a module of a repository: the id of the commit.
     pub commit: Option<Arc<str>>,
+    /// The directory of this machine that the package is, without links: the programs link to such a package,
+    /// so that what it calls is there.
+    pub place: Option<Arc<Path>>,
     /// What to say about it: a title of the program and a sentence.
     pub warnings: Vec<(&'static str, String)>,
 }
@@ -93,6 +96,25 @@ pub enum ModuleFailureKind {
     Missing,
     /// It is unsafe: lockctl refuses it, whether or not a program reads it. The name of the rule.
     Refused(&'static str),
+}
+
+/// A path or a link leads out of its package.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("it leads out of the package")]
+pub struct LeavesPackage;
+
+impl From<LeavesPackage> for io::Error {
+    fn from(leaves: LeavesPackage) -> Self {
+        Self::new(io::ErrorKind::PermissionDenied, leaves)
+    }
+}
+
+/// Returns whether an error of [`PackageFiles`] means that a path leads out of the package.
+#[must_use]
+pub fn is_leaving(error: &io::Error) -> bool {
+    error
+        .get_ref()
+        .is_some_and(|inner| inner.is::<LeavesPackage>())
 }
 
 /// Finds nothing: for runs that read only what is installed.

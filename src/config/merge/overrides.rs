@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::addr::module::ModuleSource;
 use crate::config::decode::contents::{
     Call, CallVersion, Contents, Declaration, ProviderBlock, RequiredProvider, Resource, Source,
 };
@@ -35,7 +36,7 @@ pub(in crate::config) fn apply(
         let has_version = |version: &CoreVersion| standing.has(version.place());
         base.core_versions.retain(has_version);
     }
-    versions_of_local_modules(base, flavor, found);
+    versions_without_registry(base, flavor, found);
 }
 
 /// The contents that are changed, with the place of everything that can be.
@@ -250,11 +251,16 @@ fn hand_over(base: &mut Handover, over: Handover, standing: &Standing) {
     base.arguments.retain(counts);
 }
 
-/// Checks what only now came together: the source of one file, the version of another.
-fn versions_of_local_modules(base: &Contents, flavor: Flavor, found: &mut Vec<Diagnostic>) {
+/// Checks what only now came together: the source of one file, the version of another (rules 5.14).
+fn versions_without_registry(base: &Contents, flavor: Flavor, found: &mut Vec<Diagnostic>) {
     for call in &base.calls {
-        let Some(Source::Local { .. }) = &call.source else {
-            continue;
+        let remark = match &call.source {
+            Some(Source::Local { .. }) => "a local module has no versions",
+            Some(Source::Remote {
+                module: ModuleSource::Remote(_),
+                ..
+            }) => "only a module of a registry has versions",
+            _ => continue,
         };
         match &call.version {
             CallVersion::Absent | CallVersion::Null | CallVersion::Computed => continue,
@@ -266,7 +272,6 @@ fn versions_of_local_modules(base: &Contents, flavor: Flavor, found: &mut Vec<Di
         } else {
             ("Invalid version constraint", call.header)
         };
-        let remark = "a local module has no versions";
         flood::push(
             found,
             Diagnostic::error("configuration-invalid", title).at(place.file, place.span, remark),

@@ -529,6 +529,24 @@ fn a_version_does_not_come_to_a_local_module_by_an_override() {
     let outline = ["main.tf:1: Invalid version constraint"];
     check(&merged(local, &stated), TERRAFORM, &outline);
     check(&merged(local, &null), TERRAFORM, &[]);
+    let git = "module \"m\" {\n  source = \"git::https://h.test/r\"\n}";
+    for (base, over) in [(git, &*stated), (remote, git)] {
+        let files = merged(base, over);
+        let (loaded, _) = load_in("", &files, TERRAFORM);
+        let titles = loaded.diagnostics.iter().map(|one| &*one.title);
+        assert!(
+            titles
+                .into_iter()
+                .any(|title| title == "Invalid version constraint")
+        );
+        let (loaded, _) = load_in("", &files, OPENTOFU);
+        let titles = loaded.diagnostics.iter().map(|one| &*one.title);
+        assert!(
+            titles
+                .into_iter()
+                .any(|title| title == "Invalid registry module source address")
+        );
+    }
     let outline = ["m ? ./m", "x_override.tf:2: Module call is computed"];
     check(&merged(local, &computed), OPENTOFU, &outline);
 }

@@ -37,6 +37,7 @@ impl RemoteModules for Shelf {
             shown: Arc::from(*name),
             version: None,
             commit: None,
+            place: None,
             warnings: Vec::new(),
         })
     }
@@ -129,7 +130,20 @@ fn the_copy_for_a_second_call_lacks_names_with_a_dot() {
         "module \"a\" {\n  source = \"acme/net/aws//.hidden\"\n}\n\
          module \"b\" {\n  source = \"acme/net/aws//.hidden\"\n}\n",
         Unreached::Unseen,
-        &["a: hashicorp/tls", "main.tf:5: Unreadable module directory"],
+        &[
+            "a: hashicorp/tls",
+            "main.tf:5: Unreadable module subdirectory",
+        ],
+    );
+    check_shelf(
+        "module \"a\" {\n  source = \"git::https://h.test/r\"\n}\n\
+         module \"b\" {\n  source = \"git::https://h.test/r//.hidden\"\n}\n",
+        Unreached::Unseen,
+        &[
+            "a: hashicorp/aws",
+            "a.in: hashicorp/null",
+            "main.tf:5: Failed to expand subdir globs",
+        ],
     );
 }
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::remote_module::PackageFiles;
-use crate::world::{DirEntry, FileKind, Files, ReadSeek};
+use crate::world::{DirEntry, FileKind, Files, ReadSeek, clean};
 
 /// The files of a root, with packages among them.
 pub(in crate::config) struct Packages<'a> {
@@ -19,10 +19,12 @@ pub(in crate::config) struct Packages<'a> {
 
 /// A package at its place.
 #[derive(Clone)]
-struct Mounted {
-    files: PackageFiles,
+pub(in crate::config) struct Mounted {
+    pub(in crate::config) files: PackageFiles,
     /// What it is called in messages.
-    shown: Arc<str>,
+    pub(in crate::config) shown: Arc<str>,
+    /// The directory of this machine that it is, if the programs would have made a link to it.
+    pub(in crate::config) place: Option<Arc<Path>>,
 }
 
 impl<'a> Packages<'a> {
@@ -34,9 +36,33 @@ impl<'a> Packages<'a> {
     }
 
     /// Puts a package at a path; what is there on the disk is hidden.
-    pub(in crate::config) fn mount(&self, at: PathBuf, files: PackageFiles, shown: Arc<str>) {
+    pub(in crate::config) fn mount(&self, at: PathBuf, package: Mounted) {
         let mut mounted = self.mounted.write().unwrap_or_else(PoisonError::into_inner);
-        mounted.insert(at, Mounted { files, shown });
+        if let Some(place) = &package.place {
+            mounted.insert(place.to_path_buf(), package.clone());
+        }
+        mounted.insert(at, package);
+    }
+
+    /// Returns a directory without the links on the way to it, from a root on. Where no link is on the way it
+    /// stays as it is (rules 5.13); `path` is where it is read.
+    pub(in crate::config) fn without_links(
+        &self,
+        root: &Path,
+        dir: &Path,
+        path: &Path,
+    ) -> io::Result<PathBuf> {
+        if let Some((package, inside)) = self.package(path) {
+            let resolved = package.files.resolve(&inside)?;
+            let top = dir.ancestors().nth(inside.components().count());
+            let top = package.place.as_deref().or(top);
+            return Ok(top.unwrap_or(Path::new("")).join(resolved));
+        }
+        let (real_root, real) = (self.disk.resolve(root)?, self.disk.resolve(path)?);
+        Ok(match clean(&real_root.join(dir)) == real {
+            true => dir.to_owned(),
+            false => path_between(&real_root, &real),
+        })
     }
 
     /// Returns the package that a path leads into, with the path inside.
@@ -63,6 +89,18 @@ impl<'a> Packages<'a> {
             None => act(self.disk, path),
         }
     }
+}
+
+/// Returns the way from one directory to another, both without links; the other itself if there is none.
+fn path_between(from: &Path, to: &Path) -> PathBuf {
+    let mut up = PathBuf::new();
+    for above in from.ancestors() {
+        if let Ok(down) = to.strip_prefix(above) {
+            return up.join(down);
+        }
+        up.push("..");
+    }
+    to.to_owned()
 }
 
 impl Files for Packages<'_> {

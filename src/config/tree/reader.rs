@@ -13,11 +13,11 @@ use crate::config::limits::{MAX_FILE_BYTES, MAX_FILES, MAX_TOTAL_BYTES};
 use crate::config::merge::{self, overrides};
 use crate::config::syntax;
 use crate::config::tree::files::{self, Backups, ModuleFiles, SourceFile};
-use crate::config::tree::packages::Packages;
+use crate::config::tree::packages::{Mounted, Packages};
 use crate::diag::{Diagnostic, FileId, Span, Texts};
 use crate::flavor::Flavor;
 use crate::hcl::tree::Body;
-use crate::remote_module::PackageFiles;
+use crate::remote_module::is_leaving;
 use crate::world::{DirEntry, FileKind, Files, ReadSeek, is_outside};
 
 /// Reads what is below (or beside) one root; directories are given from the root on.
@@ -167,8 +167,12 @@ impl<'a> Reader<'a> {
                 Some(self.texts.add(name, bytes))
             }
             Err(error) => {
-                let diagnostic = Diagnostic::error("file-unreadable", "Failed to read file")
-                    .help(remedy(&error));
+                let code = match is_leaving(&error) {
+                    true => "module-escapes-package",
+                    false => "file-unreadable",
+                };
+                let diagnostic =
+                    Diagnostic::error(code, "Failed to read file").help(remedy(&error));
                 self.report(path, diagnostic, &error.to_string());
                 None
             }
@@ -230,8 +234,14 @@ impl<'a> Reader<'a> {
 
     /// Puts the files of a package where the package of a call would be installed; the path is one from the
     /// root.
-    pub(in crate::config) fn mount(&self, at: &Path, files: PackageFiles, shown: Arc<str>) {
-        self.files.mount(self.path(at), files, shown);
+    pub(in crate::config) fn mount(&self, at: &Path, package: Mounted) {
+        self.files.mount(self.path(at), package);
+    }
+
+    /// Returns a directory without the links on the way to it; both are given from the root on.
+    pub(in crate::config) fn without_links(&self, dir: &Path) -> io::Result<PathBuf> {
+        let root = self.path(Path::new(""));
+        self.files.without_links(&root, dir, &self.path(dir))
     }
 
     fn list(&self, dir: &Path) -> io::Result<Vec<DirEntry>> {
@@ -271,6 +281,9 @@ impl<'a> Reader<'a> {
 fn remedy(error: &io::Error) -> &'static str {
     if is_outside(error) {
         return "keep everything that is needed below that directory, or name a larger one";
+    }
+    if is_leaving(error) {
+        return "put the file itself in the place of the link";
     }
     match error.kind() {
         ErrorKind::NotFound => "correct the path; a link may lead nowhere",

@@ -77,31 +77,12 @@ pub enum PackageError {
     },
 }
 
-/// A path or a link leads out of its package.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("it leads out of the package")]
-pub struct LeavesPackage;
-
 /// The file is there, but its content is not kept: no configuration file is so large.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("its content of {bytes} bytes is not kept: too much for a file of a module")]
 pub struct ContentNotKept {
     /// How many bytes it has.
     pub bytes: u64,
-}
-
-/// Returns whether an error of [`Files`](crate::world::Files) means that a path leads out of a package.
-#[must_use]
-pub fn is_leaving(error: &io::Error) -> bool {
-    error
-        .get_ref()
-        .is_some_and(|inner| inner.is::<LeavesPackage>())
-}
-
-impl From<LeavesPackage> for io::Error {
-    fn from(leaves: LeavesPackage) -> Self {
-        Self::new(io::ErrorKind::PermissionDenied, leaves)
-    }
 }
 
 impl From<ContentNotKept> for io::Error {

@@ -18,7 +18,7 @@ use std::ffi::OsString;
 use std::sync::Arc;
 
 pub use build::PackageBuilder;
-pub use error::{ContentNotKept, LeavesPackage, PackageError, is_leaving};
+pub use error::{ContentNotKept, PackageError};
 pub use stored::{MAX_STORED_BYTES, StoredTreeError};
 pub use subdirectory::{SubdirectoryError, SubdirectoryPattern};
 

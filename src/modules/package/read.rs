@@ -5,9 +5,8 @@ use std::ffi::OsString;
 use std::io::{self, Cursor};
 use std::path::{Component, Path, PathBuf};
 
-use super::{
-    ContentNotKept, Directory, FileContent, LeavesPackage, Node, PackageTree, system_name,
-};
+use super::{ContentNotKept, Directory, FileContent, Node, PackageTree, system_name};
+use crate::remote_module::LeavesPackage;
 use crate::world::{DirEntry, FileKind, Files, ReadSeek};
 
 /// How many links in a row are followed; Linux has the same limit.

@@ -1,16 +1,20 @@
 //! The directory of a module in its package (rules 2).
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use super::glob::{GlobPattern, has_meta};
 use super::read::{LastLink, PlaceNode};
-use super::{Directory, Node, PackageTree, is_leaving, system_name};
+use super::{Directory, Node, PackageTree, system_name};
+use crate::remote_module::is_leaving;
 use crate::world::{FileKind, Files};
 
 /// How many directories the first parts of a pattern may match: links to directories above them let a
 /// few names match without end.
 const MAX_MATCHES: usize = 10_000;
+
+/// The target of a link that leads out of its package, wherever in a package it is.
+const LEADS_OUT: &[u8] = b"/";
 
 /// How the text behind `//` is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +59,8 @@ impl PackageTree {
             SubdirectoryPattern::Glob if has_meta(sub) => self.only_match(sub)?,
             SubdirectoryPattern::Glob | SubdirectoryPattern::Path => {
                 // The programs join it to the directory of the package.
-                Path::new(sub.trim_start_matches('/')).to_owned()
+                let parts = Path::new(sub.trim_start_matches('/')).components();
+                parts.filter(|part| *part != Component::CurDir).collect()
             }
         };
         match self.kind(&found) {
@@ -70,10 +75,10 @@ impl PackageTree {
     }
 
     /// Returns a directory of the package as a package of its own, with links replaced by the files that they
-    /// lead to (rules 2.4).
+    /// lead to (rules 2.4). A link that leads out of the package still does, so that reading it is an error.
     ///
     /// # Errors
-    /// If there is no such directory, or a link in it leads to no file of the package.
+    /// If there is no such directory, or a link in it leads to a directory or to nothing.
     pub fn below(&self, dir: &Path) -> io::Result<Self> {
         let place = self.place(dir, LastLink::Followed)?;
         let PlaceNode::Directory(directory) = place.node else {
@@ -101,11 +106,15 @@ impl PackageTree {
             let node = match node {
                 Node::Directory(below) => Node::Directory(self.without_links(below, &path)?),
                 Node::File(content) => Node::File(content.clone()),
-                Node::Link(_) => match self.place(&path, LastLink::Followed)?.node {
-                    PlaceNode::File(content) => Node::File(content.clone()),
-                    PlaceNode::Directory(_) | PlaceNode::Link(_) => {
-                        return Err(io::ErrorKind::IsADirectory.into());
-                    }
+                Node::Link(_) => match self.place(&path, LastLink::Followed) {
+                    Ok(place) => match place.node {
+                        PlaceNode::File(content) => Node::File(content.clone()),
+                        PlaceNode::Directory(_) | PlaceNode::Link(_) => {
+                            return Err(io::ErrorKind::IsADirectory.into());
+                        }
+                    },
+                    Err(error) if is_leaving(&error) => Node::Link(LEADS_OUT.into()),
+                    Err(error) => return Err(error),
                 },
             };
             copy.insert(name.clone(), node);

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::modules::package::glob::has_meta;
+use crate::remote_module::is_leaving;
 use crate::world::{FileKind, Files};
 
 /// Makes a package of lines: `DIR/`, `FILE=TEXT` or `LINK>TARGET`.
@@ -258,6 +259,7 @@ fn the_directory_of_the_module_is_found() {
     };
     for (sub, glob, plain) in [
         ("", "", ""),
+        (".", "", ""),
         ("modules/a", "modules/a", "modules/a"),
         ("/modules/a", "modules/a", "modules/a"),
         (
@@ -357,8 +359,13 @@ fn a_part_of_a_package_is_a_package() {
         .below(Path::new(""))
         .expect_err("a link to a directory");
     assert_eq!(error.kind(), io::ErrorKind::IsADirectory);
-    let outside = tree(&["s/l>../../x"]).below(Path::new("s"));
-    assert!(is_leaving(&outside.expect_err("outside")));
+    let leading_out = tree(&["s/l>../../x", "s/a>/x", "s/b=b"]).below(Path::new("s"));
+    let leading_out = leading_out.expect("a directory");
+    for link in ["l", "a"] {
+        let error = leading_out.read(Path::new(link), 9);
+        assert!(is_leaving(&error.expect_err("outside")), "{link}");
+    }
+    assert_eq!(text(&leading_out, "b"), "b");
     let copy = package.without_dot_names();
     assert_eq!(
         listed(&copy, Path::new("")),

@@ -15,6 +15,9 @@ const UNSAFE: &str = "module-unsafe";
 /// The rule of what leads out of its package.
 const ESCAPES: &str = "module-escapes-package";
 
+/// The title of a kind of source that only the programs fetch.
+const UNSUPPORTED: &str = "Unsupported kind of module source";
+
 /// What is being done, by the title that the programs give to its failure.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Failing {
@@ -118,7 +121,7 @@ pub(super) fn unsupported(kind: &str, flavor: Flavor) -> ModuleFailure {
     let cause = format!("lockctl does not fetch modules by {kind}");
     let program = flavor.command();
     helped(
-        failure(Kind::Unsupported, Failing::Download.title(), cause),
+        failure(Kind::Unsupported, UNSUPPORTED, cause),
         format!("install the modules with `{program} get`; lockctl then reads what is installed"),
     )
 }

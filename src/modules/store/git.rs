@@ -58,6 +58,7 @@ impl ModuleStore<'_> {
             tree: Arc::new(fetched.tree),
             commit: fetched.commit,
             kept_as: None,
+            place: None,
         };
         self.keep_commit(&ref_question, package.commit.as_deref());
         if let Some(commit) = package.commit.clone() {

@@ -40,6 +40,7 @@ pub(super) fn read_package(bytes: &[u8], question: &str) -> Option<KeptPackage> 
         tree: Arc::new(PackageTree::from_bytes(rest).ok()?),
         commit: (!commit.is_empty()).then(|| commit.into()),
         kept_as: Some(question.into()),
+        place: None,
     }))
 }
 

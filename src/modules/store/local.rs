@@ -35,6 +35,7 @@ impl ModuleStore<'_> {
         let unreadable = |error: io::Error| {
             Failing::Download.missing(format!("{} cannot be read: {error}", path.display()))
         };
+        let mut place = None;
         let tree = match archive {
             Some(NamedArchive::SingleFile) => return Err(single_file()),
             Some(NamedArchive::Archive(kind)) => {
@@ -56,12 +57,16 @@ impl ModuleStore<'_> {
                 check(&mut scratch, wanted.as_ref(), &path.display().to_string())?;
                 read_archive(kind, scratch).map_err(|error| failure::package(&error))?
             }
-            None => self.directory(&path)?,
+            None => {
+                place = self.world.disk.resolve(&path).ok().map(Arc::from);
+                self.directory(&path)?
+            }
         };
         Ok(Package {
             tree: Arc::new(tree),
             commit: None,
             kept_as: None,
+            place,
         })
     }
 

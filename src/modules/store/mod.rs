@@ -13,7 +13,7 @@ mod tests;
 mod web;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use self::failure::Failing;
@@ -26,7 +26,7 @@ use crate::addr::module::{ModuleSource, RegistryModule, RemoteModule};
 use crate::flavor::Flavor;
 use crate::parallel::Memo;
 use crate::remote_module::{
-    FoundModule, ModuleFailure, ModuleRequest, RemoteModules, RequestedSource,
+    FoundModule, ModuleFailure, ModuleRequest, RemoteModules, RequestedSource, is_leaving,
 };
 use crate::sources::discovery::Discovery;
 use crate::sources::modules::{ModuleRegistries, ModuleVersions};
@@ -99,6 +99,8 @@ struct Package {
     commit: Option<Arc<str>>,
     /// The question under which it is kept.
     kept_as: Option<Arc<str>>,
+    /// The directory of this machine that it is, without links, if it is one.
+    place: Option<Arc<Path>>,
 }
 
 impl<'a> ModuleStore<'a> {
@@ -176,7 +178,8 @@ impl<'a> ModuleStore<'a> {
             ("http" | "https", "http" | "https") => self.fetch_web(module, rest, flavor, steps),
             ("file", "file") => self.read_disk(rest, flavor),
             ("git", _) => self.fetch_git(module, named_by, flavor),
-            (kind @ ("s3" | "gcs" | "oci" | "hg"), _) => Err(failure::unsupported(kind, flavor)),
+            (kind @ ("s3" | "gcs" | "hg"), _) => Err(failure::unsupported(kind, flavor)),
+            ("oci", _) if flavor.is_opentofu() => Err(failure::unsupported("oci", flavor)),
             (kind, _) => Err(failure::unknown_kind(kind)),
         }
     }
@@ -202,7 +205,7 @@ impl<'a> ModuleStore<'a> {
         let dir = whole.tree.expand(&named.sub, SubdirectoryPattern::Glob);
         let tree = match whole.tree.below(&dir.map_err(of_sub)?) {
             Ok(tree) => tree,
-            Err(error) if super::package::is_leaving(&error) => {
+            Err(error) if is_leaving(&error) => {
                 return Err(of_sub(SubdirectoryError::Leaves));
             }
             Err(error) => return Err(Failing::Download.missing(error.to_string())),
@@ -211,6 +214,7 @@ impl<'a> ModuleStore<'a> {
             tree: Arc::new(tree),
             commit: whole.commit,
             kept_as: None,
+            place: None,
         })
     }
 
@@ -310,6 +314,7 @@ fn found(package_address: &RemoteModule, package: Package, dir: PathBuf) -> Foun
         shown: address.shown().into(),
         version: None,
         commit: package.commit,
+        place: package.place,
         warnings: Vec::new(),
     }
 }

@@ -221,6 +221,7 @@ impl ModuleStore<'_> {
             tree: Arc::new(tree),
             commit: None,
             kept_as: None,
+            place: None,
         })
     }
 }

@@ -60,7 +60,6 @@ fn a_directory_of_this_machine_is_a_package() {
 
 #[test]
 fn what_cannot_be_fetched_says_so() {
-    const DOWNLOAD: &str = "Failed to download module";
     for (source, kind) in [
         ("/abs/none", Kind::Missing),
         ("file:./m", Kind::Missing),
@@ -74,7 +73,7 @@ fn what_cannot_be_fetched_says_so() {
             "gcs::https://www.googleapis.com/storage/v1/b/k",
             Kind::Unsupported,
         ),
-        ("oci://h.test/r", Kind::Unsupported),
+        ("oci://h.test/r", Kind::Missing),
         ("hg::https://h.test/r", Kind::Unsupported),
         ("https://h.test/m.zip", Kind::Unreachable),
         ("git::ext::sh -c id", Kind::Refused("module-unsafe")),
@@ -86,7 +85,11 @@ fn what_cannot_be_fetched_says_so() {
         ),
         ("git::https://h.test/r.git", Kind::Unreachable),
     ] {
-        check_kind(source, kind, DOWNLOAD);
+        let title = match kind {
+            Kind::Unsupported => "Unsupported kind of module source",
+            _ => "Failed to download module",
+        };
+        check_kind(source, kind, title);
     }
 }
 

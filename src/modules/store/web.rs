@@ -97,6 +97,7 @@ impl ModuleStore<'_> {
             tree: Arc::new(tree),
             commit: None,
             kept_as: None,
+            place: None,
         };
         Ok(match kept_as {
             Some(question) => self.keep(&question, package),

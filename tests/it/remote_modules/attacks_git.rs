@@ -14,7 +14,8 @@ use lockctl::flavor::Flavor;
 use lockctl::modules::git::{
     AddressOrigin, GitFailure, GitLimits, GitPackage, GitRequest, fetch_package,
 };
-use lockctl::modules::package::{SubdirectoryError, SubdirectoryPattern, is_leaving};
+use lockctl::modules::package::{SubdirectoryError, SubdirectoryPattern};
+use lockctl::remote_module::is_leaving;
 use lockctl::world::Files;
 use serde_json::{Value, json};
 

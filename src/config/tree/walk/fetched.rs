@@ -10,8 +10,10 @@ use crate::addr::module::{Danger, ModuleSource};
 use crate::config::decode::contents::{Call, CallVersion, Source};
 use crate::config::file::SourcePlace;
 use crate::config::loaded::{FetchedModule, Unreached};
+use crate::config::tree::packages::Mounted;
 use crate::config::tree::way::Way;
 use crate::diag::{Diagnostic, Label};
+use crate::flavor::Flavor;
 use crate::remote_module::{
     FoundModule, ModuleFailure, ModuleFailureKind, ModuleRequest, PackageFiles, RequestedSource,
 };
@@ -24,8 +26,19 @@ pub(super) const ESCAPES: &str = "Local module path escapes module package";
 pub(super) struct MountedPackage {
     /// Its directory, from the root on.
     top: PathBuf,
+    /// The directory of this machine that it is, if the programs would have made a link to it.
+    place: Option<Arc<Path>>,
     /// The text that says which package it is.
     package: Arc<str>,
+}
+
+impl MountedPackage {
+    fn holds(&self, dir: &Path) -> bool {
+        let mut tops = [Some(&*self.top), self.place.as_deref()]
+            .into_iter()
+            .flatten();
+        tops.any(|top| dir.starts_with(top))
+    }
 }
 
 impl Tree<'_> {
@@ -90,19 +103,33 @@ impl Tree<'_> {
         }
         let top = self.settings.data_dir.join("modules").join(key);
         let mut packages = self.packages.iter();
-        let files = match packages.any(|one| one.package == found.package) {
-            true => Arc::new(Copied(found.files)),
-            false => found.files,
+        let (files, place): (PackageFiles, _) =
+            match packages.any(|one| one.package == found.package) {
+                true => (Arc::new(Copied(found.files)), None),
+                false => (found.files, found.place),
+            };
+        let package = Mounted {
+            files,
+            shown: Arc::clone(&found.shown),
+            place: place.clone(),
         };
-        self.reader.mount(&top, files, Arc::clone(&found.shown));
+        self.reader.mount(&top, package);
         let dir = match found.dir.as_os_str().is_empty() {
             true => top.clone(),
             false => top.join(found.dir),
         };
         self.packages.push(MountedPackage {
             top,
+            place,
             package: found.package,
         });
+        if !self.reader.is_directory(&dir) {
+            // It is in the package, but not in a copy for a second call.
+            let title = missing_directory(way.call, self.reader.flavor);
+            let remark = format!("the copy for a second call has no {}", dir.display());
+            self.unreadable(way.call.place, title, &remark);
+            return ControlFlow::Continue(());
+        }
         self.follow(
             way,
             Reached {
@@ -165,8 +192,8 @@ impl Tree<'_> {
             return false;
         };
         let mut packages = self.packages.iter();
-        let package = packages.find(|one| here.starts_with(&one.top));
-        package.is_some_and(|package| !dir.starts_with(&package.top))
+        let package = packages.find(|one| one.holds(here));
+        package.is_some_and(|package| !package.holds(dir))
     }
 }
 
@@ -185,6 +212,17 @@ fn requested(call: &Call) -> Option<(&ModuleSource, RequestedSource<'_>)> {
         }
         ModuleSource::Remote(remote) => Some((module, RequestedSource::Remote(remote))),
         ModuleSource::Local(_) => None,
+    }
+}
+
+/// Returns the title of the programs for a directory behind `//` that a package lacks (`modules` rules 2.2, 2.3).
+fn missing_directory(call: &Call, flavor: Flavor) -> &'static str {
+    match requested(call) {
+        Some((_, RequestedSource::Registry(..))) if flavor.is_opentofu() => {
+            "Module subdirectory not found"
+        }
+        Some((_, RequestedSource::Registry(..))) => "Unreadable module subdirectory",
+        _ => "Failed to expand subdir globs",
     }
 }
 

@@ -32,7 +32,7 @@ use crate::config::tree::values::{Entry, Stop, Values};
 use crate::config::tree::way::{Sourcing, Way};
 use crate::config::tree::{passing, state};
 use crate::diag::{self, Diagnostic, Severity, Texts};
-use crate::remote_module::RemoteModules;
+use crate::remote_module::{RemoteModules, is_leaving};
 use crate::requirement::CoreVersion;
 use crate::requirement::{ModulePath, Origin, PathStep, Requirement, Requirements, StateSeen};
 use fetched::MountedPackage;
@@ -399,7 +399,16 @@ impl Tree<'_> {
                     self.report_once(way.call.place, fetched::ESCAPES, error);
                     return ControlFlow::Continue(());
                 }
-                self.follow(&way, Reached::on_disk(written, dir))
+                match self.reader.without_links(&dir) {
+                    Ok(dir) => self.follow(&way, Reached::on_disk(written, dir)),
+                    Err(error) if is_leaving(&error) => {
+                        let error = fetched::escaping(written, way.call.place);
+                        self.report_once(way.call.place, fetched::ESCAPES, error);
+                        ControlFlow::Continue(())
+                    }
+                    // What is wrong is said where the directory is read.
+                    Err(_) => self.follow(&way, Reached::on_disk(written, dir)),
+                }
             }
             Some(Source::Remote { written, .. }) => {
                 let key = way.path.manifest_key();
@@ -417,8 +426,6 @@ impl Tree<'_> {
     fn follow(&mut self, way: &Way<'_>, reached: Reached<'_>) -> ControlFlow<()> {
         let place = way.call.place;
         let dir = reached.dir;
-        // Directories are compared by their text, so a link can still lead around in a circle: the
-        // limit of the depth ends that.
         // A run starts anew, and the manifest has an end, as has a circle that leads through it.
         let is_run = matches!(way.path.steps().last(), Some(PathStep::Run(_)));
         let is_start = is_run || way.is_computed();
@@ -564,8 +571,8 @@ fn installed_from(source: &str, place: SourcePlace) -> Diagnostic {
         .help("install the modules again")
 }
 
-/// Finds the directory of a local module, from the root on: by text alone, as the programs do,
-/// whether links are on the way or not.
+/// Finds the directory of a local module, from the root on: by text alone. Links on the way are resolved after
+/// that (rules 5.13).
 fn join(dir: &Path, source: &str) -> PathBuf {
     let mut out = PathBuf::new();
     for part in dir.join(source).components() {
@@ -574,8 +581,11 @@ fn join(dir: &Path, source: &str) -> PathBuf {
             Component::ParentDir if out.file_name().is_some() => {
                 out.pop();
             }
+            Component::ParentDir if out.has_root() => {}
             Component::ParentDir => out.push(part),
-            Component::CurDir | Component::RootDir | Component::Prefix(_) => {}
+            // The directory of an installed module may be an absolute one.
+            Component::RootDir | Component::Prefix(_) => out.push(part),
+            Component::CurDir => {}
         }
     }
     out
