@@ -9,6 +9,7 @@ mod corpus;
 mod harness;
 mod packages;
 mod recorded;
+mod replay;
+mod requests;
 mod selection;
-mod store;
 mod warm;

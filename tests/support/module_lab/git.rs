@@ -42,6 +42,14 @@ pub(crate) fn make_repos(dir: &Path, described: &Value) -> CommitIds {
     ids
 }
 
+/// Makes a work tree of a repository of [`make_repos`], at a ref if one is given.
+pub(crate) fn check_out(repo: &Path, reference: Option<&str>, dir: &Path) {
+    run(git().args(["clone", "-q"]).arg(repo).arg(dir));
+    if let Some(reference) = reference {
+        run(git().arg("-C").arg(dir).args(["checkout", "-q", reference]));
+    }
+}
+
 fn make_repo(path: &Path, described: &Value, others: &CommitIds) -> Vec<String> {
     run(git().args(["init", "-q", "--bare", "-b", "main"]).arg(path));
     let commits = described["commits"]

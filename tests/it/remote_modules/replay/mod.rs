@@ -7,121 +7,54 @@
 //! | `providers`, `init -get=false` | `tree --modules installed` |
 //!
 //! Compared are success, the titles of errors, the keys, directories and versions of all modules, and that no
-//! request carries credentials that the program did not send there.
+//! request carries credentials that the program did not send there. lockctl installs nothing: after each step the
+//! test installs what the program was recorded to have installed.
 
 mod differences;
+mod expected;
+mod install;
 mod run;
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 use std::sync::Mutex;
 
+use lockctl::flavor::Flavor;
 use serde_json::Value;
 
 use super::recorded::{self, PROGRAMS};
 use crate::module_lab::ModuleLab;
+use differences::Listed;
+use expected::Expected;
 use run::{Case, Found};
+
+/// The groups of cases; the others are rows.
+const GROUPS: [&str; 7] = [
+    "tree", "git", "archives", "http", "registry", "manifest", "oci",
+];
 
 /// How many cases are replayed at once.
 const THREADS: usize = 3;
 
-/// How a recorded step ended.
-struct Expected {
-    success: bool,
-    /// The titles of its errors.
-    titles: BTreeSet<String>,
-    /// Keys of the modules with their directories and versions.
-    modules: BTreeMap<String, (String, Option<String>)>,
-    /// `METHOD HOST TARGET auth=…` of requests with credentials.
-    with_credentials: BTreeSet<String>,
+/// What a step shows.
+enum Verdict {
+    /// What is expected of it.
+    Good,
+    /// It differs from the program, and the case is listed for that.
+    Listed,
+    Wrong(String),
 }
 
-impl Expected {
-    fn of(step: &Value) -> Self {
-        let list = |name: &str| step[name].as_array().cloned().unwrap_or_default();
-        let text = |value: &Value, name: &str| value[name].as_str().unwrap_or_default().to_owned();
-        let errors = list("errors");
-        let modules = list("modules");
-        let with_credentials = list("requests").into_iter().filter_map(|request| {
-            let request = request.as_str()?;
-            let (line, auth) = request.split_once(" auth=")?;
-            let (line, _) = line.rsplit_once(' ')?;
-            // Behind the credentials stand header fields.
-            let auth: Vec<&str> = auth.split(' ').take(2).collect();
-            Some(format!("{line} auth={}", auth.join(" ")))
-        });
-        Self {
-            success: step["exit"] == 0,
-            titles: errors.iter().map(|error| text(error, "title")).collect(),
-            modules: modules
-                .iter()
-                .map(|one| {
-                    let version = one["Version"].as_str().map(str::to_owned);
-                    (text(one, "Key"), (text(one, "Dir"), version))
-                })
-                .collect(),
-            with_credentials: with_credentials.collect(),
-        }
-    }
-
-    /// Returns how lockctl differs, if it does.
-    fn difference(&self, found: &Found) -> Option<String> {
-        let mut out = String::new();
-        let success = found.code == 0 && found.unseen.is_empty();
-        if success != self.success {
-            let theirs = if self.success { "succeeds" } else { "fails" };
-            writeln!(out, "exit code {}, the program {theirs}", found.code).unwrap();
-        }
-        if self.success && success && found.modules != self.modules_without_versions(found) {
-            writeln!(
-                out,
-                "modules {:?}, the program {:?}",
-                found.modules, self.modules
-            )
-            .unwrap();
-        }
-        if !self.success && !success {
-            let own = found.errors.iter().chain(&found.unseen);
-            let titles: BTreeSet<String> = own.map(|(title, _)| title.clone()).collect();
-            if titles != self.titles {
-                writeln!(out, "titles {titles:?}, the program {:?}", self.titles).unwrap();
-            }
-        }
-        for request in &found.with_credentials {
-            let request = recorded::as_terraform(request);
-            if !self
-                .with_credentials
-                .iter()
-                .any(|one| recorded::as_terraform(one) == request)
-            {
-                writeln!(out, "credentials in {request}").unwrap();
-            }
-        }
-        (!out.is_empty()).then_some(out)
-    }
-
-    /// Returns the recorded modules; versions of what is installed are those of the records.
-    fn modules_without_versions(
-        &self,
-        found: &Found,
-    ) -> BTreeMap<String, (String, Option<String>)> {
-        let modules = self.modules.iter().map(|(key, (dir, version))| {
-            let own = found.modules.get(key);
-            let is_fetched = own.is_some_and(|(_, version)| version.is_some());
-            (
-                key.clone(),
-                (dir.clone(), version.clone().filter(|_| is_fetched)),
-            )
-        });
-        modules.collect()
-    }
+/// What came of the steps of a group.
+#[derive(Default)]
+struct Outcome {
+    compared: usize,
+    faults: Vec<String>,
 }
 
 /// Replays the cases of a group; returns how many steps were compared.
 fn replay(group: &str) -> usize {
     let cases = recorded::load(group);
     let queue = Mutex::new(cases.iter());
-    let outcome = Mutex::new((0, Vec::new(), BTreeSet::new()));
+    let outcome = Mutex::new(Outcome::default());
     std::thread::scope(|scope| {
         for _ in 0..THREADS {
             scope.spawn(|| {
@@ -131,51 +64,54 @@ fn replay(group: &str) -> usize {
                         return;
                     };
                     for (program, flavor) in PROGRAMS {
-                        let Some(steps) = recorded::outcome(case, program) else {
-                            continue;
-                        };
-                        let (compared, faults) = one(&lab, case, flavor, &steps);
-                        let mut outcome = outcome.lock().unwrap();
-                        outcome.0 += compared;
-                        for (id, fault) in faults {
-                            match differences::known(&id, program) {
-                                true => drop(outcome.2.insert(format!("{id} {program}"))),
-                                false => outcome.1.push(format!("{id} {program}: {fault}")),
-                            }
+                        if let Some(steps) = recorded::outcome(case, program) {
+                            let id = case["id"].as_str().unwrap();
+                            let listed = differences::listed(group, id, program);
+                            let verdicts = one(&lab, case, flavor, listed, &steps);
+                            let name = format!("{id} {program}");
+                            outcome.lock().unwrap().add(&name, listed, verdicts);
                         }
                     }
                 }
             });
         }
     });
-    let (compared, faults, met) = outcome.into_inner().unwrap();
-    println!(
-        "{group}: {compared} steps compared, {} differ as listed",
-        met.len()
-    );
+    let outcome = outcome.into_inner().unwrap();
+    let faults = outcome.faults;
     assert!(
         faults.is_empty(),
         "{} faults\n{}",
         faults.len(),
         faults.join("\n")
     );
-    let stale: Vec<String> = differences::listed(group)
-        .into_iter()
-        .filter(|one| !met.contains(one))
-        .collect();
-    assert_eq!(stale, [""; 0], "listed, but they agree");
-    compared
+    outcome.compared
 }
 
-type Faults = Vec<(String, String)>;
+impl Outcome {
+    fn add(&mut self, name: &str, listed: Listed<'_>, verdicts: Vec<Verdict>) {
+        self.compared += verdicts.len();
+        let mut differs = false;
+        for verdict in verdicts {
+            match verdict {
+                Verdict::Good => {}
+                Verdict::Listed => differs = true,
+                Verdict::Wrong(fault) => self.faults.push(format!("{name}: {fault}")),
+            }
+        }
+        if listed == Listed::Different && !differs {
+            self.faults.push(format!("{name} is listed, but agrees"));
+        }
+    }
+}
 
+/// Replays the steps of a case.
 fn one(
     lab: &ModuleLab,
     case: &Value,
-    flavor: lockctl::flavor::Flavor,
+    flavor: Flavor,
+    listed: Listed<'_>,
     recorded: &Value,
-) -> (usize, Faults) {
-    let id = case["id"].as_str().unwrap();
+) -> Vec<Verdict> {
     let (host, name) = match flavor.is_opentofu() {
         true => ("registry.opentofu.org", "opentofu@1.12"),
         false => ("registry.terraform.io", "terraform@1.11"),
@@ -185,9 +121,8 @@ fn one(
     let steps = case["input"]["steps"]
         .as_array()
         .map_or(&none[..], Vec::as_slice);
-    let mut faults = Vec::new();
-    let mut compared = 0;
-    for (step, expected) in steps.iter().zip(recorded.as_array().unwrap()) {
+    let mut verdicts = Vec::new();
+    for (at, (step, recorded)) in steps.iter().zip(recorded.as_array().unwrap()).enumerate() {
         run.change(step);
         let words: Vec<&str> = match step["run"].as_array() {
             Some(words) => words.iter().filter_map(Value::as_str).collect(),
@@ -197,15 +132,47 @@ fn one(
             ["providers"] | ["init", "-get=false"] => "installed",
             _ => "fetch",
         };
+        if words.contains(&"-update") || words.contains(&"-upgrade") {
+            run.uninstall();
+        }
         let found = run.tree(step, modules);
-        compared += 1;
-        if let Some(fault) = Expected::of(expected).difference(&found) {
-            let requests = found.requests.join("\n    ");
-            let fault = format!("{fault}{}\n    {requests}", found.stderr);
-            faults.push((id.to_owned(), fault));
+        let expected = Expected::of(recorded, |key| run.calls(key));
+        verdicts.push(verdict(listed, &expected, &found));
+        if modules == "fetch" && at + 1 < steps.len() {
+            run.install(recorded);
         }
     }
-    (compared, faults)
+    verdicts
+}
+
+fn verdict(listed: Listed<'_>, expected: &Expected, found: &Found) -> Verdict {
+    let fault = match listed {
+        Listed::Refused(rule) => {
+            let is_refused = found.errors.iter().any(|(_, own)| own == rule);
+            (!is_refused).then(|| format!("no error of the rule {rule}\n"))
+        }
+        Listed::Unsupported => {
+            let mut unseen = found.unseen.iter();
+            let is_said = unseen.any(|(title, help)| {
+                title == "Unsupported kind of module source" && help.contains("install the modules")
+            });
+            let is_so = is_said && found.requests.is_empty();
+            (!is_so).then(|| "it is not said to be unsupported\n".to_owned())
+        }
+        Listed::No | Listed::Different => expected.difference(found),
+    };
+    match (fault, listed) {
+        (None, _) => Verdict::Good,
+        (Some(_), Listed::Different) => Verdict::Listed,
+        (Some(fault), _) => {
+            let requests = found.requests.join("\n    ");
+            let stderr = &found.stderr;
+            let (errors, unseen) = (&found.errors, &found.unseen);
+            Verdict::Wrong(format!(
+                "{fault}{errors:?} {unseen:?}\n{stderr}\n    {requests}"
+            ))
+        }
+    }
 }
 
 #[test]
@@ -231,4 +198,14 @@ fn http_cases_agree() {
 #[test]
 fn registry_cases_agree() {
     assert!(replay("registry") > 170);
+}
+
+#[test]
+fn manifest_cases_agree() {
+    assert!(replay("manifest") > 80);
+}
+
+#[test]
+fn oci_cases_agree() {
+    assert!(replay("oci") > 10);
 }

@@ -2,12 +2,13 @@
 //!
 //! It is a program of its own because git takes its settings from the environment of the process.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use serde_json::Value;
+use lockctl::world::clean;
+use serde_json::{Value, json};
 
 use crate::module_lab::ModuleLab;
 use crate::module_lab::git::{self, CommitIds};
@@ -15,7 +16,7 @@ use crate::module_lab::git::{self, CommitIds};
 /// A case that was set up.
 pub(super) struct Case<'a> {
     lab: &'a ModuleLab,
-    input: Value,
+    pub(super) input: Value,
     dir: tempfile::TempDir,
     symbols: Vec<(String, String)>,
     ids: CommitIds,
@@ -36,7 +37,22 @@ pub(super) struct Found {
     pub(super) with_credentials: Vec<String>,
     /// Everything that was asked, as recorded outcomes write it.
     pub(super) requests: Vec<String>,
+    /// The URLs that git was given, where the case has a program in its place.
+    pub(super) cloned: Option<BTreeSet<String>>,
     pub(super) stderr: String,
+}
+
+impl Found {
+    /// Returns whether every module was found, without an error.
+    pub(super) fn succeeds(&self) -> bool {
+        self.code == 0 && self.unseen.is_empty()
+    }
+
+    /// Returns the titles of all errors, and of what is not visible.
+    pub(super) fn titles(&self) -> BTreeSet<String> {
+        let titles = self.errors.iter().chain(&self.unseen);
+        titles.map(|(title, _)| title.clone()).collect()
+    }
 }
 
 impl<'a> Case<'a> {
@@ -91,7 +107,7 @@ impl<'a> Case<'a> {
     }
 
     /// Puts symbols where their values are.
-    fn plain(&self, text: &str) -> String {
+    pub(super) fn plain(&self, text: &str) -> String {
         let mut symbols: Vec<&(String, String)> = self.symbols.iter().collect();
         symbols.sort_by_key(|(_, value)| std::cmp::Reverse(value.len()));
         let mut text = text.to_owned();
@@ -125,7 +141,7 @@ impl<'a> Case<'a> {
     }
 
     fn prepare(&mut self) {
-        for below in ["home", "tmp", "bin", "repos", "work", "elsewhere"] {
+        for below in ["home", "tmp", "bin", "repos", "stub", "work", "elsewhere"] {
             fs::create_dir(self.path(below)).unwrap();
         }
         let repos = self.filled(&self.input["repos"]);
@@ -149,26 +165,40 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// Puts a program in the place of git that makes the directory of a clone and knows nothing.
+    /// Puts a program in the place of git that serves the same files whatever URL it is given, and notes the URL.
     fn put_stub(&self, files: &Value) {
-        match files {
-            Value::Null => {
-                fs::create_dir(self.path("stub")).unwrap();
-                fs::write(
-                    self.path("stub/main.tf"),
-                    "output \"stub\" {\n  value = 1\n}\n",
-                )
-                .unwrap();
-            }
-            files => self.put("stub", files),
-        }
-        let stub = self.path("stub").display().to_string();
+        let files = match files {
+            Value::Null => json!({"main.tf": "output \"stub\" {\n  value = 1\n}\n"}),
+            files => files.clone(),
+        };
+        let commits = json!([{"files": files, "tags": ["v1"]}]);
+        git::make_repos(&self.path("stub"), &json!({"r": {"commits": commits}}));
         let script = format!(
-            "#!/bin/sh\nfor d in \"$@\"; do :; done\ncase \"$1\" in\nclone) mkdir -p \"$d\" && cp -R {stub}/. \
-             \"$d\"/ ;;\nrev-parse) echo 1111111111111111111111111111111111111111 ;;\nversion) echo git \
-             version 2.39.5 ;;\nesac\n"
+            r#"#!/bin/sh
+for word; do
+    case $word in
+    https://* | ssh://*)
+        echo "$word" >>'{log}'
+        word='file://{repo}'
+        ;;
+    esac
+    set -- "$@" "$word"
+    shift
+done
+PATH='{path}' GIT_ALLOW_PROTOCOL=file exec git "$@"
+"#,
+            log = self.path("stub/urls").display(),
+            repo = self.path("stub/r.git").display(),
+            path = std::env::var("PATH").unwrap(),
         );
         self.put_program("git", &script);
+    }
+
+    /// Returns the URLs that the program in the place of git was given.
+    fn cloned(&self) -> Option<BTreeSet<String>> {
+        let log = fs::read_to_string(self.path("stub/urls")).unwrap_or_default();
+        let urls = log.lines().map(|url| self.plain(url)).collect();
+        (self.input["git"] == "stub").then_some(urls)
     }
 
     fn put_program(&self, name: &str, text: &str) {
@@ -246,6 +276,7 @@ impl<'a> Case<'a> {
             unseen: Vec::new(),
             with_credentials: Vec::new(),
             requests: Vec::new(),
+            cloned: self.cloned(),
             stderr,
         };
         self.read(&document, &mut found);
@@ -300,6 +331,16 @@ impl<'a> Case<'a> {
         env
     }
 
+    /// Returns a directory from the root on as the programs write it: absolute where it is outside.
+    fn placed(&self, dir: &str) -> String {
+        let work = self.path("work");
+        let absolute = clean(&work.join(dir));
+        match absolute.strip_prefix(&work) {
+            Ok(below) => below.display().to_string(),
+            Err(_) => self.plain(&absolute.display().to_string()),
+        }
+    }
+
     fn read(&self, document: &Value, found: &mut Found) {
         for root in document["roots"].as_array().into_iter().flatten() {
             for one in root["findings"].as_array().into_iter().flatten() {
@@ -317,9 +358,10 @@ impl<'a> Case<'a> {
                 if !["call", "run"].contains(&module["kind"].as_str().unwrap()) {
                     continue;
                 }
-                let key = address.replace("module.", "");
+                // The key of a run of a test file has no word for what it is.
+                let key = address.replace("module.", "").replace(".run.", ".");
                 if module["seen"] == true {
-                    let dir = self.plain(module["dir"].as_str().unwrap_or_default());
+                    let dir = self.placed(module["dir"].as_str().unwrap_or_default());
                     let version = module["fetched"]["version"].as_str();
                     let version = version.map(str::to_owned);
                     found.modules.insert(key, (dir, version));
