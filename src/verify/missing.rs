@@ -59,7 +59,9 @@ fn perhaps_missing(root: &RootInputs<'_>, calls: &[UnseenCall]) -> Option<Diagno
         diagnostic.see(call.file, call.span, "and this one")
     });
     Some(diagnostic.help(format!(
-        "run `{}`, which fetches modules; without any provider there is no lock file to create",
-        root.advice.lock
+        "run `{}`, which fetches modules, or install them with `{} get`; without any provider there \
+         is no lock file to create",
+        root.advice.lock,
+        root.flavor.command()
     )))
 }

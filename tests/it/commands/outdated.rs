@@ -251,7 +251,7 @@ example.com/t/gone  1.0.0   -        -              failed
         outcome.stderr,
         str![[r#"
 warning: example.com/t/gone was not compared: the mirror in mirror has no package of example.com/t/gone
-note: 1 module call (module.far) cannot be seen, and may state more constraints or require more providers (`terraform get` installs modules, -v shows why)
+note: 1 module call (module.far) cannot be seen, and may state more constraints or require more providers (`--modules fetch` fetches modules, -v shows why)
 
 "#]]
     );

@@ -103,7 +103,7 @@ fn every_module_stands_below_the_one_that_calls_it() {
         outcome.stderr,
         str![[r#"
 note: 1 note on the configuration (-v shows them)
-note: 1 module call cannot be seen, so the tree may lack providers (`terraform get` installs modules, -v shows why)
+note: 1 module call cannot be seen, so the tree may lack providers (`--modules fetch` fetches modules, -v shows why)
 
 "#]]
     );

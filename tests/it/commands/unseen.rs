@@ -398,7 +398,7 @@ warning[lock-missing]: There is no .terraform.lock.hcl, and 2 module calls canno
 6 |   source = "./${uuid()}"
   |            ------------- and this one
   |
-  = help: run `lockctl lock . --flavor opentofu@1.12`, which fetches modules; without any provider there is no lock file to create
+  = help: run `lockctl lock . --flavor opentofu@1.12`, which fetches modules, or install them with `tofu get`; without any provider there is no lock file to create
 
 .terraform.lock.hcl: 1 warning; 2 notes (-v shows them)
 

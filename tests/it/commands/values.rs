@@ -132,7 +132,7 @@ warning[lock-missing]: There is no .terraform.lock.hcl, and 1 module call cannot
 6 |   source = "./${local.dir}"
   |            ^^^^^^^^^^^^^^^^ this module may require providers
   |
-  = help: install the modules with `tofu get`, then run `lockctl lock . --flavor opentofu@1.12`; without any provider there is no lock file to create
+  = help: run `lockctl lock . --flavor opentofu@1.12`, which fetches modules, or install them with `tofu get`; without any provider there is no lock file to create
 
 .terraform.lock.hcl: 1 warning; 1 note
 
