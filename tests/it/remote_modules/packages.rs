@@ -148,7 +148,8 @@ impl PackageCase {
     }
 
     fn settle(&mut self, lab: &ModuleLab, input: &Value) {
-        let usual = format!("[http]\n\tsslCAInfo = {}\n", lab.ca_file().display());
+        fs::create_dir(self.path("empty")).expect("made");
+        let usual = git::settings(&lab.ca_file(), &self.path("empty"));
         let settings = input["gitconfig"].as_str().unwrap_or(&usual);
         fs::write(self.path("home/.gitconfig"), settings).expect("written");
         for (name, text) in input["home"].as_object().into_iter().flatten() {

@@ -31,6 +31,12 @@ fn git() -> Command {
     git
 }
 
+/// Returns settings of git that trust the certificates of a lab, and read no others, which takes long.
+pub(crate) fn settings(ca_file: &Path, empty_dir: &Path) -> String {
+    let (ca_file, empty_dir) = (ca_file.display(), empty_dir.display());
+    format!("[http]\n\tsslCAInfo = {ca_file}\n\tsslCAPath = {empty_dir}\n")
+}
+
 /// Makes the bare repositories `NAME.git` of a case in a directory; a submodule names one that was made
 /// before.
 pub(crate) fn make_repos(dir: &Path, described: &Value) -> CommitIds {
@@ -44,14 +50,16 @@ pub(crate) fn make_repos(dir: &Path, described: &Value) -> CommitIds {
 
 /// Makes a work tree of a repository of [`make_repos`], at a ref if one is given.
 pub(crate) fn check_out(repo: &Path, reference: Option<&str>, dir: &Path) {
-    run(git().args(["clone", "-q"]).arg(repo).arg(dir));
+    let clone = ["clone", "-q", "--template="];
+    run(git().args(clone).arg(repo).arg(dir));
     if let Some(reference) = reference {
         run(git().arg("-C").arg(dir).args(["checkout", "-q", reference]));
     }
 }
 
 fn make_repo(path: &Path, described: &Value, others: &CommitIds) -> Vec<String> {
-    run(git().args(["init", "-q", "--bare", "-b", "main"]).arg(path));
+    let init = ["init", "-q", "--bare", "-b", "main", "--template="];
+    run(git().args(init).arg(path));
     let commits = described["commits"]
         .as_array()
         .map_or(&[][..], Vec::as_slice);

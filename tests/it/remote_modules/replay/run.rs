@@ -141,15 +141,23 @@ impl<'a> Case<'a> {
     }
 
     fn prepare(&mut self) {
-        for below in ["home", "tmp", "bin", "repos", "stub", "work", "elsewhere"] {
+        for below in [
+            "home",
+            "tmp",
+            "bin",
+            "repos",
+            "stub",
+            "work",
+            "elsewhere",
+            "empty",
+        ] {
             fs::create_dir(self.path(below)).unwrap();
         }
         let repos = self.filled(&self.input["repos"]);
         self.ids = git::make_repos(&self.path("repos"), &repos);
         let input = self.filled(&self.input);
         self.lab.serve(&input, &self.path("repos"));
-        let ca = self.lab.ca_file().display().to_string();
-        let usual = format!("[http]\n\tsslCAInfo = {ca}\n");
+        let usual = git::settings(&self.lab.ca_file(), &self.path("empty"));
         let gitconfig = input["gitconfig"].as_str().unwrap_or(&usual);
         fs::write(self.path("home/.gitconfig"), gitconfig).unwrap();
         self.put("home", &input["home"]);
