@@ -41,6 +41,8 @@ pub(crate) struct LoggedRequest {
     pub(crate) status: Option<u16>,
     /// `SCHEME VALUE`; that of `Basic` is decoded.
     pub(crate) auth: Option<String>,
+    /// How many bytes the body of the answer has.
+    pub(crate) bytes: usize,
     /// The header fields that the route names, in its order.
     pub(crate) headers: Vec<(String, Option<String>)>,
 }
@@ -79,8 +81,9 @@ impl Site {
     /// Answers a request and writes it down.
     pub(super) fn answer(&self, asked: &Asked) -> Reply {
         if asked.role == Role::Proxy {
-            self.note(asked, Some(403), &[]);
-            return plain(403, "");
+            let reply = plain(403, "");
+            self.note(asked, Some(403), &reply, &[]);
+            return reply;
         }
         let path = asked.target.split('?').next().unwrap_or_default();
         let keys = [
@@ -107,7 +110,7 @@ impl Site {
                 None => plain(404, "nothing here"),
             }
         };
-        self.note(asked, Some(reply.status), &[]);
+        self.note(asked, Some(reply.status), &reply, &[]);
         reply
     }
 
@@ -121,8 +124,9 @@ impl Site {
                 false => format!("Basic {}", STANDARD.encode(wanted)),
             };
             if asked.headers.get("authorization") != Some(&good) {
-                self.note(asked, Some(401), &shown);
-                return unauthorized();
+                let reply = unauthorized();
+                self.note(asked, Some(401), &reply, &shown);
+                return reply;
             }
         }
         let status = route["status"].as_u64().unwrap_or(200);
@@ -151,14 +155,15 @@ impl Site {
                 .as_bytes()
                 .to_vec()
         };
-        self.note(asked, delay.is_none().then_some(status), &shown);
-        Reply {
+        let reply = Reply {
             status,
             headers,
             body,
             cut: route["cut"].as_bool().unwrap_or_default(),
             delay,
-        }
+        };
+        self.note(asked, delay.is_none().then_some(status), &reply, &shown);
+        reply
     }
 
     fn by_git(&self, asked: &Asked, inside: &str) -> Reply {
@@ -175,7 +180,7 @@ impl Site {
         super::git::respond(asked, inside, &repos)
     }
 
-    fn note(&self, asked: &Asked, status: Option<u16>, shown: &[&str]) {
+    fn note(&self, asked: &Asked, status: Option<u16>, reply: &Reply, shown: &[&str]) {
         let auth = asked.headers.get("authorization").map(|value| {
             let (scheme, rest) = value.split_once(' ').unwrap_or((value, ""));
             match scheme {
@@ -196,6 +201,7 @@ impl Site {
             target: asked.target.clone(),
             status,
             auth,
+            bytes: reply.body.len(),
             headers: headers.collect(),
         };
         self.served().log.push(entry);
