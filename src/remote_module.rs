@@ -21,6 +21,10 @@ pub trait RemoteModules: Sync {
     /// # Errors
     /// If the module may not be fetched, could not be, or must not be used.
     fn find(&self, request: &ModuleRequest<'_>) -> Result<FoundModule, ModuleFailure>;
+
+    /// Announces what will be asked one after the other, so that it can be found side by side. What fails is
+    /// reported only to whoever asks.
+    fn prepare(&self, _requests: &[ModuleRequest<'_>]) {}
 }
 
 /// What a call asks for.

@@ -1,6 +1,6 @@
 //! Packages among the files of a root.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use super::*;
 use crate::remote_module::{
@@ -173,4 +173,50 @@ fn failures_are_errors_or_calls_that_cannot_be_seen() {
     check_shelf(missing, Unreached::Error, &[error]);
     let unsafe_one = "module \"a\" {\n  source = \"https://h.test/x\"\n}\n";
     check_shelf(unsafe_one, Unreached::Unseen, &[error]);
+}
+
+/// Writes down what is announced.
+struct Announced<'a>(Shelf, &'a Mutex<Vec<Vec<String>>>);
+
+impl RemoteModules for Announced<'_> {
+    fn find(&self, request: &ModuleRequest<'_>) -> Result<FoundModule, ModuleFailure> {
+        self.0.find(request)
+    }
+
+    fn prepare(&self, requests: &[ModuleRequest<'_>]) {
+        let keys = requests.iter().map(|request| request.key.to_owned());
+        self.1
+            .lock()
+            .expect("no thread panics")
+            .push(keys.collect());
+    }
+}
+
+#[test]
+fn what_the_calls_of_a_module_ask_for_is_announced() {
+    let root = "module \"a\" {\n  source = \"./a\"\n}\n\
+                module \"b\" {\n  source = \"acme/net/aws\"\n}\n\
+                module \"c\" {\n  source = \"git::https://h.test/r//..\"\n}\n\
+                module \"d\" {\n  source = \"git::https://h.test/r\"\n}\n\
+                module \"e\" {\n  source = \"git::https://h.test/x\"\n}\n";
+    let records = r#"{"Modules":[{"Key":"e","Source":"git::https://h.test/x","Dir":"a"}]}"#;
+    let files = MemFiles::with(&[
+        ("main.tf", root),
+        (
+            "a/main.tf",
+            "module \"f\" {\n  source = \"acme/net/aws\"\n}\n",
+        ),
+        (".terraform/modules/modules.json", records),
+    ]);
+    let announced = Mutex::default();
+    let shelf = Shelf(vec![("net", NET), ("git::https://h.test/r", NET)]);
+    let outside = Outside {
+        files: &files,
+        modules: &Announced(shelf, &announced),
+    };
+    let settings = Settings::new(TERRAFORM);
+    load_with(outside, &mut Texts::default(), Path::new(""), &settings);
+    let mut announced = announced.into_inner().expect("no thread panics");
+    announced.retain(|keys| !keys.is_empty());
+    assert_eq!(announced, [vec!["b", "d"], vec!["a.f"], vec!["e.f"]]);
 }

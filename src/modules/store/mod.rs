@@ -13,6 +13,7 @@ mod tests;
 mod web;
 
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -24,7 +25,7 @@ use super::package::{PackageTree, SubdirectoryError, SubdirectoryPattern};
 use crate::addr::Hostname;
 use crate::addr::module::{ModuleSource, RegistryModule, RemoteModule};
 use crate::flavor::Flavor;
-use crate::parallel::Memo;
+use crate::parallel::{self, Memo};
 use crate::remote_module::{
     FoundModule, ModuleFailure, ModuleRequest, RemoteModules, RequestedSource, is_leaving,
 };
@@ -35,6 +36,9 @@ use crate::version::Version;
 
 /// How many answers that only name another address are followed (`sources` rules 13.4).
 const MAX_STEPS: usize = 10;
+
+/// How many modules are found at once. Each may be a request or a run of git.
+const FOUND_AT_ONCE: NonZeroUsize = NonZeroUsize::new(8).expect("positive");
 
 /// Where modules may come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -268,6 +272,16 @@ impl RemoteModules for ModuleStore<'_> {
             RequestedSource::Registry(module, wanted) => {
                 self.registry_module(module, wanted, request.flavor)
             }
+        }
+    }
+
+    /// Finds all of them; what that came to is known when each is asked for (rules 8.8).
+    fn prepare(&self, requests: &[ModuleRequest<'_>]) {
+        // What is kept is read faster than threads start.
+        if self.access == ModuleAccess::Fetched {
+            parallel::map(FOUND_AT_ONCE, requests, |request| {
+                let _ = self.find(request);
+            });
         }
     }
 }

@@ -1,10 +1,14 @@
 //! Tests of the store without a network: what is on the disk, and what is refused.
 
+use std::io;
 use std::path::Path;
+use std::sync::Condvar;
+use std::time::Duration;
 
 use super::*;
 use crate::remote_module::ModuleFailureKind as Kind;
 use crate::world::mem::{MemEnv, MemFiles, MemRun};
+use crate::world::{Ended, Invocation, Run};
 
 const FLAVOR: Flavor = Flavor::Terraform1_11;
 
@@ -115,4 +119,52 @@ fn servers_do_not_choose_everything() {
     ] {
         assert!(!permitted(text, NamedBy::Configuration), "{text}");
     }
+}
+
+/// A git that does nothing before it has been started twice.
+#[derive(Default)]
+struct Meeting {
+    started: Mutex<usize>,
+    both: Condvar,
+}
+
+impl Run for Meeting {
+    fn run(&self, _: &Invocation<'_>) -> io::Result<Ended> {
+        let mut started = self.started.lock().expect("no thread panics");
+        *started += 1;
+        self.both.notify_all();
+        let long = Duration::from_secs(20);
+        let waited = self.both.wait_timeout_while(started, long, |n| *n < 2);
+        let (_started, waited) = waited.expect("no thread panics");
+        assert!(!waited.timed_out(), "the other one waits for this one");
+        Err(io::ErrorKind::NotFound.into())
+    }
+}
+
+#[test]
+fn what_is_announced_is_found_side_by_side_and_once() {
+    let (run, disk, env) = (Meeting::default(), MemFiles::default(), MemEnv::default());
+    let world = GitWorld {
+        run: &run,
+        disk: &disk,
+        env: &env,
+    };
+    let modules = ["git::https://h.test/a", "git::https://h.test/b"];
+    let modules = modules.map(|text| RemoteModule::parse(text).expect("valid"));
+    let requests = modules.each_ref().map(|module| ModuleRequest {
+        key: "m",
+        source: RequestedSource::Remote(module),
+        flavor: FLAVOR,
+    });
+    let store = ModuleStore::new(ModuleAccess::Cached, world, Box::new(|_| None), None);
+    store.prepare(&requests);
+    assert_eq!(*run.started.lock().expect("no thread panics"), 0);
+    let store = ModuleStore::new(ModuleAccess::Fetched, world, Box::new(|_| None), None);
+    store.prepare(&requests);
+    assert_eq!(*run.started.lock().expect("no thread panics"), 2);
+    for request in &requests {
+        let failure = store.find(request).expect_err("there is no git");
+        assert_eq!(failure.title, "Failed to download module");
+    }
+    assert_eq!(*run.started.lock().expect("no thread panics"), 2);
 }

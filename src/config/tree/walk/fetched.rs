@@ -17,6 +17,7 @@ use crate::flavor::Flavor;
 use crate::remote_module::{
     FoundModule, ModuleFailure, ModuleFailureKind, ModuleRequest, PackageFiles, RequestedSource,
 };
+use crate::requirement::{ModulePath, PathStep};
 use crate::world::{DirEntry, FileKind, Files, ReadSeek};
 
 /// The title of a local call that leads out of its package.
@@ -42,6 +43,25 @@ impl MountedPackage {
 }
 
 impl Tree<'_> {
+    /// Announces which modules the calls of a module will ask for.
+    pub(super) fn prepare(&self, path: &ModulePath, calls: &[Call]) {
+        let calls = calls.iter().filter(|call| call.computed().is_none());
+        let asked = calls.filter_map(|call| {
+            let (module, source) = requested(call)?;
+            let key = path.join(PathStep::Call(call.name.clone())).manifest_key();
+            let is_installed = self.manifest.find(&key, call, &self.reader).is_ok();
+            let is_asked = !is_installed && module.danger().is_none();
+            is_asked.then_some((key, source))
+        });
+        let asked: Vec<_> = asked.collect();
+        let requests = asked.iter().map(|(key, source)| ModuleRequest {
+            key,
+            source: *source,
+            flavor: self.reader.flavor,
+        });
+        self.remote.prepare(&requests.collect::<Vec<_>>());
+    }
+
     /// Asks for the module of a call that is not installed; `title` says why what is installed does not
     /// count.
     pub(super) fn fetch(

@@ -306,6 +306,7 @@ impl Tree<'_> {
     fn visit(&mut self, node: usize, module: &Module) -> ControlFlow<()> {
         let path = self.nodes[node].path.clone();
         self.require(&path, &module.needs)?;
+        self.prepare(&path, &module.contents.calls);
         for (at, call) in module.contents.calls.iter().enumerate() {
             self.step(call.place)?;
             self.path_steps(call.place, path.steps().len() + 1)?;
