@@ -139,6 +139,18 @@ impl RemoteModules for UserModules<'_> {
             _ => store.find(request),
         }
     }
+
+    fn prepare(&self, requests: &[ModuleRequest<'_>]) {
+        let Some(store) = &self.store else {
+            return;
+        };
+        let mut allowed = requests.to_vec();
+        allowed.retain(|request| match request.source {
+            RequestedSource::Remote(module) => !self.is_confined || !is_on_this_machine(module),
+            RequestedSource::Registry(..) => true,
+        });
+        store.prepare(&allowed);
+    }
 }
 
 /// Returns whether a package is in a directory of this machine.
