@@ -78,9 +78,15 @@ fn fresh_clone() -> Option<Lab> {
 }
 
 fn lock(lab: &Lab, terraform: &Terraform) -> crate::Outcome {
+    lock_with(lab, terraform, "auto")
+}
+
+fn lock_with(lab: &Lab, terraform: &Terraform, modules: &str) -> crate::Outcome {
     let flavor = terraform.flavor.as_str();
     let outcome = lab.run(&[
         "lock",
+        "--modules",
+        modules,
         "--flavor",
         flavor,
         "--platform",
@@ -105,7 +111,7 @@ fn a_fresh_clone_loses_nothing_and_completes_once_modules_are_installed() {
     assert!(whole.contains("example.com/t/far") && whole.contains("hashicorp/deep"));
 
     std::fs::remove_dir_all(lab.path("root/.terraform")).unwrap();
-    let outcome = lock(&lab, &terraform);
+    let outcome = lock_with(&lab, &terraform, "installed");
     assert!(
         outcome.stderr.contains("Module not installed"),
         "{outcome:#?}"
@@ -113,9 +119,15 @@ fn a_fresh_clone_loses_nothing_and_completes_once_modules_are_installed() {
     assert_eq!(lab.read(&lock_file), whole, "nothing is lost");
 
     std::fs::remove_file(lab.path(&lock_file)).unwrap();
-    lock(&lab, &terraform);
+    lock_with(&lab, &terraform, "installed");
     assert!(!lab.read(&lock_file).contains("example.com/t/far"));
     terraform.succeeds(&lab, "root", &["get"]);
+    lock_with(&lab, &terraform, "installed");
+    assert_eq!(lab.read(&lock_file), whole);
+
+    // Fetched modules serve as well as installed ones.
+    std::fs::remove_dir_all(lab.path("root/.terraform")).unwrap();
+    std::fs::remove_file(lab.path(&lock_file)).unwrap();
     lock(&lab, &terraform);
     assert_eq!(lab.read(&lock_file), whole);
 }
