@@ -2,6 +2,7 @@
 
 mod age;
 pub mod calendar;
+mod claims;
 mod fact;
 
 use std::collections::BTreeMap;
@@ -18,6 +19,7 @@ use crate::version::Version;
 pub use age::{
     AgePolicy, DateSource, MinAge, MinAgeError, ReleaseDate, ReleaseDates, Undated, Youth,
 };
+pub use claims::{ClaimPolicy, ClaimedPackage, Claims, H1Trust};
 pub use fact::{Fact, PackedFile};
 
 /// Which package: one zip or directory for a provider, version and platform.
@@ -69,6 +71,9 @@ pub struct PackageMeta {
     pub evidence: Option<Evidence>,
     /// Hashes of the package that a network mirror states; nothing signs them (`sources` rules 8.4).
     pub stated: Hashes,
+    /// Hashes that the source states of the packages of all platforms, if it does and they may be
+    /// recorded; nothing signs them.
+    pub claims: Option<Arc<Claims>>,
     /// How often it is asked for again, if that is stated for its source; else as often as any.
     pub download_retries: Option<usize>,
 }
@@ -119,6 +124,8 @@ pub enum Provenance {
     Proven,
     /// It was computed in this run, over bytes that no signature covers.
     Computed,
+    /// A source states it, and nothing that was seen in this run shows it.
+    Claimed,
     /// It was in the file and was not seen in this run.
     Kept,
 }

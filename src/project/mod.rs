@@ -26,7 +26,7 @@ pub mod rules {
 use crate::addr::{Hostname, ProviderAddr};
 use crate::diag::{Diagnostic, FileId, Level, Span};
 use crate::flavor::{Flavor, FlavorChoice};
-use crate::package::{AgePolicy, KeyId, MinAge, Undated};
+use crate::package::{AgePolicy, H1Trust, KeyId, MinAge, Undated};
 use crate::platform::Platform;
 
 pub use locate::{ProjectFile, ProjectPlace, Projects, repository};
@@ -119,17 +119,6 @@ pub struct Trust {
     pub require_signature: Option<Place>,
     /// Whether facts that others computed stand for a download.
     pub imported_facts: bool,
-}
-
-/// Which `h1:` hashes of registries are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum H1Trust {
-    /// Those that were computed over signed bytes.
-    Proven,
-    /// Those, and of platforms that are not wanted those that the registry states; OpenTofu only.
-    AsTofu,
-    /// Those that the registry states, too.
-    Claimed,
 }
 
 /// `policy { … }`

@@ -5,13 +5,13 @@ use crate::diag::{self, Diagnostic, FileId, Level, RULES, Severity, Span, did_yo
 use crate::flavor::{Flavor, FlavorChoice, Program};
 use crate::hcl;
 use crate::hcl::tree::{Block, Body};
-use crate::package::{KeyId, MinAge, Undated};
+use crate::package::{H1Trust, KeyId, MinAge, Undated};
 use crate::platform::Platform;
 
 use super::patterns::PatternError;
 use super::values::{Faults, Known, Located, listed};
 use super::{
-    Allow, H1Trust, PinnedKey, Place, PlatformName, Policy, Project, ProviderName, ProviderSetting,
+    Allow, PinnedKey, Place, PlatformName, Policy, Project, ProviderName, ProviderSetting,
     RootPatterns, RootsFrom, RuleSetting, Trust,
 };
 

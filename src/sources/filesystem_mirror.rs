@@ -153,6 +153,7 @@ impl Source for FilesystemMirror {
                 location: Location::Local(place.clone()),
                 evidence: None,
                 stated: Hashes::default(),
+                claims: None,
                 download_retries: None,
             }),
             None => Err(SourceError::NoSuchPackage {

@@ -208,6 +208,7 @@ mod tests {
                 location: Location::Local(Local::Archive(PathBuf::from(self.name))),
                 evidence: None,
                 stated: Hashes::default(),
+                claims: None,
                 download_retries: None,
             })
         }

@@ -459,7 +459,9 @@ fn trusted(locked: &Locked) -> String {
                     proven += 1;
                     known += usize::from(one.evidence.is_by_fact(hash));
                 }
-                Provenance::Computed | Provenance::Kept => computed += 1,
+                Provenance::Computed | Provenance::Claimed | Provenance::Kept => {
+                    computed += 1;
+                }
             }
         }
     }

@@ -245,6 +245,7 @@ fn hashes(one: &LockedProvider, flavor: Flavor) -> Vec<String> {
             Provenance::Signed => "signed",
             Provenance::Proven => "proven",
             Provenance::Computed => "computed",
+            Provenance::Claimed => "claimed",
             Provenance::Kept => "kept",
         };
         let mut line = format!("  {}  {word}", hash.hash);

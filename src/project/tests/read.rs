@@ -3,10 +3,10 @@
 use crate::addr::ProviderAddr;
 use crate::diag::{Level, Severity, Texts, has_errors};
 use crate::flavor::{Flavor, FlavorChoice, Program};
-use crate::package::Undated;
+use crate::package::{H1Trust, Undated};
 use crate::platform::Platform;
 use crate::project::values::MAX_ITEMS;
-use crate::project::{H1Trust, PlatformName, Project, parse};
+use crate::project::{PlatformName, Project, parse};
 
 const TERRAFORM: Flavor = Flavor::Terraform1_11;
 

@@ -194,6 +194,7 @@ impl<'a> NetworkMirror<'a> {
             location: Location::Remote(place),
             evidence: None,
             stated,
+            claims: None,
             download_retries: None,
         })
     }

@@ -280,6 +280,7 @@ impl<'a> Registry<'a> {
                 keys: keys.collect(),
             }),
             stated: Hashes::default(),
+            claims: None,
             download_retries: None,
         })
     }

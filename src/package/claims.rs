@@ -1,0 +1,60 @@
+//! Hashes that a source states without signing them.
+
+use std::collections::BTreeMap;
+
+use crate::addr::Hostname;
+use crate::hash::Hashes;
+use crate::platform::Platform;
+
+/// Hashes that a source states of the packages of one release, for any platform. Nothing signs them:
+/// nothing of this has been checked.
+///
+/// The registry of OpenTofu states them in the document of each package (`sources` rules 3.8), a
+/// network mirror in its list of packages (`sources` rules 8.5).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Claims {
+    /// Who states them, as messages name it: a hostname, or the URL of a mirror.
+    pub by: String,
+    /// What is stated, by platform.
+    pub packages: BTreeMap<Platform, ClaimedPackage>,
+}
+
+/// What a source states of one package.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ClaimedPackage {
+    /// Its hashes, of known schemes only, as they are spelled there.
+    pub hashes: Hashes,
+    /// The length of the zip, in bytes, if it is stated.
+    pub size: Option<u64>,
+}
+
+/// What counts as proof of an `h1:` that is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum H1Trust {
+    /// Only what was computed, or is known from facts.
+    Proven,
+    /// Wanted platforms are proven; what the registry of OpenTofu states of others is written too,
+    /// because `tofu init` writes it anyway.
+    AsTofu,
+    /// What a source states of a package whose `zh:` is known: the package is not downloaded.
+    Claimed,
+}
+
+/// Which `h1:` are written that nothing proves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClaimPolicy {
+    /// What counts as proof.
+    pub h1: H1Trust,
+    /// The registries whose statements count with [`H1Trust::Claimed`], in the order in which they are
+    /// asked.
+    pub from: Vec<Hostname>,
+}
+
+impl Default for ClaimPolicy {
+    fn default() -> Self {
+        Self {
+            h1: H1Trust::Proven,
+            from: Vec::new(),
+        }
+    }
+}
