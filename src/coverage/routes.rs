@@ -112,6 +112,16 @@ impl Route {
     }
 }
 
+impl Prediction {
+    /// Returns whether the program reports this after what is wrong with packages: the verdict on the lock
+    /// file comes last (rules 3.1, 4.7).
+    #[must_use]
+    pub fn is_about_entries(&self) -> bool {
+        let title = self.title.as_deref();
+        title.is_some_and(|title| [ENTRIES_CHANGE, INCONSISTENT].contains(&title))
+    }
+}
+
 impl Outcome {
     /// Returns the word of tables.
     #[must_use]

@@ -86,13 +86,14 @@ pub fn fold(groups: Vec<PlatformGroup>) -> Vec<PlatformGroup> {
 
 /// Returns the worst of several predictions about one route.
 ///
-/// What is sure to fail fails, whatever the others do; anything else may be worse where one that is
+/// What is sure to fail fails, whatever the others do, with what the program reports first; anything else may be worse where one that is
 /// assumed comes out otherwise.
 fn worst(predictions: Vec<&Prediction>) -> Option<Prediction> {
     let is_assumed = predictions.iter().any(|one| one.assumed);
     let fails = |one: &&&Prediction| one.outcome == Outcome::Fails && !one.assumed;
-    if let Some(sure) = predictions.iter().find(fails) {
-        return Some((*sure).clone());
+    let sure = predictions.iter().filter(fails);
+    if let Some(first) = sure.min_by_key(|one| one.is_about_entries()) {
+        return Some((*first).clone());
     }
     let outcome = predictions.iter().map(|one| one.outcome).max()?;
     let first = predictions.iter().find(|one| one.outcome == outcome)?;
@@ -176,5 +177,21 @@ mod tests {
                 format!("linux_arm64 {fails}"),
             ]
         );
+    }
+    #[test]
+    fn what_is_wrong_with_packages_is_reported_before_the_verdict_on_entries() {
+        let titled = |provider: &str, title: &'static str| {
+            let mut row = row(provider, "linux_amd64", Outcome::Fails, false);
+            let predictions = row.predictions.iter_mut();
+            predictions.for_each(|one| one.title = Some(title.into()));
+            row
+        };
+        let rows = [
+            titled("a/a", "Inconsistent dependency lock file"),
+            titled("b/b", "Required plugins are not installed"),
+        ];
+        let all = combine(&rows);
+        let title = all[0].predictions[0].title.as_deref();
+        assert_eq!(title, Some("Required plugins are not installed"));
     }
 }
