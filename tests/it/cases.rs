@@ -49,6 +49,16 @@ impl Case {
         self.fields["id"].as_str().expect("a text").to_owned()
     }
 
+    /// Returns the command that was recorded, e.g. `tofu init`.
+    pub(crate) fn command(&self) -> &str {
+        self.fields["command"].as_str().expect("a text")
+    }
+
+    /// Returns the case as it was recorded, whichever program that was.
+    pub(crate) fn as_recorded(&self) -> Value {
+        Value::Object(self.fields.clone())
+    }
+
     /// Returns the case as one program answered it, without the keys of the others.
     ///
     /// A field that the program did not give is absent.

@@ -46,6 +46,9 @@ impl Counterpart {
                 if flags.iter().any(|arg| arg.starts_with("-var")) {
                     return Self::None("`lock` has no `--var`");
                 }
+                if flags.iter().any(|arg| arg.starts_with("-oci-mirror")) {
+                    return Self::None("a flag that OpenTofu does not have yet");
+                }
                 if flags.contains(&"-enable-plugin-cache") {
                     return Self::None("the plugin cache in place of packages");
                 }

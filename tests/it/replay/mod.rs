@@ -15,6 +15,8 @@
 mod commands;
 mod differences;
 mod lifecycle;
+#[cfg(unix)]
+mod opentofu;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod runtime;
 mod scenarios;
