@@ -292,6 +292,20 @@ impl Flavor {
         self.program() == Program::OpenTofu
     }
 
+    /// Returns whether releases of a host count although it names no signing key (`authenticate`
+    /// rules 4.1).
+    #[must_use]
+    pub fn accepts_unsigned_from(self, host: &str) -> bool {
+        self.is_opentofu() && host == self.default_host()
+    }
+
+    /// Returns whether hashes that a host states without signing them are recorded (`sources`
+    /// rules 9.4).
+    #[must_use]
+    pub fn records_claims_of(self, host: &str) -> bool {
+        self.is_opentofu() && host == self.default_host()
+    }
+
     /// Returns whether providers of `dev_overrides` are installed and locked all the same (`cliconfig`
     /// rules 5.5).
     #[must_use]

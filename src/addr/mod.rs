@@ -194,6 +194,21 @@ impl ProviderAddr {
             .then(|| Self::on_default_host(self.namespace.clone(), self.type_name.clone(), flavor))
     }
 
+    /// Returns the address of the same name on another public registry, if both hosts are public ones:
+    /// most providers are published on both.
+    #[must_use]
+    pub fn at_other_registry(&self, host: &Hostname) -> Option<Self> {
+        let is_public = |host: &Hostname| {
+            let mut flavors = Flavor::ALL.iter();
+            flavors.any(|flavor| flavor.default_host() == host.unicode())
+        };
+        let applies = self.hostname != *host && is_public(&self.hostname) && is_public(host);
+        applies.then(|| Self {
+            hostname: host.clone(),
+            ..self.clone()
+        })
+    }
+
     fn on_default_host(namespace: Box<str>, type_name: Box<str>, flavor: Flavor) -> Self {
         Self {
             hostname: default_hostname(flavor.default_host()),

@@ -19,6 +19,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use crate::addr::ProviderAddr;
 use crate::flavor::{Flavor, Program};
 use crate::hash::{Hash, Hashes, Package, zh_of_digest};
 use crate::package::{Evidence, KeyId, SigningKey};
@@ -52,9 +53,36 @@ pub const MAX_KEYS: usize = 64;
 pub struct Rules {
     /// The program whose answer is wanted.
     pub flavor: Flavor,
-    /// `OPENTOFU_ENFORCE_GPG_EXPIRATION=true`: what has expired counts for nothing. Terraform knows
-    /// no such choice.
-    pub enforce_expiration: bool,
+    /// What it is made to refuse.
+    pub enforced: Enforcement,
+}
+
+/// What the environment makes OpenTofu refuse; Terraform knows no such choices.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Enforcement {
+    /// `OPENTOFU_ENFORCE_GPG_VALIDATION=true`: its own registry must sign like any other one, and
+    /// what it states unsigned counts for nothing (rules 4.1).
+    pub validation: bool,
+    /// `OPENTOFU_ENFORCE_GPG_EXPIRATION=true`: what has expired counts for nothing (rules 4.3).
+    pub expiration: bool,
+}
+
+impl Enforcement {
+    /// Nothing beyond what OpenTofu refuses anyway.
+    pub const NONE: Self = Self {
+        validation: false,
+        expiration: false,
+    };
+}
+
+impl Rules {
+    /// Returns whether a package counts whose registry names no signing key (rules 4.1).
+    #[must_use]
+    pub fn accepts_unsigned(&self, provider: &ProviderAddr) -> bool {
+        self.flavor
+            .accepts_unsigned_from(provider.hostname().ascii())
+            && !self.enforced.validation
+    }
 }
 
 /// The signer of a checksum document.
@@ -237,9 +265,8 @@ struct Found<'a> {
 /// document, so that it need be asked about once.
 ///
 /// # Errors
-/// The first reason for which the program would refuse. [`AuthError::NoKeys`] under `OpenTofu` is
-/// stricter than the program for its own registry only: there it goes on without a signature where no
-/// key is named (rules 4.1).
+/// The first reason for which the program would refuse. Whether it goes on without a signature where
+/// no key is named is asked before ([`Rules::accepts_unsigned`]).
 pub fn signature(
     evidence: &Evidence,
     rules: &Rules,
@@ -285,7 +312,7 @@ pub fn signature(
         return Err(AuthError::UnknownIssuer { tried, issuer });
     };
     match found.verified.late() {
-        Some(remark) if rules.enforce_expiration => Err(found.verified.untimely(remark)),
+        Some(remark) if rules.enforced.expiration => Err(found.verified.untimely(remark)),
         _ => finish(found, &signature, rules.flavor),
     }
 }

@@ -43,15 +43,18 @@ const YEAR_2026: u64 = 1_767_225_600;
 
 const TERRAFORM: Rules = Rules {
     flavor: Flavor::Terraform1_11,
-    enforce_expiration: false,
+    enforced: Enforcement::NONE,
 };
 const OPENTOFU: Rules = Rules {
     flavor: Flavor::OpenTofu1_12,
-    enforce_expiration: false,
+    enforced: Enforcement::NONE,
 };
 const STRICT_OPENTOFU: Rules = Rules {
     flavor: Flavor::OpenTofu1_12,
-    enforce_expiration: true,
+    enforced: Enforcement {
+        expiration: true,
+        ..Enforcement::NONE
+    },
 };
 
 #[allow(clippy::disallowed_methods, reason = "fixtures lie in files")]

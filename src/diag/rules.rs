@@ -221,6 +221,8 @@ pub const RULES: &[Rule] = rules![
         "a hash in a lock file has no scheme";
     "hash-unknown-upstream", Packages, Warning:
         "a recorded hash is not in the signed list of its release";
+    "hashes-claimed", Packages, Note:
+        "a registry states recorded h1: hashes, and nothing proves them";
     "hashes-contradicted", Packages, Error:
         "a recorded hash cannot come from the signed list of its release";
     "hashes-empty", LockFile, Error:
@@ -304,6 +306,8 @@ pub const RULES: &[Rule] = rules![
         "a registry sends a warning about a provider";
     "release-too-young", Policy, Error:
         "a locked release is younger than the least age that the project file states";
+    "release-unsigned", Packages, Warning:
+        "a registry names no signing key for a release, and the program accepts that";
     "signature-odd", Packages, Warning:
         "a signature is valid, but its key has expired or its digest is weak";
     "state-not-visible", Configuration, Note:
@@ -311,6 +315,8 @@ pub const RULES: &[Rule] = rules![
         together "State that is not visible: {who}";
     "state-unreadable", Configuration, Error:
         "the providers of the state cannot be read";
+    "stated-hash-false", Packages, Error:
+        "a registry or a mirror states a hash of a package that is shown to be wrong";
     "syntax-error", Files, Error:
         "a file cannot be parsed";
     "test-directory-missing", Configuration, Warning:

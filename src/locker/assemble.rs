@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::claims::{self, Weight};
 use super::contradiction;
 use super::dropped;
 use super::fetch::{Hashed, HashedPackage};
 use super::outcome::SeenPackage;
 use super::work::RootWork;
 use super::{
-    Contradicted, Dropped, Evidence, LockError, Locked, ProviderOutcome, Replaced, RootRequest,
+    Dropped, Evidence, LockError, Locked, ProviderOutcome, Replaced, RootRequest, Settings,
 };
 use crate::addr::ProviderAddr;
 use crate::archive::zip::Oddity;
@@ -22,7 +23,7 @@ use crate::store::Facts;
 pub(super) fn assemble(
     root: RootWork<'_, Hashed>,
     facts: &dyn Facts,
-    contradicted: Contradicted,
+    settings: &Settings,
 ) -> Result<Locked, Vec<LockError>> {
     let mut errors = root.errors;
     let (mut providers, mut entries) = (Vec::new(), Vec::new());
@@ -32,7 +33,7 @@ pub(super) fn assemble(
             &root.before,
             one,
             facts,
-            contradicted,
+            settings,
             &mut errors,
         );
         providers.push(entry.outcome);
@@ -76,7 +77,7 @@ fn entry(
     before: &LockFile,
     one: &Hashed,
     facts: &dyn Facts,
-    contradicted: Contradicted,
+    settings: &Settings,
     errors: &mut Vec<LockError>,
 ) -> Entry {
     let selected = &one.proven.offered.selected;
@@ -85,8 +86,9 @@ fn entry(
     let recorded = old.filter(|entry| entry.version == selected.version);
     let recorded = recorded.map(|entry| entry.hashes.clone());
     let recorded = recorded.unwrap_or_default();
-    let compared = contradiction::compare(&recorded, one, request, facts, contradicted);
+    let compared = contradiction::compare(&recorded, one, request, facts, settings.contradicted);
     errors.extend(compared.errors);
+    errors.extend(claims::contradictions(one, request, facts));
     let computed = one
         .packages
         .iter()
@@ -97,9 +99,18 @@ fn entry(
         let packages = one.packages.iter();
         found = packages.fold(found, |found, package| found.union(&package.confirmed));
     }
-    if let Some(proof) = &one.proven.proof {
+    if let Some(proof) = &one.proven.lists.proof {
         found = found.union(&proof.signed);
     }
+    if let Some(list) = &one.proven.lists.unsigned {
+        found = found.union(&list.hashes);
+    }
+    let stated = one.proven.offered.stated.values();
+    let stated: Hashes = stated.map(|package| package.h1.clone()).collect();
+    let weight = Weight::new(request, settings, &selected.provider);
+    found = found
+        .union(&stated)
+        .union(&weight.recordable(&one.proven.offered.claims));
     let constraints = match old {
         // What states them was not seen.
         Some(entry) if !request.requires(&selected.provider) => entry.constraints.clone(),
@@ -176,10 +187,20 @@ fn outcome(one: &Hashed, recorded: &Hashes, found: &Hashes, removed: Removed) ->
         age: selected.age.clone(),
         signed: one
             .proven
+            .lists
             .proof
             .as_ref()
             .map(|proof| Arc::clone(&proof.signed)),
-        signers: match &one.proven.proof {
+        is_unsigned_release: one.proven.lists.unsigned.is_some(),
+        stated: one
+            .proven
+            .offered
+            .stated
+            .iter()
+            .map(|(platform, package)| (platform.clone(), package.h1.clone()))
+            .collect(),
+        unanswered: one.proven.offered.claims.unanswered.clone(),
+        signers: match &one.proven.lists.proof {
             Some(proof) => proof.signers.clone(),
             None => Vec::new(),
         },
@@ -195,7 +216,7 @@ fn outcome(one: &Hashed, recorded: &Hashes, found: &Hashes, removed: Removed) ->
         replaced: removed.replaced,
         dropped: removed.dropped,
         // Where there is a signed list, `unvouched` checks that.
-        unexplained: if one.proven.proof.is_none()
+        unexplained: if one.proven.lists.proof.is_none()
             && matched.values().any(|m| *m == Match::Mismatch)
         {
             kept_h1.saturating_sub(not_hashed)
@@ -211,6 +232,7 @@ fn outcome(one: &Hashed, recorded: &Hashes, found: &Hashes, removed: Removed) ->
             .packages
             .iter()
             .flat_map(|package| package.confirmed.iter().cloned())
+            .chain(unsigned_zips(one))
             .collect(),
         unsigned: one
             .packages
@@ -218,32 +240,51 @@ fn outcome(one: &Hashed, recorded: &Hashes, found: &Hashes, removed: Removed) ->
             .filter(|package| is_unsigned(one, package))
             .map(platform)
             .collect(),
-        evidence: evidence(one),
+        evidence: evidence(one, found),
         computed: by_platform,
         matched,
     }
 }
 
 /// Returns where each hash was seen.
-fn evidence(one: &Hashed) -> Evidence {
+fn evidence(one: &Hashed, found: &Hashes) -> Evidence {
     let packages = one.packages.iter().map(|package| SeenPackage {
         h1: package.content.h1.clone(),
         zh: package.content.zh(),
         place: package.place().filter(|_| package.content.fact.is_none()),
         fact: package.content.fact.clone(),
     });
-    let proof = one.proven.proof.as_ref();
+    let (proof, unsigned) = (&one.proven.lists.proof, &one.proven.lists.unsigned);
+    let claims = &one.proven.offered.claims;
+    let registry = one.proven.offered.selected.provider.hostname();
+    let claimed = found.iter().filter_map(|hash| {
+        let is_listed = unsigned
+            .as_ref()
+            .is_some_and(|list| list.hashes.contains(hash));
+        let by = claims.by(hash).map(str::to_owned);
+        let by = by.or_else(|| is_listed.then(|| registry.to_string()))?;
+        Some((hash.clone(), by))
+    });
     Evidence {
+        claimed: Arc::new(claimed.collect()),
         listed: proof
+            .as_ref()
             .map(|proof| Arc::clone(&proof.listed))
             .unwrap_or_default(),
         packages: packages.collect(),
     }
 }
 
+/// Returns the hashes of the zips of a release without a signature, as computed.
+fn unsigned_zips(one: &Hashed) -> impl Iterator<Item = Hash> {
+    let is_unsigned = one.proven.lists.unsigned.is_some();
+    let packages = one.packages.iter().filter(move |_| is_unsigned);
+    packages.filter_map(|package| package.content.zh())
+}
+
 /// Returns whether a package is in no signed list, although its release has one.
 fn is_unsigned(one: &Hashed, package: &HashedPackage) -> bool {
-    let proof = one.proven.proof.as_ref();
+    let proof = one.proven.lists.proof.as_ref();
     let zh = package.content.zh();
     proof.is_some_and(|proof| !zh.is_some_and(|zh| proof.signed.contains(&zh)))
 }

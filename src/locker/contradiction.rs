@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::fetch::{Form, Hashed, HashedPackage};
-use super::prove::Proof;
+use super::prove::ListView;
 use super::{Against, Contradicted, LockError, Remedy, Replaced, RootRequest};
 use crate::flavor::Flavor;
 use crate::hash::{self, Hash, Hashes, Match, Scheme};
@@ -28,19 +28,23 @@ pub(super) fn compare(
     facts: &dyn Facts,
     contradicted: Contradicted,
 ) -> Compared {
-    let proof = one.proven.proof.as_deref();
-    let unvouched = proof.map_or_else(Unvouched::default, |proof| {
+    let list = one.proven.lists.view();
+    let unvouched = list.map_or_else(Unvouched::default, |list| {
         let known = |zh: &Hash| request.trusted.find(facts, zh);
-        Unvouched::find(one, proof, recorded, known)
+        Unvouched::find(one, list, recorded, known)
     });
+    let is_signed = list.is_some_and(|list| list.is_signed);
     let what = is_list(recorded, one, request.source.flavor);
     let packages = one.packages.iter();
     let contradicting = packages.filter_map(|package| {
-        let zh = unlisted_zip(recorded, package, what)?;
+        let zh = match list {
+            Some(list) if !list.is_signed => unrecorded_zip(recorded, package, what)?,
+            _ => unlisted_zip(recorded, package, what)?,
+        };
         // Where the list has every recorded hash, none of them is wrong, and a package that was added to
         // the list is no reason to trust it.
-        let is_signed = proof.is_some_and(|proof| proof.signed.contains(zh));
-        let remedy = if is_signed && !unvouched.unlisted.is_empty() {
+        let has_proof = is_signed && list.is_some_and(|list| list.hashes.contains(zh));
+        let remedy = if has_proof && !unvouched.unlisted.is_empty() {
             Remedy::Repair
         } else {
             Remedy::ByHand
@@ -56,9 +60,11 @@ pub(super) fn compare(
     let mut errors: Vec<LockError> = contradicting.collect();
     let (left, replaced) = match contradicted {
         Contradicted::Alarm => (unvouched, Vec::new()),
+        // A list without a signature shows that something is wrong, but not what.
+        Contradicted::Replaced if !is_signed => (unvouched, Vec::new()),
         Contradicted::Replaced => unvouched.replace(),
     };
-    errors.extend(left.error(one, recorded, proof));
+    errors.extend(left.error(one, recorded, list));
     Compared { errors, replaced }
 }
 
@@ -80,7 +86,7 @@ enum Recorded {
 fn is_list(recorded: &Hashes, one: &Hashed, flavor: Flavor) -> Recorded {
     let listed = recorded.of(Scheme::Zh).count();
     let offered = one.proven.offered.platforms.len();
-    let whole = match one.proven.proof {
+    let whole = match one.proven.lists.proof {
         Some(_) => listed >= 2 && !flavor.records_hashes_of_mirrors(),
         None => offered >= 2 && listed >= offered,
     };
@@ -110,7 +116,25 @@ fn unlisted_zip<'p>(
     (!known && what == Recorded::List).then_some(zh)
 }
 
-/// Recorded hashes that contradict the signed list of the release.
+/// Returns the hash of a zip that is not recorded although others are, where no signature covers it.
+///
+/// An `h1:` alone is no reason to accept it: whoever alters what the registry states may have slipped
+/// that in before, and withholds the key now (`sources` rules 9.5).
+fn unrecorded_zip<'p>(
+    recorded: &Hashes,
+    package: &'p HashedPackage,
+    what: Recorded,
+) -> Option<&'p Hash> {
+    let Form::Zip { zh, .. } = &package.content.form else {
+        return None;
+    };
+    let has_list = recorded.of(Scheme::Zh).next().is_some();
+    let is_known = recorded.contains(zh);
+    let is_replaced = what == Recorded::List || recorded.contains(&package.content.h1);
+    (has_list && !is_known && is_replaced).then_some(zh)
+}
+
+/// Recorded hashes that contradict the checksum list of the release.
 ///
 /// Each of them would accept a package without a signature: both programs keep them for ever.
 #[derive(Default)]
@@ -135,11 +159,11 @@ impl Unvouched {
     /// those whose `h1:` is known.
     fn find(
         one: &Hashed,
-        proof: &Proof,
+        list: ListView<'_>,
         recorded: &Hashes,
         known: impl Fn(&Hash) -> Option<Arc<StoredFact>>,
     ) -> Self {
-        if !proof.lists_release {
+        if !list.lists_release {
             return Self::default();
         }
         let packages = one.packages.iter();
@@ -148,7 +172,7 @@ impl Unvouched {
             .collect();
         let unlisted = recorded
             .of(Scheme::Zh)
-            .filter(|zh| !proof.signed.contains(zh));
+            .filter(|zh| !list.hashes.contains(zh));
         // A zip with directory entries has two `h1:`, and OpenTofu records both.
         let is_own = |hash: &Hash| {
             one.packages.iter().any(|package| {
@@ -158,7 +182,7 @@ impl Unvouched {
         let unknown = recorded.of(Scheme::H1).filter(|h1| !is_own(h1));
         let mut unknown: Vec<Hash> = unknown.cloned().collect();
         let mut unseen = 0;
-        for zh in proof.zips.iter().filter(|zh| !looked_at.contains(zh)) {
+        for zh in list.zips.iter().filter(|zh| !looked_at.contains(zh)) {
             // Facts are of interest only where something is left to explain.
             match unknown.first().and_then(|_| known(zh)) {
                 Some(fact) => unknown.retain(|h1| *h1 != fact.fact.h1),
@@ -195,8 +219,15 @@ impl Unvouched {
         (left, unlisted.chain(surplus).collect())
     }
 
-    fn error(self, one: &Hashed, recorded: &Hashes, proof: Option<&Proof>) -> Option<LockError> {
-        let remedy = if self.unlisted.iter().any(|zh| self.looked_at.contains(zh)) {
+    fn error(
+        self,
+        one: &Hashed,
+        recorded: &Hashes,
+        list: Option<ListView<'_>>,
+    ) -> Option<LockError> {
+        let is_signed = list.is_some_and(|list| list.is_signed);
+        let would_stay = self.unlisted.iter().any(|zh| self.looked_at.contains(zh));
+        let remedy = if !is_signed || would_stay {
             Remedy::ByHand
         } else if self.surplus.is_empty() || self.unseen == 0 {
             Remedy::Repair
@@ -205,11 +236,12 @@ impl Unvouched {
         };
         let hashes = [self.unlisted, self.surplus].concat();
         let selected = &one.proven.offered.selected;
-        let is_listed = |zh: &Hash| proof.is_some_and(|proof| proof.signed.contains(zh));
+        let is_listed = |zh: &Hash| list.is_some_and(|list| list.hashes.contains(zh));
         (!hashes.is_empty()).then(|| LockError::Unvouched {
             provider: Box::new(selected.provider.clone()),
             version: selected.version.clone(),
             hashes,
+            is_signed,
             any_listed: recorded.of(Scheme::Zh).any(is_listed),
             remedy,
         })

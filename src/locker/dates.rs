@@ -7,7 +7,7 @@ use super::prove::{check, unite};
 use super::query::{Choice, QUESTIONS, Selected};
 use super::release::packages;
 use super::work::{Question, RootWork, answers, distinct};
-use super::{FlavorSource, LockError, Release, Settings, SignedList};
+use super::{FlavorSource, LockError, Release, ReleaseList, Settings};
 use crate::addr::Url;
 use crate::authenticate::Rules;
 use crate::package::{AgePolicy, DateSource, Location, ReleaseDate, ReleaseDates, Youth};
@@ -89,10 +89,7 @@ pub(super) fn select<'a>(
         }
         let mut answered = answers(QUESTIONS, questions, |one| {
             let source = sources[one.source];
-            let rules = Rules {
-                flavor: source.flavor,
-                enforce_expiration: settings.enforce_expiration,
-            };
+            let rules = settings.rules(source.flavor);
             of_release(source, &one.about, &rules, nows[one.source])
         });
         known.append(&mut answered);
@@ -175,11 +172,15 @@ pub(super) fn of_release(
     let found = packages(source.source, release).map_err(|error| vec![error])?;
     let attestations = check(rules, found.metas.iter().map(|meta| &**meta), now);
     let mut errors = Vec::new();
-    let proof = unite(&found, &attestations, &mut errors);
+    let lists = unite(&found, &attestations, &mut errors);
     if !errors.is_empty() {
         return Err(errors);
     }
-    let mut dates = proof.map(|proof| proof.dates).unwrap_or_default();
+    let mut dates = match (&lists.proof, &lists.unsigned) {
+        (Some(proof), _) => proof.dates.clone(),
+        (None, Some(list)) => list.dates.clone(),
+        (None, None) => ReleaseDates::default(),
+    };
     let package = found.metas.first().and_then(|meta| match &meta.location {
         Location::Remote(url) => Some(url),
         Location::Local(_) => None,
@@ -194,11 +195,11 @@ pub(super) fn of_release(
 pub fn all_dates(
     source: &dyn Source,
     net: &Net<'_>,
-    releases: &[(Release, &SignedList)],
+    releases: &[(Release, &ReleaseList)],
 ) -> Vec<ReleaseDates> {
-    parallel::map(QUESTIONS, releases, |(release, signed)| {
-        let mut dates = signed.dates.clone();
-        let package = signed.package.as_ref();
+    parallel::map(QUESTIONS, releases, |(release, list)| {
+        let mut dates = list.dates.clone();
+        let package = list.package.as_ref();
         dates.extend(beside_evidence(source, net, release, &dates, package));
         dates
     })

@@ -1,6 +1,6 @@
 //! Signatures that a root demands beyond what its program does (rules 3.4).
 
-use super::prove::Proof;
+use super::prove::ReleaseLists;
 use super::query::Offered;
 use super::{LockError, SignatureDemands};
 use crate::package::KeyId;
@@ -11,14 +11,16 @@ use crate::package::KeyId;
 pub(super) fn unmet(
     demands: &SignatureDemands,
     offered: &Offered,
-    proof: Option<&Proof>,
+    lists: &ReleaseLists,
 ) -> Vec<LockError> {
     let selected = &offered.selected;
     let pinned: Option<&KeyId> = demands.keys.get(&selected.provider);
     if !demands.required && pinned.is_none() {
         return Vec::new();
     }
-    let unsigned = offered.metas.iter().filter(|meta| meta.evidence.is_none());
+    let is_unsigned = lists.unsigned.is_some();
+    let metas = offered.metas.iter();
+    let unsigned = metas.filter(|meta| is_unsigned || meta.evidence.is_none());
     let mut errors: Vec<LockError> = unsigned
         .map(|meta| LockError::Unsigned {
             id: Box::new(meta.id.clone()),
@@ -26,7 +28,7 @@ pub(super) fn unmet(
             pinned: pinned.filter(|_| !demands.required).cloned(),
         })
         .collect();
-    if let (Some(pinned), Some(proof)) = (pinned, proof) {
+    if let (Some(pinned), Some(proof)) = (pinned, &lists.proof) {
         let others = proof.signers.iter().filter(|signer| !signer.is(pinned));
         errors.extend(others.map(|signer| LockError::OtherKey {
             provider: Box::new(selected.provider.clone()),

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use super::AgeSearch;
+use super::{AgeSearch, FalseClaim};
 use crate::addr::ProviderAddr;
 use crate::archive::ArchiveError;
 use crate::authenticate::{AuthError, Signer};
+use crate::diag::counted_as;
 use crate::hash::Hash;
 use crate::package::{KeyId, PackageId, PackageMeta};
 use crate::platform::{self, Platform};
@@ -120,7 +121,8 @@ pub enum LockError {
     },
     /// Recorded hashes belong to no package of the release.
     #[error(
-        "the signed checksums of {provider} {version} contradict {} of the lock file: {}",
+        "the {} of {provider} {version} contradict {} of the lock file: {}",
+        if *is_signed { "signed checksums" } else { "checksums, which no key signs," },
         if hashes.len() == 1 { "a hash" } else { "hashes" },
         listed(hashes)
     )]
@@ -131,11 +133,35 @@ pub enum LockError {
         version: Version,
         /// The hashes.
         hashes: Vec<Hash>,
+        /// Whether the list that contradicts them is signed.
+        is_signed: bool,
         /// Whether any recorded `zh:` is in the signed list; if none is, the entry is that of
         /// another version.
         any_listed: bool,
         /// What could be done about it.
         remedy: Remedy,
+    },
+    /// A registry or a mirror states hashes that are shown to be wrong; nothing signs them.
+    #[error("{}", false_claims(provider, version, claims))]
+    FalseClaims {
+        /// Which provider.
+        provider: Box<ProviderAddr>,
+        /// Which version.
+        version: Version,
+        /// The hashes; at least one.
+        claims: Vec<FalseClaim>,
+    },
+    /// A package does not have the length that its registry states beside its hashes.
+    #[error("the package of {id} has {found} bytes, its registry states {stated}: {place}")]
+    StatedSize {
+        /// Which package.
+        id: Box<PackageId>,
+        /// Where it was downloaded from.
+        place: String,
+        /// What the registry states, in bytes.
+        stated: u64,
+        /// What arrived, in bytes.
+        found: u64,
     },
     /// The checksum documents of one release contradict each other.
     #[error("the checksum lists of {provider} {version} state different hashes for {filename:?}")]
@@ -301,6 +327,9 @@ impl LockError {
                 ("package-mismatch", &id.provider, Some(&id.platform))
             }
             Self::Unvouched { provider, .. } => ("hashes-contradicted", &**provider, None),
+            Self::FalseClaims {
+                provider, claims, ..
+            } => ("stated-hash-false", &**provider, only_platform(claims)),
             Self::OtherKey { provider, .. } => ("key-not-allowed", &**provider, None),
             Self::Unsigned {
                 id,
@@ -319,6 +348,34 @@ impl LockError {
 
 /// How many hashes a message repeats.
 const MAX_SHOWN_HASHES: usize = 3;
+
+/// Returns the platform that all statements are about.
+fn only_platform(claims: &[FalseClaim]) -> Option<&Platform> {
+    let first = &claims.first()?.platform;
+    claims
+        .iter()
+        .all(|one| one.platform == *first)
+        .then_some(first)
+}
+
+fn false_claims(provider: &ProviderAddr, version: &Version, claims: &[FalseClaim]) -> String {
+    let shown: Vec<String> = claims
+        .iter()
+        .take(MAX_SHOWN_HASHES)
+        .map(ToString::to_string)
+        .collect();
+    let more = match claims.len() - shown.len() {
+        0 => String::new(),
+        more => format!(
+            "; {}",
+            counted_as(more, "more hash is wrong", "more hashes are wrong")
+        ),
+    };
+    format!(
+        "false hashes are stated of {provider} {version}: {}{more}",
+        shown.join("; ")
+    )
+}
 
 fn asked(provider: &ProviderAddr, package: Option<&PackageId>) -> String {
     match package {

@@ -141,6 +141,8 @@ enum Place {
         source: usize,
         url: Url,
         check: Check,
+        /// How long it is stated to be, in bytes.
+        size: Option<u64>,
         retries: Option<usize>,
     },
 }
@@ -149,7 +151,7 @@ impl WantedPackage {
     fn new(source: usize, trusted: TrustedFacts, proven: &Proven, meta: &PackageMeta) -> Self {
         let zh = meta.evidence.as_ref();
         let zh = zh.map(|evidence| hash::zh_of_digest(&evidence.shasum));
-        let proof = proven.proof.as_ref();
+        let proof = proven.lists.proof.as_ref();
         let is_signed = proof
             .zip(zh)
             .is_some_and(|(proof, zh)| proof.zips.contains(&zh));
@@ -165,6 +167,7 @@ impl WantedPackage {
                         None if meta.stated.is_empty() => Check::Server,
                         None => Check::Stated,
                     },
+                    size: meta.stated_size(),
                     retries: meta.download_retries,
                 },
             },
@@ -180,6 +183,11 @@ enum ContentError {
     Checksum {
         expected: Digest,
         found: Hash,
+    },
+    /// It has another length than its registry states.
+    Size {
+        stated: u64,
+        found: u64,
     },
     Archive(Arc<ArchiveError>),
     NoExecutable,
@@ -199,6 +207,12 @@ impl ContentError {
                 place,
                 expected: hash::zh_of_digest(expected),
                 found: found.clone(),
+            },
+            Self::Size { stated, found } => LockError::StatedSize {
+                id,
+                place,
+                stated: *stated,
+                found: *found,
             },
             Self::Archive(cause) => LockError::Package {
                 id,
@@ -231,7 +245,7 @@ pub(super) fn hash<'a>(
     let mut wanted = Vec::new();
     for root in &roots {
         for one in &root.providers {
-            for meta in &one.offered.metas {
+            for meta in one.looked_at() {
                 let package = WantedPackage::new(root.source, root.request.trusted, one, meta);
                 if let Entry::Vacant(new) = metas.entry(package) {
                     wanted.push(new.key().clone());
@@ -262,7 +276,7 @@ pub(super) fn hash<'a>(
         let (source, trusted) = (root.source, root.request.trusted);
         root.advance(|proven, errors| {
             let mut packages = listed_packages(&proven);
-            for meta in &proven.offered.metas {
+            for meta in proven.looked_at() {
                 let content = match &contents[&WantedPackage::new(source, trusted, &proven, meta)] {
                     Ok(content) => content,
                     Err(error) => {
@@ -287,9 +301,17 @@ pub(super) fn hash<'a>(
     roots.into_iter().map(hashed).collect()
 }
 
+impl Proven {
+    /// Returns the packages whose content counts: those of which nothing else is known.
+    fn looked_at(&self) -> impl Iterator<Item = &Arc<PackageMeta>> {
+        let metas = self.offered.metas.iter();
+        metas.filter(|meta| !self.offered.stated.contains_key(&meta.id.platform))
+    }
+}
+
 /// Returns the packages that are known and in the signed list; without one there are errors already.
 fn listed_packages(proven: &Proven) -> Vec<HashedPackage> {
-    let proof = proven.proof.as_ref();
+    let proof = proven.lists.proof.as_ref();
     let is_signed = |zh: &Hash| proof.is_some_and(|proof| proof.zips.contains(zh));
     let known = proven.offered.known.iter();
     let signed = known.filter(|(_, one)| is_signed(&one.fact.zh));
@@ -321,6 +343,7 @@ impl Hasher<'_> {
                 source,
                 url,
                 check,
+                size,
                 retries,
             } => {
                 if let Some(fact) = self.known(wanted, *check) {
@@ -330,7 +353,7 @@ impl Hasher<'_> {
                 net.policy.package_retries = retries.unwrap_or(net.policy.package_retries);
                 let package = download(&net, self.disk, url, *check);
                 let package = package.map_err(ContentError::Download)?;
-                let zh = found(&package, *check)?;
+                let zh = found(&package, *check, *size)?;
                 let _turn = self.gate.enter();
                 let zip = zip::hash_members(zh, package.file, &Limits::PACKAGE)?;
                 check_executable(wanted, zip.files.iter().map(|file| &*file.name))?;
@@ -403,7 +426,11 @@ impl Hasher<'_> {
 }
 
 /// Returns the hash of a downloaded package, after making sure that it is the one that the registry means.
-fn found(package: &Downloaded, check: Check) -> Result<Hash, ContentError> {
+fn found(package: &Downloaded, check: Check, size: Option<u64>) -> Result<Hash, ContentError> {
+    if let Some(stated) = size.filter(|stated| *stated != package.bytes) {
+        let found = package.bytes;
+        return Err(ContentError::Size { stated, found });
+    }
     let found = hash::zh_of_digest(&package.digest);
     match check {
         Check::Digest(expected) if expected != package.digest => {

@@ -11,7 +11,7 @@ use super::query::Selected;
 use super::work::RootWork;
 use crate::authenticate;
 use crate::hash::Hash;
-use crate::package::PackageMeta;
+use crate::package::{Evidence, PackageMeta};
 use crate::platform::Platform;
 use crate::sources::filesystem_mirror::packed_name;
 use crate::store::{Facts, StoredFact};
@@ -44,7 +44,18 @@ pub(super) fn retain_listed(
     selected: &Selected,
     metas: &[Arc<PackageMeta>],
 ) {
-    let evidence = metas.iter().filter_map(|meta| meta.evidence.as_ref());
+    let listed = listed(
+        selected,
+        metas.iter().filter_map(|meta| meta.evidence.as_ref()),
+    );
+    known.retain(|platform, one| listed.contains(&(platform.clone(), one.fact.zh.clone())));
+}
+
+/// Returns the zips that documents name as packages of a release, each with its platform.
+pub(super) fn listed<'m>(
+    selected: &Selected,
+    evidence: impl Iterator<Item = &'m Evidence>,
+) -> BTreeSet<(Platform, Hash)> {
     let mut documents: Vec<&[u8]> = Vec::new();
     let mut listed: BTreeSet<(Platform, Hash)> = BTreeSet::new();
     for evidence in evidence {
@@ -64,5 +75,5 @@ pub(super) fn retain_listed(
             }
         }
     }
-    known.retain(|platform, one| listed.contains(&(platform.clone(), one.fact.zh.clone())));
+    listed
 }

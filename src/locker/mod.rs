@@ -8,6 +8,7 @@
 //! caller writes files.
 
 mod assemble;
+mod claims;
 mod contradiction;
 mod dates;
 mod demands;
@@ -34,6 +35,7 @@ use crate::package::{Location, PackageMeta};
 use crate::store::Facts;
 use crate::world::Disk;
 
+pub use self::claims::{ClaimAgainst, FalseClaim, KnownContent, Unanswered, false_claims};
 pub use self::dates::{AgeSearch, MAX_DATED_RELEASES, PassedOver, all_dates};
 pub use self::dropped::Dropped;
 pub use self::error::{Alarm, LockError, Remedy};
@@ -43,7 +45,7 @@ pub use self::outcome::{
     Against, Evidence, HashEvidence, ListedFile, Locked, ProviderOutcome, Replaced,
 };
 pub use self::outdated::{ComparedVersions, OutdatedRequest, Standing, outdated};
-pub use self::release::{Release, SignedList, Vouched, releases};
+pub use self::release::{Release, ReleaseList, Vouched, releases};
 pub use self::request::{
     Contradicted, FlavorSource, RootRequest, Settings, SignatureDemands, TrustedFacts,
 };
@@ -73,12 +75,12 @@ pub fn run(
     let roots = roots.iter().map(|root| work::start(root, &sources));
     let roots = query::candidates(&sources, roots.collect());
     let roots = dates::select(&sources, settings, roots);
-    let roots = query::packages(&sources, facts, roots);
+    let roots = query::packages(&sources, facts, settings, roots);
     let roots = roots.into_iter().map(work::pass_over_unavailable).collect();
     let roots = prove::prove(&sources, settings, roots);
     let roots = roots.into_iter().map(without_vain_downloads).collect();
     let roots = fetch::hash(disk, facts, &sources, settings, roots);
-    let assemble = |root| assemble::assemble(root, facts, settings.contradicted);
+    let assemble = |root| assemble::assemble(root, facts, settings);
     roots.into_iter().map(assemble).collect()
 }
 

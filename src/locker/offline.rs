@@ -8,11 +8,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::assemble;
+use super::claims::CountedClaims;
 use super::fetch::{Content, Hashed, HashedPackage};
-use super::prove::Proven;
+use super::prove::{Proven, ReleaseLists};
 use super::query::{Offered, Selected};
 use super::work::{self, RootWork};
-use super::{Contradicted, LockError, Locked, RootRequest};
+use super::{LockError, Locked, RootRequest, Settings};
 use crate::coverage::Attribution;
 use crate::hash::Hashes;
 use crate::package::WantedSet;
@@ -27,6 +28,7 @@ use crate::store::Facts;
 /// For each root everything that is not known, sorted by provider.
 pub fn complete(
     facts: &dyn Facts,
+    settings: &Settings,
     roots: &[RootRequest<'_>],
 ) -> Vec<Result<Locked, Vec<LockError>>> {
     let sources = work::sources(roots.iter().map(|root| root.source));
@@ -40,7 +42,7 @@ pub fn complete(
             known.map_err(|error| errors.push(error)).ok()
         });
         let root = work::pass_over_unavailable(root);
-        assemble::assemble(root, facts, Contradicted::Alarm)
+        assemble::assemble(root, facts, settings)
     };
     roots.iter().map(complete).collect()
 }
@@ -108,6 +110,8 @@ fn known(
         selected,
         metas: Vec::new(),
         known: BTreeMap::new(),
+        claims: CountedClaims::default(),
+        stated: BTreeMap::new(),
         platforms: release.offered().iter().cloned().collect(),
         skipped,
         unknown,
@@ -115,7 +119,7 @@ fn known(
     Ok(Hashed {
         proven: Proven {
             offered,
-            proof: None,
+            lists: ReleaseLists::default(),
         },
         packages,
     })

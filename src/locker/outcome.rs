@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{AgeSearch, Dropped, LockError};
+use super::{AgeSearch, Dropped, LockError, Unanswered};
 use crate::addr::ProviderAddr;
 use crate::archive::zip::Oddity;
 use crate::authenticate::Signer;
@@ -32,7 +32,7 @@ pub struct Locked {
 }
 
 /// What was done for one provider.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct ProviderOutcome {
     /// Which one.
     pub provider: ProviderAddr,
@@ -50,6 +50,12 @@ pub struct ProviderOutcome {
     pub age: Option<AgeSearch>,
     /// Every hash in the signed list of the release; `None` if there is none.
     pub signed: Option<Arc<Hashes>>,
+    /// Whether the release has a list that no key signs, which its program accepts.
+    pub is_unsigned_release: bool,
+    /// The hash that is stated of each wanted platform's package that was not looked at.
+    pub stated: BTreeMap<Platform, Hash>,
+    /// Registries that were asked what they state, and gave no answer.
+    pub unanswered: Vec<Unanswered>,
     /// The signers of that list.
     pub signers: Vec<Signer>,
     /// Platforms whose package is in no signed list, although the release has one: it came from a mirror.
@@ -93,6 +99,8 @@ pub struct ProviderOutcome {
 pub struct Evidence {
     pub(super) listed: Arc<BTreeMap<Hash, Arc<ListedFile>>>,
     pub(super) packages: Vec<SeenPackage>,
+    /// Who states hashes that nothing shows.
+    pub(super) claimed: Arc<BTreeMap<Hash, String>>,
 }
 
 /// A package that was looked at, or of which a fact says what it holds.
@@ -123,10 +131,15 @@ impl Evidence {
         let package = self.package(hash);
         let listed = package.map_or(Some(hash), |one| one.zh.as_ref());
         let listed = listed.and_then(|zh| self.listed.get(zh)).map(Arc::clone);
-        if listed.is_none() && package.is_none() {
+        let stated_by = match package {
+            None if listed.is_none() => self.claimed.get(hash).cloned(),
+            _ => None,
+        };
+        if listed.is_none() && package.is_none() && stated_by.is_none() {
             return None;
         }
         Some(HashEvidence {
+            stated_by,
             listed,
             package: package.and_then(|one| one.place.clone()),
             fact: package.and_then(|one| one.fact.clone()),
@@ -144,6 +157,8 @@ pub struct HashEvidence {
     pub package: Option<String>,
     /// The fact that says that the package has it, if it was not looked at.
     pub fact: Option<Arc<StoredFact>>,
+    /// Who states it, a hostname or the URL of a mirror, if nothing else is known of it.
+    pub stated_by: Option<String>,
 }
 
 /// A line of a checksum list with a good signature.
@@ -190,6 +205,7 @@ impl ProviderOutcome {
             }
             Some(signed) if signed.contains(hash) => Provenance::Signed,
             _ if is_computed => Provenance::Computed,
+            _ if self.evidence.claimed.contains_key(hash) => Provenance::Claimed,
             _ => Provenance::Kept,
         }
     }

@@ -33,24 +33,79 @@ pub(super) struct Proof {
     pub(super) dates: ReleaseDates,
 }
 
+/// What checksum documents list that no signature covers: the registry of OpenTofu names no key for
+/// some releases (`authenticate` rules 4.1).
+#[derive(Default)]
+pub(super) struct UnsignedList {
+    /// Every hash that they list.
+    pub(super) hashes: Hashes,
+    /// Those of them that are of packages.
+    pub(super) zips: Hashes,
+    /// When the documents were changed last.
+    pub(super) dates: ReleaseDates,
+}
+
+/// What the evidence for the packages of a release lists. Roots that need the same packages share it.
+#[derive(Clone, Default)]
+pub(super) struct ReleaseLists {
+    /// What proves packages; `None` if no package came with evidence that is signed.
+    pub(super) proof: Option<Arc<Proof>>,
+    /// What is listed without a signature; never beside a proof.
+    pub(super) unsigned: Option<Arc<UnsignedList>>,
+}
+
+/// What a checksum list holds, signed or not.
+#[derive(Clone, Copy)]
+pub(super) struct ListView<'a> {
+    /// Every hash.
+    pub(super) hashes: &'a Hashes,
+    /// Those of packages.
+    pub(super) zips: &'a Hashes,
+    /// Whether it lists several packages, and so those of a release.
+    pub(super) lists_release: bool,
+    /// Whether a signature covers it.
+    pub(super) is_signed: bool,
+}
+
+impl ReleaseLists {
+    /// Returns what is listed; `None` if no package came with evidence.
+    pub(super) fn view(&self) -> Option<ListView<'_>> {
+        match (&self.proof, &self.unsigned) {
+            (Some(proof), _) => Some(ListView {
+                hashes: &proof.signed,
+                zips: &proof.zips,
+                lists_release: proof.lists_release,
+                is_signed: true,
+            }),
+            (None, Some(list)) => Some(ListView {
+                hashes: &list.hashes,
+                zips: &list.zips,
+                lists_release: list.zips.len() >= 2,
+                is_signed: false,
+            }),
+            (None, None) => None,
+        }
+    }
+}
+
 /// A provider whose packages have been found, with what proves them.
 pub(super) struct Proven {
     pub(super) offered: Offered,
-    /// `None` if no package came with evidence. Roots that need the same packages share it.
-    pub(super) proof: Option<Arc<Proof>>,
+    pub(super) lists: ReleaseLists,
 }
 
 /// What evidence that holds says about a package.
 pub(super) struct Attested {
     /// What the checksum document lists.
     listed: Listed,
-    signature: GoodSignature,
+    /// `None` if the registry names no key, and need not.
+    signature: Option<GoodSignature>,
     /// When the document was changed last, as its server says.
     changed: Option<SystemTime>,
 }
 
-/// What proves some packages of a release, and what is wrong with it.
-type United = (Option<Arc<Proof>>, Vec<LockError>);
+/// What is listed for some packages of a release, and what is wrong with it.
+type United = (ReleaseLists, Vec<LockError>);
 
 /// The packages of one release that have evidence, and whether it holds.
 pub(super) type Attestations = BTreeMap<Platform, Result<Attested, AuthError>>;
@@ -82,10 +137,7 @@ pub(super) fn prove<'a>(
     let (releases, metas): (Vec<_>, Vec<_>) = releases.into_iter().unzip();
     let pairs: Vec<_> = releases.iter().zip(&metas).collect();
     let attestations = parallel::map(settings.jobs, &pairs, |(release, metas)| {
-        let rules = Rules {
-            flavor: sources[release.source].flavor,
-            enforce_expiration: settings.enforce_expiration,
-        };
+        let rules = settings.rules(sources[release.source].flavor);
         check(&rules, metas.values().copied(), nows[release.source])
     });
     let attestations: BTreeMap<Question<Release>, Attestations> =
@@ -99,15 +151,15 @@ pub(super) fn prove<'a>(
             let key = (release, platforms.cloned().collect::<Vec<_>>());
             let united = united.entry(key).or_insert_with_key(|(release, _)| {
                 let mut errors = Vec::new();
-                let proof = unite(&offered, &attestations[release], &mut errors);
-                (proof.map(Arc::new), errors)
+                let lists = unite(&offered, &attestations[release], &mut errors);
+                (lists, errors)
             });
-            let (proof, faults) = &*united;
+            let (lists, faults) = &*united;
             errors.extend(faults.iter().cloned());
-            let proof = proof.clone();
+            let lists = lists.clone();
             errors.extend(offered.metas.iter().filter_map(|meta| uncheckable(meta)));
-            errors.extend(demands::unmet(demands, &offered, proof.as_deref()));
-            Some(Proven { offered, proof })
+            errors.extend(demands::unmet(demands, &offered, &lists));
+            Some(Proven { offered, lists })
         })
     };
     roots.into_iter().map(prove).collect()
@@ -133,9 +185,14 @@ pub(super) fn check<'m>(
             continue;
         };
         let attested = authenticate::listed(evidence).and_then(|listed| {
-            let signature = signature_of(evidence, &mut signatures, |evidence| {
-                authenticate::signature(evidence, rules, now)
-            })?;
+            let may_be_unsigned = rules.accepts_unsigned(&meta.id.provider);
+            let signature = if evidence.keys.is_empty() && may_be_unsigned {
+                None
+            } else {
+                Some(signature_of(evidence, &mut signatures, |evidence| {
+                    authenticate::signature(evidence, rules, now)
+                })?)
+            };
             Ok(Attested {
                 listed,
                 signature,
@@ -147,20 +204,34 @@ pub(super) fn check<'m>(
     attestations
 }
 
-/// Unites what proves the packages of one release; `None` if none of them came with evidence that
-/// holds.
+/// Unites what is listed for the packages of one release, as far as the evidence holds.
+///
+/// A release that is signed for one platform is signed: that the registry names no key for another one
+/// is no reason to believe it there.
 pub(super) fn unite(
     offered: &Offered,
     attestations: &Attestations,
     errors: &mut Vec<LockError>,
-) -> Option<Proof> {
+) -> ReleaseLists {
     let mut proof: Option<Proof> = None;
+    let mut unsigned: Option<UnsignedList> = None;
+    let mut without_key = Vec::new();
     for meta in &offered.metas {
         match attestations.get(&meta.id.platform) {
             None => {}
-            Some(Ok(attested)) => proof.get_or_insert_default().add(attested),
+            Some(Ok(attested)) => match &attested.signature {
+                Some(signature) => proof.get_or_insert_default().add(attested, signature),
+                None => {
+                    unsigned.get_or_insert_default().add(attested);
+                    without_key.push(meta);
+                }
+            },
             Some(Err(cause)) => errors.push(LockError::unproven(meta, cause.clone())),
         }
+    }
+    if proof.is_some() && unsigned.take().is_some() {
+        let unproven = |meta: &&Arc<PackageMeta>| LockError::unproven(meta, AuthError::NoKeys);
+        errors.extend(without_key.iter().map(unproven));
     }
     let evidence = offered
         .metas
@@ -174,7 +245,10 @@ pub(super) fn unite(
             filename,
         });
     }
-    proof
+    ReleaseLists {
+        proof: proof.map(Arc::new),
+        unsigned: unsigned.map(Arc::new),
+    }
 }
 
 /// Returns a file for which documents of one release state different hashes.
@@ -214,12 +288,11 @@ fn signature_of<'a>(
 }
 
 impl Proof {
-    fn add(&mut self, attested: &Attested) {
+    fn add(&mut self, attested: &Attested, signature: &GoodSignature) {
         let Attested {
-            listed,
-            signature: GoodSignature { signer, made },
-            changed,
+            listed, changed, ..
         } = attested;
+        let GoodSignature { signer, made } = signature;
         self.signed = Arc::new(self.signed.union(&listed.hashes));
         self.zips = self.zips.union(&listed.zips);
         let known = Arc::make_mut(&mut self.listed);
@@ -244,6 +317,16 @@ impl Proof {
             self.dates
                 .extend(time.map(|time| ReleaseDate { time, source }));
         }
+    }
+}
+
+impl UnsignedList {
+    fn add(&mut self, attested: &Attested) {
+        self.hashes = self.hashes.union(&attested.listed.hashes);
+        self.zips = self.zips.union(&attested.listed.zips);
+        let source = DateSource::ChecksumList;
+        let changed = attested.changed.map(|time| ReleaseDate { time, source });
+        self.dates.extend(changed);
     }
 }
 

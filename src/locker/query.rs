@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
+use super::claims::{CountedClaims, StatedPackage, Unanswered, Weight};
 use super::listed::{self, KnownPackages};
 use super::work::{Question, RootWork, answers, distinct};
-use super::{AgeSearch, FlavorSource, LockError, Release};
+use super::{AgeSearch, FlavorSource, LockError, Release, Settings};
 use crate::addr::ProviderAddr;
 use crate::authenticate;
 use crate::package::{PackageId, PackageMeta, WantedSet};
@@ -56,6 +57,11 @@ pub(super) struct Offered {
     pub(super) metas: Vec<Arc<PackageMeta>>,
     /// The packages for other wanted platforms: the list that came with those names them.
     pub(super) known: KnownPackages,
+    /// What is stated of packages, as far as that counts.
+    pub(super) claims: CountedClaims,
+    /// The packages for wanted platforms whose `h1:` is stated and not computed; the list that came with
+    /// the others names them.
+    pub(super) stated: BTreeMap<Platform, StatedPackage>,
     /// Every platform that the release is known to offer, sorted.
     pub(super) platforms: Arc<[Platform]>,
     /// Wanted platforms that the release does not offer.
@@ -161,13 +167,22 @@ struct Planned {
     wanted: Vec<(Platform, Need)>,
     /// Those of the wanted platforms whose packages are known and were not asked for.
     known: KnownPackages,
+    /// The only platform that is asked for as long as it is open what is stated of the others.
+    first: Option<Platform>,
+    /// What is stated of packages, as far as that counts.
+    claims: CountedClaims,
+    /// Those of the wanted platforms whose packages are stated and need not be looked at.
+    stated: BTreeMap<Platform, StatedPackage>,
 }
 
 impl Planned {
     /// Returns the wanted platforms whose packages are asked for.
     fn asked(&self) -> impl Iterator<Item = &Platform> {
         let wanted = self.wanted.iter().map(|(platform, _)| platform);
-        wanted.filter(|platform| !self.known.contains_key(platform))
+        wanted.filter(|platform| match &self.first {
+            Some(first) => first == *platform,
+            None => !self.known.contains_key(platform) && !self.stated.contains_key(platform),
+        })
     }
 
     /// Returns which package is the one for a platform.
@@ -180,6 +195,109 @@ impl Planned {
     }
 }
 
+/// Who is asked about a package.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Asked {
+    /// The source of the root.
+    Source,
+    /// Another registry, for what it states.
+    Elsewhere,
+}
+
+/// Asks for the first packages, and other registries what they state of the same releases.
+fn ask_first(
+    sources: &[&FlavorSource<'_>],
+    settings: &Settings,
+    roots: &[RootWork<'_, Planned>],
+) -> (Metas, Metas) {
+    let mut questions = Vec::new();
+    for root in roots {
+        for one in &root.providers {
+            let weight = Weight::new(root.request, settings, &one.selected.provider);
+            let first = one.asked().next().map(|platform| one.package(platform));
+            let elsewhere = first.into_iter().flat_map(|id| {
+                let providers = weight.elsewhere(&one.selected.provider);
+                providers.map(move |provider| PackageId {
+                    provider,
+                    ..id.clone()
+                })
+            });
+            let own = one
+                .asked()
+                .map(|platform| (Asked::Source, one.package(platform)));
+            let all = own.chain(elsewhere.map(|id| (Asked::Elsewhere, id)));
+            let source = root.source;
+            questions.extend(all.map(|(whom, about)| (whom, Question { source, about })));
+        }
+    }
+    let answers = answers(QUESTIONS, distinct(questions), |(whom, question)| {
+        let source = sources[question.source];
+        let asked = match whom {
+            Asked::Source => Some(source.source),
+            Asked::Elsewhere => source.registries,
+        };
+        let asked = asked.expect("other registries are asked only where there are any");
+        asked.package(&question.about).map(Arc::new)
+    });
+    let (mut own, mut elsewhere) = (Metas::new(), Metas::new());
+    for ((whom, question), answer) in answers {
+        let of = match whom {
+            Asked::Source => &mut own,
+            Asked::Elsewhere => &mut elsewhere,
+        };
+        of.insert(question, answer);
+    }
+    (own, elsewhere)
+}
+
+/// Takes what counts of the statements about each package, and finds those that need not be looked at.
+fn count_claims(
+    root: &mut RootWork<'_, Planned>,
+    settings: &Settings,
+    metas: &Metas,
+    elsewhere: &Metas,
+) {
+    let (source, request) = (root.source, root.request);
+    for one in &mut root.providers {
+        let provider = one.selected.provider.clone();
+        let weight = Weight::new(request, settings, &provider);
+        let platforms: Vec<&Platform> = one.asked().collect();
+        let found = platforms.iter();
+        let found = found.filter_map(|platform| metas.get(&question(source, one, platform)));
+        let found: Vec<Arc<PackageMeta>> = found.flatten().cloned().collect();
+        let others = weight.elsewhere(&provider).filter_map(|other| {
+            let answer = platforms.iter().find_map(|platform| {
+                let about = PackageId {
+                    provider: other.clone(),
+                    ..one.package(platform)
+                };
+                elsewhere.get(&Question { source, about })
+            })?;
+            Some(answer.clone().map_err(|cause| Unanswered {
+                host: other.hostname().clone(),
+                cause,
+            }))
+        });
+        let others = others.collect();
+        one.claims = weight.count(found.iter(), others);
+        if weight.may_replace() {
+            // What no key may have signed proves nothing.
+            let evidence = found.iter().filter_map(|meta| meta.evidence.as_ref());
+            let signed = evidence.filter(|evidence| !evidence.keys.is_empty());
+            one.stated = one
+                .claims
+                .replacements(&listed::listed(&one.selected, signed));
+        }
+        for platform in weight.to_prove(&one.claims) {
+            if one.wanted.iter().all(|(known, _)| *known != platform) {
+                one.wanted.push((platform, Need::Must));
+            }
+        }
+        one.wanted.sort();
+        one.first = None;
+    }
+}
+
 /// What a source answered about packages.
 type Metas = BTreeMap<Question<PackageId>, Result<Arc<PackageMeta>, SourceError>>;
 
@@ -187,12 +305,13 @@ type Metas = BTreeMap<Question<PackageId>, Result<Arc<PackageMeta>, SourceError>
 pub(super) fn packages<'a>(
     sources: &[&FlavorSource<'_>],
     facts: &dyn Facts,
+    settings: &Settings,
     roots: Vec<RootWork<'a, Selected>>,
 ) -> Vec<RootWork<'a, Offered>> {
-    let mut roots = plan(sources, facts, roots);
-    let mut metas = Metas::new();
-    ask(sources, &roots, &mut metas);
+    let mut roots = plan(sources, facts, settings, roots);
+    let (mut metas, elsewhere) = ask_first(sources, settings, &roots);
     for root in &mut roots {
+        count_claims(root, settings, &metas, &elsewhere);
         add_unlisted(root, &metas);
         let source = root.source;
         for one in &mut root.providers {
@@ -206,12 +325,14 @@ pub(super) fn packages<'a>(
     let offered = |root: RootWork<'a, Planned>| {
         let source = root.source;
         root.advance(|one, errors| {
-            let answer = |platform: &Platform| &metas[&question(source, &one, platform)];
+            let answer = |platform: &Platform| metas.get(&question(source, &one, platform));
             let (metas, skipped) = sort_out(&one, answer, errors);
             Some(Offered {
                 selected: one.selected,
                 metas,
                 known: one.known,
+                claims: one.claims,
+                stated: one.stated,
                 platforms: one.offered,
                 skipped,
                 unknown: Vec::new(),
@@ -297,6 +418,7 @@ pub(super) fn listed_platforms(
 fn plan<'a>(
     sources: &[&FlavorSource<'_>],
     facts: &dyn Facts,
+    settings: &Settings,
     roots: Vec<RootWork<'a, Selected>>,
 ) -> Vec<RootWork<'a, Planned>> {
     let release_of = |source, selected: &Selected| Question {
@@ -326,6 +448,7 @@ fn plan<'a>(
             } else {
                 Need::May
             };
+            let may_be_stated = Weight::new(request, settings, &selected.provider).may_replace();
             let wanted = choose(wanted.of(&selected.provider), &offered, need);
             let mut known = known.next().expect("one for each provider");
             known.retain(|platform, _| wanted.iter().any(|(one, _)| one == platform));
@@ -335,11 +458,19 @@ fn plan<'a>(
             if !asked.any(|one| !known.contains_key(one) && is_likely(one)) {
                 known.pop_first();
             }
+            let first = may_be_stated.then(|| {
+                let mut asked = wanted.iter().map(|(platform, _)| platform);
+                let first = asked.find(|one| !known.contains_key(one) && is_likely(one));
+                first.cloned()
+            });
             Some(Planned {
                 wanted,
                 offered,
                 selected,
                 known,
+                first: first.flatten(),
+                claims: CountedClaims::default(),
+                stated: BTreeMap::new(),
             })
         })
     };
@@ -349,7 +480,7 @@ fn plan<'a>(
 /// Returns the packages that a release has, and the platforms that it may lack and does.
 fn sort_out<'m>(
     one: &Planned,
-    answer: impl Fn(&Platform) -> &'m Result<Arc<PackageMeta>, SourceError>,
+    answer: impl Fn(&Platform) -> Option<&'m Result<Arc<PackageMeta>, SourceError>>,
     errors: &mut Vec<LockError>,
 ) -> (Vec<Arc<PackageMeta>>, Vec<Platform>) {
     let (mut metas, mut skipped) = (Vec::new(), Vec::new());
@@ -358,7 +489,11 @@ fn sort_out<'m>(
         if one.known.contains_key(platform) {
             continue;
         }
-        match answer(platform) {
+        let Some(answer) = answer(platform) else {
+            // What is stated of it is enough.
+            continue;
+        };
+        match answer {
             Ok(meta) => metas.push(Arc::clone(meta)),
             Err(error) if *need == Need::May && error.lacks_platform() => {
                 skipped.push(platform.clone());

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::LockError;
+use super::claims::{CountedClaims, distinct};
 use super::prove::{check, unite};
 use super::query::{Offered, QUESTIONS, Selected};
 use crate::addr::{ProviderAddr, Url};
 use crate::authenticate::{self, AuthError, Rules, Signer};
 use crate::hash::Hashes;
-use crate::package::{Location, PackageId, PackageMeta, ReleaseDates};
+use crate::package::{Claims, Location, PackageId, PackageMeta, ReleaseDates};
 use crate::parallel;
 use crate::platform::Platform;
 use crate::sources::registry::RegistryError;
@@ -31,21 +32,24 @@ pub struct Release {
 pub struct Vouched {
     /// Every version of the provider that is offered, sorted.
     pub versions: Vec<Version>,
-    /// What is signed; `None` if the version is not offered.
-    pub signed: Option<SignedList>,
+    /// What is listed; `None` if the version is not offered.
+    pub list: Option<ReleaseList>,
 }
 
-/// The checksum list of a release, whose signature is good.
+/// The checksum list of a release. Its signature is good, or the program accepts it without one.
 #[derive(Clone, Debug, PartialEq)]
-pub struct SignedList {
+pub struct ReleaseList {
     /// Every hash that it lists: the `zh:` of all packages, and of what is beside them.
     pub hashes: Hashes,
-    /// Its signers; several only where each platform has a list of its own.
+    /// Its signers; several only where each platform has a list of its own. None if its registry names
+    /// no key.
     pub signers: Vec<Signer>,
     /// When it was signed, and changed last.
     pub dates: ReleaseDates,
     /// Where one of the packages is.
     pub package: Option<Url>,
+    /// What the registry states beside the list, and nothing signs; each statement once.
+    pub claims: Vec<Arc<Claims>>,
 }
 
 /// Asks about releases, side by side, and returns the answers in their order.
@@ -63,15 +67,15 @@ pub fn releases(
         let Some(versions) = offered(source, release).map_err(|error| vec![error])? else {
             return Ok(Vouched {
                 versions: Vec::new(),
-                signed: None,
+                list: None,
             });
         };
-        let signed = if versions.contains(&release.version) {
-            Some(signed(source, release, rules, now)?)
+        let list = if versions.contains(&release.version) {
+            Some(list(source, release, rules, now)?)
         } else {
             None
         };
-        Ok(Vouched { versions, signed })
+        Ok(Vouched { versions, list })
     })
 }
 
@@ -86,28 +90,41 @@ fn offered(source: &dyn Source, release: &Release) -> Result<Option<Vec<Version>
     }
 }
 
-fn signed(
+fn list(
     source: &dyn Source,
     release: &Release,
     rules: &Rules,
     now: SystemTime,
-) -> Result<SignedList, Vec<LockError>> {
+) -> Result<ReleaseList, Vec<LockError>> {
     let found = packages(source, release).map_err(|error| vec![error])?;
     let attestations = check(rules, found.metas.iter().map(|meta| &**meta), now);
     let mut errors = Vec::new();
-    let proof = unite(&found, &attestations, &mut errors);
+    let lists = unite(&found, &attestations, &mut errors);
     if !errors.is_empty() {
         return Err(errors);
     }
-    match (proof, found.metas.first()) {
-        (Some(proof), _) => Ok(SignedList {
+    let package = found.metas.first().and_then(|meta| match &meta.location {
+        Location::Remote(url) => Some(url.clone()),
+        Location::Local(_) => None,
+    });
+    let claims = found.metas.iter().filter_map(|meta| meta.claims.clone());
+    let claims = distinct(claims);
+    if let Some(list) = &lists.unsigned {
+        return Ok(ReleaseList {
+            hashes: list.hashes.clone(),
+            signers: Vec::new(),
+            dates: list.dates.clone(),
+            package,
+            claims,
+        });
+    }
+    match (lists.proof, found.metas.first()) {
+        (Some(proof), _) => Ok(ReleaseList {
             hashes: proof.signed.as_ref().clone(),
-            signers: proof.signers,
-            dates: proof.dates,
-            package: found.metas.first().and_then(|meta| match &meta.location {
-                Location::Remote(url) => Some(url.clone()),
-                Location::Local(_) => None,
-            }),
+            signers: proof.signers.clone(),
+            dates: proof.dates.clone(),
+            package,
+            claims,
         }),
         // A source without evidence is as good as one that names no key.
         (None, Some(meta)) => Err(vec![LockError::unproven(meta, AuthError::NoKeys)]),
@@ -136,6 +153,8 @@ pub(super) fn packages(source: &dyn Source, release: &Release) -> Result<Offered
         },
         metas: Vec::new(),
         known: BTreeMap::new(),
+        claims: CountedClaims::default(),
+        stated: BTreeMap::new(),
         platforms: offered.clone().into(),
         skipped: Vec::new(),
         unknown: Vec::new(),

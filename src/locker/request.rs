@@ -6,11 +6,12 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use crate::addr::ProviderAddr;
+use crate::authenticate::{Enforcement, Rules};
 use crate::coverage::Attribution;
 use crate::flavor::Flavor;
 use crate::hash::{Hash, Hashes};
 use crate::lockfile::LockFile;
-use crate::package::{AgePolicy, KeyId, WantedPlatforms};
+use crate::package::{AgePolicy, ClaimPolicy, KeyId, WantedPlatforms};
 use crate::platform::Platform;
 use crate::requirement::Requirements;
 use crate::resolve::Goals;
@@ -28,6 +29,9 @@ pub struct FlavorSource<'a> {
     pub flavor: Flavor,
     /// Which versions and packages exist.
     pub source: &'a dyn Source,
+    /// The registries whose statements may replace a download; `None` where packages come from one
+    /// mirror.
+    pub registries: Option<&'a dyn Source>,
     /// The network that packages are downloaded from; a filesystem mirror uses none.
     pub net: &'a Net<'a>,
 }
@@ -53,6 +57,8 @@ pub struct RootRequest<'a> {
     pub dropped: &'a [Platform],
     /// Which signatures packages must have.
     pub demands: &'a SignatureDemands,
+    /// Which `h1:` are written that nothing proves.
+    pub claims: &'a ClaimPolicy,
     /// Which facts of the store replace a download.
     pub trusted: TrustedFacts,
 }
@@ -119,10 +125,22 @@ pub struct Settings {
     pub jobs: NonZeroUsize,
     /// How many packages are downloaded at once.
     pub downloads: NonZeroUsize,
-    /// Whether OpenTofu refuses expired keys (`authenticate` rules 4.3).
-    pub enforce_expiration: bool,
+    /// What the environment makes OpenTofu refuse.
+    pub enforced: Enforcement,
+    /// Whether every hash that is written must be computed in this run, or be in a signed list.
+    pub prove: bool,
     /// What becomes of recorded hashes that evidence contradicts.
     pub contradicted: Contradicted,
+}
+
+impl Settings {
+    /// Returns whose rules decide what a signature is worth.
+    pub(super) fn rules(&self, flavor: Flavor) -> Rules {
+        Rules {
+            flavor,
+            enforced: self.enforced,
+        }
+    }
 }
 
 /// What becomes of recorded hashes that evidence contradicts (rules 2.4).

@@ -130,6 +130,15 @@ pub enum Provenance {
     Kept,
 }
 
+impl PackageMeta {
+    /// Returns how long the source states the zip to be, in bytes, if it does.
+    #[must_use]
+    pub fn stated_size(&self) -> Option<u64> {
+        let claims = self.claims.as_ref()?;
+        claims.packages.get(&self.id.platform)?.size
+    }
+}
+
 impl KeyId {
     /// Takes hexadecimal digits, in pairs or groups if one likes.
     #[must_use]

@@ -25,8 +25,8 @@ pub mod rules {
 
 use crate::addr::{Hostname, ProviderAddr};
 use crate::diag::{Diagnostic, FileId, Level, Span};
-use crate::flavor::{Flavor, FlavorChoice};
-use crate::package::{AgePolicy, H1Trust, KeyId, MinAge, Undated};
+use crate::flavor::{Flavor, FlavorChoice, Program};
+use crate::package::{AgePolicy, ClaimPolicy, H1Trust, KeyId, MinAge, Undated};
 use crate::platform::Platform;
 
 pub use locate::{ProjectFile, ProjectPlace, Projects, repository};
@@ -119,6 +119,29 @@ pub struct Trust {
     pub require_signature: Option<Place>,
     /// Whether facts that others computed stand for a download.
     pub imported_facts: bool,
+}
+
+impl Trust {
+    /// Returns which `h1:` are written that nothing proves. OpenTofu's `init` writes what its registry
+    /// states, so that is the default by its rules.
+    #[must_use]
+    pub fn claims(&self, flavor: Flavor) -> ClaimPolicy {
+        let usual = if flavor.is_opentofu() {
+            H1Trust::AsTofu
+        } else {
+            H1Trust::Proven
+        };
+        let stating = Flavor::newest(Program::OpenTofu).default_host();
+        let from = match &*self.h1_from {
+            // The only public registry that states hashes.
+            [] => stating.parse().into_iter().collect(),
+            stated => stated.to_vec(),
+        };
+        ClaimPolicy {
+            h1: self.h1.unwrap_or(usual),
+            from,
+        }
+    }
 }
 
 /// `policy { … }`

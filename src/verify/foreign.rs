@@ -25,7 +25,7 @@ pub(super) fn check(
 ) -> Vec<Finding> {
     let found = attributions.iter().flat_map(|(provider, attribution)| {
         let signed = answers.get(provider);
-        let signed = signed.and_then(|answer| answer.signed.as_ref());
+        let signed = signed.and_then(|answer| answer.list.as_ref());
         let is_signed = |hash: &Hash| signed.is_some_and(|list| list.hashes.contains(hash));
         let entry = Entry {
             subject,

@@ -22,9 +22,13 @@ pub fn check(
 ) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (provider, key) in pinned(subject, policy) {
-        let signed = answers.get(provider).and_then(|one| one.signed.as_ref());
-        let signers = signed.iter().flat_map(|signed| &signed.signers);
-        let other = signers.filter(|signer| !signer.is(key));
+        let Some(list) = answers.get(provider).and_then(|one| one.list.as_ref()) else {
+            continue;
+        };
+        if list.signers.is_empty() {
+            findings.push(refuse_unsigned(subject, provider, key, project_file));
+        }
+        let other = list.signers.iter().filter(|signer| !signer.is(key));
         findings.extend(other.map(|signer| refuse(subject, provider, key, signer, project_file)));
     }
     findings
@@ -80,6 +84,28 @@ fn refuse(
         .help(format!(
             "{project_file} pins {}: only if the publisher says that the key has changed, pin the new \
              one there",
+            pinned.as_str()
+        ));
+    Finding::about(provider, diagnostic)
+}
+
+/// Reports a release for which its registry names no key, although one is pinned.
+fn refuse_unsigned(
+    subject: Subject<'_>,
+    provider: &ProviderAddr,
+    pinned: &KeyId,
+    project_file: &str,
+) -> Finding {
+    let version = &subject.document.lock.providers[provider].version;
+    let title = format!("{provider} {version} is not signed, and the policy pins a key");
+    let diagnostic = Diagnostic::error("key-not-allowed", title)
+        .at(
+            subject.file,
+            subject.version(provider),
+            "its registry names no key",
+        )
+        .help(format!(
+            "{project_file} pins {}: find out why the registry does not name that key any more",
             pinned.as_str()
         ));
     Finding::about(provider, diagnostic)

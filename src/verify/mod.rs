@@ -27,6 +27,7 @@ pub mod policy;
 mod roots;
 mod run;
 pub mod signed;
+mod stated;
 mod subject;
 pub mod upstream;
 

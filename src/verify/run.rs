@@ -17,7 +17,7 @@ use super::subject::Subject;
 use super::upstream::{Answers, Registries};
 use super::{
     ages, configuration, core_version, file, foreign, keys, levels, look_alike, missing, packages,
-    platforms, policy, signed, upstream,
+    platforms, policy, signed, stated, upstream,
 };
 use crate::addr::ProviderAddr;
 use crate::coverage::Attributions;
@@ -243,7 +243,8 @@ fn check_lock(
     let answers = ask(&mut checks.upstream, subject, verdict);
     let locked: Vec<&ProviderAddr> = lock.document.lock.providers.keys().collect();
     let wanted = (checks.platforms)(&locked);
-    let attributions = if groups.wants(Group::Platforms) || groups.wants(Group::Packages) {
+    let is_of_use = groups.wants(Group::Platforms) || groups.wants(Group::Packages);
+    let attributions = if is_of_use || !answers.is_empty() {
         (checks.facts)(&lock.document.lock)
     } else {
         Attributions::new()
@@ -272,6 +273,8 @@ fn check_lock(
     }
     let found = upstream::check(subject, &answers);
     verdict.findings.extend(found);
+    let found = stated::check(subject, &answers, &attributions);
+    verdict.findings.extend(found);
     let found = check_policy(root, checks, subject, &answers);
     verdict.findings.extend(found);
     facts
@@ -296,8 +299,9 @@ fn ask(
             answers
         }
     };
-    let lists = answers.values().filter(|answer| answer.signed.is_some());
-    verdict.signed_lists = Some(lists.count());
+    let lists = answers.values().filter_map(|answer| answer.list.as_ref());
+    let signed = lists.filter(|list| !list.signers.is_empty());
+    verdict.signed_lists = Some(signed.count());
     answers
 }
 

@@ -12,7 +12,7 @@ use crate::addr::ProviderAddr;
 use crate::authenticate::{Rules, Signer};
 use crate::diag::{Diagnostic, Finding};
 use crate::hash::{Hash, Hashes, Scheme};
-use crate::locker::{self, LockError, Release, SignedList, Vouched};
+use crate::locker::{self, LockError, Release, ReleaseList, Vouched};
 use crate::lockfile::ProviderLock;
 use crate::package::ReleaseDates;
 use crate::sources::Source;
@@ -92,12 +92,12 @@ impl<'a> Registries<'a> {
                 provider: provider.clone(),
                 version: locked.get(provider)?.version.clone(),
             };
-            Some((release, answer.signed.as_ref()?))
+            Some((release, answer.list.as_ref()?))
         });
-        let known: Vec<(Release, &SignedList)> = known.collect();
+        let known: Vec<(Release, &ReleaseList)> = known.collect();
         let new = known.iter();
         let new = new.filter(|(release, _)| !self.dates.contains_key(release));
-        let new: Vec<(Release, &SignedList)> = new.cloned().collect();
+        let new: Vec<(Release, &ReleaseList)> = new.cloned().collect();
         let found = locker::all_dates(&*self.source, &self.net, &new);
         let releases = new.into_iter().map(|(release, _)| release);
         self.dates.extend(releases.zip(found));
@@ -147,12 +147,12 @@ pub fn check(subject: Subject<'_>, answers: &Answers) -> Vec<Finding> {
             provider,
             entry,
         };
-        let Some(signed) = &answer.signed else {
+        let Some(list) = &answer.list else {
             findings.push(one.gone(&answer.versions));
             continue;
         };
-        findings.extend(one.hashes(&signed.hashes));
-        findings.extend(signed.signers.iter().flat_map(|signer| one.odd(signer)));
+        findings.extend(one.hashes(&list.hashes));
+        findings.extend(list.signers.iter().flat_map(|signer| one.odd(signer)));
         findings.extend(one.newer(&answer.versions));
     }
     findings

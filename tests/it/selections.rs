@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
 
+use lockctl::authenticate::Enforcement;
 use lockctl::config;
 use lockctl::diag::{Texts, has_errors};
 use lockctl::flavor::Flavor;
@@ -13,7 +14,7 @@ use lockctl::locker::{
     TrustedFacts,
 };
 use lockctl::lockfile::LockFile;
-use lockctl::package::{WantedPlatforms, WantedSet};
+use lockctl::package::{ClaimPolicy, WantedPlatforms, WantedSet};
 use lockctl::resolve::Goals;
 use lockctl::sources::SourceError;
 use lockctl::sources::filesystem_mirror::FilesystemMirror;
@@ -107,6 +108,7 @@ fn run(files: &MemFiles, flavor: Flavor) -> Result<(String, String), Vec<String>
     let source = FlavorSource {
         flavor,
         source: &mirror,
+        registries: None,
         net: &net,
     };
     let wanted = WantedPlatforms {
@@ -125,13 +127,15 @@ fn run(files: &MemFiles, flavor: Flavor) -> Result<(String, String), Vec<String>
         overridden: &[],
         platforms: &wanted,
         demands: &SignatureDemands::default(),
+        claims: &ClaimPolicy::default(),
         dropped: &[],
         trusted: TrustedFacts::Own,
     };
     let settings = Settings {
         jobs: NonZeroUsize::MIN,
         downloads: NonZeroUsize::MIN,
-        enforce_expiration: false,
+        enforced: Enforcement::default(),
+        prove: false,
         contradicted: Contradicted::Alarm,
     };
     match locker::run(files, &NoFacts, &settings, &[root]).remove(0) {

@@ -318,6 +318,7 @@ fn package(error: &LockError) -> Option<&PackageId> {
         | LockError::Download { id, .. }
         | LockError::Checksum { id, .. }
         | LockError::Unsigned { id, .. }
+        | LockError::StatedSize { id, .. }
         | LockError::Contradiction { id, .. } => Some(id),
         LockError::Asking { package, .. } => package.as_deref(),
         LockError::Source(SourceError::Registry(error)) => match &**error {
@@ -332,6 +333,7 @@ fn package(error: &LockError) -> Option<&PackageId> {
         | LockError::PackagesNotAsked { .. }
         | LockError::ListsDiffer { .. }
         | LockError::OtherKey { .. }
+        | LockError::FalseClaims { .. }
         | LockError::Unvouched { .. } => None,
     }
 }
@@ -356,7 +358,12 @@ fn advice(error: &LockError, flavor: Flavor) -> Option<String> {
             advice::network::unproven(cause, &id.provider, flavor)
         }
         LockError::Download { cause, .. } => return advice::network::fetch(cause),
-        LockError::Checksum { .. } => {
+        LockError::FalseClaims { .. } => format!(
+            "nothing was written, and `{} init` would record what is stated without a word; report it \
+             to the operator of the registry or the mirror",
+            flavor.command()
+        ),
+        LockError::Checksum { .. } | LockError::StatedSize { .. } => {
             "nothing was written; try again, and if it fails again, report it to the operator of the \
              registry"
                 .to_owned()
@@ -372,9 +379,13 @@ fn advice(error: &LockError, flavor: Flavor) -> Option<String> {
         LockError::Unvouched {
             any_listed, remedy, ..
         } => unvouched_advice(*any_listed, *remedy),
-        LockError::Unsigned { .. } => "nothing was written or downloaded; only registries sign \
-                                       packages, mirrors do not: lock from the registry"
-            .to_owned(),
+        LockError::Unsigned { id, .. } => {
+            let host = id.provider.hostname();
+            format!(
+                "nothing was written or downloaded; mirrors do not sign packages, and {host} may name \
+                 no key: lock from a registry that signs this release"
+            )
+        }
         LockError::OtherKey { .. } => "nothing was written or downloaded; only if the publisher says \
                                        that the key has changed, pin the new one"
             .to_owned(),

@@ -259,8 +259,8 @@ pub(in crate::cli) fn unproven(
         // 4.1).
         let is_own = provider.hostname().unicode() == flavor.default_host();
         return if flavor.is_opentofu() && is_own {
-            "nothing was written or downloaded; OpenTofu accepts unsigned packages of its own \
-             registry, this version of lockctl does not"
+            "nothing was written or downloaded; OpenTofu accepts unsigned packages of its own registry \
+             unless OPENTOFU_ENFORCE_GPG_VALIDATION is true, or other packages of the release are signed"
         } else {
             "nothing was written or downloaded, and `init` refuses the package, too; ask the \
              operator of the registry to add the signing key of the provider"

@@ -40,6 +40,7 @@ fn row(evidence: &locker::HashEvidence) -> HashEvidence {
         file: listed.map(|listed| listed.file.clone()),
         key_id: listed.map(|listed| listed.key_id.clone()),
         package: evidence.package.clone(),
+        stated_by: evidence.stated_by.clone(),
         fact: evidence.fact.as_deref().map(kept_fact),
     }
 }

@@ -5,6 +5,7 @@ mod dropped;
 mod evidence;
 mod in_use;
 mod moves;
+mod provenance;
 mod result;
 mod run;
 mod text;

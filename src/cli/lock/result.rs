@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::dropped;
 use super::evidence::{self, EvidenceRows};
+use super::provenance;
 use crate::addr::ProviderAddr;
 use crate::authenticate::{self, Class};
 use crate::cli::advice;
@@ -52,6 +53,7 @@ pub(super) fn outcome(
         platforms(result, one, root);
         warnings(result, one, flavor);
         signers(result, one, flavor);
+        provenance::remarks(result, one, flavor);
         announced(result, one, flavor);
         fewer_platforms(result, one, locked, root);
         let goal = goals.of(&one.provider);
@@ -62,6 +64,7 @@ pub(super) fn outcome(
         not_compared(result, one, locked, flavor);
         dropped::remarks(result, one, root);
     }
+    provenance::count(result, locked);
     let names = |addrs: &[ProviderAddr]| {
         let names: Vec<String> = addrs.iter().map(|addr| addr.short(flavor)).collect();
         names.join(", ")
@@ -145,7 +148,7 @@ fn entry(one: &ProviderOutcome, locked: &Locked, evidence: &mut EvidenceRows) ->
 /// Returns which platforms each computed hash belongs to.
 fn owners(one: &ProviderOutcome) -> BTreeMap<&Hash, Vec<String>> {
     let mut of: BTreeMap<&Hash, Vec<String>> = BTreeMap::new();
-    for (platform, hash) in &one.computed {
+    for (platform, hash) in one.computed.iter().chain(&one.stated) {
         of.entry(hash).or_default().push(platform.to_string());
     }
     of
@@ -179,11 +182,12 @@ fn platforms(result: &mut RootResult, one: &ProviderOutcome, root: &Root) {
             platform::join(&one.skipped, ", ")
         ));
     }
-    if distinct.len() < one.computed.len() {
+    let packages = one.computed.len() + one.stated.len();
+    if distinct.len() < packages {
         said.push(format!(
             "has {} for {} platforms",
             counted(distinct.len(), "package"),
-            one.computed.len(),
+            packages,
         ));
     }
     if said.is_empty() {
@@ -400,7 +404,11 @@ pub(super) fn verdict(ending: Ending, locked: &Locked, root: &Root) -> Sentence 
             let verb = if old.is_some() { "updated" } else { "created" };
             Sentence {
                 tone,
-                text: format!("{verb} {path}{}{}", versions(locked), trusted(locked)),
+                text: format!(
+                    "{verb} {path}{}{}",
+                    versions(locked),
+                    provenance::added(locked)
+                ),
             }
         }
         (Ending::WouldWrite, old) => {
@@ -448,56 +456,8 @@ fn versions(locked: &Locked) -> String {
     }
 }
 
-/// Says how the added hashes are known.
-fn trusted(locked: &Locked) -> String {
-    let (mut signed, mut proven, mut computed, mut known) = (0, 0, 0, 0);
-    for one in &locked.providers {
-        for hash in &one.added {
-            match one.provenance(hash) {
-                Provenance::Signed => signed += 1,
-                Provenance::Proven => {
-                    proven += 1;
-                    known += usize::from(one.evidence.is_by_fact(hash));
-                }
-                Provenance::Computed | Provenance::Claimed | Provenance::Kept => {
-                    computed += 1;
-                }
-            }
-        }
-    }
-    let mut parts: Vec<String> = taken_out(locked).collect();
-    if signed + proven > 0 {
-        let counts = [(signed, "signed"), (proven, "proven")].into_iter();
-        let counts = counts.filter(|(n, _)| *n > 0);
-        let counts: Vec<String> = counts.map(|(n, word)| format!("{n} {word}")).collect();
-        let all = counted_as(signed + proven, "hash added", "hashes added");
-        let earlier = match known {
-            0 => String::new(),
-            all if all == proven => " by an earlier run".to_owned(),
-            some => format!(" ({some} by an earlier run)"),
-        };
-        parts.push(format!("{all}: {}{earlier}", counts.join(", ")));
-    }
-    match computed {
-        0 => {}
-        n if signed + proven > 0 => parts.push(format!(
-            "{} computed from a mirror and not covered by a signature",
-            counted_as(n, "more hash was", "more hashes were")
-        )),
-        1 => parts.push(
-            "the added hash was computed from a mirror and is not covered by a signature"
-                .to_owned(),
-        ),
-        n => parts.push(format!(
-            "the {n} added hashes were computed from a mirror and are not covered by a signature"
-        )),
-    }
-    let parts = parts.into_iter().map(|part| format!("; {part}"));
-    parts.collect()
-}
-
 /// Says how many hashes were replaced, and how many dropped.
-fn taken_out(locked: &Locked) -> impl Iterator<Item = String> {
+pub(super) fn taken_out(locked: &Locked) -> impl Iterator<Item = String> {
     let providers = locked.providers.iter();
     let (replaced, dropped) = providers.fold((0, 0), |(replaced, dropped), one| {
         (

@@ -30,7 +30,7 @@ use crate::locker::{
     self, Contradicted, DOWNLOADS, LockError, Locked, RootRequest, Settings, SignatureDemands,
 };
 use crate::lockfile;
-use crate::package::{AgePolicy, WantedPlatforms};
+use crate::package::{AgePolicy, ClaimPolicy, WantedPlatforms};
 use crate::platform::Platform;
 use crate::project::Policy;
 use crate::report::json::Status;
@@ -86,6 +86,7 @@ struct OpenRoot {
     goals: Goals,
     platforms: WantedPlatforms,
     demands: SignatureDemands,
+    claims: ClaimPolicy,
     /// Providers that are run from a directory and need no package.
     overridden: Vec<ProviderAddr>,
     /// The place of its source.
@@ -116,7 +117,8 @@ pub(in crate::cli) fn run(
         settings: Settings {
             jobs: job_count(options.jobs),
             downloads: options.jobs.unwrap_or(DOWNLOADS),
-            enforce_expiration: session::enforces_expiration(world.env),
+            enforced: session::enforcement(world.env),
+            prove: options.prove,
             contradicted: if options.repair {
                 Contradicted::Replaced
             } else {
@@ -255,6 +257,7 @@ impl Together for LockRun<'_> {
         Ok(Some(OpenRoot {
             platforms,
             demands: policy::demands(root.project(), root.flavor),
+            claims: root.project().trust.claims(root.flavor),
             root,
             loaded,
             goals,
@@ -285,12 +288,13 @@ impl Together for LockRun<'_> {
             platforms: &one.platforms,
             dropped: &self.options.drop_platforms,
             demands: &one.demands,
+            claims: &one.claims,
             trusted: store::trusted(&one.root),
             overridden: &one.overridden,
         });
         let requests: Vec<RootRequest<'_>> = requests.collect();
         if self.sources.are_closed() {
-            return locker::complete(self.facts.get(), &requests);
+            return locker::complete(self.facts.get(), &self.settings, &requests);
         }
         let known = self.facts.get();
         let keep_only = KeepOnly(known);

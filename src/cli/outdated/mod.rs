@@ -161,11 +161,8 @@ impl Together for OutdatedRun<'_> {
             lock: &one.root.document().lock,
             overridden: &one.overridden,
         });
-        let enforce_expiration = session::enforces_expiration(self.world.env);
-        let rules = |flavor| Rules {
-            flavor,
-            enforce_expiration,
-        };
+        let enforced = session::enforcement(self.world.env);
+        let rules = |flavor| Rules { flavor, enforced };
         locker::outdated(&rules, &requests.collect::<Vec<_>>())
     }
 

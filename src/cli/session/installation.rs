@@ -157,7 +157,11 @@ impl<'a> Methods<'a> {
         Multi { members }
     }
 
-    fn direct(&self) -> Result<SharedSource<'a>, SourceError> {
+    /// Returns the registries of all hosts.
+    ///
+    /// # Errors
+    /// [`SourceError::Offline`] if the network must not be used.
+    pub(in crate::cli) fn direct(&self) -> Result<SharedSource<'a>, SourceError> {
         match self.network {
             Network::Allowed => Ok(Arc::clone(&self.registry)),
             Network::Forbidden => Err(SourceError::Offline {

@@ -18,10 +18,14 @@ pub(super) mod sources;
 pub(super) mod store;
 pub(super) mod unseen;
 
+use crate::authenticate::Enforcement;
 use crate::world::Env;
 
-/// Returns whether the environment makes OpenTofu refuse expired keys.
-pub(super) fn enforces_expiration(env: &dyn Env) -> bool {
-    let value = env.var("OPENTOFU_ENFORCE_GPG_EXPIRATION");
-    value.is_some_and(|value| value == "true")
+/// Returns what the environment makes OpenTofu refuse; only the exact value `true` counts.
+pub(super) fn enforcement(env: &dyn Env) -> Enforcement {
+    let is_set = |name: &str| env.var(name).is_some_and(|value| value == "true");
+    Enforcement {
+        validation: is_set("OPENTOFU_ENFORCE_GPG_VALIDATION"),
+        expiration: is_set("OPENTOFU_ENFORCE_GPG_EXPIRATION"),
+    }
 }

@@ -143,7 +143,7 @@ impl<'a> Installation<'a> {
             let registry = network::registry(&net, flavor, config, &tokens);
             let rules = Rules {
                 flavor,
-                enforce_expiration: session::enforces_expiration(world.env),
+                enforced: session::enforcement(world.env),
             };
             Registries::new(Box::new(registry), net, rules)
         }))

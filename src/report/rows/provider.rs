@@ -124,6 +124,10 @@ pub struct HashEvidence {
     /// The URL or the path of the package that has the hash; absent if no package was looked at for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub package: Option<String>,
+    /// Who states the hash, a hostname or the URL of a mirror; absent unless nothing else is known of
+    /// it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stated_by: Option<String>,
     /// What an earlier run kept about the package; absent if this run looked at the package.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fact: Option<KeptFact>,

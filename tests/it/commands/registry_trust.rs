@@ -271,28 +271,99 @@ warning: the package of acme/demo 1.0.0 for linux_amd64 is signed under the name
 }
 
 #[test]
-fn a_release_without_keys_is_refused_and_only_opentofu_accepts_it_from_its_own_registry() {
+fn a_release_without_keys_is_refused_whatever_the_program_from_other_hosts() {
     let (registry, lab) = with_registry(DEMO);
     registry.reset(&json!({"no_keys": true}));
-    let accepts = "OpenTofu accepts unsigned packages of its own registry";
-    let refuses = "`init` refuses the package, too";
     let elsewhere = format!("localhost:{}/acme/demo", registry.port(Origin::Lab));
-    for (flavor, source, help) in [
-        ("opentofu", "acme/demo", accepts),
-        ("opentofu", elsewhere.as_str(), refuses),
-        ("opentofu", "registry.terraform.io/acme/demo", refuses),
-        ("terraform", "acme/demo", refuses),
+    for (flavor, source) in [
+        ("opentofu", elsewhere.as_str()),
+        ("opentofu", "registry.terraform.io/acme/demo"),
+        ("terraform", "acme/demo"),
     ] {
         lab.write("main.tf", DEMO.replace("acme/demo", source));
         let outcome = lab.run(&["lock", "--flavor", flavor, "--platform", "linux_amd64"]);
         assert_exit(&outcome, 2);
         let said = &outcome.stderr;
+        let help = "`init` refuses the package, too";
         assert!(
             said.contains("names no signing key") && said.contains(help),
             "{outcome:#?}"
         );
         assert!(!lab.path(LOCK).exists());
     }
+}
+
+#[test]
+fn a_release_of_opentofu_s_registry_without_keys_is_shown_as_what_it_is() {
+    let (registry, lab) = with_registry(DEMO);
+    registry.reset(&json!({"no_keys": true}));
+    let args = ["lock", "--flavor", "opentofu", "--platform", "linux_amd64"];
+    let outcome = lab.run(&[&args[..], &["-v"]].concat());
+    assert_exit(&outcome, 0);
+    // Requests are made side by side.
+    let said = format!("{}{}", outcome.stdout, outcome.stderr);
+    let lines = said.lines().filter(|line| !line.starts_with("GET "));
+    let said: String = lines.map(|line| format!("{line}\n")).collect();
+    assert_data_eq!(
+        steady(&registry, &said),
+        str![[r#"
+acme/demo  1.0.0  ~> 1.0.0  selected  1 platform  5 hashes added
+acme/demo 1.0.0
+  h1:AzthgEmn5NwxdRL0khdiFc6UynfM+QgLCiAzqwrkoUY=  computed, linux_amd64
+  zh:275a11312187e269df2df09571579c85f44f0dea0ed4edb1b97e1bc1ea1e4b8e  claimed
+  zh:305f2feec166f157a0df602b52d0b4dfba43f7bd1f4639061f420b3aa3dff8af  claimed
+  zh:d03d04fa877a789654ce1d7c24e5c71e1a997e7a97ca4a419f7f09f37ed081a5  computed
+  zh:dc98abd4c18a0b510a435d11b1ca0f756226b87d668898e8f22b9044483c2896  claimed
+created .terraform.lock.hcl; 5 hashes added: 2 computed, 3 claimed
+terraform-provider-demo_1.0.0_linux_amd64.zip: complete, 305 bytes
+warning: acme/demo 1.0.0 is not signed: registry.opentofu.org names no key, and OpenTofu accepts that
+note: acme/demo 1.2.0 is available, a minor upgrade from 1.0.0
+note: 3 hashes of 1 provider are claimed by registry.opentofu.org, and nothing proves them
+
+"#]]
+    );
+    // Every recorded hash is compared with the list, whether that is signed or not.
+    let lock = lab.read(LOCK);
+    let other = format!("zh:{}", "0".repeat(64));
+    lab.write(
+        LOCK,
+        lock.replacen("    \"zh:", &format!("    \"{other}\",\n    \"zh:"), 1),
+    );
+    let before = lab.read(LOCK);
+    let outcome = lab.run(&args);
+    assert_exit(&outcome, 1);
+    let said =
+        "the checksums, which no key signs, of registry.opentofu.org/acme/demo 1.0.0 contradict";
+    assert!(outcome.stderr.contains(said), "{}", outcome.stderr);
+    assert_eq!(lab.read(LOCK), before);
+}
+
+#[test]
+fn unsigned_releases_can_be_refused() {
+    let (registry, mut lab) = with_registry(DEMO);
+    registry.reset(&json!({"no_keys": true}));
+    let args = ["lock", "--flavor", "opentofu", "--platform", "linux_amd64"];
+    lab.write(".lockctl.hcl", "trust {\n  require_signature = true\n}\n");
+    let outcome = lab.run(&args);
+    assert_exit(&outcome, 2);
+    assert!(
+        outcome.stderr.contains("is not signed"),
+        "{}",
+        outcome.stderr
+    );
+    lab.write(".lockctl.hcl", "");
+    lab.env
+        .vars
+        .insert("OPENTOFU_ENFORCE_GPG_VALIDATION".into(), "true".into());
+    let outcome = lab.run(&args);
+    assert_exit(&outcome, 2);
+    let said = "OPENTOFU_ENFORCE_GPG_VALIDATION";
+    assert!(outcome.stderr.contains(said), "{}", outcome.stderr);
+    // Any other value is none to OpenTofu.
+    lab.env
+        .vars
+        .insert("OPENTOFU_ENFORCE_GPG_VALIDATION".into(), "1".into());
+    assert_exit(&lab.run(&args), 0);
 }
 
 #[test]

@@ -40,6 +40,7 @@ pub(crate) const GROUPS: &[&str] = &[
     "documents",
     "sums",
     "signatures",
+    "package-hashes",
     "netmirror",
     "fsmirror",
     "config",

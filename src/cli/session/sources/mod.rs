@@ -15,6 +15,7 @@ use crate::flavor::Flavor;
 use crate::locker::FlavorSource;
 use crate::report::Failure;
 use crate::sources::filesystem_mirror::FilesystemMirror;
+use crate::sources::multi::SharedSource;
 use crate::sources::net::Net;
 use crate::sources::network_mirror::MirrorUrl;
 use crate::sources::{Empty, Source, SourceError};
@@ -39,10 +40,21 @@ struct SourceSetup<'a> {
     dirs: Vec<PathBuf>,
     net: Net<'a>,
     packages: Packages<'a>,
+    registries: Registries<'a>,
     /// What is to be said about the CLI configuration.
     diagnostics: Vec<Diagnostic>,
     /// Whether that was said of a root that counts.
     is_said: bool,
+}
+
+/// Which registries may be asked what they state of packages.
+enum Registries<'a> {
+    /// None.
+    None,
+    /// Those that the packages come from.
+    Packages,
+    /// These, beside what the CLI configuration states.
+    Beside(SharedSource<'a>),
 }
 
 /// Which packages there are.
@@ -87,6 +99,11 @@ impl<'a> Sources<'a> {
             source: match &setup.packages {
                 Packages::Of(source) => &**source,
                 Packages::Unknown | Packages::NotNeeded => &Empty,
+            },
+            registries: match (&setup.packages, &setup.registries) {
+                (Packages::Of(source), Registries::Packages) => Some(&**source),
+                (_, Registries::Beside(registry)) => Some(&**registry),
+                (_, Registries::Packages | Registries::None) => None,
             },
             net: &setup.net,
         });
@@ -151,7 +168,12 @@ impl<'a> Sources<'a> {
             (None, Some(url)) => self.net_mirror(url, flavor, texts)?,
             (None, None) => self.registry(flavor, texts)?,
         };
-        Ok(self.add(flavor, packages, diagnostics))
+        let from_registries = self.typed.fs_mirror.is_none() && self.typed.net_mirror.is_none();
+        let at = self.add(flavor, packages, diagnostics);
+        if from_registries {
+            self.setups[at].registries = Registries::Packages;
+        }
+        Ok(at)
     }
 
     /// Lists the providers that a root needs no package of, since they are run from a directory and the
@@ -181,6 +203,7 @@ impl<'a> Sources<'a> {
             dirs: Vec::new(),
             net: network::net(self.world, flavor, &self.traffic),
             packages,
+            registries: Registries::None,
             diagnostics,
             is_said: false,
         });
@@ -230,14 +253,22 @@ impl<'a> Sources<'a> {
             return at;
         }
         let followed = self.followed(flavor, texts);
-        let (packages, net, diagnostics) = match &mut followed.methods {
+        let (packages, registries, net, diagnostics) = match &mut followed.methods {
             Some(methods) => (
                 Packages::Of(Box::new(methods.source(&root.dir))),
+                methods
+                    .direct()
+                    .map_or(Registries::None, Registries::Beside),
                 Some(methods.net().clone()),
                 std::mem::take(&mut followed.diagnostics),
             ),
             // Each root reports why it is not locked.
-            None => (Packages::Unknown, None, followed.diagnostics.clone()),
+            None => (
+                Packages::Unknown,
+                Registries::None,
+                None,
+                followed.diagnostics.clone(),
+            ),
         };
         let net = net.unwrap_or_else(|| network::net(self.world, flavor, &self.traffic));
         self.setups.push(SourceSetup {
@@ -245,6 +276,7 @@ impl<'a> Sources<'a> {
             dirs,
             net,
             packages,
+            registries,
             diagnostics,
             is_said: false,
         });
