@@ -188,10 +188,26 @@ impl ProviderAddr {
     /// (`config` rules 7.5); `None` where it is left as it is.
     #[must_use]
     pub fn on_own_registry(&self, flavor: Flavor) -> Option<Self> {
-        let theirs = Flavor::Terraform1_11.default_host();
-        let applies = flavor.is_opentofu() && self.hostname.unicode() == theirs;
-        applies
-            .then(|| Self::on_default_host(self.namespace.clone(), self.type_name.clone(), flavor))
+        self.on_registry_of(flavor).filter(|_| flavor.is_opentofu())
+    }
+
+    /// Returns the address of the same namespace and type on the default registry of a flavor; `None`
+    /// unless this one is on that of the other program.
+    ///
+    /// ```
+    /// use lockctl::addr::ProviderAddr;
+    /// use lockctl::flavor::Flavor;
+    ///
+    /// let addr = ProviderAddr::parse("registry.terraform.io/acme/demo", Flavor::OpenTofu1_12)?;
+    /// let other = addr.on_registry_of(Flavor::OpenTofu1_12).expect("it is Terraform's");
+    /// assert_eq!(other.to_string(), "registry.opentofu.org/acme/demo");
+    /// assert_eq!(other.on_registry_of(Flavor::Terraform1_16), Some(addr));
+    /// assert_eq!(other.on_registry_of(Flavor::OpenTofu1_12), None);
+    /// # Ok::<(), lockctl::addr::AddrError>(())
+    /// ```
+    #[must_use]
+    pub fn on_registry_of(&self, flavor: Flavor) -> Option<Self> {
+        self.at_other_registry(&default_hostname(flavor.default_host()))
     }
 
     /// Returns the address of the same name on another public registry, if both hosts are public ones:

@@ -12,6 +12,7 @@ use clap::{
 
 use crate::cli::Command;
 use crate::cli::cache::args::Cache;
+use crate::cli::convert::Convert;
 use crate::cli::diff::Diff;
 use crate::cli::eval::Eval;
 use crate::cli::explain::Explain;
@@ -168,6 +169,7 @@ macro_rules! commands {
 commands! {
     Lock = "lock", [Prose, Events];
     Update = "update", [Prose, Events];
+    Convert = "convert", [Prose, Events];
     Outdated = "outdated", [Prose, Events];
     Verify = "verify", [Prose, Checks];
     Diff = "diff", [Prose];
@@ -366,6 +368,7 @@ impl CommandLine {
                 Typed::Verify(args) => offline(args.groups().wants(Group::Upstream)),
                 Typed::Show(args) => offline(args.upstream),
                 Typed::Update(args) => args.contradiction(),
+                Typed::Convert(args) => args.contradiction(&line.common),
                 Typed::Cache(_) if line.common.no_cache => {
                     Some("'lockctl cache' is about what '--no-cache' leaves alone".to_owned())
                 }

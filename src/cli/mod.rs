@@ -6,6 +6,7 @@
 mod advice;
 mod args;
 mod cache;
+mod convert;
 mod diff;
 mod eval;
 mod explain;

@@ -37,6 +37,7 @@ macro_rules! topics {
 topics! {
     "ci", ci: "GitHub Actions, GitLab, pre-commit";
     "configuration", configuration: "what is read of a configuration and its modules";
+    "convert", convert: "a lock file for the other program";
     "differences", differences: "where lockctl acts otherwise than the programs";
     "exit-codes", exit_codes: "what 0, 1 and 2 mean";
     "facts", facts: "what lock keeps about packages, and who trusts it";

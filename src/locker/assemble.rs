@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::claims::{self, Weight};
 use super::contradiction;
+use super::convert;
 use super::dropped;
 use super::fetch::{Hashed, HashedPackage};
 use super::outcome::SeenPackage;
@@ -86,6 +87,14 @@ fn entry(
     let recorded = old.filter(|entry| entry.version == selected.version);
     let recorded = recorded.map(|entry| entry.hashes.clone());
     let recorded = recorded.unwrap_or_default();
+    let signed = one.proven.lists.proof.as_ref().map(|proof| &proof.signed);
+    let elsewhere = request.elsewhere.get(&selected.provider);
+    let recorded = match (signed, elsewhere) {
+        (Some(signed), Some(other)) if convert::is_same_release(other, signed) => {
+            recorded.union(other)
+        }
+        _ => recorded,
+    };
     let compared = contradiction::compare(&recorded, one, request, facts, settings.contradicted);
     errors.extend(compared.errors);
     errors.extend(claims::contradictions(one, request, facts));

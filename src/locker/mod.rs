@@ -10,6 +10,7 @@
 mod assemble;
 mod claims;
 mod contradiction;
+mod convert;
 mod dates;
 mod demands;
 mod dropped;
@@ -36,6 +37,7 @@ use crate::store::Facts;
 use crate::world::Disk;
 
 pub use self::claims::{ClaimAgainst, FalseClaim, KnownContent, Unanswered, false_claims};
+pub use self::convert::{Conversion, MovedEntry, Staying, Superseded, convert};
 pub use self::dates::{AgeSearch, MAX_DATED_RELEASES, PassedOver, all_dates};
 pub use self::dropped::Dropped;
 pub use self::error::{Alarm, LockError, Remedy};

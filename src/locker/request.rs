@@ -45,6 +45,9 @@ pub struct RootRequest<'a> {
     pub requirements: &'a Requirements,
     /// What is locked so far.
     pub lock: &'a LockFile,
+    /// What was recorded of locked versions on another registry; it stays where the signed list here has
+    /// the same packages (rules 5.3).
+    pub elsewhere: &'a BTreeMap<ProviderAddr, Hashes>,
     /// What is to become of locked versions.
     pub goals: &'a Goals,
     /// How old a release must be to be selected, if that matters.

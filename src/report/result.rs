@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::rows::{
-    EvaluatedExpression, Fixed, GitSetting, MatrixRow, Package, Provider, Rule, StoreReport, Topic,
-    VersionsInUse,
+    ConvertedProvider, EvaluatedExpression, Fixed, GitSetting, MatrixRow, Package, Provider, Rule,
+    StoreReport, Topic, VersionsInUse,
 };
 use super::{Failure, Tone};
 use crate::addr::ProviderAddr;
@@ -133,6 +133,8 @@ pub struct RootResult {
     pub fixed: Option<Vec<Fixed>>,
     /// What there is to report about each provider.
     pub providers: Vec<Provider>,
+    /// What became of each entry, if the lock file was converted.
+    pub converted: Option<Vec<ConvertedProvider>>,
     /// What the programs will do with each provider, if that was asked for.
     pub matrix: Option<Vec<MatrixRow>>,
     /// The tree of modules, if that was asked for.
@@ -290,6 +292,7 @@ impl RootResult {
             verdict: None,
             fixed: None,
             providers: Vec::new(),
+            converted: None,
             matrix: None,
             branches: None,
             evaluated: None,

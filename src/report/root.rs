@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::rows::{
-    EvaluatedExpression, Finding, Fixed, GitSetting, MatrixRow, Module, Provider, TurnedOff,
+    ConvertedProvider, EvaluatedExpression, Finding, Fixed, GitSetting, MatrixRow, Module,
+    Provider, TurnedOff,
 };
 use super::{Failure, RootResult, Status};
 use crate::diag::Texts;
@@ -30,6 +31,9 @@ pub struct Root<'a> {
     pub failures: Vec<&'a Failure>,
     /// What the command has to say about each provider.
     pub providers: &'a [Provider],
+    /// What became of the entries that the lock file had; only of `convert`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub converted: Option<&'a [ConvertedProvider]>,
     /// What the programs will do with each provider on each wanted platform, by each route; only of
     /// `verify --matrix`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -76,6 +80,7 @@ impl<'a> Root<'a> {
             fixed: root.fixed.as_deref(),
             failures: root.failures().collect(),
             providers: &root.providers,
+            converted: root.converted.as_deref(),
             matrix: root.matrix.as_deref(),
             modules: branches.map(|all| all.in_order().map(Module::of).collect()),
             evaluated: root.evaluated.as_ref(),

@@ -18,6 +18,7 @@ fn root(path: &str, status: Status) -> Root<'static> {
         providers: &[],
         matrix: None,
         evaluated: None,
+        converted: None,
         git_settings: None,
         modules: None,
         changed: None,

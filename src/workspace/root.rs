@@ -230,10 +230,14 @@ impl Root {
     #[must_use]
     pub fn ignores_tofu_files(&self, files: &dyn Files) -> bool {
         let by_lock = self.sign == FlavorSign::Lock && !self.flavor.is_opentofu();
-        by_lock
-            && files
-                .list(&self.dir)
-                .is_ok_and(|entries| holds_tofu_files(&entries))
+        by_lock && self.has_tofu_files(files)
+    }
+
+    /// Returns whether the directory holds configuration that only OpenTofu reads.
+    #[must_use]
+    pub fn has_tofu_files(&self, files: &dyn Files) -> bool {
+        let entries = files.list(&self.dir);
+        entries.is_ok_and(|entries| holds_tofu_files(&entries))
     }
 
     /// Returns the error of a root that has no lock file.

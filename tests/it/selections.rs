@@ -122,6 +122,7 @@ fn run(files: &MemFiles, flavor: Flavor) -> Result<(String, String), Vec<String>
         source: &source,
         requirements: &loaded.requirements,
         lock: &LockFile::default(),
+        elsewhere: &BTreeMap::new(),
         goals: &Goals::default(),
         age: None,
         overridden: &[],

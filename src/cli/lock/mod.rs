@@ -28,6 +28,7 @@ impl Command for Lock {
             roots: &self.roots,
             options: &self.options,
             moves: None,
+            converts: None,
         };
         run(common, &job, world, stderr)
     }

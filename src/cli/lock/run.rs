@@ -1,6 +1,6 @@
 //! The run that locks the roots of a command line, whatever becomes of versions.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::Path;
 
@@ -9,10 +9,12 @@ use super::dropped;
 use super::evidence::EvidenceRows;
 use super::in_use::{LockedRoots, RunOptions};
 use super::moves::{Found, Moves};
+use super::provenance;
 use super::result::{self, Ending};
 use crate::addr::ProviderAddr;
 use crate::cli::advice::lock::Required;
 use crate::cli::args::{Common, PlatformArg, Roots, job_count};
+use crate::cli::convert::{self, Target};
 use crate::cli::progress::Progress;
 use crate::cli::session::modules::{self, AutoModules, UserModules, UserNetwork};
 use crate::cli::session::platforms;
@@ -26,15 +28,17 @@ use crate::cli::verify::installation::Installations;
 use crate::cli::{World, advice, session};
 use crate::config::{BackendUse, Loaded};
 use crate::diag::{Diagnostic, Texts, has_errors};
+use crate::hash::Hashes;
 use crate::locker::{
-    self, Contradicted, DOWNLOADS, LockError, Locked, RootRequest, Settings, SignatureDemands,
+    self, Contradicted, Conversion, DOWNLOADS, LockError, Locked, RootRequest, Settings,
+    SignatureDemands,
 };
-use crate::lockfile;
+use crate::lockfile::{self, LockFile};
 use crate::package::{AgePolicy, ClaimPolicy, WantedPlatforms};
 use crate::platform::Platform;
 use crate::project::Policy;
 use crate::report::json::Status;
-use crate::report::{CommandResult, Failure, RootResult, Sentence};
+use crate::report::{CommandResult, Failure, RootResult, Sentence, Tone};
 use crate::resolve::Goals;
 use crate::sources::net::Event;
 use crate::store::{Facts, KeepOnly};
@@ -56,6 +60,8 @@ pub(in crate::cli) struct Job<'a> {
     pub(in crate::cli) options: &'a LockOptions,
     /// Which versions move; `None` if none does.
     pub(in crate::cli) moves: Option<&'a Moves>,
+    /// Whether lock files are those of the other program, and how they were named; `None` if not.
+    pub(in crate::cli) converts: Option<Target>,
 }
 
 /// The lock run of a command line.
@@ -63,6 +69,7 @@ struct LockRun<'a> {
     common: &'a Common,
     options: &'a LockOptions,
     moves: Option<&'a Moves>,
+    converts: Option<Target>,
     /// What became of the providers that are named.
     found: Found,
     world: World<'a>,
@@ -83,11 +90,15 @@ struct LockRun<'a> {
 struct OpenRoot {
     root: Root,
     loaded: Loaded,
+    /// What becomes of the entries, if they are converted.
+    conversion: Option<Conversion>,
+    /// What was recorded of them on the other registry.
+    elsewhere: BTreeMap<ProviderAddr, Hashes>,
     goals: Goals,
     platforms: WantedPlatforms,
     demands: SignatureDemands,
     claims: ClaimPolicy,
-    /// Providers that are run from a directory and need no package.
+    /// Providers that are run from a directory and need no package, and entries that stay as they are.
     overridden: Vec<ProviderAddr>,
     /// The place of its source.
     source: usize,
@@ -107,6 +118,7 @@ pub(in crate::cli) fn run(
         common,
         options,
         moves: job.moves,
+        converts: job.converts,
         found: Found::default(),
         world,
         platforms: platforms::typed(&options.platforms.platforms),
@@ -174,28 +186,23 @@ impl Together for LockRun<'_> {
         texts: &mut Texts,
         result: &mut RootResult,
     ) -> Result<Option<OpenRoot>, Failure> {
-        if let Some(lock) = &root.lock {
-            result.faults(&lock.diagnostics);
-        }
-        let configuration = &self.options.configuration;
-        if !loaded.found {
-            return Err(root.no_configuration());
-        }
-        result.faults(loaded.diagnostics.iter().filter(|one| !is_about_state(one)));
-        let broken = root
-            .lock
-            .as_ref()
-            .is_some_and(|lock| has_errors(&lock.diagnostics));
-        if broken || has_errors(&loaded.diagnostics) {
+        if is_broken(&root, &loaded, result)? {
             return Ok(None);
         }
+        let conversion = match self.converts {
+            None => None,
+            Some(target) => match convert::start(target, &root, &loaded, texts, result)? {
+                Some(conversion) => Some(conversion),
+                None => return Ok(None),
+            },
+        };
         if self.has_no_place(&root) {
             result.remark(NO_PLACE);
             result.changed = Some(false);
             return Ok(None);
         }
-        let lock = &root.document().lock;
-        let unseen = Unseen::new(&loaded, configuration, self.common);
+        let lock = before(&root, conversion.as_ref());
+        let unseen = Unseen::new(&loaded, &self.options.configuration, self.common);
         let unseen = unseen.remark(Names::Listed, "and may require it");
         let goals = match self.moves {
             Some(moves) => moves.goals(&root, &loaded, lock, unseen, &mut self.found)?,
@@ -210,14 +217,16 @@ impl Together for LockRun<'_> {
             // What was not seen may require the other entries.
             needed.extend(lock.providers.keys());
         }
-        let overridden = self.sources.overridden(&root, texts);
-        let is_left_out =
-            |addr: &ProviderAddr| addr.is_builtin(root.flavor) || overridden.contains(addr);
-        let needs_packages = !needed.iter().all(|addr| is_left_out(addr));
+        let mut overridden = self.sources.overridden(&root, texts);
         let required = loaded.requirements.providers.keys();
         for provider in required.filter(|addr| overridden.contains(addr)) {
             result::not_locked(result, provider, root.flavor);
         }
+        let staying = conversion.iter().flat_map(|one| one.staying.keys());
+        overridden.extend(staying.cloned());
+        let is_left_out =
+            |addr: &ProviderAddr| addr.is_builtin(root.flavor) || overridden.contains(addr);
+        let needs_packages = !needed.iter().all(|addr| is_left_out(addr));
         if root.lock.is_none() && !needs_packages {
             let unseen = Unseen::new(&loaded, &self.options.configuration, self.common);
             result::nothing_required(result, &root, &unseen);
@@ -260,6 +269,8 @@ impl Together for LockRun<'_> {
             claims: root.project().trust.claims(root.flavor),
             root,
             loaded,
+            elsewhere: conversion.iter().flat_map(Conversion::recorded).collect(),
+            conversion,
             goals,
             overridden,
             source,
@@ -282,7 +293,8 @@ impl Together for LockRun<'_> {
         let requests = roots.iter().map(|one| RootRequest {
             source: &sources[one.source],
             requirements: &one.loaded.requirements,
-            lock: &one.root.document().lock,
+            lock: one.before(),
+            elsewhere: &one.elsewhere,
             goals: &one.goals,
             age: self.age(&one.root),
             platforms: &one.platforms,
@@ -316,6 +328,10 @@ impl Together for LockRun<'_> {
     ) -> Result<Replaced, Failure> {
         result.faults(self.sources.unsaid(opened.source));
         let OpenRoot { root, loaded, .. } = opened;
+        let outcome = outcome.and_then(|locked| match &opened.conversion {
+            Some(conversion) => convert::unfinished(conversion, locked),
+            None => Ok(locked),
+        });
         let done = match outcome {
             Ok(locked) => {
                 // That a state cannot be seen matters only where that changes something.
@@ -325,6 +341,10 @@ impl Together for LockRun<'_> {
                 } else {
                     result.aside(about_state);
                 }
+                if let Some(conversion) = &opened.conversion {
+                    let files = self.world.disk;
+                    convert::report(result, conversion, root, loaded, texts, files);
+                }
                 let done = self.write(opened, &locked, held, result);
                 if let Ok(Replaced::Done) = done {
                     let requirements = &loaded.requirements;
@@ -333,12 +353,19 @@ impl Together for LockRun<'_> {
                 done
             }
             Err(errors) => {
+                let (missing, errors) = match &opened.conversion {
+                    Some(conversion) => convert::missing(conversion, errors, root),
+                    None => (Vec::new(), errors),
+                };
                 let required = Required {
                     requirements: &loaded.requirements,
                     project: root.project(),
                     texts,
                 };
-                advice::lock::errors(result, &errors, root.flavor, &required);
+                if !errors.is_empty() {
+                    advice::lock::errors(result, &errors, root.flavor, &required);
+                }
+                missing.into_iter().for_each(|failure| result.fail(failure));
                 Ok(Replaced::Done)
             }
         };
@@ -450,7 +477,16 @@ impl<'a> LockRun<'a> {
         }
         let goals = &opened.goals;
         result::outcome(result, locked, root, goals, ending, &mut self.evidence);
-        result.verdict = Some(result::verdict(ending, locked, root));
+        let conversion = opened.conversion.as_ref().filter(|_| changed);
+        let converted = conversion.and_then(|one| convert::done(one, root, write));
+        result.verdict = Some(match converted {
+            Some(text) if write => Sentence {
+                tone: Tone::Good,
+                text: text + &provenance::added(locked),
+            },
+            Some(text) => Sentence::warning(text),
+            None => result::verdict(ending, locked, root),
+        });
         if !changed {
             return Ok(Replaced::Done);
         }
@@ -466,6 +502,31 @@ impl<'a> LockRun<'a> {
         }
         Ok(Replaced::Done)
     }
+}
+
+impl OpenRoot {
+    fn before(&self) -> &LockFile {
+        before(&self.root, self.conversion.as_ref())
+    }
+}
+
+/// Returns the lock file that a run starts from.
+fn before<'a>(root: &'a Root, conversion: Option<&'a Conversion>) -> &'a LockFile {
+    conversion.map_or(&root.document().lock, |one| &one.lock)
+}
+
+/// Reports what is wrong with lock file and configuration; returns whether they cannot be worked with.
+fn is_broken(root: &Root, loaded: &Loaded, result: &mut RootResult) -> Result<bool, Failure> {
+    let lock = root.lock.as_ref();
+    if let Some(lock) = lock {
+        result.faults(&lock.diagnostics);
+    }
+    if !loaded.found {
+        return Err(root.no_configuration());
+    }
+    result.faults(loaded.diagnostics.iter().filter(|one| !is_about_state(one)));
+    let is_broken = lock.is_some_and(|lock| has_errors(&lock.diagnostics));
+    Ok(is_broken || has_errors(&loaded.diagnostics))
 }
 
 /// Returns whether a note says that the state cannot be seen.

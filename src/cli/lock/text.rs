@@ -2,7 +2,7 @@
 
 use super::{LockOptions, dropped, in_use};
 use crate::cli::session::unseen::some_of;
-use crate::cli::{Look, diff};
+use crate::cli::{Look, convert, diff};
 use crate::diag::{counted, counted_as};
 use crate::flavor::Flavor;
 use crate::package::Provenance;
@@ -129,6 +129,10 @@ fn of_root(root: &RootResult, tense: Tense, look: Look) -> Vec<Block> {
         };
         Block::Lines(dropped::lines(&name, &one.dropped, are))
     }));
+    let staying = convert::lines(root.converted.as_deref().unwrap_or_default(), flavor);
+    if !staying.is_empty() {
+        blocks.push(Block::Lines(staying));
+    }
     if look.verbose {
         blocks.extend(locked(root).map(|one| Block::Lines(hashes(one, flavor))));
     }

@@ -18,6 +18,7 @@ impl Command for Update {
             roots: &self.roots(),
             options: &self.options,
             moves: Some(&self.moves()),
+            converts: None,
         };
         lock::run(common, &job, world, stderr)
     }

@@ -3,6 +3,7 @@
 //! The schema of the JSON format is made of these types, too: comments on them are for its readers.
 
 mod change;
+mod convert;
 mod date;
 mod evaluated;
 mod event;
@@ -20,6 +21,7 @@ mod rule;
 mod store;
 
 pub use change::{Change, PastChange, Side};
+pub use convert::{ConvertedProvider, NotConverted};
 pub use date::{DateSource, PassedOverRelease, StatedDate};
 pub use evaluated::{EvaluatedExpression, PlainValue};
 pub use event::EventLine;

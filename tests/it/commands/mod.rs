@@ -9,6 +9,8 @@ mod confine;
 #[cfg(unix)]
 mod confine_race;
 mod conflicts;
+mod convert;
+mod convert_corpus;
 mod demands;
 mod diff;
 mod diff_git;

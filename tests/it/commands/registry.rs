@@ -36,7 +36,7 @@ pub(super) fn with_registry(config: &str) -> (Registry, Lab) {
     (registry, lab)
 }
 
-fn point_at(lab: &mut Lab, registry: &Registry) {
+pub(super) fn point_at(lab: &mut Lab, registry: &Registry) {
     let url = registry.url(Origin::Lab);
     let hosts = ["registry.terraform.io", "registry.opentofu.org"].map(|host| {
         let service = format!("{{ \"providers.v1\" = \"{url}/v1/providers/\" }}");

@@ -1,0 +1,321 @@
+//! A lock file for the other program: which entry becomes which (rules 5).
+
+use std::collections::BTreeMap;
+
+use crate::addr::ProviderAddr;
+use crate::flavor::Flavor;
+use crate::hash::{Hashes, Scheme};
+use crate::lockfile::{LockFile, ProviderLock};
+use crate::requirement::{Origin, Requirements};
+use crate::version::Version;
+
+/// A lock file as a run for the other program starts from it, with what became of its entries.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Conversion {
+    /// The lock file with the entries that were moved, which have their versions and no hashes.
+    pub lock: LockFile,
+    /// The entries that moved to the registry of the program, sorted.
+    pub moved: Vec<MovedEntry>,
+    /// The entries that stay as they are, each with the reason, sorted.
+    pub staying: BTreeMap<ProviderAddr, Staying>,
+    /// Entries of the other program's registry that are left out, because the file has one of the
+    /// program's own for the same provider.
+    pub superseded: Vec<Superseded>,
+}
+
+/// An entry that moved to another registry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MovedEntry {
+    /// The provider as it was locked.
+    pub from: ProviderAddr,
+    /// The provider on the registry of the program.
+    pub to: ProviderAddr,
+    /// The version, which stays.
+    pub version: Version,
+    /// What was recorded of the package on the other registry.
+    pub recorded: Hashes,
+}
+
+/// Why an entry is not moved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Staying {
+    /// It is on neither of the two public registries.
+    OtherHost,
+    /// The configuration names the other program's registry.
+    Named,
+    /// The state names it.
+    State,
+}
+
+/// An entry that the file has on both registries.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Superseded {
+    /// The entry that is left out.
+    pub from: ProviderAddr,
+    /// Its version.
+    pub version: Version,
+    /// The entry that counts.
+    pub to: ProviderAddr,
+    /// The version of that one.
+    pub own: Version,
+}
+
+/// Decides what becomes of each entry when a lock file is converted to a flavor; `requirements` are those
+/// that the program reads.
+///
+/// An entry that neither moves nor stays is one that nothing requires: the run removes it.
+#[must_use]
+pub fn convert(lock: &LockFile, requirements: &Requirements, target: Flavor) -> Conversion {
+    let mut conversion = Conversion::default();
+    let requires = |addr: &ProviderAddr| requirements.providers.contains_key(addr);
+    for (from, entry) in &lock.providers {
+        let Some(to) = from.on_registry_of(target) else {
+            if from.hostname().unicode() != target.default_host() {
+                let staying = &mut conversion.staying;
+                staying.insert(from.clone(), Staying::OtherHost);
+            }
+            conversion.keep(from, entry);
+            continue;
+        };
+        let staying = requirements.providers.get(from).map(|places| {
+            let by_state = places.iter().all(|place| place.origin == Origin::State);
+            if by_state {
+                Staying::State
+            } else {
+                Staying::Named
+            }
+        });
+        if let Some(staying) = staying {
+            conversion.staying.insert(from.clone(), staying);
+            conversion.keep(from, entry);
+        }
+        match lock.providers.get(&to) {
+            Some(own) if staying.is_none() => conversion.superseded.push(Superseded {
+                from: from.clone(),
+                version: entry.version.clone(),
+                to,
+                own: own.version.clone(),
+            }),
+            Some(_) => {}
+            None if requires(&to) || (staying.is_none() && !requirements.is_complete()) => {
+                conversion.move_entry(from, to, entry);
+            }
+            None if staying.is_none() => conversion.keep(from, entry),
+            None => {}
+        }
+    }
+    conversion
+}
+
+impl Conversion {
+    fn keep(&mut self, addr: &ProviderAddr, entry: &ProviderLock) {
+        self.lock.providers.insert(addr.clone(), entry.clone());
+    }
+
+    fn move_entry(&mut self, from: &ProviderAddr, to: ProviderAddr, entry: &ProviderLock) {
+        let moved = ProviderLock {
+            hashes: Hashes::default(),
+            ..entry.clone()
+        };
+        self.lock.providers.insert(to.clone(), moved);
+        self.moved.push(MovedEntry {
+            from: from.clone(),
+            to,
+            version: entry.version.clone(),
+            recorded: entry.hashes.clone(),
+        });
+    }
+
+    /// Returns what was recorded of the packages of moved entries on the other registry.
+    #[must_use]
+    pub fn recorded(&self) -> BTreeMap<ProviderAddr, Hashes> {
+        let moved = self.moved.iter();
+        let moved = moved.map(|one| (one.to.clone(), one.recorded.clone()));
+        moved.collect()
+    }
+}
+
+/// Returns whether hashes that were recorded of a release elsewhere are those of a signed list: then the
+/// packages are the same, and so are their `h1:` (rules 5.3).
+pub(super) fn is_same_release(recorded: &Hashes, signed: &Hashes) -> bool {
+    let zips = recorded.of(Scheme::Zh).count();
+    let all_signed = recorded.of(Scheme::Zh).all(|zh| signed.contains(zh));
+    zips > 0 && all_signed && recorded.of(Scheme::H1).count() <= zips
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::diag::{Span, Texts};
+    use crate::requirement::{ModulePath, Requirement, StateSeen, UnseenCall};
+    use crate::version::Constraints;
+
+    const TOFU: Flavor = Flavor::OpenTofu1_12;
+
+    fn lock(entries: &[(&str, &str)]) -> LockFile {
+        let entries = entries.iter().map(|(addr, version)| {
+            let entry = ProviderLock {
+                version: version.parse().expect("a version"),
+                constraints: Constraints::parse_lock("~> 1.0").expect("constraints"),
+                hashes: std::iter::once("h1:own".parse().expect("a hash")).collect(),
+            };
+            (ProviderAddr::parse(addr, TOFU).expect("an address"), entry)
+        });
+        LockFile {
+            providers: entries.collect(),
+        }
+    }
+
+    fn required(by: &[(&str, Origin)]) -> Requirements {
+        let file = Texts::default().add("main.tf", Vec::new());
+        let mut requirements = Requirements {
+            state: StateSeen::Yes,
+            ..Requirements::default()
+        };
+        for (addr, origin) in by {
+            let addr = ProviderAddr::parse(addr, TOFU).expect("an address");
+            let place = Requirement {
+                constraints: Arc::default(),
+                module: ModulePath::default(),
+                origin: *origin,
+                file,
+                span: Span::default(),
+            };
+            requirements.providers.entry(addr).or_default().push(place);
+        }
+        requirements
+    }
+
+    /// Writes what a conversion came to: the entries that a run starts from, without hashes where it has
+    /// to find them, and then each word that is said about an entry.
+    fn text(found: &Conversion) -> Vec<String> {
+        let entries = found.lock.providers.iter().map(|(addr, entry)| {
+            let bare = if entry.hashes.is_empty() { " bare" } else { "" };
+            format!("{addr} {}{bare}", entry.version)
+        });
+        let moved = found.moved.iter();
+        let moved = moved.map(|one| format!("moved {} {}", one.from, one.version));
+        let staying = found.staying.iter();
+        let staying = staying.map(|(addr, why)| format!("stays {addr} {why:?}"));
+        let superseded = found.superseded.iter();
+        let superseded = superseded.map(|one| format!("{} before {}", one.own, one.version));
+        entries
+            .chain(moved)
+            .chain(staying)
+            .chain(superseded)
+            .collect()
+    }
+
+    #[track_caller]
+    fn check(entries: &[(&str, &str)], requirements: &Requirements, wanted: &[&str]) {
+        assert_eq!(text(&convert(&lock(entries), requirements, TOFU)), wanted);
+    }
+
+    const OLD: &str = "registry.terraform.io/acme/x";
+    const NEW: &str = "registry.opentofu.org/acme/x";
+    const OTHER: &str = "example.com/acme/x";
+
+    #[test]
+    fn entries_of_the_other_registry_move_whatever_their_namespace() {
+        let all = required(&[
+            ("acme/x", Origin::RequiredProviders),
+            (OTHER, Origin::Implied),
+        ]);
+        check(
+            &[(OLD, "1.2.0"), (OTHER, "1.0.0")],
+            &all,
+            &[
+                "example.com/acme/x 1.0.0",
+                "registry.opentofu.org/acme/x 1.2.0 bare",
+                "moved registry.terraform.io/acme/x 1.2.0",
+                "stays example.com/acme/x OtherHost",
+            ],
+        );
+    }
+
+    #[test]
+    fn an_address_that_is_named_in_full_stays() {
+        let named = required(&[(OLD, Origin::RequiredProviders), (OLD, Origin::State)]);
+        let stays = [
+            "registry.terraform.io/acme/x 1.2.0",
+            "stays registry.terraform.io/acme/x Named",
+        ];
+        check(&[(OLD, "1.2.0")], &named, &stays);
+        let by_state = required(&[(OLD, Origin::State)]);
+        let stays = [
+            "registry.terraform.io/acme/x 1.2.0",
+            "stays registry.terraform.io/acme/x State",
+        ];
+        check(&[(OLD, "1.2.0")], &by_state, &stays);
+    }
+
+    #[test]
+    fn both_registries_may_be_used() {
+        let both = required(&[(OLD, Origin::RequiredProviders), (NEW, Origin::Implied)]);
+        check(
+            &[(OLD, "1.2.0")],
+            &both,
+            &[
+                "registry.opentofu.org/acme/x 1.2.0 bare",
+                "registry.terraform.io/acme/x 1.2.0",
+                "moved registry.terraform.io/acme/x 1.2.0",
+                "stays registry.terraform.io/acme/x Named",
+            ],
+        );
+    }
+
+    #[test]
+    fn an_entry_of_its_own_counts() {
+        let own = required(&[(NEW, Origin::RequiredProviders)]);
+        check(
+            &[(OLD, "1.2.0"), (NEW, "1.1.0")],
+            &own,
+            &["registry.opentofu.org/acme/x 1.1.0", "1.1.0 before 1.2.0"],
+        );
+        let wanted = ["registry.opentofu.org/acme/x 1.1.0"];
+        check(&[(NEW, "1.1.0")], &own, &wanted);
+    }
+
+    #[test]
+    fn what_nothing_requires_moves_only_where_something_is_unseen() {
+        let stays = ["registry.terraform.io/acme/x 1.2.0"];
+        check(&[(OLD, "1.2.0")], &required(&[]), &stays);
+        let mut unseen = required(&[]);
+        unseen.unseen_calls.push(UnseenCall {
+            module: ModulePath::default(),
+            ways: 1,
+            source: String::new(),
+            file: Texts::default().add("main.tf", Vec::new()),
+            span: Span::default(),
+        });
+        let moves = [
+            "registry.opentofu.org/acme/x 1.2.0 bare",
+            "moved registry.terraform.io/acme/x 1.2.0",
+        ];
+        check(&[(OLD, "1.2.0")], &unseen, &moves);
+    }
+
+    #[test]
+    fn hashes_of_another_registry_count_if_its_zips_are_signed_here() {
+        let zh = |digit: &str| format!("zh:{}", digit.repeat(64));
+        let hashes = |texts: &[&str]| -> Hashes {
+            texts
+                .iter()
+                .map(|text| text.parse().expect("a hash"))
+                .collect()
+        };
+        let signed = hashes(&[&zh("1"), &zh("2")]);
+        let check = |recorded: &[&str], is_same: bool| {
+            let found = is_same_release(&hashes(recorded), &signed);
+            assert_eq!(found, is_same, "{recorded:?}");
+        };
+        check(&["h1:a", &zh("1"), &zh("2")], true);
+        check(&["h1:a", &zh("1")], true);
+        check(&["h1:a", &zh("1"), &zh("3")], false);
+        check(&["h1:a", "h1:b", &zh("1")], false);
+        check(&["h1:a"], false);
+        check(&[], false);
+    }
+}
