@@ -1,6 +1,7 @@
 //! Why evidence is refused.
 
 use crate::hash::{Hash, Hashes};
+use crate::platform::Platform;
 
 use super::KeyRemark;
 
@@ -52,6 +53,37 @@ pub enum AuthError {
     StatedHashesDiffer {
         /// The hashes.
         stated: Hashes,
+    },
+    /// A registry states hashes beside its signed list, but not of the package at hand.
+    #[error("the registry states hashes of packages, but none of {platform}")]
+    ClaimsLackPackage {
+        /// The platform of the package.
+        platform: Platform,
+    },
+    /// A registry states hashes beside its signed list, but no size of the package at hand.
+    #[error("the registry states hashes of packages, but no size of that for {platform}")]
+    ClaimsLackSize {
+        /// The platform of the package.
+        platform: Platform,
+    },
+    /// A registry states hashes beside its signed list, but no `zh:` of the package at hand.
+    #[error("the registry states hashes of packages, but no zh: of that for {platform}")]
+    ClaimsLackHash {
+        /// The platform of the package.
+        platform: Platform,
+    },
+    /// A registry states two different hashes of the zip at hand, or spells them differently.
+    #[error(
+        "the registry states {} of {platform}, but {stated} as its shasum",
+        shown(claimed)
+    )]
+    ClaimedHashDiffers {
+        /// The platform of the package.
+        platform: Platform,
+        /// The hash beside the signed list.
+        claimed: Hash,
+        /// The SHA-256 beside the download address, as it is spelled there.
+        stated: String,
     },
     /// The registry names no key at all.
     #[error("the registry names no signing key")]
@@ -208,6 +240,13 @@ const MAX_SHOWN_HASHES: usize = 3;
 
 /// How long a stated hash may be to be repeated in a message, in bytes: any of a known scheme is shorter.
 const MAX_SHOWN_HASH_BYTES: usize = 100;
+
+fn shown(hash: &Hash) -> &str {
+    match hash.as_str() {
+        text if text.len() <= MAX_SHOWN_HASH_BYTES => text,
+        _ => "a long text",
+    }
+}
 
 fn listed(stated: &Hashes) -> String {
     let texts = stated.iter().map(Hash::as_str);

@@ -25,6 +25,7 @@ use crate::hash::{Hash, Hashes, Package, zh_of_digest};
 use crate::package::{Evidence, KeyId, SigningKey};
 
 mod armor;
+mod claims;
 mod error;
 mod facts;
 mod keyring;
@@ -41,6 +42,7 @@ pub mod rules {
     #![doc = include_str!("rules.md")]
 }
 
+pub use claims::check_claims;
 pub use error::{AuthError, KeyFault, LineFault, SignatureFault};
 
 use openpgp::{Detached, Verified};

@@ -79,6 +79,7 @@ fn evidence(signature: &[u8], keys: Vec<SigningKey>) -> Evidence {
     Evidence {
         filename: ZIP.to_owned(),
         shasum: sums::read(SUMS, ZIP).expect("the file is listed").ours,
+        shasum_text: String::new(),
         sums: SUMS.into(),
         sums_changed: None,
         signature: signature.into(),
@@ -488,6 +489,7 @@ fn a_release_of_hashicorp_is_signed_by_hashicorp() {
     let evidence = Evidence {
         filename: filename.to_owned(),
         shasum: sums::read(&document, filename).expect("listed").ours,
+        shasum_text: String::new(),
         sums: document.into(),
         sums_changed: None,
         signature: fixture(&format!("{name}.sig")).into(),

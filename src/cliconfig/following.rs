@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use super::{CliConfig, Installation, Method, MethodKind};
+use super::{CliConfig, Installation, MethodKind};
 use crate::addr::ProviderAddr;
-use crate::diag::{Diagnostic, FileId};
+use crate::diag::Diagnostic;
 use crate::flavor::Flavor;
 
 /// The rule of a `provider_installation` that is not followed.
@@ -56,33 +56,6 @@ impl CliConfig {
             .at(second.file, second.span, "this is another one")
             .see(first.file, first.span, "the first one is here");
         Some(error.help("delete one of the two blocks"))
-    }
-
-    /// Reports what the methods state and `lockctl` does not do.
-    #[must_use]
-    pub fn trusted_without_effect(&self) -> Vec<Diagnostic> {
-        let blocks = self.installations.iter();
-        let methods = blocks.flat_map(|block| block.methods.iter().map(|one| (block.file, one)));
-        let trusting = methods.filter(|(_, method)| {
-            matches!(
-                method.kind,
-                MethodKind::NetworkMirror {
-                    trusts_all_hashes: true,
-                    ..
-                }
-            )
-        });
-        let warn = |(file, method): (FileId, &Method)| {
-            let title = "trust_all_hashes has no effect";
-            Diagnostic::warning("cli-configuration-without-effect", title)
-                .at(
-                    file,
-                    method.span,
-                    "only hashes of packages that were downloaded are recorded",
-                )
-                .help("lock all platforms with --platform, or delete the argument")
-        };
-        trusting.map(warn).collect()
     }
 
     /// Lists the directories that count as mirrors where no block says otherwise (rules 5.1), whether

@@ -86,6 +86,8 @@ pub struct Evidence {
     pub filename: String,
     /// The SHA-256 of the zip, as the registry states it.
     pub shasum: Digest,
+    /// The same as the registry spells it: 64 hexadecimal digits, in upper or lower case.
+    pub shasum_text: String,
     /// The checksum document of the release, `SHA256SUMS`.
     pub sums: Arc<[u8]>,
     /// When its server says that it was changed last, if it does.

@@ -99,9 +99,6 @@ fn registry(error: &RegistryError, flavor: Flavor) -> Option<String> {
         RegistryError::Protocol { newest: None, .. } => {
             "no version of it supports plugin protocol 5 or 6".to_owned()
         }
-        RegistryError::StatedHashes { .. } => {
-            "run `tofu providers lock`, or lock from a mirror with --fs-mirror DIR".to_owned()
-        }
     })
 }
 
@@ -273,6 +270,17 @@ pub(in crate::cli) fn unproven(
     ) {
         return "nothing was written; ask the operator of the mirror to correct the package or its \
                 hashes, and do not install it until then"
+            .to_owned();
+    }
+    if matches!(
+        error,
+        AuthError::ClaimsLackPackage { .. }
+            | AuthError::ClaimsLackSize { .. }
+            | AuthError::ClaimsLackHash { .. }
+            | AuthError::ClaimedHashDiffers { .. }
+    ) {
+        return "nothing was written, and `tofu init` refuses the package, too; ask the operator of the \
+                registry to correct it"
             .to_owned();
     }
     "nothing was written or downloaded; report it to the publisher of the provider, and do not \

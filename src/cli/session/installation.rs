@@ -9,13 +9,12 @@ use crate::cli::World;
 use crate::cli::session::host_tokens::HostTokens;
 use crate::cli::session::network::{self, Traffic};
 use crate::cliconfig::{CliConfig, Method, MethodKind};
-use crate::diag::Diagnostic;
 use crate::flavor::Flavor;
 use crate::sources::SourceError;
 use crate::sources::filesystem_mirror::FilesystemMirror;
 use crate::sources::multi::{Member, Multi, SharedSource};
 use crate::sources::net::Net;
-use crate::sources::network_mirror::MirrorUrl;
+use crate::sources::network_mirror::{MirrorUrl, NetworkMirror};
 use crate::world::FileKind;
 
 /// Whether the network may be used.
@@ -34,7 +33,8 @@ pub(in crate::cli) struct Methods<'a> {
     net: Net<'a>,
     tokens: Arc<HostTokens<'a>>,
     registry: SharedSource<'a>,
-    mirrors: BTreeMap<Url, Result<SharedSource<'a>, SourceError>>,
+    /// By URL, and by whether what it states of all platforms counts.
+    mirrors: BTreeMap<(Url, bool), Result<SharedSource<'a>, SourceError>>,
     scanned: BTreeMap<PathBuf, Result<Arc<FilesystemMirror>, SourceError>>,
 }
 
@@ -70,12 +70,6 @@ impl<'a> Methods<'a> {
     /// Returns the network that packages are downloaded from.
     pub(in crate::cli) fn net(&self) -> &Net<'a> {
         &self.net
-    }
-
-    /// Reports what keeps the configuration from being followed, and what of it is not.
-    pub(in crate::cli) fn problems(config: &CliConfig) -> Vec<Diagnostic> {
-        let twice = config.installed_twice().into_iter();
-        twice.chain(config.trusted_without_effect()).collect()
     }
 
     /// Lists the directories that packages of a root are taken from; roots with the same ones share their
@@ -118,7 +112,10 @@ impl<'a> Methods<'a> {
                 MethodKind::DevOverrides(_) => return None,
                 MethodKind::Direct => self.direct(),
                 MethodKind::FilesystemMirror(dir) => self.directory(&root.join(dir)),
-                MethodKind::NetworkMirror { url, .. } => self.mirror(&url),
+                MethodKind::NetworkMirror {
+                    url,
+                    trusts_all_hashes,
+                } => self.mirror((url, trusts_all_hashes)),
                 MethodKind::OciMirror => Err(SourceError::Oci),
             };
             Some(Member {
@@ -170,23 +167,26 @@ impl<'a> Methods<'a> {
         }
     }
 
-    fn mirror(&mut self, url: &Url) -> Result<SharedSource<'a>, SourceError> {
+    fn mirror(&mut self, asked: (Url, bool)) -> Result<SharedSource<'a>, SourceError> {
+        let (url, trusts_all_hashes) = &asked;
         if self.network == Network::Forbidden {
             return Err(SourceError::Offline {
                 place: format!("the mirror {url}"),
             });
         }
-        if let Some(known) = self.mirrors.get(url) {
+        if let Some(known) = self.mirrors.get(&asked) {
             return known.clone();
         }
         let source = match MirrorUrl::try_from(url.clone()) {
             Ok(base) => {
-                let mirror = network::mirror(&self.net, self.flavor, base, &self.tokens);
+                let mut access = network::access(base, &self.tokens);
+                access.trusts_all_hashes = *trusts_all_hashes;
+                let mirror = NetworkMirror::new(self.net.clone(), self.flavor, access);
                 Ok(Arc::new(mirror) as SharedSource<'a>)
             }
             Err(error) => Err(SourceError::MirrorUrl(error)),
         };
-        self.mirrors.insert(url.clone(), source.clone());
+        self.mirrors.insert(asked, source.clone());
         source
     }
 

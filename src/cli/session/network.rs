@@ -10,7 +10,7 @@ use crate::diag::{Diagnostic, Texts};
 use crate::flavor::Flavor;
 use crate::sources::discovery::Discovery;
 use crate::sources::net::{Event, Net, PackageCredentials};
-use crate::sources::network_mirror::{MirrorAccess, MirrorUrl, NetworkMirror};
+use crate::sources::network_mirror::{MirrorAccess, MirrorUrl};
 use crate::sources::outages::Outages;
 use crate::sources::registry::{HostCredentials, HostHelper, Hosts, Registry};
 use crate::sources::retry::Policy;
@@ -120,19 +120,14 @@ pub(in crate::cli) fn discovery<'a>(
     Discovery::new(net.clone(), hosts)
 }
 
-/// Makes a network mirror.
-pub(in crate::cli) fn mirror<'a>(
-    net: &Net<'a>,
-    flavor: Flavor,
-    url: MirrorUrl,
-    tokens: &Arc<HostTokens<'a>>,
-) -> NetworkMirror<'a> {
-    let access = MirrorAccess {
+/// Returns a network mirror with what is sent to it; what it states of all platforms does not count.
+pub(in crate::cli) fn access<'a>(url: MirrorUrl, tokens: &Arc<HostTokens<'a>>) -> MirrorAccess<'a> {
+    MirrorAccess {
         url,
         helper: helper(tokens),
         credentials: credentials(tokens),
-    };
-    NetworkMirror::new(net.clone(), flavor, access)
+        trusts_all_hashes: false,
+    }
 }
 
 /// Returns what is sent to hosts by a CLI configuration.

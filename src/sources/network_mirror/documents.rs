@@ -38,11 +38,16 @@ impl Archives {
 
     /// Lists the platforms, sorted, at most so many; names that are none are passed over.
     pub(super) fn platforms(&self, limit: usize) -> Vec<Platform> {
-        let archives = self.archives.iter().flatten();
-        let known = archives.filter(|(_, archive)| archive.is_some());
-        let platforms = known.filter_map(|(name, _)| name.parse::<Platform>().ok());
-        let mut platforms: Vec<Platform> = platforms.take(limit).collect();
+        let mut platforms: Vec<Platform> = self.iter().map(|(platform, _)| platform).collect();
+        platforms.truncate(limit);
         platforms.sort();
         platforms
+    }
+
+    /// Iterates over all packages; names that are no platform are passed over.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (Platform, &Archive)> {
+        let archives = self.archives.iter().flatten();
+        let known = archives.filter_map(|(name, archive)| Some((name, archive.as_ref()?)));
+        known.filter_map(|(name, archive)| Some((name.parse().ok()?, archive)))
     }
 }

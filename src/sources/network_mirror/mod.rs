@@ -7,7 +7,7 @@ mod documents;
 mod error;
 mod url;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use self::documents::{Archive, Archives, Index};
@@ -16,8 +16,8 @@ use super::registry::{HostCredentials, HostHelper};
 use super::{FetchError, Offer, Sent, Source, SourceError, Unauthorized, cut, read_json};
 use crate::addr::{ProviderAddr, Url};
 use crate::flavor::Flavor;
-use crate::hash::{Hash, Hashes};
-use crate::package::{Location, PackageId, PackageMeta};
+use crate::hash::{Hash, Hashes, Scheme};
+use crate::package::{ClaimedPackage, Claims, Location, PackageId, PackageMeta};
 use crate::parallel::Memo;
 use crate::platform::Platform;
 use crate::version::Version;
@@ -48,6 +48,8 @@ pub struct MirrorAccess<'a> {
     pub credentials: Box<HostCredentials<'a>>,
     /// Returns why the credentials helper gave no answer about a host.
     pub helper: Box<HostHelper<'a>>,
+    /// Whether what it states of all platforms counts as its claims (rules 8.5).
+    pub trusts_all_hashes: bool,
 }
 
 /// A server with the network mirror protocol.
@@ -66,6 +68,7 @@ type Shared<T> = Result<T, Arc<MirrorError>>;
 struct Found {
     document: Url,
     archives: Archives,
+    claims: Option<Arc<Claims>>,
 }
 
 impl<'a> NetworkMirror<'a> {
@@ -155,10 +158,33 @@ impl<'a> NetworkMirror<'a> {
                     version: version.clone(),
                 }));
             }
-            let archives = read(&answer)?;
-            let document = answer.url;
-            Ok(Arc::new(Found { document, archives }))
+            let archives: Archives = read(&answer)?;
+            Ok(Arc::new(Found {
+                claims: self.claims(&archives),
+                document: answer.url,
+                archives,
+            }))
         })
+    }
+
+    /// Returns what the mirror states of the packages of all platforms, if that counts.
+    fn claims(&self, archives: &Archives) -> Option<Arc<Claims>> {
+        if !self.access.trusts_all_hashes {
+            return None;
+        }
+        let packages = archives.iter().take(MAX_PLATFORMS);
+        let packages = packages.map(|(platform, archive)| {
+            let texts = archive.hashes.iter().flatten().take(MAX_HASHES);
+            // A text that is no hash is a fault only of the package at hand.
+            let hashes = texts.filter_map(|text| text.parse::<Hash>().ok());
+            let hashes = hashes
+                .filter(|hash| hash.scheme() != Scheme::Other)
+                .collect();
+            (platform, ClaimedPackage { hashes, size: None })
+        });
+        let packages: BTreeMap<_, _> = packages.collect();
+        let by = self.access.url.to_string();
+        (!packages.is_empty()).then(|| Arc::new(Claims { by, packages }))
     }
 
     fn find(&self, id: &PackageId) -> Shared<PackageMeta> {
@@ -194,7 +220,7 @@ impl<'a> NetworkMirror<'a> {
             location: Location::Remote(place),
             evidence: None,
             stated,
-            claims: None,
+            claims: found.claims.clone(),
             download_retries: None,
         })
     }

@@ -57,6 +57,7 @@ fn ask(http: &MemHttp<'_>, url: &str) -> (String, String) {
             is_mirror.then(|| Credentials::Bearer(Secret::new("word")))
         }),
         helper: Box::new(|_| None),
+        trusts_all_hashes: false,
     };
     let mirror = NetworkMirror::new(net, FLAVOR, access);
     let provider = ProviderAddr::parse("acme/demo", FLAVOR).expect("valid");
@@ -253,6 +254,7 @@ fn each_document_is_asked_for_once() {
         url: "https://m.example/p/".parse().expect("valid"),
         credentials: Box::new(|_| None),
         helper: Box::new(|_| None),
+        trusts_all_hashes: false,
     };
     let mirror = NetworkMirror::new(net, FLAVOR, access);
     let provider = ProviderAddr::parse("acme/demo", FLAVOR).expect("valid");
@@ -263,6 +265,51 @@ fn each_document_is_asked_for_once() {
         assert_eq!(platforms, ["linux_amd64", "os_arch"]);
     }
     assert_eq!(http.asked().len(), 1);
+}
+
+#[test]
+fn hashes_of_all_platforms_are_claims_of_a_mirror_that_is_trusted() {
+    let body = "{\"archives\":{\"linux_amd64\":{\"url\":\"a.zip\",\"hashes\":[\"h1:a\",\"x:y\"]},\
+                \"linux_arm64\":{\"url\":\"b.zip\",\"hashes\":[\"none\",\"zh:b\"]},\"a_b\":{\"url\":\"c.zip\"},\
+                \"banana\":{\"hashes\":[\"h1:c\"]}}}";
+    let http = server(&[(VERSION, 200, JSON, body)]);
+    let clock = MemClock::default();
+    let net = Net {
+        http: &http,
+        clock: &clock,
+        policy: Policy::of(&MemEnv::default(), FLAVOR),
+        package_credentials: Arc::new(|_| None),
+        observer: &|_| {},
+        outages: Arc::default(),
+    };
+    let package = |trusts_all_hashes| {
+        let access = MirrorAccess {
+            url: "https://m.example/p/".parse().expect("valid"),
+            credentials: Box::new(|_| None),
+            helper: Box::new(|_| None),
+            trusts_all_hashes,
+        };
+        let id = PackageId {
+            provider: ProviderAddr::parse("acme/demo", FLAVOR).expect("valid"),
+            version: "1.0.0".parse().expect("valid"),
+            platform: "linux_amd64".parse().expect("valid"),
+        };
+        let mirror = NetworkMirror::new(net.clone(), FLAVOR, access);
+        mirror.package(&id).expect("found")
+    };
+    assert_eq!(package(false).claims, None);
+    let trusted = package(true);
+    // What the package is compared with stays what is stated of its own platform.
+    let own: Vec<&str> = trusted.stated.iter().map(Hash::as_str).collect();
+    assert_eq!(own, ["h1:a", "x:y"]);
+    let claims = trusted.claims.expect("trusted");
+    assert_eq!(claims.by, "https://m.example/p/");
+    let packages = claims.packages.iter().map(|(platform, one)| {
+        let hashes: Vec<&str> = one.hashes.iter().map(Hash::as_str).collect();
+        format!("{platform} {}", hashes.join(" "))
+    });
+    let packages: Vec<String> = packages.collect();
+    assert_eq!(packages, ["a_b ", "linux_amd64 h1:a", "linux_arm64 zh:b"]);
 }
 
 #[test]

@@ -13,9 +13,6 @@ impl RegistryError {
     pub fn is_like(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Fetch(error), Self::Fetch(other)) => error.is_like(other),
-            (Self::StatedHashes { url }, Self::StatedHashes { url: other }) => {
-                url.origin() == other.origin()
-            }
             (
                 Self::BadDocument { url, reason },
                 Self::BadDocument {
@@ -126,11 +123,5 @@ pub enum RegistryError {
         url: Url,
         /// What the answer is about.
         stated: String,
-    },
-    /// The registry states hashes beside the signed list, which `tofu` would record.
-    #[error("{url} states package hashes beside the signed list, which this version cannot check")]
-    StatedHashes {
-        /// The URL that was requested.
-        url: Url,
     },
 }

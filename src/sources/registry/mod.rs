@@ -3,6 +3,7 @@
 //! A [`Registry`] finds the registry of each provider's host and reads its documents. It hands over
 //! what shall prove a package, and checks none of it.
 
+mod claims;
 mod documents;
 mod error;
 mod listing;
@@ -10,6 +11,8 @@ mod published;
 
 use std::sync::Arc;
 use std::time::SystemTime;
+
+use serde_json::Value;
 
 use self::documents::{LegacyProvider, PackageDocument, PublicKey, VersionList};
 use self::listing::{Listing, listing, supported, supported_or_not};
@@ -21,7 +24,7 @@ use super::{Offer, Sent, Source, SourceError, Unauthorized, cut, read_json};
 use crate::addr::{Hostname, Origin, ProviderAddr, Url};
 use crate::flavor::Flavor;
 use crate::hash::{self, Hashes};
-use crate::package::{Evidence, Location, PackageId, PackageMeta, SigningKey};
+use crate::package::{Claims, Evidence, Location, PackageId, PackageMeta, SigningKey};
 use crate::parallel::Memo;
 use crate::platform::Platform;
 use crate::version::Version;
@@ -69,6 +72,8 @@ pub struct Registry<'a> {
     versions: Memo<ProviderAddr, Shared<Arc<Listing>>>,
     /// By limit as well, so that the answer does not depend on which request comes first.
     files: Memo<(Url, u64), Shared<File>>,
+    /// What the first document of a release states, which those of other platforms repeat.
+    claims: Memo<(ProviderAddr, Version), Arc<Claims>>,
     published: PublishedDates,
 }
 
@@ -89,6 +94,7 @@ impl<'a> Registry<'a> {
             discovery,
             versions: Memo::default(),
             files: Memo::default(),
+            claims: Memo::default(),
             published: PublishedDates::default(),
         }
     }
@@ -238,18 +244,14 @@ impl<'a> Registry<'a> {
         }
         // The checks have the order of the programs, so that of several faults the same one is reported
         // (rules 3.2 to 3.5).
-        let document: PackageDocument = read(&answer)?;
+        let mut document: PackageDocument = read(&answer)?;
         self.check_protocols(id, &document, &answer.url)?;
         let stated = format!("{}_{}", text(&document.os), text(&document.arch));
         if document.os.as_deref() != Some(os) || document.arch.as_deref() != Some(arch) {
             let (id, url, stated) = (id.clone(), answer.url, cut(&stated));
             return Err(Arc::new(RegistryError::OtherPlatform { id, url, stated }));
         }
-        // OpenTofu would record these hashes, of which nothing proves most (rules 3.8). To leave them out
-        // is no answer either: `tofu init` would then change the lock file.
-        if self.flavor.reads_stated_hashes() && states_hashes(&document) {
-            return Err(Arc::new(RegistryError::StatedHashes { url: answer.url }));
-        }
+        let claims = self.claims(id, document.packages.take(), &answer.url)?;
         if text(&document.filename).len() > MAX_FILENAME_BYTES {
             return Err(Arc::new(RegistryError::BadDocument {
                 url: answer.url,
@@ -257,11 +259,12 @@ impl<'a> Registry<'a> {
             }));
         }
         let zip = link(&answer.url, "download_url", &document.download_url)?;
-        let shasum = text(&document.shasum);
-        let shasum = hash::digest_of_hex(shasum).ok_or_else(|| RegistryError::BadDocument {
-            url: answer.url.clone(),
-            reason: format!("shasum is {:?}, which is no SHA-256", cut(shasum)),
-        })?;
+        let shasum_text = text(&document.shasum);
+        let shasum =
+            hash::digest_of_hex(shasum_text).ok_or_else(|| RegistryError::BadDocument {
+                url: answer.url.clone(),
+                reason: format!("shasum is {:?}, which is no SHA-256", cut(shasum_text)),
+            })?;
         let (sums, signature) = (&document.shasums_url, &document.shasums_signature_url);
         let sums = link(&answer.url, "shasums_url", sums)?;
         let signature = link(&answer.url, "shasums_signature_url", signature)?;
@@ -274,15 +277,48 @@ impl<'a> Registry<'a> {
             evidence: Some(Evidence {
                 filename: document.filename.unwrap_or_default(),
                 shasum,
+                shasum_text: shasum_text.to_owned(),
                 sums: sums.bytes,
                 sums_changed: sums.changed,
                 signature: signature.bytes,
                 keys: keys.collect(),
             }),
             stated: Hashes::default(),
-            claims: None,
+            claims,
             download_retries: None,
         })
+    }
+
+    /// Reads the hashes that a document states beside the signed list (rules 3.8).
+    ///
+    /// Terraform reads nothing of them. By its rules one that cannot be read is none, and no package is
+    /// refused for its size.
+    fn claims(
+        &self,
+        id: &PackageId,
+        field: Option<Value>,
+        url: &Url,
+    ) -> Shared<Option<Arc<Claims>>> {
+        let host = id.provider.hostname().to_string();
+        let claims = match claims::claims(field, &host) {
+            Ok(claims) => claims,
+            Err(reason) if self.flavor.reads_stated_hashes() => {
+                let url = url.clone();
+                return Err(Arc::new(RegistryError::BadDocument { url, reason }));
+            }
+            Err(_) => None,
+        };
+        let Some(mut claims) = claims else {
+            return Ok(None);
+        };
+        if !self.flavor.reads_stated_hashes() {
+            let packages = claims.packages.values_mut();
+            packages.for_each(|package| package.size = None);
+        }
+        let claims = Arc::new(claims);
+        let release = (id.provider.clone(), id.version.clone());
+        let first = self.claims.get(&release, || Arc::clone(&claims));
+        Ok(Some(if first == claims { first } else { claims }))
     }
 
     /// Refuses a package that no current program supports; one that does not say is let
@@ -420,18 +456,12 @@ fn read<T: serde::de::DeserializeOwned>(answer: &Answer) -> Shared<T> {
     })
 }
 
-/// Returns whether hashes are stated beside the signed list; an empty object counts as none.
-fn states_hashes(document: &PackageDocument) -> bool {
-    match &document.packages {
-        None | Some(serde_json::Value::Null) => false,
-        Some(serde_json::Value::Object(packages)) => !packages.is_empty(),
-        Some(_) => true,
-    }
-}
-
 fn signing_key(key: PublicKey) -> SigningKey {
     SigningKey {
         ascii_armor: key.ascii_armor.unwrap_or_default(),
         trust_signature: key.trust_signature.unwrap_or_default(),
     }
 }
+
+#[cfg(test)]
+mod tests;

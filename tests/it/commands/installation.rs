@@ -248,18 +248,24 @@ error: the versions of registry.opentofu.org/acme/demo could not be fetched
 }
 
 #[test]
-fn trusted_hashes_are_reported_to_have_no_effect() {
+fn only_opentofu_trusts_the_hashes_of_a_mirror() {
     let (registry, lab) = with_registry(DEMO);
     let url = registry.url(Origin::Lab);
     let mirror = format!(
         "  network_mirror {{\n    url = \"{url}/mirror/\"\n    trust_all_hashes = true\n  }}\n"
     );
     install(&lab, &mirror);
-    let outcome = lock(&lab, "opentofu", HERE);
-    assert_exit(&outcome, 0);
-    let said = outcome.stderr.lines().next();
-    let title = "warning[cli-configuration-without-effect]: trust_all_hashes has no effect";
-    assert_eq!(said, Some(title));
+    let warning = "warning[cli-configuration-without-effect]";
+    for (flavor, warns) in [("opentofu", false), ("terraform", true)] {
+        let outcome = lock(&lab, flavor, HERE);
+        assert_exit(&outcome, 0);
+        assert_eq!(
+            outcome.stderr.contains(warning),
+            warns,
+            "{}",
+            outcome.stderr
+        );
+    }
 }
 
 #[test]

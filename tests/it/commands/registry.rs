@@ -331,17 +331,6 @@ error: the registry of registry.terraform.io has no provider registry.terraform.
 }
 
 #[test]
-fn hashes_beside_the_signed_list_are_refused_by_the_rules_of_opentofu() {
-    let (registry, lab) = with_registry(DEMO);
-    registry.reset(&json!({"packages": true}));
-    let args = ["lock", "--flavor", "opentofu", "--platform", "linux_amd64"];
-    let outcome = lab.run(&args);
-    assert_exit(&outcome, 2);
-    let cause = "states package hashes beside the signed list";
-    assert!(outcome.stderr.contains(cause), "{}", outcome.stderr);
-}
-
-#[test]
 fn other_ways_of_serving_give_the_same_lock() {
     let (registry, lab) = with_registry(DEMO);
     assert_exit(&lock(&lab, TWO), 0);

@@ -38,6 +38,11 @@ fn signature_scenarios() {
 }
 
 #[test]
+fn scenarios_of_hashes_beside_the_signed_list() {
+    replay("package-hashes");
+}
+
+#[test]
 fn network_mirror_scenarios() {
     replay("netmirror");
 }

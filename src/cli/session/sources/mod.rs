@@ -17,7 +17,7 @@ use crate::report::Failure;
 use crate::sources::filesystem_mirror::FilesystemMirror;
 use crate::sources::multi::SharedSource;
 use crate::sources::net::Net;
-use crate::sources::network_mirror::MirrorUrl;
+use crate::sources::network_mirror::{MirrorUrl, NetworkMirror};
 use crate::sources::{Empty, Source, SourceError};
 pub(in crate::cli) use args::{Installation, SourceArgs};
 
@@ -220,7 +220,7 @@ impl<'a> Sources<'a> {
         let at = known.unwrap_or_else(|| {
             let (config, mut diagnostics) =
                 network::configuration(self.common, self.world, flavor, texts);
-            diagnostics.extend(Methods::problems(&config));
+            diagnostics.extend(config.installed_twice());
             let network = if self.common.offline {
                 Network::Forbidden
             } else {
@@ -310,7 +310,8 @@ impl<'a> Sources<'a> {
         } else {
             let net = network::net_of(self.world, flavor, &config, &self.traffic);
             let tokens = network::tokens(self.world, &config);
-            let mirror = network::mirror(&net, flavor, url.clone(), &tokens);
+            let access = network::access(url.clone(), &tokens);
+            let mirror = NetworkMirror::new(net, flavor, access);
             Packages::Of(Box::new(mirror))
         };
         Ok((packages, diagnostics))
