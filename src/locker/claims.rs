@@ -46,7 +46,7 @@ pub(super) struct StatedPackage {
 pub(super) struct Weight<'a> {
     request: &'a RootRequest<'a>,
     settings: &'a Settings,
-    host: &'a Hostname,
+    provider: &'a ProviderAddr,
 }
 
 impl<'a> Weight<'a> {
@@ -58,14 +58,15 @@ impl<'a> Weight<'a> {
         Self {
             request,
             settings,
-            host: provider.hostname(),
+            provider,
         }
     }
 
     /// Returns whether OpenTofu records what the source of the packages states.
     fn recorded_by_program(self) -> bool {
         let flavor = self.request.source.flavor;
-        flavor.records_claims_of(self.host.ascii()) && !self.settings.enforced.validation
+        flavor.records_claims_of(self.provider.hostname().ascii())
+            && !self.settings.enforced.validation
     }
 
     /// Returns whether a user believes what a registry states.
@@ -79,29 +80,24 @@ impl<'a> Weight<'a> {
         let is_wanted = match self.request.claims.h1 {
             H1Trust::Proven => false,
             H1Trust::AsTofu => true,
-            H1Trust::Claimed => self.believes(self.host),
+            H1Trust::Claimed => self.believes(self.provider.hostname()),
         };
         is_wanted && self.recorded_by_program()
     }
 
     /// Returns whether statements of some registry may replace a download.
     pub(super) fn may_replace(self) -> bool {
-        let policy = self.request.claims;
-        policy.h1 == H1Trust::Claimed
-            && !self.settings.prove
-            && self.request.source.registries.is_some()
+        let asks = self.request.source.registries.is_some() && !self.settings.prove;
+        asks && (self.believes(self.provider.hostname()) || self.elsewhere().next().is_some())
     }
 
     /// Returns the addresses under which other registries are asked about a provider.
-    pub(super) fn elsewhere(
-        self,
-        provider: &'a ProviderAddr,
-    ) -> impl Iterator<Item = ProviderAddr> + 'a {
+    pub(super) fn elsewhere(self) -> impl Iterator<Item = ProviderAddr> + 'a {
         let asks = self.request.source.registries.is_some();
         let hosts = self.request.claims.from.iter();
         hosts
             .filter(move |host| asks && self.believes(host))
-            .filter_map(|host| provider.at_other_registry(host))
+            .filter_map(move |host| self.provider.at_other_registry(host))
     }
 
     /// Takes what counts of the statements that came with packages, and with those of the same names
@@ -112,7 +108,7 @@ impl<'a> Weight<'a> {
         elsewhere: Vec<Result<Arc<PackageMeta>, Unanswered>>,
     ) -> CountedClaims {
         let mut counted = CountedClaims::default();
-        if self.recorded_by_program() || self.believes(self.host) {
+        if self.recorded_by_program() || self.believes(self.provider.hostname()) {
             counted.own = distinct(metas.filter_map(|meta| meta.claims.clone()));
         }
         let mut others = Vec::new();

@@ -216,7 +216,7 @@ fn ask_first(
             let weight = Weight::new(root.request, settings, &one.selected.provider);
             let first = one.asked().next().map(|platform| one.package(platform));
             let elsewhere = first.into_iter().flat_map(|id| {
-                let providers = weight.elsewhere(&one.selected.provider);
+                let providers = weight.elsewhere();
                 providers.map(move |provider| PackageId {
                     provider,
                     ..id.clone()
@@ -265,7 +265,7 @@ fn count_claims(
         let found = platforms.iter();
         let found = found.filter_map(|platform| metas.get(&question(source, one, platform)));
         let found: Vec<Arc<PackageMeta>> = found.flatten().cloned().collect();
-        let others = weight.elsewhere(&provider).filter_map(|other| {
+        let others = weight.elsewhere().filter_map(|other| {
             let answer = platforms.iter().find_map(|platform| {
                 let about = PackageId {
                     provider: other.clone(),

@@ -4,6 +4,7 @@ mod action_lock;
 mod age;
 mod cache;
 mod cache_import;
+mod claims;
 mod cli_config;
 mod confine;
 #[cfg(unix)]
