@@ -167,6 +167,8 @@ struct Planned {
     wanted: Vec<(Platform, Need)>,
     /// Those of the wanted platforms whose packages are known and were not asked for.
     known: KnownPackages,
+    /// The first platform that is asked for and that the release is likely to have.
+    likely: Option<Platform>,
     /// The only platform that is asked for as long as it is open what is stated of the others.
     first: Option<Platform>,
     /// What is stated of packages, as far as that counts.
@@ -214,8 +216,8 @@ fn ask_first(
     for root in roots {
         for one in &root.providers {
             let weight = Weight::new(root.request, settings, &one.selected.provider);
-            let first = one.asked().next().map(|platform| one.package(platform));
-            let elsewhere = first.into_iter().flat_map(|id| {
+            let likely = one.likely.iter().map(|platform| one.package(platform));
+            let elsewhere = likely.flat_map(|id| {
                 let providers = weight.elsewhere();
                 providers.map(move |provider| PackageId {
                     provider,
@@ -266,13 +268,11 @@ fn count_claims(
         let found = found.filter_map(|platform| metas.get(&question(source, one, platform)));
         let found: Vec<Arc<PackageMeta>> = found.flatten().cloned().collect();
         let others = weight.elsewhere().filter_map(|other| {
-            let answer = platforms.iter().find_map(|platform| {
-                let about = PackageId {
-                    provider: other.clone(),
-                    ..one.package(platform)
-                };
-                elsewhere.get(&Question { source, about })
-            })?;
+            let about = PackageId {
+                provider: other.clone(),
+                ..one.package(one.likely.as_ref()?)
+            };
+            let answer = elsewhere.get(&Question { source, about })?;
             Some(answer.clone().map_err(|cause| Unanswered {
                 host: other.hostname().clone(),
                 cause,
@@ -458,17 +458,16 @@ fn plan<'a>(
             if !asked.any(|one| !known.contains_key(one) && is_likely(one)) {
                 known.pop_first();
             }
-            let first = may_be_stated.then(|| {
-                let mut asked = wanted.iter().map(|(platform, _)| platform);
-                let first = asked.find(|one| !known.contains_key(one) && is_likely(one));
-                first.cloned()
-            });
+            let mut asked = wanted.iter().map(|(platform, _)| platform);
+            let likely = asked.find(|one| !known.contains_key(one) && is_likely(one));
+            let likely = likely.cloned();
             Some(Planned {
                 wanted,
                 offered,
                 selected,
                 known,
-                first: first.flatten(),
+                first: likely.clone().filter(|_| may_be_stated),
+                likely,
                 claims: CountedClaims::default(),
                 stated: BTreeMap::new(),
             })

@@ -293,6 +293,7 @@ fn verify_says_which_hashes_are_only_claimed() {
         "--upstream",
         "--platform",
         "linux_amd64",
+        "-v",
     ];
     let outcome = lab.run(&verify);
     assert_exit(&outcome, 0);
