@@ -63,11 +63,18 @@ fn not_required(
         StateSeen::LeftOut => "the configuration does not require it, and the state was left out",
         StateSeen::Yes | StateSeen::No => "neither the configuration nor the state requires it",
     };
-    let twin = provider.carried_over(subject.flavor);
+    let twin = provider.on_registry_of(subject.flavor);
     let twin = twin.filter(|twin| requirements.providers.contains_key(twin));
-    let taken = twin.map_or_else(String::new, |twin| {
-        format!("; {program} takes its version for {twin}")
-    });
+    let is_taken = provider.carried_over(subject.flavor).is_some();
+    let taken = match twin {
+        None => String::new(),
+        Some(twin) if is_taken => format!("; {program} takes its version for {twin}"),
+        // Each program selects the version of the other one's entry anew.
+        Some(twin) if !subject.document.lock.providers.contains_key(&twin) => {
+            format!(", or see `lockctl explain convert` to keep its version for {twin}")
+        }
+        Some(_) => String::new(),
+    };
     Finding::about(
         provider,
         Diagnostic::warning(

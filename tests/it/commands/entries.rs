@@ -104,6 +104,31 @@ fn an_entry_that_opentofu_takes_for_its_own_says_so() {
     assert!(outcome.stdout.contains(taken), "{outcome:#?}");
 }
 
+#[test]
+fn an_entry_that_would_be_selected_anew_can_be_converted() {
+    let keeps = "see `lockctl explain convert` to keep its version for ";
+    let check = |flavor: &str, locked: &[&str], wanted: Option<&str>| {
+        let lab = Lab::new();
+        lab.write("main.tf", requiring(&["acme/x"]));
+        let none: &[&str] = &[];
+        let locked: Vec<_> = locked.iter().map(|addr| (*addr, none)).collect();
+        lab.write(LOCK, entries(&locked));
+        let verify = ["verify", "--only", "configuration", "--flavor", flavor];
+        let outcome = lab.run(&verify);
+        let found = outcome.stdout.split(keeps).nth(1);
+        let found = found.and_then(|rest| rest.split(';').next());
+        assert_eq!(found, wanted, "{outcome:#?}");
+    };
+    let [old, new] = [
+        "registry.terraform.io/acme/x",
+        "registry.opentofu.org/acme/x",
+    ];
+    check("opentofu", &[old], Some(new));
+    check("terraform", &[new], Some(old));
+    check("opentofu", &[old, new], None);
+    check("opentofu", &["registry.terraform.io/acme/y"], None);
+}
+
 const MIXED: &[&str] = &["hosts-mixed", "provider-not-required"];
 
 const ON_TERRAFORM: &str = "registry.terraform.io/hashicorp/null";
