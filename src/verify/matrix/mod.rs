@@ -287,7 +287,8 @@ impl<'a> Outlook<'a> {
 
     /// Returns whether the registry states the `h1:` of every platform.
     fn registry_states_h1(&self, provider: &ProviderAddr) -> bool {
-        self.flavor.registry_states_h1() && provider.is_default(self.flavor)
+        let is_own = provider.hostname().unicode() == self.flavor.default_host();
+        self.flavor.registry_states_h1() && is_own
     }
 
     /// Returns why an entry is there; where not everything can be seen, it is taken to be required.

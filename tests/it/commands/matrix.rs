@@ -404,3 +404,27 @@ fn a_format_without_a_place_for_the_matrix_refuses_it() {
         );
     }
 }
+
+#[test]
+fn the_registry_of_opentofu_states_hashes_in_every_namespace() {
+    let read_only = |addr: &str| {
+        let lab = Lab::new();
+        let config = format!(
+            "terraform {{\n  required_providers {{\n    x = {{ source = {addr:?} }}\n  }}\n}}\n"
+        );
+        lab.write("main.tf", config);
+        // As Terraform would leave it: one `h1:`, and the signed list.
+        let zh = |digit: &str| format!("    \"zh:{}\",\n", digit.repeat(64));
+        let h1 = format!("    \"h1:{}=\",\n", "A".repeat(43));
+        let hashes = [h1, zh("1"), zh("2"), zh("3")].concat();
+        let entry =
+            format!("provider {addr:?} {{\n  version = \"1.0.0\"\n  hashes = [\n{hashes}  ]\n}}\n");
+        lab.write(LOCK, entry);
+        let rows = rows(&lab, &["--flavor", "opentofu", "--platform", "linux_amd64"]);
+        let mut rows = rows.iter().filter(|row| row["route"] == "readonly");
+        rows.next().unwrap()["outcome"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(read_only("registry.opentofu.org/hashicorp/x"), "warns");
+    assert_eq!(read_only("registry.opentofu.org/acme/x"), "warns");
+    assert_eq!(read_only("registry.terraform.io/acme/x"), "passes");
+}
