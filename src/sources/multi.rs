@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::{Offer, Source, SourceError};
+use super::{Offer, Source, SourceError, retry};
 use crate::addr::{ProviderAddr, ProviderFilter};
 use crate::package::{PackageId, PackageMeta};
 use crate::platform::Platform;
@@ -111,8 +111,10 @@ impl Source for Multi<'_> {
                     lacking.push(error);
                 }
                 answer => {
+                    let stated = member.download_retries;
+                    let stated = stated.map(|retries| retries.min(retry::MAX_RETRIES));
                     return answer.map(|meta| PackageMeta {
-                        download_retries: member.download_retries.or(meta.download_retries),
+                        download_retries: stated.or(meta.download_retries),
                         ..meta
                     });
                 }

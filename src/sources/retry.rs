@@ -25,8 +25,8 @@ pub struct Policy {
 /// Both programs ask for a document once more.
 const DOCUMENT_RETRIES: usize = 1;
 
-/// More repetitions than this are a slip in the variable.
-const MAX_RETRIES: usize = 100;
+/// More repetitions than this are a slip in the variable or in the CLI configuration.
+pub(super) const MAX_RETRIES: usize = 100;
 
 /// A day is longer than any run, and fits into every clock.
 const MAX_TIMEOUT_SECONDS: u64 = 24 * 60 * 60;

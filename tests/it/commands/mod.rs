@@ -51,6 +51,7 @@ mod proxy;
 mod registry;
 mod registry_trust;
 mod repair;
+mod retries;
 mod roots;
 mod roots_many;
 mod traces;

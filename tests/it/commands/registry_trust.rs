@@ -422,3 +422,57 @@ error: the versions of registry.terraform.io/acme/demo could not be fetched
     );
     assert!(lab.clock.slept().is_empty());
 }
+
+#[test]
+fn a_key_that_has_expired_counts_with_a_warning() {
+    let (registry, mut lab) = with_registry(DEMO);
+    registry.reset(&json!({"keys": ["expired"], "sign_with": "expired"}));
+    let key = crate::registry::TestKey::Expired.id();
+    let said =
+        |outcome: &crate::lab::Outcome| steady(&registry, &outcome.stderr).replace(&key, "KEYID");
+    let args = [
+        "lock",
+        "--no-cache",
+        "--platform",
+        "linux_amd64",
+        "--flavor",
+    ];
+    for flavor in ["opentofu", "terraform"] {
+        let outcome = lab.run(&[&args[..], &[flavor]].concat());
+        assert_exit(&outcome, 0);
+        // OpenTofu prints a line that begins with `[WARN]`, in `-json` output too (`sig-key-expired`,
+        // `sig-key-expired-json`); Terraform prints nothing.
+        assert_data_eq!(
+            said(&outcome),
+            str![[r#"
+warning: acme/demo 1.0.0 is signed by key KEYID: the key has expired
+note: acme/demo 1.2.0 is available, a minor upgrade from 1.0.0
+
+"#]]
+        );
+        std::fs::remove_file(lab.path(LOCK)).unwrap();
+    }
+    let json = lab.run(&[&args[..], &["opentofu", "--format", "json"]].concat());
+    let json: Value = serde_json::from_str(&json.stdout).unwrap();
+    let finding = &json["roots"][0]["findings"][0];
+    assert_eq!(
+        [&finding["rule"], &finding["severity"]],
+        ["signature-odd", "warning"]
+    );
+    std::fs::remove_file(lab.path(LOCK)).unwrap();
+    let name = "OPENTOFU_ENFORCE_GPG_EXPIRATION";
+    lab.env.vars.insert(name.to_owned(), "true".into());
+    let outcome = lab.run(&[&args[..], &["opentofu"]].concat());
+    // `sig-key-expired-enforced`: refused by OpenTofu, too.
+    assert_exit(&outcome, 2);
+    assert_data_eq!(
+        said(&outcome),
+        str![[r#"
+error: the package of registry.opentofu.org/acme/demo 1.0.0 for linux_amd64, offered as https://FILES/files/acme/demo/1.0.0/terraform-provider-demo_1.0.0_linux_amd64.zip, cannot be trusted
+  cause: the signature by key KEYID is not valid now: the key has expired
+  help: nothing was written or downloaded; report it to the publisher of the provider, and do not install it before the cause is known
+
+"#]]
+    );
+    assert!(!lab.path(LOCK).exists());
+}
