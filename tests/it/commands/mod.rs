@@ -5,6 +5,7 @@ mod age;
 mod cache;
 mod cache_import;
 mod claims;
+mod claims_mirrors;
 mod cli_config;
 mod confine;
 #[cfg(unix)]
