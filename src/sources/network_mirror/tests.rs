@@ -39,17 +39,21 @@ fn server(pages: &[(&'static str, u16, &'static str, &'static str)]) -> MemHttp<
     })
 }
 
-/// Asks the mirror at a URL for the versions of a provider, and for one package.
-fn ask(http: &MemHttp<'_>, url: &str) -> (String, String) {
-    let clock = MemClock::default();
-    let net = Net {
+fn network<'a>(http: &'a MemHttp<'_>, clock: &'a MemClock) -> Net<'a> {
+    Net {
         http,
-        clock: &clock,
+        clock,
         policy: Policy::of(&MemEnv::default(), FLAVOR),
         package_credentials: Arc::new(|_| None),
         observer: &|_| {},
         outages: Arc::default(),
-    };
+    }
+}
+
+/// Asks the mirror at a URL for the versions of a provider, and for one package.
+fn ask(http: &MemHttp<'_>, url: &str) -> (String, String) {
+    let clock = MemClock::default();
+    let net = network(http, &clock);
     let access = MirrorAccess {
         url: url.parse().expect("valid"),
         credentials: Box::new(|host| {
@@ -242,14 +246,7 @@ fn each_document_is_asked_for_once() {
     let body = "{\"archives\":{\"linux_amd64\":{\"url\":\"a.zip\"},\"x\":{},\"os_arch\":{}}}";
     let http = server(&[(VERSION, 200, JSON, body)]);
     let clock = MemClock::default();
-    let net = Net {
-        http: &http,
-        clock: &clock,
-        policy: Policy::of(&MemEnv::default(), FLAVOR),
-        package_credentials: Arc::new(|_| None),
-        observer: &|_| {},
-        outages: Arc::default(),
-    };
+    let net = network(&http, &clock);
     let access = MirrorAccess {
         url: "https://m.example/p/".parse().expect("valid"),
         credentials: Box::new(|_| None),
@@ -274,14 +271,7 @@ fn hashes_of_all_platforms_are_claims_of_a_mirror_that_is_trusted() {
                 \"banana\":{\"hashes\":[\"h1:c\"]}}}";
     let http = server(&[(VERSION, 200, JSON, body)]);
     let clock = MemClock::default();
-    let net = Net {
-        http: &http,
-        clock: &clock,
-        policy: Policy::of(&MemEnv::default(), FLAVOR),
-        package_credentials: Arc::new(|_| None),
-        observer: &|_| {},
-        outages: Arc::default(),
-    };
+    let net = network(&http, &clock);
     let package = |trusts_all_hashes| {
         let access = MirrorAccess {
             url: "https://m.example/p/".parse().expect("valid"),
