@@ -35,7 +35,8 @@ const ROOMS: &[(&str, &str)] = &[
     ),
     // Units of Terragrunt; versions for `constraint_check` and registry addresses.
     ("terragrunt", "hcl json expr diag version config world"),
-    ("cliconfig", "hcl json diag flavor addr world"),
+    // The template of `oci_mirror` is an expression of HCL 2.
+    ("cliconfig", "hcl json expr diag flavor addr world"),
     ("authenticate", "flavor addr version platform hash package"),
     ("archive", "hash world parallel"),
     ("git", "world"),
@@ -94,7 +95,8 @@ const HOMES: &[(&str, &str)] = &[
     ("annotate_snippets", "report"),
     ("anstyle", "report"),
     ("backon", "sources"),
-    ("base64", "expr hash modules"),
+    // In `cliconfig` for passwords in files of Docker.
+    ("base64", "cliconfig expr hash modules"),
     ("bytes", "os"),
     ("bzip2", "modules"),
     ("chrono", "expr package"),
