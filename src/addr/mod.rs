@@ -7,6 +7,7 @@ mod host;
 mod look_alike;
 pub mod module;
 mod pattern;
+mod repository;
 mod url;
 
 pub mod rules {
@@ -21,6 +22,7 @@ use crate::flavor::Flavor;
 pub use host::{Hostname, HostnameError};
 pub use look_alike::{LookAlike, is_known_publisher, look_alike};
 pub use pattern::{PatternError, ProviderFilter, ProviderPattern};
+pub use repository::{RepositoryAddr, RepositoryAddrError};
 pub use url::{Origin, Url, UrlError};
 
 /// The address of a provider, as in `registry.terraform.io/hashicorp/aws`.

@@ -2,7 +2,7 @@
 
 use crate::flavor::Flavor;
 
-use super::{AddrError, ProviderAddr};
+use super::{AddrError, Hostname, ProviderAddr};
 
 /// The character that matches any part.
 const ANY: &str = "*";
@@ -119,6 +119,24 @@ impl ProviderPattern {
             }
             .into()),
         }
+    }
+
+    /// Returns the host that all addresses have that are meant, if they have one in common.
+    #[must_use]
+    pub fn hostname(&self) -> Option<&Hostname> {
+        (self.free < 3).then(|| self.model.hostname())
+    }
+
+    /// Returns the namespace that all addresses have that are meant, if they have one in common.
+    #[must_use]
+    pub fn namespace(&self) -> Option<&str> {
+        (self.free < 2).then(|| self.model.namespace())
+    }
+
+    /// Returns the type that all addresses have that are meant, if they have one in common.
+    #[must_use]
+    pub fn type_name(&self) -> Option<&str> {
+        (self.free < 1).then(|| self.model.type_name())
     }
 
     /// Returns whether an address is one of those that are meant.
