@@ -6,6 +6,7 @@ use super::RegistryProtocols;
 use super::installation::{self, Installation};
 use super::language::{MAX_NAMED, TOPS, Top, opentofu_only, unknown_argument};
 use super::node::{Entry, Node};
+use super::oci_blocks::{self, OciCredentials, OciDefaults};
 use crate::addr::{Hostname, Url, UrlError};
 use crate::diag::{Diagnostic, FileId, Span, did_you_mean};
 use crate::flavor::Flavor;
@@ -21,6 +22,8 @@ pub(super) struct Contents {
     pub(super) tokens: BTreeMap<Hostname, Option<Secret>>,
     pub(super) helpers: Vec<NamedHelper>,
     pub(super) installations: Vec<Installation>,
+    pub(super) oci_credentials: Vec<OciCredentials>,
+    pub(super) oci_defaults: Vec<OciDefaults>,
     /// As written; an empty text counts as none.
     pub(super) cache_dir: Option<String>,
     pub(super) cache_may_break: bool,
@@ -43,6 +46,8 @@ pub(super) fn read(file: FileId, flavor: Flavor, entries: &[Entry]) -> Contents 
         tokens: BTreeMap::new(),
         helpers: Vec::new(),
         installations: Vec::new(),
+        oci_credentials: Vec::new(),
+        oci_defaults: Vec::new(),
         cache_dir: None,
         cache_may_break: false,
         protocols: RegistryProtocols::default(),
@@ -72,13 +77,25 @@ pub(super) fn read(file: FileId, flavor: Flavor, entries: &[Entry]) -> Contents 
             }
             Some(Top::CacheDir) => contents.cache_dir(entry),
             Some(Top::CacheMayBreak) => contents.cache_may_break(entry),
-            Some(Top::OpenTofu | Top::Protocols) if !flavor.is_opentofu() => {
+            Some(Top::OciCredentials | Top::OciDefaults | Top::Protocols)
+                if !flavor.is_opentofu() =>
+            {
                 contents
                     .found
                     .push(opentofu_only(file, &entry.key, "block"));
             }
             Some(Top::Protocols) => contents.protocols(entry),
-            Some(Top::OpenTofu | Top::Unread | Top::Installation) => {}
+            Some(Top::OciCredentials) => {
+                let (read, found) = oci_blocks::credentials(file, entry);
+                contents.oci_credentials.extend(read);
+                contents.found.extend(found);
+            }
+            Some(Top::OciDefaults) => {
+                let (read, found) = oci_blocks::defaults(file, entry);
+                contents.oci_defaults.extend(read);
+                contents.found.extend(found);
+            }
+            Some(Top::Unread | Top::Installation) => {}
             None => contents.unknown_top(entry),
         }
     }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use super::language::{MAX_NAMED, opentofu_only, unknown_argument};
 use super::node::{Entry, Node};
+use super::template::RepositoryTemplate;
 use crate::addr::{ProviderAddr, ProviderFilter, ProviderPattern, Url};
 use crate::diag::{Diagnostic, FileId, Span, did_you_mean};
 use crate::flavor::Flavor;
@@ -49,8 +50,11 @@ pub enum MethodKind {
         /// Whether OpenTofu records what it states of all platforms.
         trusts_all_hashes: bool,
     },
-    /// From a registry of OCI artifacts; OpenTofu only.
-    OciMirror,
+    /// From repositories of OCI artifacts; OpenTofu only.
+    OciMirror {
+        /// Which repository holds the packages of a provider.
+        template: RepositoryTemplate,
+    },
 }
 
 /// What each kind of method is called, and the argument that it cannot do without.
@@ -188,7 +192,9 @@ impl Reader {
                 url: self.url(entry, &place)?,
                 trusts_all_hashes,
             },
-            "oci_mirror" => MethodKind::OciMirror,
+            "oci_mirror" => MethodKind::OciMirror {
+                template: self.template(entry, &place, is_sound.then_some(&*providers.include))?,
+            },
             _ => MethodKind::Direct,
         };
         is_sound.then_some(Method {
@@ -227,6 +233,30 @@ impl Reader {
                 None
             }
         }
+    }
+
+    /// Reads a template of repositories; without sound patterns of `include` it is not looked at, since
+    /// the method is dropped in any case.
+    fn template(
+        &mut self,
+        entry: &Entry,
+        text: &str,
+        include: Option<&[ProviderPattern]>,
+    ) -> Option<RepositoryTemplate> {
+        let faults = match RepositoryTemplate::of_method(text, include?) {
+            Ok(template) => return Some(template),
+            Err(faults) => faults,
+        };
+        for fault in faults {
+            let title = "Invalid oci_mirror repository template";
+            let error = Diagnostic::error("cli-configuration-invalid", title);
+            let error = error.at(self.file, entry.key.span, fault.to_string());
+            self.found.push(error.help(
+                "write a template as in \"ghcr.io/acme/${namespace}/${type}\"; what it does not use \
+                 must be the same in all patterns of include",
+            ));
+        }
+        None
     }
 
     /// Returns whether the program reads an argument that only OpenTofu has.

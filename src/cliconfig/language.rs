@@ -14,8 +14,10 @@ pub(super) enum Top {
     CacheMayBreak,
     /// Known and not read yet, or of no concern here.
     Unread,
-    /// The same, and Terraform has no such block.
-    OpenTofu,
+    /// Credentials for registries of OCI artifacts; OpenTofu only.
+    OciCredentials,
+    /// Where else those are looked for; OpenTofu only.
+    OciDefaults,
     /// How registries are asked; OpenTofu only.
     Protocols,
 }
@@ -27,8 +29,8 @@ pub(super) const TOPS: [(&str, Top); 13] = [
     ("disable_checkpoint", Top::Unread),
     ("disable_checkpoint_signature", Top::Unread),
     ("host", Top::Host),
-    ("oci_credentials", Top::OpenTofu),
-    ("oci_default_credentials", Top::OpenTofu),
+    ("oci_credentials", Top::OciCredentials),
+    ("oci_default_credentials", Top::OciDefaults),
     ("plugin_cache_dir", Top::CacheDir),
     (
         "plugin_cache_may_break_dependency_lock_file",

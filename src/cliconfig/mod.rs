@@ -20,12 +20,17 @@ mod locate;
 mod native;
 mod netrc;
 mod node;
+mod oci_blocks;
+mod oci_logins;
 #[cfg(test)]
 mod secrecy_tests;
+mod template;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod tests_installation;
+#[cfg(test)]
+mod tests_oci;
 mod tokens;
 mod tree;
 mod veil;
@@ -49,6 +54,10 @@ pub use local::LocalMirror;
 use locate::{Habits, Missing, Place};
 use native::Fault;
 pub use netrc::Netrc;
+pub use oci_blocks::OciLogin;
+use oci_blocks::{OciCredentials, OciDefaults};
+pub use oci_logins::OciLogins;
+pub use template::{RepositoryTemplate, TemplateError};
 
 /// How large one file may be, in bytes; reading stops there.
 pub const MAX_FILE_BYTES: u64 = 1024 * 1024;
@@ -94,6 +103,10 @@ pub struct CliConfig {
     /// The directories that count as mirrors where no block says otherwise (rules 5.1),
     /// whether they exist or not.
     implied: Vec<PathBuf>,
+    /// The credentials for registries of OCI artifacts, in the order of the files.
+    oci_credentials: Vec<OciCredentials>,
+    /// Where else such credentials are looked for, if that is stated.
+    oci_defaults: Option<OciDefaults>,
     /// What is sent to each host; nothing where a block without a token hides other sources.
     tokens: BTreeMap<Hostname, Option<Secret>>,
 }
@@ -166,6 +179,7 @@ fn read_at(
         flavor: wanted.flavor,
         config: CliConfig::default(),
         helper_at: None,
+        oci_at: BTreeMap::new(),
         found: Vec::new(),
     };
     if let Some((path, missing)) = located.main {
@@ -198,6 +212,8 @@ struct Reader<'a> {
     config: CliConfig,
     /// Where the credentials helper was named.
     helper_at: Option<(FileId, Span)>,
+    /// Where the blocks about registries of OCI artifacts are, by label.
+    oci_at: BTreeMap<String, (FileId, Span)>,
     found: Vec<Diagnostic>,
 }
 
@@ -284,6 +300,12 @@ impl Reader<'_> {
         for helper in contents.helpers {
             self.helper(helper, file);
         }
+        for credentials in contents.oci_credentials {
+            self.oci_credentials(credentials, file);
+        }
+        for defaults in contents.oci_defaults {
+            self.oci_defaults(defaults.seen_from(path), file);
+        }
     }
 
     /// Keeps the first helper; another one is an error (rules 1.5).
@@ -307,6 +329,38 @@ impl Reader<'_> {
                 self.helper_at = Some(at);
             }
         }
+    }
+
+    /// Keeps the first credentials for a prefix; others are an error (rules 7.4).
+    fn oci_credentials(&mut self, one: OciCredentials, file: FileId) {
+        let title = format!(
+            "No more than one oci_credentials block for {:?}",
+            one.prefix
+        );
+        if self.is_first(&one.prefix, (file, one.span), title) {
+            self.config.oci_credentials.push(one);
+        }
+    }
+
+    fn oci_defaults(&mut self, defaults: OciDefaults, file: FileId) {
+        let title = "No more than one oci_default_credentials block may be specified";
+        if self.is_first("", (file, defaults.span), title.to_owned()) {
+            self.config.oci_defaults = Some(defaults);
+        }
+    }
+
+    /// Notes where a block is; reports it if there is another one of the same label.
+    fn is_first(&mut self, label: &str, at: (FileId, Span), title: String) -> bool {
+        let Some(first) = self.oci_at.get(label) else {
+            self.oci_at.insert(label.to_owned(), at);
+            return true;
+        };
+        let error = Diagnostic::error("cli-configuration-invalid", title)
+            .at(at.0, at.1, "this is another one")
+            .see(first.0, first.1, "the first one is here")
+            .help("delete one of the two blocks");
+        self.found.push(error);
+        false
     }
 
     fn unreadable(&mut self, path: &Path, error: &io::Error) {
@@ -363,6 +417,8 @@ impl fmt::Debug for CliConfig {
             .field("cache_dir", &self.cache_dir)
             .field("cache_may_break", &self.cache_may_break)
             .field("implied", &self.implied)
+            .field("oci_credentials", &self.oci_credentials)
+            .field("oci_defaults", &self.oci_defaults)
             .field("tokens", &self.tokens)
             .finish()
     }

@@ -181,7 +181,7 @@ fn what_is_not_read_yet_is_left_alone() {
                 plugin_cache_may_break_dependency_lock_file = true disable_checkpoint_signature = 1\n\
                 providers { a = \"b\" }\nprovisioners { a = \"b\" }\n";
     check(text, "");
-    let ours = "registry_protocols {\n  retry_count = 1\n}\noci_credentials \"h/x\" {\n}\noci_default_credentials {\n}\n";
+    let ours = "registry_protocols {\n  retry_count = 1\n}\noci_credentials \"h/x\" {\n  username = \"u\"\n  password = \"p\"\n}\noci_default_credentials {\n}\n";
     assert!(one(TOFU, ours).found.is_empty());
     let without_effect = "warning cli-configuration-without-effect @";
     let names = [

@@ -90,7 +90,7 @@ fn what_cannot_be_meant_is_dropped_and_reported() {
     );
     let tofu = one(
         TOFU,
-        "provider_installation {\n  oci_mirror { repository_template = \"x\" }\n  network_mirror { url \
+        "provider_installation {\n  oci_mirror { repository_template = \"r/${hostname}/${namespace}/${type}\" }\n  network_mirror { url \
          = \"https://m/\" trust_all_hashes = true download_retry_count = 0 }\n}",
     );
     assert!(tofu.found.is_empty(), "{:?}", tofu.found);

@@ -28,7 +28,7 @@ pub(super) fn is_known(word: &str) -> bool {
 }
 
 /// Shows the names of a file that was parsed: those of blocks and their arguments, the labels of
-/// `host` and `credentials` blocks, the names of services, and those of installation methods.
+/// `host`, `credentials` and `oci_credentials` blocks, the names of services, and those of installation methods.
 ///
 /// What stands deeper has no name that could be known, and stays hidden.
 pub(super) fn show_names(entries: &[Entry], bytes: &[u8], shown: &mut [u8]) {
@@ -47,7 +47,10 @@ pub(super) fn show_names(entries: &[Entry], bytes: &[u8], shown: &mut [u8]) {
                 method.value.entries().into_iter().for_each(&mut show);
             }
         }
-        if !is("host") && !is("credentials") {
+        if is("oci_default_credentials") {
+            top.value.entries().into_iter().for_each(&mut show);
+        }
+        if !is("host") && !is("credentials") && !is("oci_credentials") {
             continue;
         }
         for label in top.value.entries() {

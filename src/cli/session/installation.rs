@@ -116,7 +116,7 @@ impl<'a> Methods<'a> {
                     url,
                     trusts_all_hashes,
                 } => self.mirror((url, trusts_all_hashes)),
-                MethodKind::OciMirror => Err(SourceError::Oci),
+                MethodKind::OciMirror { .. } => Err(SourceError::Oci),
             };
             Some(Member {
                 source,

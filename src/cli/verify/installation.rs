@@ -86,7 +86,7 @@ pub(in crate::cli) fn sources(
             MethodKind::DevOverrides(_) => None,
             MethodKind::Direct => Some(InstallSource::Registry),
             MethodKind::NetworkMirror { .. } => Some(InstallSource::NetworkMirror),
-            MethodKind::OciMirror => Some(InstallSource::OciMirror),
+            MethodKind::OciMirror { .. } => Some(InstallSource::OciMirror),
             MethodKind::FilesystemMirror(dir) => Some(InstallSource::Directory {
                 dir: root.dir.join(dir),
                 must_exist: true,

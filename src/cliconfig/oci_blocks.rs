@@ -1,0 +1,271 @@
+//! The blocks about credentials for registries of OCI artifacts (rules 7.4, 7.5).
+
+use std::path::{Path, PathBuf};
+
+use super::language::{MAX_NAMED, unknown_argument};
+use super::node::{Entry, Node};
+use crate::addr::RepositoryAddr;
+use crate::diag::{Diagnostic, FileId, Span, has_errors};
+use crate::world::Secret;
+
+/// How a registry of OCI artifacts is told who asks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OciLogin {
+    /// By a user with a password.
+    Basic {
+        /// The name of the user.
+        user: String,
+        /// The password.
+        password: Secret,
+    },
+    /// By a token that is sent as it is.
+    Token(Secret),
+    /// By what a Docker credential helper of this name answers.
+    Helper(String),
+}
+
+/// A block `oci_credentials`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct OciCredentials {
+    /// A domain, or a domain with the beginning of the names of repositories.
+    pub(super) prefix: String,
+    pub(super) login: OciLogin,
+    pub(super) span: Span,
+}
+
+/// What the block `oci_default_credentials` states.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct OciDefaults {
+    /// Whether files of other tools are read.
+    pub(super) discovers: bool,
+    /// Which ones, if that is stated; as written, seen from the directory of this file.
+    pub(super) files: Option<Vec<PathBuf>>,
+    /// The Docker credential helper for every domain that has none of its own.
+    pub(super) helper: Option<String>,
+    pub(super) span: Span,
+}
+
+/// The argument that names a Docker credential helper.
+const HELPER: &str = "docker_credentials_helper";
+
+impl OciDefaults {
+    /// Returns what holds without a block.
+    pub(super) fn usual() -> Self {
+        Self {
+            discovers: true,
+            files: None,
+            helper: None,
+            span: Span::default(),
+        }
+    }
+
+    /// Puts relative paths below the directory of the file that states them.
+    pub(super) fn seen_from(mut self, file: &Path) -> Self {
+        let dir = file.parent().unwrap_or(Path::new(""));
+        for path in self.files.iter_mut().flatten() {
+            *path = dir.join(&*path);
+        }
+        self
+    }
+}
+
+/// Reads the blocks `oci_credentials` behind one name; what cannot be meant is left out and reported.
+pub(super) fn credentials(file: FileId, entry: &Entry) -> (Vec<OciCredentials>, Vec<Diagnostic>) {
+    let mut reader = Reader::new(file, "oci_credentials");
+    let mut read = Vec::new();
+    for named in entry.value.entries() {
+        if !named.value.is_block() {
+            reader.wrong(
+                entry.key.span,
+                "one label with the domain of a registry is needed",
+            );
+            break;
+        }
+        let prefix = &named.key.text;
+        if !RepositoryAddr::is_prefix(prefix) {
+            reader.wrong(
+                named.key.span,
+                "the label is neither the domain of a registry nor the beginning of a repository \
+                 address in it",
+            );
+            continue;
+        }
+        if let Some(login) = reader.login(named) {
+            read.push(OciCredentials {
+                prefix: prefix.clone(),
+                login,
+                span: named.key.span,
+            });
+        }
+    }
+    (read, reader.found)
+}
+
+/// Reads a block `oci_default_credentials`.
+pub(super) fn defaults(file: FileId, entry: &Entry) -> (Option<OciDefaults>, Vec<Diagnostic>) {
+    let mut reader = Reader::new(file, "oci_default_credentials");
+    let read = entry.value.is_block().then(|| reader.defaults(entry));
+    if read.is_none() {
+        reader.wrong(entry.key.span, "braces must follow");
+    }
+    (read.flatten(), reader.found)
+}
+
+struct Reader {
+    file: FileId,
+    block: &'static str,
+    found: Vec<Diagnostic>,
+}
+
+/// The arguments of a block `oci_credentials`.
+#[derive(Default)]
+struct Arguments {
+    user: Option<Secret>,
+    password: Option<Secret>,
+    access_token: Option<Secret>,
+    refresh_token: Option<Secret>,
+    helper: Option<Secret>,
+}
+
+impl Reader {
+    fn new(file: FileId, block: &'static str) -> Self {
+        Self {
+            file,
+            block,
+            found: Vec::new(),
+        }
+    }
+
+    fn login(&mut self, block: &Entry) -> Option<OciLogin> {
+        let known = [
+            "username",
+            "password",
+            "access_token",
+            "refresh_token",
+            HELPER,
+        ];
+        let mut all = Arguments::default();
+        for argument in block.value.entries() {
+            let place = match &*argument.key.text {
+                "username" => &mut all.user,
+                "password" => &mut all.password,
+                "access_token" => &mut all.access_token,
+                "refresh_token" => &mut all.refresh_token,
+                HELPER => &mut all.helper,
+                _ => {
+                    let finding = unknown_argument(self.file, &argument.key, &known);
+                    self.found.push(finding);
+                    continue;
+                }
+            };
+            match &argument.value {
+                Node::Text(text) => *place = Some(text.clone()),
+                _ => {
+                    self.wrong(argument.key.span, "text in quotes must follow");
+                    return None;
+                }
+            }
+        }
+        match one_of(&block.key.text, all) {
+            Ok(login) => Some(login),
+            Err(note) => {
+                self.wrong(block.key.span, note);
+                None
+            }
+        }
+    }
+
+    fn helper(&mut self, at: Span, name: &Secret) -> Option<String> {
+        helper(name).map_err(|note| self.wrong(at, note)).ok()
+    }
+
+    fn defaults(&mut self, entry: &Entry) -> Option<OciDefaults> {
+        let mut read = OciDefaults {
+            span: entry.key.span,
+            ..OciDefaults::usual()
+        };
+        let known = [
+            "discover_ambient_credentials",
+            "docker_style_config_files",
+            HELPER,
+        ];
+        for argument in entry.value.entries() {
+            let at = argument.key.span;
+            match (&*argument.key.text, &argument.value) {
+                ("discover_ambient_credentials", value) => match value.scalar() {
+                    Some("true") => read.discovers = true,
+                    Some("false") => read.discovers = false,
+                    _ => self.wrong(at, "`true` or `false` must follow"),
+                },
+                ("docker_style_config_files", Node::List(nodes)) => {
+                    let paths = nodes.iter().map(|node| match node {
+                        Node::Text(path) => Some(PathBuf::from(path.reveal())),
+                        _ => None,
+                    });
+                    read.files = paths.collect();
+                    if read.files.is_none() {
+                        self.wrong(at, "paths in quotes must follow");
+                    }
+                }
+                ("docker_style_config_files", _) => self.wrong(at, "a list of paths must follow"),
+                (HELPER, Node::Text(name)) => read.helper = self.helper(at, name),
+                (HELPER, _) => self.wrong(at, "text in quotes must follow"),
+                _ => {
+                    let finding = unknown_argument(self.file, &argument.key, &known);
+                    self.found.push(finding);
+                }
+            }
+        }
+        if !read.discovers && read.files.is_some() {
+            self.wrong(
+                entry.key.span,
+                "docker_style_config_files has no meaning where discover_ambient_credentials is false",
+            );
+        }
+        let is_sound = !has_errors(&self.found);
+        is_sound.then_some(read)
+    }
+
+    /// Reports what cannot be meant; what it stands for is left out.
+    fn wrong(&mut self, span: Span, note: &str) {
+        let title = format!("Invalid {} block", self.block);
+        let error = Diagnostic::error("cli-configuration-invalid", title);
+        self.found.push(error.at(self.file, span, note));
+    }
+}
+
+/// Picks the one way that is stated (rules 7.4).
+fn one_of(label: &str, all: Arguments) -> Result<OciLogin, &'static str> {
+    let has_basic = all.user.is_some() || all.password.is_some();
+    let has_token = all.access_token.is_some() || all.refresh_token.is_some();
+    match (has_basic, has_token, all.helper) {
+        (true, false, None) => match (all.user, all.password) {
+            (Some(user), Some(password)) => Ok(OciLogin::Basic {
+                user: user.reveal().to_owned(),
+                password,
+            }),
+            _ => Err("username and password belong together"),
+        },
+        (false, true, None) => match (all.access_token, all.refresh_token) {
+            (Some(token), Some(_)) => Ok(OciLogin::Token(token)),
+            _ => Err("access_token and refresh_token belong together"),
+        },
+        (false, false, Some(_)) if label.contains('/') => {
+            Err("credential helpers answer for whole domains: leave the path out of the label")
+        }
+        (false, false, Some(name)) => helper(&name).map(OciLogin::Helper),
+        _ => Err(
+            "one of these is needed, and only one: username with password, access_token with \
+             refresh_token, docker_credentials_helper",
+        ),
+    }
+}
+
+/// Checks the name of a credential helper, which becomes a part of the name of a program.
+fn helper(name: &Secret) -> Result<String, &'static str> {
+    let name = name.reveal();
+    if name.is_empty() || name.contains(['/', '\\']) || name.len() > MAX_NAMED {
+        return Err("the name of the credential helper is no part of the name of a program");
+    }
+    Ok(name.to_owned())
+}
