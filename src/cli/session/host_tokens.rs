@@ -2,26 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
 
 use serde::Deserialize;
 
 use crate::addr::Hostname;
 use crate::cli::World;
+use crate::cli::session::helper_program;
 use crate::cliconfig::{CliConfig, HelperProgram};
-use crate::world::{Credentials, FileKind, Invocation, Program, Secret};
-
-/// How long a credentials helper may take; it may have to ask a server, but no input is read.
-const HELPER_TIME: Duration = Duration::from_secs(30);
-
-/// How many bytes a credentials helper may print.
-const MAX_ANSWER_BYTES: u64 = 64 * 1024;
-
-/// How many characters of the standard error of a credentials helper are repeated.
-const MAX_SHOWN_CHARS: usize = 200;
+use crate::world::{Credentials, FileKind, Secret};
 
 /// What is sent to hosts; a helper is run at most once for each (`cliconfig` rules 4.3).
 pub(in crate::cli) struct HostTokens<'a> {
@@ -80,41 +70,14 @@ impl<'a> HostTokens<'a> {
         let Some(path) = self.find(helper) else {
             return Err(fault("is not installed".to_owned()));
         };
-        let here = self.world.env.current_dir();
-        let dir = here.map_err(|error| fault(format!("cannot be run: {error}")))?;
         let args = helper.args.iter().map(String::as_str);
         let args: Vec<OsString> = args
             .chain(["get", host.ascii()])
             .map(OsString::from)
             .collect();
-        let invocation = Invocation {
-            program: Program::File(&path),
-            args: &args,
-            dir: &dir,
-            vars: &[],
-            stdin: b"",
-            limit: MAX_ANSWER_BYTES,
-            timeout: Some(HELPER_TIME),
-            without: &[],
-            room: None,
-        };
-        let ended = self.world.run.run(&invocation).map_err(|error| {
-            fault(match error.kind() {
-                ErrorKind::TimedOut => {
-                    format!("gave no answer within {} s", HELPER_TIME.as_secs())
-                }
-                ErrorKind::FileTooLarge => format!("prints more than {MAX_ANSWER_BYTES} bytes"),
-                _ => format!("cannot be run: {error}"),
-            })
-        })?;
+        let ended = helper_program::run(self.world, &path, &args, b"").map_err(fault)?;
         if ended.code != Some(0) {
-            let said = String::from_utf8_lossy(&ended.stderr);
-            let said: String = said.trim().chars().take(MAX_SHOWN_CHARS).collect();
-            return Err(fault(if said.is_empty() {
-                "failed".to_owned()
-            } else {
-                format!("failed: {said}")
-            }));
+            return Err(fault(helper_program::failed(&ended)));
         }
         // What it printed may be a token, so no message repeats it.
         let printed: Result<Printed, _> = serde_json::from_slice(&ended.stdout);
@@ -124,9 +87,7 @@ impl<'a> HostTokens<'a> {
     }
 
     fn find(&self, helper: &HelperProgram) -> Option<PathBuf> {
-        // A name with a separator would lead elsewhere.
-        let is_plain = |c: char| c.is_alphanumeric() || "_-.".contains(c);
-        if !helper.name.chars().all(is_plain) {
+        if !helper_program::is_plain(&helper.name) {
             return None;
         }
         let suffix = std::env::consts::EXE_SUFFIX;
@@ -138,9 +99,10 @@ impl<'a> HostTokens<'a> {
 
 #[cfg(test)]
 mod tests {
-    use std::io;
+    use std::io::{self, ErrorKind};
 
     use super::*;
+    use crate::cli::session::helper_program::HELPER_TIME;
     use crate::world::Ended;
     use crate::world::mem::{MemClock, MemEnv, MemFiles, MemHttp, MemRun};
 

@@ -2,6 +2,7 @@
 //! packages, wanted platforms, how values were computed, results printed.
 
 pub(super) mod computed;
+mod helper_program;
 pub(super) mod holding;
 mod host_tokens;
 pub(super) mod installation;
