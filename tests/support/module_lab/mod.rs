@@ -20,7 +20,7 @@
 
 mod archives;
 pub(crate) mod git;
-mod server;
+pub(crate) mod server;
 mod site;
 
 use std::collections::BTreeMap;
@@ -39,7 +39,7 @@ use site::Site;
 
 /// Where requests arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Role {
+pub(crate) enum Role {
     Lab,
     Alt,
     Plain,
@@ -149,24 +149,29 @@ impl Drop for ModuleLab {
 }
 
 /// Header fields in the order in which they are sent.
-type Fields = Vec<(String, String)>;
+pub(crate) type Fields = Vec<(String, String)>;
 
 /// What a request says.
-struct Asked {
-    role: Role,
-    method: String,
+pub(crate) struct Asked {
+    pub(crate) role: Role,
+    pub(crate) method: String,
     /// The path with the query; for `CONNECT` the host.
-    target: String,
-    headers: BTreeMap<String, String>,
-    body: Vec<u8>,
+    pub(crate) target: String,
+    pub(crate) headers: BTreeMap<String, String>,
+    pub(crate) body: Vec<u8>,
 }
 
 /// What is sent back.
-struct Reply {
-    status: u16,
-    headers: Fields,
-    body: Vec<u8>,
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    pub(crate) headers: Fields,
+    pub(crate) body: Vec<u8>,
     /// Whether only the first half of the body is sent.
-    cut: bool,
-    delay: Option<std::time::Duration>,
+    pub(crate) cut: bool,
+    pub(crate) delay: Option<std::time::Duration>,
+}
+
+/// What stands behind a listener.
+pub(crate) trait Answers: Send + Sync + 'static {
+    fn answer(&self, asked: &Asked) -> Reply;
 }

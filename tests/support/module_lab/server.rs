@@ -16,12 +16,11 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 
-use super::site::Site;
-use super::{Asked, Reply, Role};
+use super::{Answers, Asked, Reply, Role};
 
 /// Accepts connections for ever.
-pub(super) async fn listen(
-    site: Arc<Site>,
+pub(crate) async fn listen<A: Answers>(
+    site: Arc<A>,
     role: Role,
     listener: StdListener,
     tls: Option<TlsAcceptor>,
@@ -46,8 +45,9 @@ pub(super) async fn listen(
     }
 }
 
-async fn drive<S>(site: Arc<Site>, role: Role, stream: S)
+async fn drive<A, S>(site: Arc<A>, role: Role, stream: S)
 where
+    A: Answers,
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let service = service_fn(move |request| {
@@ -60,7 +60,11 @@ where
         .await;
 }
 
-async fn respond(site: Arc<Site>, role: Role, request: Request<Incoming>) -> Response<Parcel> {
+async fn respond<A: Answers>(
+    site: Arc<A>,
+    role: Role,
+    request: Request<Incoming>,
+) -> Response<Parcel> {
     let (head, body) = request.into_parts();
     let body = body.collect().await.map(|body| body.to_bytes().to_vec());
     let target = match head.uri.path_and_query() {

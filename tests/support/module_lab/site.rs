@@ -9,7 +9,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
-use super::{Asked, Reply, Role, archives};
+use super::{Answers, Asked, Reply, Role, archives};
 
 /// What is served now.
 #[derive(Default)]
@@ -76,42 +76,6 @@ impl Site {
 
     pub(super) fn forget(&self) {
         self.served().log.clear();
-    }
-
-    /// Answers a request and writes it down.
-    pub(super) fn answer(&self, asked: &Asked) -> Reply {
-        if asked.role == Role::Proxy {
-            let reply = plain(403, "");
-            self.note(asked, Some(403), &reply, &[]);
-            return reply;
-        }
-        let path = asked.target.split('?').next().unwrap_or_default();
-        let keys = [
-            format!("{} {}", asked.method, asked.target),
-            asked.target.clone(),
-            path.to_owned(),
-        ];
-        let route = {
-            let mut served = self.served();
-            keys.iter().find_map(|key| served.route(key))
-        };
-        if let Some(route) = route {
-            return self.by_route(asked, &route);
-        }
-        let reply = if let Some(inside) = path.strip_prefix("/git") {
-            self.by_git(asked, inside)
-        } else {
-            let name = path.strip_prefix("/archives/").unwrap_or_default();
-            match self.served().archives.get(name) {
-                Some(bytes) => Reply {
-                    body: bytes.clone(),
-                    ..plain(200, "")
-                },
-                None => plain(404, "nothing here"),
-            }
-        };
-        self.note(asked, Some(reply.status), &reply, &[]);
-        reply
     }
 
     fn by_route(&self, asked: &Asked, route: &Value) -> Reply {
@@ -205,6 +169,44 @@ impl Site {
             headers: headers.collect(),
         };
         self.served().log.push(entry);
+    }
+}
+
+impl Answers for Site {
+    /// Answers a request and writes it down.
+    fn answer(&self, asked: &Asked) -> Reply {
+        if asked.role == Role::Proxy {
+            let reply = plain(403, "");
+            self.note(asked, Some(403), &reply, &[]);
+            return reply;
+        }
+        let path = asked.target.split('?').next().unwrap_or_default();
+        let keys = [
+            format!("{} {}", asked.method, asked.target),
+            asked.target.clone(),
+            path.to_owned(),
+        ];
+        let route = {
+            let mut served = self.served();
+            keys.iter().find_map(|key| served.route(key))
+        };
+        if let Some(route) = route {
+            return self.by_route(asked, &route);
+        }
+        let reply = if let Some(inside) = path.strip_prefix("/git") {
+            self.by_git(asked, inside)
+        } else {
+            let name = path.strip_prefix("/archives/").unwrap_or_default();
+            match self.served().archives.get(name) {
+                Some(bytes) => Reply {
+                    body: bytes.clone(),
+                    ..plain(200, "")
+                },
+                None => plain(404, "nothing here"),
+            }
+        };
+        self.note(asked, Some(reply.status), &reply, &[]);
+        reply
     }
 }
 
