@@ -314,7 +314,7 @@ impl Flavor {
     }
 
     /// Returns whether single `zh:` of mirrors are recorded, so that those of a lock file need not be the
-    /// whole list of a release (`sources` rules 8.5, 8.8).
+    /// whole list of a release (`sources` rules 8.5, 14.8).
     #[must_use]
     pub fn records_hashes_of_mirrors(self) -> bool {
         self.program() == Program::OpenTofu

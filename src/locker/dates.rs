@@ -10,7 +10,7 @@ use super::work::{Question, RootWork, answers, distinct};
 use super::{FlavorSource, LockError, Release, ReleaseList, Settings};
 use crate::addr::Url;
 use crate::authenticate::Rules;
-use crate::package::{AgePolicy, DateSource, Location, ReleaseDate, ReleaseDates, Youth};
+use crate::package::{AgePolicy, DateSource, ReleaseDate, ReleaseDates, Youth};
 use crate::parallel;
 use crate::sources::Source;
 use crate::sources::dates::package_changed;
@@ -181,10 +181,7 @@ pub(super) fn of_release(
         (None, Some(list)) => list.dates.clone(),
         (None, None) => ReleaseDates::default(),
     };
-    let package = found.metas.first().and_then(|meta| match &meta.location {
-        Location::Remote(url) => Some(url),
-        Location::Local(_) => None,
-    });
+    let package = found.metas.first().and_then(|meta| meta.location.url());
     let more = beside_evidence(source.source, source.net, release, &dates, package);
     dates.extend(more);
     Ok(dates)

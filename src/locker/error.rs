@@ -12,6 +12,7 @@ use crate::package::{KeyId, PackageId, PackageMeta};
 use crate::platform::{self, Platform};
 use crate::resolve::SelectError;
 use crate::sources::network_mirror::MirrorError;
+use crate::sources::oci::OciError;
 use crate::sources::registry::RegistryError;
 use crate::sources::{FetchError, SourceError};
 use crate::version::Version;
@@ -302,6 +303,10 @@ impl LockError {
             },
             Self::Source(SourceError::Mirror(error)) => match &**error {
                 MirrorError::UnknownProvider { provider, .. } => Some(provider),
+                _ => None,
+            },
+            Self::Source(SourceError::Oci(error)) => match &**error {
+                OciError::UnknownProvider { provider, .. } => Some(provider),
                 _ => None,
             },
             Self::Source(SourceError::Nowhere { provider, .. }) => Some(provider),

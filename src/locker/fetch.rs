@@ -14,11 +14,11 @@ use crate::archive::zip::{self, Oddity, ZipHashes};
 use crate::archive::{ArchiveError, Limits, dir, has_executable};
 use crate::authenticate;
 use crate::hash::{self, Digest, Hash, Hashes, Package};
-use crate::package::{Fact, Local, Location, PackageId, PackageMeta, PackedFile};
+use crate::package::{Blob, Fact, Local, Location, PackageId, PackageMeta, PackedFile};
 use crate::parallel::{self, Gate};
 use crate::platform::Platform;
 use crate::sources::FetchError;
-use crate::sources::download::{Check, Downloaded, download};
+use crate::sources::download::{Check, Downloaded, PackageRequest, download_as};
 use crate::store::{Facts, StoredFact};
 use crate::world::Disk;
 
@@ -141,8 +141,10 @@ enum Place {
         source: usize,
         url: Url,
         check: Check,
-        /// How long it is stated to be, in bytes.
+        /// How long it is stated to be, in bytes, which is looked at when it is there.
         size: Option<u64>,
+        /// How long it must be, else it is not downloaded.
+        bytes: Option<u64>,
         retries: Option<usize>,
     },
 }
@@ -168,6 +170,15 @@ impl WantedPackage {
                         None => Check::Stated,
                     },
                     size: meta.stated_size(),
+                    bytes: None,
+                    retries: meta.download_retries,
+                },
+                Location::Blob(Blob { url, digest, bytes }) => Place::Remote {
+                    source,
+                    url: url.clone(),
+                    check: Check::Digest(*digest),
+                    size: None,
+                    bytes: Some(*bytes),
                     retries: meta.download_retries,
                 },
             },
@@ -344,6 +355,7 @@ impl Hasher<'_> {
                 url,
                 check,
                 size,
+                bytes,
                 retries,
             } => {
                 if let Some(fact) = self.known(wanted, *check) {
@@ -351,7 +363,11 @@ impl Hasher<'_> {
                 }
                 let mut net = self.sources[*source].net.clone();
                 net.policy.package_retries = retries.unwrap_or(net.policy.package_retries);
-                let package = download(&net, self.disk, url, *check);
+                let request = PackageRequest {
+                    bytes: *bytes,
+                    ..PackageRequest::of_provider(url, *check)
+                };
+                let package = download_as(&net, self.disk, request);
                 let package = package.map_err(ContentError::Download)?;
                 let zh = found(&package, *check, *size)?;
                 let _turn = self.gate.enter();

@@ -32,7 +32,7 @@ pub mod rules {
 
 use self::prove::Proven;
 use self::work::RootWork;
-use crate::package::{Location, PackageMeta};
+use crate::package::PackageMeta;
 use crate::store::Facts;
 use crate::world::Disk;
 
@@ -89,7 +89,7 @@ pub fn run(
 /// Ends a root that gets no lock file, if its packages would have to be downloaded; local ones are
 /// looked at all the same, since more may be wrong.
 fn without_vain_downloads(mut root: RootWork<'_, Proven>) -> RootWork<'_, Proven> {
-    let is_remote = |meta: &PackageMeta| matches!(meta.location, Location::Remote(_));
+    let is_remote = |meta: &PackageMeta| meta.location.url().is_some();
     let mut metas = root.providers.iter().flat_map(|one| &one.offered.metas);
     if !root.errors.is_empty() && metas.any(|meta| is_remote(meta)) {
         root.providers.clear();

@@ -11,7 +11,7 @@ use super::query::{Offered, QUESTIONS, Selected};
 use crate::addr::{ProviderAddr, Url};
 use crate::authenticate::{self, AuthError, Rules, Signer};
 use crate::hash::Hashes;
-use crate::package::{Claims, Location, PackageId, PackageMeta, ReleaseDates};
+use crate::package::{Claims, PackageId, PackageMeta, ReleaseDates};
 use crate::parallel;
 use crate::platform::Platform;
 use crate::sources::registry::RegistryError;
@@ -103,10 +103,8 @@ fn list(
     if !errors.is_empty() {
         return Err(errors);
     }
-    let package = found.metas.first().and_then(|meta| match &meta.location {
-        Location::Remote(url) => Some(url.clone()),
-        Location::Local(_) => None,
-    });
+    let package = found.metas.first();
+    let package = package.and_then(|meta| meta.location.url().cloned());
     let claims = found.metas.iter().filter_map(|meta| meta.claims.clone());
     let claims = distinct(claims);
     if let Some(list) = &lists.unsigned {

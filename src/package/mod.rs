@@ -58,6 +58,19 @@ pub enum Location {
     Local(Local),
     /// In a zip that must be downloaded.
     Remote(Url),
+    /// In a zip of a registry of OCI artifacts, which its digest names.
+    Blob(Blob),
+}
+
+/// A zip in a registry of OCI artifacts (`sources` rules 14).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Blob {
+    /// Where it is.
+    pub url: Url,
+    /// The SHA-256 of its bytes, as the registry states it.
+    pub digest: Digest,
+    /// How many bytes it has, as the registry states it.
+    pub bytes: u64,
 }
 
 /// A package that a source has.
@@ -69,7 +82,7 @@ pub struct PackageMeta {
     pub location: Location,
     /// What the source says to prove that it is genuine; mirrors say nothing.
     pub evidence: Option<Evidence>,
-    /// Hashes of the package that a network mirror states; nothing signs them (`sources` rules 8.4).
+    /// Hashes of the package that a mirror states; nothing signs them (`sources` rules 8.4, 14.8).
     pub stated: Hashes,
     /// Hashes that the source states of the packages of all platforms, if it does and they may be
     /// recorded; nothing signs them.
@@ -177,11 +190,22 @@ impl Local {
     }
 }
 
+impl Location {
+    /// Returns where the package must be downloaded from; `None` if it is on this machine.
+    #[must_use]
+    pub fn url(&self) -> Option<&Url> {
+        match self {
+            Self::Local(_) => None,
+            Self::Remote(url) | Self::Blob(Blob { url, .. }) => Some(url),
+        }
+    }
+}
+
 impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Local(local) => write!(f, "{}", local.path().display()),
-            Self::Remote(url) => write!(f, "{url}"),
+            Self::Remote(url) | Self::Blob(Blob { url, .. }) => write!(f, "{url}"),
         }
     }
 }

@@ -269,6 +269,7 @@ mod tests {
             content_type: content_type.to_owned(),
             location: None,
             changed: None,
+            headers: Vec::new(),
             body: body.as_bytes().to_vec(),
         };
         let found = Document::of(answer);

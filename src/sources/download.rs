@@ -62,6 +62,8 @@ pub struct PackageRequest<'a> {
     pub headers: &'a [(&'a str, &'a str)],
     /// How long it may be, in bytes.
     pub limit: u64,
+    /// How long it must be, in bytes, if that is stated.
+    pub bytes: Option<u64>,
     /// How its bytes may arrive.
     pub transfer: Transfer,
 }
@@ -73,6 +75,21 @@ pub enum Transfer {
     Plain,
     /// As a whole, and compressed if the server likes: the programs offer that for packages of modules.
     Encoded,
+}
+
+impl<'a> PackageRequest<'a> {
+    /// Requests the package of a provider.
+    #[must_use]
+    pub fn of_provider(url: &'a Url, check: Check) -> Self {
+        Self {
+            url,
+            check,
+            headers: &[],
+            limit: MAX_PACKAGE_BYTES,
+            bytes: None,
+            transfer: Transfer::Plain,
+        }
+    }
 }
 
 /// A package that was downloaded.
@@ -117,14 +134,7 @@ pub fn download(
     url: &Url,
     check: Check,
 ) -> Result<Downloaded, FetchError> {
-    let request = PackageRequest {
-        url,
-        check,
-        headers: &[],
-        limit: MAX_PACKAGE_BYTES,
-        transfer: Transfer::Plain,
-    };
-    download_as(net, disk, request)
+    download_as(net, disk, PackageRequest::of_provider(url, check))
 }
 
 /// Downloads a package as [`download`] does, with header fields of its own.
@@ -157,6 +167,9 @@ pub fn download_as(
                     continue;
                 }
                 let bytes = partial.bytes;
+                if let Some(error) = other_length(&server, request.bytes, Some(bytes)) {
+                    return Err(error);
+                }
                 (net.observer)(&Event::Finished { url, bytes });
                 net.outages.answered(&server);
                 let file = partial.file;
@@ -245,6 +258,9 @@ fn attempt(
     if total.is_some_and(|total| total > request.limit) {
         return Err(alone(too_large(&server, request.limit)));
     }
+    if let Some(error) = other_length(&server, request.bytes, total) {
+        return Err(alone(error));
+    }
     let from = partial.bytes;
     (net.observer)(&Event::Started { url, from, total });
     receive(net, request, &server, response, partial).map_err(alone)?;
@@ -300,7 +316,8 @@ fn receive(
     mut response: HttpResponse,
     partial: &mut Partial,
 ) -> Result<(), FetchError> {
-    let PackageRequest { url, limit, .. } = request;
+    let PackageRequest { url, .. } = request;
+    let limit = request.bytes.unwrap_or(request.limit).min(request.limit);
     let most_received = limit.saturating_mul(MAX_RECEIVED_TIMES);
     let mut buffer = vec![0; READ_BUFFER_BYTES];
     // It begins with the first byte, which may take its time.
@@ -341,6 +358,16 @@ fn receive(
             window = Some((now, 0));
         }
     }
+}
+
+/// Returns the error of a package that has another length than is stated for it.
+fn other_length(server: &Url, stated: Option<u64>, found: Option<u64>) -> Option<FetchError> {
+    let (stated, found) = (stated?, found?);
+    (stated != found).then(|| FetchError::OtherLength {
+        url: server.clone(),
+        stated,
+        found,
+    })
 }
 
 /// Returns whether a window has passed; a clock that was set back begins a new one as well.

@@ -64,6 +64,16 @@ pub enum FetchError {
         /// The limit.
         limit: u64,
     },
+    /// A package of another length than its source states.
+    #[error("{url} sends {found} bytes, and {stated} are stated for it")]
+    OtherLength {
+        /// The URL that was requested.
+        url: Url,
+        /// What the source states.
+        stated: u64,
+        /// What its server sends.
+        found: u64,
+    },
     /// A download that makes no headway.
     #[error("{url} sends less than {rate} bytes per second")]
     TooSlow {
@@ -167,6 +177,7 @@ impl FetchError {
             | Self::BadRedirect { url, .. }
             | Self::Unencrypted { url }
             | Self::TooLarge { url, .. }
+            | Self::OtherLength { url, .. }
             | Self::TooSlow { url, .. }
             | Self::GivenUp { url, .. }
             | Self::Scratch { url, .. } => url,
@@ -181,6 +192,7 @@ impl FetchError {
             | Self::BadRedirect { url, .. }
             | Self::Unencrypted { url }
             | Self::TooLarge { url, .. }
+            | Self::OtherLength { url, .. }
             | Self::TooSlow { url, .. }
             | Self::GivenUp { url, .. }
             | Self::Scratch { url, .. } => url,
@@ -205,6 +217,7 @@ impl FetchError {
             | Self::BadRedirect { .. }
             | Self::Unencrypted { .. }
             | Self::TooLarge { .. }
+            | Self::OtherLength { .. }
             | Self::GivenUp { .. }
             | Self::Scratch { .. } => false,
         }

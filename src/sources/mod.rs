@@ -12,6 +12,7 @@ pub mod modules;
 pub mod multi;
 pub mod net;
 pub mod network_mirror;
+pub mod oci;
 pub mod outages;
 pub mod registry;
 pub mod retry;
@@ -31,6 +32,7 @@ use std::time::SystemTime;
 
 pub use self::failure::{FetchError, Outage};
 use self::network_mirror::{MirrorError, MirrorUrlError};
+use self::oci::OciError;
 use self::registry::RegistryError;
 pub use self::unauthorized::{Sent, Unauthorized};
 use crate::addr::ProviderAddr;
@@ -146,9 +148,9 @@ pub enum SourceError {
         /// What would be asked.
         place: String,
     },
-    /// The source is of a kind that is not asked yet.
-    #[error("this version does not ask OCI mirrors")]
-    Oci,
+    /// A mirror of OCI artifacts gave none.
+    #[error(transparent)]
+    Oci(#[from] Arc<OciError>),
     /// The URL of a network mirror cannot be used.
     #[error(transparent)]
     MirrorUrl(MirrorUrlError),
@@ -183,9 +185,9 @@ impl SourceError {
             Self::Unreadable { .. }
             | Self::TooLarge { .. }
             | Self::Offline { .. }
-            | Self::Oci
             | Self::MirrorUrl(_) => false,
             Self::Mirror(error) => error.names_subject(),
+            Self::Oci(error) => error.names_subject(),
             Self::Registry(error) => matches!(
                 **error,
                 RegistryError::UnknownProvider { .. }
@@ -206,6 +208,7 @@ impl SourceError {
                 RegistryError::UnknownProvider { .. } | RegistryError::NoVersions { .. }
             ),
             Self::Mirror(error) => matches!(**error, MirrorError::UnknownProvider { .. }),
+            Self::Oci(error) => matches!(**error, OciError::UnknownProvider { .. }),
             _ => false,
         }
     }
@@ -228,6 +231,7 @@ impl SourceError {
             Self::NoSuchPackage { .. } | Self::NoPackage { .. } => true,
             Self::Registry(error) => matches!(**error, RegistryError::NoSuchPackage { .. }),
             Self::Mirror(error) => matches!(**error, MirrorError::NoSuchPackage { .. }),
+            Self::Oci(error) => matches!(**error, OciError::NoSuchPackage { .. }),
             _ => false,
         }
     }

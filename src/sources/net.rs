@@ -151,15 +151,28 @@ pub(super) struct Answer {
     pub(super) location: Option<String>,
     /// When the document was changed last, if the server says so.
     pub(super) changed: Option<SystemTime>,
+    /// All header fields, the names in lower case.
+    pub(super) headers: Vec<(String, String)>,
     pub(super) body: Vec<u8>,
 }
 
 impl Answer {
+    /// Returns the values of a header field, the name in lower case.
+    pub(super) fn header<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+        let fields = self.headers.iter();
+        fields.filter_map(move |(known, value)| (known == name).then_some(&**value))
+    }
+
+    /// Returns the media type of the body: its content type without parameters.
+    pub(super) fn media_type(&self) -> &str {
+        let media_type = self.content_type.split(';').next();
+        media_type.unwrap_or_default().trim()
+    }
+
     /// Returns what is wrong with the content type of a JSON document, if anything is; parameters do
     /// not matter.
     pub(super) fn media_type_fault(&self) -> Option<String> {
-        let media_type = self.content_type.split(';').next().unwrap_or_default();
-        if media_type.trim().eq_ignore_ascii_case("application/json") {
+        if self.media_type().eq_ignore_ascii_case("application/json") {
             return None;
         }
         let found = if self.content_type.is_empty() {
@@ -297,6 +310,7 @@ impl Net<'_> {
             location: location.map(str::to_owned),
             content_type: content_type.to_owned(),
             changed: last_modified(&response),
+            headers: response.headers,
             url,
             body,
         };

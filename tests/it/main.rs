@@ -46,6 +46,8 @@ mod lab;
 mod module_lab;
 #[path = "../support/modules.rs"]
 mod modules;
+#[path = "../support/oci/mod.rs"]
+mod oci;
 #[path = "../support/registry/mod.rs"]
 mod registry;
 #[path = "../support/repo.rs"]

@@ -135,6 +135,9 @@ fn inputs(common: &Common, options: &LockOptions) -> String {
     if let Some(url) = &source.net_mirror {
         text += &format!(" --net-mirror {}", quoted(&url.to_string()));
     }
+    if let Some(template) = &source.oci_mirror {
+        text += &format!(" --oci-mirror {}", quoted(&template.to_string()));
+    }
     if source.installation == Installation::Cli {
         text += " --installation cli";
     }

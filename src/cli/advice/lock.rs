@@ -15,6 +15,7 @@ use crate::requirement::{Requirement, Requirements};
 use crate::resolve::SelectError;
 use crate::sources::SourceError;
 use crate::sources::network_mirror::MirrorError;
+use crate::sources::oci::OciError;
 use crate::sources::registry::RegistryError;
 
 /// What the configuration requires and the project file demands, and where.
@@ -205,6 +206,10 @@ fn wanted(error: &LockError) -> Option<&ProviderAddr> {
             MirrorError::UnknownProvider { provider, .. } => Some(provider),
             _ => None,
         },
+        LockError::Source(SourceError::Oci(error)) => match &**error {
+            OciError::UnknownProvider { provider, .. } => Some(provider),
+            _ => None,
+        },
         LockError::Asking {
             package: None,
             provider,
@@ -240,6 +245,16 @@ fn share_cause(first: &LockError, second: &LockError) -> bool {
             },
             LockError::Asking {
                 cause: SourceError::Mirror(other),
+                ..
+            },
+        ) => equal_causes() || cause.is_like(other),
+        (
+            LockError::Asking {
+                cause: SourceError::Oci(cause),
+                ..
+            },
+            LockError::Asking {
+                cause: SourceError::Oci(other),
                 ..
             },
         ) => equal_causes() || cause.is_like(other),

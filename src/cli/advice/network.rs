@@ -6,6 +6,7 @@ use crate::flavor::Flavor;
 use crate::platform::{self, Platform};
 use crate::sources::discovery::DiscoveryError;
 use crate::sources::network_mirror::MirrorError;
+use crate::sources::oci::{ArtifactFault, OciError};
 use crate::sources::registry::{FoundBy, RegistryError};
 use crate::sources::{FetchError, Outage, Sent, SourceError, Unauthorized};
 use crate::world::HttpError;
@@ -30,10 +31,7 @@ pub(in crate::cli) fn source(error: &SourceError, flavor: Flavor) -> Option<Stri
                 .to_owned(),
         ),
         SourceError::Offline { .. } => Some("leave out --offline".to_owned()),
-        SourceError::Oci => Some(
-            "lock without --installation cli, or exclude the provider from the oci_mirror method"
-                .to_owned(),
-        ),
+        SourceError::Oci(error) => oci(error),
         SourceError::MirrorUrl(_) => Some("correct the URL in the CLI configuration".to_owned()),
         SourceError::Unreadable { .. } => {
             Some("make it a readable directory, or correct the CLI configuration".to_owned())
@@ -138,6 +136,81 @@ fn mirror(error: &MirrorError) -> Option<String> {
     })
 }
 
+fn oci(error: &OciError) -> Option<String> {
+    Some(match error {
+        OciError::Address { .. } => {
+            "correct the template, or exclude the provider from the mirror in the CLI configuration"
+                .to_owned()
+        }
+        OciError::UnknownProvider { is_there: true, .. } => {
+            "tag the index of each version with that version, as in 1.0.0".to_owned()
+        }
+        OciError::UnknownProvider { .. } => {
+            "check the template of the mirror, or push the provider to that repository".to_owned()
+        }
+        OciError::UnknownVersion { .. } => {
+            "push the version to the repository, or leave the provider out of the mirror in the CLI \
+             configuration"
+                .to_owned()
+        }
+        OciError::NoSuchPackage { offered, .. } => self::offered(offered),
+        OciError::Unauthorized { repository, sent, reason, .. } => {
+            let place = format!(
+                "an oci_credentials block for {} in the CLI configuration, or a login of Docker",
+                repository.domain()
+            );
+            match (sent, reason) {
+                (Sent::Yes, _) => format!("renew the credentials, in {place}"),
+                (Sent::Withheld, _) => {
+                    "a password is sent to the registry only, and to a place for tokens on a host of its \
+                     domain"
+                        .to_owned()
+                }
+                (Sent::Nothing, None) => format!("give credentials in {place}"),
+                (Sent::Nothing, Some(reason)) => format!("give credentials in {place}; {reason}"),
+            }
+        }
+        OciError::Fetch(cause) => return fetch(cause),
+        OciError::BadDocument { .. } => {
+            "check whether a proxy or a login page answers instead of the registry; else report it to \
+             the operator of the registry"
+                .to_owned()
+        }
+        OciError::Challenge { .. } | OciError::TooManyPages { .. } | OciError::BadLink { .. } => {
+            "report it to the operator of the registry".to_owned()
+        }
+        OciError::Artifact { fault, .. } => artifact(fault).to_owned(),
+    })
+}
+
+/// Says what to do about a manifest that is not that of a provider.
+fn artifact(fault: &ArtifactFault) -> &'static str {
+    match fault {
+        ArtifactFault::ImageManifest
+        | ArtifactFault::ContentType { .. }
+        | ArtifactFault::MediaType { .. }
+        | ArtifactFault::ArtifactType { .. }
+        | ArtifactFault::EntryMediaType { .. }
+        | ArtifactFault::NoPlatform
+        | ArtifactFault::NoPackages { .. }
+        | ArtifactFault::NoZip { .. } => {
+            "check that the repository is that of a provider, and push it as the documentation of \
+             OpenTofu on provider mirrors in OCI registries describes"
+        }
+        ArtifactFault::Ambiguous { .. } | ArtifactFault::SeveralZips { .. } => {
+            "push the version again with one package for each platform"
+        }
+        ArtifactFault::OtherPlatform { .. } => {
+            "push the version again with the package of each platform in its place"
+        }
+        ArtifactFault::DigestAlgorithm { .. } => "push it again with digests of SHA-256",
+        ArtifactFault::OtherContent { .. } | ArtifactFault::OtherLength { .. } => {
+            "nothing was written; do not install it before the operator of the registry has found out \
+             why"
+        }
+    }
+}
+
 /// Says how to give credentials for a host.
 fn unauthorized(host: &Hostname, sent: Sent, helper: Option<&str>, flavor: Flavor) -> String {
     let place = token_place(host);
@@ -239,7 +312,8 @@ pub(in crate::cli) fn fetch(error: &FetchError) -> Option<String> {
             FetchError::TooManyRedirects { .. }
             | FetchError::BadRedirect { .. }
             | FetchError::Unencrypted { .. }
-            | FetchError::TooLarge { .. } => "report it to the operator of the registry",
+            | FetchError::TooLarge { .. }
+            | FetchError::OtherLength { .. } => "report it to the operator of the registry",
         }
         .to_owned(),
     )

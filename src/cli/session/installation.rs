@@ -8,13 +8,14 @@ use crate::addr::{ProviderFilter, ProviderPattern, Url};
 use crate::cli::World;
 use crate::cli::session::host_tokens::HostTokens;
 use crate::cli::session::network::{self, Traffic};
-use crate::cliconfig::{CliConfig, Method, MethodKind};
+use crate::cliconfig::{CliConfig, Method, MethodKind, RepositoryTemplate};
 use crate::flavor::Flavor;
 use crate::sources::SourceError;
 use crate::sources::filesystem_mirror::FilesystemMirror;
 use crate::sources::multi::{Member, Multi, SharedSource};
 use crate::sources::net::Net;
 use crate::sources::network_mirror::{MirrorUrl, NetworkMirror};
+use crate::sources::oci::OciRegistries;
 use crate::world::FileKind;
 
 /// Whether the network may be used.
@@ -35,6 +36,8 @@ pub(in crate::cli) struct Methods<'a> {
     registry: SharedSource<'a>,
     /// By URL, and by whether what it states of all platforms counts.
     mirrors: BTreeMap<(Url, bool), Result<SharedSource<'a>, SourceError>>,
+    oci_registries: Arc<OciRegistries<'a>>,
+    oci_mirrors: BTreeMap<String, SharedSource<'a>>,
     scanned: BTreeMap<PathBuf, Result<Arc<FilesystemMirror>, SourceError>>,
 }
 
@@ -46,7 +49,8 @@ impl<'a> Methods<'a> {
         network: Network,
         traffic: &Traffic<'a>,
     ) -> Self {
-        let net = network::net_of(world, flavor, &config, traffic);
+        let mut net = network::net_of(world, flavor, &config, traffic);
+        let oci_registries = network::oci_registries(world, &mut net, &config);
         let tokens = network::tokens(world, &config);
         let registry = network::registry(&net, flavor, &config, &tokens);
         Self {
@@ -58,6 +62,8 @@ impl<'a> Methods<'a> {
             config,
             net,
             mirrors: BTreeMap::new(),
+            oci_registries,
+            oci_mirrors: BTreeMap::new(),
             scanned: BTreeMap::new(),
         }
     }
@@ -116,7 +122,7 @@ impl<'a> Methods<'a> {
                     url,
                     trusts_all_hashes,
                 } => self.mirror((url, trusts_all_hashes)),
-                MethodKind::OciMirror { .. } => Err(SourceError::Oci),
+                MethodKind::OciMirror { template } => self.oci_mirror(template),
             };
             Some(Member {
                 source,
@@ -188,6 +194,22 @@ impl<'a> Methods<'a> {
         };
         self.mirrors.insert(asked, source.clone());
         source
+    }
+
+    fn oci_mirror(
+        &mut self,
+        template: RepositoryTemplate,
+    ) -> Result<SharedSource<'a>, SourceError> {
+        let text = template.to_string();
+        if self.network == Network::Forbidden {
+            return Err(SourceError::Offline {
+                place: format!("the OCI mirror {text}"),
+            });
+        }
+        let registries = &self.oci_registries;
+        let made = self.oci_mirrors.entry(text);
+        let made = made.or_insert_with(|| Arc::new(network::oci_mirror(registries, template)));
+        Ok(Arc::clone(made))
     }
 
     fn directory(&mut self, dir: &Path) -> Result<SharedSource<'a>, SourceError> {

@@ -8,6 +8,7 @@ mod host_tokens;
 pub(super) mod installation;
 pub(super) mod modules;
 pub(super) mod network;
+mod oci_logins;
 mod opening;
 mod paths;
 pub(super) mod platforms;

@@ -5,12 +5,14 @@ use std::sync::Arc;
 use crate::cli::World;
 use crate::cli::args::Common;
 use crate::cli::session::host_tokens::HostTokens;
-use crate::cliconfig::{self, CliConfig, ConfigChoice, Netrc};
+use crate::cli::session::oci_logins::RepositoryLogins;
+use crate::cliconfig::{self, CliConfig, ConfigChoice, Netrc, RepositoryTemplate};
 use crate::diag::{Diagnostic, Texts};
 use crate::flavor::Flavor;
 use crate::sources::discovery::Discovery;
 use crate::sources::net::{Event, Net, PackageCredentials};
 use crate::sources::network_mirror::{MirrorAccess, MirrorUrl};
+use crate::sources::oci::{OciMirror, OciRegistries};
 use crate::sources::outages::Outages;
 use crate::sources::registry::{HostCredentials, HostHelper, Hosts, Registry};
 use crate::sources::retry::Policy;
@@ -128,6 +130,32 @@ pub(in crate::cli) fn access<'a>(url: MirrorUrl, tokens: &Arc<HostTokens<'a>>) -
         credentials: credentials(tokens),
         trusts_all_hashes: false,
     }
+}
+
+/// Makes the registries of OCI artifacts, with the credentials that a CLI configuration and the files of
+/// other tools hold; packages are downloaded from them with the same.
+pub(in crate::cli) fn oci_registries<'a>(
+    world: World<'a>,
+    net: &mut Net<'a>,
+    config: &CliConfig,
+) -> Arc<OciRegistries<'a>> {
+    let logins = RepositoryLogins::new(world, config.clone());
+    let credentials = Box::new(move |repository: &_| logins.credentials(repository));
+    let registries = Arc::new(OciRegistries::new(net.clone(), credentials));
+    net.package_credentials = registries.package_credentials(Arc::clone(&net.package_credentials));
+    registries
+}
+
+/// Makes a mirror of OCI artifacts.
+pub(in crate::cli) fn oci_mirror<'a>(
+    registries: &Arc<OciRegistries<'a>>,
+    template: RepositoryTemplate,
+) -> OciMirror<'a> {
+    let repository = move |provider: &_| {
+        let repository = template.repository(provider);
+        repository.map_err(|error| error.to_string())
+    };
+    OciMirror::new(Arc::clone(registries), Box::new(repository))
 }
 
 /// Returns what is sent to hosts by a CLI configuration.

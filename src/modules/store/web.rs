@@ -86,6 +86,7 @@ impl ModuleStore<'_> {
             check: Check::Address,
             headers: &[],
             limit: MAX_ARCHIVE_BYTES,
+            bytes: None,
             transfer: Transfer::Encoded,
         };
         let downloaded = download_as(&network.net, self.world.disk, request);

@@ -180,6 +180,7 @@ impl<'a> ModuleRegistries<'a> {
             check: Check::Address,
             headers: &[accept, version],
             limit,
+            bytes: None,
             transfer: Transfer::Encoded,
         };
         download_as(&net, disk, request)
@@ -325,6 +326,7 @@ mod tests {
             content_type: String::new(),
             location: (!header.is_empty()).then(|| header.to_owned()),
             changed: None,
+            headers: Vec::new(),
             body: body.as_bytes().to_vec(),
         }
     }

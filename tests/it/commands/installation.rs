@@ -228,23 +228,24 @@ fn a_network_mirror_is_asked_with_its_token() {
 }
 
 #[test]
-fn oci_mirrors_are_not_asked_yet() {
-    let (_registry, lab) = with_registry(DEMO);
+fn an_oci_mirror_needs_the_network() {
+    let (registry, lab) = with_registry(DEMO);
     install(
         &lab,
         "  oci_mirror {\n    repository_template = \"example.com/${namespace}/${type}\"\n    include = [\"registry.opentofu.org/*/*\"]\n  }\n",
     );
-    let outcome = lock(&lab, "opentofu", HERE);
+    let outcome = lock(&lab, "opentofu", &[HERE, &["--offline"]].concat());
     assert_exit(&outcome, 2);
     assert_data_eq!(
         outcome.stderr,
         str![[r#"
 error: the versions of registry.opentofu.org/acme/demo could not be fetched
-  cause: this version does not ask OCI mirrors
-  help: lock without --installation cli, or exclude the provider from the oci_mirror method
+  cause: the OCI mirror example.com/${namespace}/${type} is not asked, since network requests are forbidden
+  help: leave out --offline
 
 "#]]
     );
+    assert!(registry.requests().is_empty());
 }
 
 #[test]

@@ -41,6 +41,7 @@ mod matrix_here;
 mod merge;
 mod neighbours;
 mod net_mirror;
+mod oci_mirror;
 mod outages;
 mod outdated;
 mod packages;

@@ -12,6 +12,7 @@ use super::lifecycle::PROGRAMS;
 use super::{LOCK, Recorded, Replayed, Tally, Verdict};
 use crate::cases;
 use crate::lab::Lab;
+use crate::oci::OciRegistry;
 use crate::registry::{Origin, Registry, sha256_hex};
 use crate::scenarios::Engine;
 use crate::zips::{Entry, Zip};
@@ -28,6 +29,9 @@ fn opentofu_cases() {
     let differences = differences("cases");
     let registry = Registry::start();
     publish(&registry);
+    let oci = OciRegistry::start();
+    let packages = PLATFORMS.map(|platform| (platform, zip(platform)));
+    oci.publish("t/x", "1.0.0", &packages, "ok");
     let mut tally = Tally::default();
     for case in cases::load("opentofu") {
         let (program, _) = case.command().split_once(' ').unwrap();
@@ -38,7 +42,7 @@ fn opentofu_cases() {
         let engines = PROGRAMS.into_iter();
         for (flavor, engine) in engines.filter(|(flavor, _)| flavor.program() == program) {
             let difference = stated(&differences, &case.id(), engine);
-            let verdict = match replay(&case.as_recorded(), &registry, engine) {
+            let verdict = match replay(&case.as_recorded(), &registry, &oci, engine) {
                 Err(reason) => Verdict::LeftOut(reason),
                 Ok((replayed, recorded)) => {
                     let fault = match difference {
@@ -62,12 +66,10 @@ fn opentofu_cases() {
 fn replay(
     case: &Value,
     registry: &Registry,
+    oci: &OciRegistry,
     engine: Engine,
 ) -> Result<(Replayed, Recorded), &'static str> {
-    if case["origin"] == "OCI mirror" {
-        return Err("an OCI mirror");
-    }
-    let lab = lay_out(case, registry);
+    let lab = lay_out(case, registry, oci);
     let mirror = lab.path("mirror").display().to_string();
     let command = text(case, "command").replace("MIRROR", &mirror);
     let args: Vec<&str> = command.split(' ').skip(1).collect();
@@ -140,7 +142,7 @@ fn recorded_file(case: &Value, field: &str) -> Option<String> {
 }
 
 /// Writes what a case starts from, and has the registry behave as it did there.
-fn lay_out(case: &Value, registry: &Registry) -> Lab {
+fn lay_out(case: &Value, registry: &Registry, oci: &OciRegistry) -> Lab {
     let mut lab = Lab::new();
     let id = text(case, "id").trim_start_matches("opentofu/").to_owned();
     let single = json!({ "main.tf": case["config"] });
@@ -180,6 +182,7 @@ fn lay_out(case: &Value, registry: &Registry) -> Lab {
         Source::Disk => disk_mirror(&lab),
         Source::Registry => direct(registry, case),
         Source::Mirror => network_mirror(registry, id.contains("_trusted")),
+        Source::Oci => oci_mirror(oci),
     };
     lab.write("rc", cli);
     let ca = registry.ca_file().into();
@@ -263,6 +266,7 @@ enum Source {
     Disk,
     Registry,
     Mirror,
+    Oci,
 }
 
 /// What a registry or a network mirror does, as the words of a case say.
@@ -286,6 +290,7 @@ impl Behaviour {
             "signed registry" => (Source::Registry, true),
             "registry without signing keys" => (Source::Registry, false),
             "network mirror" => (Source::Mirror, true),
+            "OCI mirror" => (Source::Oci, true),
             other => panic!("{other:?} is no origin"),
         };
         let stated: Option<fn(&str) -> Vec<String>> = match stating {
@@ -399,4 +404,12 @@ fn network_mirror(registry: &Registry, is_trusted: bool) -> String {
         false => "",
     };
     format!("provider_installation {{\n  network_mirror {{\n    url = {url:?}\n{trust}  }}\n}}\n")
+}
+
+fn oci_mirror(oci: &OciRegistry) -> String {
+    let template = format!("{}/${{namespace}}/${{type}}", oci.domain());
+    format!(
+        "provider_installation {{\n  oci_mirror {{\n    repository_template = {template:?}\n    include = \
+         [\"{NEW_HOST}/*/*\"]\n  }}\n}}\n"
+    )
 }

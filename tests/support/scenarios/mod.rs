@@ -33,7 +33,7 @@ pub(crate) use self::packages::{Packages, split};
 pub(crate) use self::run::{Run, Step};
 pub(crate) use self::symbols::{Symbols, left_over};
 
-/// The groups whose scenarios need a registry with its network mirror and nothing else.
+/// The groups whose scenarios need a registry with its network mirror, or one of OCI artifacts.
 pub(crate) const GROUPS: &[&str] = &[
     "registry",
     "discovery",
@@ -47,6 +47,7 @@ pub(crate) const GROUPS: &[&str] = &[
     "lockfile",
     "cache",
     "shims",
+    "oci",
 ];
 
 /// A program whose behaviour was recorded.

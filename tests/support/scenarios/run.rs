@@ -2,29 +2,31 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::packages::{Packages, parse_mode, set_mode};
+use super::packages::{Packages, parse_mode, set_mode, split};
 use super::symbols::host_blocks;
 use super::{Engine, Expected, Scenario, Symbols, text};
 use crate::lab::Lab;
+use crate::oci::OciRegistry;
 use crate::registry::{Origin, Registry};
 
 const LOCK: &str = ".terraform.lock.hcl";
 
 /// A scenario laid out for one program.
-#[derive(Debug)]
 pub(crate) struct Run {
     /// The working directory of all steps.
     pub(crate) directory: PathBuf,
     /// What is run, one after the other; the last is the one with an expected outcome.
     pub(crate) steps: Vec<Step>,
     pub(crate) expected: Expected,
+    /// The registry of OCI artifacts, if there is one.
+    pub(crate) oci: Option<Arc<OciRegistry>>,
 }
 
 /// One command line, and what is around it.
-#[derive(Debug)]
 pub(crate) struct Step {
     /// Of the recorded program, e.g. `providers lock -platform=linux_arm64`; empty for a step that
     /// only prepares something.
@@ -39,6 +41,8 @@ pub(crate) struct Step {
     lock: Option<String>,
     tree: Vec<Value>,
     dir: PathBuf,
+    /// What a registry of OCI artifacts serves.
+    oci: Option<(Arc<OciRegistry>, Value)>,
 }
 
 impl Scenario {
@@ -46,7 +50,9 @@ impl Scenario {
     pub(crate) fn lay_out(&self, registry: &Registry, lab: &Lab, engine: Engine) -> Run {
         let directory = lab.path("work");
         let dir = directory.parent().unwrap();
-        let symbols = Symbols::of(registry, engine, dir);
+        let has_oci = self.input.get("oci").is_some();
+        let oci = has_oci.then(|| Arc::new(OciRegistry::start()));
+        let symbols = Symbols::of(registry, oci.as_deref(), engine, dir);
         let input = symbols.fill_json(&self.input);
         for below in [&directory, &dir.join("home"), &dir.join("tmp")] {
             std::fs::create_dir_all(below).unwrap();
@@ -63,6 +69,7 @@ impl Scenario {
         let before = input["before"].as_array().into_iter().flatten();
         let mut steps: Vec<Step> = before.map(step).collect();
         let mut last = step(&input);
+        last.oci = oci.clone().map(|oci| (oci, input["oci"].clone()));
         last.lock = input["lock_after_before"].as_str().map(str::to_owned);
         last.may_fail = true;
         steps.push(last);
@@ -71,6 +78,7 @@ impl Scenario {
             directory,
             steps,
             expected: expected.unwrap_or_else(|| panic!("{} has no {engine:?}", self.id)),
+            oci,
         }
     }
 }
@@ -93,6 +101,7 @@ impl Step {
             lock: None,
             tree: tree.unwrap_or_default(),
             dir: dir.to_owned(),
+            oci: None,
         }
     }
 
@@ -110,6 +119,9 @@ impl Step {
             .map(|(name, value)| (name.clone(), value.into()))
             .collect();
         registry.reset(&self.knobs);
+        if let Some((oci, given)) = &self.oci {
+            serve(oci, given);
+        }
     }
 
     /// The plugin cache, if one is configured.
@@ -141,6 +153,22 @@ impl Step {
                 set_mode(&path, parse_mode(&item["mode"]));
             }
         }
+    }
+}
+
+/// Publishes what a scenario wants, and sets its knobs.
+fn serve(oci: &OciRegistry, given: &Value) {
+    oci.reset(given);
+    for one in given["publish"].as_array().into_iter().flatten() {
+        let keys = one["packages"].as_array().unwrap().iter().map(text);
+        let keys: Vec<String> = keys.collect();
+        let packages = keys.iter().map(|key| {
+            let (_, _, platform) = split(key);
+            (platform, Packages::recorded().zip(key))
+        });
+        let packages: Vec<(&str, Vec<u8>)> = packages.collect();
+        let form = one["form"].as_str().unwrap_or("ok");
+        oci.publish(&text(&one["repo"]), &text(&one["tag"]), &packages, form);
     }
 }
 

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use super::Engine;
 use super::packages::Packages;
+use crate::oci::OciRegistry;
 use crate::registry::{Origin, Registry, TestKey};
 
 /// Replaces symbols by their values.
@@ -18,7 +19,12 @@ pub(crate) struct Symbols {
 
 impl Symbols {
     /// The symbols of a run of `engine` against `registry` in `dir`.
-    pub(crate) fn of(registry: &Registry, engine: Engine, dir: &Path) -> Self {
+    pub(crate) fn of(
+        registry: &Registry,
+        oci: Option<&OciRegistry>,
+        engine: Engine,
+        dir: &Path,
+    ) -> Self {
         let packages = Packages::recorded();
         let lab = registry.url(Origin::Lab);
         let demo = &packages.hashes["zh(demo/1.0.0/linux_amd64)"][3..];
@@ -54,6 +60,10 @@ impl Symbols {
             ("expired", TestKey::Expired),
         ] {
             plain.push((format!("KEYID({name})"), key.id()));
+        }
+        if let Some(oci) = oci {
+            plain.push(("{oci}".to_owned(), oci.domain().to_owned()));
+            plain.push(("{ociport}".to_owned(), oci.port().to_string()));
         }
         Self { plain, packages }
     }
@@ -114,7 +124,10 @@ pub(crate) fn left_over(text: &str) -> Option<&str> {
     let mut braces = text.match_indices('{');
     braces.find_map(|(start, _)| {
         let inner = text[start + 1..].split_once('}')?.0;
-        let name = !inner.is_empty() && inner.chars().all(|c| c.is_ascii_lowercase());
+        // In a template of HCL it is a name of that.
+        let is_template = text[..start].ends_with('$');
+        let name =
+            !is_template && !inner.is_empty() && inner.chars().all(|c| c.is_ascii_lowercase());
         name.then(|| &text[start..start + inner.len() + 2])
     })
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use crate::cliconfig::RepositoryTemplate;
 use crate::sources::network_mirror::MirrorUrl;
 
 /// Where packages come from.
@@ -17,6 +18,17 @@ pub(in crate::cli) struct SourceArgs {
     /// The URL uses https and ends with a slash.
     #[arg(long, value_name = "URL", conflicts_with = "fs_mirror")]
     pub(in crate::cli) net_mirror: Option<MirrorUrl>,
+    /// Take packages from repositories of OCI artifacts
+    ///
+    /// The template makes the address of a repository from hostname, namespace and type of a provider, as
+    /// in `oci_mirror` of OpenTofu: `ghcr.io/acme/${namespace}/${type}`. `{namespace}` means the same as
+    /// `${namespace}`.
+    #[arg(
+        long,
+        value_name = "TEMPLATE",
+        conflicts_with_all = ["fs_mirror", "net_mirror"]
+    )]
+    pub(in crate::cli) oci_mirror: Option<RepositoryTemplate>,
     /// Take packages from registries, or as `init` does
     ///
     /// With `registry` packages come from the registry of each provider, as in `providers lock`; with
@@ -25,9 +37,16 @@ pub(in crate::cli) struct SourceArgs {
         long,
         value_enum,
         default_value_t = Installation::Registry,
-        conflicts_with_all = ["fs_mirror", "net_mirror"]
+        conflicts_with_all = ["fs_mirror", "net_mirror", "oci_mirror"]
     )]
     pub(in crate::cli) installation: Installation,
+}
+
+impl SourceArgs {
+    /// Returns whether packages come from a mirror that was typed.
+    pub(in crate::cli) fn names_mirror(&self) -> bool {
+        self.fs_mirror.is_some() || self.net_mirror.is_some() || self.oci_mirror.is_some()
+    }
 }
 
 /// Which sources are asked.

@@ -10,6 +10,7 @@ use crate::cli::args::Common;
 use crate::cli::session::installation::{Methods, Network};
 use crate::cli::session::network::{self, NetworkObserver, Traffic};
 use crate::cli::session::root::Root;
+use crate::cliconfig::RepositoryTemplate;
 use crate::diag::{Diagnostic, Texts, has_errors};
 use crate::flavor::Flavor;
 use crate::locker::FlavorSource;
@@ -132,18 +133,14 @@ impl<'a> Sources<'a> {
 
     /// Returns whether packages would come from registries, and none may be asked.
     pub(in crate::cli) fn are_closed(&self) -> bool {
-        let SourceArgs {
-            fs_mirror,
-            net_mirror,
-            installation,
-        } = self.typed;
-        let from_registries = fs_mirror.is_none() && net_mirror.is_none();
-        self.common.offline && from_registries && *installation == Installation::Registry
+        let from_registries = !self.typed.names_mirror();
+        self.common.offline && from_registries && self.typed.installation == Installation::Registry
     }
 
     /// Returns the place of a source for a root that needs no package.
     pub(in crate::cli) fn not_needed(&mut self, flavor: Flavor) -> usize {
-        self.add(flavor, Packages::NotNeeded, Vec::new())
+        let net = network::net(self.world, flavor, &self.traffic);
+        self.add(flavor, net, Packages::NotNeeded, Vec::new())
     }
 
     /// Returns the place of the source for a root, setting it up if no other root needed it before.
@@ -163,14 +160,25 @@ impl<'a> Sources<'a> {
         if let Some(at) = known.position(|one| one.serves(flavor)) {
             return Ok(at);
         }
-        let (packages, diagnostics) = match (&self.typed.fs_mirror, &self.typed.net_mirror) {
-            (Some(dir), _) => (self.mirror(dir, flavor)?, Vec::new()),
-            (None, Some(url)) => self.net_mirror(url, flavor, texts)?,
-            (None, None) => self.registry(flavor, texts)?,
+        let typed = self.typed;
+        let mut net = network::net(self.world, flavor, &self.traffic);
+        let (packages, diagnostics) = match typed {
+            SourceArgs {
+                fs_mirror: Some(dir),
+                ..
+            } => (self.mirror(dir, flavor)?, Vec::new()),
+            SourceArgs {
+                net_mirror: Some(url),
+                ..
+            } => self.net_mirror(url, flavor, texts)?,
+            SourceArgs {
+                oci_mirror: Some(template),
+                ..
+            } => self.oci_mirror(template, flavor, &mut net, texts)?,
+            _ => self.registry(flavor, texts)?,
         };
-        let from_registries = self.typed.fs_mirror.is_none() && self.typed.net_mirror.is_none();
-        let at = self.add(flavor, packages, diagnostics);
-        if from_registries {
+        let at = self.add(flavor, net, packages, diagnostics);
+        if !typed.names_mirror() {
             self.setups[at].registries = Registries::Packages;
         }
         Ok(at)
@@ -195,13 +203,14 @@ impl<'a> Sources<'a> {
     fn add(
         &mut self,
         flavor: Flavor,
+        net: Net<'a>,
         packages: Packages<'a>,
         diagnostics: Vec<Diagnostic>,
     ) -> usize {
         self.setups.push(SourceSetup {
             flavor,
             dirs: Vec::new(),
-            net: network::net(self.world, flavor, &self.traffic),
+            net,
             packages,
             registries: Registries::None,
             diagnostics,
@@ -315,6 +324,25 @@ impl<'a> Sources<'a> {
             Packages::Of(Box::new(mirror))
         };
         Ok((packages, diagnostics))
+    }
+
+    /// Makes the mirror that was typed; `net` downloads its packages from then on.
+    fn oci_mirror(
+        &self,
+        template: &RepositoryTemplate,
+        flavor: Flavor,
+        net: &mut Net<'a>,
+        texts: &mut Texts,
+    ) -> Result<(Packages<'a>, Vec<Diagnostic>), Failure> {
+        self.check_online("an OCI mirror")?;
+        let (config, diagnostics) = network::configuration(self.common, self.world, flavor, texts);
+        if has_errors(&diagnostics) {
+            return Ok((Packages::Unknown, diagnostics));
+        }
+        *net = network::net_of(self.world, flavor, &config, &self.traffic);
+        let registries = network::oci_registries(self.world, net, &config);
+        let mirror = network::oci_mirror(&registries, template.clone());
+        Ok((Packages::Of(Box::new(mirror)), diagnostics))
     }
 
     /// Fails where the network would be needed and must not be used.

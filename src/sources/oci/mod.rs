@@ -1,0 +1,348 @@
+//! Mirrors of OCI artifacts (rules 14).
+//!
+//! A template names the repository of each provider. Its tags are versions; a tag leads to an index, that
+//! to a manifest for each platform, and that to a zip. Each of them is named by its digest, which is
+//! checked; nothing is signed.
+
+mod artifact;
+mod error;
+mod headers;
+mod session;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use serde::Deserialize;
+
+use self::artifact::Manifest;
+use self::session::Request;
+use super::net::Answer;
+use super::{FetchError, Offer, Source, SourceError, read_json};
+use crate::addr::{ProviderAddr, RepositoryAddr, Url};
+use crate::hash::{Hashes, zh_of_digest};
+use crate::package::{Blob, Location, PackageId, PackageMeta};
+use crate::parallel::Memo;
+use crate::platform::Platform;
+use crate::version::Version;
+
+pub use self::error::{ArtifactFault, OciError};
+pub use self::session::{OciRegistries, RepositoryCredentials};
+
+/// How long a page of tags may be, in bytes.
+const MAX_TAGS_BYTES: u64 = 4 * 1024 * 1024;
+
+/// How many pages a list of tags may have; the longest real ones have some hundred.
+const MAX_PAGES: usize = 1000;
+
+/// How long a manifest may be, in bytes: OpenTofu refuses what has 5 MiB.
+const MAX_MANIFEST_BYTES: u64 = 5 * 1024 * 1024 - 1;
+
+/// How many platforms of a version are reported; the most that any release has are some thirty.
+const MAX_PLATFORMS: usize = 200;
+
+/// The media types that a tag may lead to: also those that are refused, so that it can be said why.
+const ANY_MANIFEST: &str = "application/vnd.oci.image.index.v1+json, \
+                            application/vnd.oci.image.manifest.v1+json, \
+                            application/vnd.docker.distribution.manifest.list.v2+json, \
+                            application/vnd.docker.distribution.manifest.v2+json";
+
+/// Returns the repository of a provider, or in words why it has none.
+pub type RepositoryOf<'a> =
+    dyn Fn(&ProviderAddr) -> Result<RepositoryAddr, String> + Send + Sync + 'a;
+
+/// Repositories of OCI artifacts with packages of providers.
+pub struct OciMirror<'a> {
+    registries: Arc<OciRegistries<'a>>,
+    repository: Box<RepositoryOf<'a>>,
+    versions: Memo<ProviderAddr, Shared<Arc<BTreeSet<Version>>>>,
+    indexes: Memo<(ProviderAddr, Version), Shared<Arc<Found>>>,
+}
+
+/// An answer that many packages may share, or why there is none.
+type Shared<T> = Result<T, Arc<OciError>>;
+
+/// The packages of a version.
+struct Found {
+    repository: RepositoryAddr,
+    url: Url,
+    index: Manifest,
+}
+
+/// A page of tags.
+#[derive(Deserialize)]
+struct Tags {
+    #[serde(default)]
+    tags: Option<Vec<String>>,
+}
+
+impl<'a> OciMirror<'a> {
+    /// Makes a mirror; makes no request yet.
+    #[must_use]
+    pub fn new(registries: Arc<OciRegistries<'a>>, repository: Box<RepositoryOf<'a>>) -> Self {
+        Self {
+            registries,
+            repository,
+            versions: Memo::default(),
+            indexes: Memo::default(),
+        }
+    }
+
+    fn repository(&self, provider: &ProviderAddr) -> Shared<RepositoryAddr> {
+        (self.repository)(provider).map_err(|reason| {
+            Arc::new(OciError::Address {
+                provider: provider.clone(),
+                reason,
+            })
+        })
+    }
+
+    fn listed(&self, provider: &ProviderAddr) -> Shared<Arc<BTreeSet<Version>>> {
+        self.versions.get(provider, || {
+            let repository = self.repository(provider)?;
+            let unknown = |is_there| {
+                Arc::new(OciError::UnknownProvider {
+                    repository: repository.clone(),
+                    provider: provider.clone(),
+                    is_there,
+                })
+            };
+            let tags = match self.tags(&repository) {
+                Err(error) if is_absent(&error, &repository) => return Err(unknown(false)),
+                tags => tags?,
+            };
+            let Some(tags) = tags else {
+                return Err(unknown(false));
+            };
+            // A tag has no `+`, and whatever is no version hides nothing else (rules 14.3).
+            let versions = tags.iter().map(|tag| tag.replace('_', "+"));
+            let versions: BTreeSet<Version> = versions.filter_map(|it| it.parse().ok()).collect();
+            match versions.is_empty() {
+                true => Err(unknown(true)),
+                false => Ok(Arc::new(versions)),
+            }
+        })
+    }
+
+    /// Lists all tags; `None` if there is no such repository.
+    fn tags(&self, repository: &RepositoryAddr) -> Shared<Option<Vec<String>>> {
+        let first = below(repository, &["tags", "list"]);
+        let mut url = first.clone();
+        let mut tags = Vec::new();
+        for _ in 0..MAX_PAGES {
+            let answer = self.registries.document(Request {
+                repository,
+                url: &url,
+                accept: "application/json",
+                limit: MAX_TAGS_BYTES,
+            })?;
+            if answer.status != 200 {
+                return match session::is_unknown_name(&answer) {
+                    true => Ok(None),
+                    false => Err(refusal(answer)),
+                };
+            }
+            let page: Tags = read(&answer)?;
+            tags.extend(page.tags.unwrap_or_default());
+            match next(&answer, repository)? {
+                Some(next) if next == url => {
+                    return Err(bad_link(&answer, "it leads to the same page"));
+                }
+                Some(next) => url = next,
+                None => return Ok(Some(tags)),
+            }
+        }
+        Err(Arc::new(OciError::TooManyPages {
+            url: first,
+            limit: MAX_PAGES,
+        }))
+    }
+
+    fn found(&self, provider: &ProviderAddr, version: &Version) -> Shared<Arc<Found>> {
+        let question = (provider.clone(), version.clone());
+        self.indexes.get(&question, || {
+            let repository = self.repository(provider)?;
+            let tag = version.to_string().replace('+', "_");
+            let url = below(&repository, &["manifests", &tag]);
+            let answer = self.manifest(&repository, &url);
+            let answer = answer.map_err(|error| match is_absent(&error, &repository) {
+                true => Arc::new(OciError::UnknownProvider {
+                    repository: repository.clone(),
+                    provider: provider.clone(),
+                    is_there: false,
+                }),
+                false => error,
+            })?;
+            if answer.status == 404 {
+                return Err(Arc::new(OciError::UnknownVersion {
+                    repository,
+                    provider: provider.clone(),
+                    version: version.clone(),
+                    tag,
+                }));
+            }
+            let answer = success(answer)?;
+            let url = answer.url.clone();
+            let fault = |fault| of_manifest(&url, fault);
+            artifact::check_tagged(answer.media_type()).map_err(fault)?;
+            let stated = answer.header("docker-content-digest").next();
+            // Registries may state digests of other kinds here, which say nothing that could be compared.
+            if let Some(stated) = stated.filter(|stated| artifact::digest(stated).is_ok()) {
+                artifact::check_content(&answer.body, stated).map_err(fault)?;
+            }
+            let index: Manifest = read(&answer)?;
+            index.check_index().map_err(fault)?;
+            Ok(Arc::new(Found {
+                repository,
+                url,
+                index,
+            }))
+        })
+    }
+
+    fn manifest(&self, repository: &RepositoryAddr, url: &Url) -> Shared<Answer> {
+        self.registries.document(Request {
+            repository,
+            url,
+            accept: ANY_MANIFEST,
+            limit: MAX_MANIFEST_BYTES,
+        })
+    }
+
+    fn find(&self, id: &PackageId) -> Shared<PackageMeta> {
+        let found = self.found(&id.provider, &id.version)?;
+        let in_index = |fault| of_manifest(&found.url, fault);
+        let Some(entry) = found.index.entry(&id.platform).map_err(in_index)? else {
+            return Err(Arc::new(OciError::NoSuchPackage {
+                repository: found.repository.clone(),
+                id: id.clone(),
+                offered: found.index.platforms(MAX_PLATFORMS),
+            }));
+        };
+        let stated = entry.digest.as_deref().unwrap_or_default();
+        // What is no digest must not become a part of a URL.
+        artifact::digest(stated).map_err(in_index)?;
+        let url = below(&found.repository, &["manifests", stated]);
+        let answer = success(self.manifest(&found.repository, &url)?)?;
+        let in_manifest = |fault| of_manifest(&answer.url, fault);
+        artifact::check_image(answer.media_type()).map_err(in_manifest)?;
+        artifact::check_content(&answer.body, stated).map_err(in_manifest)?;
+        let length = answer.body.len() as u64;
+        if let Some(stated) = entry.size.filter(|stated| *stated != length) {
+            return Err(in_manifest(ArtifactFault::OtherLength {
+                stated,
+                found: length,
+            }));
+        }
+        let manifest: Manifest = read(&answer)?;
+        manifest.check_target().map_err(in_manifest)?;
+        let zip = manifest.zip(&id.platform).map_err(in_manifest)?;
+        let stated = zip.digest.as_deref().unwrap_or_default();
+        let digest = artifact::digest(stated).map_err(in_manifest)?;
+        Ok(PackageMeta {
+            id: id.clone(),
+            location: Location::Blob(Blob {
+                url: below(&found.repository, &["blobs", stated]),
+                digest,
+                bytes: zip.size.unwrap_or_default(),
+            }),
+            evidence: None,
+            stated: Hashes::from_iter([zh_of_digest(&digest)]),
+            claims: None,
+            download_retries: None,
+        })
+    }
+}
+
+impl std::fmt::Debug for OciMirror<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("OciMirror").finish_non_exhaustive()
+    }
+}
+
+impl Source for OciMirror<'_> {
+    fn versions(&self, provider: &ProviderAddr) -> Result<Offer, SourceError> {
+        let versions = self.listed(provider)?;
+        Ok(Offer {
+            versions: versions.iter().cloned().collect(),
+            warnings: Vec::new(),
+        })
+    }
+
+    /// Returns what the index of the version lists; nothing where it could not be fetched.
+    fn platforms(&self, provider: &ProviderAddr, version: &Version) -> Vec<Platform> {
+        let found = self.found(provider, version);
+        found
+            .map(|found| found.index.platforms(MAX_PLATFORMS))
+            .unwrap_or_default()
+    }
+
+    fn package(&self, id: &PackageId) -> Result<PackageMeta, SourceError> {
+        self.find(id).map_err(SourceError::from)
+    }
+}
+
+/// Returns the URL of something in a repository.
+fn below(repository: &RepositoryAddr, parts: &[&str]) -> Url {
+    let name = repository.name().split('/');
+    repository
+        .registry()
+        .below(name.chain(parts.iter().copied()))
+}
+
+/// Returns whether an error says that there is no registry of OCI artifacts (rules 14.4).
+fn is_absent(error: &OciError, repository: &RepositoryAddr) -> bool {
+    match error {
+        OciError::Fetch(FetchError::Status {
+            url, status: 404, ..
+        }) => *url == repository.registry(),
+        _ => false,
+    }
+}
+
+/// Finds the URL of the next page, which must be of the same registry.
+fn next(answer: &Answer, repository: &RepositoryAddr) -> Shared<Option<Url>> {
+    let Some(link) = headers::next_page(answer.header("link")) else {
+        return Ok(None);
+    };
+    let url = answer.url.join(link);
+    let url = url.map_err(|error| bad_link(answer, &error.to_string()))?;
+    if url.origin() != repository.registry().origin() {
+        return Err(bad_link(answer, "it leads to another server"));
+    }
+    Ok(Some(url))
+}
+
+fn bad_link(answer: &Answer, reason: &str) -> Arc<OciError> {
+    Arc::new(OciError::BadLink {
+        url: answer.url.clone(),
+        reason: reason.to_owned(),
+    })
+}
+
+fn of_manifest(url: &Url, fault: ArtifactFault) -> Arc<OciError> {
+    Arc::new(OciError::Artifact {
+        url: url.clone(),
+        fault,
+    })
+}
+
+fn success(answer: Answer) -> Shared<Answer> {
+    match answer.status {
+        200 => Ok(answer),
+        _ => Err(refusal(answer)),
+    }
+}
+
+fn refusal(answer: Answer) -> Arc<OciError> {
+    let error = FetchError::refusal(answer.url, answer.status);
+    Arc::new(OciError::Fetch(error))
+}
+
+fn read<T: serde::de::DeserializeOwned>(answer: &Answer) -> Shared<T> {
+    read_json(&answer.body).map_err(|reason| {
+        let url = answer.url.clone();
+        Arc::new(OciError::BadDocument { url, reason })
+    })
+}

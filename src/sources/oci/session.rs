@@ -1,0 +1,483 @@
+//! Requests to registries of OCI artifacts, and who asks (rules 14.2, 14.9 to 14.11).
+//!
+//! A password is sent after the registry itself has asked for it, over https, to its own origin, or to
+//! the place for tokens that it names, if that belongs to it. A token is sent to the origin of the
+//! registry alone; `net` drops either at a redirect that leaves it.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use serde::Deserialize;
+
+use super::Shared;
+use super::error::OciError;
+use super::headers::{self, Challenge};
+use crate::addr::{RepositoryAddr, Url, module::Query};
+use crate::parallel::Memo;
+use crate::sources::net::{Answer, Ask, Net, PackageCredentials, Route};
+use crate::sources::{FetchError, Sent, read_json};
+use crate::world::{Credentials, Secret};
+
+/// Returns the credentials for a repository, or why there are none though there should be some.
+/// A token among them is sent as it is.
+pub type RepositoryCredentials<'a> =
+    dyn Fn(&RepositoryAddr) -> Result<Option<Credentials>, String> + Send + Sync + 'a;
+
+/// How many redirects of a document are followed.
+const DOCUMENT_HOPS: usize = 9;
+
+/// How long the answer to a request for a token may be, in bytes.
+const MAX_TOKEN_BYTES: u64 = 1024 * 1024;
+
+/// How long the answer of a registry about itself may be, in bytes: it has no content.
+const MAX_PING_BYTES: u64 = 1024 * 1024;
+
+/// How long a token holds where that is not stated.
+const USUAL_LIFE: Duration = Duration::from_secs(60);
+
+/// The longest time that a token is believed to hold.
+const LONGEST_LIFE: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// How long before its end a token is no longer used for a download.
+const MARGIN: Duration = Duration::from_secs(10);
+
+/// Registries of OCI artifacts, with what they were told about who asks.
+pub struct OciRegistries<'a> {
+    net: Net<'a>,
+    credentials: Box<RepositoryCredentials<'a>>,
+    /// What each registry asks for, by URL.
+    pings: Memo<String, Shared<Option<Challenge>>>,
+    sessions: Mutex<BTreeMap<RepositoryAddr, Arc<Session>>>,
+}
+
+/// What a registry was told for one repository.
+#[derive(Default)]
+struct Session {
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// What is sent, once the registry has asked for it.
+    held: Option<Held>,
+    /// Why there are no credentials, if something is wrong with where they are kept.
+    reason: Option<String>,
+    /// Whether there are credentials that the place for tokens was not sent.
+    is_withheld: bool,
+}
+
+/// What is sent to a registry.
+#[derive(Clone)]
+struct Held {
+    credentials: Credentials,
+    /// How it was had, and until when it holds; a password holds for ever.
+    token: Option<(Challenge, SystemTime)>,
+}
+
+/// What a place for tokens answers.
+#[derive(Deserialize)]
+struct TokenAnswer {
+    token: Option<String>,
+    access_token: Option<String>,
+    expires_in: Option<u64>,
+}
+
+/// What is asked of a registry.
+#[derive(Clone, Copy)]
+pub(super) struct Request<'r> {
+    pub(super) repository: &'r RepositoryAddr,
+    pub(super) url: &'r Url,
+    /// The media types that are understood.
+    pub(super) accept: &'static str,
+    pub(super) limit: u64,
+}
+
+impl<'a> OciRegistries<'a> {
+    /// Makes the registries; makes no request yet.
+    #[must_use]
+    pub fn new(net: Net<'a>, credentials: Box<RepositoryCredentials<'a>>) -> Self {
+        Self {
+            net,
+            credentials,
+            pings: Memo::default(),
+            sessions: Mutex::default(),
+        }
+    }
+
+    /// Returns what packages are downloaded with: for zips of these registries what they have been told,
+    /// for all others what is given.
+    #[must_use]
+    pub fn package_credentials(
+        self: &Arc<Self>,
+        others: PackageCredentials<'a>,
+    ) -> PackageCredentials<'a> {
+        let registries = Arc::clone(self);
+        Arc::new(move |url| match registries.owner(url) {
+            Some((repository, session)) => registries.current(&repository, &session),
+            None => others(url),
+        })
+    }
+
+    /// Asks for a document; the status of the answer is none that credentials could change.
+    pub(super) fn document(&self, request: Request<'_>) -> Shared<Answer> {
+        let repository = request.repository;
+        let registry = repository.registry();
+        let challenge = self.ping(&registry, repository)?;
+        let session = self.session(repository);
+        let mut sent = self.first(&session, repository, challenge.as_ref())?;
+        let mut answer = self.ask(request, sent.as_ref())?;
+        if answer.status == 401
+            && let Some(other) = self.renewed(&session, repository, &answer, sent.as_ref())?
+        {
+            sent = Some(other);
+            answer = self.ask(request, sent.as_ref())?;
+        }
+        match answer.status {
+            401 | 403 if !is_unknown_name(&answer) => {
+                let state = session.lock();
+                let home = registry.origin();
+                Err(Arc::new(OciError::Unauthorized {
+                    repository: repository.clone(),
+                    sent: match state.is_withheld {
+                        true => Sent::Withheld,
+                        false => Sent::to(&answer.url, Some(&home), sent.is_some()),
+                    },
+                    status: answer.status,
+                    url: answer.url,
+                    reason: state.reason.clone(),
+                }))
+            }
+            _ => Ok(answer),
+        }
+    }
+
+    /// Asks a registry whether it is one, and what it asks for; the answer is the same for all
+    /// repositories.
+    fn ping(&self, registry: &Url, repository: &RepositoryAddr) -> Shared<Option<Challenge>> {
+        self.pings.get(&registry.secret_text().to_owned(), || {
+            let request = Request {
+                repository,
+                url: registry,
+                accept: "application/json",
+                limit: MAX_PING_BYTES,
+            };
+            let answer = self.ask(request, None)?;
+            match answer.status {
+                200 => Ok(None),
+                401 => challenge_of(&answer, registry).map(Some),
+                status => Err(Arc::new(OciError::Fetch(FetchError::refusal(
+                    answer.url, status,
+                )))),
+            }
+        })
+    }
+
+    fn ask(&self, request: Request<'_>, credentials: Option<&Credentials>) -> Shared<Answer> {
+        let ask = Ask {
+            url: request.url,
+            headers: &[("accept", request.accept)],
+            credentials,
+            hops: DOCUMENT_HOPS,
+            limit: request.limit,
+            timeout: self.net.policy.document_timeout,
+            // Nothing signs what a registry states, so it must not be changed on the way.
+            route: Route::Encrypted,
+        };
+        let answer = self.net.document(&ask, self.net.policy.documents());
+        answer.map_err(|error| Arc::new(OciError::Fetch(error)))
+    }
+
+    fn session(&self, repository: &RepositoryAddr) -> Arc<Session> {
+        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(sessions.entry(repository.clone()).or_default())
+    }
+
+    /// Finds the repository that a zip is in.
+    fn owner(&self, url: &Url) -> Option<(RepositoryAddr, Arc<Session>)> {
+        let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_of = |repository: &RepositoryAddr| {
+            let registry = repository.registry();
+            let blobs = format!("{}{}/blobs/", registry.path(), repository.name());
+            registry.origin() == url.origin() && url.path().starts_with(&blobs)
+        };
+        let mut sessions = sessions.iter();
+        let (repository, session) = sessions.find(|(repository, _)| is_of(repository))?;
+        Some((repository.clone(), Arc::clone(session)))
+    }
+
+    /// Returns what a registry is sent that has asked for it, before any document.
+    fn first(
+        &self,
+        session: &Session,
+        repository: &RepositoryAddr,
+        challenge: Option<&Challenge>,
+    ) -> Shared<Option<Credentials>> {
+        let mut state = session.lock();
+        if let (None, Some(challenge)) = (&state.held, challenge) {
+            state.held = self.answer(&mut state, repository, challenge)?;
+        }
+        Ok(state.held.as_ref().map(|held| held.credentials.clone()))
+    }
+
+    /// Returns what is sent in the place of something that a registry has just rejected; `None` if there
+    /// is nothing else.
+    fn renewed(
+        &self,
+        session: &Session,
+        repository: &RepositoryAddr,
+        answer: &Answer,
+        rejected: Option<&Credentials>,
+    ) -> Shared<Option<Credentials>> {
+        let challenge = challenge_of(answer, &repository.registry())?;
+        let mut state = session.lock();
+        let held = state.held.as_ref().map(|held| &held.credentials);
+        // Another thread may have renewed it meanwhile.
+        if held == rejected {
+            state.held = self.answer(&mut state, repository, &challenge)?;
+        }
+        let held = state.held.as_ref().map(|held| held.credentials.clone());
+        Ok(held.filter(|held| Some(held) != rejected))
+    }
+
+    /// Returns what a zip is downloaded with; a token that no longer holds is renewed.
+    fn current(&self, repository: &RepositoryAddr, session: &Session) -> Option<Credentials> {
+        let mut state = session.lock();
+        let held = state.held.clone()?;
+        let now = self.net.clock.now();
+        if let Some((challenge, until)) = &held.token
+            && *until <= now
+            && let Ok(Some(renewed)) = self.answer(&mut state, repository, challenge)
+        {
+            state.held = Some(renewed);
+        }
+        state.held.as_ref().map(|held| held.credentials.clone())
+    }
+
+    /// Answers a challenge; `None` if there is nothing to answer with.
+    fn answer(
+        &self,
+        state: &mut State,
+        repository: &RepositoryAddr,
+        challenge: &Challenge,
+    ) -> Shared<Option<Held>> {
+        let login = match (self.credentials)(repository) {
+            Ok(login) => login,
+            Err(reason) => {
+                state.reason = Some(reason);
+                None
+            }
+        };
+        let as_it_is = |credentials| Held {
+            credentials,
+            token: None,
+        };
+        match (challenge, login) {
+            (Challenge::Basic, Some(login @ Credentials::Basic { .. })) => {
+                Ok(Some(as_it_is(login)))
+            }
+            (Challenge::Basic, _) => Ok(None),
+            (Challenge::Bearer { .. }, Some(login @ Credentials::Bearer(_))) => {
+                Ok(Some(as_it_is(login)))
+            }
+            (Challenge::Bearer { realm, service }, login) => {
+                let place = realm_url(realm, &repository.registry())?;
+                let may_be_sent = belongs(&place, &repository.registry());
+                state.is_withheld = login.is_some() && !may_be_sent;
+                let login = login.filter(|_| may_be_sent);
+                let token = self.token(&place, service.as_deref(), repository, login.as_ref());
+                let (token, life) = token?;
+                let until = self.net.clock.now() + life.saturating_sub(MARGIN);
+                Ok(Some(Held {
+                    credentials: Credentials::Bearer(token),
+                    token: Some((challenge.clone(), until)),
+                }))
+            }
+        }
+    }
+
+    /// Asks for a token to read a repository; returns it with how long it holds.
+    fn token(
+        &self,
+        place: &Url,
+        service: Option<&str>,
+        repository: &RepositoryAddr,
+        login: Option<&Credentials>,
+    ) -> Shared<(Secret, Duration)> {
+        let url = place.map_query(|query| {
+            let mut query = Query::parse_readable(query);
+            if let Some(service) = service {
+                query.set("service", service);
+            }
+            query.set("scope", &format!("repository:{}:pull", repository.name()));
+            query.encode()
+        });
+        let request = Request {
+            repository,
+            url: &url,
+            accept: "application/json",
+            limit: MAX_TOKEN_BYTES,
+        };
+        let answer = self.ask(request, login)?;
+        match answer.status {
+            200 => {}
+            status @ (401 | 403) => {
+                return Err(Arc::new(OciError::Unauthorized {
+                    repository: repository.clone(),
+                    sent: Sent::to(&answer.url, Some(&url.origin()), login.is_some()),
+                    url: answer.url,
+                    status,
+                    reason: None,
+                }));
+            }
+            status => {
+                let error = FetchError::refusal(answer.url, status);
+                return Err(Arc::new(OciError::Fetch(error)));
+            }
+        }
+        let bad = |reason: &str| {
+            Arc::new(OciError::BadDocument {
+                url: answer.url.clone(),
+                reason: reason.to_owned(),
+            })
+        };
+        // What is wrong with it is not repeated, since that may be a piece of a token.
+        let read: Result<TokenAnswer, String> = read_json(&answer.body);
+        let read = read.map_err(|_| bad("it is no JSON object with a token"))?;
+        let token = read.token.filter(|token| !token.is_empty());
+        let token = token
+            .or(read.access_token)
+            .filter(|token| !token.is_empty());
+        let token = token.ok_or_else(|| bad("it states no token"))?;
+        let life = read.expires_in.filter(|seconds| *seconds > 0);
+        let life = life
+            .map_or(USUAL_LIFE, Duration::from_secs)
+            .min(LONGEST_LIFE);
+        Ok((Secret::new(token), life))
+    }
+}
+
+impl std::fmt::Debug for OciRegistries<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("OciRegistries").finish_non_exhaustive()
+    }
+}
+
+impl Session {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Reads what a registry asks for. What another server asks for, to which it redirected, does not count.
+fn challenge_of(answer: &Answer, registry: &Url) -> Shared<Challenge> {
+    let challenge = match answer.url.origin() == registry.origin() {
+        true => headers::challenge(answer.header("www-authenticate")),
+        false => Err("a redirect led to another server".to_owned()),
+    };
+    challenge.map_err(|reason| {
+        Arc::new(OciError::Challenge {
+            url: answer.url.clone(),
+            reason,
+        })
+    })
+}
+
+/// Reads where tokens are to be had: at an encrypted connection only.
+fn realm_url(realm: &str, registry: &Url) -> Shared<Url> {
+    let fault = |reason: &str| {
+        Arc::new(OciError::Challenge {
+            url: registry.clone(),
+            reason: reason.to_owned(),
+        })
+    };
+    let url: Url = realm
+        .parse()
+        .map_err(|_| fault("its place for tokens is no URL"))?;
+    if !url.origin().encrypted {
+        return Err(fault("its place for tokens does not use https"));
+    }
+    if url.has_user() {
+        return Err(fault("its place for tokens has a user in its URL"));
+    }
+    Ok(url)
+}
+
+/// Returns whether a place for tokens belongs to a registry, so that passwords for that may be sent there:
+/// it has the same host, or one below the same domain.
+fn belongs(place: &Url, registry: &Url) -> bool {
+    let (place, registry) = (place.origin().host, registry.origin().host);
+    let is_named = |host: &str| host.ends_with(|c: char| c.is_ascii_alphabetic());
+    // A domain of one part, as `com`, has nothing in common but that.
+    let parent = registry.split_once('.').map(|(_, parent)| parent);
+    let parent = parent.filter(|parent| is_named(parent) && parent.contains('.'));
+    place == registry
+        || parent.is_some_and(|parent| {
+            place == parent
+                || place.strip_suffix(parent).is_some_and(|rest| {
+                    rest.ends_with('.') && !rest[..rest.len() - 1].contains('.')
+                })
+        })
+}
+
+/// What a registry says about a failure.
+#[derive(Deserialize)]
+struct Failures {
+    #[serde(default)]
+    errors: Vec<Failure>,
+}
+
+#[derive(Deserialize)]
+struct Failure {
+    #[serde(default)]
+    code: String,
+}
+
+/// Returns whether an answer says that there is no such repository (rules 14.4).
+pub(super) fn is_unknown_name(answer: &Answer) -> bool {
+    let failures = serde_json::from_slice::<Failures>(&answer.body);
+    let failures = failures.map(|one| one.errors).unwrap_or_default();
+    if failures.is_empty() {
+        return answer.status == 404;
+    }
+    let is_unknown = |one: &Failure| matches!(&*one.code, "NAME_UNKNOWN" | "NAME_INVALID");
+    failures.iter().any(is_unknown)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(registry: &str, place: &str, want: bool) {
+        let url = |host: &str| format!("https://{host}/").parse::<Url>().expect("valid");
+        assert_eq!(
+            belongs(&url(place), &url(registry)),
+            want,
+            "{place} to {registry}"
+        );
+    }
+
+    #[test]
+    fn passwords_go_to_places_of_the_registry() {
+        check("ghcr.io", "ghcr.io", true);
+        check(
+            "registry.example.com:5000",
+            "registry.example.com:5001",
+            true,
+        );
+        check("registry-1.docker.io", "auth.docker.io", true);
+        check("registry.gitlab.com", "gitlab.com", true);
+        check("registry.example.com", "gitlab.example.com", true);
+        check("127.0.0.1:5000", "127.0.0.1:5001", true);
+        check("ghcr.io", "other.io", false);
+        check("ghcr.io", "ghcr.io.other.example", false);
+        check("registry.example.com", "a.b.example.com", false);
+        check("registry.example.com", "otherexample.com", false);
+        check("registry.example.com", "com", false);
+        check("example.com", "other.com", false);
+        check("127.0.0.1", "9.0.0.1", false);
+        check("127.0.0.1", "localhost", false);
+        check("localhost", "127.0.0.1", false);
+    }
+}
