@@ -228,15 +228,11 @@ fn split_steps(text: &str) -> Option<(&str, &str)> {
     let mut rest = steps;
     while let Some(sign) = rest.chars().next() {
         rest = &rest[1..];
-        if sign == '^'
-            && let Some(behind) = ["{commit}", "{}"]
-                .iter()
-                .find_map(|kind| rest.strip_prefix(kind))
-        {
-            rest = behind;
-            continue;
-        }
-        rest = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+        let mut kinds = ["{commit}", "{}"].iter();
+        rest = match kinds.find_map(|kind| rest.strip_prefix(kind)) {
+            Some(behind) if sign == '^' => behind,
+            _ => rest.trim_start_matches(|c: char| c.is_ascii_digit()),
+        };
         if !rest.is_empty() && !rest.starts_with(['~', '^']) {
             return None;
         }
@@ -352,6 +348,8 @@ mod tests {
             ("main..dev", "none", "none"),
             ("a b", "none", "none"),
             ("~1", "none", "none"),
+            ("main^{}x", "none", "none"),
+            ("main^{}\u{e9}", "none", "none"),
         ] {
             for (flavor, expected) in FLAVORS.into_iter().zip([terraform, opentofu]) {
                 let found = shown(&refs.choose(text, flavor));
