@@ -79,7 +79,7 @@ fn packages_of_mirrors_have_no_signature() {
 error: the package of registry.terraform.io/acme/demo 1.0.0 for darwin_arm64 is not signed: https://REGISTRY/mirror/registry.terraform.io/acme/demo/terraform-provider-demo_1.0.0_darwin_arm64.zip
   cause: a signature is required in .lockctl.hcl:2
   cause: the same applies to linux_amd64
-  help: nothing was written or downloaded; only registries sign packages, mirrors do not: lock from the registry
+  help: nothing was written or downloaded; mirrors do not sign packages, and registry.terraform.io may name no key: lock from a registry that signs this release
 
 "#]]
     );
