@@ -158,13 +158,6 @@ impl Flavor {
         matches!(self, Self::Terraform1_15 | Self::Terraform1_16)
     }
 
-    /// Returns whether the registry on the default host states the `h1:` of every platform, which
-    /// `init` then records (`sources` rules 9.4).
-    #[must_use]
-    pub fn registry_states_h1(self) -> bool {
-        self.is_opentofu()
-    }
-
     /// Returns the title of the error that a module does not allow the version of the program.
     #[must_use]
     pub fn unmet_core_title(self) -> &'static str {
@@ -299,8 +292,8 @@ impl Flavor {
         self.is_opentofu() && host == self.default_host()
     }
 
-    /// Returns whether hashes that a host states without signing them are recorded (`sources`
-    /// rules 9.4).
+    /// Returns whether hashes that a host states without signing them, which are those of every
+    /// platform, are recorded by `init` (`sources` rules 9.4).
     #[must_use]
     pub fn records_claims_of(self, host: &str) -> bool {
         self.is_opentofu() && host == self.default_host()

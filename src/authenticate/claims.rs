@@ -10,7 +10,7 @@ use crate::platform::Platform;
 /// looked at.
 ///
 /// Texts are compared as they are spelled, as OpenTofu does: upper case in one of the two differs. The
-/// size is compared with the zip where that is read; the `h1:` is compared by nobody in OpenTofu.
+/// size is compared with the zip where that is read; OpenTofu compares the `h1:` with nothing.
 ///
 /// # Errors
 /// The first of these in the order of the program.

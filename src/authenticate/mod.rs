@@ -60,7 +60,7 @@ pub struct Rules {
 }
 
 /// What the environment makes OpenTofu refuse; Terraform knows no such choices.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Enforcement {
     /// `OPENTOFU_ENFORCE_GPG_VALIDATION=true`: its own registry must sign like any other one, and
     /// what it states unsigned counts for nothing (rules 4.1).
@@ -84,6 +84,13 @@ impl Rules {
         self.flavor
             .accepts_unsigned_from(provider.hostname().ascii())
             && !self.enforced.validation
+    }
+
+    /// Returns whether the program records what the registry of a provider states and does not sign
+    /// (`sources` rules 9.4).
+    #[must_use]
+    pub fn records_claims(&self, provider: &ProviderAddr) -> bool {
+        self.flavor.records_claims_of(provider.hostname().ascii()) && !self.enforced.validation
     }
 }
 

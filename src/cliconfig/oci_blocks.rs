@@ -8,7 +8,7 @@ use crate::addr::RepositoryAddr;
 use crate::diag::{Diagnostic, FileId, Span, has_errors};
 use crate::world::Secret;
 
-/// How a registry of OCI artifacts is told who asks.
+/// How requests to a registry of OCI artifacts are authenticated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OciLogin {
     /// By a user with a password.

@@ -65,8 +65,7 @@ impl<'a> Weight<'a> {
     /// Returns whether OpenTofu records what the source of the packages states.
     fn recorded_by_program(self) -> bool {
         let flavor = self.request.source.flavor;
-        flavor.records_claims_of(self.provider.hostname().ascii())
-            && !self.settings.enforced.validation
+        self.settings.rules(flavor).records_claims(self.provider)
     }
 
     /// Returns whether a user believes what a registry states.
@@ -297,7 +296,7 @@ pub(super) fn contradictions(
     })
 }
 
-/// Returns what is known of a package of which something is stated: of that of the platform, and of any
+/// Returns what is known of a package of which something is stated: of that of the platform, else of one
 /// with the same zip.
 fn known_content(
     platform: &Platform,
@@ -307,10 +306,10 @@ fn known_content(
     facts: &dyn Facts,
 ) -> Option<KnownContent> {
     let is_stated = |zh: &Hash| stated.hashes.contains(zh);
-    let mut packages = one.packages.iter();
-    let package = packages.find(|package| {
-        let is_zip = package.content.zh().is_some_and(|zh| is_stated(&zh));
-        is_zip || package.platform == *platform
+    let packages = || one.packages.iter();
+    let own = packages().find(|package| package.platform == *platform);
+    let package = own.or_else(|| {
+        packages().find(|package| package.content.zh().is_some_and(|zh| is_stated(&zh)))
     });
     if let Some(package) = package {
         let content = &package.content;

@@ -187,7 +187,8 @@ pub(super) fn check<'m>(
         let attested = authenticate::listed(evidence).and_then(|listed| {
             let may_be_unsigned = rules.accepts_unsigned(&meta.id.provider);
             // What counts there and is not in the list is an alarm of its own (rules 4.3).
-            let is_alarm = |claimed: &Hash| may_be_unsigned && !listed.hashes.contains(claimed);
+            let counts = rules.records_claims(&meta.id.provider);
+            let is_alarm = |claimed: &Hash| counts && !listed.hashes.contains(claimed);
             let claims = meta.claims.as_ref();
             if let Some(claims) = claims.filter(|_| rules.flavor.reads_stated_hashes()) {
                 match authenticate::check_claims(evidence, claims, &meta.id.platform) {

@@ -48,7 +48,8 @@ pub struct ReleaseList {
     pub dates: ReleaseDates,
     /// Where one of the packages is.
     pub package: Option<Url>,
-    /// What the registry states beside the list, and nothing signs; each statement once.
+    /// What the registry states beside the list, and nothing signs, if the program records that; each
+    /// statement once.
     pub claims: Vec<Arc<Claims>>,
 }
 
@@ -105,7 +106,9 @@ fn list(
     }
     let package = found.metas.first();
     let package = package.and_then(|meta| meta.location.url().cloned());
-    let claims = found.metas.iter().filter_map(|meta| meta.claims.clone());
+    let metas = found.metas.iter();
+    let counted = metas.filter(|_| rules.records_claims(&release.provider));
+    let claims = counted.filter_map(|meta| meta.claims.clone());
     let claims = distinct(claims);
     if let Some(list) = &lists.unsigned {
         return Ok(ReleaseList {

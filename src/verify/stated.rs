@@ -25,12 +25,6 @@ pub(super) fn check(
         if list.signers.is_empty() {
             findings.push(unsigned(subject, provider));
         }
-        if !subject
-            .flavor
-            .records_claims_of(provider.hostname().ascii())
-        {
-            continue;
-        }
         let attribution = attributions.get(provider);
         let wrong = list
             .claims

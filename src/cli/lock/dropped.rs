@@ -95,8 +95,8 @@ pub(super) fn remarks(result: &mut RootResult, one: &ProviderOutcome, root: &Roo
             platform::join(unknown, ","),
         ));
     }
-    let is_of_program = one.provider.hostname().unicode() == root.flavor.default_host();
-    let comes_back = root.flavor.registry_states_h1() && is_of_program;
+    let host = one.provider.hostname();
+    let comes_back = root.flavor.records_claims_of(host.ascii());
     if comes_back && !one.dropped.hashes.is_empty() {
         result.remark(format!(
             "{name}: `{} init` adds the removed h1: again if its registry states them",

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// How a registry wants to be told who asks.
+/// How a registry wants requests to be authenticated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Challenge {
     /// By a user and a password.

@@ -1,4 +1,4 @@
-//! Requests to registries of OCI artifacts, and who asks (rules 14.2, 14.9 to 14.11).
+//! Requests to registries of OCI artifacts, and their authentication (rules 14.2, 14.9 to 14.11).
 //!
 //! A password is sent after the registry itself has asked for it, over https, to its own origin, or to
 //! the place for tokens that it names, if that belongs to it. A token is sent to the origin of the
@@ -42,7 +42,7 @@ const LONGEST_LIFE: Duration = Duration::from_secs(24 * 60 * 60);
 /// How long before its end a token is no longer used for a download.
 const MARGIN: Duration = Duration::from_secs(10);
 
-/// Registries of OCI artifacts, with what they were told about who asks.
+/// Registries of OCI artifacts, with what authenticates requests to them.
 pub struct OciRegistries<'a> {
     net: Net<'a>,
     credentials: Box<RepositoryCredentials<'a>>,
@@ -51,7 +51,7 @@ pub struct OciRegistries<'a> {
     sessions: Mutex<BTreeMap<RepositoryAddr, Arc<Session>>>,
 }
 
-/// What a registry was told for one repository.
+/// What authenticates requests about one repository.
 #[derive(Default)]
 struct Session {
     state: Mutex<State>,
@@ -105,7 +105,7 @@ impl<'a> OciRegistries<'a> {
         }
     }
 
-    /// Returns what packages are downloaded with: for zips of these registries what they have been told,
+    /// Returns what packages are downloaded with: for zips of these registries what authenticates requests to them,
     /// for all others what is given.
     #[must_use]
     pub fn package_credentials(

@@ -287,8 +287,7 @@ impl<'a> Outlook<'a> {
 
     /// Returns whether the registry states the `h1:` of every platform.
     fn registry_states_h1(&self, provider: &ProviderAddr) -> bool {
-        let is_own = provider.hostname().unicode() == self.flavor.default_host();
-        self.flavor.registry_states_h1() && is_own
+        self.flavor.records_claims_of(provider.hostname().ascii())
     }
 
     /// Returns why an entry is there; where not everything can be seen, it is taken to be required.

@@ -283,7 +283,7 @@ fn terraform_can_take_what_the_other_registry_states() {
 
 #[test]
 fn verify_says_which_hashes_are_only_claimed() {
-    let (registry, lab) = with_registry(DEMO);
+    let (registry, mut lab) = with_registry(DEMO);
     registry.reset(&json!({"packages": true}));
     assert_exit(&lab.run(&TOFU), 0);
     let verify = [
@@ -298,6 +298,12 @@ fn verify_says_which_hashes_are_only_claimed() {
     let outcome = lab.run(&verify);
     assert_exit(&outcome, 0);
     assert!(outcome.stdout.contains("hashes-claimed"), "{outcome:#?}");
+    let name = "OPENTOFU_ENFORCE_GPG_VALIDATION";
+    lab.env.vars.insert(name.into(), "true".into());
+    let outcome = lab.run(&verify);
+    assert_exit(&outcome, 0);
+    assert!(!outcome.stdout.contains("hashes-claimed"), "{outcome:#?}");
+    lab.env.vars.remove(name);
     registry.reset(&lies("darwin_arm64 zh:"));
     let outcome = lab.run(&verify);
     assert_exit(&outcome, 1);
