@@ -8,7 +8,7 @@ use super::language::{MAX_NAMED, TOPS, Top, opentofu_only, unknown_argument};
 use super::node::{Entry, Node};
 use super::oci_blocks::{self, OciCredentials, OciDefaults};
 use crate::addr::{Hostname, Url, UrlError};
-use crate::diag::{Diagnostic, FileId, Span, did_you_mean};
+use crate::diag::{Diagnostic, FileId, Span, did_you_mean, rules};
 use crate::flavor::Flavor;
 use crate::hcl::tree::Word;
 use crate::world::Secret;
@@ -109,7 +109,7 @@ impl Contents {
         if !entry.value.is_block() {
             let title = format!("Invalid {kind} block");
             self.found.push(
-                Diagnostic::error("cli-configuration-invalid", title)
+                Diagnostic::error(rules::CLI_CONFIGURATION_INVALID, title)
                     .at(
                         self.file,
                         entry.key.span,
@@ -123,7 +123,7 @@ impl Contents {
             // Without a label, the arguments of the block look like hosts.
             if !named.value.is_block() && !matches!(&named.value, Node::List(_)) {
                 self.found.push(
-                    Diagnostic::error("label-wrong", format!("Missing host name for {kind}"))
+                    Diagnostic::error(rules::LABEL_WRONG, format!("Missing host name for {kind}"))
                         .at(self.file, entry.key.span, "one label is needed")
                         .help(format!("write {kind} \"example.com\" {{ … }}")),
                 );
@@ -138,7 +138,7 @@ impl Contents {
                         _ => "this is no hostname".to_owned(),
                     };
                     self.found.push(
-                        Diagnostic::error("cli-configuration-invalid", title)
+                        Diagnostic::error(rules::CLI_CONFIGURATION_INVALID, title)
                             .at(self.file, name.span, note)
                             .help("write the name as a browser shows it, without scheme or path"),
                     );
@@ -170,11 +170,11 @@ impl Contents {
                     let Err(reason) = service_url(host, url) else {
                         continue;
                     };
-                    ("cli-configuration-invalid", reason)
+                    (rules::CLI_CONFIGURATION_INVALID, reason)
                 }
                 // `login.v1` is an object, which no request of ours needs.
                 Node::Object(_) | Node::List(_) if !VERSIONED.contains(&&*name.text) => continue,
-                _ => ("wrong-type", "a URL in quotes must follow".to_owned()),
+                _ => (rules::WRONG_TYPE, "a URL in quotes must follow".to_owned()),
             };
             self.found.push(
                 Diagnostic::error(fault.0, "Invalid service URL")
@@ -195,7 +195,7 @@ impl Contents {
                 ("token", Node::Text(text)) => token = Some(text.clone()),
                 ("token", _) => {
                     self.found
-                        .push(Diagnostic::warning("wrong-type", "Invalid token").at(
+                        .push(Diagnostic::warning(rules::WRONG_TYPE, "Invalid token").at(
                             self.file,
                             name.span,
                             "text in quotes must follow; no token is sent",
@@ -213,7 +213,7 @@ impl Contents {
             Node::Text(dir) if dir.reveal().is_empty() => {}
             Node::Text(dir) => self.cache_dir = Some(dir.reveal().to_owned()),
             _ => self.found.push(
-                Diagnostic::error("wrong-type", "Invalid plugin_cache_dir").at(
+                Diagnostic::error(rules::WRONG_TYPE, "Invalid plugin_cache_dir").at(
                     self.file,
                     entry.key.span,
                     "a path in quotes must follow",
@@ -233,7 +233,7 @@ impl Contents {
             _ => {
                 let title = format!("Invalid {}", entry.key.text);
                 let note = "`true` or `false` must follow, without quotes";
-                let error = Diagnostic::error("wrong-type", title);
+                let error = Diagnostic::error(rules::WRONG_TYPE, title);
                 self.found.push(error.at(self.file, entry.key.span, note));
             }
         }
@@ -246,7 +246,7 @@ impl Contents {
         if !entry.value.is_block() {
             return self.unknown_argument(&entry.key, &known);
         }
-        let error = Diagnostic::error("unsupported-item", "Unsupported block type");
+        let error = Diagnostic::error(rules::UNSUPPORTED_ITEM, "Unsupported block type");
         let note = "neither Terraform nor OpenTofu has such a block; they ignore it silently";
         let help = did_you_mean(&entry.key.text, &known);
         let help = help.unwrap_or_else(|| "delete the block".to_owned());
@@ -265,7 +265,7 @@ impl Contents {
             let number = argument.value.scalar().and_then(|text| text.parse().ok());
             match (&*argument.key.text, number) {
                 (name, None) if known.contains(&name) => {
-                    let error = Diagnostic::error("wrong-type", format!("Invalid {name}"));
+                    let error = Diagnostic::error(rules::WRONG_TYPE, format!("Invalid {name}"));
                     let note = "a whole number must follow";
                     self.found
                         .push(error.at(self.file, argument.key.span, note));

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 
 use super::{CliConfig, Installation, MethodKind};
 use crate::addr::ProviderAddr;
-use crate::diag::Diagnostic;
+use crate::diag::{Diagnostic, rules};
 use crate::flavor::Flavor;
 
 /// The rule of a `provider_installation` that is not followed.
-const NOT_FOLLOWED: &str = "cli-configuration-not-followed";
+const NOT_FOLLOWED: &str = rules::CLI_CONFIGURATION_NOT_FOLLOWED;
 
 impl CliConfig {
     /// Reports that `provider_installation` is not followed, where there is one that changes anything:
@@ -52,7 +52,7 @@ impl CliConfig {
             return None;
         };
         let title = "No more than one provider_installation block may be specified";
-        let error = Diagnostic::error("cli-configuration-invalid", title)
+        let error = Diagnostic::error(rules::CLI_CONFIGURATION_INVALID, title)
             .at(second.file, second.span, "this is another one")
             .see(first.file, first.span, "the first one is here");
         Some(error.help("delete one of the two blocks"))

@@ -7,7 +7,7 @@ use super::language::{MAX_NAMED, opentofu_only, unknown_argument};
 use super::node::{Entry, Node};
 use super::template::RepositoryTemplate;
 use crate::addr::{ProviderAddr, ProviderFilter, ProviderPattern, Url};
-use crate::diag::{Diagnostic, FileId, Span, did_you_mean};
+use crate::diag::{Diagnostic, FileId, Span, did_you_mean, rules};
 use crate::flavor::Flavor;
 
 /// A `provider_installation` block.
@@ -228,7 +228,7 @@ impl Reader {
             Ok(url) if url.origin().encrypted => Some(url),
             _ => {
                 let note = "the program drops this method, since its URL is no https URL";
-                let error = Diagnostic::error("cli-configuration-invalid", title);
+                let error = Diagnostic::error(rules::CLI_CONFIGURATION_INVALID, title);
                 self.found.push(error.at(self.file, entry.key.span, note));
                 None
             }
@@ -249,7 +249,7 @@ impl Reader {
         };
         for fault in faults {
             let title = "Invalid oci_mirror repository template";
-            let error = Diagnostic::error("cli-configuration-invalid", title);
+            let error = Diagnostic::error(rules::CLI_CONFIGURATION_INVALID, title);
             let error = error.at(self.file, entry.key.span, fault.to_string());
             self.found.push(error.help(
                 "write a template as in \"ghcr.io/acme/${namespace}/${type}\"; what it does not use \
@@ -292,7 +292,7 @@ impl Reader {
         };
         let help = did_you_mean(name, &known);
         let help = help.unwrap_or_else(|| "delete the block".to_owned());
-        let error = Diagnostic::error("cli-configuration-invalid", title);
+        let error = Diagnostic::error(rules::CLI_CONFIGURATION_INVALID, title);
         self.found
             .push(error.at(self.file, entry.key.span, note).help(help));
     }
@@ -328,7 +328,7 @@ impl Reader {
     }
 
     fn wrong(&mut self, span: Span, title: impl Into<String>) {
-        let error = Diagnostic::error("cli-configuration-invalid", title);
+        let error = Diagnostic::error(rules::CLI_CONFIGURATION_INVALID, title);
         self.found
             .push(error.at(self.file, span, "the program drops this method"));
     }

@@ -1,6 +1,6 @@
 //! Which names a CLI configuration may hold.
 
-use crate::diag::{Diagnostic, FileId, did_you_mean};
+use crate::diag::{Diagnostic, FileId, did_you_mean, rules};
 use crate::hcl::tree::Word;
 
 /// What stands at the top of a file.
@@ -47,7 +47,7 @@ pub(super) const MAX_NAMED: usize = 256;
 
 /// Reports an argument that the programs ignore silently.
 pub(super) fn unknown_argument(file: FileId, name: &Word, known: &[&str]) -> Diagnostic {
-    let warning = Diagnostic::warning("unsupported-item", "Unsupported argument");
+    let warning = Diagnostic::warning(rules::UNSUPPORTED_ITEM, "Unsupported argument");
     let note = "neither Terraform nor OpenTofu has such an argument; they ignore it silently";
     let help = did_you_mean(&name.text, known);
     let help = help.unwrap_or_else(|| "delete the argument".to_owned());
@@ -57,6 +57,6 @@ pub(super) fn unknown_argument(file: FileId, name: &Word, known: &[&str]) -> Dia
 /// Reports a name that Terraform ignores.
 pub(super) fn opentofu_only(file: FileId, name: &Word, what: &str) -> Diagnostic {
     let title = format!("{} has no effect in Terraform", name.text);
-    let warning = Diagnostic::warning("cli-configuration-without-effect", title);
+    let warning = Diagnostic::warning(rules::CLI_CONFIGURATION_WITHOUT_EFFECT, title);
     warning.at(file, name.span, format!("only OpenTofu has this {what}"))
 }

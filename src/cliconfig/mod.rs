@@ -45,7 +45,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use crate::addr::Hostname;
-use crate::diag::{Diagnostic, FileId, Span, Texts};
+use crate::diag::{self, Diagnostic, FileId, Span, Texts};
 use crate::flavor::Flavor;
 use crate::world::{Env, Files, Secret, is_outside};
 use blocks::NamedHelper;
@@ -230,8 +230,9 @@ impl Reader<'_> {
                 Missing::Fault => self.unreadable(path, &error),
                 Missing::Remark => {
                     let title = "Unable to open CLI configuration file";
-                    let warning = Diagnostic::warning("cli-configuration-missing", title)
-                        .help("correct or unset TF_CLI_CONFIG_FILE or TERRAFORM_CONFIG");
+                    let warning =
+                        Diagnostic::warning(diag::rules::CLI_CONFIGURATION_MISSING, title)
+                            .help("correct or unset TF_CLI_CONFIG_FILE or TERRAFORM_CONFIG");
                     self.report(path, warning, "this file does not exist");
                 }
             },
@@ -314,7 +315,7 @@ impl Reader<'_> {
         match (&self.config.helper, self.helper_at) {
             (Some(first), Some(place)) if first.name != named.name => {
                 let title = "No more than one credentials_helper block may be specified";
-                let error = Diagnostic::error("cli-configuration-invalid", title)
+                let error = Diagnostic::error(diag::rules::CLI_CONFIGURATION_INVALID, title)
                     .at(at.0, at.1, "this is another one")
                     .see(place.0, place.1, "the first one is here")
                     .help("delete one of the two blocks");
@@ -355,7 +356,7 @@ impl Reader<'_> {
             self.oci_at.insert(label.to_owned(), at);
             return true;
         };
-        let error = Diagnostic::error("cli-configuration-invalid", title)
+        let error = Diagnostic::error(diag::rules::CLI_CONFIGURATION_INVALID, title)
             .at(at.0, at.1, "this is another one")
             .see(first.0, first.1, "the first one is here")
             .help("delete one of the two blocks");
@@ -365,7 +366,8 @@ impl Reader<'_> {
 
     fn unreadable(&mut self, path: &Path, error: &io::Error) {
         let title = "Failed to read CLI configuration";
-        let diagnostic = Diagnostic::error("file-unreadable", title).help(remedy(error.kind()));
+        let diagnostic =
+            Diagnostic::error(diag::rules::FILE_UNREADABLE, title).help(remedy(error.kind()));
         self.report(path, diagnostic, &error.to_string());
     }
 
@@ -379,12 +381,15 @@ impl Reader<'_> {
 /// Reports why a file cannot be parsed.
 fn broken(file: FileId, fault: Fault, flavor: Flavor) -> Diagnostic {
     let program = flavor.program();
-    let mut error = Diagnostic::error("syntax-error", "CLI configuration cannot be parsed")
-        .at(file, fault.span, fault.note)
-        .help(format!(
-            "correct it: {program} ignores a broken file as a whole, and asks hosts without the \
+    let mut error = Diagnostic::error(
+        diag::rules::SYNTAX_ERROR,
+        "CLI configuration cannot be parsed",
+    )
+    .at(file, fault.span, fault.note)
+    .help(format!(
+        "correct it: {program} ignores a broken file as a whole, and asks hosts without the \
              tokens and services in it"
-        ));
+    ));
     if let Some(opened) = fault.opened {
         error = error.see(file, opened, "opened here");
     }

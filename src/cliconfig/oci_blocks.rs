@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::language::{MAX_NAMED, unknown_argument};
 use super::node::{Entry, Node};
 use crate::addr::RepositoryAddr;
-use crate::diag::{Diagnostic, FileId, Span, has_errors};
+use crate::diag::{Diagnostic, FileId, Span, has_errors, rules};
 use crate::world::Secret;
 
 /// How requests to a registry of OCI artifacts are authenticated.
@@ -229,7 +229,7 @@ impl Reader {
     /// Reports what cannot be meant; what it stands for is left out.
     fn wrong(&mut self, span: Span, note: &str) {
         let title = format!("Invalid {} block", self.block);
-        let error = Diagnostic::error("cli-configuration-invalid", title);
+        let error = Diagnostic::error(rules::CLI_CONFIGURATION_INVALID, title);
         self.found.push(error.at(self.file, span, note));
     }
 }

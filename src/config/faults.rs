@@ -4,7 +4,7 @@ use std::mem;
 
 use crate::config::file::{ModuleFile, Role, SourcePlace, Syntax};
 use crate::config::flood;
-use crate::diag::{Diagnostic, FileId, Severity, Span, nearest};
+use crate::diag::{Diagnostic, FileId, Severity, Span, nearest, rules};
 use crate::flavor::{Flavor, Program};
 use crate::hcl::tree::{Body, Expr, Word};
 
@@ -54,7 +54,7 @@ impl Faults {
             spans
         };
         self.broken = spans(|one| one.severity == Severity::Error);
-        self.overruled = spans(|one| one.code == "duplicate-key");
+        self.overruled = spans(|one| one.code == rules::DUPLICATE_KEY);
         self.add(found);
     }
 
@@ -77,7 +77,8 @@ impl Faults {
         remark: &str,
         known: impl Iterator<Item = &'k str>,
     ) {
-        let error = Diagnostic::error("unsupported-item", title).at(self.file, name.span, remark);
+        let error =
+            Diagnostic::error(rules::UNSUPPORTED_ITEM, title).at(self.file, name.span, remark);
         self.push(match nearest(&name.text, known) {
             Some(meant) => error.help(format!("did you mean {meant}?")),
             None => error,
@@ -86,12 +87,12 @@ impl Faults {
 
     /// Adds an error that belongs to no narrower rule.
     pub(in crate::config) fn invalid(&mut self, title: impl Into<String>, at: Span, remark: &str) {
-        self.error("configuration-invalid", title, at, remark);
+        self.error(rules::CONFIGURATION_INVALID, title, at, remark);
     }
 
     /// Adds a note on something that works but surprises.
     pub(in crate::config) fn odd(&mut self, title: &str, at: Span, remark: &str) {
-        self.push(Diagnostic::note("configuration-odd", title).at(self.file, at, remark));
+        self.push(Diagnostic::note(rules::CONFIGURATION_ODD, title).at(self.file, at, remark));
     }
 
     pub(in crate::config) fn push(&mut self, diagnostic: Diagnostic) {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::config::computed::ComputedCall;
 use crate::config::file::{ModuleFile, SourcePlace};
 use crate::config::given::GivenValues;
-use crate::diag::{Diagnostic, FileId, Severity, Span};
+use crate::diag::{Diagnostic, FileId, Severity, Span, rules};
 use crate::expr::Typed;
 use crate::flavor::Flavor;
 use crate::requirement::{CoreVersion, ModulePath, Requirements, StateSeen, UnseenCall};
@@ -191,7 +191,7 @@ impl Loaded {
     #[must_use]
     pub fn unseen_at(file: FileId, span: Span, source: &str, title: &'static str) -> Self {
         let path = ModulePath::default();
-        let note = Diagnostic::note("module-not-visible", title)
+        let note = Diagnostic::note(rules::MODULE_NOT_VISIBLE, title)
             .at(file, span, "what this root requires is unknown")
             .help("no entry of the lock file counts as left over, and none is removed");
         Self {
@@ -225,7 +225,7 @@ impl Loaded {
     /// Makes errors of the notes on modules that cannot be seen.
     pub fn require_modules(&mut self) {
         for diagnostic in &mut self.diagnostics {
-            if diagnostic.code == "module-not-visible" {
+            if diagnostic.code == rules::MODULE_NOT_VISIBLE {
                 diagnostic.severity = Severity::Error;
                 self.requirements.faulty = true;
             }

@@ -6,7 +6,7 @@
 mod counts;
 mod finding;
 mod nearest;
-mod rules;
+pub mod rules;
 mod texts;
 pub mod topics;
 
@@ -163,7 +163,7 @@ pub fn in_order(problems: &mut Vec<Diagnostic>) {
     problems.truncate(MAX_PROBLEMS);
     if let Some(last) = problems.last_mut() {
         "Too many errors".clone_into(&mut last.title);
-        last.code = "syntax-error";
+        last.code = rules::SYNTAX_ERROR;
         last.severity = Severity::Error;
     }
 }

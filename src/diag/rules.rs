@@ -123,23 +123,29 @@ impl fmt::Display for Level {
     }
 }
 
-/// Makes the table of rules: name, area, severity, meaning, perhaps the title of several findings.
-/// The page is the file of that name. `off` means that the rule applies only where a project file
-/// states a level for it.
+/// Makes the constants of all rules and the table of them: constant, name, area, severity, meaning,
+/// perhaps the title of several findings. The page is the file of that name. `off` means that the rule
+/// applies only where a project file states a level for it.
 macro_rules! rules {
     ($(
-        $name:literal, $area:ident, $severity:ident $($off:ident)?:
+        $constant:ident = $name:literal, $area:ident, $severity:ident $($off:ident)?:
         $meaning:literal $(, together $together:literal)?;
     )*) => {
-        &[$(Rule {
-            name: $name,
+        $(
+            #[doc = concat!("Name of a rule: ", $meaning, ".")]
+            pub const $constant: &str = $name;
+        )*
+
+        /// Every rule, sorted by name.
+        pub const RULES: &[Rule] = &[$(Rule {
+            name: $constant,
             area: Area::$area,
             severity: Severity::$severity,
             is_off: is_off!($($off)?),
             meaning: $meaning,
             together: optional!($($together)?),
             page: include_str!(concat!("pages/", $name, ".md")),
-        }),*]
+        }),*];
     };
 }
 
@@ -173,173 +179,172 @@ pub fn named(name: &str) -> &'static Rule {
     found.expect("every name in the program is in the table")
 }
 
-/// Every rule, sorted by name.
-pub const RULES: &[Rule] = rules![
-    "address-malformed", Files, Error:
+rules! {
+    ADDRESS_MALFORMED = "address-malformed", Files, Error:
         "a provider address is malformed";
-    "address-not-canonical", LockFile, Error:
+    ADDRESS_NOT_CANONICAL = "address-not-canonical", LockFile, Error:
         "a lock file does not spell a provider address in full and canonical form";
-    "cli-configuration-invalid", Settings, Error:
+    CLI_CONFIGURATION_INVALID = "cli-configuration-invalid", Settings, Error:
         "a CLI configuration has a setting that can have no effect";
-    "cli-configuration-missing", Settings, Warning:
+    CLI_CONFIGURATION_MISSING = "cli-configuration-missing", Settings, Warning:
         "the CLI configuration file that a variable names does not exist";
-    "cli-configuration-not-followed", Settings, Note:
+    CLI_CONFIGURATION_NOT_FOLLOWED = "cli-configuration-not-followed", Settings, Note:
         "a CLI configuration names mirrors, and lock uses registries";
-    "cli-configuration-without-effect", Settings, Warning:
+    CLI_CONFIGURATION_WITHOUT_EFFECT = "cli-configuration-without-effect", Settings, Warning:
         "a CLI configuration has a block that the program ignores";
-    "configuration-invalid", Configuration, Error:
+    CONFIGURATION_INVALID = "configuration-invalid", Configuration, Error:
         "a configuration contains something that the program refuses";
-    "configuration-odd", Configuration, Note:
+    CONFIGURATION_ODD = "configuration-odd", Configuration, Note:
         "a configuration contains something that works but often surprises";
-    "conflict-markers", Files, Error:
+    CONFLICT_MARKERS = "conflict-markers", Files, Error:
         "a file has conflict markers of a merge";
-    "constraint-invalid", Configuration, Error:
+    CONSTRAINT_INVALID = "constraint-invalid", Configuration, Error:
         "a version constraint in the configuration cannot be read";
-    "constraints-malformed", LockFile, Error:
+    CONSTRAINTS_MALFORMED = "constraints-malformed", LockFile, Error:
         "the constraints in a lock file are wrong or not in canonical form";
-    "constraints-stale", Requirements, Note:
+    CONSTRAINTS_STALE = "constraints-stale", Requirements, Note:
         "the recorded constraints differ from the configuration";
-    "core-version-unmet", Configuration, Warning:
+    CORE_VERSION_UNMET = "core-version-unmet", Configuration, Warning:
         "the stated version of the program does not meet a constraint of a module";
-    "duplicate-key", Files, Note:
+    DUPLICATE_KEY = "duplicate-key", Files, Note:
         "an object has a key twice, and the last one counts";
-    "duplicate-provider", LockFile, Error:
+    DUPLICATE_PROVIDER = "duplicate-provider", LockFile, Error:
         "a lock file has two blocks for one provider";
-    "entries-carried-over", Packages, Warning:
+    ENTRIES_CARRIED_OVER = "entries-carried-over", Packages, Warning:
         "OpenTofu reads an entry of Terraform's registry as one of its own";
-    "file-not-canonical", LockFile, Note:
+    FILE_NOT_CANONICAL = "file-not-canonical", LockFile, Note:
         "a lock file is not in the form that the program writes";
-    "file-unreadable", Files, Error:
+    FILE_UNREADABLE = "file-unreadable", Files, Error:
         "a file cannot be read";
-    "hash-not-of-release", Packages, Error:
+    HASH_NOT_OF_RELEASE = "hash-not-of-release", Packages, Error:
         "a recorded hash is known to belong to no package of the locked release",
         together "Hashes that belong to no package of the locked release: {who}";
-    "hash-not-well-formed", LockFile, Warning:
+    HASH_NOT_WELL_FORMED = "hash-not-well-formed", LockFile, Warning:
         "a hash can never match, because its value does not fit its scheme",
         together "Hashes that can never match: {who}";
-    "hash-scheme-missing", LockFile, Error:
+    HASH_SCHEME_MISSING = "hash-scheme-missing", LockFile, Error:
         "a hash in a lock file has no scheme";
-    "hash-unknown-upstream", Packages, Warning:
+    HASH_UNKNOWN_UPSTREAM = "hash-unknown-upstream", Packages, Warning:
         "a recorded hash is not in the signed list of its release";
-    "hashes-claimed", Packages, Note:
+    HASHES_CLAIMED = "hashes-claimed", Packages, Note:
         "a registry states recorded h1: hashes, and nothing proves them";
-    "hashes-contradicted", Packages, Error:
+    HASHES_CONTRADICTED = "hashes-contradicted", Packages, Error:
         "a recorded hash cannot come from the signed list of its release";
-    "hashes-empty", LockFile, Error:
+    HASHES_EMPTY = "hashes-empty", LockFile, Error:
         "a lock file has an empty list of hashes";
-    "hashes-unexplained", Packages, Warning:
+    HASHES_UNEXPLAINED = "hashes-unexplained", Packages, Warning:
         "a package of a mirror is new, and recorded h1: hashes are left over";
-    "hosts-mixed", Requirements, Warning:
+    HOSTS_MIXED = "hosts-mixed", Requirements, Warning:
         "a lock file has entries of one provider from several hosts";
-    "init-rewrites", LockFile, Note:
+    INIT_REWRITES = "init-rewrites", LockFile, Note:
         "the next `init` changes a list of hashes in the lock file";
-    "key-not-allowed", Policy, Error:
+    KEY_NOT_ALLOWED = "key-not-allowed", Policy, Error:
         "a release is signed by another key than the policy of the project file pins";
-    "key-not-compared", Policy, Note:
+    KEY_NOT_COMPARED = "key-not-compared", Policy, Note:
         "a pinned key was not compared, because --upstream was not given";
-    "label-wrong", Files, Error:
+    LABEL_WRONG = "label-wrong", Files, Error:
         "a block has too few or too many labels";
-    "lock-missing", Requirements, Error:
+    LOCK_MISSING = "lock-missing", Requirements, Error:
         "a root has configuration but no lock file",
         together "No lock file in {who}";
-    "look-alike-provider", LockFile, Warning:
+    LOOK_ALIKE_PROVIDER = "look-alike-provider", LockFile, Warning:
         "the namespace of a provider is one typing error away from a known one";
-    "mirror-lacks-version", Packages, Error:
+    MIRROR_LACKS_VERSION = "mirror-lacks-version", Packages, Error:
         "no mirror of the CLI configuration has the locked version";
-    "mirror-missing", Packages, Error:
+    MIRROR_MISSING = "mirror-missing", Packages, Error:
         "a filesystem mirror of the CLI configuration does not exist";
-    "module-escapes-package", Configuration, Error:
+    MODULE_ESCAPES_PACKAGE = "module-escapes-package", Configuration, Error:
         "a remote module leads out of its package";
-    "module-lock", LockFile, Warning:
+    MODULE_LOCK = "module-lock", LockFile, Warning:
         "a lock file has blocks for modules, which no program uses";
-    "module-not-visible", Configuration, Note:
+    MODULE_NOT_VISIBLE = "module-not-visible", Configuration, Note:
         "a module cannot be read, so its requirements are unknown",
         together "Modules that are not visible: {who}";
-    "module-unreadable", Configuration, Error:
+    MODULE_UNREADABLE = "module-unreadable", Configuration, Error:
         "a module cannot be read";
-    "module-unsafe", Configuration, Error:
+    MODULE_UNSAFE = "module-unsafe", Configuration, Error:
         "a module comes from where it is not safe to fetch it";
-    "nested-too-deep", Files, Error:
+    NESTED_TOO_DEEP = "nested-too-deep", Files, Error:
         "an expression or a JSON text is nested deeper than lockctl follows";
-    "newer-patch", Packages, Note:
+    NEWER_PATCH = "newer-patch", Packages, Note:
         "a newer patch of the locked version is out";
-    "not-constant", Files, Error:
+    NOT_CONSTANT = "not-constant", Files, Error:
         "an expression is used where only a constant value is allowed";
-    "object-too-large", Files, Error:
+    OBJECT_TOO_LARGE = "object-too-large", Files, Error:
         "an object has more than 10,000 items";
-    "package-mismatch", Packages, Error:
+    PACKAGE_MISMATCH = "package-mismatch", Packages, Error:
         "a package on disk is not one that the lock file records";
-    "package-misnamed", Packages, Warning:
+    PACKAGE_MISNAMED = "package-misnamed", Packages, Warning:
         "a package is signed under the name of another version or platform";
-    "package-missing", Packages, Warning:
+    PACKAGE_MISSING = "package-missing", Packages, Warning:
         "a registry lists a package that it does not have";
-    "package-not-locked", Packages, Error:
+    PACKAGE_NOT_LOCKED = "package-not-locked", Packages, Error:
         "a package given with --package belongs to no entry of a lock file";
-    "package-odd", Packages, Warning:
+    PACKAGE_ODD = "package-odd", Packages, Warning:
         "programs disagree about the hash of a package";
-    "package-repacked", Packages, Note:
+    PACKAGE_REPACKED = "package-repacked", Packages, Note:
         "a zip has the recorded content, but is not the published zip";
-    "package-stray-file", Packages, Error:
+    PACKAGE_STRAY_FILE = "package-stray-file", Packages, Error:
         "files were added to a package that is otherwise what the lock file records";
-    "package-unreadable", Packages, Error:
+    PACKAGE_UNREADABLE = "package-unreadable", Packages, Error:
         "a package on disk cannot be hashed";
-    "package-unverifiable", Packages, Warning:
+    PACKAGE_UNVERIFIABLE = "package-unverifiable", Packages, Warning:
         "the lock file holds no hash that could verify a package on disk";
-    "platforms-incomplete", Platforms, Warning:
+    PLATFORMS_INCOMPLETE = "platforms-incomplete", Platforms, Warning:
         "the lock file lacks hashes for wanted platforms",
         together "{share} wanted platforms {are} missing for {who}";
-    "platforms-unattributed", Platforms, Note:
+    PLATFORMS_UNATTRIBUTED = "platforms-unattributed", Platforms, Note:
         "the recorded hashes are not attributed to platforms";
-    "project-invalid", Settings, Error:
+    PROJECT_INVALID = "project-invalid", Settings, Error:
         "a project file has an invalid setting";
-    "project-odd", Settings, Note:
+    PROJECT_ODD = "project-odd", Settings, Note:
         "a project file names a platform that is rarely released for";
-    "provider-not-allowed", Policy, Error:
+    PROVIDER_NOT_ALLOWED = "provider-not-allowed", Policy, Error:
         "a provider is not allowed by the policy of the project file";
-    "provider-not-locked", Requirements, Error:
+    PROVIDER_NOT_LOCKED = "provider-not-locked", Requirements, Error:
         "the configuration requires a provider that the lock file lacks",
         together "Required but not locked: {who}";
-    "provider-not-required", Requirements, Warning:
+    PROVIDER_NOT_REQUIRED = "provider-not-required", Requirements, Warning:
         "the lock file has an entry that neither configuration nor state requires",
         together "Locked but not required: {who}";
-    "registry-warning", Packages, Warning:
+    REGISTRY_WARNING = "registry-warning", Packages, Warning:
         "a registry sends a warning about a provider";
-    "release-too-young", Policy, Error:
+    RELEASE_TOO_YOUNG = "release-too-young", Policy, Error:
         "a locked release is younger than the least age that the project file states";
-    "release-unsigned", Packages, Warning:
+    RELEASE_UNSIGNED = "release-unsigned", Packages, Warning:
         "a registry names no signing key for a release, and the program accepts that";
-    "signature-odd", Packages, Warning:
+    SIGNATURE_ODD = "signature-odd", Packages, Warning:
         "a signature is valid, but its key has expired or its digest is weak";
-    "state-not-visible", Configuration, Note:
+    STATE_NOT_VISIBLE = "state-not-visible", Configuration, Note:
         "the state is not visible, so what only it requires is unknown",
         together "State that is not visible: {who}";
-    "state-unreadable", Configuration, Error:
+    STATE_UNREADABLE = "state-unreadable", Configuration, Error:
         "the providers of the state cannot be read";
-    "stated-hash-false", Packages, Error:
+    STATED_HASH_FALSE = "stated-hash-false", Packages, Error:
         "a registry or a mirror states a hash of a package that is shown to be wrong";
-    "syntax-error", Files, Error:
+    SYNTAX_ERROR = "syntax-error", Files, Error:
         "a file cannot be parsed";
-    "test-directory-missing", Configuration, Warning:
+    TEST_DIRECTORY_MISSING = "test-directory-missing", Configuration, Warning:
         "the directory of test files does not exist";
-    "type-invalid", Configuration, Error:
+    TYPE_INVALID = "type-invalid", Configuration, Error:
         "a type expression cannot be read";
-    "unsupported-item", Files, Error:
+    UNSUPPORTED_ITEM = "unsupported-item", Files, Error:
         "a file has an argument or block that is not allowed there";
-    "version-gone", Packages, Error:
+    VERSION_GONE = "version-gone", Packages, Error:
         "the registry does not list the locked version any more";
-    "version-malformed", LockFile, Error:
+    VERSION_MALFORMED = "version-malformed", LockFile, Error:
         "the version in a lock file is wrong or not in canonical form";
-    "version-missing", LockFile, Error:
+    VERSION_MISSING = "version-missing", LockFile, Error:
         "an entry of a lock file has no version";
-    "version-outside-constraint", Requirements, Error:
+    VERSION_OUTSIDE_CONSTRAINT = "version-outside-constraint", Requirements, Error:
         "the locked version does not meet a constraint of the configuration";
-    "versions-differ", Policy, Warning off:
+    VERSIONS_DIFFER = "versions-differ", Policy, Warning off:
         "roots lock different versions of one provider";
-    "wrong-type", Files, Error:
+    WRONG_TYPE = "wrong-type", Files, Error:
         "a value has the wrong type";
-    "zh-missing", Platforms, Note:
+    ZH_MISSING = "zh-missing", Platforms, Note:
         "an entry lacks the zh: hashes that its registry signs";
-];
+}
 
 #[cfg(test)]
 mod tests {

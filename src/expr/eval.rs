@@ -13,7 +13,7 @@ use super::scope::{Budget, Named, Scope};
 use super::typed::Typed;
 use super::types::Type;
 use super::value::{Marks, Value, normalised};
-use crate::diag::{Diagnostic, FileId, Span};
+use crate::diag::{Diagnostic, FileId, Span, rules};
 use crate::hcl::tree::{Conditional, Expr, ExprKind, ObjectItem, ObjectKey};
 
 /// How much one expression may compute: values made or copied, in bytes.
@@ -156,8 +156,8 @@ pub(super) struct Eval<'e> {
 impl<'e> Eval<'e> {
     pub(super) fn fail<T>(&self, span: Span, failure: Failure) -> Outcome<T> {
         match failure {
-            Failure::Unknown(title) => self.refuse("not-constant", title, span, ""),
-            Failure::Type(title) => self.refuse("wrong-type", title, span, ""),
+            Failure::Unknown(title) => self.refuse(rules::NOT_CONSTANT, title, span, ""),
+            Failure::Type(title) => self.refuse(rules::WRONG_TYPE, title, span, ""),
             Failure::Uncertain(reason) => self.uncertain(span, reason),
         }
     }
@@ -178,7 +178,8 @@ impl<'e> Eval<'e> {
 
     /// Fails where the program may have a value.
     pub(super) fn uncertain<T>(&self, span: Span, reason: &str) -> Outcome<T> {
-        let diagnostic = Diagnostic::error("not-constant", "Expression cannot be evaluated here");
+        let diagnostic =
+            Diagnostic::error(rules::NOT_CONSTANT, "Expression cannot be evaluated here");
         Err(NotConstant {
             refused: Vec::new(),
             uncertain: vec![

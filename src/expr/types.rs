@@ -8,7 +8,7 @@ use super::convert::{self, Misfit};
 use super::eval::{NotConstant, constant};
 use super::typed::Typed;
 use super::value::{Value, normalised};
-use crate::diag::{Diagnostic, FileId, Span, has_errors};
+use crate::diag::{Diagnostic, FileId, Span, has_errors, rules};
 use crate::hcl;
 use crate::hcl::tree::{Call, Expr, ExprKind, Item, ObjectItem, ObjectKey};
 
@@ -117,7 +117,9 @@ impl Type {
     pub fn of_json(file: FileId, text: &str, span: Span) -> Result<Self, NotConstant> {
         // Line ends around it mean nothing, as nothing else stands in the string.
         let (body, faults) = hcl::parse(file, format!("type = (\n{text}\n)\n").as_bytes());
-        let notes = faults.iter().filter(|note| note.code == "duplicate-key");
+        let notes = faults
+            .iter()
+            .filter(|note| note.code == rules::DUPLICATE_KEY);
         let keys = notes.filter_map(|note| note.primary.as_ref().map(|label| label.span));
         let keys = keys.collect();
         let whole = match &*body.items {
@@ -244,7 +246,7 @@ fn refused<T>(
     title: &'static str,
     remark: impl Into<String>,
 ) -> Result<T, NotConstant> {
-    let diagnostic = Diagnostic::error("type-invalid", title).at(file, at, remark);
+    let diagnostic = Diagnostic::error(rules::TYPE_INVALID, title).at(file, at, remark);
     Err(NotConstant {
         refused: vec![diagnostic],
         uncertain: Vec::new(),
@@ -445,7 +447,7 @@ fn fitting_default(file: FileId, value: Value, ty: &Type, at: Span) -> Result<Ty
         Ok(default) => Ok(default),
         Err(Misfit::Refused(reason)) => {
             let title = "Invalid default value for optional attribute";
-            let diagnostic = Diagnostic::error("wrong-type", title).at(file, at, reason);
+            let diagnostic = Diagnostic::error(rules::WRONG_TYPE, title).at(file, at, reason);
             Err(NotConstant {
                 refused: vec![diagnostic],
                 uncertain: Vec::new(),
@@ -453,7 +455,7 @@ fn fitting_default(file: FileId, value: Value, ty: &Type, at: Span) -> Result<Ty
         }
         Err(Misfit::Uncertain(reason)) => {
             let title = "Expression cannot be evaluated here";
-            let diagnostic = Diagnostic::error("not-constant", title).at(file, at, reason);
+            let diagnostic = Diagnostic::error(rules::NOT_CONSTANT, title).at(file, at, reason);
             Err(NotConstant {
                 refused: Vec::new(),
                 uncertain: vec![diagnostic],

@@ -2,7 +2,7 @@
 
 use super::findings::{Fill, Patch};
 use super::scan::{Kind, Token, tokens};
-use crate::diag::{Diagnostic, FileId, Span};
+use crate::diag::{Diagnostic, FileId, Span, rules};
 
 /// How many markers a diagnostic points at.
 const MAX_LABELS: usize = 30;
@@ -66,7 +66,7 @@ fn diagnostic(file: FileId, text: &str, markers: &[Token]) -> Diagnostic {
         _ => "the other side ends",
     };
     let mut diagnostic =
-        Diagnostic::error("conflict-markers", "Argument or block definition required").help(
+        Diagnostic::error(rules::CONFLICT_MARKERS, "Argument or block definition required").help(
             "a merge stopped in conflict here: keep one side of each conflict or join both, and delete the marker lines",
         );
     if let Some(first) = markers.first() {

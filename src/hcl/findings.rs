@@ -1,6 +1,6 @@
 //! What the walk over tokens finds, and how it changes the text for `hcl_edit`.
 
-use crate::diag::Span;
+use crate::diag::{Span, rules};
 
 /// What is wrong, and where.
 #[derive(Clone, Debug)]
@@ -52,7 +52,7 @@ pub(super) struct Findings {
 /// Makes a fault of syntax.
 pub(super) fn fault(title: &'static str, span: Span) -> Fault {
     Fault {
-        code: "syntax-error",
+        code: rules::SYNTAX_ERROR,
         title,
         span,
     }
@@ -61,7 +61,7 @@ pub(super) fn fault(title: &'static str, span: Span) -> Fault {
 /// Makes the fault of something that is deeper than we follow.
 pub(super) fn too_deep(span: Span) -> Fault {
     Fault {
-        code: "nested-too-deep",
+        code: rules::NESTED_TOO_DEEP,
         title: "Nested too deep",
         span,
     }

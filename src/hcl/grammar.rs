@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use super::findings::{Fault, Fill, Findings, Overruled, Patch, fault, too_deep};
 use super::scan::{Kind, Token};
 use super::string::{Quoting, decode};
-use crate::diag::Span;
+use crate::diag::{Span, rules};
 
 /// How many brackets, templates, conditionals, operators and blocks may be nested; the
 /// limit of `hcl_edit` (rules 2.1).
@@ -356,7 +356,7 @@ impl<'t> Walk<'t> {
             }
         }
         Err(Fault {
-            code: "object-too-large",
+            code: rules::OBJECT_TOO_LARGE,
             title: "Object too large",
             span: open.span(),
         })

@@ -59,7 +59,7 @@ const BROKEN: char = '\u{1}';
 pub fn parse(file: FileId, bytes: &[u8]) -> (Body, Vec<Diagnostic>) {
     let span = Span::new(0, bytes.len());
     if bytes.starts_with(b"\xFF\xFE") || bytes.starts_with(b"\xFE\xFF") {
-        let problem = Diagnostic::error("syntax-error", "Invalid character encoding")
+        let problem = Diagnostic::error(diag::rules::SYNTAX_ERROR, "Invalid character encoding")
             .at(file, Span::new(0, 2), "this is UTF-16")
             .help("save the file as UTF-8");
         return (
@@ -259,11 +259,11 @@ fn patched(text: &str, region: Span, patches: &[Patch]) -> String {
 fn error(file: FileId, fault: &Fault) -> Diagnostic {
     let error = Diagnostic::error(fault.code, fault.title).at(file, fault.span, "");
     match (fault.code, fault.title) {
-        ("nested-too-deep", _) => error.help(format!(
+        (diag::rules::NESTED_TOO_DEEP, _) => error.help(format!(
             "move the inner parts out: lockctl follows {} levels",
             grammar::MAX_NESTING
         )),
-        ("object-too-large", _) => error.help(format!(
+        (diag::rules::OBJECT_TOO_LARGE, _) => error.help(format!(
             "split the object: lockctl reads {} items of one, and no more than two such in a file",
             grammar::MAX_OBJECT_ITEMS
         )),
@@ -275,7 +275,7 @@ fn error(file: FileId, fault: &Fault) -> Diagnostic {
 }
 
 fn note(file: FileId, key: Overruled) -> Diagnostic {
-    Diagnostic::note("duplicate-key", "Duplicate object key")
+    Diagnostic::note(diag::rules::DUPLICATE_KEY, "Duplicate object key")
         .at(file, key.later, "this one counts")
         .see(file, key.earlier, "this one is ignored")
 }

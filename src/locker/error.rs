@@ -6,7 +6,7 @@ use super::{AgeSearch, FalseClaim};
 use crate::addr::ProviderAddr;
 use crate::archive::ArchiveError;
 use crate::authenticate::{AuthError, Signer};
-use crate::diag::counted_as;
+use crate::diag::{counted_as, rules};
 use crate::hash::Hash;
 use crate::package::{KeyId, PackageId, PackageMeta};
 use crate::platform::{self, Platform};
@@ -329,18 +329,18 @@ impl LockError {
     pub fn alarm(&self) -> Option<Alarm<'_>> {
         let (rule, provider, platform) = match self {
             Self::Contradiction { id, .. } => {
-                ("package-mismatch", &id.provider, Some(&id.platform))
+                (rules::PACKAGE_MISMATCH, &id.provider, Some(&id.platform))
             }
-            Self::Unvouched { provider, .. } => ("hashes-contradicted", &**provider, None),
+            Self::Unvouched { provider, .. } => (rules::HASHES_CONTRADICTED, &**provider, None),
             Self::FalseClaims {
                 provider, claims, ..
-            } => ("stated-hash-false", &**provider, only_platform(claims)),
-            Self::OtherKey { provider, .. } => ("key-not-allowed", &**provider, None),
+            } => (rules::STATED_HASH_FALSE, &**provider, only_platform(claims)),
+            Self::OtherKey { provider, .. } => (rules::KEY_NOT_ALLOWED, &**provider, None),
             Self::Unsigned {
                 id,
                 pinned: Some(_),
                 ..
-            } => ("key-not-allowed", &id.provider, Some(&id.platform)),
+            } => (rules::KEY_NOT_ALLOWED, &id.provider, Some(&id.platform)),
             _ => return None,
         };
         Some(Alarm {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Document, Places, ProviderLock, canonical};
 use crate::addr::ProviderAddr;
-use crate::diag::{self, Diagnostic, FileId, Label, Span};
+use crate::diag::{self, Diagnostic, FileId, Label, Span, rules};
 use crate::expr::{self, Value};
 use crate::flavor::{Flavor, Program};
 use crate::hash::Hash;
@@ -35,7 +35,7 @@ pub fn parse(file: FileId, bytes: &[u8], flavor: Flavor) -> (Document, Vec<Diagn
 pub(super) fn parse_any(file: FileId, bytes: &[u8], flavor: Flavor) -> (Document, Vec<Diagnostic>) {
     let (body, mut diagnostics) = hcl::parse(file, bytes);
     for diagnostic in &mut diagnostics {
-        if diagnostic.code == "conflict-markers" {
+        if diagnostic.code == rules::CONFLICT_MARKERS {
             diagnostic.help = Some(RESOLVE.to_owned());
             name_conflicts(diagnostic, bytes);
         }
@@ -170,7 +170,7 @@ impl Reader {
             return;
         }
         let title = "Dependency locks for modules are not yet supported";
-        self.push(Diagnostic::warning("module-lock", title).at(
+        self.push(Diagnostic::warning(rules::MODULE_LOCK, title).at(
             self.file,
             block.header,
             "ignored, and dropped when the file is written",
@@ -185,7 +185,7 @@ impl Reader {
         let entry = self.entry(block);
         if let Some(first) = self.seen.get(&addr) {
             self.push(
-                Diagnostic::error("duplicate-provider", "Duplicate provider lock")
+                Diagnostic::error(rules::DUPLICATE_PROVIDER, "Duplicate provider lock")
                     .at(self.file, block.header, "locked again")
                     .see(self.file, *first, "first locked here")
                     .help("delete one of the two blocks"),
@@ -207,19 +207,18 @@ impl Reader {
         match block.labels.as_slice() {
             [label] => return Some(label),
             [] => self.push(
-                Diagnostic::error("label-wrong", format!("Missing {what} for {kind}")).at(
+                Diagnostic::error(rules::LABEL_WRONG, format!("Missing {what} for {kind}")).at(
                     self.file,
                     block.header,
                     "one label is needed",
                 ),
             ),
-            [_, second, ..] => self.push(
-                Diagnostic::error("label-wrong", format!("Extraneous label for {kind}")).at(
-                    self.file,
-                    second.span,
-                    "only one label is allowed",
-                ),
-            ),
+            [_, second, ..] => {
+                self.push(
+                    Diagnostic::error(rules::LABEL_WRONG, format!("Extraneous label for {kind}"))
+                        .at(self.file, second.span, "only one label is allowed"),
+                )
+            }
         }
         None
     }
@@ -243,7 +242,7 @@ impl Reader {
                 let title = "Non-normalized provider source address";
                 let note = format!("must be written as {:?}", addr.to_string());
                 self.push(
-                    Diagnostic::error("address-not-canonical", title)
+                    Diagnostic::error(rules::ADDRESS_NOT_CANONICAL, title)
                         .at(self.file, label.span, note)
                         .help(format!("replace the label by {:?}", addr.to_string())),
                 );
@@ -259,7 +258,7 @@ impl Reader {
 
     fn bad_addr(&mut self, label: &Word, note: &str) {
         self.push(
-            Diagnostic::error("address-malformed", "Invalid provider source address")
+            Diagnostic::error(rules::ADDRESS_MALFORMED, "Invalid provider source address")
                 .at(self.file, label.span, note)
                 .help("write \"hostname/namespace/type\", or delete the block"),
         );
@@ -309,7 +308,7 @@ impl Reader {
     fn version(&mut self, block: &Block) -> Option<(Version, Span)> {
         let file = self.file;
         let missing = |span, note: &str| {
-            Diagnostic::error("version-missing", "Missing required argument")
+            Diagnostic::error(rules::VERSION_MISSING, "Missing required argument")
                 .at(file, span, note)
                 .help("restore the line from version control, or delete the block and lock again")
         };
@@ -333,7 +332,7 @@ impl Reader {
             Ok(version) => {
                 let form = version.to_string();
                 self.push(
-                    Diagnostic::error("version-malformed", title)
+                    Diagnostic::error(rules::VERSION_MALFORMED, title)
                         .at(self.file, span, format!("must be written as {form:?}"))
                         .help(format!("write version = {form:?}")),
                 );
@@ -341,7 +340,7 @@ impl Reader {
             }
             Err(error) => {
                 self.push(
-                    Diagnostic::error("version-malformed", title)
+                    Diagnostic::error(rules::VERSION_MALFORMED, title)
                         .at(self.file, span, error.to_string())
                         .help("restore the line from version control, or delete the block and lock again"),
                 );
@@ -364,13 +363,13 @@ impl Reader {
             Ok(set) => {
                 let form = set.to_string();
                 self.push(
-                    Diagnostic::error("constraints-malformed", title)
+                    Diagnostic::error(rules::CONSTRAINTS_MALFORMED, title)
                         .at(self.file, span, format!("must be written as {form:?}"))
                         .help(format!("write constraints = {form:?}")),
                 );
             }
             Err(error) => self.push(
-                Diagnostic::error("constraints-malformed", title)
+                Diagnostic::error(rules::CONSTRAINTS_MALFORMED, title)
                     .at(self.file, span, error.to_string())
                     .help("delete the line, and lock again"),
             ),
@@ -381,16 +380,18 @@ impl Reader {
     fn hashes(&mut self, attribute: &Attribute) -> Vec<(Hash, Span)> {
         let span = attribute.value.span;
         let ExprKind::Tuple(elements) = &attribute.value.kind else {
-            self.push(Diagnostic::error("wrong-type", "Invalid expression").at(
-                self.file,
-                span,
-                "a list in brackets is required",
-            ));
+            self.push(
+                Diagnostic::error(rules::WRONG_TYPE, "Invalid expression").at(
+                    self.file,
+                    span,
+                    "a list in brackets is required",
+                ),
+            );
             return Vec::new();
         };
         if elements.is_empty() {
             self.push(
-                Diagnostic::error("hashes-empty", "Invalid provider hash set")
+                Diagnostic::error(rules::HASHES_EMPTY, "Invalid provider hash set")
                     .at(self.file, span, "must not be empty")
                     .help("delete the line, and lock again"),
             );
@@ -408,7 +409,7 @@ impl Reader {
             Ok(hash) => Some((hash, element.span)),
             Err(_) => {
                 self.push(
-                    Diagnostic::error("hash-scheme-missing", "Invalid provider hash string")
+                    Diagnostic::error(rules::HASH_SCHEME_MISSING, "Invalid provider hash string")
                         .at(
                             self.file,
                             element.span,
@@ -434,18 +435,20 @@ impl Reader {
     fn text(&mut self, value: &Value, span: Span) -> Option<String> {
         let text = value.to_text();
         if text.is_none() {
-            self.push(Diagnostic::error("wrong-type", "Unsuitable value type").at(
-                self.file,
-                span,
-                "a string is required",
-            ));
+            self.push(
+                Diagnostic::error(rules::WRONG_TYPE, "Unsuitable value type").at(
+                    self.file,
+                    span,
+                    "a string is required",
+                ),
+            );
         }
         text
     }
 
     fn unsupported_argument(&mut self, attribute: &Attribute) {
         self.push(
-            Diagnostic::error("unsupported-item", "Unsupported argument").at(
+            Diagnostic::error(rules::UNSUPPORTED_ITEM, "Unsupported argument").at(
                 self.file,
                 attribute.name.span,
                 "not expected here",
@@ -455,7 +458,7 @@ impl Reader {
 
     fn unsupported_block(&mut self, block: &Block) {
         self.push(
-            Diagnostic::error("unsupported-item", "Unsupported block type").at(
+            Diagnostic::error(rules::UNSUPPORTED_ITEM, "Unsupported block type").at(
                 self.file,
                 block.kind.span,
                 "not expected here",

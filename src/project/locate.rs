@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use crate::diag::{Diagnostic, Span, Texts};
+use crate::diag::{Diagnostic, Span, Texts, rules};
 use crate::world::{Files, clean, is_outside};
 
 use super::lists::{self, MAX_LIST_BYTES};
@@ -237,7 +237,7 @@ fn understood(
         match listed(files, &base.file(&from.path)) {
             Ok(dirs) => project.roots.add(dirs),
             Err(reason) => diagnostics.push(
-                Diagnostic::error("project-invalid", "Roots of another tool not read")
+                Diagnostic::error(rules::PROJECT_INVALID, "Roots of another tool not read")
                     .at(from.place.file, from.place.span, reason)
                     .help("name a file like atlantis.yaml, with a dir for each of its projects"),
             ),
@@ -272,7 +272,7 @@ fn unreadable(
         ErrorKind::IsADirectory | ErrorKind::InvalidInput => "put a file in its place",
         _ => "make it readable",
     };
-    let diagnostic = Diagnostic::error("file-unreadable", "Failed to read project file")
+    let diagnostic = Diagnostic::error(rules::FILE_UNREADABLE, "Failed to read project file")
         .at(file, Span::default(), error.to_string())
         .help(help);
     ProjectFile {

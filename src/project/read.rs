@@ -1,7 +1,7 @@
 //! The blocks and arguments of a project file.
 
 use crate::addr::{Hostname, ProviderPattern};
-use crate::diag::{self, Diagnostic, FileId, Level, RULES, Severity, Span, did_you_mean};
+use crate::diag::{self, Diagnostic, FileId, Level, RULES, Severity, Span, did_you_mean, rules};
 use crate::flavor::{Flavor, FlavorChoice, Program};
 use crate::hcl;
 use crate::hcl::tree::{Block, Body};
@@ -175,7 +175,7 @@ fn platform(text: &Located<String>, faults: &mut Faults) -> Option<PlatformName>
 /// Doubts a platform that no provider is commonly released for.
 fn rare(platform: &Platform, at: Span, faults: &mut Faults) {
     if !platform.is_common() {
-        let note = Diagnostic::note("project-odd", "Rare platform");
+        let note = Diagnostic::note(rules::PROJECT_ODD, "Rare platform");
         let remark = "providers are rarely released for it: is it spelled right?";
         faults.push(note.at(faults.file, at, remark));
     }
@@ -273,7 +273,7 @@ fn provider(text: &str, at: Span, faults: &mut Faults) -> Option<ProviderName> {
 fn rule(block: &Block, faults: &mut Faults) -> Option<RuleSetting> {
     faults.names(&block.body, &RULE);
     let name = faults
-        .label(block, "platforms-incomplete")
+        .label(block, rules::PLATFORMS_INCOMPLETE)
         .and_then(|label| {
             let known = RULES.iter().find(|rule| rule.name == label.text);
             if known.is_none() {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::diag::{Diagnostic, FileId, Span, did_you_mean};
+use crate::diag::{Diagnostic, FileId, Span, did_you_mean, rules};
 use crate::expr::{self, Value};
 use crate::hcl::tree::{Block, Body, Expr, ExprKind, Word};
 
@@ -35,13 +35,13 @@ pub(super) struct Faults {
 impl Faults {
     /// Adds an error that belongs to no narrower rule.
     pub(super) fn invalid(&mut self, title: &str, at: Span, remark: &str, help: &str) {
-        let error = Diagnostic::error("project-invalid", title);
+        let error = Diagnostic::error(rules::PROJECT_INVALID, title);
         self.push(error.at(self.file, at, remark).help(help));
     }
 
     /// Adds an error about something that stands twice.
     pub(super) fn twice(&mut self, title: &str, at: Span, first: Span) {
-        let error = Diagnostic::error("project-invalid", title)
+        let error = Diagnostic::error(rules::PROJECT_INVALID, title)
             .at(self.file, at, "stated again")
             .see(self.file, first, "first stated here")
             .help("delete one of the two blocks");
@@ -88,7 +88,7 @@ impl Faults {
             all => format!("delete it: {} takes {}", known.what, listed(all)),
         });
         let remark = format!("{} has no such name", known.what);
-        let error = Diagnostic::error("unsupported-item", title);
+        let error = Diagnostic::error(rules::UNSUPPORTED_ITEM, title);
         self.push(error.at(self.file, name.span, remark).help(help));
     }
 
@@ -100,10 +100,10 @@ impl Faults {
                 return Some(label);
             };
             let title = format!("Extraneous label for {kind}");
-            let error = Diagnostic::error("label-wrong", title);
+            let error = Diagnostic::error(rules::LABEL_WRONG, title);
             self.push(error.at(self.file, other.span, "one label is enough"));
         } else {
-            let error = Diagnostic::error("label-wrong", format!("Missing label for {kind}"));
+            let error = Diagnostic::error(rules::LABEL_WRONG, format!("Missing label for {kind}"));
             let help = format!("write {kind} {example:?} {{ … }}");
             self.push(error.at(self.file, block.header, "").help(help));
         }
@@ -114,7 +114,7 @@ impl Faults {
     pub(super) fn no_label(&mut self, block: &Block) {
         if let Some(label) = block.labels.first() {
             let title = format!("Extraneous label for {}", block.kind.text);
-            let error = Diagnostic::error("label-wrong", title);
+            let error = Diagnostic::error(rules::LABEL_WRONG, title);
             self.push(error.at(self.file, label.span, "this block takes no label"));
         }
     }
@@ -164,7 +164,7 @@ impl Faults {
         let mut seen: BTreeMap<String, Span> = BTreeMap::new();
         texts.retain(|text| match seen.get(&text.value) {
             Some(first) => {
-                let error = Diagnostic::error("project-invalid", "Duplicate element")
+                let error = Diagnostic::error(rules::PROJECT_INVALID, "Duplicate element")
                     .at(self.file, text.span, "stated again")
                     .see(self.file, *first, "first stated here")
                     .help("delete one of the two; was another one meant?");
@@ -229,7 +229,7 @@ impl Faults {
 
     fn misfit<T>(&mut self, name: &str, value: &Value, at: Span, wanted: &str) -> Option<T> {
         let remark = format!("{wanted} is needed, not {}", value.type_name());
-        let error = Diagnostic::error("wrong-type", format!("Unsuitable value for {name}"));
+        let error = Diagnostic::error(rules::WRONG_TYPE, format!("Unsuitable value for {name}"));
         self.push(error.at(self.file, at, remark));
         None
     }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::merge::{Conflict, Merged};
 use super::merged_file::merged_program;
 use crate::addr::ProviderAddr;
-use crate::diag::{Diagnostic, FileId, Span};
+use crate::diag::{Diagnostic, FileId, Span, rules};
 use crate::flavor::{Flavor, Program};
 use crate::lockfile::{self, ProviderLock};
 
@@ -90,7 +90,7 @@ impl MarkerError {
     #[must_use]
     pub fn diagnostic(&self, file: FileId) -> Diagnostic {
         let title = "Conflict markers do not fit together";
-        let diagnostic = Diagnostic::error("conflict-markers", title)
+        let diagnostic = Diagnostic::error(rules::CONFLICT_MARKERS, title)
             .at(file, self.span, self.to_string())
             .help(
                 "nothing was written; fix the markers, or let git write them anew with \

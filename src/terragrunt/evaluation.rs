@@ -14,7 +14,7 @@ use super::limits::{
 };
 use super::outcome::{Outcome, Place, Reason, Slot, Stop, stopped};
 use super::surroundings::UnitSurroundings;
-use crate::diag::{Diagnostic, FileId, Span, Texts};
+use crate::diag::{Diagnostic, FileId, Span, Texts, rules};
 use crate::expr::{self, Budget, FunctionSet, Scope, Surroundings, Typed};
 use crate::hcl::tree::{Attribute, Block, Expr};
 use crate::world::Files;
@@ -300,7 +300,7 @@ impl<'a> Evaluation<'a> {
                 let title = "Could not evaluate all locals in block";
                 let note = format!("local.{name} needs itself");
                 return Some(Err(Stop::refused(
-                    "configuration-invalid",
+                    rules::CONFIGURATION_INVALID,
                     title,
                     place,
                     &note,
@@ -383,14 +383,14 @@ impl Unread {
         let path = path.display();
         match self {
             Self::Missing => Stop::refused(
-                "file-unreadable",
+                rules::FILE_UNREADABLE,
                 title,
                 place,
                 &format!("{path} does not exist"),
             ),
             Self::Failed(reason) => {
                 let note = format!("{path}: {reason}");
-                Stop::refused("file-unreadable", title, place, &note)
+                Stop::refused(rules::FILE_UNREADABLE, title, place, &note)
             }
             Self::TooMuch => Stop::uncertain(place, "too much would be read"),
             Self::Outside => Stop::uncertain(place, &format!("{path} may not be read")),

@@ -8,6 +8,7 @@ use super::limits::MAX_INCLUDES;
 use super::names::Names;
 use super::outcome::{Outcome, Place, Stop};
 use super::surroundings::relative;
+use crate::diag::rules;
 use crate::expr::{Typed, Value};
 use crate::hcl::references::Reference;
 use crate::hcl::tree::{Attribute, Block, ExprKind, Step};
@@ -97,7 +98,7 @@ impl Evaluation<'_> {
         if let Some(other) = attributes.find(|one| !known.contains(&one.name.text.as_str())) {
             let place = self.place(at, other.name.span);
             let title = "Unsupported argument";
-            return Err(Stop::refused("unsupported-item", title, place, ""));
+            return Err(Stop::refused(rules::UNSUPPORTED_ITEM, title, place, ""));
         }
         let is_strict =
             |name| self.around.has_switch(name) || self.around.has_switch("strict-mode");
@@ -196,7 +197,7 @@ impl Evaluation<'_> {
             value => match value.to_text() {
                 Some(text) => Ok(Some(text)),
                 None => Err(Stop::refused(
-                    "wrong-type",
+                    rules::WRONG_TYPE,
                     "Unsuitable value type",
                     slot.place,
                     "a string is required",
@@ -214,7 +215,7 @@ impl Evaluation<'_> {
             Some(_) => {
                 let title = "Unsuitable value type";
                 Err(Stop::refused(
-                    "wrong-type",
+                    rules::WRONG_TYPE,
                     title,
                     place,
                     "a bool is required",
@@ -329,7 +330,7 @@ impl Evaluation<'_> {
 }
 
 pub(super) fn refused(title: &str, place: Place, note: &str) -> Stop {
-    Stop::refused("configuration-invalid", title, place, note)
+    Stop::refused(rules::CONFIGURATION_INVALID, title, place, note)
 }
 
 /// Returns the way from a unit to its parent's directory and back.

@@ -1,7 +1,7 @@
 //! Unit files in JSON syntax: strings are templates, `//` keys are comments (rules 2.1).
 
 use super::schema::{self, BlockShape};
-use crate::diag::{Diagnostic, FileId, Span};
+use crate::diag::{Diagnostic, FileId, Span, rules};
 use crate::hcl;
 use crate::hcl::tree::{
     Attribute, Block, Body, Expr, ExprKind, Item, ObjectItem, ObjectKey, UnaryOp, Word,
@@ -15,7 +15,7 @@ pub(super) fn parse(file: FileId, bytes: &[u8]) -> (Body, Vec<Diagnostic>) {
         Ok(value) => (body(&value, schema::top()), Vec::new()),
         Err(faults) => {
             let error = |fault: &json::Fault| {
-                let error = Diagnostic::error("syntax-error", fault.title);
+                let error = Diagnostic::error(rules::SYNTAX_ERROR, fault.title);
                 error.at(file, fault.span, fault.remark)
             };
             let items = Vec::new();

@@ -7,6 +7,7 @@ use super::discovery::UNIT_FILE;
 use super::evaluation::{Evaluation, Role, Stage, block, directory};
 use super::evaluation::{Sharing, Unread};
 use super::outcome::{Outcome, Place, Reason, Stop};
+use crate::diag::rules;
 use crate::expr::{Named, Type, Typed, Value, convert};
 use crate::hcl::references::{self, Reference};
 use crate::hcl::tree::{Expr, ExprKind, Step};
@@ -61,7 +62,7 @@ impl Evaluation<'_> {
             "local" if stage == Stage::Locals => match used.steps.first() {
                 Some(Step::Attr(word)) => self.used_local(at, &word.text, place, names),
                 _ => Err(Stop::refused(
-                    "configuration-invalid",
+                    rules::CONFIGURATION_INVALID,
                     "Can't evaluate expression",
                     place,
                     "inside of locals, a local is named as local.NAME only",
@@ -76,14 +77,14 @@ impl Evaluation<'_> {
                 Ok(())
             }
             "dependency" if stage == Stage::Source => Err(Stop::refused(
-                "configuration-invalid",
+                rules::CONFIGURATION_INVALID,
                 "A source cannot reference dependency outputs",
                 place,
                 "the source must be known before dependencies are",
             )),
             "dependency" if stage == Stage::Rest => self.dependency(at, used, place, names),
             root if stage == Stage::Locals => Err(Stop::refused(
-                "configuration-invalid",
+                rules::CONFIGURATION_INVALID,
                 "Can't evaluate expression",
                 place,
                 &format!("{root:?} is not defined in locals"),
@@ -103,7 +104,12 @@ impl Evaluation<'_> {
         let value = self.local(at, name).unwrap_or_else(|| {
             let title = "Could not evaluate all locals in block";
             let note = format!("there is no local {name:?}");
-            Err(Stop::refused("configuration-invalid", title, place, &note))
+            Err(Stop::refused(
+                rules::CONFIGURATION_INVALID,
+                title,
+                place,
+                &note,
+            ))
         })?;
         names.attribute("local", name, value);
         Ok(())
@@ -143,7 +149,7 @@ impl Evaluation<'_> {
             && word.text == "inputs"
         {
             return Err(Stop::refused(
-                "configuration-invalid",
+                rules::CONFIGURATION_INVALID,
                 "Inputs of dependencies cannot be read",
                 place,
                 "use outputs of the dependency",
@@ -201,7 +207,12 @@ impl Evaluation<'_> {
                 let Some(default) = block.body.attribute("default") else {
                     let place = self.place(file, block.header);
                     let title = "Feature has no default";
-                    return Err(Stop::refused("configuration-invalid", title, place, ""));
+                    return Err(Stop::refused(
+                        rules::CONFIGURATION_INVALID,
+                        title,
+                        place,
+                        "",
+                    ));
                 };
                 let default = self.slot(file, default, Stage::Base);
                 let value = self.feature_value(&label.text, &*default.outcome?, default.place)?;
@@ -228,7 +239,7 @@ impl Evaluation<'_> {
         };
         convert(Typed::string(text.as_str()), &default.ty).map_err(|_| {
             let title = "Feature has a value of another type";
-            Stop::refused("wrong-type", title, place, "")
+            Stop::refused(rules::WRONG_TYPE, title, place, "")
         })
     }
 

@@ -8,7 +8,7 @@ use super::file_config::{Arguments, FileConfig, Wanted};
 use super::limits::MAX_NOTES;
 use super::outcome::{Known, Place, Stop, Unknown};
 use super::unit::{Unit, UnitPart, UnknownPart};
-use crate::diag::{Diagnostic, Label};
+use crate::diag::{Diagnostic, Label, rules};
 use crate::expr::Value;
 use crate::world::clean;
 
@@ -33,7 +33,7 @@ pub(super) fn notes(evaluation: &mut Evaluation<'_>, unit: &mut Unit, found: &mu
         known.push(unknown);
     }
     for unknown in known.into_iter().filter(|unknown| unknown.is_refused) {
-        let diagnostic = Diagnostic::error("configuration-invalid", unknown.reason.as_str());
+        let diagnostic = Diagnostic::error(rules::CONFIGURATION_INVALID, unknown.reason.as_str());
         let Label { file, span, .. } = unknown.place;
         let is_reported = stops.iter().any(|stop| {
             let label = stop.primary.as_ref();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::diag::{Diagnostic, FileId, Label, Span};
+use crate::diag::{Diagnostic, FileId, Label, Span, rules};
 use crate::expr::{NotConstant, Typed};
 
 /// A place in a file.
@@ -85,14 +85,15 @@ impl Stop {
     /// Stops because of a fault in the syntax of a file; what only lockctl refuses may be fine.
     pub(super) fn of_fault(fault: Diagnostic) -> Self {
         match fault.code {
-            "nested-too-deep" | "object-too-large" => Self::Uncertain(Arc::new(fault)),
+            rules::NESTED_TOO_DEEP | rules::OBJECT_TOO_LARGE => Self::Uncertain(Arc::new(fault)),
             _ => Self::Refused(Arc::new(fault)),
         }
     }
 
     pub(super) fn uncertain(place: Place, reason: &str) -> Self {
         let title = "This is known only in a run of Terragrunt";
-        let error = Diagnostic::error("not-constant", title).at(place.file, place.span, reason);
+        let error =
+            Diagnostic::error(rules::NOT_CONSTANT, title).at(place.file, place.span, reason);
         Self::Uncertain(Arc::new(error))
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::discovery::STACK_FILE;
-use crate::diag::{Diagnostic, FileId, did_you_mean};
+use crate::diag::{Diagnostic, FileId, did_you_mean, rules};
 use crate::hcl::tree::{Block, Body};
 
 /// A kind of block.
@@ -190,7 +190,7 @@ fn arguments_of(body: &Body, known: &[Argument], found: &mut Vec<Diagnostic>) {
             let hint = did_you_mean(name, &names);
             let hint =
                 hint.unwrap_or_else(|| "Terragrunt 1.1 has no such argument here".to_owned());
-            let error = error("unsupported-item", "Unsupported argument");
+            let error = error(rules::UNSUPPORTED_ITEM, "Unsupported argument");
             found.push(error.at(FileId::ALONE, attribute.name.span, hint));
         }
     }
@@ -201,7 +201,7 @@ fn repeated(body: &Body, found: &mut Vec<Diagnostic>) {
     let mut seen = BTreeSet::new();
     for attribute in body.attributes() {
         if !seen.insert(attribute.name.text.as_str()) {
-            let error = error("duplicate-key", "Attribute redefined");
+            let error = error(rules::DUPLICATE_KEY, "Attribute redefined");
             found.push(error.at(FileId::ALONE, attribute.name.span, "this is set before"));
         }
     }
@@ -212,7 +212,7 @@ fn blocks_of(body: &Body, shapes: &[BlockShape], found: &mut Vec<Diagnostic>) {
     for block in body.blocks() {
         let kind = block.kind.text.as_str();
         let Some(shape) = shapes.iter().find(|shape| shape.kind == kind) else {
-            let error = error("unsupported-item", "Unsupported block type");
+            let error = error(rules::UNSUPPORTED_ITEM, "Unsupported block type");
             found.push(error.at(
                 FileId::ALONE,
                 block.header,
@@ -226,10 +226,10 @@ fn blocks_of(body: &Body, shapes: &[BlockShape], found: &mut Vec<Diagnostic>) {
                 true => "Missing block label",
                 false => "Extraneous block label",
             };
-            found.push(error("label-wrong", title).at(FileId::ALONE, block.header, ""));
+            found.push(error(rules::LABEL_WRONG, title).at(FileId::ALONE, block.header, ""));
         }
         if shape.is_single && !seen.insert(kind) {
-            let error = error("configuration-invalid", "Duplicate block");
+            let error = error(rules::CONFIGURATION_INVALID, "Duplicate block");
             found.push(error.at(FileId::ALONE, block.header, "only one of these is allowed"));
         }
         within(block, shape, found);
@@ -244,7 +244,7 @@ fn within(block: &Block, shape: &BlockShape, found: &mut Vec<Diagnostic>) {
             for (name, _) in arguments.iter().filter(|(_, need)| *need == Required) {
                 if block.body.attribute(name).is_none() {
                     let note = format!("{name} is required");
-                    let error = error("configuration-invalid", "Missing required argument");
+                    let error = error(rules::CONFIGURATION_INVALID, "Missing required argument");
                     found.push(error.at(FileId::ALONE, block.header, note));
                 }
             }
@@ -254,7 +254,7 @@ fn within(block: &Block, shape: &BlockShape, found: &mut Vec<Diagnostic>) {
             if shape.kind == "locals"
                 && let Some(inner) = block.body.blocks().next()
             {
-                let error = error("unsupported-item", "Unexpected block");
+                let error = error(rules::UNSUPPORTED_ITEM, "Unexpected block");
                 found.push(error.at(FileId::ALONE, inner.header, "no blocks are allowed here"));
             }
         }

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use super::subject::Subject;
 use super::upstream::Dates;
 use crate::addr::ProviderAddr;
-use crate::diag::{Diagnostic, Finding};
+use crate::diag::{Diagnostic, Finding, rules};
 use crate::package::calendar::day;
 use crate::package::{AgePolicy, Youth};
 
@@ -62,7 +62,7 @@ fn too_young(
             (title, older)
         }
     };
-    let diagnostic = Diagnostic::error("release-too-young", title)
+    let diagnostic = Diagnostic::error(rules::RELEASE_TOO_YOUNG, title)
         .at(subject.file, subject.version(provider), youth.seen_at(now))
         .help(help);
     Finding::about(provider, diagnostic)

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::hosts;
 use super::subject::Subject;
 use crate::addr::ProviderAddr;
-use crate::diag::{Diagnostic, Finding};
+use crate::diag::{Diagnostic, Finding, rules};
 use crate::lockfile::ProviderLock;
 use crate::requirement::{Refusal, Requirement, Requirements, StateSeen};
 use crate::resolve::{self, Goals};
@@ -78,7 +78,7 @@ fn not_required(
     Finding::about(
         provider,
         Diagnostic::warning(
-            "provider-not-required",
+            rules::PROVIDER_NOT_REQUIRED,
             format!("{provider} is locked but not required"),
         )
         .at(subject.file, subject.header(provider), remark)
@@ -93,7 +93,7 @@ fn unlockable(requirements: &Requirements, provider: &ProviderAddr, refusal: Ref
     let place = &requirements.providers[provider][0];
     Finding::about(
         provider,
-        Diagnostic::error("address-malformed", refusal.title())
+        Diagnostic::error(rules::ADDRESS_MALFORMED, refusal.title())
             .at(place.file, place.span, refusal.to_string())
             .help(refusal.help()),
     )
@@ -102,7 +102,7 @@ fn unlockable(requirements: &Requirements, provider: &ProviderAddr, refusal: Ref
 fn not_locked(subject: Subject<'_>, provider: &ProviderAddr, places: &[Requirement]) -> Finding {
     let place = &places[0];
     let mut diagnostic = Diagnostic::error(
-        "provider-not-locked",
+        rules::PROVIDER_NOT_LOCKED,
         format!("{provider} is required but not locked"),
     )
     .at(place.file, place.span, "required here")
@@ -148,7 +148,7 @@ fn outside<'a>(
         };
         Finding::about(
             provider,
-            Diagnostic::error("version-outside-constraint", title)
+            Diagnostic::error(rules::VERSION_OUTSIDE_CONSTRAINT, title)
                 .at(place.file, place.span, wanted)
                 .see(
                     subject.file,
@@ -202,7 +202,7 @@ fn stale(
     Some(Finding::about(
         provider,
         Diagnostic::note(
-            "constraints-stale",
+            rules::CONSTRAINTS_STALE,
             format!("The recorded constraints of {provider} differ from the configuration"),
         )
         .at(

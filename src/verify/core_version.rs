@@ -1,7 +1,7 @@
 //! What modules require of the program itself, against the version that is stated.
 
 use super::inputs::RootInputs;
-use crate::diag::{Diagnostic, Finding};
+use crate::diag::{Diagnostic, Finding, rules};
 use crate::flavor::{FlavorChoice, StatedFlavor};
 use crate::requirement::CoreVersion;
 use crate::version::Version;
@@ -50,6 +50,6 @@ fn unmet(
         "change the constraint, or state the version that you run with --flavor or as `flavor` in {}",
         root.project_file
     );
-    let diagnostic = Diagnostic::warning("core-version-unmet", title);
+    let diagnostic = Diagnostic::warning(rules::CORE_VERSION_UNMET, title);
     Some(diagnostic.at(required.file, required.span, note).help(help))
 }

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use super::subject::Subject;
-use crate::diag::{Diagnostic, Finding, Span, counted};
+use crate::diag::{Diagnostic, Finding, Span, counted, rules};
 use crate::hash::{Hash, Scheme};
 use crate::lockfile;
 
@@ -51,7 +51,7 @@ fn not_canonical(subject: Subject<'_>, bytes: &[u8]) -> Option<Diagnostic> {
     };
     Some(
         Diagnostic::note(
-            "file-not-canonical",
+            rules::FILE_NOT_CANONICAL,
             "The lock file is not in canonical form",
         )
         .at(subject.file, Span::new(start, end), remark)
@@ -72,8 +72,11 @@ fn rewritten_lists(subject: Subject<'_>) -> impl Iterator<Item = Finding> {
         let mut shown = found.iter().take(MAX_RELATED + 1);
         let (_, span, fault) = shown.next()?;
         let title = format!("The next `{program} init` changes the list of hashes of {provider}");
-        let diagnostic =
-            Diagnostic::note("init-rewrites", title).at(subject.file, *span, fault.note(program));
+        let diagnostic = Diagnostic::note(rules::INIT_REWRITES, title).at(
+            subject.file,
+            *span,
+            fault.note(program),
+        );
         let diagnostic = shown.fold(diagnostic, |diagnostic, (_, span, fault)| {
             diagnostic.see(subject.file, *span, fault.note(program))
         });
@@ -148,7 +151,7 @@ fn malformed_hashes(subject: Subject<'_>) -> impl Iterator<Item = Finding> {
                 };
                 Finding::about(
                     provider,
-                    Diagnostic::warning("hash-not-well-formed", "Hash that can never match")
+                    Diagnostic::warning(rules::HASH_NOT_WELL_FORMED, "Hash that can never match")
                         .at(subject.file, *span, note)
                         .help(format!(
                             "delete this hash, then run `{}`",

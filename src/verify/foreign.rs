@@ -6,7 +6,7 @@ use super::subject::Subject;
 use super::upstream::Answers;
 use crate::addr::ProviderAddr;
 use crate::coverage::{Attribution, Attributions};
-use crate::diag::{Diagnostic, Finding, Span, counted_as};
+use crate::diag::{Diagnostic, Finding, Span, counted_as, rules};
 use crate::hash::Hash;
 use crate::package::PackageId;
 
@@ -131,7 +131,7 @@ impl Entry<'_> {
             .collect();
         places.sort_by_key(|(span, _)| span.start);
         let mut places = places.into_iter().take(MAX_SHOWN);
-        let diagnostic = Diagnostic::error("hash-not-of-release", title);
+        let diagnostic = Diagnostic::error(rules::HASH_NOT_OF_RELEASE, title);
         let diagnostic = match places.next() {
             Some((span, note)) => diagnostic.at(file, span, note),
             None => diagnostic,

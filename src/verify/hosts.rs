@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::subject::Subject;
 use crate::addr::ProviderAddr;
-use crate::diag::{Diagnostic, Finding, Severity};
+use crate::diag::{Diagnostic, Finding, Severity, rules};
 
 /// Reports providers that are locked from several hosts under one namespace and type.
 ///
@@ -40,7 +40,7 @@ fn finding(subject: Subject<'_>, own: &[&ProviderAddr]) -> Option<Finding> {
         )
     };
     let from = |provider: &ProviderAddr| format!("from {}", provider.hostname());
-    let mut diagnostic = Diagnostic::warning("hosts-mixed", title)
+    let mut diagnostic = Diagnostic::warning(rules::HOSTS_MIXED, title)
         .at(subject.file, subject.header(last), from(last))
         .help(help);
     for provider in std::iter::once(first).chain(between) {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::subject::{Advice, Subject};
-use crate::diag::{Diagnostic, FileId, Severity};
+use crate::diag::{Diagnostic, FileId, Severity, rules};
 use crate::flavor::{Flavor, FlavorChoice};
 use crate::lockfile::Document;
 use crate::project::Project;
@@ -68,7 +68,7 @@ impl<'a> RootInputs<'a> {
             let mut diagnostics = configuration.diagnostics.iter();
             // A module that must be visible and is not is a finding; the rest can be checked.
             diagnostics
-                .any(|one| one.severity == Severity::Error && one.code != "module-not-visible")
+                .any(|one| one.severity == Severity::Error && one.code != rules::MODULE_NOT_VISIBLE)
         })
     }
 

@@ -4,7 +4,7 @@ use super::subject::Subject;
 use super::upstream::Answers;
 use crate::addr::ProviderAddr;
 use crate::authenticate::Signer;
-use crate::diag::{Diagnostic, Finding};
+use crate::diag::{Diagnostic, Finding, rules};
 use crate::package::KeyId;
 use crate::project::Policy;
 
@@ -41,7 +41,7 @@ pub fn not_compared(subject: Subject<'_>, policy: &Policy, project_file: &str) -
     let notes = pinned.map(|(provider, key)| {
         let title = format!("the key of {provider} is compared with --upstream only");
         let remark = format!("{} is pinned in {project_file}", key.as_str());
-        let diagnostic = Diagnostic::note("key-not-compared", title)
+        let diagnostic = Diagnostic::note(rules::KEY_NOT_COMPARED, title)
             .at(subject.file, subject.header(provider), remark)
             .help(format!(
                 "run `{} --upstream` where the registry can be reached",
@@ -79,7 +79,7 @@ fn refuse(
         None => String::new(),
     };
     let remark = format!("signed by {}{by_subkey}", signer.fingerprint);
-    let diagnostic = Diagnostic::error("key-not-allowed", title)
+    let diagnostic = Diagnostic::error(rules::KEY_NOT_ALLOWED, title)
         .at(subject.file, subject.version(provider), remark)
         .help(format!(
             "{project_file} pins {}: only if the publisher says that the key has changed, pin the new \
@@ -98,7 +98,7 @@ fn refuse_unsigned(
 ) -> Finding {
     let version = &subject.document.lock.providers[provider].version;
     let title = format!("{provider} {version} is not signed, and the policy pins a key");
-    let diagnostic = Diagnostic::error("key-not-allowed", title)
+    let diagnostic = Diagnostic::error(rules::KEY_NOT_ALLOWED, title)
         .at(
             subject.file,
             subject.version(provider),

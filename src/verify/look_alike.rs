@@ -2,7 +2,7 @@
 
 use super::subject::Subject;
 use crate::addr::{ProviderAddr, look_alike};
-use crate::diag::{Diagnostic, Finding};
+use crate::diag::{Diagnostic, Finding, rules};
 
 /// Reports providers whose namespace is one typing error away from that of a known publisher, or of
 /// another provider in the lock file.
@@ -21,7 +21,7 @@ pub(super) fn check(subject: Subject<'_>) -> Vec<Finding> {
         let others = providers.keys().filter(|other| is_before(other, addr));
         let found = look_alike(addr, others)?;
         let title = format!("{addr} has a name that is easy to confuse: {found}");
-        let diagnostic = Diagnostic::warning("look-alike-provider", title)
+        let diagnostic = Diagnostic::warning(rules::LOOK_ALIKE_PROVIDER, title)
             .at(subject.file, subject.header(addr), "locked here")
             .help(format!(
                 "compare the address with the documentation of the provider, and correct `source`; \

@@ -1,7 +1,7 @@
 //! A root that requires providers, or may require some, and has no lock file.
 
 use super::inputs::RootInputs;
-use crate::diag::{Diagnostic, Finding, counted};
+use crate::diag::{Diagnostic, Finding, counted, rules};
 use crate::requirement::UnseenCall;
 
 /// How many places that require a provider are shown.
@@ -24,7 +24,7 @@ pub(super) fn check(root: &RootInputs<'_>) -> Option<Finding> {
         .take(MAX_REQUIRED);
     let title = format!("There is no {}", root.lock_path.display());
     let help = format!("run `{}` to create it", root.advice.lock);
-    let diagnostic = Diagnostic::error("lock-missing", title).help(help);
+    let diagnostic = Diagnostic::error(rules::LOCK_MISSING, title).help(help);
     let diagnostic = match places.next() {
         Some((place, note)) => {
             let diagnostic = diagnostic.at(place.file, place.span, note);
@@ -53,7 +53,8 @@ fn perhaps_missing(root: &RootInputs<'_>, calls: &[UnseenCall]) -> Option<Diagno
         names.join(", ")
     );
     let note = "this module may require providers";
-    let diagnostic = Diagnostic::warning("lock-missing", title).at(first.file, first.span, note);
+    let diagnostic =
+        Diagnostic::warning(rules::LOCK_MISSING, title).at(first.file, first.span, note);
     let others = others.iter().take(MAX_REQUIRED);
     let diagnostic = others.fold(diagnostic, |diagnostic, call| {
         diagnostic.see(call.file, call.span, "and this one")

@@ -7,7 +7,7 @@ use super::matrix::Outlook;
 use super::subject::Subject;
 use crate::addr::ProviderAddr;
 use crate::coverage::{self, Attributions, Coverage, Outcome, Route};
-use crate::diag::{Diagnostic, Finding, Severity, Share};
+use crate::diag::{Diagnostic, Finding, Severity, Share, rules};
 use crate::lockfile::ProviderLock;
 use crate::package::WantedPlatforms;
 use crate::platform::{self, Platform};
@@ -63,7 +63,7 @@ fn lacking(
     if let Some(failure) = init_failure(subject, provider, entry) {
         note = format!("{note}; without one {failure}");
     }
-    let diagnostic = Diagnostic::warning("platforms-incomplete", title);
+    let diagnostic = Diagnostic::warning(rules::PLATFORMS_INCOMPLETE, title);
     let diagnostic = diagnostic.at(subject.file, subject.header(provider), note);
     let diagnostic = match subject.left_over(provider) {
         Some(left_over) => Diagnostic {
@@ -157,7 +157,7 @@ fn unattributed(subject: Subject<'_>, provider: &ProviderAddr, coverage: &Covera
     Finding::about(
         provider,
         Diagnostic::note(
-            "platforms-unattributed",
+            rules::PLATFORMS_UNATTRIBUTED,
             format!("{provider} has enough h1: hashes, but their platforms are unknown"),
         )
         .at(

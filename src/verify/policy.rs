@@ -7,15 +7,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::subject::Subject;
 use crate::addr::{ProviderAddr, ProviderPattern};
-use crate::diag::{Diagnostic, FileId, Finding, Level, Severity, Span};
+use crate::diag::{Diagnostic, FileId, Finding, Level, Severity, Span, rules};
 use crate::flavor::Flavor;
 use crate::locker::SignatureDemands;
 use crate::project::{Allow, Place, Policy, Project};
 use crate::requirement::Requirements;
 use crate::version::Version;
 
-const NOT_ALLOWED: &str = "provider-not-allowed";
-const KEY_NOT_ALLOWED: &str = "key-not-allowed";
+const NOT_ALLOWED: &str = rules::PROVIDER_NOT_ALLOWED;
+const KEY_NOT_ALLOWED: &str = rules::KEY_NOT_ALLOWED;
 
 /// Checks that every provider that is locked, or required and not locked yet, is one that the
 /// project file of that name allows.
@@ -175,7 +175,7 @@ pub fn one_version(entries: &[RootEntry<'_>]) -> Vec<(usize, Finding)> {
 fn differs(entry: &RootEntry<'_>, newest: &RootEntry<'_>) -> Finding {
     let provider = entry.provider;
     let diagnostic = Diagnostic::warning(
-        "versions-differ",
+        rules::VERSIONS_DIFFER,
         format!(
             "{provider} is locked at {} here and at {} elsewhere",
             entry.version, newest.version

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::subject::Subject;
 use crate::addr::{Hostname, ProviderAddr};
-use crate::diag::{Diagnostic, Finding};
+use crate::diag::{Diagnostic, Finding, rules};
 use crate::flavor::Flavor;
 use crate::hash::Scheme;
 use crate::lockfile::ProviderLock;
@@ -50,7 +50,7 @@ fn unexplained(subject: Subject<'_>, provider: &ProviderAddr, entry: &ProviderLo
     let title = format!("{provider} has more h1: hashes than its release has packages");
     Finding::about(
         provider,
-        Diagnostic::warning("hashes-unexplained", title)
+        Diagnostic::warning(rules::HASHES_UNEXPLAINED, title)
             .at(
                 subject.file,
                 subject.header(provider),
@@ -86,7 +86,7 @@ fn finding(subject: Subject<'_>, provider: &ProviderAddr) -> Finding {
     let program = subject.flavor.command();
     Finding::about(
         provider,
-        Diagnostic::note("zh-missing", title)
+        Diagnostic::note(rules::ZH_MISSING, title)
             .at(
                 subject.file,
                 subject.header(provider),

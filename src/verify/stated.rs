@@ -4,7 +4,7 @@ use super::subject::Subject;
 use super::upstream::Answers;
 use crate::addr::ProviderAddr;
 use crate::coverage::{Attribution, Attributions};
-use crate::diag::{Diagnostic, Finding, counted_as};
+use crate::diag::{Diagnostic, Finding, counted_as, rules};
 use crate::hash::{Hash, Hashes, Scheme};
 use crate::locker::{self, FalseClaim, KnownContent, ReleaseList};
 use crate::package::Claims;
@@ -77,7 +77,7 @@ fn claimed(recorded: &Hashes, list: &ReleaseList, attribution: Option<&Attributi
 fn unsigned(subject: Subject<'_>, provider: &ProviderAddr) -> Finding {
     let version = &subject.document.lock.providers[provider].version;
     let title = format!("{provider} {version} is not signed");
-    let diagnostic = Diagnostic::note("release-unsigned", title)
+    let diagnostic = Diagnostic::note(rules::RELEASE_UNSIGNED, title)
         .at(
             subject.file,
             subject.version(provider),
@@ -91,7 +91,7 @@ fn contradicted(subject: Subject<'_>, provider: &ProviderAddr, wrong: &FalseClai
     let version = &subject.document.lock.providers[provider].version;
     let title = format!("a false hash is stated of {provider} {version}: {wrong}");
     let program = subject.flavor.command();
-    let diagnostic = Diagnostic::error("stated-hash-false", title)
+    let diagnostic = Diagnostic::error(rules::STATED_HASH_FALSE, title)
         .at(subject.file, subject.header(provider), "of this provider")
         .help(format!(
             "`{program} init` records what is stated; report it to the operator of the registry, and \
@@ -107,7 +107,7 @@ fn only_stated(subject: Subject<'_>, provider: &ProviderAddr, claimed: usize) ->
     let host = provider.hostname();
     let hashes = counted_as(claimed, "h1: hash", "h1: hashes");
     let title = format!("{provider} has {hashes} that only {host} states");
-    let diagnostic = Diagnostic::note("hashes-claimed", title)
+    let diagnostic = Diagnostic::note(rules::HASHES_CLAIMED, title)
         .at(
             subject.file,
             subject.hashes(provider),

@@ -10,7 +10,7 @@ use std::time::SystemTime;
 use super::subject::Subject;
 use crate::addr::ProviderAddr;
 use crate::authenticate::{Rules, Signer};
-use crate::diag::{Diagnostic, Finding};
+use crate::diag::{Diagnostic, Finding, rules};
 use crate::hash::{Hash, Hashes, Scheme};
 use crate::locker::{self, LockError, Release, ReleaseList, Vouched};
 use crate::lockfile::ProviderLock;
@@ -175,7 +175,7 @@ impl Entry<'_> {
             Some(newest) => format!("the newest release that it offers is {newest}"),
             None => "it offers no release at all".to_owned(),
         };
-        let diagnostic = Diagnostic::error("version-gone", title)
+        let diagnostic = Diagnostic::error(rules::VERSION_GONE, title)
             .at(self.subject.file, self.subject.version(provider), newest)
             .help(format!(
                 "find out why it was withdrawn; then run `{} ADDR`, which selects another version",
@@ -211,7 +211,7 @@ impl Entry<'_> {
             "the signed checksums of {provider} {version} contradict every zh: of the lock file"
         );
         let subject = self.subject;
-        let diagnostic = Diagnostic::error("hashes-contradicted", title)
+        let diagnostic = Diagnostic::error(rules::HASHES_CONTRADICTED, title)
             .at(
                 subject.file,
                 subject.hashes(provider),
@@ -246,7 +246,7 @@ impl Entry<'_> {
         let title = format!("{provider} {version} is locked with {count} that no signed list has");
         let file = self.subject.file;
         let at = first.unwrap_or_else(|| self.subject.hashes(provider));
-        let diagnostic = Diagnostic::warning("hash-unknown-upstream", title).at(
+        let diagnostic = Diagnostic::warning(rules::HASH_UNKNOWN_UPSTREAM, title).at(
             file,
             at,
             "not in the signed list of the release",
@@ -279,7 +279,7 @@ impl Entry<'_> {
                 "zh: hashes are missing".to_owned(),
             ),
         };
-        let diagnostic = Diagnostic::note("zh-missing", title)
+        let diagnostic = Diagnostic::note(rules::ZH_MISSING, title)
             .at(subject.file, subject.header(provider), remark)
             .help(format!("run `{}`, which adds them", subject.advice.lock));
         Finding::about(provider, diagnostic)
@@ -293,7 +293,7 @@ impl Entry<'_> {
             let key_id = &signer.key_id;
             let title = format!("{provider} {version} is signed by key {key_id}: {remark}");
             let subject = self.subject;
-            let diagnostic = Diagnostic::note("signature-odd", title)
+            let diagnostic = Diagnostic::note(rules::SIGNATURE_ODD, title)
                 .at(
                     subject.file,
                     subject.version(provider),
@@ -332,7 +332,7 @@ impl Entry<'_> {
             (true, _) => format!("the constraints allow it: `{update} ADDR` moves to it"),
         };
         let title = format!("{provider} {newest} is available, a patch upgrade from {version}");
-        let diagnostic = Diagnostic::note("newer-patch", title)
+        let diagnostic = Diagnostic::note(rules::NEWER_PATCH, title)
             .at(subject.file, subject.version(provider), "locked here")
             .help(help);
         Some(Finding::about(provider, diagnostic))

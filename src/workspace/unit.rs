@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::addr::module::{ModuleSource, RemoteModule};
 use crate::config::{self, Loaded, Outside, Settings};
-use crate::diag::{Diagnostic, Label, Severity, Span, Texts};
+use crate::diag::{Diagnostic, Label, Severity, Span, Texts, rules};
 use crate::remote_module::{
     FoundModule, ModuleFailure, ModuleRequest, NamedFiles, RequestedSource,
 };
@@ -186,7 +186,7 @@ fn put_together(
     if let LockOrigin::Module(path) = assembled.lock_file() {
         let file = texts.add(files.shown(&unit.file), Vec::new());
         let title = "The lock file of the module counts until the unit has one";
-        let note = Diagnostic::note("configuration-odd", title);
+        let note = Diagnostic::note(rules::CONFIGURATION_ODD, title);
         let remark = files.shown(&path);
         loaded
             .diagnostics
@@ -204,7 +204,7 @@ fn load_in_place(
     texts: &mut Texts,
 ) -> Option<Loaded> {
     let leads_out =
-        |one: &&Diagnostic| one.severity == Severity::Error && one.code == "module-unreadable";
+        |one: &&Diagnostic| one.severity == Severity::Error && one.code == rules::MODULE_UNREADABLE;
     let mut faults = loaded.diagnostics.iter();
     let place = faults.find(leads_out)?.primary.clone()?;
     let assembled = assemble_in_place(files, unit).ok()?;
@@ -224,7 +224,7 @@ fn load_in_place(
     let title = "Only Terragrunt before 1.0 finds this module";
     let remark =
         "later versions run a unit without a source in their cache, where this path leads nowhere";
-    let note = Diagnostic::note("configuration-odd", title);
+    let note = Diagnostic::note(rules::CONFIGURATION_ODD, title);
     in_place
         .diagnostics
         .push(note.at(place.file, place.span, remark));

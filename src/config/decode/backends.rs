@@ -7,7 +7,7 @@ use crate::config::faults::Faults;
 use crate::config::language;
 use crate::config::syntax::{self, references};
 use crate::config::validate::bodies;
-use crate::diag::Diagnostic;
+use crate::diag::{Diagnostic, rules};
 use crate::expr::{self, Value};
 use crate::flavor::Flavor;
 use crate::hcl::tree::{Block, Body, Item};
@@ -172,7 +172,7 @@ fn local(body: &Body, faults: &mut Faults) {
                 None => {
                     let title = "Incorrect attribute value type";
                     let remark = "a string is needed here";
-                    faults.error("wrong-type", title, argument.value.span, remark);
+                    faults.error(rules::WRONG_TYPE, title, argument.value.span, remark);
                 }
             },
         }

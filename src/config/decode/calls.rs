@@ -8,6 +8,7 @@ use crate::config::faults::Faults;
 use crate::config::file::{Role, SourcePlace};
 use crate::config::syntax::{self, references, words};
 use crate::config::validate::bodies;
+use crate::diag::rules;
 use crate::expr::{self, Value};
 use crate::flavor::Flavor;
 use crate::hcl::tree::{Block, Expr};
@@ -81,7 +82,12 @@ pub(in crate::config) fn version(block: &Block, faults: &mut Faults) -> Option<V
     let read = stated_version(&value);
     if read.is_none() {
         let span = argument.value.span;
-        faults.error("constraint-invalid", "Invalid version constraint", span, "");
+        faults.error(
+            rules::CONSTRAINT_INVALID,
+            "Invalid version constraint",
+            span,
+            "",
+        );
     }
     read
 }

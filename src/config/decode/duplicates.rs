@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::config::decode::contents::Declaration;
 use crate::config::file::SourcePlace;
 use crate::config::flood;
-use crate::diag::Diagnostic;
+use crate::diag::{Diagnostic, rules};
 use crate::flavor::Flavor;
 
 /// Reports what stands more than once but may not (rules 3.14).
@@ -22,7 +22,7 @@ pub(in crate::config) fn duplicates<'a>(
             let title = duplicate_title(declaration, flavor);
             flood::push(
                 found,
-                Diagnostic::error("configuration-invalid", title)
+                Diagnostic::error(rules::CONFIGURATION_INVALID, title)
                     .at(file, span, "declared again")
                     .see(other.file, other.span, "first declared here"),
             );
@@ -37,7 +37,7 @@ pub(in crate::config) fn duplicates<'a>(
         if let Some(rival) = rival {
             flood::push(
                 found,
-                Diagnostic::error("configuration-invalid", rival_title(flavor))
+                Diagnostic::error(rules::CONFIGURATION_INVALID, rival_title(flavor))
                     .at(rival.file, rival.span, "only one of the two may be set")
                     .see(file, span, "the other one"),
             );

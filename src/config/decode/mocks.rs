@@ -10,7 +10,7 @@ use crate::config::faults::Faults;
 use crate::config::language;
 use crate::config::syntax::{addresses, names, references};
 use crate::config::validate::bodies;
-use crate::diag::{Diagnostic, Span};
+use crate::diag::{Diagnostic, Span, rules};
 use crate::expr::Value;
 use crate::flavor::Flavor;
 use crate::hcl::tree::{Attribute, Block, Body};
@@ -79,7 +79,7 @@ fn mocks(provider: &Block, blocks: &[(&'static str, &Block)], faults: &mut Fault
 }
 
 fn again(title: String, place: Span, first: Span, faults: &mut Faults) {
-    let again = Diagnostic::error("configuration-invalid", title)
+    let again = Diagnostic::error(rules::CONFIGURATION_INVALID, title)
         .at(faults.file, place, "declared again")
         .see(faults.file, first, "first declared here");
     faults.push(again);

@@ -9,7 +9,7 @@ use crate::config::faults::Faults;
 use crate::config::file::Role;
 use crate::config::syntax::{self, names, references, words};
 use crate::config::validate;
-use crate::diag::{Diagnostic, Span};
+use crate::diag::{Diagnostic, Span, rules};
 use crate::expr::{self, Value};
 use crate::hcl::tree::{Attribute, Block, Body, Expr, ExprKind, ObjectItem, ObjectKey, Step, Word};
 use crate::version::Constraints;
@@ -28,7 +28,7 @@ pub(in crate::config) fn required_providers(
     for nested in block.body.blocks() {
         let title = format!("Unexpected \"{}\" block", nested.kind.text);
         faults.error(
-            "unsupported-item",
+            rules::UNSUPPORTED_ITEM,
             title,
             nested.header,
             "write an argument instead",
@@ -61,7 +61,12 @@ fn shorthand_entry(
 ) -> Option<RequiredProvider> {
     let constraints = constraints(&version, value.span, faults);
     let Some(addr) = names::implied(&name.text, faults.flavor) else {
-        faults.error("address-malformed", "Invalid provider name", value.span, "");
+        faults.error(
+            rules::ADDRESS_MALFORMED,
+            "Invalid provider name",
+            value.span,
+            "",
+        );
         return None;
     };
     Some(RequiredProvider {
@@ -174,7 +179,7 @@ fn source(value: &Expr, faults: &mut Faults) -> Option<(ProviderAddr, Written)> 
                 Some(reason) => (reason.note, reason.help),
                 None => (error.to_string(), None),
             };
-            let mut diagnostic = Diagnostic::error("address-malformed", title);
+            let mut diagnostic = Diagnostic::error(rules::ADDRESS_MALFORMED, title);
             diagnostic = diagnostic.at(faults.file, value.span, note);
             diagnostic.help = help;
             faults.push(diagnostic);
@@ -190,7 +195,7 @@ fn object_version(value: &Expr, faults: &mut Faults) -> Option<Constraints> {
     }
     let remark = "the version must be a constant string";
     faults.error(
-        "constraint-invalid",
+        rules::CONSTRAINT_INVALID,
         "Invalid version constraint",
         value.span,
         remark,
@@ -321,7 +326,12 @@ pub(in crate::config) fn version_text(
     let text = value.to_text();
     if text.is_none() {
         let title = "Invalid version constraint";
-        faults.error("constraint-invalid", title, at, "a string is needed here");
+        faults.error(
+            rules::CONSTRAINT_INVALID,
+            title,
+            at,
+            "a string is needed here",
+        );
     }
     text
 }
@@ -330,7 +340,7 @@ fn constraints(text: &str, at: Span, faults: &mut Faults) -> Option<Constraints>
     Constraints::parse_config(text)
         .map_err(|error| {
             let title = "Invalid version constraint";
-            faults.error("constraint-invalid", title, at, &error.to_string());
+            faults.error(rules::CONSTRAINT_INVALID, title, at, &error.to_string());
         })
         .ok()
 }

@@ -14,7 +14,7 @@ use crate::config::faults::Faults;
 use crate::config::language;
 use crate::config::syntax::{references, words};
 use crate::config::validate::bodies;
-use crate::diag::{Diagnostic, Span};
+use crate::diag::{Diagnostic, Span, rules};
 use crate::hcl::tree::{Block, Body};
 
 /// Decodes a test file; each call of its runs is named after the run.
@@ -164,7 +164,7 @@ impl Seen {
 }
 
 pub(in crate::config) fn twice(title: &str, block: &Block, first: Span, faults: &mut Faults) {
-    let again = Diagnostic::error("configuration-invalid", title)
+    let again = Diagnostic::error(rules::CONFIGURATION_INVALID, title)
         .at(faults.file, block.header, "declared again")
         .see(faults.file, first, "first declared here");
     faults.push(again);

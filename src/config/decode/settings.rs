@@ -7,7 +7,7 @@ use crate::config::faults::Faults;
 use crate::config::language;
 use crate::config::syntax::{names, references};
 use crate::config::validate::bodies;
-use crate::diag::Span;
+use crate::diag::{Span, rules};
 use crate::expr::Value;
 use crate::flavor::Program;
 use crate::hcl::tree::{Attribute, Block, Body, Expr, ExprKind};
@@ -111,7 +111,7 @@ fn core_version(argument: &Attribute, faults: &mut Faults) -> Option<CoreVersion
             } else {
                 "Invalid version constraint"
             };
-            faults.error("constraint-invalid", title, span, &error.to_string());
+            faults.error(rules::CONSTRAINT_INVALID, title, span, &error.to_string());
             None
         }
     }

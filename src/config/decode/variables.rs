@@ -12,7 +12,7 @@ use crate::config::syntax::{references, words};
 use crate::config::validate::bodies;
 use crate::config::validate::conditions;
 use crate::config::{flood, language};
-use crate::diag::{Diagnostic, Span};
+use crate::diag::{Diagnostic, Span, rules};
 use crate::expr::{self, Misfit, Type, Typed, Value};
 use crate::flavor::Flavor;
 use crate::hcl::tree::{Block, Expr, ExprKind};
@@ -126,7 +126,12 @@ fn type_of(value: &Expr, faults: &mut Faults) -> Option<Type> {
     let repeated = Type::repeated(value, faults.overruled(value.span));
     for key in &repeated {
         let remark = "this attribute is written twice here";
-        faults.error("type-invalid", "Invalid type specification", *key, remark);
+        faults.error(
+            rules::TYPE_INVALID,
+            "Invalid type specification",
+            *key,
+            remark,
+        );
     }
     match read {
         Ok(_) if !repeated.is_empty() => Some(Type::Any),
@@ -206,12 +211,12 @@ impl Variable {
         match self.take(Typed::of(constant)) {
             Ok(default) => {
                 if self.misses(&default) {
-                    faults.error("wrong-type", BAD_DEFAULT, value.span, NOT_NULL);
+                    faults.error(rules::WRONG_TYPE, BAD_DEFAULT, value.span, NOT_NULL);
                 }
                 Some(default)
             }
             Err(Misfit::Refused(reason)) => {
-                faults.error("wrong-type", BAD_DEFAULT, value.span, &reason);
+                faults.error(rules::WRONG_TYPE, BAD_DEFAULT, value.span, &reason);
                 None
             }
             Err(Misfit::Uncertain(_)) => None,
@@ -296,7 +301,8 @@ impl Variable {
     ) -> Diagnostic {
         let default = self.default.as_ref();
         let default = default.map(|default| (default.place, "the default"));
-        let error = Diagnostic::error("wrong-type", BAD_DEFAULT).at(over.file, over.span, reason);
+        let error =
+            Diagnostic::error(rules::WRONG_TYPE, BAD_DEFAULT).at(over.file, over.span, reason);
         let places = default.into_iter().chain(other);
         places.fold(error, |error, (place, note)| {
             error.see(place.file, place.span, note)

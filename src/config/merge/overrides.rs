@@ -16,7 +16,7 @@ use crate::config::decode::variables::Variable;
 use crate::config::file::SourcePlace;
 use crate::config::flood;
 use crate::config::merge::standing::Standing;
-use crate::diag::Diagnostic;
+use crate::diag::{Diagnostic, rules};
 use crate::flavor::Flavor;
 use crate::requirement::CoreVersion;
 
@@ -221,7 +221,7 @@ impl<'a> Merge<'a> {
     fn missing(&mut self, title: &str, place: SourcePlace) {
         flood::push(
             self.found,
-            Diagnostic::error("configuration-invalid", title).at(
+            Diagnostic::error(rules::CONFIGURATION_INVALID, title).at(
                 place.file,
                 place.span,
                 "there is nothing to override",
@@ -274,7 +274,8 @@ fn versions_without_registry(base: &Contents, flavor: Flavor, found: &mut Vec<Di
         };
         flood::push(
             found,
-            Diagnostic::error("configuration-invalid", title).at(place.file, place.span, remark),
+            Diagnostic::error(rules::CONFIGURATION_INVALID, title)
+                .at(place.file, place.span, remark),
         );
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::config::faults::Faults;
 use crate::config::language::{BlockType, Rest, Schema, Takes};
 use crate::config::syntax::text;
-use crate::diag::{Diagnostic, Span};
+use crate::diag::{Diagnostic, Span, rules};
 use crate::hcl::tree::{
     Attribute, Block, Body, Expr, ExprKind, Item, ObjectItem, ObjectKey, UnaryOp, Word,
 };
@@ -157,7 +157,7 @@ impl Convert<'_> {
                 let at = opening(value);
                 let remark = format!("a name is needed here: the {label} of the block");
                 self.faults
-                    .error("label-wrong", "Missing block label", at, &remark);
+                    .error(rules::LABEL_WRONG, "Missing block label", at, &remark);
             }
             for member in members {
                 let label = key(member);
@@ -194,7 +194,8 @@ impl Convert<'_> {
         let Some(left) = self.names_left.checked_sub(names) else {
             if self.names_left > 0 {
                 let help = "give these blocks shorter names, or split the file";
-                let error = Diagnostic::error("object-too-large", "Too many blocks of long names");
+                let error =
+                    Diagnostic::error(rules::OBJECT_TOO_LARGE, "Too many blocks of long names");
                 self.faults
                     .push(error.at(self.faults.file, at, "").help(help));
             }

@@ -21,7 +21,7 @@ use crate::config::faults::Faults;
 use crate::config::file::{ModuleFile, Role, Syntax};
 use crate::config::language;
 
-use crate::diag::{Diagnostic, FileId, Span};
+use crate::diag::{Diagnostic, FileId, Span, rules};
 use crate::flavor::Flavor;
 use crate::hcl;
 use crate::hcl::tree::Body;
@@ -57,7 +57,7 @@ pub(in crate::config) fn values(
         Ok(value) => (convert::arguments(&value), Vec::new()),
         Err(faults) => {
             let error = |fault: &json::Fault| {
-                let error = Diagnostic::error("syntax-error", fault.title);
+                let error = Diagnostic::error(rules::SYNTAX_ERROR, fault.title);
                 error.at(file, fault.span, fault.remark)
             };
             (Vec::new(), faults.iter().map(error).collect())
@@ -93,9 +93,9 @@ fn report(fault: &json::Fault, faults: &mut Faults) {
     if fault.title == json::TOO_DEEP {
         let levels = json::MAX_NESTING;
         let help = format!("move the inner parts out: lockctl follows {levels} levels");
-        let error = Diagnostic::error("nested-too-deep", json::TOO_DEEP);
+        let error = Diagnostic::error(rules::NESTED_TOO_DEEP, json::TOO_DEEP);
         faults.push(error.at(faults.file, fault.span, "").help(help));
     } else {
-        faults.error("syntax-error", fault.title, fault.span, fault.remark);
+        faults.error(rules::SYNTAX_ERROR, fault.title, fault.span, fault.remark);
     }
 }

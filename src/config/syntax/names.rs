@@ -6,7 +6,7 @@ use crate::config::file::SourcePlace;
 use crate::config::file::Syntax;
 use crate::config::syntax::words;
 use crate::config::syntax::{references, text};
-use crate::diag::Span;
+use crate::diag::{Span, rules};
 use crate::flavor::Flavor;
 use crate::hcl::tree::{Body, Expr, ExprKind, Step};
 
@@ -114,7 +114,7 @@ fn quoted_reference(text: &str) -> Option<(String, Option<String>)> {
 pub(in crate::config) fn invalid_local_name(at: Span, faults: &mut Faults) {
     let remark = "a local name holds lower-case letters, digits and single dashes";
     faults.error(
-        "address-malformed",
+        rules::ADDRESS_MALFORMED,
         "Invalid provider local name",
         at,
         remark,

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use crate::addr::module::ModuleSource;
 use crate::config::decode::contents::{Call, CallVersion, Source};
 use crate::config::tree::reader::Reader;
-use crate::diag::Diagnostic;
+use crate::diag::{Diagnostic, rules};
 use crate::flavor::Flavor;
 use crate::json::{self, Value, ValueKind};
 use crate::version::Version;
@@ -65,7 +65,7 @@ pub(in crate::config) fn read(reader: &mut Reader<'_>, data_dir: &Path) -> Manif
 }
 
 fn broken(reader: &mut Reader<'_>, path: &Path, reason: &str) {
-    let diagnostic = Diagnostic::error("module-unreadable", "Failed to read module manifest")
+    let diagnostic = Diagnostic::error(rules::MODULE_UNREADABLE, "Failed to read module manifest")
         .help("delete it and install the modules again");
     reader.report(path, diagnostic, reason);
 }

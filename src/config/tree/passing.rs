@@ -18,7 +18,7 @@ use crate::config::flood;
 use crate::config::loaded::ModuleNode;
 use crate::config::syntax::names::Reference;
 use crate::config::tree::resolve::Module;
-use crate::diag::{self, Diagnostic, MAX_PROBLEMS};
+use crate::diag::{self, Diagnostic, MAX_PROBLEMS, rules};
 use crate::flavor::Flavor;
 use crate::requirement::PathStep;
 
@@ -197,7 +197,7 @@ struct Checks<'f> {
 
 impl Checks<'_> {
     fn error(&mut self, title: impl Into<String>, at: SourcePlace, remark: &str) {
-        let error = Diagnostic::error("configuration-invalid", title);
+        let error = Diagnostic::error(rules::CONFIGURATION_INVALID, title);
         self.push(error.at(at.file, at.span, remark));
     }
 
@@ -209,7 +209,7 @@ impl Checks<'_> {
     }
 
     fn odd(&mut self, title: &str, at: SourcePlace, remark: &str) {
-        let note = Diagnostic::note("configuration-odd", title);
+        let note = Diagnostic::note(rules::CONFIGURATION_ODD, title);
         self.found.push(note.at(at.file, at.span, remark));
     }
 
@@ -309,7 +309,7 @@ impl Checks<'_> {
                 false => "Unsupported argument",
             };
             let place = argument.place;
-            let error = Diagnostic::error("unsupported-item", title);
+            let error = Diagnostic::error(rules::UNSUPPORTED_ITEM, title);
             let remark = "the module has no such variable";
             self.push(error.at(place.file, place.span, remark));
         }
@@ -389,7 +389,7 @@ impl Checks<'_> {
         }
         let (wanted, place) = (wanted.short(self.flavor), *place);
         let mut required = child.contents.required.iter();
-        let error = Diagnostic::error("configuration-invalid", "Provider type mismatch");
+        let error = Diagnostic::error(rules::CONFIGURATION_INVALID, "Provider type mismatch");
         // The wrong one of the two names is likely the one that is shown.
         let error = match required.find(|entry| entry.addr == given) {
             Some(right) => {

@@ -14,7 +14,7 @@ use crate::config::merge::{self, overrides};
 use crate::config::syntax;
 use crate::config::tree::files::{self, Backups, ModuleFiles, SourceFile};
 use crate::config::tree::packages::{Mounted, Packages};
-use crate::diag::{Diagnostic, FileId, Span, Texts};
+use crate::diag::{Diagnostic, FileId, Span, Texts, rules};
 use crate::flavor::Flavor;
 use crate::hcl::tree::Body;
 use crate::remote_module::is_leaving;
@@ -87,7 +87,7 @@ impl<'a> Reader<'a> {
                     self.unreadable_directory(dir, &error);
                 } else if is_named {
                     let title = "Test directory does not exist";
-                    let warning = Diagnostic::warning("test-directory-missing", title);
+                    let warning = Diagnostic::warning(rules::TEST_DIRECTORY_MISSING, title);
                     self.report(dir, warning, "no test file is read from there");
                 }
                 Vec::new()
@@ -168,8 +168,8 @@ impl<'a> Reader<'a> {
             }
             Err(error) => {
                 let code = match is_leaving(&error) {
-                    true => "module-escapes-package",
-                    false => "file-unreadable",
+                    true => rules::MODULE_ESCAPES_PACKAGE,
+                    false => rules::FILE_UNREADABLE,
                 };
                 let diagnostic =
                     Diagnostic::error(code, "Failed to read file").help(remedy(&error));
@@ -265,7 +265,7 @@ impl<'a> Reader<'a> {
     /// Reports a directory that no call names.
     pub(in crate::config) fn unreadable_directory(&mut self, dir: &Path, error: &io::Error) {
         let title = "Failed to read module directory";
-        let diagnostic = Diagnostic::error("module-unreadable", title).help(remedy(error));
+        let diagnostic = Diagnostic::error(rules::MODULE_UNREADABLE, title).help(remedy(error));
         self.report(dir, diagnostic, &error.to_string());
     }
 

@@ -12,7 +12,7 @@ use crate::config::decode::sources;
 use crate::config::file::SourcePlace;
 use crate::config::flood;
 use crate::config::syntax::names::{self, Reference};
-use crate::diag::Diagnostic;
+use crate::diag::{Diagnostic, rules};
 use crate::flavor::Flavor;
 use crate::requirement::{ModulePath, Origin, Refusal, Requirement};
 use crate::version::Constraints;
@@ -163,7 +163,7 @@ impl<'a> Resolver<'a> {
             }
             None => flood::push(
                 self.found,
-                Diagnostic::error("address-malformed", "Invalid provider local name").at(
+                Diagnostic::error(rules::ADDRESS_MALFORMED, "Invalid provider local name").at(
                     place.file,
                     place.span,
                     "this type implies no provider",
@@ -211,7 +211,7 @@ impl<'a> Resolver<'a> {
             let remark = format!("{} is also called {other:?} here", addr.short(self.flavor));
             flood::push(
                 self.found,
-                Diagnostic::note("configuration-odd", "Duplicate required provider").at(
+                Diagnostic::note(rules::CONFIGURATION_ODD, "Duplicate required provider").at(
                     stated.place.file,
                     stated.place.span,
                     remark,
@@ -259,7 +259,7 @@ impl<'a> Resolver<'a> {
         let place = source.map_or(stated.place, |source| source.place);
         flood::push(
             self.found,
-            Diagnostic::error("address-malformed", refusal.title())
+            Diagnostic::error(rules::ADDRESS_MALFORMED, refusal.title())
                 .at(place.file, place.span, note)
                 .help(help.unwrap_or_else(|| refusal.help().to_owned())),
         );
@@ -269,7 +269,8 @@ impl<'a> Resolver<'a> {
     fn invalid(&mut self, title: &str, place: SourcePlace, remark: &str) {
         flood::push(
             self.found,
-            Diagnostic::error("configuration-invalid", title).at(place.file, place.span, remark),
+            Diagnostic::error(rules::CONFIGURATION_INVALID, title)
+                .at(place.file, place.span, remark),
         );
     }
 }

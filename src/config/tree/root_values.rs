@@ -10,7 +10,7 @@ use crate::config::file::Syntax;
 use crate::config::given::{GivenValues, ValueArgument};
 use crate::config::syntax;
 use crate::config::tree::reader::Reader;
-use crate::diag::Diagnostic;
+use crate::diag::{Diagnostic, rules};
 
 /// A value as it is given.
 #[derive(Clone, Debug)]
@@ -75,7 +75,7 @@ fn file(reader: &mut Reader<'_>, path: &Path, values: &mut BTreeMap<String, Root
     let (body, found) = syntax::values(file, &bytes, syntax);
     reader.found.extend(found);
     if let Some(block) = body.blocks().next() {
-        let error = Diagnostic::error("unsupported-item", "Unexpected block");
+        let error = Diagnostic::error(rules::UNSUPPORTED_ITEM, "Unexpected block");
         let remark = "a file of values holds arguments only";
         reader.found.push(error.at(file, block.kind.span, remark));
     }

@@ -13,7 +13,7 @@ use crate::config::decode::contents::Contents;
 use crate::config::decode::run_providers::TestRun;
 use crate::config::file::SourcePlace;
 use crate::config::tree::resolve::Module;
-use crate::diag::Diagnostic;
+use crate::diag::{Diagnostic, rules};
 use crate::flavor::Flavor;
 
 /// Reports the first run of the root that takes a name for another provider than a run before.
@@ -99,7 +99,7 @@ impl<'a> Names<'a> {
             fixed.short(self.flavor),
             addr.short(self.flavor)
         );
-        let error = Diagnostic::error("configuration-invalid", "Provider type mismatch");
+        let error = Diagnostic::error(rules::CONFIGURATION_INVALID, "Provider type mismatch");
         let help = "give the two providers different names in the test file";
         Some(error.at(place.file, place.span, remark).help(help))
     }

@@ -13,7 +13,7 @@ use crate::config::tree::reader::Reader;
 use crate::config::tree::resolve::Module;
 use crate::config::tree::values::{Entry, Values};
 use crate::config::tree::{root_values, state};
-use crate::diag::{self, Diagnostic, FileId, Span, Texts};
+use crate::diag::{self, Diagnostic, FileId, Span, Texts, rules};
 use crate::hcl;
 use crate::hcl::tree::{Expr, ExprKind, Item};
 use crate::world::Files;
@@ -80,7 +80,7 @@ fn parse(file: FileId, expression: &[u8]) -> (Option<Expr>, Vec<Diagnostic>) {
     };
     // What closes the parenthesis early is no part of an expression.
     if expr.is_none() && faults.is_empty() {
-        let error = Diagnostic::error("syntax-error", "Extra characters after expression");
+        let error = Diagnostic::error(rules::SYNTAX_ERROR, "Extra characters after expression");
         let whole = Span::new(BEFORE.len(), BEFORE.len() + expression.len());
         faults.push(error.at(file, whole, "one expression is needed here"));
     }

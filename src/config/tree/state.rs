@@ -15,7 +15,7 @@ use crate::config::file::SourcePlace;
 use crate::config::loaded::Settings;
 use crate::config::syntax::words;
 use crate::config::tree::reader::Reader;
-use crate::diag::{Diagnostic, Span};
+use crate::diag::{Diagnostic, Span, rules};
 use crate::flavor::Flavor;
 use crate::json::{self, Members, Value, ValueKind};
 use crate::requirement::{Origin, Requirements};
@@ -60,7 +60,7 @@ pub(in crate::config) fn read(
             Backend::Elsewhere { kind, place }
             | Backend::Computed(ComputedBackend { kind, place, .. }),
         ) => {
-            let note = Diagnostic::note("state-not-visible", "State not visible").at(
+            let note = Diagnostic::note(rules::STATE_NOT_VISIBLE, "State not visible").at(
                 place.file,
                 place.span,
                 format!(
@@ -77,7 +77,7 @@ pub(in crate::config) fn read(
             return Some(State::default());
         }
         Err(error) if is_outside(&error) => {
-            let note = Diagnostic::note("state-not-visible", "State not visible");
+            let note = Diagnostic::note(rules::STATE_NOT_VISIBLE, "State not visible");
             reader.report(&path, note, &error.to_string());
             return None;
         }
@@ -192,7 +192,7 @@ fn understood(
         Ordering::Less => {
             let title = "State not visible";
             let remark = format!("its format {} is not read, only {FORMAT}", document.version);
-            let note = Diagnostic::note("state-not-visible", title);
+            let note = Diagnostic::note(rules::STATE_NOT_VISIBLE, title);
             reader.report(path, note, &remark);
             None
         }
@@ -288,7 +288,7 @@ fn unreadable_title(flavor: Flavor) -> &'static str {
 }
 
 fn refuse(reader: &mut Reader<'_>, path: &Path, title: &str, remark: &str) {
-    let diagnostic = Diagnostic::error("state-unreadable", title)
+    let diagnostic = Diagnostic::error(rules::STATE_UNREADABLE, title)
         .help("fix the state, or ignore it with --no-state");
     reader.report(path, diagnostic, remark);
 }

@@ -6,7 +6,7 @@ use crate::config::decode::contents::Call;
 use crate::config::file::SourcePlace;
 use crate::config::tree::walk::NOT_CHECKED_OUT;
 use crate::config::tree::way::Way;
-use crate::diag::{Diagnostic, Label};
+use crate::diag::{Diagnostic, Label, rules};
 use crate::requirement::UnseenCall;
 
 /// The calls whose modules cannot be seen, each as it is written.
@@ -66,7 +66,8 @@ fn not_visible(call: &UnseenCall, title: &str, place: SourcePlace) -> Diagnostic
         1 => format!("what {} requires is unknown", call.module),
         ways => format!("what this module requires is unknown; {ways} ways lead to this call"),
     };
-    let note = Diagnostic::note("module-not-visible", title).at(place.file, place.span, remark);
+    let note =
+        Diagnostic::note(rules::MODULE_NOT_VISIBLE, title).at(place.file, place.span, remark);
     match title {
         NOT_CHECKED_OUT => note.help("run `git submodule update --init`"),
         _ => note,

@@ -5,7 +5,7 @@ use crate::config::faults::Faults;
 use crate::config::file::Role;
 use crate::config::language::{ESCAPE, Rule, Schema, Takes};
 use crate::config::syntax::references;
-use crate::diag::Diagnostic;
+use crate::diag::{Diagnostic, rules};
 use crate::expr::{self, Value};
 use crate::flavor::Flavor;
 use crate::hcl::tree::{Attribute, Block, Body, Expr, Item};
@@ -76,12 +76,12 @@ pub(in crate::config) fn labels_fit(block: &Block, labels: &[&str], faults: &mut
     let kind = &block.kind.text;
     if let Some(label) = labels.get(block.labels.len()) {
         let title = format!("Missing {label} for {kind}");
-        faults.error("label-wrong", title, block.header, "");
+        faults.error(rules::LABEL_WRONG, title, block.header, "");
         return false;
     }
     if let Some(label) = block.labels.get(labels.len()) {
         let title = format!("Extraneous label for {kind}");
-        faults.error("label-wrong", title, label.span, "");
+        faults.error(rules::LABEL_WRONG, title, label.span, "");
         return false;
     }
     true
@@ -148,7 +148,7 @@ pub(in crate::config) fn arguments_only(body: &Body, faults: &mut Faults) {
     if let Some(nested) = body.blocks().next() {
         let title = format!("Unexpected \"{}\" block", nested.kind.text);
         let remark = "write an argument instead";
-        faults.error("unsupported-item", title, nested.kind.span, remark);
+        faults.error(rules::UNSUPPORTED_ITEM, title, nested.kind.span, remark);
     }
 }
 
@@ -202,7 +202,12 @@ pub(in crate::config) fn constant(value: &Expr, faults: &mut Faults) -> Option<V
 }
 
 fn unsuitable(value: &Expr, remark: &str, faults: &mut Faults) {
-    faults.error("wrong-type", "Unsuitable value type", value.span, remark);
+    faults.error(
+        rules::WRONG_TYPE,
+        "Unsuitable value type",
+        value.span,
+        remark,
+    );
 }
 
 /// Reports every block but the first, which is what may stand only once.
@@ -218,7 +223,7 @@ pub(in crate::config) fn at_most_one<'b>(
         .map(|(_, block)| *block);
     let first = all.next()?;
     for other in all {
-        let again = Diagnostic::error("configuration-invalid", title)
+        let again = Diagnostic::error(rules::CONFIGURATION_INVALID, title)
             .at(faults.file, other.header, "declared again")
             .see(faults.file, first.header, "first declared here");
         faults.push(again);

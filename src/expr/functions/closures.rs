@@ -1,7 +1,7 @@
 //! Functions that decide themselves whether and how their arguments are evaluated.
 
 use super::{BAD_ARGUMENT, failed, files};
-use crate::diag::Span;
+use crate::diag::{Span, rules};
 use crate::expr::convert::convert;
 use crate::expr::eval::{Eval, MAX_DEPTH, NotConstant, Outcome, evaluate_at};
 use crate::expr::scope::{Budget, Named, Scope, Surroundings};
@@ -72,10 +72,13 @@ pub(super) fn call<'e>(
 fn one<'e>(eval: &mut Eval<'e>, call: &'e Call, span: Span) -> Outcome {
     match &*call.args {
         [arg] if !call.expand_final => eval.expr(arg),
-        [] => eval.refuse("wrong-type", "Not enough function arguments", span, ""),
-        [_, second, ..] => {
-            eval.refuse("wrong-type", "Too many function arguments", second.span, "")
-        }
+        [] => eval.refuse(rules::WRONG_TYPE, "Not enough function arguments", span, ""),
+        [_, second, ..] => eval.refuse(
+            rules::WRONG_TYPE,
+            "Too many function arguments",
+            second.span,
+            "",
+        ),
         [_] => eval.uncertain(span, "an expanded argument"),
     }
 }
@@ -84,7 +87,7 @@ fn one<'e>(eval: &mut Eval<'e>, call: &'e Call, span: Span) -> Outcome {
 fn attempt<'e>(eval: &mut Eval<'e>, call: &'e Call, span: Span) -> Outcome {
     if call.args.is_empty() {
         let note = "at least one argument is required";
-        return eval.refuse("wrong-type", "Error in function call", span, note);
+        return eval.refuse(rules::WRONG_TYPE, "Error in function call", span, note);
     }
     for arg in &call.args {
         eval.guards += 1;
@@ -104,7 +107,7 @@ fn attempt<'e>(eval: &mut Eval<'e>, call: &'e Call, span: Span) -> Outcome {
         }
     }
     let note = "no expression succeeded";
-    eval.refuse("wrong-type", "Error in function call", span, note)
+    eval.refuse(rules::WRONG_TYPE, "Error in function call", span, note)
 }
 
 fn can<'e>(eval: &mut Eval<'e>, call: &'e Call, span: Span) -> Outcome {
@@ -151,7 +154,7 @@ fn to<'e>(eval: &mut Eval<'e>, call: &'e Call, span: Span, ty: &Type) -> Outcome
     match convert(value, ty) {
         Ok(value) => Ok(value),
         Err(super::Misfit::Refused(reason)) => {
-            eval.refuse("wrong-type", BAD_ARGUMENT, place, &reason)
+            eval.refuse(rules::WRONG_TYPE, BAD_ARGUMENT, place, &reason)
         }
         Err(super::Misfit::Uncertain(reason)) => eval.uncertain(place, reason),
     }
@@ -164,7 +167,7 @@ fn template_file<'e>(eval: &mut Eval<'e>, call: &'e Call, span: Span) -> Outcome
             0 | 1 => "Not enough function arguments",
             _ => "Too many function arguments",
         };
-        return eval.refuse("wrong-type", title, span, "");
+        return eval.refuse(rules::WRONG_TYPE, title, span, "");
     };
     let (file, values) = (eval.expr(path)?, eval.expr(vars)?);
     let ((file, own), (values, others)) = (file.bare(), values.unmarked());
@@ -174,7 +177,7 @@ fn template_file<'e>(eval: &mut Eval<'e>, call: &'e Call, span: Span) -> Outcome
     }
     let (Value::String(file), Some(around)) = (&file.value, eval.scope.functions) else {
         return eval.refuse(
-            "wrong-type",
+            rules::WRONG_TYPE,
             BAD_ARGUMENT,
             path.span,
             "a path is needed here",
@@ -187,7 +190,7 @@ fn template_file<'e>(eval: &mut Eval<'e>, call: &'e Call, span: Span) -> Outcome
     eval.charge(span, template.len())?;
     let Value::Object(_) = values.value else {
         return eval.refuse(
-            "wrong-type",
+            rules::WRONG_TYPE,
             BAD_ARGUMENT,
             vars.span,
             "a map is needed here",
@@ -206,11 +209,11 @@ fn template_file<'e>(eval: &mut Eval<'e>, call: &'e Call, span: Span) -> Outcome
     let mut used = references::inside(&parsed).into_iter();
     if let Some(missing) = used.find(|used| !names.contains_key(used.root)) {
         let note = format!("the template needs {:?} as well", missing.root);
-        return eval.refuse("wrong-type", BAD_ARGUMENT, vars.span, &note);
+        return eval.refuse(rules::WRONG_TYPE, BAD_ARGUMENT, vars.span, &note);
     }
     if let Some(name) = names.keys().find(|name| !is_identifier(name)) {
         let note = format!("{name:?} cannot be the name of a variable");
-        return eval.refuse("wrong-type", BAD_ARGUMENT, vars.span, &note);
+        return eval.refuse(rules::WRONG_TYPE, BAD_ARGUMENT, vars.span, &note);
     }
     let names = names.into_iter();
     let names = names
@@ -233,7 +236,7 @@ fn template_file<'e>(eval: &mut Eval<'e>, call: &'e Call, span: Span) -> Outcome
         Err(found) if found.uncertain.is_empty() => {
             let title = found.refused.first().map(|one| one.title.clone());
             let note = format!("in the template: {}", title.unwrap_or_default());
-            eval.refuse("wrong-type", "Error in function call", span, &note)
+            eval.refuse(rules::WRONG_TYPE, "Error in function call", span, &note)
         }
         Err(_) => eval.uncertain(span, "the template cannot be computed"),
     }

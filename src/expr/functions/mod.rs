@@ -32,7 +32,7 @@ use super::scope::{FunctionSet, Surroundings};
 use super::typed::Typed;
 use super::types::Type;
 use super::value::{Marks, Value};
-use crate::diag::Span;
+use crate::diag::{Span, rules};
 use crate::hcl::tree::{Call, Expr};
 
 const BAD_ARGUMENT: &str = "Invalid function argument";
@@ -226,7 +226,7 @@ pub(super) fn call<'e>(eval: &mut Eval<'e>, call: &'e Call, span: Span) -> Outco
     let name = call.name.text.as_str();
     let Some(around) = eval.scope.functions else {
         let title = "Function calls not allowed";
-        return eval.refuse("not-constant", title, call.name.span, "");
+        return eval.refuse(rules::NOT_CONSTANT, title, call.name.span, "");
     };
     if let Some(extra) = around.extra.filter(|extra| extra.knows(name)) {
         return extra::call(eval, extra, call, span);
@@ -251,7 +251,7 @@ pub(super) fn call<'e>(eval: &mut Eval<'e>, call: &'e Call, span: Span) -> Outco
         let is_old = around.functions == FunctionSet::Terraform0_15;
         if is_old && REMOVED.contains(&name) {
             let note = format!("the function {name} was removed");
-            return eval.refuse("wrong-type", "Error in function call", span, &note);
+            return eval.refuse(rules::WRONG_TYPE, "Error in function call", span, &note);
         }
         let is_missing = MISSING.contains(&name) || is_old && name == "defaults";
         if is_missing && !is_foreign(name, around) {
@@ -260,7 +260,7 @@ pub(super) fn call<'e>(eval: &mut Eval<'e>, call: &'e Call, span: Span) -> Outco
         }
         let note = format!("there is no function {name:?}");
         return eval.refuse(
-            "not-constant",
+            rules::NOT_CONSTANT,
             "Call to unknown function",
             call.name.span,
             &note,
@@ -320,9 +320,11 @@ fn failed(eval: &Eval<'_>, fault: Fault, spans: &[Span], call: Span) -> Outcome 
     match fault {
         Fault::Argument(at, reason) => {
             let place = spans.get(at).copied().unwrap_or(call);
-            eval.refuse("wrong-type", BAD_ARGUMENT, place, &reason)
+            eval.refuse(rules::WRONG_TYPE, BAD_ARGUMENT, place, &reason)
         }
-        Fault::Call(reason) => eval.refuse("wrong-type", "Error in function call", call, &reason),
+        Fault::Call(reason) => {
+            eval.refuse(rules::WRONG_TYPE, "Error in function call", call, &reason)
+        }
         Fault::Uncertain(reason) => eval.uncertain(call, reason),
     }
 }
@@ -345,7 +347,7 @@ fn arguments<'e>(eval: &mut Eval<'e>, call: &'e Call) -> Outcome<(Arguments, Vec
     match last.value {
         Value::Unknown => return Ok((Err(marks), spans)),
         Value::Tuple(_) => {}
-        _ => return eval.refuse("wrong-type", title, place, "a list is needed here"),
+        _ => return eval.refuse(rules::WRONG_TYPE, title, place, "a list is needed here"),
     }
     for item in last.into_items().unwrap_or_default() {
         args.push(item.marked(marks));
@@ -362,12 +364,22 @@ fn count(eval: &Eval<'_>, function: &Function, spans: &[Span], call: Span) -> Ou
     let wanted = takes.len();
     if spans.len() < wanted {
         let note = format!("{name} takes {wanted} arguments or more");
-        return eval.refuse("wrong-type", "Not enough function arguments", call, &note);
+        return eval.refuse(
+            rules::WRONG_TYPE,
+            "Not enough function arguments",
+            call,
+            &note,
+        );
     }
     match spans.get(wanted) {
         Some(first) if rest.is_none() => {
             let note = format!("{name} takes only {wanted}");
-            eval.refuse("wrong-type", "Too many function arguments", *first, &note)
+            eval.refuse(
+                rules::WRONG_TYPE,
+                "Too many function arguments",
+                *first,
+                &note,
+            )
         }
         _ => Ok(()),
     }
@@ -376,11 +388,18 @@ fn count(eval: &Eval<'_>, function: &Function, spans: &[Span], call: Span) -> Ou
 /// Converts an argument.
 fn take(eval: &Eval<'_>, arg: Typed, takes: Takes, place: Span) -> Outcome {
     if arg.value == Value::Null && takes != Takes::Maybe {
-        return eval.refuse("wrong-type", BAD_ARGUMENT, place, "this must not be null");
+        return eval.refuse(
+            rules::WRONG_TYPE,
+            BAD_ARGUMENT,
+            place,
+            "this must not be null",
+        );
     }
     match convert(arg, &takes.ty()) {
         Ok(arg) => Ok(arg),
-        Err(Misfit::Refused(reason)) => eval.refuse("wrong-type", BAD_ARGUMENT, place, &reason),
+        Err(Misfit::Refused(reason)) => {
+            eval.refuse(rules::WRONG_TYPE, BAD_ARGUMENT, place, &reason)
+        }
         Err(Misfit::Uncertain(reason)) => eval.uncertain(place, reason),
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::addr::module::{Danger, RemoteModule};
 use crate::archive::ArchiveError;
+use crate::diag::rules;
 use crate::flavor::Flavor;
 use crate::modules::git::GitFailure;
 use crate::modules::package::{PackageError, SubdirectoryError};
@@ -11,9 +12,9 @@ use crate::sources::discovery::DiscoveryError;
 use crate::sources::modules::{DirectoryError, ModuleRegistryError, NoSelection};
 
 /// The rule of what is not fetched although a program would.
-const UNSAFE: &str = "module-unsafe";
+const UNSAFE: &str = rules::MODULE_UNSAFE;
 /// The rule of what leads out of its package.
-const ESCAPES: &str = "module-escapes-package";
+const ESCAPES: &str = rules::MODULE_ESCAPES_PACKAGE;
 
 /// The title of a kind of source that only the programs fetch.
 const UNSUPPORTED: &str = "Unsupported kind of module source";

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use layers::Found;
 
-use crate::diag::Diagnostic;
+use crate::diag::{Diagnostic, rules};
 use crate::terragrunt::generate::{GeneratedFile, IfDisabled, IfExists, SIGNATURE};
 use crate::terragrunt::globs::Glob;
 use crate::terragrunt::limits::{MAX_DEPTH, MAX_FILE_BYTES, MAX_NAMES};
@@ -264,7 +264,7 @@ impl<'f> Assembled<'f> {
             let name = link.name.to_string_lossy();
             let title = format!("Terragrunt stops at this unit: the link {name} leads nowhere");
             self.problems
-                .push(Diagnostic::note("file-unreadable", title));
+                .push(Diagnostic::note(rules::FILE_UNREADABLE, title));
         }
     }
 
@@ -297,7 +297,7 @@ impl<'f> Assembled<'f> {
         }
         if stops {
             let title = "Terragrunt stops at this unit: the generated file already exists";
-            let note = Diagnostic::note("configuration-invalid", title);
+            let note = Diagnostic::note(rules::CONFIGURATION_INVALID, title);
             let name = file.path.display().to_string();
             self.problems
                 .push(note.at(file.place.file, file.place.span, name));
@@ -313,7 +313,7 @@ impl<'f> Assembled<'f> {
         if !self.has_file(is_configuration, is_declared) {
             let title = "Terragrunt stops at this unit: the module declares no backend";
             self.problems
-                .push(Diagnostic::note("configuration-invalid", title));
+                .push(Diagnostic::note(rules::CONFIGURATION_INVALID, title));
         }
     }
 

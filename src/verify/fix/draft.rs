@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Repair, Unrepaired};
 use crate::addr::ProviderAddr;
-use crate::diag::{Diagnostic, Finding, Severity};
+use crate::diag::{Diagnostic, Finding, Severity, rules};
 use crate::hash::{Hash, Hashes, Scheme};
 use crate::lockfile::{self, Document, LockFile, ProviderLock};
 use crate::verify::subject::Subject;
@@ -33,7 +33,7 @@ impl Draft {
             .filter(|one| one.severity == Severity::Error);
         let repeated = errors
             .clone()
-            .filter(|one| one.code == "duplicate-provider");
+            .filter(|one| one.code == rules::DUPLICATE_PROVIDER);
         // A repeated block with a fault of its own is not among those that were understood.
         let errors = errors.count();
         if errors != repeated.count() || errors != document.repeated.len() {
@@ -95,15 +95,17 @@ impl Draft {
         let is_joined = !self.repairs.is_empty();
         for finding in findings {
             match (finding.diagnostic.code, &finding.provider) {
-                ("constraints-stale", Some(provider)) => self.refresh(subject, provider),
-                ("provider-not-required", Some(provider)) => self.drop_entry(subject, provider),
+                (rules::CONSTRAINTS_STALE, Some(provider)) => self.refresh(subject, provider),
+                (rules::PROVIDER_NOT_REQUIRED, Some(provider)) => {
+                    self.drop_entry(subject, provider)
+                }
                 _ => {}
             }
         }
         let written = lockfile::write(&subject.document.lock, subject.flavor);
         let wanted = findings
             .iter()
-            .any(|finding| finding.diagnostic.code == "file-not-canonical");
+            .any(|finding| finding.diagnostic.code == rules::FILE_NOT_CANONICAL);
         let is_rewritten = wanted || !self.repairs.is_empty();
         // Nothing with two blocks of one provider can be canonical: joining them says so already.
         if is_rewritten && !is_joined && written.as_bytes() != bytes {

@@ -15,7 +15,7 @@ use super::inputs::{LockInput, RootInputs};
 use super::subject::Subject;
 use super::{configuration, file, levels};
 use crate::addr::ProviderAddr;
-use crate::diag::has_errors;
+use crate::diag::{has_errors, rules};
 use crate::flavor::{Flavor, Program};
 use crate::lockfile::{self, Document};
 use crate::version::{Constraints, Version};
@@ -130,7 +130,10 @@ fn refusal(lock: LockInput<'_>, text: &str, extent: Extent) -> Option<Refusal> {
         return Some(Refusal::TooLarge);
     }
     let comments = lock.document.comments;
-    let modules = lock.diagnostics.iter().any(|one| one.code == "module-lock");
+    let modules = lock
+        .diagnostics
+        .iter()
+        .any(|one| one.code == rules::MODULE_LOCK);
     let is_safe = comments == 0 && !modules;
     (!is_safe && extent == Extent::Safe).then_some(Refusal::Drops { comments, modules })
 }
@@ -219,10 +222,10 @@ impl Repair {
     #[must_use]
     pub fn rule(&self) -> &'static str {
         match self {
-            Self::Joined { .. } => "duplicate-provider",
-            Self::Refreshed { .. } => "constraints-stale",
-            Self::Dropped { .. } => "provider-not-required",
-            Self::Rewritten { .. } => "file-not-canonical",
+            Self::Joined { .. } => rules::DUPLICATE_PROVIDER,
+            Self::Refreshed { .. } => rules::CONSTRAINTS_STALE,
+            Self::Dropped { .. } => rules::PROVIDER_NOT_REQUIRED,
+            Self::Rewritten { .. } => rules::FILE_NOT_CANONICAL,
         }
     }
 

@@ -10,7 +10,7 @@ use super::memo::PackageHashes;
 use super::places::{Candidate, Origin};
 use crate::addr::ProviderAddr;
 use crate::archive::ArchiveError;
-use crate::diag::{self, Diagnostic, FileId, Finding, Severity, Span};
+use crate::diag::{self, Diagnostic, FileId, Finding, Severity, Span, rules};
 use crate::hash::{Hashes, Match, Scheme};
 use crate::package::Local;
 use crate::verify::subject::Subject;
@@ -38,7 +38,7 @@ impl About<'_> {
         };
         let diagnostic = match strays {
             0 => Diagnostic::error(
-                "package-mismatch",
+                rules::PACKAGE_MISMATCH,
                 format!("The {kind} package of {id} does not match the lock file"),
             ),
             n => {
@@ -48,7 +48,7 @@ impl About<'_> {
                     "stray files"
                 };
                 let title = format!("The {kind} package of {id} has {files}");
-                Diagnostic::error("package-stray-file", title)
+                Diagnostic::error(rules::PACKAGE_STRAY_FILE, title)
             }
         };
         let place = self.candidate.place.path().display();
@@ -143,7 +143,7 @@ impl About<'_> {
         let origin = self.candidate.origin;
         let kind = kind(origin);
         let title = format!("The lock file has no hash that can verify the {kind} package of {id}");
-        let mut diagnostic = Diagnostic::warning("package-unverifiable", title);
+        let mut diagnostic = Diagnostic::warning(rules::PACKAGE_UNVERIFIABLE, title);
         let note = self.what_is_recorded(matched, doubt);
         diagnostic = diagnostic.at(self.subject.file, self.header(), note);
         let left_over = self.subject.left_over(&id.provider);
@@ -225,7 +225,7 @@ impl About<'_> {
             let title = format!("The {kind} package of {id} was zipped again");
             let note = format!("an h1: matches {place}, no zh: does");
             let help = "nothing to do: its content is what was locked, and the program accepts it";
-            let diagnostic = Diagnostic::note("package-repacked", title);
+            let diagnostic = Diagnostic::note(rules::PACKAGE_REPACKED, title);
             let diagnostic = diagnostic.at(self.subject.file, self.header(), note);
             findings.push(self.finding(diagnostic.help(help)));
         }
@@ -234,7 +234,7 @@ impl About<'_> {
             let note = format!("{place} hashes differently as a zip than when it is unpacked");
             let help = "nothing to do here: the lock file accepts it; a lock file without its zh: \
                         would refuse it, once it was installed";
-            let diagnostic = Diagnostic::note("package-odd", title);
+            let diagnostic = Diagnostic::note(rules::PACKAGE_ODD, title);
             let diagnostic = diagnostic.at(self.subject.file, self.header(), note);
             findings.push(self.finding(diagnostic.help(help)));
         }
@@ -254,7 +254,7 @@ impl About<'_> {
             format!("the h1: of {place} when unpacked is recorded, that of its zip members is not");
         let help = "the zip is built in an unusual way, so the two differ; unpack it in its place, or zip \
                     it again without directory entries and repeated or unclean names";
-        let mut diagnostic = Diagnostic::error("package-odd", title);
+        let mut diagnostic = Diagnostic::error(rules::PACKAGE_ODD, title);
         if doubt == Doubt::Unwanted {
             diagnostic.severity = Severity::Note;
         }
@@ -289,7 +289,7 @@ pub(super) fn unreadable(
         Origin::Mirror => format!("replace {place}: `{program} init` cannot use it either"),
         Origin::Named => "name a package that the program could use".to_owned(),
     };
-    let diagnostic = Diagnostic::error("package-unreadable", title)
+    let diagnostic = Diagnostic::error(rules::PACKAGE_UNREADABLE, title)
         .at(subject.file, subject.header(&id.provider), causes(error))
         .help(help);
     finding(candidate, diagnostic)
@@ -306,7 +306,7 @@ pub(super) fn no_directory(subject: Subject<'_>, candidate: &Candidate) -> Findi
     let help = format!(
         "delete it and run `{program} init` again; until then `{program} plan` finds no package"
     );
-    let diagnostic = Diagnostic::error("package-unreadable", title)
+    let diagnostic = Diagnostic::error(rules::PACKAGE_UNREADABLE, title)
         .at(subject.file, subject.header(&id.provider), note)
         .help(help);
     finding(candidate, diagnostic)
@@ -329,7 +329,7 @@ pub(super) fn unreachable(
     } else {
         format!("run `{program} init` again; until then `{program} plan` finds no package")
     };
-    let diagnostic = Diagnostic::error("package-unreadable", title)
+    let diagnostic = Diagnostic::error(rules::PACKAGE_UNREADABLE, title)
         .at(subject.file, subject.header(&id.provider), note)
         .help(help);
     finding(candidate, diagnostic)
@@ -342,7 +342,7 @@ pub(super) fn unreadable_single(
     error: &ArchiveError,
 ) -> Finding {
     let title = format!("{} cannot be hashed", path.display());
-    Diagnostic::error("package-unreadable", title)
+    Diagnostic::error(rules::PACKAGE_UNREADABLE, title)
         .at(subject.file, Span::default(), causes(error))
         .help("name a zip file or an unpacked directory of a provider")
         .into()
@@ -352,7 +352,7 @@ pub(super) fn unreadable_single(
 pub(super) fn not_locked(subject: Subject<'_>, path: &Path, what: &str) -> Finding {
     let title = format!("No entry is about {}", path.display());
     let note = format!("no entry here locks {what}");
-    Diagnostic::error("package-not-locked", title)
+    Diagnostic::error(rules::PACKAGE_NOT_LOCKED, title)
         .at(subject.file, Span::default(), note)
         .help("name a package of a locked version, or lock that version")
         .into()
@@ -364,7 +364,7 @@ pub(super) fn not_recorded(subject: Subject<'_>, path: &Path, hashed: &PackageHa
     let zh = hashed.zip.iter().map(|zip| zip.zh.to_string());
     let hashes: Vec<String> = zh.chain([hashed.h1.to_string()]).collect();
     let note = format!("none of its hashes is recorded: {}", hashes.join(", "));
-    Diagnostic::error("package-mismatch", title)
+    Diagnostic::error(rules::PACKAGE_MISMATCH, title)
         .at(subject.file, Span::default(), note)
         .help(
             "unless you know why, do not use it; its path does not show which package it is: put \
@@ -377,7 +377,7 @@ pub(super) fn not_recorded(subject: Subject<'_>, path: &Path, hashed: &PackageHa
 pub(super) fn absent(subject: Subject<'_>, file: FileId, span: Span, dir: &Path) -> Finding {
     let program = subject.flavor.command();
     let title = format!("There is no mirror in {}", dir.display());
-    Diagnostic::error("mirror-missing", title)
+    Diagnostic::error(rules::MIRROR_MISSING, title)
         .at(
             file,
             span,
@@ -412,7 +412,7 @@ pub(super) fn no_mirror(
                 .to_owned()
         }
     };
-    let diagnostic = Diagnostic::error("mirror-lacks-version", title)
+    let diagnostic = Diagnostic::error(rules::MIRROR_LACKS_VERSION, title)
         .at(subject.file, subject.version(provider), note)
         .help(help);
     Finding::about(provider, diagnostic)

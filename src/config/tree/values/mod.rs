@@ -29,7 +29,7 @@ use crate::config::tree::reader::Reader;
 use crate::config::tree::resolve::Module;
 use crate::config::tree::root_values::RootValue;
 use crate::config::tree::values::names::Names;
-use crate::diag::{Diagnostic, Severity, Span};
+use crate::diag::{Diagnostic, Severity, Span, rules};
 use crate::expr::{self, Budget, FunctionSet, Named, Scope, Surroundings, Typed};
 use crate::flavor::Flavor;
 
@@ -482,7 +482,7 @@ fn at(late: &Late, span: Span) -> SourcePlace {
 }
 
 fn refuse(title: &str, place: SourcePlace, remark: &str, reader: &mut Reader<'_>) {
-    let error = Diagnostic::error("configuration-invalid", title);
+    let error = Diagnostic::error(rules::CONFIGURATION_INVALID, title);
     flood::push(&mut reader.found, error.at(place.file, place.span, remark));
 }
 
@@ -493,7 +493,10 @@ fn incomputable(place: SourcePlace, reader: &mut Reader<'_>) {
 }
 
 fn uncertain(place: SourcePlace, reason: &str) -> Stop {
-    let diagnostic = Diagnostic::note("configuration-odd", "Expression cannot be evaluated here");
+    let diagnostic = Diagnostic::note(
+        rules::CONFIGURATION_ODD,
+        "Expression cannot be evaluated here",
+    );
     Stop::Uncertain(Arc::new(diagnostic.at(place.file, place.span, reason)))
 }
 

@@ -13,7 +13,7 @@ use crate::config::tree::root_values::RootValue;
 use crate::config::tree::values::{
     Entry, Kind, Memo, Outcome, Role, Stop, Values, incomputable, refuse, stopped, uncertain,
 };
-use crate::diag::{Diagnostic, Severity, Span};
+use crate::diag::{Diagnostic, Severity, Span, rules};
 use crate::expr::{self, Marks, Misfit, Named, Typed, Value};
 use crate::hcl;
 use crate::hcl::tree::Item;
@@ -196,7 +196,7 @@ impl Values {
                     false => "No value for required variable".to_owned(),
                 };
                 let SourcePlace { file, span } = variable.place;
-                let error = Diagnostic::error("configuration-invalid", title)
+                let error = Diagnostic::error(rules::CONFIGURATION_INVALID, title)
                     .at(file, span, "modules depend on its value")
                     .help(format!(
                         "give it with --var {name}=VALUE or --var-file FILE"

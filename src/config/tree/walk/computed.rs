@@ -7,7 +7,7 @@ use crate::config::file::SourcePlace;
 use crate::config::flood;
 use crate::config::tree::manifest::{self, Installed};
 use crate::config::tree::way::{Sourcing, Way};
-use crate::diag::{Diagnostic, Label};
+use crate::diag::{Diagnostic, Label, rules};
 
 /// The title of a call whose source or version is computed.
 const IS_COMPUTED: &str = "Module call is computed";
@@ -36,7 +36,7 @@ impl Tree<'_> {
             Ok(Installed { dir, source }) => {
                 if self.reported.insert((place, IS_COMPUTED)) {
                     let remark = format!("what is installed for it counts: {source}");
-                    let mut note = Diagnostic::note("configuration-odd", IS_COMPUTED)
+                    let mut note = Diagnostic::note(rules::CONFIGURATION_ODD, IS_COMPUTED)
                         .at(place.file, place.span, remark)
                         .help("install the modules again after a change of the values");
                     note.related.extend(reason);

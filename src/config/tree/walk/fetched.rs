@@ -12,7 +12,7 @@ use crate::config::file::SourcePlace;
 use crate::config::loaded::{FetchedModule, Unreached};
 use crate::config::tree::packages::Mounted;
 use crate::config::tree::way::Way;
-use crate::diag::{Diagnostic, Label};
+use crate::diag::{Diagnostic, Label, rules};
 use crate::flavor::Flavor;
 use crate::remote_module::{
     FoundModule, ModuleFailure, ModuleFailureKind, ModuleRequest, PackageFiles, RequestedSource,
@@ -77,12 +77,12 @@ impl Tree<'_> {
         if let Some(danger) = module.danger() {
             let (rule, refused, help) = match danger {
                 Danger::LeavesPackage { .. } => (
-                    "module-escapes-package",
+                    rules::MODULE_ESCAPES_PACKAGE,
                     "Module leaves its package",
                     "name a directory of the package",
                 ),
                 Danger::Transport { .. } | Danger::Ref => (
-                    "module-unsafe",
+                    rules::MODULE_UNSAFE,
                     "Unsafe module source",
                     "write another source",
                 ),
@@ -114,7 +114,7 @@ impl Tree<'_> {
     ) -> ControlFlow<()> {
         for (title, remark) in &found.warnings {
             let place = way.call.place;
-            let warning = Diagnostic::note("configuration-odd", *title);
+            let warning = Diagnostic::note(rules::CONFIGURATION_ODD, *title);
             self.report_once(
                 place,
                 title,
@@ -181,7 +181,7 @@ impl Tree<'_> {
             ModuleFailureKind::Missing | ModuleFailureKind::Unreachable
                 if self.settings.unreached == Unreached::Error =>
             {
-                "module-unreadable"
+                rules::MODULE_UNREADABLE
             }
             _ => {
                 let unseen = self.unseen(way, source, failure.title, place);
@@ -249,7 +249,7 @@ fn missing_directory(call: &Call, flavor: Flavor) -> &'static str {
 /// Refuses a local call that leads out of its package.
 pub(super) fn escaping(source: &str, place: SourcePlace) -> Diagnostic {
     let remark = format!("{source:?} leads out of the package that this module is in");
-    Diagnostic::error("module-escapes-package", ESCAPES)
+    Diagnostic::error(rules::MODULE_ESCAPES_PACKAGE, ESCAPES)
         .at(place.file, place.span, remark)
         .help("call the other module by an address of its own")
 }

@@ -31,7 +31,7 @@ use crate::config::tree::unseen::Unseen;
 use crate::config::tree::values::{Entry, Stop, Values};
 use crate::config::tree::way::{Sourcing, Way};
 use crate::config::tree::{passing, state};
-use crate::diag::{self, Diagnostic, Severity, Texts};
+use crate::diag::{self, Diagnostic, Severity, Texts, rules};
 use crate::remote_module::{RemoteModules, is_leaving};
 use crate::requirement::CoreVersion;
 use crate::requirement::{ModulePath, Origin, PathStep, Requirement, Requirements, StateSeen};
@@ -543,7 +543,7 @@ impl Tree<'_> {
 
     fn unreadable(&mut self, place: SourcePlace, title: &'static str, remark: &str) {
         let SourcePlace { file, span } = place;
-        let error = Diagnostic::error("module-unreadable", title);
+        let error = Diagnostic::error(rules::MODULE_UNREADABLE, title);
         self.report_once(place, title, error.at(file, span, remark));
     }
 
@@ -567,7 +567,7 @@ fn place_of(call: &Call, title: &str) -> SourcePlace {
 /// hangs on it here.
 fn installed_from(source: &str, place: SourcePlace) -> Diagnostic {
     let remark = format!("it was installed from {source:?}");
-    Diagnostic::note("configuration-odd", manifest::SOURCE_CHANGED)
+    Diagnostic::note(rules::CONFIGURATION_ODD, manifest::SOURCE_CHANGED)
         .at(place.file, place.span, remark)
         .help("install the modules again")
 }
