@@ -131,11 +131,10 @@ pub struct GoodSignature {
 }
 
 /// What a program calls a signature; all classes have the same effect.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-#[schemars(rename = "SignerClass")]
+#[cfg_attr(test, schemars(rename = "SignerClass"))]
 pub enum Class {
     /// By HashiCorp's own key.
     HashiCorp,

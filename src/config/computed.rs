@@ -1,10 +1,10 @@
 //! How the source and the version of a module got their values, as others see it.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// How the source and the version of a module were computed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ComputedCall {
     /// The source as written, if it is computed.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -19,7 +19,8 @@ pub struct ComputedCall {
 }
 
 /// An argument that is computed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ComputedArgument {
     /// The expression as written, in one line and shortened.
     pub expression: String,
@@ -35,7 +36,8 @@ pub struct ComputedArgument {
 }
 
 /// A place in a file, without its bytes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct TracedPlace {
     /// The file.
     pub file: String,
@@ -46,7 +48,8 @@ pub struct TracedPlace {
 }
 
 /// A value that something computed depends on.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct TracedValue {
     /// How many values are between it and the argument.
     pub level: usize,
@@ -71,7 +74,8 @@ pub struct TracedValue {
 }
 
 /// Whether a value is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ValueState {
     /// It is.
@@ -87,7 +91,8 @@ pub enum ValueState {
 }
 
 /// What gives a value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ValueOrigin {
     /// The default of the variable.

@@ -44,11 +44,10 @@ pub struct EffectiveSetting {
 }
 
 /// Where git reads a value.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-#[schemars(rename = "GitSettingKind")]
+#[cfg_attr(test, schemars(rename = "GitSettingKind"))]
 pub enum SettingKind {
     /// In its configuration.
     Config,

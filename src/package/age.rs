@@ -8,9 +8,8 @@ use std::time::{Duration, SystemTime};
 use super::calendar::{ago, counted, day};
 
 /// What states a date of a release, the most trustworthy first.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum DateSource {
     /// The valid signature over the checksum list says when it was made.

@@ -1,6 +1,5 @@
 //! A root whose findings have their places resolved, as programs read it.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::rows::{
@@ -11,7 +10,8 @@ use super::{Failure, RootResult, Status};
 use crate::diag::Texts;
 
 /// How one root came out: a directory that holds, or would hold, a lock file.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Root<'a> {
     /// The directory, as typed; of `merge` the lock file.
     pub path: String,

@@ -137,11 +137,10 @@ impl fmt::Display for ModulePath {
 }
 
 /// What requires a provider.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-#[schemars(rename = "PlaceKind")]
+#[cfg_attr(test, schemars(rename = "PlaceKind"))]
 pub enum Origin {
     /// An entry of `required_providers`.
     RequiredProviders,

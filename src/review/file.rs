@@ -71,11 +71,10 @@ pub enum FileCause {
 }
 
 /// What changed about a lock file as a whole.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-#[schemars(rename = "FileKind")]
+#[cfg_attr(test, schemars(rename = "FileKind"))]
 #[non_exhaustive]
 pub enum FileChangeKind {
     /// It is new.

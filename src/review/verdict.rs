@@ -10,7 +10,8 @@ use crate::addr::ProviderAddr;
 use crate::version::ScopeChange;
 
 /// What all changes come to.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Verdict {
     /// How much the worst of them matters.
     pub risk: Risk,

@@ -16,11 +16,10 @@ pub enum Step {
 }
 
 /// How far an upgrade goes.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-#[schemars(rename = "Step")]
+#[cfg_attr(test, schemars(rename = "Step"))]
 pub enum Upgrade {
     /// Only metadata changed, which has no order.
     Metadata,

@@ -45,11 +45,10 @@ pub struct Branch {
 }
 
 /// What a module of a tree is.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-#[schemars(rename = "ModuleKind")]
+#[cfg_attr(test, schemars(rename = "ModuleKind"))]
 pub enum BranchKind {
     /// The root module.
     Root,

@@ -1,6 +1,5 @@
 //! Lock files that were compared, for `diff`.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Change, Failure, Finding, Status};
@@ -9,7 +8,8 @@ use crate::report::FileResult;
 use crate::review::{FileCause, FileChangeKind, Risk};
 
 /// A lock file of which two versions were compared.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct File {
     /// Where it is, or where it was if it was removed.
     pub path: String,

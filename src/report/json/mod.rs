@@ -4,16 +4,16 @@
 //! repository is made of these types: comments on them are for its readers.
 
 mod file;
+#[cfg(test)]
 mod schema;
 
 pub use super::rows::*;
 pub use file::File;
+#[cfg(test)]
 pub(super) use schema::describe_event;
-pub use schema::{event_schema, schema};
 
 use std::io::{self, Write};
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{CommandResult, RootResult, Subject};
@@ -28,11 +28,12 @@ pub const FORMAT_VERSION: &str = "1.0";
 ///
 /// Fields and words are only ever added as long as the major part of the version is the same, so
 /// ignore those that you do not know.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[schemars(title = "Output of lockctl")]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(title = "Output of lockctl"))]
 pub struct Document<'a> {
     /// The version of this format, as in `1.0`.
-    #[schemars(extend("pattern" = r"^1\.[0-9]+$"))]
+    #[cfg_attr(test, schemars(extend("pattern" = r"^1\.[0-9]+$")))]
     pub format_version: &'static str,
     /// The command, as in `verify`.
     pub command: &'static str,
@@ -72,7 +73,8 @@ pub struct Document<'a> {
 }
 
 /// Figures over all roots, files and packages.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Summary {
     /// How many roots there were.
     pub roots: usize,

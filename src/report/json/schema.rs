@@ -1,22 +1,30 @@
 //! The schema of the JSON output, made of the types.
+//!
+//! Only this test derives and compares it: a program that prints JSON needs no code for its schema.
 
 use schemars::{JsonSchema, Schema, generate::SchemaSettings, transform::RecursiveTransform};
 use serde_json::{Map, Value};
+use snapbox::{assert_data_eq, file};
 
 use super::{Document, EventLine};
 
-/// Makes the schema of a [`Document`], as it is printed (JSON Schema, draft 2020-12).
-#[must_use]
-pub fn schema() -> Schema {
-    schema_of::<Document<'_>>()
+#[test]
+fn the_schema_in_the_repository_is_that_of_the_types() {
+    let text = serde_json::to_string_pretty(&schema_of::<Document<'_>>()).expect("JSON")
+        + "
+";
+    assert_data_eq!(text, file!["../../../fixtures/schema/output.json"].raw());
 }
 
-/// Makes the schema of an [`EventLine`], as it is printed.
-#[must_use]
-pub fn event_schema() -> Schema {
-    schema_of::<EventLine>()
+#[test]
+fn the_schema_of_events_is_that_of_the_type() {
+    let text = serde_json::to_string_pretty(&schema_of::<EventLine>()).expect("JSON")
+        + "
+";
+    assert_data_eq!(text, file!["../../../fixtures/schema/event.json"].raw());
 }
 
+/// Makes the schema of a type, as it is printed (JSON Schema, draft 2020-12).
 fn schema_of<T: JsonSchema>() -> Schema {
     let settings = SchemaSettings::draft2020_12().for_serialize();
     let settings = settings.with_transform(RecursiveTransform(tidy));

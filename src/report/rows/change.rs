@@ -1,6 +1,5 @@
 //! What changed in the entries of lock files, for `diff` and `log`.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{ShownHash, text};
@@ -10,11 +9,12 @@ use crate::review::{ChangeKind, ExplainedChange, ProviderSide, Risk};
 use crate::version::{Constraints, Upgrade, Version};
 
 /// What changed in one entry.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Change {
     /// The provider, with its registry; of one that switched the new address.
     #[serde(serialize_with = "text")]
-    #[schemars(with = "String")]
+    #[cfg_attr(test, schemars(with = "String"))]
     pub provider: ProviderAddr,
     /// In what the entries differ; never empty.
     pub kinds: Vec<ChangeKind>,
@@ -37,15 +37,16 @@ pub struct Change {
 }
 
 /// What one commit changed in one entry.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PastChange {
     /// The provider, with its registry; of one that switched the new address.
     #[serde(serialize_with = "text")]
-    #[schemars(with = "String")]
+    #[cfg_attr(test, schemars(with = "String"))]
     pub provider: ProviderAddr,
     /// The full name of the commit.
     #[serde(serialize_with = "text")]
-    #[schemars(with = "String")]
+    #[cfg_attr(test, schemars(with = "String"))]
     pub commit: ObjectId,
     /// When it was made, as its author says (ISO 8601).
     pub date: String,
@@ -74,19 +75,20 @@ pub struct PastChange {
 }
 
 /// One version of an entry.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Side {
     /// The provider, with its registry.
     #[serde(serialize_with = "text")]
-    #[schemars(with = "String")]
+    #[cfg_attr(test, schemars(with = "String"))]
     pub provider: ProviderAddr,
     /// The version.
     #[serde(serialize_with = "text")]
-    #[schemars(with = "String")]
+    #[cfg_attr(test, schemars(with = "String"))]
     pub version: Version,
     /// The constraints that are recorded; empty if there are none.
     #[serde(serialize_with = "text")]
-    #[schemars(with = "String")]
+    #[cfg_attr(test, schemars(with = "String"))]
     pub constraints: Constraints,
     /// The hashes that are recorded, sorted; only of `diff`.
     #[serde(skip_serializing_if = "Option::is_none")]

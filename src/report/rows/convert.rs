@@ -1,6 +1,5 @@
 //! What becomes of entries when a lock file is converted.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{optional_text, text};
@@ -8,19 +7,20 @@ use crate::addr::ProviderAddr;
 use crate::version::Version;
 
 /// An entry of the lock file that was converted, or would be, or stays as it is.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ConvertedProvider {
     /// The provider as it was locked, with its registry.
     #[serde(serialize_with = "text")]
-    #[schemars(with = "String")]
+    #[cfg_attr(test, schemars(with = "String"))]
     pub provider: ProviderAddr,
     /// The version, which stays.
     #[serde(serialize_with = "text")]
-    #[schemars(with = "String")]
+    #[cfg_attr(test, schemars(with = "String"))]
     pub version: Version,
     /// The provider that is locked in its place; null if the entry stays as it is.
     #[serde(serialize_with = "optional_text")]
-    #[schemars(with = "Option<String>")]
+    #[cfg_attr(test, schemars(with = "Option<String>"))]
     pub to: Option<ProviderAddr>,
     /// Why it stays as it is; null if it was converted.
     pub reason: Option<NotConverted>,
@@ -29,7 +29,8 @@ pub struct ConvertedProvider {
 }
 
 /// Why an entry is not converted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum NotConverted {
     /// It is on neither of the two public registries.

@@ -1,6 +1,5 @@
 //! When a release was published.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use crate::package::DateSource;
@@ -9,24 +8,26 @@ use crate::package::ReleaseDates;
 use crate::package::calendar::timestamp;
 
 /// A date of a release, and what states it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StatedDate {
     /// What states it.
     pub source: DateSource,
     /// When, as RFC 3339 has it, in UTC.
-    #[schemars(extend("format" = "date-time"))]
+    #[cfg_attr(test, schemars(extend("format" = "date-time")))]
     pub time: String,
 }
 
 /// A release that was not selected, because it is too young.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PassedOverRelease {
     /// Its version.
     pub version: String,
     /// Every date that is known of it; the latest decides.
     pub dates: Vec<StatedDate>,
     /// When it becomes old enough, as RFC 3339 has it, in UTC; null if that is unknown.
-    #[schemars(extend("format" = "date-time"))]
+    #[cfg_attr(test, schemars(extend("format" = "date-time")))]
     pub old_enough_at: Option<String>,
 }
 

@@ -1,15 +1,14 @@
 //! The value of an expression, for `eval`.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 
 use crate::config::ValueState;
 
 /// What an expression came to.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct EvaluatedExpression {
     /// The type as the language writes it, as in `list(string)`.
     #[serde(rename = "type")]
@@ -45,16 +44,17 @@ pub enum PlainValue {
 }
 
 /// Any value: which one it is, only the expression says.
-impl JsonSchema for PlainValue {
+#[cfg(test)]
+impl schemars::JsonSchema for PlainValue {
     fn inline_schema() -> bool {
         true
     }
 
-    fn schema_name() -> Cow<'static, str> {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
         "PlainValue".into()
     }
 
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        Schema::default()
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::Schema::default()
     }
 }

@@ -1,6 +1,5 @@
 //! What goes on during a run, one line each.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What every line but the last one of `--format json-lines` is: something that happened on the
@@ -9,9 +8,10 @@ use serde::Serialize;
 /// Lines come in the order in which things happened, several requests at a time; the last line is the
 /// object of `--format json`, the only one with `format_version`. Fields and words are only ever
 /// added, so ignore those that you do not know.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "event", rename_all = "kebab-case")]
-#[schemars(title = "Event of lockctl", transform = crate::report::json::describe_event)]
+#[cfg_attr(test, schemars(title = "Event of lockctl", transform = crate::report::json::describe_event))]
 pub enum EventLine {
     /// A request is being sent.
     Requested {

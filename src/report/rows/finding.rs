@@ -1,12 +1,12 @@
 //! Findings: what is wrong, or worth knowing, and where.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::diag::{self, Diagnostic, Label, Rule, Severity, Share, Texts};
 
 /// One finding.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Finding {
     /// The name of the rule.
     pub rule: &'static str,
@@ -50,7 +50,8 @@ pub struct Finding {
 }
 
 /// A place that explains a finding.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Related {
     /// The file.
     pub file: String,
@@ -67,7 +68,8 @@ pub struct Related {
 }
 
 /// A finding that the project file turned off: it counts for nothing.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct TurnedOff {
     /// What was found.
     #[serde(flatten)]

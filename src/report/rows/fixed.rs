@@ -1,10 +1,10 @@
 //! What was fixed, for `verify --fix`.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Something that was fixed in a lock file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Fixed {
     /// The name of the rule whose finding was fixed.
     pub rule: &'static str,

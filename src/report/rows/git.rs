@@ -1,12 +1,12 @@
 //! What makes git call lockctl, for `git status`.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::git::SettingKind;
 
 /// A setting or attribute by which git calls lockctl.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct GitSetting {
     /// Where git reads it.
     pub kind: SettingKind,

@@ -1,6 +1,5 @@
 //! Versions that the roots of a run lock, provider by provider, for `lock` and `update`.
 
-use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 use super::{HoldingPlace, text};
@@ -22,16 +21,17 @@ pub struct VersionsInUse {
 }
 
 /// A provider of which roots lock different versions.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ProviderInUse {
     /// The provider, with its registry.
     #[serde(serialize_with = "text")]
-    #[schemars(with = "String")]
+    #[cfg_attr(test, schemars(with = "String"))]
     pub provider: ProviderAddr,
     /// The program whose roots these are, `terraform` or `opentofu`; roots of the other one are not
     /// compared with them.
     #[serde(serialize_with = "program")]
-    #[schemars(with = "String")]
+    #[cfg_attr(test, schemars(with = "String"))]
     pub program: Program,
     /// The versions that are locked after the run, or would be, the newest first; at least two.
     pub versions: Vec<VersionInUse>,
@@ -42,22 +42,24 @@ pub struct ProviderInUse {
 }
 
 /// A version of a provider, with the roots that lock it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct VersionInUse {
     /// The version.
     #[serde(serialize_with = "text")]
-    #[schemars(with = "String")]
+    #[cfg_attr(test, schemars(with = "String"))]
     pub version: Version,
     /// The roots, in the order of the run.
     pub roots: Vec<String>,
 }
 
 /// Roots that can be moved to a version that other roots lock.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct VersionMove {
     /// The version that they can be moved to.
     #[serde(serialize_with = "text")]
-    #[schemars(with = "String")]
+    #[cfg_attr(test, schemars(with = "String"))]
     pub to: Version,
     /// The roots, in the order of the run.
     pub roots: Vec<String>,
@@ -69,18 +71,19 @@ pub struct VersionMove {
 }
 
 /// A root whose constraints do not allow the newest version that other roots lock.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct HeldBackRoot {
     /// The root.
     pub root: String,
     /// The version that it locks.
     #[serde(serialize_with = "text")]
-    #[schemars(with = "String")]
+    #[cfg_attr(test, schemars(with = "String"))]
     pub version: Version,
     /// The newest version that other roots lock; a pre-release only if a constraint of the root names it
     /// exactly.
     #[serde(serialize_with = "text")]
-    #[schemars(with = "String")]
+    #[cfg_attr(test, schemars(with = "String"))]
     pub newest: Version,
     /// Every requirement whose constraints exclude that version.
     pub held_by: Vec<HoldingPlace>,

@@ -1,6 +1,5 @@
 //! What the programs will do with a lock file, route by route.
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 
 pub use crate::coverage::{Outcome, Route};
@@ -11,16 +10,17 @@ use crate::platform::Platform;
 
 /// What will happen with one provider on one platform, by one route; or in a whole run, because of all
 /// providers.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct MatrixRow {
     /// The provider, with its registry; null for the run as a whole, in which the worst counts that
     /// any provider causes.
     #[serde(serialize_with = "optional_text")]
-    #[schemars(schema_with = "nullable_text")]
+    #[cfg_attr(test, schemars(schema_with = "nullable_text"))]
     pub provider: Option<ProviderAddr>,
     /// The platform, as in `linux_amd64`.
     #[serde(serialize_with = "text")]
-    #[schemars(with = "String")]
+    #[cfg_attr(test, schemars(with = "String"))]
     pub platform: Platform,
     /// By which way.
     pub route: Route,
@@ -37,6 +37,7 @@ pub struct MatrixRow {
 }
 
 /// The schema of a text that is always there and may be null.
-fn nullable_text(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({ "type": ["string", "null"] })
+#[cfg(test)]
+fn nullable_text(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    schemars::json_schema!({ "type": ["string", "null"] })
 }

@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use crate::config::BranchKind as ModuleKind;
@@ -11,7 +10,8 @@ pub use crate::config::BranchKind as ModuleKind;
 use crate::config::{Branch, ComputedCall, FetchedModule};
 
 /// A module, a test file or the state, with what it requires by itself.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Module {
     /// What it is.
     pub kind: ModuleKind,
@@ -40,7 +40,8 @@ pub struct Module {
 }
 
 /// The package of a module that is not installed.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FetchedPackage {
     /// What it is called in messages.
     pub package: String,
@@ -98,7 +99,8 @@ fn named(dir: &Path) -> String {
 }
 
 /// A provider that is required.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RequiredProvider {
     /// The provider, with its registry.
     pub provider: String,

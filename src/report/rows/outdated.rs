@@ -1,6 +1,5 @@
 //! Locked versions beside those that are offered, for `outdated`.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{StatedDate, optional_text, text};
@@ -8,29 +7,30 @@ use crate::addr::ProviderAddr;
 use crate::version::{Constraints, Step, Upgrade, Version, step};
 
 /// A provider whose locked version was compared with those that are offered.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ComparedProvider {
     /// The provider, with its registry.
     #[serde(serialize_with = "text")]
-    #[schemars(with = "String")]
+    #[cfg_attr(test, schemars(with = "String"))]
     pub provider: ProviderAddr,
     /// How it compares.
     pub state: VersionState,
     /// The version that is locked; null if none is.
     #[serde(serialize_with = "optional_text")]
-    #[schemars(with = "Option<String>")]
+    #[cfg_attr(test, schemars(with = "Option<String>"))]
     pub locked: Option<Version>,
     /// Whether the source still offers the locked version; null if none is locked or it was not asked.
     pub locked_is_offered: Option<bool>,
     /// The newest version that the constraints allow, to which `update` moves; null if there is none or
     /// the source was not asked.
     #[serde(serialize_with = "optional_text")]
-    #[schemars(with = "Option<String>")]
+    #[cfg_attr(test, schemars(with = "Option<String>"))]
     pub newest_allowed: Option<Version>,
     /// The newest release that is offered, or a newer pre-release that a constraint names exactly; null
     /// if there is neither or the source was not asked.
     #[serde(serialize_with = "optional_text")]
-    #[schemars(with = "Option<String>")]
+    #[cfg_attr(test, schemars(with = "Option<String>"))]
     pub newest: Option<Version>,
     /// What leads from the locked version to the newest allowed one; null if that is not newer.
     pub allowed_step: Option<Upgrade>,
@@ -49,7 +49,7 @@ pub struct ComparedProvider {
     pub age: Option<String>,
     /// All constraints that count; empty if any version is allowed.
     #[serde(serialize_with = "text")]
-    #[schemars(with = "String")]
+    #[cfg_attr(test, schemars(with = "String"))]
     pub constraints: Constraints,
     /// Every requirement whose constraints exclude the newest version.
     pub held_by: Vec<HoldingPlace>,
@@ -59,7 +59,8 @@ pub struct ComparedProvider {
 }
 
 /// How a locked version compares with those that are offered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum VersionState {
     /// No newer version is offered.
@@ -87,7 +88,8 @@ pub enum VersionState {
 }
 
 /// A requirement that excludes the newest version.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct HoldingPlace {
     /// The file.
     pub file: String,
@@ -103,19 +105,20 @@ pub struct HoldingPlace {
 }
 
 /// A requirement of those that leave no version together.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ConflictingPlace {
     /// The requirement.
     #[serde(flatten)]
     pub place: HoldingPlace,
     /// The newest offered version that it allows by itself; null if there is none.
     #[serde(serialize_with = "optional_text")]
-    #[schemars(with = "Option<String>")]
+    #[cfg_attr(test, schemars(with = "Option<String>"))]
     pub allows: Option<Version>,
     /// The newest version that could be selected if its constraints were not written anywhere; null if
     /// there is none.
     #[serde(serialize_with = "optional_text")]
-    #[schemars(with = "Option<String>")]
+    #[cfg_attr(test, schemars(with = "Option<String>"))]
     pub without: Option<Version>,
 }
 

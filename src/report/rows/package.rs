@@ -1,6 +1,5 @@
 //! Packages at hand, for `hash`.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{optional_text, text};
@@ -8,7 +7,8 @@ use crate::hash::Hash;
 use crate::report::Failure;
 
 /// A package that was to be hashed.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Package {
     /// It was hashed.
@@ -18,20 +18,21 @@ pub enum Package {
 }
 
 /// A package with its hashes.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct HashedPackage {
     /// The zip or the unpacked directory, as typed.
     pub path: String,
     /// The hash of its files, as a lock file records it.
     #[serde(serialize_with = "text")]
-    #[schemars(with = "String")]
+    #[cfg_attr(test, schemars(with = "String"))]
     pub h1: Hash,
     /// The hash of the zip, as a lock file records it; absent for a directory.
     #[serde(
         serialize_with = "optional_text",
         skip_serializing_if = "Option::is_none"
     )]
-    #[schemars(with = "Option<String>")]
+    #[cfg_attr(test, schemars(with = "Option<String>"))]
     pub zh: Option<Hash>,
     /// The hash of the members of the zip, which differs from `h1` where unpacking changes what is
     /// there: checked by the programs, never recorded; absent for a directory.
@@ -39,7 +40,7 @@ pub struct HashedPackage {
         serialize_with = "optional_text",
         skip_serializing_if = "Option::is_none"
     )]
-    #[schemars(with = "Option<String>")]
+    #[cfg_attr(test, schemars(with = "Option<String>"))]
     pub member_h1: Option<Hash>,
     /// What is odd about the zip; absent for a directory.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -50,7 +51,8 @@ pub struct HashedPackage {
 }
 
 /// A file of a package.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PackageFile {
     /// Its path in the package, separated by `/`.
     pub name: String,
@@ -61,7 +63,8 @@ pub struct PackageFile {
 }
 
 /// A package that could not be hashed.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FailedPackage {
     /// The zip or the unpacked directory, as typed.
     pub path: String,

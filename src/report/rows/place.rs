@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::text;
@@ -12,21 +11,22 @@ pub use crate::requirement::Origin as PlaceKind;
 use crate::version::{Constraints, Version};
 
 /// A provider with everything that requires it.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ExplainedProvider {
     /// The provider, with its registry.
     #[serde(serialize_with = "text")]
-    #[schemars(with = "String")]
+    #[cfg_attr(test, schemars(with = "String"))]
     pub provider: ProviderAddr,
     /// What its version must meet, all conditions together; empty if any version is allowed.
     #[serde(serialize_with = "text")]
-    #[schemars(with = "String")]
+    #[cfg_attr(test, schemars(with = "String"))]
     pub constraints: Constraints,
     /// Whether some version could meet all conditions.
     pub satisfiable: bool,
     /// The version that is locked; null if none is.
     #[serde(serialize_with = "super::optional_text")]
-    #[schemars(with = "Option<String>")]
+    #[cfg_attr(test, schemars(with = "Option<String>"))]
     pub locked: Option<Version>,
     /// Whether everything that might require it could be read.
     pub complete: bool,
@@ -44,7 +44,8 @@ pub struct ExplainedProvider {
 }
 
 /// A module that is on the way to a place, and how the call of it was computed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ComputedModule {
     /// The address of the module, as in `module.network`.
     pub module: String,
@@ -55,7 +56,8 @@ pub struct ComputedModule {
 }
 
 /// A place that requires a provider.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RequiringPlace {
     /// The file.
     pub file: String,
@@ -78,7 +80,8 @@ pub struct RequiringPlace {
 }
 
 /// A place that an override file replaces.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Overridden {
     /// The file.
     pub file: String,

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use crate::authenticate::Class as SignerClass;
@@ -19,7 +18,8 @@ use super::{PassedOverRelease, StatedDate};
 use super::{optional_text, text};
 
 /// What a command has to say about a provider: other things for each command.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Provider {
     /// Of `lock` and `update`: an entry of the lock file.
@@ -41,29 +41,30 @@ pub enum Provider {
 }
 
 /// An entry of the lock file, as `lock` or `update` wrote it or would write it.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LockedProvider {
     /// The provider, with its registry.
     #[serde(serialize_with = "text")]
-    #[schemars(with = "String")]
+    #[cfg_attr(test, schemars(with = "String"))]
     pub provider: ProviderAddr,
     /// The version.
     #[serde(serialize_with = "text")]
-    #[schemars(with = "String")]
+    #[cfg_attr(test, schemars(with = "String"))]
     pub version: Version,
     /// Whether the version was selected in this run, rather than locked before.
     pub selected: bool,
     /// The version that was locked before; null if none was, or the same.
     #[serde(serialize_with = "optional_text")]
-    #[schemars(with = "Option<String>")]
+    #[cfg_attr(test, schemars(with = "Option<String>"))]
     pub from: Option<Version>,
     /// The newest release that the source offers, whatever the constraints; null where none was asked.
     #[serde(serialize_with = "optional_text")]
-    #[schemars(with = "Option<String>")]
+    #[cfg_attr(test, schemars(with = "Option<String>"))]
     pub newest: Option<Version>,
     /// The constraints that are recorded; empty if there are none.
     #[serde(serialize_with = "text")]
-    #[schemars(with = "String")]
+    #[cfg_attr(test, schemars(with = "String"))]
     pub constraints: Constraints,
     /// The hashes that are recorded, in the order of the file.
     pub hashes: Vec<LockedHash>,
@@ -93,11 +94,12 @@ pub struct LockedProvider {
 }
 
 /// A recorded hash, and how it is known.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LockedHash {
     /// The hash, as recorded.
     #[serde(serialize_with = "text")]
-    #[schemars(with = "String")]
+    #[cfg_attr(test, schemars(with = "String"))]
     pub hash: Hash,
     /// How it is known.
     pub provenance: Provenance,
@@ -111,7 +113,8 @@ pub struct LockedHash {
 }
 
 /// Where a hash was seen.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct HashEvidence {
     /// The file that the signed list names with the hash, or whose content has it; absent if no signature
     /// covers it.
@@ -134,7 +137,8 @@ pub struct HashEvidence {
 }
 
 /// A fact about a package that was not computed in this run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct KeptFact {
     /// Since when it has been kept on this machine, in RFC 3339 and UTC.
     pub since: String,
@@ -144,11 +148,12 @@ pub struct KeptFact {
 }
 
 /// A hash that was recorded and is not any more, and the evidence against it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ReplacedHash {
     /// The hash, as it was recorded.
     #[serde(serialize_with = "text")]
-    #[schemars(with = "String")]
+    #[cfg_attr(test, schemars(with = "String"))]
     pub hash: Hash,
     /// What contradicts it.
     pub contradicted_by: ContradictedBy,
@@ -159,29 +164,32 @@ pub struct ReplacedHash {
 }
 
 /// A hash that was recorded and is not any more, because only dropped platforms have it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct DroppedHash {
     /// The hash, as it was recorded.
     #[serde(serialize_with = "text")]
-    #[schemars(with = "String")]
+    #[cfg_attr(test, schemars(with = "String"))]
     pub hash: Hash,
     /// The platforms whose package has it.
     pub platforms: Vec<String>,
 }
 
 /// The hash of a package, as it was computed in this run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ComputedHash {
     /// The platform of the package.
     pub platform: String,
     /// Its `h1:`.
     #[serde(serialize_with = "text")]
-    #[schemars(with = "String")]
+    #[cfg_attr(test, schemars(with = "String"))]
     pub hash: Hash,
 }
 
 /// What contradicts a recorded hash.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ContradictedBy {
     /// The signed checksum list of the release does not contain it.
@@ -191,7 +199,8 @@ pub enum ContradictedBy {
 }
 
 /// A key that signed a list of checksums.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Signer {
     /// What the program calls the signature.
     pub class: SignerClass,
@@ -203,17 +212,19 @@ pub struct Signer {
 }
 
 /// An entry that neither configuration nor state needs any more.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RemovedProvider {
     /// The provider, with its registry.
     pub provider: String,
     /// Always true.
-    #[schemars(extend("const" = true))]
+    #[cfg_attr(test, schemars(extend("const" = true)))]
     pub removed: bool,
 }
 
 /// An entry of the lock file, as `verify` found it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CheckedProvider {
     /// The provider, with its registry.
     pub provider: String,
@@ -228,19 +239,20 @@ pub struct CheckedProvider {
 }
 
 /// An entry of the lock file, as `show` found it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ShownProvider {
     /// The provider, with its registry.
     #[serde(serialize_with = "text")]
-    #[schemars(with = "String")]
+    #[cfg_attr(test, schemars(with = "String"))]
     pub provider: ProviderAddr,
     /// The version.
     #[serde(serialize_with = "text")]
-    #[schemars(with = "String")]
+    #[cfg_attr(test, schemars(with = "String"))]
     pub version: Version,
     /// The constraints that are recorded; empty if there are none.
     #[serde(serialize_with = "text")]
-    #[schemars(with = "String")]
+    #[cfg_attr(test, schemars(with = "String"))]
     pub constraints: Constraints,
     /// The hashes that are recorded, in the order of the file.
     pub hashes: Vec<ShownHash>,
@@ -259,11 +271,12 @@ pub struct ShownProvider {
 }
 
 /// A recorded hash.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ShownHash {
     /// The hash, as recorded.
     #[serde(serialize_with = "text")]
-    #[schemars(with = "String")]
+    #[cfg_attr(test, schemars(with = "String"))]
     pub hash: Hash,
     /// The platforms whose package has it, as far as installed packages and facts show it.
     pub platforms: Vec<String>,

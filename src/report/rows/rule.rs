@@ -1,12 +1,12 @@
 //! Rules, the kinds of fault that have a name, and topics.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::diag::{self, Severity};
 
 /// A rule: a kind of fault that has a name.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Rule {
     /// Its name, as in the field of that name of findings.
     pub rule: &'static str,
@@ -22,7 +22,8 @@ pub struct Rule {
 }
 
 /// A topic: a page about lockctl as a whole.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Topic {
     /// Its name, as typed.
     pub topic: &'static str,
@@ -34,7 +35,8 @@ pub struct Topic {
 }
 
 /// The level of the findings of a rule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Level {
     /// They are not reported.

@@ -1,6 +1,5 @@
 //! What became of the facts that are kept about packages, for `cache`.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::text;
@@ -8,7 +7,8 @@ use crate::hash::Hash;
 use crate::report::Failure;
 
 /// What a command did with the facts that are kept about packages, or found among them.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StoreReport {
     /// The directory that holds them.
     pub dir: String,
@@ -27,7 +27,8 @@ pub struct StoreReport {
 }
 
 /// What is in the store of facts.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StoreStats {
     /// How many facts count: one for each package.
     pub facts: usize,
@@ -50,7 +51,8 @@ pub struct StoreStats {
 }
 
 /// What is kept about remote modules, in objects.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CachedModules {
     /// How many packages.
     pub packages: usize,
@@ -67,7 +69,8 @@ pub struct CachedModules {
 }
 
 /// Files of the store that do not count.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct IgnoredObjects {
     /// Why.
     pub reason: String,
@@ -76,7 +79,8 @@ pub struct IgnoredObjects {
 }
 
 /// Facts that were exported.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ExportedFacts {
     /// The file that they were written to; absent if they go to standard output.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -98,7 +102,8 @@ pub struct ExportedFacts {
 }
 
 /// A file of facts that was to be imported: all of it, or nothing.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ImportedFile {
     /// The file, as typed; `-` is standard input.
     pub path: String,
@@ -119,7 +124,8 @@ pub struct ImportedFile {
 }
 
 /// A fact in a file and one in the store that cannot both be true.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FactContradiction {
     /// The address of the provider, as the store has it.
     pub provider: String,
@@ -129,17 +135,17 @@ pub struct FactContradiction {
     pub platform: String,
     /// The `zh:` of the zip.
     #[serde(serialize_with = "text")]
-    #[schemars(with = "String")]
+    #[cfg_attr(test, schemars(with = "String"))]
     pub zh: Hash,
     /// The `h1:` that the file states.
     #[serde(serialize_with = "text")]
-    #[schemars(with = "String")]
+    #[cfg_attr(test, schemars(with = "String"))]
     pub stated_h1: Hash,
     /// The size of the zip that the file states, in bytes.
     pub stated_size: u64,
     /// The `h1:` that the store has.
     #[serde(serialize_with = "text")]
-    #[schemars(with = "String")]
+    #[cfg_attr(test, schemars(with = "String"))]
     pub kept_h1: Hash,
     /// The size of the zip that the store has, in bytes.
     pub kept_size: u64,
@@ -149,7 +155,8 @@ pub struct FactContradiction {
 }
 
 /// Files of the store that were removed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RemovedFacts {
     /// How many facts that had been kept for too long.
     pub old: usize,
