@@ -1,57 +1,16 @@
-//! What was typed, validated alone.
+//! The options that several commands share, and helpers that read the words of an argument.
 
-use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::error::ErrorKind;
-use clap::{
-    ArgAction, Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum,
-};
+use clap::{ArgAction, Args, ValueEnum};
 
-use crate::cli::Command;
-use crate::cli::cache::args::Cache;
-use crate::cli::convert::Convert;
-use crate::cli::diff::Diff;
-use crate::cli::eval::Eval;
-use crate::cli::explain::Explain;
-use crate::cli::fmt::Fmt;
-use crate::cli::formats::{Format, FormatKind};
-use crate::cli::generate::{Completions, Man};
-use crate::cli::git::args::{Git, GitTextconv};
-use crate::cli::hash::Hash;
-use crate::cli::lock::Lock;
-use crate::cli::log::Log;
-use crate::cli::merge::args::Merge;
-use crate::cli::outdated::Outdated;
-use crate::cli::resolve::args::Resolve;
-use crate::cli::show::Show;
-use crate::cli::tree::Tree;
-use crate::cli::update::Update;
+use crate::cli::formats::Format;
 use crate::cli::values::Values;
-use crate::cli::verify::Verify;
-use crate::cli::why::Why;
 use crate::flavor::FlavorChoice;
 use crate::parallel;
 use crate::platform::Platform;
-use crate::verify::Group;
-
-/// Lock, verify and explain the provider dependencies of Terraform and OpenTofu
-#[derive(Clone, Debug, Parser)]
-// Without its own name, usage texts would have the file name of the program: lockctl.exe.
-#[command(name = "lockctl", bin_name = "lockctl", version, before_help = examples(&[
-    ("lockctl verify -r", "check all lock files below, as in CI"),
-    ("lockctl lock --platform linux_amd64,darwin_arm64", "for these platforms"),
-    ("lockctl diff main...HEAD", "explain what a branch changed"),
-    ("lockctl explain", "list the pages on topics and rules"),
-]))]
-pub(super) struct CommandLine {
-    #[command(flatten)]
-    pub(super) common: Common,
-    #[command(subcommand)]
-    pub(super) command: Typed,
-}
 
 /// What every command takes.
 #[derive(Clone, Debug, Args)]
@@ -117,13 +76,26 @@ pub(super) struct Common {
 }
 
 impl Common {
-    /// Returns a path as seen from where `--chdir` leads.
+    /// Resolves a path against the directory of `--chdir`.
     pub(super) fn below(&self, path: &Path) -> PathBuf {
         match &self.chdir {
             Some(dir) if path == Path::new(".") => dir.clone(),
             Some(dir) => dir.join(path),
             None => path.to_owned(),
         }
+    }
+
+    /// Checks that an option which needs the network, if it is in use, is not combined with `--offline`.
+    ///
+    /// # Errors
+    /// With the sentence that the user reads.
+    pub(super) fn check_offline(&self, option: &str, in_use: bool) -> Result<(), String> {
+        if in_use && self.offline {
+            return Err(format!(
+                "'{option}' needs the network, and '--offline' forbids requests"
+            ));
+        }
+        Ok(())
     }
 }
 
@@ -133,104 +105,6 @@ pub(super) enum When {
     Auto,
     Always,
     Never,
-}
-
-/// Defines the commands, one line each: its arguments, its name, and the formats that it prints beside
-/// text for people and JSON. The comment on the arguments is its help.
-macro_rules! commands {
-    ($($name:ident = $typed:literal, [$($kind:ident),*];)*) => {
-        #[derive(Clone, Debug, Subcommand)]
-        pub(super) enum Typed {
-            $($name($name),)*
-        }
-
-        impl Typed {
-            /// Returns the name of the command, as typed.
-            pub(super) fn name(&self) -> &'static str {
-                match self {
-                    $(Self::$name(_) => $typed,)*
-                }
-            }
-
-            /// Returns what it does, and how its result reads.
-            pub(super) fn command(&self) -> &dyn Command {
-                match self {
-                    $(Self::$name(args) => args,)*
-                }
-            }
-        }
-
-        /// Every command with the formats that only some print.
-        pub(super) const COMMANDS: &[(&str, &[FormatKind])] =
-            &[$(($typed, &[$(FormatKind::$kind),*])),*];
-    };
-}
-
-commands! {
-    Lock = "lock", [Prose, Events];
-    Update = "update", [Prose, Events];
-    Convert = "convert", [Prose, Events];
-    Outdated = "outdated", [Prose, Events];
-    Verify = "verify", [Prose, Checks];
-    Diff = "diff", [Prose];
-    Show = "show", [];
-    Why = "why", [];
-    Tree = "tree", [Graphs];
-    Explain = "explain", [Prose];
-    Hash = "hash", [];
-    Fmt = "fmt", [];
-    Merge = "merge", [];
-    Resolve = "resolve", [];
-    Log = "log", [];
-    Git = "git", [];
-    GitTextconv = "git-textconv", [];
-    Eval = "eval", [];
-    Cache = "cache", [];
-    Completions = "completions", [];
-    Man = "man", [];
-}
-
-/// What `-h` says about the options that every command takes.
-const COMMON_OPTIONS: &str = "\
-Common options: -C, --flavor, --format, --color, -q, -v, --offline, … see --help";
-
-/// What follows the options with `--help`.
-const MORE: &str = "`lockctl explain` lists pages on exit codes, output formats, the project file and \
-                    others.";
-
-/// The order of a help text: examples come first.
-const TEMPLATE: &str = "\
-{about-with-newline}
-{before-help}{usage-heading} {usage}
-
-{all-args}{after-help}";
-
-/// Returns the definition of the program, in which each command lists its own formats.
-pub(super) fn definition() -> clap::Command {
-    let program = CommandLine::command();
-    let format = program.get_arguments().find(|arg| arg.get_id() == "format");
-    let format = format.expect("every command takes it").clone();
-    let program = COMMANDS.iter().fold(program, |program, (name, kinds)| {
-        let own = Format::all().filter(|(_, format)| format.is_one_of(kinds));
-        let mut format = format.clone().value_parser(one_of(own));
-        if !kinds.is_empty() {
-            format = format
-                .hide_short_help(false)
-                .help_heading(None)
-                .display_order(1);
-        }
-        program.mut_subcommand(name, |command| command.arg(format))
-    });
-    laid_out(program)
-}
-
-/// Gives a command, and those below it, the layout of help texts.
-fn laid_out(command: clap::Command) -> clap::Command {
-    command
-        .help_template(TEMPLATE)
-        .after_help(COMMON_OPTIONS)
-        .after_long_help(MORE)
-        .mut_subcommands(laid_out)
 }
 
 /// Lists examples for a help text: commands, and what each is for.
@@ -345,41 +219,6 @@ impl Roots {
     }
 }
 
-impl CommandLine {
-    /// Reads what was typed.
-    ///
-    /// # Errors
-    /// With what is to be printed instead: help, the version, or what is wrong.
-    pub(super) fn read(args: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
-        let line = Self::from_arg_matches(&definition().try_get_matches_from(args)?)?;
-        let offline = |asks: bool| {
-            let text = "'--upstream' needs the network, and '--offline' forbids requests";
-            (asks && line.common.offline).then(|| text.to_owned())
-        };
-        let configuration = line.command.command().configuration();
-        let fetches = configuration.is_some_and(|one| one.modules == ModulesArg::Fetch);
-        let fetched_offline = (fetches && line.common.offline).then(|| {
-            "'--modules fetch' needs the network, and '--offline' forbids requests".to_owned()
-        });
-        let wrong_format = line.common.format.check(line.command.name()).err();
-        let text = wrong_format
-            .or(fetched_offline)
-            .or_else(|| match &line.command {
-                Typed::Verify(args) => offline(args.groups().wants(Group::Upstream)),
-                Typed::Show(args) => offline(args.upstream),
-                Typed::Update(args) => args.contradiction(),
-                Typed::Convert(args) => args.contradiction(&line.common),
-                Typed::Cache(_) if line.common.no_cache => {
-                    Some("'lockctl cache' is about what '--no-cache' leaves alone".to_owned())
-                }
-                _ => None,
-            });
-        text.map_or(Ok(line), |text| {
-            Err(definition().error(ErrorKind::ArgumentConflict, text))
-        })
-    }
-}
-
 /// Returns how many packages may be hashed at once: what was typed, else the number of cores.
 pub(in crate::cli) fn job_count(typed: Option<NonZeroUsize>) -> NonZeroUsize {
     typed.unwrap_or_else(parallel::cores)
@@ -461,91 +300,6 @@ impl Roots {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_definition_is_sound() {
-        definition().debug_assert();
-    }
-
-    /// Every example can be parsed; what a shell does with it comes after ` | ` or ` > `.
-    #[test]
-    fn examples_can_be_typed() {
-        fn check(command: &clap::Command, examples: &mut usize) {
-            let text = command.get_before_help().map(ToString::to_string);
-            for line in text.iter().flat_map(|text| text.lines().skip(1)) {
-                let (line, _) = line.trim().split_once("  ").expect("a purpose");
-                let typed = line.split(['|', '>']).next().unwrap_or_default();
-                let read = CommandLine::read(typed.split_whitespace().map(OsString::from));
-                assert!(read.is_ok(), "{line}: {:?}", read.err());
-                assert!(line.chars().count() <= 78, "{line}");
-                *examples += 1;
-            }
-            for below in command.get_subcommands() {
-                check(below, examples);
-            }
-        }
-        let (program, mut examples) = (definition(), 0);
-        check(&program, &mut examples);
-        assert!(examples > COMMANDS.len());
-        for (name, _) in COMMANDS {
-            let command = program.find_subcommand(name).expect("it is defined");
-            assert!(
-                command.get_before_help().is_some() || *name == "git-textconv",
-                "{name}"
-            );
-        }
-    }
-
-    #[test]
-    fn a_command_takes_only_the_formats_that_it_prints() {
-        let refused = |args: &[&str]| {
-            let args = args.iter().map(OsString::from);
-            CommandLine::read(args).expect_err("refused").to_string()
-        };
-        let after = refused(&["lockctl", "lock", "--format", "sarif"]);
-        let values = "[possible values: human, json, json-lines, markdown]";
-        assert!(after.contains(values), "{after}");
-        let before = refused(&["lockctl", "--format", "sarif", "lock"]);
-        assert!(before.contains(values), "{before}");
-        let nested = refused(&["lockctl", "git", "status", "--format", "dot"]);
-        assert!(
-            nested.contains("[possible values: human, json]"),
-            "{nested}"
-        );
-        let tree = refused(&["lockctl", "tree", "--format", "markdown"]);
-        assert!(
-            tree.contains("[possible values: human, json, mermaid, dot]"),
-            "{tree}"
-        );
-        for line in [
-            ["lockctl", "verify", "--format", "sarif"],
-            ["lockctl", "--format", "sarif", "verify"],
-        ] {
-            let read = CommandLine::read(line.iter().map(OsString::from)).expect("accepted");
-            assert_eq!(read.common.format.name(), "sarif");
-        }
-    }
-
-    #[test]
-    fn platforms_may_be_repeated_or_listed() {
-        let line = [
-            "lockctl",
-            "lock",
-            "--platform",
-            "linux_amd64,common",
-            "--platform",
-            "all",
-        ];
-        let parsed = CommandLine::read(line.map(OsString::from)).expect("valid");
-        let Typed::Lock(lock) = parsed.command else {
-            panic!("lock was typed")
-        };
-        let named = PlatformArg::Named("linux_amd64".parse().expect("valid"));
-        assert_eq!(
-            lock.options.platforms.platforms,
-            [named, PlatformArg::Common, PlatformArg::All]
-        );
-    }
 
     #[test]
     fn the_path_of_a_lock_file_stands_for_its_root() {

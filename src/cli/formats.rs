@@ -1,10 +1,9 @@
-//! How results are printed, and which commands print what.
+//! The output formats, in the kinds that the table of commands is written with.
 
-use crate::cli::args::COMMANDS;
 use crate::report::graph::Language;
 use crate::report::{CHECK_FORMATS, CheckFormat};
 
-/// How results are printed.
+/// An output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Format {
     Human,
@@ -15,12 +14,12 @@ pub(super) enum Format {
     Graph(Language),
 }
 
-/// What a command prints beside text for people and JSON.
+/// A group of formats that a command prints beside text for people and JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FormatKind {
     /// Markdown.
     Prose,
-    /// What programs of CI read: findings about roots.
+    /// Formats of CI systems: findings about roots.
     Checks,
     /// Languages that draw graphs.
     Graphs,
@@ -31,8 +30,9 @@ pub(super) enum FormatKind {
 impl Format {
     /// Returns every format with its name, in the order in which help lists them.
     pub(super) fn all() -> impl Iterator<Item = (&'static str, Self)> {
-        let checks = CHECK_FORMATS.iter();
-        let checks = checks.map(|format| (format.name, Self::Checks(format)));
+        let checks = CHECK_FORMATS
+            .iter()
+            .map(|format| (format.name, Self::Checks(format)));
         let prose = [
             ("human", Self::Human),
             ("json", Self::Json),
@@ -47,12 +47,12 @@ impl Format {
     }
 
     pub(super) fn name(self) -> &'static str {
-        let mut all = Self::all();
-        let own = all.find_map(|(name, format)| (format == self).then_some(name));
-        own.expect("every format has a name")
+        Self::all()
+            .find_map(|(name, format)| (format == self).then_some(name))
+            .expect("every format has a name")
     }
 
-    /// Returns whether a command prints it that prints these beside text for people and JSON.
+    /// Returns true if the format is text for people, JSON, or of one of the kinds.
     pub(super) fn is_one_of(self, kinds: &[FormatKind]) -> bool {
         match self {
             Self::Human | Self::Json => true,
@@ -63,19 +63,18 @@ impl Format {
         }
     }
 
-    /// Makes sure that a command prints the format, which may be typed before its name.
+    /// Checks that a command prints the format; it may have been typed before the command's name.
     ///
     /// # Errors
-    /// With the formats that it prints.
-    pub(super) fn check(self, command: &str) -> Result<(), String> {
-        let mut commands = COMMANDS.iter();
-        let found = commands.find(|(name, _)| *name == command);
-        let (_, kinds) = found.expect("every command is in the table");
+    /// With the formats that the command prints.
+    pub(super) fn check(self, command: &str, kinds: &[FormatKind]) -> Result<(), String> {
         if self.is_one_of(kinds) {
             return Ok(());
         }
-        let own = Self::all().filter(|(_, format)| format.is_one_of(kinds));
-        let names: Vec<&str> = own.map(|(name, _)| name).collect();
+        let names: Vec<&str> = Self::all()
+            .filter(|(_, format)| format.is_one_of(kinds))
+            .map(|(name, _)| name)
+            .collect();
         let (name, names) = (self.name(), names.join(", "));
         Err(format!(
             "invalid value '{name}' for '--format <FORMAT>' of 'lockctl {command}'\n  \

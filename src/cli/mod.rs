@@ -1,11 +1,12 @@
 //! The command line: arguments to values, operations called, a report printed.
 //!
-//! `args`, this file and the folders of commands import each other: the table of commands names the
-//! arguments of each, and each is written with the options that all share and implements `Command`.
+//! `args` holds the options that commands share; each command's folder imports it and implements
+//! `Command`; the table in `commands` imports the folders, and this file imports the table.
 
 mod advice;
 mod args;
 mod cache;
+mod commands;
 mod convert;
 mod diff;
 mod eval;
@@ -37,7 +38,8 @@ use crate::report::graph::Graph;
 use crate::report::reading::{self, Heading, RootsText, Total};
 use crate::report::{Block, CommandResult, Failure, RootResult};
 use crate::world::{Clock, Confined, Disk, Env, Http, Run};
-use args::{CommandLine, Common, Configuration};
+use args::{Common, Configuration};
+use commands::CommandLine;
 use formats::Format;
 
 /// Done, and clean.
@@ -113,6 +115,14 @@ pub(in crate::cli) type Stderr<'a> = dyn Write + Send + 'a;
 pub(in crate::cli) trait Command {
     /// Does what was typed.
     fn run(&self, common: &Common, world: World<'_>, stderr: &mut Stderr<'_>) -> CommandResult;
+
+    /// Checks that the options do not contradict each other.
+    ///
+    /// # Errors
+    /// With the sentence that the user reads.
+    fn check(&self, _common: &Common) -> Result<(), String> {
+        Ok(())
+    }
 
     /// Returns how configuration is read, if the command reads any.
     fn configuration(&self) -> Option<&Configuration> {

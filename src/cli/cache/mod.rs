@@ -39,6 +39,13 @@ impl Command for Cache {
         done.unwrap_or_else(|failure| CommandResult::failed(NAME, [failure]))
     }
 
+    fn check(&self, common: &Common) -> Result<(), String> {
+        if common.no_cache {
+            return Err("'lockctl cache' is about what '--no-cache' leaves alone".to_owned());
+        }
+        Ok(())
+    }
+
     fn text(&self, result: &CommandResult, _: Look) -> Vec<Block> {
         match &result.subject {
             Subject::Store(report, _) => text::blocks(report),

@@ -36,6 +36,10 @@ impl Command for Convert {
         lock::run(&common, &job, world, stderr)
     }
 
+    fn check(&self, common: &Common) -> Result<(), String> {
+        self.contradiction(common).map_or(Ok(()), Err)
+    }
+
     fn configuration(&self) -> Option<&Configuration> {
         Some(&self.options.configuration)
     }

@@ -1,96 +1,56 @@
 //! `lockctl completions`, `lockctl man`: files for shells and for `man`, made from the definitions of
 //! the arguments, so that they cannot fall behind them.
 
-use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+pub(super) mod args;
 
-use clap::Args;
-use clap_complete::Shell;
+use std::io::{self, Write as _};
+use std::path::Path;
+
 use clap_mangen::Man as ManPage;
 
-use crate::cli::args::{Common, definition, examples};
+use crate::cli::args::Common;
+use crate::cli::commands::definition;
 use crate::cli::{Command, Stderr, World};
 use crate::diag::counted;
 use crate::report::{CommandResult, Failure, Subject};
 use crate::world::{Disk, Replaced};
+use args::{Completions, Man};
 
 /// The name of the program, which its manual pages and its completions are for.
 const PROGRAM: &str = "lockctl";
 
-/// How large a manual page that is replaced may be, in bytes.
+/// Maximum size of a manual page that is replaced, in bytes.
 const MAX_PAGE_BYTES: u64 = 1024 * 1024;
-
-/// Print a completion script for a shell
-#[derive(Clone, Debug, Args)]
-#[command(before_help = examples(&[
-    ("lockctl completions bash > ~/.bash_completion.d/lockctl", "for bash"),
-    ("lockctl completions fish > ~/.config/fish/completions/lockctl.fish", "for fish"),
-]))]
-pub(in crate::cli) struct Completions {
-    /// The shell that reads the script
-    #[arg(value_enum, value_name = "SHELL")]
-    shell: Shell,
-}
-
-/// Print the manual page of a command, or write those of all
-#[derive(Clone, Debug, Args)]
-#[command(before_help = examples(&[
-    ("lockctl man verify | man -l -", "show the manual page of a command"),
-    ("lockctl man --dir /usr/local/share/man/man1", "write the pages of all commands"),
-]))]
-pub(in crate::cli) struct Man {
-    /// The command that the page is about, as in `lockctl man git install` [default: lockctl itself]
-    #[arg(value_name = "COMMAND")]
-    command: Vec<String>,
-    /// Write the pages of all commands into this directory instead
-    #[arg(long, value_name = "DIR", conflicts_with = "command")]
-    dir: Option<PathBuf>,
-}
 
 impl Command for Completions {
     fn run(&self, _: &Common, _: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
-        completions(self)
+        let mut script = Vec::new();
+        clap_complete::generate(self.shell, &mut definition(), PROGRAM, &mut script);
+        CommandResult::of("completions", Subject::Text(script))
     }
 }
+
 impl Command for Man {
     fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
-        man(common, self, world)
-    }
-}
-
-/// Prints the completion script of a shell.
-pub(in crate::cli) fn completions(args: &Completions) -> CommandResult {
-    let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut definition(), PROGRAM, &mut script);
-    CommandResult::of("completions", Subject::Text(script))
-}
-
-/// Prints the manual page of a command, or writes those of all.
-pub(in crate::cli) fn man(common: &Common, args: &Man, world: World<'_>) -> CommandResult {
-    let program = built();
-    let text = match &args.dir {
-        None => page_of(&program, &args.command),
-        Some(dir) => {
-            let dir = common.below(dir);
-            let written = write_all(&program, &dir, world.disk);
-            written.map(|pages| {
-                let pages = counted(pages, "page");
-                format!("wrote {pages} to {}\n", dir.display()).into_bytes()
-            })
+        // `lockctl help` needs no page for each command.
+        let mut program = definition().disable_help_subcommand(true);
+        // Only a built definition knows the full names of commands below commands.
+        program.build();
+        let text = match &self.dir {
+            None => page_of(&program, &self.command),
+            Some(dir) => {
+                let dir = common.below(dir);
+                write_all(&program, &dir, world.disk).map(|pages| {
+                    let pages = counted(pages, "page");
+                    format!("wrote {pages} to {}\n", dir.display()).into_bytes()
+                })
+            }
+        };
+        match text {
+            Ok(text) => CommandResult::of("man", Subject::Text(text)),
+            Err(failure) => CommandResult::failed("man", [failure]),
         }
-    };
-    match text {
-        Ok(text) => CommandResult::of("man", Subject::Text(text)),
-        Err(failure) => CommandResult::failed("man", [failure]),
     }
-}
-
-/// Returns the definition of the program, in which each command knows its full name.
-fn built() -> clap::Command {
-    // `lockctl help` needs no page for each command.
-    let mut program = definition().disable_help_subcommand(true);
-    program.build();
-    program
 }
 
 /// Returns the page of the command that some words name.
@@ -127,8 +87,11 @@ fn write_all(program: &clap::Command, dir: &Path, disk: &dyn Disk) -> Result<usi
         let name = command.get_display_name().unwrap_or(PROGRAM);
         let path = dir.join(format!("{name}.1"));
         put(&path, &page(command), disk).map_err(|error| failed(&path, &error))?;
-        let below = command.get_subcommands();
-        commands.extend(below.filter(|command| !command.is_hide_set()));
+        commands.extend(
+            command
+                .get_subcommands()
+                .filter(|command| !command.is_hide_set()),
+        );
         written += 1;
     }
     Ok(written)

@@ -32,6 +32,10 @@ impl Command for Show {
         run(common, self, world, stderr)
     }
 
+    fn check(&self, common: &Common) -> Result<(), String> {
+        common.check_offline("--upstream", self.upstream)
+    }
+
     fn root_text(&self, root: &RootResult, look: Look) -> Vec<Block> {
         text::of_root(root, look)
     }

@@ -23,6 +23,10 @@ impl Command for Update {
         lock::run(common, &job, world, stderr)
     }
 
+    fn check(&self, _: &Common) -> Result<(), String> {
+        self.contradiction().map_or(Ok(()), Err)
+    }
+
     fn configuration(&self) -> Option<&Configuration> {
         Some(&self.options.configuration)
     }

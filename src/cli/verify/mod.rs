@@ -76,6 +76,10 @@ impl Command for Verify {
         run(common, self, world, stderr)
     }
 
+    fn check(&self, common: &Common) -> Result<(), String> {
+        common.check_offline("--upstream", self.groups().wants(Group::Upstream))
+    }
+
     fn configuration(&self) -> Option<&Configuration> {
         Some(&self.configuration)
     }

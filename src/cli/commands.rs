@@ -1,0 +1,268 @@
+//! The table of commands, and the command line as a whole: it imports every command, and only the
+//! entry point and commands about the program itself import it.
+
+use std::ffi::OsString;
+
+use clap::error::ErrorKind;
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+
+use crate::cli::Command;
+use crate::cli::args::{Common, ModulesArg, examples, one_of};
+use crate::cli::cache::args::Cache;
+use crate::cli::convert::Convert;
+use crate::cli::diff::Diff;
+use crate::cli::eval::Eval;
+use crate::cli::explain::Explain;
+use crate::cli::fmt::Fmt;
+use crate::cli::formats::{Format, FormatKind};
+use crate::cli::generate::args::{Completions, Man};
+use crate::cli::git::args::{Git, GitTextconv};
+use crate::cli::hash::Hash;
+use crate::cli::lock::Lock;
+use crate::cli::log::Log;
+use crate::cli::merge::args::Merge;
+use crate::cli::outdated::Outdated;
+use crate::cli::resolve::args::Resolve;
+use crate::cli::show::Show;
+use crate::cli::tree::Tree;
+use crate::cli::update::Update;
+use crate::cli::verify::Verify;
+use crate::cli::why::Why;
+
+/// Lock, verify and explain the provider dependencies of Terraform and OpenTofu
+#[derive(Clone, Debug, Parser)]
+// Without its own name, usage texts would have the file name of the program: lockctl.exe.
+#[command(name = "lockctl", bin_name = "lockctl", version, before_help = examples(&[
+    ("lockctl verify -r", "check all lock files below, as in CI"),
+    ("lockctl lock --platform linux_amd64,darwin_arm64", "for these platforms"),
+    ("lockctl diff main...HEAD", "explain what a branch changed"),
+    ("lockctl explain", "list the pages on topics and rules"),
+]))]
+pub(super) struct CommandLine {
+    #[command(flatten)]
+    pub(super) common: Common,
+    #[command(subcommand)]
+    pub(super) command: CommandArgs,
+}
+
+/// Defines the commands, one line each: its arguments, its name, and the formats that it prints beside
+/// text for people and JSON. The comment on the arguments is its help.
+macro_rules! commands {
+    ($($name:ident = $typed:literal, [$($kind:ident),*];)*) => {
+        #[derive(Clone, Debug, Subcommand)]
+        pub(super) enum CommandArgs {
+            $($name($name),)*
+        }
+
+        impl CommandArgs {
+            /// Returns the name of the command, as typed.
+            pub(super) fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$name(_) => $typed,)*
+                }
+            }
+
+            /// Returns the formats that the command prints beside text for people and JSON.
+            fn formats(&self) -> &'static [FormatKind] {
+                match self {
+                    $(Self::$name(_) => &[$(FormatKind::$kind),*],)*
+                }
+            }
+
+            /// Returns the implementation of the command.
+            pub(super) fn command(&self) -> &dyn Command {
+                match self {
+                    $(Self::$name(args) => args,)*
+                }
+            }
+        }
+
+        /// Every command with the formats that only some print.
+        const COMMANDS: &[(&str, &[FormatKind])] =
+            &[$(($typed, &[$(FormatKind::$kind),*])),*];
+    };
+}
+
+commands! {
+    Lock = "lock", [Prose, Events];
+    Update = "update", [Prose, Events];
+    Convert = "convert", [Prose, Events];
+    Outdated = "outdated", [Prose, Events];
+    Verify = "verify", [Prose, Checks];
+    Diff = "diff", [Prose];
+    Show = "show", [];
+    Why = "why", [];
+    Tree = "tree", [Graphs];
+    Explain = "explain", [Prose];
+    Hash = "hash", [];
+    Fmt = "fmt", [];
+    Merge = "merge", [];
+    Resolve = "resolve", [];
+    Log = "log", [];
+    Git = "git", [];
+    GitTextconv = "git-textconv", [];
+    Eval = "eval", [];
+    Cache = "cache", [];
+    Completions = "completions", [];
+    Man = "man", [];
+}
+
+/// The text of `-h` about the options that every command takes.
+const COMMON_OPTIONS: &str = "\
+Common options: -C, --flavor, --format, --color, -q, -v, --offline, … see --help";
+
+/// The text after the options with `--help`.
+const MORE: &str = "`lockctl explain` lists pages on exit codes, output formats, the project file and \
+                    others.";
+
+/// The order of a help text: examples come first.
+const TEMPLATE: &str = "\
+{about-with-newline}
+{before-help}{usage-heading} {usage}
+
+{all-args}{after-help}";
+
+/// Returns the definition of the program, in which each command lists its own formats.
+pub(super) fn definition() -> clap::Command {
+    let program = CommandLine::command();
+    let format = program
+        .get_arguments()
+        .find(|arg| arg.get_id() == "format")
+        .expect("every command takes it")
+        .clone();
+    let program = COMMANDS.iter().fold(program, |program, (name, kinds)| {
+        let own = Format::all().filter(|(_, format)| format.is_one_of(kinds));
+        let mut format = format.clone().value_parser(one_of(own));
+        if !kinds.is_empty() {
+            format = format
+                .hide_short_help(false)
+                .help_heading(None)
+                .display_order(1);
+        }
+        program.mut_subcommand(name, |command| command.arg(format))
+    });
+    laid_out(program)
+}
+
+/// Gives a command, and those below it, the layout of help texts.
+fn laid_out(command: clap::Command) -> clap::Command {
+    command
+        .help_template(TEMPLATE)
+        .after_help(COMMON_OPTIONS)
+        .after_long_help(MORE)
+        .mut_subcommands(laid_out)
+}
+
+impl CommandLine {
+    /// Parses the command line, the name of the program first.
+    ///
+    /// # Errors
+    /// A text to print instead of a result: help, the version, or a fault in the arguments.
+    pub(super) fn read(args: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
+        let line = Self::from_arg_matches(&definition().try_get_matches_from(args)?)?;
+        let (common, command) = (&line.common, line.command.command());
+        let fetches_modules = command
+            .configuration()
+            .is_some_and(|options| options.modules == ModulesArg::Fetch);
+        let checked = common
+            .format
+            .check(line.command.name(), line.command.formats())
+            .and_then(|()| common.check_offline("--modules fetch", fetches_modules))
+            .and_then(|()| command.check(common));
+        match checked {
+            Ok(()) => Ok(line),
+            Err(text) => Err(definition().error(ErrorKind::ArgumentConflict, text)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::args::PlatformArg;
+
+    #[test]
+    fn the_definition_is_sound() {
+        definition().debug_assert();
+    }
+
+    /// Every example can be parsed; what a shell does with it comes after ` | ` or ` > `.
+    #[test]
+    fn examples_can_be_typed() {
+        fn check(command: &clap::Command, examples: &mut usize) {
+            let text = command.get_before_help().map(ToString::to_string);
+            for line in text.iter().flat_map(|text| text.lines().skip(1)) {
+                let (line, _) = line.trim().split_once("  ").expect("a purpose");
+                let typed = line.split(['|', '>']).next().unwrap_or_default();
+                let read = CommandLine::read(typed.split_whitespace().map(OsString::from));
+                assert!(read.is_ok(), "{line}: {:?}", read.err());
+                assert!(line.chars().count() <= 78, "{line}");
+                *examples += 1;
+            }
+            for below in command.get_subcommands() {
+                check(below, examples);
+            }
+        }
+        let (program, mut examples) = (definition(), 0);
+        check(&program, &mut examples);
+        assert!(examples > COMMANDS.len());
+        for (name, _) in COMMANDS {
+            let command = program.find_subcommand(name).expect("it is defined");
+            assert!(
+                command.get_before_help().is_some() || *name == "git-textconv",
+                "{name}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_command_takes_only_the_formats_that_it_prints() {
+        let refused = |args: &[&str]| {
+            let args = args.iter().map(OsString::from);
+            CommandLine::read(args).expect_err("refused").to_string()
+        };
+        let after = refused(&["lockctl", "lock", "--format", "sarif"]);
+        let values = "[possible values: human, json, json-lines, markdown]";
+        assert!(after.contains(values), "{after}");
+        let before = refused(&["lockctl", "--format", "sarif", "lock"]);
+        assert!(before.contains(values), "{before}");
+        let nested = refused(&["lockctl", "git", "status", "--format", "dot"]);
+        assert!(
+            nested.contains("[possible values: human, json]"),
+            "{nested}"
+        );
+        let tree = refused(&["lockctl", "tree", "--format", "markdown"]);
+        assert!(
+            tree.contains("[possible values: human, json, mermaid, dot]"),
+            "{tree}"
+        );
+        for line in [
+            ["lockctl", "verify", "--format", "sarif"],
+            ["lockctl", "--format", "sarif", "verify"],
+        ] {
+            let read = CommandLine::read(line.iter().map(OsString::from)).expect("accepted");
+            assert_eq!(read.common.format.name(), "sarif");
+        }
+    }
+
+    #[test]
+    fn platforms_may_be_repeated_or_listed() {
+        let line = [
+            "lockctl",
+            "lock",
+            "--platform",
+            "linux_amd64,common",
+            "--platform",
+            "all",
+        ];
+        let parsed = CommandLine::read(line.map(OsString::from)).expect("valid");
+        let CommandArgs::Lock(lock) = parsed.command else {
+            panic!("lock was typed")
+        };
+        let named = PlatformArg::Named("linux_amd64".parse().expect("valid"));
+        assert_eq!(
+            lock.options.platforms.platforms,
+            [named, PlatformArg::Common, PlatformArg::All]
+        );
+    }
+}

@@ -1,0 +1,35 @@
+//! The arguments of `lockctl completions` and `lockctl man`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use clap_complete::Shell;
+
+use crate::cli::args::examples;
+
+/// Print a completion script for a shell
+#[derive(Clone, Debug, Args)]
+#[command(before_help = examples(&[
+    ("lockctl completions bash > ~/.bash_completion.d/lockctl", "for bash"),
+    ("lockctl completions fish > ~/.config/fish/completions/lockctl.fish", "for fish"),
+]))]
+pub(in crate::cli) struct Completions {
+    /// The shell that reads the script
+    #[arg(value_enum, value_name = "SHELL")]
+    pub(super) shell: Shell,
+}
+
+/// Print the manual page of a command, or write those of all
+#[derive(Clone, Debug, Args)]
+#[command(before_help = examples(&[
+    ("lockctl man verify | man -l -", "show the manual page of a command"),
+    ("lockctl man --dir /usr/local/share/man/man1", "write the pages of all commands"),
+]))]
+pub(in crate::cli) struct Man {
+    /// The command that the page is about, as in `lockctl man git install` [default: lockctl itself]
+    #[arg(value_name = "COMMAND")]
+    pub(super) command: Vec<String>,
+    /// Write the pages of all commands into this directory instead
+    #[arg(long, value_name = "DIR", conflicts_with = "command")]
+    pub(super) dir: Option<PathBuf>,
+}
