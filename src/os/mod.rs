@@ -5,17 +5,21 @@
     reason = "the one place where the traits of `world` meet the system"
 )]
 
+#[cfg(feature = "fetch")]
 mod certificates;
 mod exclusive;
 #[cfg(unix)]
 mod link_free;
+#[cfg(feature = "fetch")]
 mod net;
 #[cfg(unix)]
 mod objects;
 #[cfg(any(not(unix), test))]
 mod objects_by_path;
 mod private;
+#[cfg(feature = "fetch")]
 mod proxy;
+#[cfg(feature = "fetch")]
 mod run;
 mod unfinished;
 
@@ -25,10 +29,13 @@ use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+#[cfg(feature = "cli")]
 use terminal_size::terminal_size_of;
 
 use exclusive::{TEMPORARY_LETTERS, TEMPORARY_PREFIX};
+#[cfg(feature = "fetch")]
 pub use net::RealHttp;
+#[cfg(feature = "fetch")]
 pub use run::RealRun;
 
 use crate::world::{
@@ -261,6 +268,7 @@ impl Env for RealEnv {
         read_limited(io::stdin().lock(), 0, limit)
     }
 
+    #[cfg(feature = "cli")]
     fn columns(&self, stream: Stream) -> Option<usize> {
         let size = match stream {
             Stream::Stdout => terminal_size_of(io::stdout()),
@@ -268,6 +276,11 @@ impl Env for RealEnv {
         };
         let (columns, _) = size?;
         Some(usize::from(columns.0))
+    }
+
+    #[cfg(not(feature = "cli"))]
+    fn columns(&self, _: Stream) -> Option<usize> {
+        None
     }
 }
 

@@ -1,26 +1,27 @@
 //! What is undone when a signal ends this process: directories are removed, programs are ended.
 //!
-//! A process without anything of that kind handles no signal.
+//! A process without anything of that kind handles no signal, nor does one without the feature `fetch`:
+//! the handlers of a program that only reads lock files are its own.
 
-#[cfg(not(unix))]
+#[cfg(not(all(unix, feature = "fetch")))]
 use std::path::Path;
 
-#[cfg(unix)]
+#[cfg(all(unix, feature = "fetch"))]
 pub(super) use on_unix::{add_directory, add_group, remove_directory, remove_group};
 
 /// Elsewhere the next process removes the directory.
-#[cfg(not(unix))]
+#[cfg(not(all(unix, feature = "fetch")))]
 pub(super) fn add_directory(path: &Path) {
     let _ = path;
 }
 
 /// Elsewhere nothing was noted.
-#[cfg(not(unix))]
+#[cfg(not(all(unix, feature = "fetch")))]
 pub(super) fn remove_directory(path: &Path) {
     let _ = path;
 }
 
-#[cfg(unix)]
+#[cfg(all(unix, feature = "fetch"))]
 mod on_unix {
     use std::collections::BTreeSet;
     use std::fs;

@@ -26,7 +26,9 @@ pub mod rules {
 use crate::addr::{Hostname, ProviderAddr};
 use crate::diag::{Diagnostic, FileId, Level, Span};
 use crate::flavor::{Flavor, FlavorChoice, Program};
-use crate::package::{AgePolicy, ClaimPolicy, H1Trust, KeyId, MinAge, Undated};
+use crate::package::{
+    AgePolicy, ClaimPolicy, H1Trust, KeyId, MinAge, Undated, WantedPlatforms, WantedSet,
+};
 use crate::platform::Platform;
 
 pub use locate::{ProjectFile, ProjectPlace, Projects, repository};
@@ -220,6 +222,21 @@ impl Default for Project {
     }
 }
 
+impl PlatformName {
+    /// Returns what a list of names asks for.
+    #[must_use]
+    pub fn wanted(names: &[Self]) -> WantedSet {
+        let mut wanted = WantedSet::default();
+        for name in names {
+            match name {
+                Self::Named(platform) => wanted.named.push(platform.clone()),
+                Self::Common => wanted.preset = Platform::common(),
+            }
+        }
+        wanted
+    }
+}
+
 impl Project {
     /// Returns the platforms that are stated for a provider alone; empty if none are.
     #[must_use]
@@ -227,6 +244,24 @@ impl Project {
         let mut settings = self.providers.iter();
         let own = settings.find(|setting| setting.name.means(provider, flavor));
         own.map_or(&[], |own| &own.platforms)
+    }
+
+    /// Returns the platforms that are wanted for some providers: those that are stated, else the common
+    /// ones.
+    #[must_use]
+    pub fn wanted_platforms(&self, providers: &[&ProviderAddr], flavor: Flavor) -> WantedPlatforms {
+        let own = providers.iter().filter_map(|provider| {
+            let names = self.platforms_of(provider, flavor);
+            (!names.is_empty()).then(|| ((*provider).clone(), PlatformName::wanted(names)))
+        });
+        WantedPlatforms {
+            own: own.collect(),
+            every: match &*self.platforms {
+                [] => PlatformName::wanted(&[PlatformName::Common]),
+                names => PlatformName::wanted(names),
+            },
+            are_usual: true,
+        }
     }
 
     /// Finds what is stated about the findings of a rule: about one provider, before what is about

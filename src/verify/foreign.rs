@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use super::source_checks::{Answers, is_listed};
 use super::subject::Subject;
-use super::upstream::Answers;
 use crate::addr::ProviderAddr;
 use crate::coverage::{Attribution, Attributions};
 use crate::diag::{Diagnostic, Finding, Span, counted_as, rules};
@@ -24,9 +24,7 @@ pub(super) fn check(
     answers: &Answers,
 ) -> Vec<Finding> {
     let found = attributions.iter().flat_map(|(provider, attribution)| {
-        let signed = answers.get(provider);
-        let signed = signed.and_then(|answer| answer.list.as_ref());
-        let is_signed = |hash: &Hash| signed.is_some_and(|list| list.hashes.contains(hash));
+        let is_signed = |hash: &Hash| is_listed(answers, provider, hash);
         let entry = Entry {
             subject,
             provider,

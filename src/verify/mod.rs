@@ -6,35 +6,60 @@
 //! read. Of the outside it sees only what its caller hands over: the disk on which [`packages`] are
 //! hashed, and the registries that [`upstream`] asks. [`fix`] plans repairs; it writes nothing.
 
+#[cfg(feature = "fetch")]
+#[doc(hidden)]
 pub mod ages;
+#[doc(hidden)]
 pub mod configuration;
 mod core_version;
+#[doc(hidden)]
 pub mod file;
+#[doc(hidden)]
 pub mod fix;
 mod foreign;
 mod groups;
 mod hosts;
 mod inputs;
+#[doc(hidden)]
 pub mod keys;
 mod known;
+#[doc(hidden)]
 pub mod levels;
 mod look_alike;
+#[doc(hidden)]
 pub mod matrix;
 mod missing;
+#[cfg(feature = "fetch")]
+#[doc(hidden)]
 pub mod packages;
+#[doc(hidden)]
 pub mod platforms;
+#[doc(hidden)]
 pub mod policy;
 mod roots;
 mod run;
+#[doc(hidden)]
 pub mod signed;
+#[cfg(feature = "fetch")]
+mod signers;
+#[cfg_attr(not(feature = "fetch"), path = "no_source_checks.rs")]
+mod source_checks;
+#[cfg(feature = "fetch")]
 mod stated;
 mod subject;
+#[cfg(feature = "fetch")]
+#[doc(hidden)]
 pub mod upstream;
 
 pub use crate::diag::Finding;
 pub use groups::{Group, Groups};
 pub use inputs::{ConfigurationInput, LockInput, RootInputs};
 pub use known::{KnownHashes, MachineFacts, Machines, PackageForm, RefusedPackages, SourcePackage};
-pub use roots::{ComparedRoot, compare_versions, unplaced_everywhere};
-pub use run::{CheckError, Checks, PackageChecks, PackagesVerdict, RootVerdict, Upstream, run};
+#[cfg(feature = "fetch")]
+pub use roots::unplaced_everywhere;
+pub use roots::{ComparedRoot, compare_versions};
+pub use run::{Checks, RootVerdict, run};
+pub use source_checks::{CheckError, PackagesVerdict, SourceChecks};
+#[cfg(feature = "fetch")]
+pub use source_checks::{PackageChecks, Upstream};
 pub use subject::{Advice, Subject};

@@ -9,13 +9,13 @@ use super::subject::Subject;
 use crate::addr::{ProviderAddr, ProviderPattern};
 use crate::diag::{Diagnostic, FileId, Finding, Level, Severity, Span, rules};
 use crate::flavor::Flavor;
+#[cfg(feature = "fetch")]
 use crate::locker::SignatureDemands;
 use crate::project::{Allow, Place, Policy, Project};
 use crate::requirement::Requirements;
 use crate::version::Version;
 
 const NOT_ALLOWED: &str = rules::PROVIDER_NOT_ALLOWED;
-const KEY_NOT_ALLOWED: &str = rules::KEY_NOT_ALLOWED;
 
 /// Checks that every provider that is locked, or required and not locked yet, is one that the
 /// project file of that name allows.
@@ -93,11 +93,13 @@ pub fn not_lockable<'p>(
 ///
 /// A pinned key counts unless its rule is turned off, or no error.
 #[must_use]
+#[cfg(feature = "fetch")]
 pub fn demands(project: &Project, flavor: Flavor) -> SignatureDemands {
     let pins = project.policy.iter().flat_map(|policy| &policy.keys);
     let pins =
         pins.filter_map(|pin| Some((pin.provider.meaning(flavor)?.clone(), pin.key.clone())));
-    let pins = pins.filter(|(provider, _)| is_error(project, KEY_NOT_ALLOWED, provider, flavor));
+    let pins =
+        pins.filter(|(provider, _)| is_error(project, rules::KEY_NOT_ALLOWED, provider, flavor));
     SignatureDemands {
         required: project.trust.require_signature.is_some(),
         keys: pins.collect(),

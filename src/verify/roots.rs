@@ -1,6 +1,8 @@
 //! What can be said only of all roots of a run together.
 
+#[cfg(feature = "fetch")]
 use std::collections::BTreeSet;
+#[cfg(feature = "fetch")]
 use std::path::Path;
 
 use super::inputs::RootInputs;
@@ -51,6 +53,7 @@ pub fn compare_versions(roots: &mut [ComparedRoot<'_>]) {
 /// of the first.
 ///
 /// Roots whose packages were not checked have no say.
+#[cfg(feature = "fetch")]
 pub fn unplaced_everywhere<'a>(
     verdicts: impl IntoIterator<Item = &'a RootVerdict>,
 ) -> Vec<&'a Path> {

@@ -1,28 +1,21 @@
 //! All checks of one root, in the order in which their findings are reported.
 
-use std::collections::BTreeMap;
 use std::fmt;
-use std::path::PathBuf;
-use std::sync::Arc;
 
 use super::groups::{Group, Groups};
 use super::inputs::{LockInput, RootInputs};
-use super::known::{KnownHashes, PackageFacts};
+use super::known::PackageFacts;
 use super::levels::TurnedOff;
 use super::matrix::{Known, Locked, Outlook, Row};
-use super::packages::{
-    InstallSource, Memo, Origin, PackagePlace, Scope, Search, Single, Unscanned,
-};
+use super::source_checks::{self, CheckError, PackagesVerdict, SourceChecks};
 use super::subject::Subject;
-use super::upstream::{Answers, Registries};
 use super::{
-    ages, configuration, core_version, file, foreign, keys, levels, look_alike, missing, packages,
-    platforms, policy, signed, stated, upstream,
+    configuration, core_version, file, foreign, levels, look_alike, missing, platforms, policy,
+    signed,
 };
 use crate::addr::ProviderAddr;
 use crate::coverage::Attributions;
 use crate::diag::{Diagnostic, FileId, Finding, Severity, has_errors};
-use crate::locker::LockError;
 use crate::lockfile::{Document, LockFile};
 use crate::package::WantedPlatforms;
 
@@ -36,55 +29,10 @@ pub struct Checks<'a, 'm> {
     pub installation_faults: &'a [Diagnostic],
     /// What facts say about the hashes of a lock file; asked only where that is of use.
     pub facts: &'a dyn Fn(&LockFile) -> Attributions,
-    /// Which packages the group [`Group::Packages`] checks; `None` if there is no disk to look at.
-    pub packages: Option<PackageChecks<'a, 'm>>,
-    /// Whom the group [`Group::Upstream`] asks.
-    pub upstream: Upstream<'a, 'm>,
+    /// The packages and the registries of the groups [`Group::Packages`] and [`Group::Upstream`].
+    pub sources: SourceChecks<'a, 'm>,
     /// Whether the fate of each provider by each route is predicted as well.
     pub matrix: bool,
-}
-
-/// Which packages are checked.
-pub struct PackageChecks<'a, 'm> {
-    /// What was hashed so far in the run.
-    pub memo: &'a mut Memo<'m>,
-    /// Directories laid out as mirrors, in the order in which the program asks them.
-    pub places: &'a [PackagePlace],
-    /// Packages that the user names one by one.
-    pub singles: &'a [Single],
-    /// Whether a package that the user names may belong to another root.
-    pub scope: Scope,
-    /// Where the program installs a provider from, in its order.
-    pub sources: &'a dyn Fn(&ProviderAddr) -> Vec<InstallSource>,
-    /// Whether the program may use a cached package of which the lock file holds no hash.
-    pub cache_may_break: bool,
-}
-
-impl<'a> PackageChecks<'a, '_> {
-    /// Returns where to look, for these platforms.
-    fn search<'s>(&self, wanted: Option<&'s WantedPlatforms>, facts: &'s Attributions) -> Search<'s>
-    where
-        'a: 's,
-    {
-        Search {
-            facts,
-            places: self.places,
-            singles: self.singles,
-            wanted,
-            sources: self.sources,
-            cache_may_break: self.cache_may_break,
-        }
-    }
-}
-
-/// Whether registries are asked about what is locked.
-pub enum Upstream<'a, 'm> {
-    /// They are not.
-    NotAsked,
-    /// They should be, but the CLI configuration has errors, so how to ask is unknown.
-    Blocked,
-    /// They are.
-    Ask(&'a mut Registries<'m>),
 }
 
 /// What all checks of a root come to.
@@ -108,30 +56,6 @@ pub struct RootVerdict {
     pub matrix: Option<Vec<Row>>,
 }
 
-/// Which packages were checked.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PackagesVerdict {
-    /// How many, by what they are to the program.
-    pub counts: BTreeMap<Origin, usize>,
-    /// Those that the user named and that belong to no entry of this lock file.
-    pub unplaced: Vec<PathBuf>,
-}
-
-/// Why something could not be checked.
-#[derive(Clone, Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum CheckError {
-    /// No registry was asked, because the CLI configuration has errors.
-    #[error("the registries were not asked")]
-    NotAsked,
-    /// A registry gave no answer about a locked version, or none that counts.
-    #[error(transparent)]
-    Release(Arc<LockError>),
-    /// A directory with packages could not be read.
-    #[error("the packages in {} could not be read", .0.dir.display())]
-    Packages(Unscanned),
-}
-
 /// Runs all wanted checks of a root.
 ///
 /// Findings stand in this order: faults of the configuration, of the CLI configuration and of the
@@ -140,8 +64,7 @@ pub enum CheckError {
 /// that a policy may pin. Behind a fault that keeps the lock file from being read nothing else is
 /// judged. What one check cannot do is a failure in the verdict and keeps no other from running.
 ///
-/// Nothing is asked of the network but by `checks.upstream`, and nothing is read from the disk but by
-/// `checks.packages`.
+/// Only `checks.sources` makes network requests or reads the disk.
 ///
 /// # Examples
 /// ```
@@ -150,7 +73,7 @@ pub enum CheckError {
 /// use lockctl::platform::Platform;
 /// use lockctl::project::Project;
 /// use lockctl::package::WantedPlatforms;
-/// use lockctl::verify::{self, Advice, Checks, Groups, LockInput, RootInputs, Upstream};
+/// use lockctl::verify::{self, Advice, Checks, Groups, LockInput, RootInputs, SourceChecks};
 ///
 /// let text = "provider \"registry.terraform.io/hashicorp/null\" {\n  version = \"3.2.4\"\n}\n";
 /// let flavor = Flavor::Terraform1_16;
@@ -178,8 +101,7 @@ pub enum CheckError {
 ///     platforms: &|_| WantedPlatforms::every(Platform::common()),
 ///     installation_faults: &[],
 ///     facts: &|_| Default::default(),
-///     packages: None,
-///     upstream: Upstream::NotAsked,
+///     sources: SourceChecks::none(),
 ///     matrix: false,
 /// };
 /// let verdict = verify::run(&root, &mut checks);
@@ -201,7 +123,7 @@ pub fn run(root: &RootInputs<'_>, checks: &mut Checks<'_, '_>) -> RootVerdict {
         None => {
             verdict.findings.extend(missing::check(root));
             let nothing = Document::default();
-            uncompared(root, &nothing, checks)
+            machines(root, &nothing, checks)
         }
     };
     if checks.matrix {
@@ -230,7 +152,7 @@ fn check_lock(
         verdict.report(lock.diagnostics);
     }
     if is_broken {
-        return uncompared(root, lock.document, checks);
+        return machines(root, lock.document, checks);
     }
     let subject = root.subject(lock);
     if groups.wants(Group::File) {
@@ -240,7 +162,7 @@ fn check_lock(
     if groups.wants(Group::Configuration) {
         verdict.findings.extend(configuration::check(subject));
     }
-    let answers = ask(&mut checks.upstream, subject, verdict);
+    let answers = checks.sources.ask(subject, verdict);
     let locked: Vec<&ProviderAddr> = lock.document.lock.providers.keys().collect();
     let wanted = (checks.platforms)(&locked);
     let is_of_use = groups.wants(Group::Platforms) || groups.wants(Group::Packages);
@@ -249,11 +171,12 @@ fn check_lock(
     } else {
         Attributions::new()
     };
-    let mut facts = match &mut checks.packages {
-        Some(own) if groups.wants(Group::Packages) => {
-            check_packages(own, subject, &wanted, &attributions, verdict)
-        }
-        _ => PackageFacts::default(),
+    let mut facts = if groups.wants(Group::Packages) {
+        checks
+            .sources
+            .check_packages(subject, &wanted, &attributions, verdict)
+    } else {
+        PackageFacts::default()
     };
     facts.complete(&attributions);
     if groups.wants(Group::Platforms) {
@@ -271,130 +194,35 @@ fn check_lock(
         verdict.findings.extend(found);
         verdict.platforms = Some(wanted);
     }
-    let found = upstream::check(subject, &answers);
+    let found = source_checks::compare(subject, &answers, &attributions);
     verdict.findings.extend(found);
-    let found = stated::check(subject, &answers, &attributions);
-    verdict.findings.extend(found);
-    let found = check_policy(root, checks, subject, &answers);
-    verdict.findings.extend(found);
+    if let Some(policy) = &root.project.policy {
+        if groups.wants(Group::Policy) {
+            let found = policy::allowed(subject, policy, root.project_file);
+            verdict.findings.extend(found);
+        }
+        let found = checks.sources.check_policy(root, groups, subject, &answers);
+        verdict.findings.extend(found);
+    }
     facts
 }
 
-/// Asks registries about what is locked, if they are to be asked.
-fn ask(
-    upstream: &mut Upstream<'_, '_>,
-    subject: Subject<'_>,
-    verdict: &mut RootVerdict,
-) -> Answers {
-    let answers = match upstream {
-        Upstream::NotAsked => return Answers::new(),
-        Upstream::Blocked => {
-            verdict.failures.push(CheckError::NotAsked);
-            Answers::new()
-        }
-        Upstream::Ask(registries) => {
-            let (answers, errors) = registries.ask(subject);
-            let errors = errors.into_iter().map(CheckError::Release);
-            verdict.failures.extend(errors);
-            answers
-        }
-    };
-    let lists = answers.values().filter_map(|answer| answer.list.as_ref());
-    let signed = lists.filter(|list| !list.signers.is_empty());
-    verdict.signed_lists = Some(signed.count());
-    answers
-}
-
-/// Returns what this machine has where there is no lock file, or one that cannot be read.
-fn uncompared(
+/// Returns the packages of this machine where there is no lock file, or one that cannot be read.
+fn machines(
     root: &RootInputs<'_>,
     document: &Document,
     checks: &mut Checks<'_, '_>,
 ) -> PackageFacts {
-    let mut facts = PackageFacts::default();
-    let is_wanted = checks.matrix && checks.groups.wants(Group::Packages);
-    if let (Some(own), true) = (&mut checks.packages, is_wanted) {
-        let subject = Subject {
-            document,
-            file: FileId::ALONE,
-            flavor: root.flavor,
-            requirements: root.requirements(),
-            advice: root.advice,
-        };
-        let nothing = Attributions::new();
-        let search = own.search(None, &nothing);
-        facts.machines = packages::machines(own.memo, subject, search);
+    if !checks.matrix || !checks.groups.wants(Group::Packages) {
+        return PackageFacts::default();
     }
-    facts
-}
-
-/// Checks packages, and returns what they prove about the recorded hashes.
-fn check_packages(
-    own: &mut PackageChecks<'_, '_>,
-    subject: Subject<'_>,
-    wanted: &WantedPlatforms,
-    attributions: &Attributions,
-    verdict: &mut RootVerdict,
-) -> PackageFacts {
-    let search = own.search(Some(wanted), attributions);
-    let checked = packages::check(own.memo, subject, search);
-    verdict.findings.extend(checked.findings);
-    let mut unplaced = Vec::new();
-    for (path, mut finding) in checked.unplaced {
-        if own.scope == Scope::OneOfSeveralRoots {
-            // It may belong to another root; if not, that is reported once for all of them.
-            finding.diagnostic.severity = Severity::Note;
-        }
-        verdict.findings.push(finding);
-        unplaced.push(path);
-    }
-    let failures = checked.failures.into_iter().map(CheckError::Packages);
-    verdict.failures.extend(failures);
-    verdict.packages = Some(PackagesVerdict {
-        counts: checked.counts,
-        unplaced,
-    });
-    PackageFacts {
-        known: checked.known,
-        zips: KnownHashes::new(),
-        installed: checked.installed,
-        refused: checked.refused,
-        machines: checked.machines,
-    }
-}
-
-/// Checks what the project file lets a lock file hold.
-fn check_policy(
-    root: &RootInputs<'_>,
-    checks: &mut Checks<'_, '_>,
-    subject: Subject<'_>,
-    answers: &Answers,
-) -> Vec<Finding> {
-    let Some(policy) = &root.project.policy else {
-        return Vec::new();
-    };
-    let is_wanted = checks.groups.wants(Group::Policy);
-    let mut findings = Vec::new();
-    if is_wanted {
-        findings.extend(policy::allowed(subject, policy, root.project_file));
-    }
-    if let (Some(age), Upstream::Ask(registries)) = (policy.age(), &mut checks.upstream)
-        && checks.groups.compare_with_policy()
-    {
-        let dates = registries.dates(subject, answers);
-        let now = registries.now();
-        findings.extend(ages::check(subject, &age, &dates, now, root.project_file));
-    }
-    match checks.upstream {
-        Upstream::NotAsked if is_wanted => {
-            findings.extend(keys::not_compared(subject, policy, root.project_file));
-        }
-        Upstream::Blocked | Upstream::Ask(_) if checks.groups.compare_with_policy() => {
-            findings.extend(keys::check(subject, policy, answers, root.project_file));
-        }
-        _ => {}
-    }
-    findings
+    checks.sources.machines(Subject {
+        document,
+        file: FileId::ALONE,
+        flavor: root.flavor,
+        requirements: root.requirements(),
+        advice: root.advice,
+    })
 }
 
 /// Predicts what the programs will do with the lock file, or without it.

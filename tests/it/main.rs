@@ -21,7 +21,6 @@ mod facts_concurrent;
 mod git;
 mod hostile_archives;
 mod interrupt;
-mod library;
 mod lockfiles;
 mod output_schema;
 mod pages;

@@ -116,12 +116,12 @@ impl PlatformChoice {
             chosen
         });
         let every = chosen.clone().unwrap_or_else(|| match &*project.platforms {
-            [] => stated(&[PlatformName::Common]),
-            names => stated(names),
+            [] => PlatformName::wanted(&[PlatformName::Common]),
+            names => PlatformName::wanted(names),
         });
         let own = providers.iter().filter_map(|provider| {
             let names = project.platforms_of(provider, root.flavor);
-            let own = Some(stated(names)).filter(|_| !names.is_empty())?;
+            let own = Some(PlatformName::wanted(names)).filter(|_| !names.is_empty())?;
             let own = match &chosen {
                 Some(chosen) => narrowed(chosen, own),
                 None => own,
@@ -141,18 +141,6 @@ impl PlatformChoice {
             ..wanted
         }
     }
-}
-
-/// Turns a list of the project file into what is wanted.
-fn stated(names: &[PlatformName]) -> WantedSet {
-    let mut wanted = WantedSet::default();
-    for name in names {
-        match name {
-            PlatformName::Named(platform) => wanted.named.push(platform.clone()),
-            PlatformName::Common => wanted.preset = Platform::common(),
-        }
-    }
-    wanted
 }
 
 /// Returns those of the typed platforms that a provider is wanted for; all that it is wanted for

@@ -35,7 +35,7 @@ use crate::sources::net::Event;
 use crate::verify::packages::{Memo, NamedPackages, PackagePlace, Scope};
 use crate::verify::{
     self, Checks, ComparedRoot, ConfigurationInput, Group, Groups, LockInput, PackageChecks,
-    RootInputs, RootVerdict, Upstream,
+    RootInputs, RootVerdict, SourceChecks, Upstream,
 };
 use crate::world::Replaced;
 pub(in crate::cli) use args::Verify;
@@ -392,20 +392,24 @@ impl Verification<'_> {
                 platforms: &|providers| self.platforms.of_root(root, providers, &locked),
                 installation_faults: &installation_faults,
                 facts: &|lock| self.facts.about(root, lock),
-                packages: Some(PackageChecks {
-                    memo: &mut self.memo,
-                    places: &places,
-                    singles: &self.named.singles,
-                    scope,
-                    sources: &|provider| {
-                        let config = config.as_ref();
-                        config.map_or_else(Vec::new, |config| {
-                            installation::sources(config, root, provider)
-                        })
-                    },
-                    cache_may_break: config.as_ref().is_some_and(|config| config.cache_may_break),
-                }),
-                upstream,
+                sources: SourceChecks {
+                    packages: Some(PackageChecks {
+                        memo: &mut self.memo,
+                        places: &places,
+                        singles: &self.named.singles,
+                        scope,
+                        sources: &|provider| {
+                            let config = config.as_ref();
+                            config.map_or_else(Vec::new, |config| {
+                                installation::sources(config, root, provider)
+                            })
+                        },
+                        cache_may_break: config
+                            .as_ref()
+                            .is_some_and(|config| config.cache_may_break),
+                    }),
+                    upstream,
+                },
                 matrix: self.args.matrix,
             },
         ))

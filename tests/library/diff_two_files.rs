@@ -1,6 +1,6 @@
 //! Tells a reviewer whether a change of a lock file is alarming.
 
-use lockctl::review::{Risk, explain};
+use lockctl::diff::{Explained, ProviderChange, Risk, explain};
 use lockctl::{Flavor, LockFile, diff};
 
 fn alarms(old: &str, new: &str) -> Vec<String> {
@@ -8,8 +8,8 @@ fn alarms(old: &str, new: &str) -> Vec<String> {
     let changes = diff(&read(old), &read(new)).providers;
     let explained = changes.iter().map(|change| (change, explain(change)));
     let alarming = explained.filter(|(_, explained)| explained.risk >= Risk::Warning);
-    let text = |(change, explained): (&lockctl::review::ProviderChange, _)| {
-        let explained: lockctl::review::Explained = explained;
+    let text = |(change, explained): (&ProviderChange, _)| {
+        let explained: Explained = explained;
         format!("{}: {}", change.addr(), explained.sentence())
     };
     alarming.map(text).collect()

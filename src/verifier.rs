@@ -1,0 +1,237 @@
+//! A root verified from its path: for programs that want findings and nothing else.
+//!
+//! [`Verifier`] opens the root on the real disk, reads its project file, lock file, configuration and
+//! state, and runs the checks of [`crate::verify`] that need no package and no registry. It writes
+//! nothing and makes no network requests.
+
+use std::path::{Path, PathBuf};
+
+use crate::addr::ProviderAddr;
+use crate::config::{BackendUse, Outside, Unreached};
+use crate::coverage::Attributions;
+use crate::diag::{Diagnostic, Finding, Label, Severity, Texts};
+use crate::flavor::{Flavor, FlavorChoice, StatedFlavor};
+use crate::lockfile;
+use crate::os::{RealDisk, RealEnv};
+use crate::package::WantedPlatforms;
+use crate::platform::Platform;
+use crate::project::Project;
+use crate::remote_module::InstalledOnly;
+use crate::verify::{
+    self, Advice, Checks, ConfigurationInput, Groups, LockInput, RootInputs, SourceChecks,
+};
+use crate::workspace::{Reading, Workspace, WorkspaceError};
+
+/// A verification of one root, as `lockctl verify` does it offline, without looking at packages.
+///
+/// # Examples
+/// ```
+/// use lockctl::Verifier;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # std::env::set_current_dir(env!("CARGO_MANIFEST_DIR"))?;
+/// let verified = Verifier::new("fixtures/gaps")
+///     .platforms(["linux_amd64".parse()?, "darwin_arm64".parse()?])
+///     .run()?;
+/// for finding in &verified.findings {
+///     println!("{}", verified.describe(finding));
+/// }
+/// assert!(!verified.is_clean());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Verifier {
+    dir: PathBuf,
+    platforms: Option<Vec<Platform>>,
+    flavor: FlavorChoice,
+}
+
+/// The result of [`Verifier::run`].
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Verification {
+    /// The findings, in the order in which `lockctl verify` reports them.
+    pub findings: Vec<Finding>,
+    /// The program whose rules were applied.
+    pub flavor: Flavor,
+    texts: Texts,
+}
+
+/// The reason why a root could not be verified at all.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum VerifierError {
+    /// The root, or its lock file, could not be read.
+    #[error(transparent)]
+    Workspace(#[from] WorkspaceError),
+    /// The project file that governs the root has errors.
+    #[error("the project file cannot be used: {}", .0.join("; "))]
+    ProjectFile(
+        /// One line for each error, with file, line and column.
+        Vec<String>,
+    ),
+}
+
+impl Verifier {
+    /// Prepares to verify the root in a directory; the path of its lock file names the same root.
+    #[must_use]
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        let mut dir = path.into();
+        if dir.ends_with(lockfile::FILE_NAME) {
+            dir.pop();
+            if dir.as_os_str().is_empty() {
+                dir.push(".");
+            }
+        }
+        Self {
+            dir,
+            platforms: None,
+            flavor: FlavorChoice::Auto,
+        }
+    }
+
+    /// Replaces the platforms that the project file names, or the common ones if it names none.
+    #[must_use]
+    pub fn platforms(mut self, platforms: impl IntoIterator<Item = Platform>) -> Self {
+        self.platforms = Some(platforms.into_iter().collect());
+        self
+    }
+
+    /// Applies the rules of one program, instead of those that the root shows signs of.
+    #[must_use]
+    pub fn flavor(mut self, flavor: Flavor) -> Self {
+        self.flavor = FlavorChoice::Stated(StatedFlavor {
+            flavor,
+            version: None,
+            patch: None,
+            older_than_known: false,
+        });
+        self
+    }
+
+    /// Reads the root and checks it.
+    ///
+    /// Faults of the lock file and of the configuration are findings, and so is a missing lock file.
+    ///
+    /// # Errors
+    /// If the directory or the lock file cannot be read, or the project file has errors.
+    pub fn run(&self) -> Result<Verification, VerifierError> {
+        let mut texts = Texts::default();
+        let mut workspace = Workspace::new(&RealDisk, &RealEnv, self.flavor, None, &mut texts)?;
+        let file = workspace.project(&self.dir, &mut texts)?;
+        let problems = file.diagnostics.clone();
+        let Some(root) = workspace.open(&self.dir, file, &mut texts)? else {
+            let errors = problems
+                .iter()
+                .filter(|problem| problem.severity == Severity::Error);
+            return Err(VerifierError::ProjectFile(
+                errors.map(|error| line(&texts, error)).collect(),
+            ));
+        };
+        let reading = Reading {
+            test_directory: None,
+            strict_modules: false,
+            reads_state: true,
+            backend: BackendUse::SetUp,
+            values: Vec::new(),
+            traces_values: false,
+            unreached: Unreached::Unseen,
+        };
+        let outside = Outside {
+            files: &RealDisk,
+            modules: &InstalledOnly,
+        };
+        let loaded = root.load(outside, &RealEnv, &reading, &mut texts);
+        let inputs = RootInputs {
+            flavor: root.flavor,
+            choice: root.choice,
+            lock_path: &root.lock_path,
+            lock: root.lock.as_ref().map(|lock| LockInput {
+                file: lock.file,
+                bytes: &lock.bytes,
+                document: &lock.document,
+                diagnostics: &lock.diagnostics,
+            }),
+            // A directory with nothing but a lock file is checked without configuration.
+            configuration: loaded.found.then_some(ConfigurationInput {
+                requirements: &loaded.requirements,
+                core_versions: &loaded.core_versions,
+                diagnostics: &loaded.diagnostics,
+            }),
+            project: root.project(),
+            project_file: &root.project_name(),
+            advice: &Advice::here(),
+        };
+        let mut checks = Checks {
+            groups: &Groups::offline(),
+            platforms: &|providers| self.wanted(root.project(), root.flavor, providers),
+            installation_faults: &[],
+            facts: &|_| Attributions::new(),
+            sources: SourceChecks::none(),
+            matrix: false,
+        };
+        Ok(Verification {
+            findings: verify::run(&inputs, &mut checks).findings,
+            flavor: root.flavor,
+            texts,
+        })
+    }
+
+    /// Returns the platforms that each provider must have an `h1:` for.
+    fn wanted(
+        &self,
+        project: &Project,
+        flavor: Flavor,
+        providers: &[&ProviderAddr],
+    ) -> WantedPlatforms {
+        match &self.platforms {
+            Some(platforms) => WantedPlatforms::every(platforms.clone()),
+            None => project.wanted_platforms(providers, flavor),
+        }
+    }
+}
+
+impl Verification {
+    /// Returns true if there is no error and no warning; notes do not count.
+    #[must_use]
+    pub fn is_clean(&self) -> bool {
+        self.findings
+            .iter()
+            .all(|finding| finding.diagnostic.severity == Severity::Note)
+    }
+
+    /// Returns a finding on one line: file, line, column, severity, rule and title.
+    ///
+    /// As in `infra/.terraform.lock.hcl:4:1: warning[platforms-incomplete]: …`
+    #[must_use]
+    pub fn describe(&self, finding: &Finding) -> String {
+        line(&self.texts, &finding.diagnostic)
+    }
+
+    /// Returns the place of a finding: the path of a file, the line and the column, both from 1.
+    #[must_use]
+    pub fn place(&self, finding: &Finding) -> Option<(&Path, usize, usize)> {
+        let label = finding.diagnostic.primary.as_ref()?;
+        let position = self.texts.position(label.file, label.span.start);
+        let path = Path::new(self.texts.name(label.file));
+        Some((path, position.line, position.column))
+    }
+}
+
+fn line(texts: &Texts, diagnostic: &Diagnostic) -> String {
+    let severity = match diagnostic.severity {
+        Severity::Note => "note",
+        Severity::Warning => "warning",
+        Severity::Error => "error",
+    };
+    let text = format!("{severity}[{}]: {}", diagnostic.code, diagnostic.title);
+    match &diagnostic.primary {
+        Some(Label { file, span, .. }) => {
+            let position = texts.position(*file, span.start);
+            let name = texts.name(*file);
+            format!("{name}:{}:{}: {text}", position.line, position.column)
+        }
+        None => text,
+    }
+}

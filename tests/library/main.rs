@@ -1,0 +1,13 @@
+//! Programs that use the library, each as short as its job: what other tools would write.
+//!
+//! They need none of the default features: `cargo test --no-default-features --test library`.
+#![allow(
+    clippy::disallowed_types,
+    clippy::unwrap_used,
+    reason = "a test fails where it stands"
+)]
+
+mod diff_two_files;
+mod hash_a_package;
+mod parse_and_list;
+mod verify_in_ci;
