@@ -3,15 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::claims::{self, Weight};
-use super::contradiction;
-use super::convert;
-use super::dropped;
-use super::fetch::{Hashed, HashedPackage};
+use super::claims::ClaimTrust;
 use super::outcome::SeenPackage;
+use super::stages::{HashedPackage, HashedProvider};
 use super::work::RootWork;
 use super::{
-    Dropped, Evidence, LockError, Locked, ProviderOutcome, Replaced, RootRequest, Settings,
+    Dropped, EvidenceByHash, LockError, LockSettings, Locked, ProviderOutcome, ReplacedHash,
+    RootRequest, contradiction, convert, dropped,
 };
 use crate::addr::ProviderAddr;
 use crate::archive::zip::Oddity;
@@ -19,41 +17,40 @@ use crate::hash::{self, Hash, Hashes, Match, Scheme};
 use crate::lockfile::{LockFile, ProviderLock};
 use crate::platform::Platform;
 use crate::store::Facts;
+use crate::version::Constraints;
 
-/// Makes the lock file of a root, or says why there is none.
+/// Makes the lock file of a root.
+///
+/// # Errors
+/// Everything that went wrong in all stages, if anything did.
 pub(super) fn assemble(
-    root: RootWork<'_, Hashed>,
+    root: RootWork<'_, HashedProvider>,
     facts: &dyn Facts,
-    settings: &Settings,
+    settings: &LockSettings,
 ) -> Result<Locked, Vec<LockError>> {
+    let request = root.request;
     let mut errors = root.errors;
     let (mut providers, mut entries) = (Vec::new(), Vec::new());
-    for one in &root.providers {
-        let entry = entry(
-            root.request,
-            &root.before,
-            one,
-            facts,
-            settings,
-            &mut errors,
-        );
-        providers.push(entry.outcome);
-        let provider = one.proven.offered.selected.provider.clone();
-        entries.push((provider, entry.lock));
+    for hashed in &root.providers {
+        let (lock, outcome) = entry(request, &root.before, hashed, facts, settings, &mut errors);
+        providers.push(outcome);
+        entries.push((hashed.selected.provider.clone(), lock));
     }
     if !errors.is_empty() {
         return Err(errors);
     }
     let mut lock = root.before;
     lock.providers.extend(entries);
-    let requirements = root.request.requirements;
-    let is_required = |addr: &ProviderAddr| root.request.requires(addr);
-    let unrequired = lock.providers.keys().filter(|addr| !is_required(addr));
-    let mut unrequired: Vec<ProviderAddr> = unrequired.cloned().collect();
+    let mut unrequired: Vec<ProviderAddr> = lock
+        .providers
+        .keys()
+        .filter(|addr| !request.requires(addr))
+        .cloned()
+        .collect();
     let mut removed = Vec::new();
-    // What could not be seen may require them.
-    if requirements.is_complete() {
-        lock.providers.retain(|addr, _| is_required(addr));
+    // Where a module or the state was not seen, it may require them.
+    if request.requirements.is_complete() {
+        lock.providers.retain(|addr, _| request.requires(addr));
         removed = std::mem::take(&mut unrequired);
     }
     Ok(Locked {
@@ -66,123 +63,124 @@ pub(super) fn assemble(
     })
 }
 
-/// The entry of a provider, with what was done for it.
-struct Entry {
-    lock: ProviderLock,
-    outcome: ProviderOutcome,
-}
-
-/// Unites the old entry with what was found, and reports what contradicts it.
+/// Unites the old entry with the hashes of this run, and reports contradictions.
 fn entry(
     request: &RootRequest<'_>,
     before: &LockFile,
-    one: &Hashed,
+    hashed: &HashedProvider,
     facts: &dyn Facts,
-    settings: &Settings,
+    settings: &LockSettings,
     errors: &mut Vec<LockError>,
-) -> Entry {
-    let selected = &one.proven.offered.selected;
+) -> (ProviderLock, ProviderOutcome) {
+    let selected = &hashed.selected;
     let old = before.providers.get(&selected.provider);
-    // Hashes of another version say nothing of this one.
-    let recorded = old.filter(|entry| entry.version == selected.version);
-    let recorded = recorded.map(|entry| entry.hashes.clone());
-    let recorded = recorded.unwrap_or_default();
-    let signed = one.proven.lists.proof.as_ref().map(|proof| &proof.signed);
-    let elsewhere = request.elsewhere.get(&selected.provider);
-    let recorded = match (signed, elsewhere) {
-        (Some(signed), Some(other)) if convert::is_same_release(other, signed) => {
-            recorded.union(other)
-        }
-        _ => recorded,
-    };
-    let compared = contradiction::compare(&recorded, one, request, facts, settings.contradicted);
+    let recorded = recorded_hashes(request, old, hashed);
+    let compared = contradiction::compare(&recorded, hashed, request, facts, settings.contradicted);
     errors.extend(compared.errors);
-    errors.extend(claims::contradictions(one, request, facts));
-    let computed = one
+    errors.extend(contradiction::false_claims(hashed, request, facts));
+    let new = new_hashes(request, settings, hashed);
+    let removed = RemovedHashes {
+        replaced: compared.replaced,
+        dropped: dropped::find(request, hashed, facts, &recorded, &new),
+    };
+    // Hashes that nothing shows stay beside the proven ones, unknown schemes included: a user may have
+    // recorded them for a platform or a tool that this run knows nothing of (rules 2.3).
+    let remaining: Hashes = recorded
+        .iter()
+        .filter(|hash| !removed.contains(hash))
+        .cloned()
+        .collect();
+    let lock = ProviderLock {
+        version: selected.version.clone(),
+        constraints: constraints(request, old, hashed),
+        hashes: remaining.union(&new),
+    };
+    (lock, outcome(hashed, &recorded, &new, removed))
+}
+
+/// Returns the recorded hashes of the selected version. Hashes of another version say nothing of this one.
+fn recorded_hashes(
+    request: &RootRequest<'_>,
+    old: Option<&ProviderLock>,
+    hashed: &HashedProvider,
+) -> Hashes {
+    let recorded = old
+        .filter(|entry| entry.version == hashed.selected.version)
+        .map(|entry| entry.hashes.clone())
+        .unwrap_or_default();
+    if let Some(proof) = &hashed.lists.proof
+        && let Some(elsewhere) = request.elsewhere.get(&hashed.selected.provider)
+        && convert::is_same_release(elsewhere, &proof.signed)
+    {
+        return recorded.union(elsewhere);
+    }
+    recorded
+}
+
+/// Returns the hashes that this run adds: computed, signed and claimed ones.
+fn new_hashes(
+    request: &RootRequest<'_>,
+    settings: &LockSettings,
+    hashed: &HashedProvider,
+) -> Hashes {
+    let mut new: Hashes = hashed
         .packages
         .iter()
-        .map(|package| package.content.h1.clone());
-    let mut found: Hashes = computed.collect();
+        .map(|package| &package.content.h1)
+        .chain(hashed.claimed.values().map(|claimed| &claimed.h1))
+        .cloned()
+        .collect();
     // OpenTofu records what it has checked itself, Terraform nothing of it (`sources` rules 8.5).
     if request.source.flavor.records_hashes_of_mirrors() {
-        let packages = one.packages.iter();
-        found = packages.fold(found, |found, package| found.union(&package.confirmed));
+        for package in &hashed.packages {
+            new = new.union(&package.confirmed);
+        }
     }
-    if let Some(proof) = &one.proven.lists.proof {
-        found = found.union(&proof.signed);
+    if let Some(list) = hashed.lists.view() {
+        new = new.union(list.hashes);
     }
-    if let Some(list) = &one.proven.lists.unsigned {
-        found = found.union(&list.hashes);
-    }
-    let stated = one.proven.offered.stated.values();
-    let stated: Hashes = stated.map(|package| package.h1.clone()).collect();
-    let weight = Weight::new(request, settings, &selected.provider);
-    found = found
-        .union(&stated)
-        .union(&weight.recordable(&one.proven.offered.claims));
-    let constraints = match old {
-        // What states them was not seen.
+    let trust = ClaimTrust::new(request, settings, &hashed.selected.provider);
+    new.union(&trust.recordable(&hashed.claims))
+}
+
+fn constraints(
+    request: &RootRequest<'_>,
+    old: Option<&ProviderLock>,
+    hashed: &HashedProvider,
+) -> Constraints {
+    let selected = &hashed.selected;
+    match old {
+        // The module that states them was not seen.
         Some(entry) if !request.requires(&selected.provider) => entry.constraints.clone(),
         Some(entry) => request
             .requirements
             .to_record(&selected.provider, &entry.constraints),
         None => selected.constraints.clone(),
-    };
-    let removed = Removed {
-        replaced: compared.replaced,
-        dropped: dropped::find(request, one, facts, &recorded, &found),
-    };
-    let remaining = recorded.iter().filter(|hash| !removed.has(hash));
-    let remaining: Hashes = remaining.cloned().collect();
-    Entry {
-        lock: ProviderLock {
-            version: selected.version.clone(),
-            constraints,
-            hashes: remaining.union(&found),
-        },
-        outcome: outcome(one, &recorded, &found, removed),
     }
 }
 
 /// Recorded hashes that do not stay.
-struct Removed {
-    replaced: Vec<Replaced>,
+struct RemovedHashes {
+    replaced: Vec<ReplacedHash>,
     dropped: Dropped,
 }
 
-impl Removed {
-    fn has(&self, hash: &Hash) -> bool {
-        let mut replaced = self.replaced.iter();
-        replaced.any(|one| one.hash == *hash) || self.dropped.hashes.contains_key(hash)
+impl RemovedHashes {
+    fn contains(&self, hash: &Hash) -> bool {
+        self.dropped.hashes.contains_key(hash)
+            || self.replaced.iter().any(|replaced| replaced.hash == *hash)
     }
 }
 
-fn outcome(one: &Hashed, recorded: &Hashes, found: &Hashes, removed: Removed) -> ProviderOutcome {
-    let selected = &one.proven.offered.selected;
-    let platform = |package: &HashedPackage| package.platform.clone();
-    let by_platform: BTreeMap<Platform, Hash> = one
-        .packages
-        .iter()
-        .map(|p| (platform(p), p.content.h1.clone()))
-        .collect();
-    let matched = one.packages.iter().map(|package| {
-        (
-            platform(package),
-            hash::matches(recorded, &package.content.as_installed_from()),
-        )
-    });
-    let matched: BTreeMap<Platform, Match> = matched.collect();
-    let not_hashed = one
-        .proven
-        .offered
-        .platforms
-        .iter()
-        .filter(|p| !by_platform.contains_key(p))
-        .count();
-    let kept_h1 = recorded
-        .of(Scheme::H1)
-        .filter(|hash| !found.contains(hash))
-        .count();
+fn outcome(
+    hashed: &HashedProvider,
+    recorded: &Hashes,
+    new: &Hashes,
+    removed: RemovedHashes,
+) -> ProviderOutcome {
+    let selected = &hashed.selected;
+    let proof = hashed.lists.proof.as_ref();
+    let matched = comparison(hashed, recorded);
     ProviderOutcome {
         provider: selected.provider.clone(),
         version: selected.version.clone(),
@@ -190,131 +188,167 @@ fn outcome(one: &Hashed, recorded: &Hashes, found: &Hashes, removed: Removed) ->
         moved_from: selected
             .locked
             .clone()
-            .filter(|old| *old != selected.version),
+            .filter(|locked| *locked != selected.version),
         newest: selected.newest.clone(),
         warnings: selected.warnings.clone(),
         age: selected.age.clone(),
-        signed: one
-            .proven
-            .lists
-            .proof
-            .as_ref()
-            .map(|proof| Arc::clone(&proof.signed)),
-        is_unsigned_release: one.proven.lists.unsigned.is_some(),
-        stated: one
-            .proven
-            .offered
-            .stated
+        signed: proof.map(|proof| Arc::clone(&proof.signed)),
+        is_unsigned_release: hashed.lists.unsigned.is_some(),
+        stated: hashed
+            .claimed
             .iter()
-            .map(|(platform, package)| (platform.clone(), package.h1.clone()))
+            .map(|(platform, claimed)| (platform.clone(), claimed.h1.clone()))
             .collect(),
-        unanswered: one.proven.offered.claims.unanswered.clone(),
-        signers: match &one.proven.lists.proof {
-            Some(proof) => proof.signers.clone(),
-            None => Vec::new(),
-        },
-        added: found
+        unanswered: hashed.claims.unanswered.clone(),
+        signers: proof.map(|proof| proof.signers.clone()).unwrap_or_default(),
+        added: new
             .iter()
             .filter(|hash| !recorded.contains(hash))
             .cloned()
             .collect(),
         kept: recorded
             .iter()
-            .filter(|hash| !removed.has(hash) && !found.contains(hash))
+            .filter(|hash| !removed.contains(hash) && !new.contains(hash))
             .count(),
         replaced: removed.replaced,
         dropped: removed.dropped,
-        // Where there is a signed list, `unvouched` checks that.
-        unexplained: if one.proven.lists.proof.is_none()
-            && matched.values().any(|m| *m == Match::Mismatch)
-        {
-            kept_h1.saturating_sub(not_hashed)
-        } else {
-            0
-        },
-        skipped: one.proven.offered.skipped.clone(),
-        unknown: one.proven.offered.unknown.clone(),
-        missing: missing(one),
-        misnamed: one.packages.iter().filter_map(misnamed).collect(),
-        oddities: oddities(&one.packages),
-        confirmed: one
+        unexplained: unexplained(hashed, recorded, new, &matched),
+        skipped: hashed.platforms.skipped.clone(),
+        unknown: hashed.platforms.unknown.clone(),
+        missing: hashed
+            .platforms
+            .skipped
+            .iter()
+            .filter(|platform| hashed.platforms.offered.contains(platform))
+            .cloned()
+            .collect(),
+        misnamed: hashed.packages.iter().filter_map(misnamed).collect(),
+        oddities: oddities(&hashed.packages),
+        confirmed: confirmed(hashed),
+        unsigned: unsigned_platforms(hashed),
+        evidence: evidence(hashed, new),
+        computed: hashed
             .packages
             .iter()
-            .flat_map(|package| package.confirmed.iter().cloned())
-            .chain(unsigned_zips(one))
+            .map(|package| (package.platform.clone(), package.content.h1.clone()))
             .collect(),
-        unsigned: one
-            .packages
-            .iter()
-            .filter(|package| is_unsigned(one, package))
-            .map(platform)
-            .collect(),
-        evidence: evidence(one, found),
-        computed: by_platform,
         matched,
     }
 }
 
-/// Returns where each hash was seen.
-fn evidence(one: &Hashed, found: &Hashes) -> Evidence {
-    let packages = one.packages.iter().map(|package| SeenPackage {
+fn comparison(hashed: &HashedProvider, recorded: &Hashes) -> BTreeMap<Platform, Match> {
+    hashed
+        .packages
+        .iter()
+        .map(|package| {
+            let matched = hash::matches(recorded, &package.content.as_installed_from());
+            (package.platform.clone(), matched)
+        })
+        .collect()
+}
+
+/// Counts the recorded `h1:` that no package can have, where a package matches nothing that is recorded.
+///
+/// With a signed list, `contradiction` knows which ones these are; without one only their number says that
+/// something is wrong.
+fn unexplained(
+    hashed: &HashedProvider,
+    recorded: &Hashes,
+    new: &Hashes,
+    matched: &BTreeMap<Platform, Match>,
+) -> usize {
+    let has_mismatch = matched.values().any(|matched| *matched == Match::Mismatch);
+    if hashed.lists.proof.is_some() || !has_mismatch {
+        return 0;
+    }
+    let kept_h1 = recorded
+        .of(Scheme::H1)
+        .filter(|hash| !new.contains(hash))
+        .count();
+    let not_hashed = hashed
+        .platforms
+        .offered
+        .iter()
+        .filter(|platform| !matched.contains_key(platform))
+        .count();
+    kept_h1.saturating_sub(not_hashed)
+}
+
+fn evidence(hashed: &HashedProvider, new: &Hashes) -> EvidenceByHash {
+    let packages = hashed.packages.iter().map(|package| SeenPackage {
         h1: package.content.h1.clone(),
-        zh: package.content.zh(),
-        place: package.place().filter(|_| package.content.fact.is_none()),
+        zh: package.content.zh().cloned(),
+        location: package
+            .location()
+            .filter(|_| package.content.fact.is_none()),
         fact: package.content.fact.clone(),
     });
-    let (proof, unsigned) = (&one.proven.lists.proof, &one.proven.lists.unsigned);
-    let claims = &one.proven.offered.claims;
-    let registry = one.proven.offered.selected.provider.hostname();
-    let claimed = found.iter().filter_map(|hash| {
-        let is_listed = unsigned
+    let registry = hashed.selected.provider.hostname();
+    let mut claimed = BTreeMap::new();
+    for hash in new {
+        // A list that no key signs is no more than a claim of its registry.
+        let is_in_unsigned_list = hashed
+            .lists
+            .unsigned
             .as_ref()
             .is_some_and(|list| list.hashes.contains(hash));
-        let by = claims.by(hash).map(str::to_owned);
-        let by = by.or_else(|| is_listed.then(|| registry.to_string()))?;
-        Some((hash.clone(), by))
-    });
-    Evidence {
-        claimed: Arc::new(claimed.collect()),
-        listed: proof
+        let claimant = match hashed.claims.claimant(hash) {
+            Some(claimant) => Some(claimant.to_owned()),
+            None => is_in_unsigned_list.then(|| registry.to_string()),
+        };
+        claimed.extend(claimant.map(|claimant| (hash.clone(), claimant)));
+    }
+    EvidenceByHash {
+        packages: packages.collect(),
+        claimed: Arc::new(claimed),
+        listed: hashed
+            .lists
+            .proof
             .as_ref()
             .map(|proof| Arc::clone(&proof.listed))
             .unwrap_or_default(),
-        packages: packages.collect(),
     }
 }
 
-/// Returns the hashes of the zips of a release without a signature, as computed.
-fn unsigned_zips(one: &Hashed) -> impl Iterator<Item = Hash> {
-    let is_unsigned = one.proven.lists.unsigned.is_some();
-    let packages = one.packages.iter().filter(move |_| is_unsigned);
-    packages.filter_map(|package| package.content.zh())
+/// Returns the hashes that somebody states without a signature and that were computed in this run: those of
+/// mirrors, and the zips of an unsigned release.
+fn confirmed(hashed: &HashedProvider) -> Hashes {
+    let mut confirmed = Vec::new();
+    for package in &hashed.packages {
+        confirmed.extend(package.confirmed.iter().cloned());
+        if hashed.lists.unsigned.is_some() {
+            confirmed.extend(package.content.zh().cloned());
+        }
+    }
+    confirmed.into_iter().collect()
 }
 
-/// Returns whether a package is in no signed list, although its release has one.
-fn is_unsigned(one: &Hashed, package: &HashedPackage) -> bool {
-    let proof = one.proven.lists.proof.as_ref();
-    let zh = package.content.zh();
-    proof.is_some_and(|proof| !zh.is_some_and(|zh| proof.signed.contains(&zh)))
-}
-
-/// Returns the skipped platforms that the source announces, in their order.
-fn missing(one: &Hashed) -> Vec<Platform> {
-    let offered = &one.proven.offered;
-    let skipped = offered.skipped.iter();
-    skipped
-        .filter(|p| offered.platforms.contains(p))
-        .cloned()
+/// Returns the platforms whose package is in no signed list, although their release has one.
+fn unsigned_platforms(hashed: &HashedProvider) -> Vec<Platform> {
+    let Some(proof) = &hashed.lists.proof else {
+        return Vec::new();
+    };
+    hashed
+        .packages
+        .iter()
+        .filter(|package| {
+            !package
+                .content
+                .zh()
+                .is_some_and(|zh| proof.signed.contains(zh))
+        })
+        .map(|package| package.platform.clone())
         .collect()
 }
 
 fn oddities(packages: &[HashedPackage]) -> Vec<(Platform, Oddity)> {
-    let of_all = packages.iter().flat_map(|package| {
-        let platform = &package.platform;
-        let oddities = package.content.oddities.iter();
-        oddities.map(|oddity| (platform.clone(), oddity.clone()))
-    });
-    of_all.collect()
+    let mut oddities = Vec::new();
+    for package in packages {
+        for oddity in &package.content.oddities {
+            oddities.push((package.platform.clone(), oddity.clone()));
+        }
+    }
+    oddities
 }
 
 /// Returns the name by which a package is signed, if that is not the one of its own version and

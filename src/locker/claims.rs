@@ -1,58 +1,56 @@
 //! Hashes that sources state and nothing signs: which of them count, which replace a download, and
-//! which are contradicted (rules 4).
+//! which are wrong (rules 4).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
-use super::fetch::Hashed;
-use super::{LockError, RootRequest, Settings};
+use super::{LockSettings, RootRequest};
 use crate::addr::{Hostname, ProviderAddr};
 use crate::hash::{Hash, Hashes, Scheme};
 use crate::package::{ClaimedPackage, Claims, H1Trust, PackageMeta};
 use crate::platform::Platform;
 use crate::sources::SourceError;
-use crate::store::Facts;
 
-/// What is stated of the packages of a release by those whose statements count.
+/// The claims about the packages of a release that count.
 #[derive(Clone, Default)]
 pub(super) struct CountedClaims {
-    /// What the source of the packages states, each statement once.
-    own: Vec<Arc<Claims>>,
-    /// What other registries state of the packages that they call the same.
-    others: Vec<Arc<Claims>>,
+    /// The claims of the source of the packages, each statement once.
+    pub(super) of_source: Vec<Arc<Claims>>,
+    /// The claims of other registries about the packages that they call the same.
+    pub(super) of_others: Vec<Arc<Claims>>,
     /// Other registries that were asked in vain.
     pub(super) unanswered: Vec<Unanswered>,
 }
 
-/// A registry that was asked what it states, and gave no answer.
+/// A registry that was asked for its claims, and gave no answer.
 #[derive(Clone, Debug)]
 pub struct Unanswered {
-    /// Which one.
+    /// The hostname of the registry.
     pub host: Hostname,
-    /// Why.
+    /// The reason why it gave no answer.
     pub cause: SourceError,
 }
 
 /// The package of a wanted platform that is not downloaded, because a source states its `h1:`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct StatedPackage {
+pub(super) struct ClaimedZip {
     pub(super) zh: Hash,
     pub(super) h1: Hash,
 }
 
-/// What the statements about a provider count for.
+/// The rules by which claims about a provider count.
 #[derive(Clone, Copy)]
-pub(super) struct Weight<'a> {
+pub(super) struct ClaimTrust<'a> {
     request: &'a RootRequest<'a>,
-    settings: &'a Settings,
+    settings: &'a LockSettings,
     provider: &'a ProviderAddr,
 }
 
-impl<'a> Weight<'a> {
+impl<'a> ClaimTrust<'a> {
     pub(super) fn new(
         request: &'a RootRequest<'a>,
-        settings: &'a Settings,
+        settings: &'a LockSettings,
         provider: &'a ProviderAddr,
     ) -> Self {
         Self {
@@ -62,142 +60,158 @@ impl<'a> Weight<'a> {
         }
     }
 
-    /// Returns whether OpenTofu records what the source of the packages states.
+    /// Returns true if OpenTofu records the claims of the source of the packages.
     fn recorded_by_program(self) -> bool {
         let flavor = self.request.source.flavor;
         self.settings.rules(flavor).records_claims(self.provider)
     }
 
-    /// Returns whether a user believes what a registry states.
-    fn believes(self, host: &Hostname) -> bool {
+    /// Returns true if the user trusts the claims of a registry.
+    fn trusts(self, host: &Hostname) -> bool {
         let policy = self.request.claims;
         policy.h1 == H1Trust::Claimed && policy.from.contains(host)
     }
 
-    /// Returns whether all that the source of the packages states is written.
+    /// Returns true if all claims of the source of the packages are written: the next `tofu init` would
+    /// record them as well (rules 4.1).
     fn writes_all(self) -> bool {
         let is_wanted = match self.request.claims.h1 {
             H1Trust::Proven => false,
             H1Trust::AsTofu => true,
-            H1Trust::Claimed => self.believes(self.provider.hostname()),
+            H1Trust::Claimed => self.trusts(self.provider.hostname()),
         };
         is_wanted && self.recorded_by_program()
     }
 
-    /// Returns whether statements of some registry may replace a download.
+    /// Returns true if claims of some registry may replace a download.
     pub(super) fn may_replace(self) -> bool {
-        let asks = self.request.source.registries.is_some() && !self.settings.prove;
-        asks && (self.believes(self.provider.hostname()) || self.elsewhere().next().is_some())
+        let has_registries = self.request.source.registries.is_some();
+        has_registries
+            && !self.settings.prove
+            && (self.trusts(self.provider.hostname()) || self.elsewhere().next().is_some())
     }
 
     /// Returns the addresses under which other registries are asked about a provider.
     pub(super) fn elsewhere(self) -> impl Iterator<Item = ProviderAddr> + 'a {
-        let asks = self.request.source.registries.is_some();
-        let hosts = self.request.claims.from.iter();
-        hosts
-            .filter(move |host| asks && self.believes(host))
+        let has_registries = self.request.source.registries.is_some();
+        self.request
+            .claims
+            .from
+            .iter()
+            .filter(move |host| has_registries && self.trusts(host))
             .filter_map(move |host| self.provider.at_other_registry(host))
     }
 
-    /// Takes what counts of the statements that came with packages, and with those of the same names
+    /// Takes the claims that count of those that came with packages, and with those of the same names
     /// elsewhere.
-    pub(super) fn count<'m>(
+    pub(super) fn count(
         self,
-        metas: impl Iterator<Item = &'m Arc<PackageMeta>>,
+        metas: &[Arc<PackageMeta>],
         elsewhere: Vec<Result<Arc<PackageMeta>, Unanswered>>,
     ) -> CountedClaims {
         let mut counted = CountedClaims::default();
-        if self.recorded_by_program() || self.believes(self.provider.hostname()) {
-            counted.own = distinct(metas.filter_map(|meta| meta.claims.clone()));
+        if self.recorded_by_program() || self.trusts(self.provider.hostname()) {
+            counted.of_source = distinct(metas.iter().filter_map(|meta| meta.claims.clone()));
         }
-        let mut others = Vec::new();
+        let mut of_others = Vec::new();
         for answer in elsewhere {
             match answer {
-                Ok(meta) => others.extend(meta.claims.clone()),
+                Ok(meta) => of_others.extend(meta.claims.clone()),
                 Err(unanswered) => counted.unanswered.push(unanswered),
             }
         }
-        counted.others = distinct(others.into_iter());
+        counted.of_others = distinct(of_others);
         counted
     }
 
-    /// Returns what is written of all statements, though nothing proves it.
+    /// Returns the claimed hashes that are written, though nothing proves them.
     pub(super) fn recordable(self, claims: &CountedClaims) -> Hashes {
-        if !self.writes_all() || self.settings.prove {
-            return Hashes::default();
+        let mut recordable = Vec::new();
+        if self.writes_all() && !self.settings.prove {
+            for (platform, package) in claims.of_source.iter().flat_map(|by| &by.packages) {
+                let is_dropped = self.request.dropped.contains(platform);
+                recordable.extend(
+                    package
+                        .hashes
+                        .iter()
+                        .filter(|hash| !is_dropped || hash.scheme() != Scheme::H1)
+                        .cloned(),
+                );
+            }
         }
-        let dropped = self.request.dropped;
-        let packages = claims.own.iter().flat_map(|one| &one.packages);
-        let hashes = packages.flat_map(|(platform, package)| {
-            let is_dropped = dropped.contains(platform);
-            let hashes = package.hashes.iter();
-            hashes.filter(move |hash| !is_dropped || hash.scheme() != Scheme::H1)
-        });
-        hashes.cloned().collect()
+        recordable.into_iter().collect()
     }
 
-    /// Returns the platforms whose packages must be looked at to prove what is stated of them.
+    /// Returns the platforms whose packages must be hashed to prove the claims about them (rules 4.5).
     pub(super) fn to_prove(self, claims: &CountedClaims) -> BTreeSet<Platform> {
         if !self.writes_all() || !self.settings.prove {
             return BTreeSet::new();
         }
-        let platforms = claims.own.iter().flat_map(|one| one.packages.keys());
-        platforms.cloned().collect()
+        claims
+            .of_source
+            .iter()
+            .flat_map(|by| by.packages.keys())
+            .cloned()
+            .collect()
     }
 }
 
 impl CountedClaims {
     fn all(&self) -> impl Iterator<Item = &Arc<Claims>> {
-        self.own.iter().chain(&self.others)
+        self.of_source.iter().chain(&self.of_others)
     }
 
-    /// Returns who states a hash.
-    pub(super) fn by(&self, hash: &Hash) -> Option<&str> {
-        let mut all = self.all();
-        let states = |package: &ClaimedPackage| package.hashes.contains(hash);
-        let one = all.find(|one| one.packages.values().any(states))?;
-        Some(&one.by)
+    /// Returns the registry or mirror that claims a hash.
+    pub(super) fn claimant(&self, hash: &Hash) -> Option<&str> {
+        let has_hash = |package: &ClaimedPackage| package.hashes.contains(hash);
+        self.all()
+            .find(|claims| claims.packages.values().any(has_hash))
+            .map(|claims| &*claims.by)
     }
 
-    /// Finds the packages of which one `h1:` is stated beside the `zh:` that a list has under their
+    /// Finds the packages of which one `h1:` is claimed beside the `zh:` that a list has under their
     /// name; that the list is signed is checked later.
+    ///
+    /// The `zh:` ties the claim to the signed bytes: a package that another registry built anew has another
+    /// one, and its `h1:` must not count here (rules 4.4).
     pub(super) fn replacements(
         &self,
         listed: &BTreeSet<(Platform, Hash)>,
-    ) -> BTreeMap<Platform, StatedPackage> {
-        let mut found = BTreeMap::new();
-        let packages = self.all().flat_map(|one| &one.packages);
-        for (platform, package) in packages {
-            let mut zips = package.hashes.of(Scheme::Zh);
-            let zh = zips.find(|zh| listed.contains(&(platform.clone(), (*zh).clone())));
-            let mut stated = package.hashes.of(Scheme::H1);
-            let (Some(zh), Some(h1), None) = (zh, stated.next(), stated.next()) else {
-                continue;
-            };
-            let stated = || StatedPackage {
-                zh: zh.clone(),
-                h1: h1.clone(),
-            };
-            found.entry(platform.clone()).or_insert_with(stated);
+    ) -> BTreeMap<Platform, ClaimedZip> {
+        let mut replacements = BTreeMap::new();
+        for (platform, package) in self.all().flat_map(|claims| &claims.packages) {
+            let listed_zh = package
+                .hashes
+                .of(Scheme::Zh)
+                .find(|zh| listed.contains(&(platform.clone(), (*zh).clone())));
+            let mut h1 = package.hashes.of(Scheme::H1);
+            if let (Some(zh), Some(h1), None) = (listed_zh, h1.next(), h1.next()) {
+                replacements
+                    .entry(platform.clone())
+                    .or_insert_with(|| ClaimedZip {
+                        zh: zh.clone(),
+                        h1: h1.clone(),
+                    });
+            }
         }
-        found
+        replacements
     }
 }
 
-/// A stated hash that is shown to be wrong.
+/// A claimed hash that is shown to be wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FalseClaim {
-    /// Who states it: a hostname, or the URL of a mirror.
+    /// The claimant: a hostname, or the URL of a mirror.
     pub by: String,
-    /// Of which platform's package.
+    /// The platform of the package that it is claimed of.
     pub platform: Platform,
-    /// The hash.
+    /// The hash as it is claimed.
     pub hash: Hash,
-    /// What contradicts it.
+    /// The evidence that contradicts it.
     pub against: ClaimAgainst,
 }
 
-/// What contradicts a stated hash.
+/// Evidence that contradicts a claimed hash.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClaimAgainst {
     /// The checksum list of the release: it does not have it.
@@ -210,15 +224,15 @@ pub enum ClaimAgainst {
     Form,
 }
 
-/// What is known of a package of which something is stated.
+/// The hashes of a package about which something is claimed.
 pub struct KnownContent {
     /// Its `h1:`; of an unusual zip those of both programs.
     pub h1: Vec<Hash>,
-    /// Whether a fact says so, rather than the package itself.
+    /// A fact says so, rather than the package itself.
     pub by_fact: bool,
 }
 
-/// Compares what somebody states with the checksum list of the release, and with what is known of its
+/// Compares the claims of somebody with the checksum list of the release, and with what is known of its
 /// packages (rules 4.3).
 #[must_use]
 pub fn false_claims(
@@ -226,10 +240,10 @@ pub fn false_claims(
     list: Option<&Hashes>,
     known: impl Fn(&Platform, &ClaimedPackage) -> Option<KnownContent>,
 ) -> Vec<FalseClaim> {
-    let mut found = Vec::new();
+    let mut false_claims = Vec::new();
     for (platform, package) in &claims.packages {
-        let mut wrong = |hash: &Hash, against| {
-            found.push(FalseClaim {
+        let mut refute = |hash: &Hash, against| {
+            false_claims.push(FalseClaim {
                 by: claims.by.clone(),
                 platform: platform.clone(),
                 hash: hash.clone(),
@@ -238,96 +252,29 @@ pub fn false_claims(
         };
         for zh in package.hashes.of(Scheme::Zh) {
             if list.is_some_and(|list| !list.contains(zh)) {
-                wrong(zh, ClaimAgainst::List);
+                refute(zh, ClaimAgainst::List);
             }
         }
         let known = known(platform, package);
         for h1 in package.hashes.of(Scheme::H1) {
             if !h1.is_well_formed() {
-                wrong(h1, ClaimAgainst::Form);
+                refute(h1, ClaimAgainst::Form);
             } else if let Some(known) = known.as_ref().filter(|known| !known.h1.contains(h1))
-                && let Some(own) = known.h1.first().cloned()
+                && let Some(true_h1) = known.h1.first().cloned()
             {
-                wrong(
-                    h1,
-                    match known.by_fact {
-                        true => ClaimAgainst::Fact(own),
-                        false => ClaimAgainst::Package(own),
-                    },
-                );
+                let against = if known.by_fact {
+                    ClaimAgainst::Fact(true_h1)
+                } else {
+                    ClaimAgainst::Package(true_h1)
+                };
+                refute(h1, against);
             }
         }
     }
-    found
+    false_claims
 }
 
-/// Compares what is stated with the list of the release, with its packages and with facts.
-///
-/// Another registry may have built a package of the same name itself; what it states counts only where it
-/// means the same zip.
-pub(super) fn contradictions(
-    one: &Hashed,
-    request: &RootRequest<'_>,
-    facts: &dyn Facts,
-) -> Option<LockError> {
-    let claims = &one.proven.offered.claims;
-    let list = one.proven.lists.view();
-    let known = |platform: &Platform, stated: &ClaimedPackage| {
-        known_content(platform, stated, one, request, facts)
-    };
-    let mut found = Vec::new();
-    for by in &claims.own {
-        found.extend(false_claims(by, list.map(|list| list.hashes), known));
-    }
-    for by in &claims.others {
-        let mut same = Claims::clone(by);
-        same.packages.retain(|_, package| {
-            let mut zips = package.hashes.of(Scheme::Zh).peekable();
-            let is_listed = |zh: &Hash| list.is_some_and(|list| list.zips.contains(zh));
-            zips.peek().is_some() && zips.all(is_listed)
-        });
-        found.extend(false_claims(&same, None, known));
-    }
-    let selected = &one.proven.offered.selected;
-    (!found.is_empty()).then(|| LockError::FalseClaims {
-        provider: Box::new(selected.provider.clone()),
-        version: selected.version.clone(),
-        claims: found,
-    })
-}
-
-/// Returns what is known of a package of which something is stated: of that of the platform, else of one
-/// with the same zip.
-fn known_content(
-    platform: &Platform,
-    stated: &ClaimedPackage,
-    one: &Hashed,
-    request: &RootRequest<'_>,
-    facts: &dyn Facts,
-) -> Option<KnownContent> {
-    let is_stated = |zh: &Hash| stated.hashes.contains(zh);
-    let packages = || one.packages.iter();
-    let own = packages().find(|package| package.platform == *platform);
-    let package = own.or_else(|| {
-        packages().find(|package| package.content.zh().is_some_and(|zh| is_stated(&zh)))
-    });
-    if let Some(package) = package {
-        let content = &package.content;
-        let own = std::iter::once(&content.h1).chain(content.member_h1());
-        return Some(KnownContent {
-            h1: own.cloned().collect(),
-            by_fact: content.fact.is_some(),
-        });
-    }
-    let mut zips = stated.hashes.of(Scheme::Zh);
-    let fact = zips.find_map(|zh| request.trusted.find(facts, zh))?;
-    Some(KnownContent {
-        h1: vec![fact.fact.h1.clone()],
-        by_fact: true,
-    })
-}
-
-/// How many characters of a stated hash a message repeats: any of a known scheme is shorter.
+/// Maximum number of characters of a claimed hash that a message repeats: any of a known scheme is shorter.
 const MAX_SHOWN_CHARS: usize = 100;
 
 impl fmt::Display for FalseClaim {
@@ -336,20 +283,20 @@ impl fmt::Display for FalseClaim {
         write!(f, "{} states {hash} for {}, but ", self.by, self.platform)?;
         match &self.against {
             ClaimAgainst::List => f.write_str("its checksum list does not have it"),
-            ClaimAgainst::Package(own) => write!(f, "the package has {own}"),
-            ClaimAgainst::Fact(own) => write!(f, "an earlier run computed {own}"),
+            ClaimAgainst::Package(h1) => write!(f, "the package has {h1}"),
+            ClaimAgainst::Fact(h1) => write!(f, "an earlier run computed {h1}"),
             ClaimAgainst::Form => f.write_str("no package can have it"),
         }
     }
 }
 
 /// Drops equal statements.
-pub(super) fn distinct(claims: impl Iterator<Item = Arc<Claims>>) -> Vec<Arc<Claims>> {
-    let mut all: Vec<Arc<Claims>> = Vec::new();
-    for one in claims {
-        if !all.contains(&one) {
-            all.push(one);
+pub(super) fn distinct(claims: impl IntoIterator<Item = Arc<Claims>>) -> Vec<Arc<Claims>> {
+    let mut distinct: Vec<Arc<Claims>> = Vec::new();
+    for statement in claims {
+        if !distinct.contains(&statement) {
+            distinct.push(statement);
         }
     }
-    all
+    distinct
 }

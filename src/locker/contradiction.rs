@@ -1,46 +1,50 @@
-//! Recorded hashes against the packages and the signed list of their release (rules 2.4).
+//! Recorded hashes against the packages and the signed list of their release (rules 2.4), and claimed hashes
+//! against the same (rules 4.3).
 //!
-//! Only a signed list contradicts a recorded hash, alone or with the packages that it lists. What a
-//! mirror holds is not signed: it may show that something is wrong, but not what.
+//! Only a signed list contradicts a recorded hash, alone or with the packages that it lists. A package of a
+//! mirror is not signed: it may show that something is wrong, but not what.
 
-use std::sync::Arc;
-
-use super::fetch::{Form, Hashed, HashedPackage};
-use super::prove::ListView;
-use super::{Against, Contradicted, LockError, Remedy, Replaced, RootRequest};
+use super::claims;
+use super::lists::ListView;
+use super::stages::{Form, HashedPackage, HashedProvider};
+use super::{
+    Against, Contradicted, KnownContent, LockError, Remedy, ReplacedHash, RootRequest, TrustedFacts,
+};
 use crate::flavor::Flavor;
 use crate::hash::{self, Hash, Hashes, Match, Scheme};
-use crate::store::{Facts, StoredFact};
+use crate::package::{ClaimedPackage, Claims};
+use crate::platform::Platform;
+use crate::store::Facts;
 
-/// What a comparison came to.
+/// The result of comparing recorded hashes with evidence.
 pub(super) struct Compared {
     /// Contradictions that stay.
     pub(super) errors: Vec<LockError>,
     /// Recorded hashes that do not stay.
-    pub(super) replaced: Vec<Replaced>,
+    pub(super) replaced: Vec<ReplacedHash>,
 }
 
-/// Compares the recorded hashes of a version with what was found of it.
+/// Compares the recorded hashes of a version with the evidence of this run.
 pub(super) fn compare(
     recorded: &Hashes,
-    one: &Hashed,
+    hashed: &HashedProvider,
     request: &RootRequest<'_>,
     facts: &dyn Facts,
     contradicted: Contradicted,
 ) -> Compared {
-    let list = one.proven.lists.view();
-    let unvouched = list.map_or_else(Unvouched::default, |list| {
-        let known = |zh: &Hash| request.trusted.find(facts, zh);
-        Unvouched::find(one, list, recorded, known)
-    });
+    let list = hashed.lists.view();
     let is_signed = list.is_some_and(|list| list.is_signed);
-    let what = is_list(recorded, one, request.source.flavor);
-    let packages = one.packages.iter();
-    let contradicting = packages.filter_map(|package| {
+    let unvouched = list.map_or_else(Unvouched::default, |list| {
+        Unvouched::find(hashed, list, recorded, request.trusted, facts)
+    });
+    let zips = recorded_zips(recorded, hashed, request.source.flavor);
+    let mut errors = Vec::new();
+    for package in &hashed.packages {
         let zh = match list {
-            Some(list) if !list.is_signed => unrecorded_zip(recorded, package, what)?,
-            _ => unlisted_zip(recorded, package, what)?,
+            Some(list) if !list.is_signed => unrecorded_zip(recorded, package, zips),
+            _ => unlisted_zip(recorded, package, zips),
         };
+        let Some(zh) = zh else { continue };
         // Where the list has every recorded hash, none of them is wrong, and a package that was added to
         // the list is no reason to trust it.
         let has_proof = is_signed && list.is_some_and(|list| list.hashes.contains(zh));
@@ -49,51 +53,51 @@ pub(super) fn compare(
         } else {
             Remedy::ByHand
         };
-        let stays = contradicted == Contradicted::Alarm || remedy == Remedy::ByHand;
-        stays.then(|| LockError::Contradiction {
-            id: Box::new(one.id(package)),
-            place: package.place().unwrap_or_default(),
-            zh: zh.clone(),
-            remedy,
-        })
-    });
-    let mut errors: Vec<LockError> = contradicting.collect();
-    let (left, replaced) = match contradicted {
-        Contradicted::Alarm => (unvouched, Vec::new()),
+        if contradicted == Contradicted::Alarm || remedy == Remedy::ByHand {
+            errors.push(LockError::Contradiction {
+                id: Box::new(hashed.selected.package(&package.platform)),
+                place: package.location().unwrap_or_default(),
+                zh: zh.clone(),
+                remedy,
+            });
+        }
+    }
+    let (unvouched, replaced) = match contradicted {
         // A list without a signature shows that something is wrong, but not what.
-        Contradicted::Replaced if !is_signed => (unvouched, Vec::new()),
-        Contradicted::Replaced => unvouched.replace(),
+        Contradicted::Replaced if is_signed => unvouched.replace(),
+        Contradicted::Replaced | Contradicted::Alarm => (unvouched, Vec::new()),
     };
-    errors.extend(left.error(one, recorded, list));
+    errors.extend(unvouched.error(hashed, recorded, list));
     Compared { errors, replaced }
 }
 
-/// What the recorded `zh:` are.
+/// The extent of the recorded `zh:`.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Recorded {
+enum RecordedZips {
     /// Those of all packages of the release.
-    List,
+    WholeList,
     /// Those of some packages, or none.
     Some,
 }
 
-/// Returns whether the recorded `zh:` are the signed list of the release, so that every platform's zip
+/// Determines if the recorded `zh:` are the signed list of the release, so that every platform's zip
 /// is among them.
 ///
 /// They are if there are more of them than `h1:`. Terraform records nothing but whole lists. OpenTofu
 /// records single ones as well, from OCI and network mirrors, and then the count says nothing. For a
 /// mirror, which states no list, as many as platforms that it offers count as well.
-fn is_list(recorded: &Hashes, one: &Hashed, flavor: Flavor) -> Recorded {
-    let listed = recorded.of(Scheme::Zh).count();
-    let offered = one.proven.offered.platforms.len();
-    let whole = match one.proven.lists.proof {
-        Some(_) => listed >= 2 && !flavor.records_hashes_of_mirrors(),
-        None => offered >= 2 && listed >= offered,
-    };
-    if whole || recorded.lists_release() {
-        Recorded::List
+fn recorded_zips(recorded: &Hashes, hashed: &HashedProvider, flavor: Flavor) -> RecordedZips {
+    let count = recorded.of(Scheme::Zh).count();
+    let offered = hashed.platforms.offered.len();
+    let is_whole = if hashed.lists.proof.is_some() {
+        count >= 2 && !flavor.records_hashes_of_mirrors()
     } else {
-        Recorded::Some
+        offered >= 2 && count >= offered
+    };
+    if is_whole || recorded.lists_release() {
+        RecordedZips::WholeList
+    } else {
+        RecordedZips::Some
     }
 }
 
@@ -106,14 +110,14 @@ fn is_list(recorded: &Hashes, one: &Hashed, flavor: Flavor) -> Recorded {
 fn unlisted_zip<'p>(
     recorded: &Hashes,
     package: &'p HashedPackage,
-    what: Recorded,
+    zips: RecordedZips,
 ) -> Option<&'p Hash> {
     let Form::Zip { zh, .. } = &package.content.form else {
         return None;
     };
-    let known = recorded.contains(&package.content.h1)
+    let is_recorded = recorded.contains(&package.content.h1)
         || hash::matches(recorded, &package.content.as_installed_from()) != Match::Mismatch;
-    (!known && what == Recorded::List).then_some(zh)
+    (!is_recorded && zips == RecordedZips::WholeList).then_some(zh)
 }
 
 /// Returns the hash of a zip that is not recorded although others are, where no signature covers it.
@@ -123,15 +127,14 @@ fn unlisted_zip<'p>(
 fn unrecorded_zip<'p>(
     recorded: &Hashes,
     package: &'p HashedPackage,
-    what: Recorded,
+    zips: RecordedZips,
 ) -> Option<&'p Hash> {
     let Form::Zip { zh, .. } = &package.content.form else {
         return None;
     };
-    let has_list = recorded.of(Scheme::Zh).next().is_some();
-    let is_known = recorded.contains(zh);
-    let is_replaced = what == Recorded::List || recorded.contains(&package.content.h1);
-    (has_list && !is_known && is_replaced).then_some(zh)
+    let has_zips = recorded.of(Scheme::Zh).next().is_some();
+    let is_replaced = zips == RecordedZips::WholeList || recorded.contains(&package.content.h1);
+    (has_zips && !recorded.contains(zh) && is_replaced).then_some(zh)
 }
 
 /// Recorded hashes that contradict the checksum list of the release.
@@ -141,13 +144,13 @@ fn unrecorded_zip<'p>(
 struct Unvouched {
     /// The `zh:` that the list does not have.
     unlisted: Vec<Hash>,
-    /// `h1:` of no package that was looked at, if they are more than the packages that were not.
+    /// `h1:` of no package that was hashed, if they are more than the packages that were not.
     surplus: Vec<Hash>,
-    /// How many packages of the list were not looked at, and are not known either.
+    /// The number of packages of the list that were not hashed, and of which no fact is known.
     unseen: usize,
-    /// The zips that were looked at. A mirror may have one that the list does not have: its `zh:` would
+    /// The zips that were hashed. A mirror may have one that the list does not have: its `zh:` would
     /// be recorded again.
-    looked_at: Hashes,
+    hashed: Hashes,
 }
 
 impl Unvouched {
@@ -155,78 +158,93 @@ impl Unvouched {
     ///
     /// A list of one package is none of a release: some registries have one for each platform. Else a
     /// recorded `zh:` must be in the list. A recorded `h1:` may be that of a package that was not
-    /// looked at; there are as many of these as the list has zips beside those that were, and beside
+    /// hashed; there are as many of these as the list has zips beside those that were, and beside
     /// those whose `h1:` is known.
     fn find(
-        one: &Hashed,
+        provider: &HashedProvider,
         list: ListView<'_>,
         recorded: &Hashes,
-        known: impl Fn(&Hash) -> Option<Arc<StoredFact>>,
+        trusted: TrustedFacts,
+        facts: &dyn Facts,
     ) -> Self {
         if !list.lists_release {
             return Self::default();
         }
-        let packages = one.packages.iter();
-        let looked_at: Hashes = packages
+        let hashed: Hashes = provider
+            .packages
+            .iter()
             .filter_map(|package| package.content.zh())
+            .cloned()
             .collect();
-        let unlisted = recorded
-            .of(Scheme::Zh)
-            .filter(|zh| !list.hashes.contains(zh));
         // A zip with directory entries has two `h1:`, and OpenTofu records both.
-        let is_own = |hash: &Hash| {
-            one.packages.iter().any(|package| {
-                package.content.h1 == *hash || package.content.member_h1() == Some(hash)
-            })
+        let is_of_hashed = |h1: &Hash| {
+            provider
+                .packages
+                .iter()
+                .any(|package| package.content.h1 == *h1 || package.content.member_h1() == Some(h1))
         };
-        let unknown = recorded.of(Scheme::H1).filter(|h1| !is_own(h1));
-        let mut unknown: Vec<Hash> = unknown.cloned().collect();
+        let mut unknown: Vec<Hash> = recorded
+            .of(Scheme::H1)
+            .filter(|h1| !is_of_hashed(h1))
+            .cloned()
+            .collect();
         let mut unseen = 0;
-        for zh in list.zips.iter().filter(|zh| !looked_at.contains(zh)) {
-            // Facts are of interest only where something is left to explain.
-            match unknown.first().and_then(|_| known(zh)) {
-                Some(fact) => unknown.retain(|h1| *h1 != fact.fact.h1),
+        for zh in list.zips.iter().filter(|zh| !hashed.contains(zh)) {
+            // The store is read only as long as some `h1:` is left to explain: a release has up to some
+            // thirty zips, and as a rule every `h1:` is that of a hashed one.
+            match unknown.first().and_then(|_| trusted.find(facts, zh)) {
+                Some(stored) => unknown.retain(|h1| *h1 != stored.fact.h1),
                 None => unseen += 1,
             }
         }
+        if unknown.len() <= unseen {
+            unknown.clear();
+        }
         Self {
-            unlisted: unlisted.cloned().collect(),
-            surplus: if unknown.len() > unseen {
-                unknown
-            } else {
-                Vec::new()
-            },
+            unlisted: recorded
+                .of(Scheme::Zh)
+                .filter(|zh| !list.hashes.contains(zh))
+                .cloned()
+                .collect(),
+            surplus: unknown,
             unseen,
-            looked_at,
+            hashed,
         }
     }
 
     /// Separates the hashes that are shown to be wrong from those of which some are, and it is unknown
     /// which.
-    fn replace(self) -> (Self, Vec<Replaced>) {
-        let replaced = |against| move |hash| Replaced { hash, against };
-        let mut left = self;
-        let (held, unlisted): (Vec<Hash>, Vec<Hash>) = std::mem::take(&mut left.unlisted)
-            .into_iter()
-            .partition(|zh| left.looked_at.contains(zh));
-        left.unlisted = held;
-        let surplus = match left.unseen {
-            0 => std::mem::take(&mut left.surplus),
-            _ => Vec::new(),
-        };
-        let unlisted = unlisted.into_iter().map(replaced(Against::SignedList));
-        let surplus = surplus.into_iter().map(replaced(Against::EveryPackage));
-        (left, unlisted.chain(surplus).collect())
+    fn replace(mut self) -> (Self, Vec<ReplacedHash>) {
+        let mut replaced = Vec::new();
+        for zh in std::mem::take(&mut self.unlisted) {
+            if self.hashed.contains(&zh) {
+                self.unlisted.push(zh);
+            } else {
+                replaced.push(ReplacedHash {
+                    hash: zh,
+                    against: Against::SignedList,
+                });
+            }
+        }
+        if self.unseen == 0 {
+            for h1 in self.surplus.drain(..) {
+                replaced.push(ReplacedHash {
+                    hash: h1,
+                    against: Against::EveryPackage,
+                });
+            }
+        }
+        (self, replaced)
     }
 
     fn error(
         self,
-        one: &Hashed,
+        provider: &HashedProvider,
         recorded: &Hashes,
         list: Option<ListView<'_>>,
     ) -> Option<LockError> {
         let is_signed = list.is_some_and(|list| list.is_signed);
-        let would_stay = self.unlisted.iter().any(|zh| self.looked_at.contains(zh));
+        let would_stay = self.unlisted.iter().any(|zh| self.hashed.contains(zh));
         let remedy = if !is_signed || would_stay {
             Remedy::ByHand
         } else if self.surplus.is_empty() || self.unseen == 0 {
@@ -235,15 +253,91 @@ impl Unvouched {
             Remedy::RepairAllPlatforms
         };
         let hashes = [self.unlisted, self.surplus].concat();
-        let selected = &one.proven.offered.selected;
+        if hashes.is_empty() {
+            return None;
+        }
         let is_listed = |zh: &Hash| list.is_some_and(|list| list.hashes.contains(zh));
-        (!hashes.is_empty()).then(|| LockError::Unvouched {
-            provider: Box::new(selected.provider.clone()),
-            version: selected.version.clone(),
+        Some(LockError::Unvouched {
+            provider: Box::new(provider.selected.provider.clone()),
+            version: provider.selected.version.clone(),
             hashes,
             is_signed,
             any_listed: recorded.of(Scheme::Zh).any(is_listed),
             remedy,
         })
     }
+}
+
+/// Compares the claims about a release with its list, with its packages and with facts.
+///
+/// Another registry may have built a package of the same name itself; its claim counts only where it
+/// means the same zip.
+pub(super) fn false_claims(
+    provider: &HashedProvider,
+    request: &RootRequest<'_>,
+    facts: &dyn Facts,
+) -> Option<LockError> {
+    let list = provider.lists.view();
+    let known = |platform: &Platform, claimed: &ClaimedPackage| {
+        known_content(platform, claimed, provider, request.trusted, facts)
+    };
+    let mut false_claims = Vec::new();
+    for by_source in &provider.claims.of_source {
+        let hashes = list.map(|list| list.hashes);
+        false_claims.extend(claims::false_claims(by_source, hashes, known));
+    }
+    for by_other in &provider.claims.of_others {
+        let mut same_zips = Claims::clone(by_other);
+        same_zips.packages.retain(|_, package| {
+            let mut zips = package.hashes.of(Scheme::Zh).peekable();
+            let is_listed = |zh: &Hash| list.is_some_and(|list| list.zips.contains(zh));
+            zips.peek().is_some() && zips.all(is_listed)
+        });
+        false_claims.extend(claims::false_claims(&same_zips, None, known));
+    }
+    (!false_claims.is_empty()).then(|| LockError::FalseClaims {
+        provider: Box::new(provider.selected.provider.clone()),
+        version: provider.selected.version.clone(),
+        claims: false_claims,
+    })
+}
+
+/// Returns the hashes of a package about which something is claimed: of the package of the platform, else of
+/// another one with the same zip, else of a fact about the zip.
+fn known_content(
+    platform: &Platform,
+    claimed: &ClaimedPackage,
+    provider: &HashedProvider,
+    trusted: TrustedFacts,
+    facts: &dyn Facts,
+) -> Option<KnownContent> {
+    let has_same_zip = |package: &&HashedPackage| {
+        package
+            .content
+            .zh()
+            .is_some_and(|zh| claimed.hashes.contains(zh))
+    };
+    let package = provider
+        .packages
+        .iter()
+        .find(|package| package.platform == *platform)
+        .or_else(|| provider.packages.iter().find(has_same_zip));
+    if let Some(package) = package {
+        let content = &package.content;
+        return Some(KnownContent {
+            h1: std::iter::once(&content.h1)
+                .chain(content.member_h1())
+                .cloned()
+                .collect(),
+            by_fact: content.fact.is_some(),
+        });
+    }
+    let stored = claimed
+        .hashes
+        .of(Scheme::Zh)
+        .find_map(|zh| trusted.find(facts, zh))?;
+    Some(KnownContent {
+        h1: vec![stored.fact.h1.clone()],
+        by_fact: true,
+    })
 }

@@ -1,4 +1,4 @@
-//! A lock file for the other program: which entry becomes which (rules 5).
+//! A lock file for the other program: the entry that each entry becomes (rules 5).
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::lockfile::{LockFile, ProviderLock};
 use crate::requirement::{Origin, Requirements};
 use crate::version::Version;
 
-/// A lock file as a run for the other program starts from it, with what became of its entries.
+/// A lock file as a run for the other program starts from it, and the fate of each entry.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Conversion {
     /// The lock file with the entries that were moved, which have their versions and no hashes.
@@ -32,11 +32,11 @@ pub struct MovedEntry {
     pub to: ProviderAddr,
     /// The version, which stays.
     pub version: Version,
-    /// What was recorded of the package on the other registry.
+    /// The hashes that were recorded of the package on the other registry.
     pub recorded: Hashes,
 }
 
-/// Why an entry is not moved.
+/// The reason why an entry is not moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Staying {
     /// It is on neither of the two public registries.
@@ -52,15 +52,15 @@ pub enum Staying {
 pub struct Superseded {
     /// The entry that is left out.
     pub from: ProviderAddr,
-    /// Its version.
+    /// The version in that entry.
     pub version: Version,
     /// The entry that counts.
     pub to: ProviderAddr,
-    /// The version of that one.
+    /// The version in the entry that counts.
     pub own: Version,
 }
 
-/// Decides what becomes of each entry when a lock file is converted to a flavor; `requirements` are those
+/// Decides the fate of each entry when a lock file is converted to a flavor; `requirements` are those
 /// that the program reads.
 ///
 /// An entry that neither moves nor stays is one that nothing requires: the run removes it.
@@ -71,8 +71,7 @@ pub fn convert(lock: &LockFile, requirements: &Requirements, target: Flavor) -> 
     for (from, entry) in &lock.providers {
         let Some(to) = from.on_registry_of(target) else {
             if from.hostname().unicode() != target.default_host() {
-                let staying = &mut conversion.staying;
-                staying.insert(from.clone(), Staying::OtherHost);
+                conversion.staying.insert(from.clone(), Staying::OtherHost);
             }
             conversion.keep(from, entry);
             continue;
@@ -89,6 +88,8 @@ pub fn convert(lock: &LockFile, requirements: &Requirements, target: Flavor) -> 
             conversion.staying.insert(from.clone(), staying);
             conversion.keep(from, entry);
         }
+        // Where both registries have an entry, the program reads its own; a version of the other one must
+        // not replace it (rules 5.1).
         match lock.providers.get(&to) {
             Some(own) if staying.is_none() => conversion.superseded.push(Superseded {
                 from: from.clone(),
@@ -126,17 +127,18 @@ impl Conversion {
         });
     }
 
-    /// Returns what was recorded of the packages of moved entries on the other registry.
+    /// Returns the hashes that were recorded of the packages of moved entries on the other registry.
     #[must_use]
     pub fn recorded(&self) -> BTreeMap<ProviderAddr, Hashes> {
-        let moved = self.moved.iter();
-        let moved = moved.map(|one| (one.to.clone(), one.recorded.clone()));
-        moved.collect()
+        self.moved
+            .iter()
+            .map(|entry| (entry.to.clone(), entry.recorded.clone()))
+            .collect()
     }
 }
 
-/// Returns whether hashes that were recorded of a release elsewhere are those of a signed list: then the
-/// packages are the same, and so are their `h1:` (rules 5.3).
+/// Returns true if hashes that were recorded of a release elsewhere are those of a signed list: then the
+/// packages are the same, and so are their `h1:` (rules 5.3). More `h1:` than zips cannot all be theirs.
 pub(super) fn is_same_release(recorded: &Hashes, signed: &Hashes) -> bool {
     let zips = recorded.of(Scheme::Zh).count();
     let all_signed = recorded.of(Scheme::Zh).all(|zh| signed.contains(zh));
@@ -196,11 +198,11 @@ mod tests {
             format!("{addr} {}{bare}", entry.version)
         });
         let moved = found.moved.iter();
-        let moved = moved.map(|one| format!("moved {} {}", one.from, one.version));
+        let moved = moved.map(|entry| format!("moved {} {}", entry.from, entry.version));
         let staying = found.staying.iter();
         let staying = staying.map(|(addr, why)| format!("stays {addr} {why:?}"));
         let superseded = found.superseded.iter();
-        let superseded = superseded.map(|one| format!("{} before {}", one.own, one.version));
+        let superseded = superseded.map(|entry| format!("{} before {}", entry.own, entry.version));
         entries
             .chain(moved)
             .chain(staying)

@@ -1,63 +1,33 @@
-//! When releases were published, and the search for one that is old enough (rules 3.3).
+//! The dates of releases, and the selection of one that is old enough (rules 3.3).
 
 use std::collections::BTreeMap;
 use std::time::SystemTime;
 
-use super::prove::{check, unite};
-use super::query::{Choice, QUESTIONS, Selected};
-use super::release::packages;
-use super::work::{Question, RootWork, answers, distinct};
-use super::{FlavorSource, LockError, Release, ReleaseList, Settings};
+use super::release::find_lists;
+use super::stages::{Choice, Selected};
+use super::work::{QUESTIONS, Question, RootWork, answers};
+use super::{
+    AgeSearch, FlavorSource, LockError, LockSettings, MAX_DATED_RELEASES, PassedOver, Release,
+    ReleaseList,
+};
 use crate::addr::Url;
 use crate::authenticate::Rules;
-use crate::package::{AgePolicy, DateSource, ReleaseDate, ReleaseDates, Youth};
+use crate::package::{AgePolicy, DateSource, ReleaseDate, ReleaseDates};
 use crate::parallel;
 use crate::sources::Source;
 use crate::sources::dates::package_changed;
 use crate::sources::net::Net;
 use crate::version::Version;
 
-/// How many releases of a provider are asked about until the search is given up. A provider with more
-/// that are too young is released daily, and a team that waits for weeks should state a constraint.
-pub const MAX_DATED_RELEASES: usize = 30;
+/// The dates of the releases that were asked about.
+type DateAnswers = BTreeMap<Question<Release>, Result<ReleaseDates, Vec<LockError>>>;
 
-/// What a search for a release that is old enough came to.
-#[derive(Clone, Debug, PartialEq)]
-pub struct AgeSearch {
-    /// How old it must be.
-    pub policy: AgePolicy,
-    /// When it was searched.
-    pub now: SystemTime,
-    /// The releases that are too young, the greatest version first.
-    pub passed_over: Vec<PassedOver>,
-    /// What is known of the date of the selected release; `None` if there is none, or if it was locked
-    /// before, and so was not asked about.
-    pub dates: Option<ReleaseDates>,
-    /// How many versions were not asked about when the search was given up.
-    pub not_asked: usize,
-}
-
-/// A release that is too young.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PassedOver {
-    /// Its version.
-    pub version: Version,
-    /// What is known of its date.
-    pub dates: ReleaseDates,
-    /// Why it is too young.
-    pub youth: Youth,
-}
-
-/// What is known of the dates of releases.
-type KnownDates = BTreeMap<Question<Release>, Result<ReleaseDates, Vec<LockError>>>;
-
-/// How far a search has come.
-enum Step {
-    /// This release must be asked about.
+/// The next step of a search with the answers so far.
+enum SearchStep {
+    /// The date of this release must be asked for.
     Ask(Question<Release>),
-    /// This version is the one.
-    Found(Version, Option<AgeSearch>),
-    /// There is none: no version is old enough, or one could not be asked about.
+    Selected(Version, Option<AgeSearch>),
+    /// No version is old enough, or one could not be asked about.
     Failed(Vec<LockError>),
 }
 
@@ -67,56 +37,64 @@ enum Step {
 /// least age is stated nothing is asked.
 pub(super) fn select<'a>(
     sources: &[&FlavorSource<'_>],
-    settings: &Settings,
+    settings: &LockSettings,
     roots: Vec<RootWork<'a, Choice>>,
 ) -> Vec<RootWork<'a, Selected>> {
-    let nows: Vec<SystemTime> = sources.iter().map(|one| one.net.clock.now()).collect();
-    let mut known = KnownDates::new();
-    // Each round asks about one release of each provider for which none has been found.
+    let nows: Vec<SystemTime> = sources
+        .iter()
+        .map(|source| source.net.clock.now())
+        .collect();
+    let mut dates = DateAnswers::new();
+    // Each round asks about one release of each provider that has no version yet: the next older one
+    // matters only if this one is too young.
     loop {
         let mut questions = Vec::new();
         for root in &roots {
-            let steps = root.providers.iter();
-            let steps = steps.map(|choice| step(root, choice, &known, nows[root.source]));
-            questions.extend(steps.filter_map(|step| match step {
-                Step::Ask(question) => Some(question),
-                Step::Found(..) | Step::Failed(_) => None,
-            }));
+            for choice in &root.providers {
+                let now = nows[root.source];
+                if let SearchStep::Ask(question) =
+                    next_step(choice, root.request.age, root.source, &dates, now)
+                {
+                    questions.push(question);
+                }
+            }
         }
-        let questions = distinct(questions);
         if questions.is_empty() {
             break;
         }
-        let mut answered = answers(QUESTIONS, questions, |one| {
-            let source = sources[one.source];
+        dates.append(&mut answers(QUESTIONS, questions, |question| {
+            let source = sources[question.source];
             let rules = settings.rules(source.flavor);
-            of_release(source, &one.about, &rules, nows[one.source])
-        });
-        known.append(&mut answered);
+            of_release(source, &question.about, &rules, nows[question.source])
+        }));
     }
-    let select = |root: RootWork<'a, Choice>| {
-        let steps = root.providers.iter();
-        let steps: Vec<Step> = steps
-            .map(|choice| step(&root, choice, &known, nows[root.source]))
-            .collect();
-        let mut steps = steps.into_iter();
-        root.advance(|choice, errors| {
-            match steps.next().expect("one for each provider") {
-                Step::Found(version, age) => return Some(choice.select(version, age)),
-                Step::Failed(several) => errors.extend(several),
-                Step::Ask(_) => unreachable!("nothing is left to be asked"),
-            }
-            None
+    roots
+        .into_iter()
+        .map(|root| {
+            let (source, policy) = (root.source, root.request.age);
+            root.advance(|choice, errors| {
+                match next_step(&choice, policy, source, &dates, nows[source]) {
+                    SearchStep::Selected(version, search) => Some(choice.select(version, search)),
+                    SearchStep::Failed(failures) => {
+                        errors.extend(failures);
+                        None
+                    }
+                    SearchStep::Ask(_) => unreachable!("the rounds end without a question"),
+                }
+            })
         })
-    };
-    roots.into_iter().map(select).collect()
+        .collect()
 }
 
-/// Looks for a version with what is known so far.
-fn step(root: &RootWork<'_, Choice>, choice: &Choice, known: &KnownDates, now: SystemTime) -> Step {
-    let candidates = choice.candidates();
-    let Some(policy) = root.request.age else {
-        return Step::Found(candidates[0].clone(), None);
+fn next_step(
+    choice: &Choice,
+    policy: Option<AgePolicy>,
+    source: usize,
+    answers: &DateAnswers,
+    now: SystemTime,
+) -> SearchStep {
+    let Some(policy) = policy else {
+        return SearchStep::Selected(choice.candidates[0].clone(), None);
     };
     let mut search = AgeSearch {
         policy,
@@ -125,26 +103,26 @@ fn step(root: &RootWork<'_, Choice>, choice: &Choice, known: &KnownDates, now: S
         dates: None,
         not_asked: 0,
     };
-    for version in candidates.iter().take(MAX_DATED_RELEASES) {
+    for version in choice.candidates.iter().take(MAX_DATED_RELEASES) {
         if choice.query.locked.as_ref() == Some(version) {
-            return Step::Found(version.clone(), Some(search));
+            return SearchStep::Selected(version.clone(), Some(search));
         }
         let question = Question {
-            source: root.source,
+            source,
             about: Release {
                 provider: choice.query.provider.clone(),
                 version: version.clone(),
             },
         };
-        let dates = match known.get(&question) {
-            None => return Step::Ask(question),
-            Some(Err(errors)) => return Step::Failed(errors.clone()),
+        let dates = match answers.get(&question) {
+            None => return SearchStep::Ask(question),
+            Some(Err(errors)) => return SearchStep::Failed(errors.clone()),
             Some(Ok(dates)) => dates.clone(),
         };
         match policy.youth(&dates, now) {
             None => {
                 search.dates = Some(dates);
-                return Step::Found(version.clone(), Some(search));
+                return SearchStep::Selected(version.clone(), Some(search));
             }
             Some(youth) => search.passed_over.push(PassedOver {
                 version: version.clone(),
@@ -153,14 +131,14 @@ fn step(root: &RootWork<'_, Choice>, choice: &Choice, known: &KnownDates, now: S
             }),
         }
     }
-    search.not_asked = candidates.len().saturating_sub(MAX_DATED_RELEASES);
-    Step::Failed(vec![LockError::TooYoung {
+    search.not_asked = choice.candidates.len().saturating_sub(MAX_DATED_RELEASES);
+    SearchStep::Failed(vec![LockError::TooYoung {
         provider: Box::new(choice.query.provider.clone()),
         search: Box::new(search),
     }])
 }
 
-/// Finds out everything that is stated about the date of a release.
+/// Finds every date that somebody states of a release.
 ///
 /// Where evidence cannot be fetched or does not hold there is no answer: the release may be young.
 pub(super) fn of_release(
@@ -169,25 +147,19 @@ pub(super) fn of_release(
     rules: &Rules,
     now: SystemTime,
 ) -> Result<ReleaseDates, Vec<LockError>> {
-    let found = packages(source.source, release).map_err(|error| vec![error])?;
-    let attestations = check(rules, found.metas.iter().map(|meta| &**meta), now);
-    let mut errors = Vec::new();
-    let lists = unite(&found, &attestations, &mut errors);
-    if !errors.is_empty() {
-        return Err(errors);
-    }
+    let (packages, lists) = find_lists(source.source, release, rules, now)?;
     let mut dates = match (&lists.proof, &lists.unsigned) {
         (Some(proof), _) => proof.dates.clone(),
         (None, Some(list)) => list.dates.clone(),
         (None, None) => ReleaseDates::default(),
     };
-    let package = found.metas.first().and_then(|meta| meta.location.url());
+    let package = packages.metas.first().and_then(|meta| meta.location.url());
     let more = beside_evidence(source.source, source.net, release, &dates, package);
     dates.extend(more);
     Ok(dates)
 }
 
-/// Returns everything that is stated about the date of each release, side by side, in their order.
+/// Returns every date that somebody states of each release, asked side by side, in their order.
 #[must_use]
 pub fn all_dates(
     source: &dyn Source,
@@ -202,26 +174,28 @@ pub fn all_dates(
     })
 }
 
-/// Asks for what is stated about the date of a release beside its evidence: by its registry, and by the
-/// server of one of its packages where nothing says when its checksum list was changed.
+/// Asks for the dates of a release beside its evidence: its registry, and the server of one of its packages
+/// where nothing states when the checksum list was changed.
 fn beside_evidence(
     source: &dyn Source,
     net: &Net<'_>,
     release: &Release,
-    known: &ReleaseDates,
+    by_evidence: &ReleaseDates,
     package: Option<&Url>,
 ) -> impl Iterator<Item = ReleaseDate> + use<> {
-    let listed = known
+    let list_has_date = by_evidence
         .iter()
         .any(|date| date.source == DateSource::ChecksumList);
-    let package = package.filter(|_| !listed);
-    let package = package.and_then(|url| package_changed(net, url));
+    let changed = package
+        .filter(|_| !list_has_date)
+        .and_then(|url| package_changed(net, url));
     let published = source.published(&release.provider, &release.version);
-    let dates = [
+    [
         (DateSource::Registry, published),
-        (DateSource::Package, package),
-    ];
-    dates.into_iter().filter_map(|(source, time)| {
+        (DateSource::Package, changed),
+    ]
+    .into_iter()
+    .filter_map(|(source, time)| {
         Some(ReleaseDate {
             time: time?,
             source,

@@ -1,4 +1,4 @@
-//! Why a run gives no lock file.
+//! The failures that keep a root from being locked.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::sources::registry::RegistryError;
 use crate::sources::{FetchError, SourceError};
 use crate::version::Version;
 
-/// Why a run gives no lock file.
+/// A failure that keeps a root from being locked.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LockError {
@@ -30,9 +30,9 @@ pub enum LockError {
         search.policy.min_age
     )]
     TooYoung {
-        /// Which provider.
+        /// The provider that is to be locked.
         provider: Box<ProviderAddr>,
-        /// Which versions were looked at.
+        /// The versions that were asked about.
         search: Box<AgeSearch>,
     },
     /// The source gave no answer, for a reason that names what was asked about.
@@ -41,18 +41,18 @@ pub enum LockError {
     /// The source gave no answer, for a reason that others may share.
     #[error("{} could not be fetched", asked(provider, package.as_deref()))]
     Asking {
-        /// Which provider.
+        /// The provider that is to be locked.
         provider: Box<ProviderAddr>,
-        /// Which package; `None` if it was about versions.
+        /// The package that was asked about; `None` if the question was about versions.
         package: Option<Box<PackageId>>,
-        /// Why.
+        /// The failure of the source.
         #[source]
         cause: SourceError,
     },
     /// No version is locked, or another one is to be selected, and no source may be asked.
     #[error("the versions of {provider} are not known")]
     VersionsNotAsked {
-        /// Which provider.
+        /// The provider that is to be locked.
         provider: Box<ProviderAddr>,
     },
     /// Hashes of wanted platforms are neither recorded nor known, and no source may be asked.
@@ -62,13 +62,13 @@ pub enum LockError {
         if platforms.len() == 1 { "is" } else { "are" }
     )]
     PackagesNotAsked {
-        /// Which provider.
+        /// The provider that is to be locked.
         provider: Box<ProviderAddr>,
-        /// Which version.
+        /// The version that is to be locked.
         version: Version,
         /// The platforms whose hashes are not known.
         platforms: Vec<Platform>,
-        /// How many recorded `h1:` may be those of some of them.
+        /// The number of recorded `h1:` that may be those of some of them.
         unexplained: usize,
     },
     /// No package of the release is for any wanted platform.
@@ -77,32 +77,32 @@ pub enum LockError {
         if *announced { ", although its registry lists some" } else { "" }
     )]
     NoPlatform {
-        /// Which provider.
+        /// The provider that is to be locked.
         provider: Box<ProviderAddr>,
-        /// Which version.
+        /// The version that is to be locked.
         version: Version,
         /// The platforms that it does have, or is said to have.
         offered: Vec<Platform>,
-        /// Whether wanted platforms are among them, for which there is nothing.
+        /// Wanted platforms are among them, for which there is nothing.
         announced: bool,
     },
     /// Nothing proves that a package is genuine.
     #[error("the package of {id}, offered as {place}, cannot be trusted")]
     Unproven {
-        /// Which package.
+        /// The package that is to be hashed.
         id: Box<PackageId>,
-        /// Where it comes from.
+        /// Its URL or path.
         place: String,
-        /// What is wrong with the evidence.
+        /// The fault in the evidence.
         #[source]
         cause: Box<AuthError>,
     },
     /// A package cannot be downloaded.
     #[error("the package of {id} cannot be downloaded")]
     Download {
-        /// Which package.
+        /// The package that is to be hashed.
         id: Box<PackageId>,
-        /// Why.
+        /// The failure of the source.
         #[source]
         cause: FetchError,
     },
@@ -111,13 +111,13 @@ pub enum LockError {
         "the package of {id} does not match the hash that its registry states: {place} has {found}, not {expected}"
     )]
     Checksum {
-        /// Which package.
+        /// The package that is to be hashed.
         id: Box<PackageId>,
-        /// Where it was downloaded from.
+        /// The URL that it was downloaded from.
         place: String,
-        /// What the registry states.
+        /// The `zh:` that the registry states.
         expected: Hash,
-        /// What arrived.
+        /// The `zh:` of the downloaded bytes.
         found: Hash,
     },
     /// Recorded hashes belong to no package of the release.
@@ -128,48 +128,48 @@ pub enum LockError {
         listed(hashes)
     )]
     Unvouched {
-        /// Which provider.
+        /// The provider that is to be locked.
         provider: Box<ProviderAddr>,
-        /// Which version.
+        /// The version that is to be locked.
         version: Version,
-        /// The hashes.
+        /// The hashes as they are recorded, `zh:` first.
         hashes: Vec<Hash>,
-        /// Whether the list that contradicts them is signed.
+        /// The list that contradicts them is signed.
         is_signed: bool,
-        /// Whether any recorded `zh:` is in the signed list; if none is, the entry is that of
+        /// Some recorded `zh:` is in the signed list; if none is, the entry is that of
         /// another version.
         any_listed: bool,
-        /// What could be done about it.
+        /// The way to a lock file that holds.
         remedy: Remedy,
     },
     /// A registry or a mirror states hashes that are shown to be wrong; nothing signs them.
     #[error("{}", false_claims(provider, version, claims))]
     FalseClaims {
-        /// Which provider.
+        /// The provider that is to be locked.
         provider: Box<ProviderAddr>,
-        /// Which version.
+        /// The version that is to be locked.
         version: Version,
-        /// The hashes; at least one.
+        /// The false hashes; at least one.
         claims: Vec<FalseClaim>,
     },
     /// A package does not have the length that its registry states beside its hashes.
     #[error("the package of {id} has {found} bytes, its registry states {stated}: {place}")]
     StatedSize {
-        /// Which package.
+        /// The package that is to be hashed.
         id: Box<PackageId>,
-        /// Where it was downloaded from.
+        /// The URL that it was downloaded from.
         place: String,
-        /// What the registry states, in bytes.
+        /// The length that the registry states, in bytes.
         stated: u64,
-        /// What arrived, in bytes.
+        /// The length of the download, in bytes.
         found: u64,
     },
     /// The checksum documents of one release contradict each other.
     #[error("the checksum lists of {provider} {version} state different hashes for {filename:?}")]
     ListsDiffer {
-        /// Which provider.
+        /// The provider that is to be locked.
         provider: Box<ProviderAddr>,
-        /// Which version.
+        /// The version that is to be locked.
         version: Version,
         /// The file that they disagree about.
         filename: String,
@@ -177,11 +177,11 @@ pub enum LockError {
     /// A package cannot be hashed.
     #[error("the package of {id} cannot be used: {place}")]
     Package {
-        /// Which package.
+        /// The package that is to be hashed.
         id: Box<PackageId>,
-        /// Where it is.
+        /// Its URL or path.
         place: String,
-        /// What is wrong with it. Shared, because several roots may need the package.
+        /// The fault in the package. Shared, because several roots may need it.
         #[source]
         cause: Arc<ArchiveError>,
     },
@@ -191,29 +191,29 @@ pub enum LockError {
         id.provider.type_name()
     )]
     NoExecutable {
-        /// Which package.
+        /// The package that is to be hashed.
         id: Box<PackageId>,
-        /// Where it is.
+        /// Its URL or path.
         place: String,
     },
     /// A package is not the one that the lock file records.
     #[error("the package of {id} does not match the lock file: {place} has {zh}")]
     Contradiction {
-        /// Which package.
+        /// The package that is to be hashed.
         id: Box<PackageId>,
-        /// Where it is.
+        /// Its URL or path.
         place: String,
-        /// Its own `zh:`.
+        /// The `zh:` of its bytes.
         zh: Hash,
-        /// What could be done about it.
+        /// The way to a lock file that holds.
         remedy: Remedy,
     },
     /// A package has no signature, and the root demands one.
     #[error("the package of {id} is not signed: {place}")]
     Unsigned {
-        /// Which package.
+        /// The package that is to be hashed.
         id: Box<PackageId>,
-        /// Where it is.
+        /// Its URL or path.
         place: String,
         /// The key that must sign it, if the root demands nothing else.
         pinned: Option<KeyId>,
@@ -224,43 +224,43 @@ pub enum LockError {
         signer.key_id
     )]
     OtherKey {
-        /// Which provider.
+        /// The provider that is to be locked.
         provider: Box<ProviderAddr>,
-        /// Which version.
+        /// The version that is to be locked.
         version: Version,
-        /// Who signed it.
+        /// The key that signed it.
         signer: Box<Signer>,
         /// The key that must sign it.
         pinned: KeyId,
     },
 }
 
-/// What can be done where recorded hashes are contradicted.
+/// The way to a lock file that holds, where recorded hashes are contradicted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Remedy {
     /// The evidence shows which hashes are wrong: [`Contradicted::Replaced`] replaces them.
     ///
     /// [`Contradicted::Replaced`]: super::Contradicted::Replaced
     Repair,
-    /// So it would if the packages of all platforms were looked at.
+    /// The evidence would show it if the packages of all platforms were hashed.
     RepairAllPlatforms,
     /// Nothing signed shows what is wrong.
     ByHand,
 }
 
-/// What evidence contradicts, or a policy forbids.
+/// A contradiction by evidence, or a breach of a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Alarm<'a> {
-    /// The name of its rule.
+    /// The name of its rule, of `diag::rules`.
     pub rule: &'static str,
-    /// The provider.
+    /// The provider that it is about.
     pub provider: &'a ProviderAddr,
     /// The platform of the package; `None` if it is about the whole entry.
     pub platform: Option<&'a Platform>,
 }
 
 impl LockError {
-    /// Wraps what a source said when it was asked for the versions of a provider.
+    /// Wraps the failure of a source that was asked for the versions of a provider.
     pub(super) fn of_versions(provider: &ProviderAddr, cause: SourceError) -> Self {
         if cause.names_subject() {
             return Self::Source(cause);
@@ -272,7 +272,7 @@ impl LockError {
         }
     }
 
-    /// Wraps what a source said when it was asked for a package.
+    /// Wraps the failure of a source that was asked for a package.
     pub(super) fn of_package(id: &PackageId, cause: SourceError) -> Self {
         if cause.names_subject() {
             return Self::Source(cause);
@@ -323,8 +323,11 @@ impl LockError {
         }
     }
 
-    /// Returns what the error is an alarm about: evidence against the lock file or a package, or what
-    /// a policy forbids, rather than a job that could not be done.
+    /// Returns the alarm that the error is: evidence against the lock file or a package, or a breach of a
+    /// policy. Every other error is a job that could not be done.
+    ///
+    /// An alarm stops the run although a lock file could be written: with the new hashes in it the next
+    /// `init` would pass over the contradiction (rules 2.4).
     #[must_use]
     pub fn alarm(&self) -> Option<Alarm<'_>> {
         let (rule, provider, platform) = match self {
@@ -351,15 +354,15 @@ impl LockError {
     }
 }
 
-/// How many hashes a message repeats.
+/// Maximum number of hashes that a message repeats: the whole list may have hundreds.
 const MAX_SHOWN_HASHES: usize = 3;
 
-/// Returns the platform that all statements are about.
+/// Returns the platform that all claims are about.
 fn only_platform(claims: &[FalseClaim]) -> Option<&Platform> {
     let first = &claims.first()?.platform;
     claims
         .iter()
-        .all(|one| one.platform == *first)
+        .all(|claim| claim.platform == *first)
         .then_some(first)
 }
 

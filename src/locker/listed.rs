@@ -1,63 +1,68 @@
 //! Packages of which the signed list of their release is enough.
 //!
-//! A registry has a document for each package, which says where that is. Whoever need not download it needs
-//! no more than the list, which comes with the document of any other package of the release (`store` rules
-//! 1.5).
+//! A registry has a document for each package, which says where that is. A package that need not be
+//! downloaded needs no more than the list, which comes with the document of any other package of the release
+//! (`store` rules 1.5).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::query::Selected;
+use super::stages::{KnownPackages, Selected};
 use super::work::RootWork;
+use crate::addr::ProviderAddr;
 use crate::authenticate;
 use crate::hash::Hash;
 use crate::package::{Evidence, PackageMeta};
 use crate::platform::Platform;
 use crate::sources::filesystem_mirror::packed_name;
-use crate::store::{Facts, StoredFact};
+use crate::store::Facts;
+use crate::version::Version;
 
-/// What packages of a release hold, by platform.
-pub(super) type KnownPackages = BTreeMap<Platform, Arc<StoredFact>>;
+/// Maximum number of platforms that one checksum list is read for; no release is known to have more than
+/// some thirty.
+const MAX_PLATFORMS: usize = 200;
 
-/// Finds what facts say about packages whose `zh:` is recorded for the selected version.
-pub(super) fn known<T>(
+/// Finds the facts about packages whose `zh:` is recorded for the selected version.
+pub(super) fn known_packages<T>(
     root: &RootWork<'_, T>,
     facts: &dyn Facts,
     selected: &Selected,
 ) -> KnownPackages {
-    let entry = root.before.providers.get(&selected.provider);
-    let Some(entry) = entry.filter(|entry| entry.version == selected.version) else {
-        return KnownPackages::new();
+    let Some(entry) = root
+        .before
+        .providers
+        .get(&selected.provider)
+        .filter(|entry| entry.version == selected.version)
+    else {
+        return BTreeMap::new();
     };
-    let (provider, trusted) = (&selected.provider, root.request.trusted);
-    let found = trusted.attribute(facts, provider, &entry.version, &entry.hashes);
-    let known = found.by_platform();
-    let known =
-        known.filter_map(|(platform, fact)| Some((platform.clone(), facts.find(&fact.zh)?)));
-    known.collect()
+    root.request
+        .trusted
+        .attribute(facts, &selected.provider, &entry.version, &entry.hashes)
+        .by_platform()
+        .filter_map(|(platform, fact)| Some((platform.clone(), facts.find(&fact.zh)?)))
+        .collect()
 }
 
-/// Keeps those of the known packages that the list names as what they are; nothing says here that the list
-/// is signed.
+/// Keeps those of the known packages that the list names for their platform; that the list is signed is
+/// checked later.
 pub(super) fn retain_listed(
     known: &mut KnownPackages,
     selected: &Selected,
     metas: &[Arc<PackageMeta>],
 ) {
-    let listed = listed(
-        selected,
-        metas.iter().filter_map(|meta| meta.evidence.as_ref()),
-    );
-    known.retain(|platform, one| listed.contains(&(platform.clone(), one.fact.zh.clone())));
+    let evidence = metas.iter().filter_map(|meta| meta.evidence.as_ref());
+    let zips = listed_zips(selected, evidence);
+    known.retain(|platform, stored| zips.contains(&(platform.clone(), stored.fact.zh.clone())));
 }
 
 /// Returns the zips that documents name as packages of a release, each with its platform.
-pub(super) fn listed<'m>(
+pub(super) fn listed_zips<'m>(
     selected: &Selected,
     evidence: impl Iterator<Item = &'m Evidence>,
 ) -> BTreeSet<(Platform, Hash)> {
     let mut documents: Vec<&[u8]> = Vec::new();
-    let mut listed: BTreeSet<(Platform, Hash)> = BTreeSet::new();
+    let mut zips: BTreeSet<(Platform, Hash)> = BTreeSet::new();
     for evidence in evidence {
         if documents.contains(&&*evidence.sums) {
             continue;
@@ -67,13 +72,25 @@ pub(super) fn listed<'m>(
             continue;
         };
         for (zh, name) in list.names {
-            match packed_name(&name, selected.provider.type_name()) {
-                Some((version, platform)) if version == selected.version => {
-                    listed.insert((platform, zh));
-                }
-                _ => {}
+            if let Some((version, platform)) = packed_name(&name, selected.provider.type_name())
+                && version == selected.version
+            {
+                zips.insert((platform, zh));
             }
         }
     }
-    listed
+    zips
+}
+
+/// Returns the platforms that a checksum list names zips of a release for.
+pub(super) fn listed_platforms(
+    sums: &[u8],
+    provider: &ProviderAddr,
+    version: &Version,
+) -> impl Iterator<Item = Platform> {
+    authenticate::listed_names(sums)
+        .filter_map(|name| packed_name(name, provider.type_name()))
+        .filter(move |(of, _)| of == version)
+        .map(|(_, platform)| platform)
+        .take(MAX_PLATFORMS)
 }

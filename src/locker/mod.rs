@@ -1,4 +1,4 @@
-//! The lock run: which versions, which packages, what they hash to, and the lock files that
+//! The lock run: the versions and packages to lock, the hashes of these, and the lock files that
 //! follow.
 //!
 //! [`run`] takes all roots at once and reads as the list of its stages. Each stage first asks what
@@ -6,57 +6,62 @@
 //! provider that fails in one stage does not keep the others from going on, so that every problem is
 //! reported, but then its root gets no lock file at all; no root depends on another one. Only the
 //! caller writes files.
+//!
+//! The values that pass between stages are in `stages`; a stage imports those and never another stage.
 
+mod age;
 mod assemble;
+mod candidates;
 mod claims;
 mod contradiction;
 mod convert;
 mod dates;
-mod demands;
 mod dropped;
 mod error;
 mod fetch;
 mod listed;
+mod lists;
 mod offline;
 mod outcome;
 mod outdated;
+mod packages;
 mod prove;
-mod query;
 mod release;
 mod request;
+mod stages;
 mod work;
 
 pub mod rules {
     #![doc = include_str!("rules.md")]
 }
 
-use self::prove::Proven;
+use self::stages::Proven;
 use self::work::RootWork;
-use crate::package::PackageMeta;
 use crate::store::Facts;
 use crate::world::Disk;
 
+pub use self::age::{AgeSearch, MAX_DATED_RELEASES, PassedOver};
 pub use self::claims::{ClaimAgainst, FalseClaim, KnownContent, Unanswered, false_claims};
 pub use self::convert::{Conversion, MovedEntry, Staying, Superseded, convert};
-pub use self::dates::{AgeSearch, MAX_DATED_RELEASES, PassedOver, all_dates};
-pub use self::dropped::Dropped;
+pub use self::dates::all_dates;
 pub use self::error::{Alarm, LockError, Remedy};
 pub use self::fetch::DOWNLOADS;
 pub use self::offline::complete;
 pub use self::outcome::{
-    Against, Evidence, HashEvidence, ListedFile, Locked, ProviderOutcome, Replaced,
+    Against, Dropped, EvidenceByHash, HashEvidence, ListedFile, Locked, ProviderOutcome,
+    ReplacedHash,
 };
-pub use self::outdated::{ComparedVersions, OutdatedRequest, Standing, outdated};
+pub use self::outdated::{ComparedVersions, OutdatedRequest, VersionComparison, outdated};
 pub use self::release::{Release, ReleaseList, Vouched, releases};
 pub use self::request::{
-    Contradicted, FlavorSource, RootRequest, Settings, SignatureDemands, TrustedFacts,
+    Contradicted, FlavorSource, LockSettings, RootRequest, SignatureDemands, TrustedFacts,
 };
 
 /// Locks what is required: keeps locked versions, selects new ones, and adds the hashes of all
-/// wanted platforms. Returns what each root came to, in the order of the requests.
+/// wanted platforms. Returns a result for each root, in the order of the requests.
 ///
 /// Roots that share a source ask it each question once, and each package is downloaded and hashed
-/// once, or not at all if a fact says what it holds. What comes out for a root is the same as if it
+/// once, or not at all if a fact says what it holds. The result for a root is the same as if it
 /// were alone, and as if there were no facts.
 ///
 /// Entries that nothing requires are dropped. Where not everything that may require them could be
@@ -70,29 +75,33 @@ pub use self::request::{
 pub fn run(
     disk: &dyn Disk,
     facts: &dyn Facts,
-    settings: &Settings,
-    roots: &[RootRequest<'_>],
+    settings: &LockSettings,
+    requests: &[RootRequest<'_>],
 ) -> Vec<Result<Locked, Vec<LockError>>> {
-    let sources = work::sources(roots.iter().map(|root| root.source));
-    let roots = roots.iter().map(|root| work::start(root, &sources));
-    let roots = query::candidates(&sources, roots.collect());
+    let sources = work::distinct_sources(requests.iter().map(|request| request.source));
+    let roots = work::start(requests, &sources);
+    let roots = candidates::find(&sources, roots);
     let roots = dates::select(&sources, settings, roots);
-    let roots = query::packages(&sources, facts, settings, roots);
-    let roots = roots.into_iter().map(work::pass_over_unavailable).collect();
-    let roots = prove::prove(&sources, settings, roots);
-    let roots = roots.into_iter().map(without_vain_downloads).collect();
+    let roots = packages::find(&sources, facts, settings, roots);
+    let roots = work::pass_over_unavailable(roots);
+    let mut roots = prove::prove(&sources, settings, roots);
+    roots.iter_mut().for_each(cancel_downloads_of_failed);
     let roots = fetch::hash(disk, facts, &sources, settings, roots);
-    let assemble = |root| assemble::assemble(root, facts, settings);
-    roots.into_iter().map(assemble).collect()
+    roots
+        .into_iter()
+        .map(|root| assemble::assemble(root, facts, settings))
+        .collect()
 }
 
-/// Ends a root that gets no lock file, if its packages would have to be downloaded; local ones are
-/// looked at all the same, since more may be wrong.
-fn without_vain_downloads(mut root: RootWork<'_, Proven>) -> RootWork<'_, Proven> {
-    let is_remote = |meta: &PackageMeta| meta.location.url().is_some();
-    let mut metas = root.providers.iter().flat_map(|one| &one.offered.metas);
-    if !root.errors.is_empty() && metas.any(|meta| is_remote(meta)) {
+/// Drops the packages of a root that gets no lock file if any would have to be downloaded. Local
+/// packages are hashed all the same, since this costs little and may show more that is wrong.
+fn cancel_downloads_of_failed(root: &mut RootWork<'_, Proven>) {
+    let needs_download = root
+        .providers
+        .iter()
+        .flat_map(|proven| &proven.offered.metas)
+        .any(|meta| meta.location.url().is_some());
+    if !root.errors.is_empty() && needs_download {
         root.providers.clear();
     }
-    root
 }

@@ -1,25 +1,24 @@
-//! Lock files completed while no source may be asked: from what they record and what facts say.
+//! Lock files completed while no source may be asked: from their own records and from facts.
 //!
 //! A recorded `zh:` takes the place of the signed list: whoever trusts it trusts the files of that zip, and
-//! a fact says what these hash to (`store` rules 1.2). What neither shows is an error, unless enough
+//! a fact says what these hash to (`store` rules 1.2). A platform that neither shows is an error, unless enough
 //! recorded `h1:` are left that may be the missing ones.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use super::assemble;
 use super::claims::CountedClaims;
-use super::fetch::{Content, Hashed, HashedPackage};
-use super::prove::{Proven, ReleaseLists};
-use super::query::{Offered, Selected};
+use super::lists::ReleaseLists;
+use super::stages::{HashedPackage, HashedProvider, ReleasePlatforms, Selected};
 use super::work::{self, RootWork};
-use super::{LockError, Locked, RootRequest, Settings};
+use super::{LockError, LockSettings, Locked, RootRequest};
 use crate::coverage::Attribution;
 use crate::hash::Hashes;
 use crate::package::WantedSet;
 use crate::platform::Platform;
-use crate::resolve::{Goal, Query};
+use crate::resolve::{Goal, ProviderQuery};
 use crate::store::Facts;
+use crate::version::Version;
 
 /// Completes lock files as [`run`](super::run) does, but makes no request: every version that is needed must
 /// be locked, and the hashes of every wanted platform recorded or known.
@@ -28,56 +27,58 @@ use crate::store::Facts;
 /// For each root everything that is not known, sorted by provider.
 pub fn complete(
     facts: &dyn Facts,
-    settings: &Settings,
-    roots: &[RootRequest<'_>],
+    settings: &LockSettings,
+    requests: &[RootRequest<'_>],
 ) -> Vec<Result<Locked, Vec<LockError>>> {
-    let sources = work::sources(roots.iter().map(|root| root.source));
-    let complete = |request| {
-        let root = work::start(request, &sources);
-        let recorded = root.before.clone();
-        let root: RootWork<'_, Hashed> = root.advance(|query, errors| {
-            let entry = recorded.providers.get(&query.provider);
-            let hashes = entry.map(|entry| &entry.hashes);
-            let known = known(facts, request, query, hashes.unwrap_or(&Hashes::default()));
-            known.map_err(|error| errors.push(error)).ok()
-        });
-        let root = work::pass_over_unavailable(root);
-        assemble::assemble(root, facts, settings)
-    };
-    roots.iter().map(complete).collect()
+    let sources = work::distinct_sources(requests.iter().map(|request| request.source));
+    let mut roots: Vec<RootWork<'_, HashedProvider>> = Vec::new();
+    for root in work::start(requests, &sources) {
+        let request = root.request;
+        let entries = root.before.providers.clone();
+        roots.push(root.advance(|query, errors| {
+            let recorded = entries
+                .get(&query.provider)
+                .map(|entry| entry.hashes.clone())
+                .unwrap_or_default();
+            complete_provider(facts, request, query, &recorded)
+                .map_err(|error| errors.push(error))
+                .ok()
+        }));
+    }
+    work::pass_over_unavailable(roots)
+        .into_iter()
+        .map(|root| assemble::assemble(root, facts, settings))
+        .collect()
 }
 
-/// Finds out what is known about the packages of a provider.
-fn known(
+/// Hashes the packages of a provider by facts alone.
+fn complete_provider(
     facts: &dyn Facts,
     request: &RootRequest<'_>,
-    query: Query,
+    query: ProviderQuery,
     recorded: &Hashes,
-) -> Result<Hashed, LockError> {
+) -> Result<HashedProvider, LockError> {
     query.check()?;
-    let locked = query.locked.as_ref().filter(|locked| match &query.goal {
-        Goal::Keep => true,
-        Goal::Exactly(wanted) => wanted == *locked,
-        Goal::Newest(_) => false,
-    });
-    let Some(version) = locked.cloned() else {
-        return Err(LockError::VersionsNotAsked {
-            provider: Box::new(query.provider),
-        });
-    };
-    let release = request
+    let version = version_without_source(&query)?;
+    let attribution = request
         .trusted
         .attribute(facts, &query.provider, &version, recorded);
     let chosen = request.platforms.of(&query.provider);
-    let wanted = wanted(&release, chosen);
-    let lacking = wanted.iter();
-    let lacking = lacking.filter(|platform| release.package(platform).is_none());
-    let (skipped, unknown): (Vec<Platform>, Vec<Platform>) =
-        lacking.cloned().partition(|platform| {
-            let must_exist = chosen.named.contains(platform) && request.requires(&query.provider);
-            !must_exist && release.lacks(platform)
-        });
-    let unexplained = release.unexplained().len();
+    let wanted = wanted_platforms(&attribution, chosen);
+    let (mut skipped, mut unknown) = (Vec::new(), Vec::new());
+    for platform in &wanted {
+        if attribution.package(platform).is_some() {
+            continue;
+        }
+        let must_exist = chosen.named.contains(platform) && request.requires(&query.provider);
+        if !must_exist && attribution.lacks(platform) {
+            skipped.push(platform.clone());
+        } else {
+            unknown.push(platform.clone());
+        }
+    }
+    // Each recorded `h1:` that no fact explains may be that of an unknown platform, one for each.
+    let unexplained = attribution.unexplained().len();
     if unknown.len() > unexplained {
         return Err(LockError::PackagesNotAsked {
             provider: Box::new(query.provider),
@@ -86,51 +87,56 @@ fn known(
             unexplained,
         });
     }
-    let packages = release.packages();
-    let packages = packages.filter(|fact| wanted.contains(&fact.id.platform));
-    let packages = packages.filter_map(|fact| {
-        Some(HashedPackage {
-            platform: fact.id.platform.clone(),
-            meta: None,
-            content: Arc::new(Content::known(facts.find(&fact.zh)?)),
-            confirmed: Hashes::default(),
+    let packages = attribution
+        .packages()
+        .filter(|fact| wanted.contains(&fact.id.platform))
+        .filter_map(|fact| {
+            let stored = facts.find(&fact.zh)?;
+            Some(HashedPackage::by_fact(fact.id.platform.clone(), stored))
         })
-    });
-    let packages = packages.collect();
-    let selected = Selected {
-        provider: query.provider,
-        version,
-        constraints: query.constraints,
-        locked: query.locked,
-        newest: None,
-        warnings: Vec::new(),
-        age: None,
-    };
-    let offered = Offered {
-        selected,
-        metas: Vec::new(),
-        known: BTreeMap::new(),
-        claims: CountedClaims::default(),
-        stated: BTreeMap::new(),
-        platforms: release.offered().iter().cloned().collect(),
-        skipped,
-        unknown,
-    };
-    Ok(Hashed {
-        proven: Proven {
-            offered,
-            lists: ReleaseLists::default(),
+        .collect();
+    Ok(HashedProvider {
+        selected: Selected {
+            provider: query.provider,
+            version,
+            constraints: query.constraints,
+            locked: query.locked,
+            newest: None,
+            warnings: Vec::new(),
+            age: None,
         },
+        platforms: ReleasePlatforms {
+            offered: attribution.offered().iter().cloned().collect(),
+            skipped,
+            unknown,
+        },
+        claims: CountedClaims::default(),
+        claimed: BTreeMap::new(),
+        lists: ReleaseLists::default(),
         packages,
     })
 }
 
-/// Returns the platforms that are wanted, sorted.
-fn wanted(release: &Attribution, wanted: &WantedSet) -> BTreeSet<Platform> {
-    let mut platforms: BTreeSet<Platform> = wanted.known().into_iter().collect();
-    if wanted.all {
-        platforms.extend(release.offered().iter().cloned());
-        if release.offered().is_empty() {
+/// Returns the locked version, if the goal leads to no other one.
+fn version_without_source(query: &ProviderQuery) -> Result<Version, LockError> {
+    let is_goal = |locked: &&Version| match &query.goal {
+        Goal::Keep => true,
+        Goal::Exactly(wanted) => wanted == *locked,
+        Goal::Newest(_) => false,
+    };
+    match query.locked.as_ref().filter(is_goal) {
+        Some(locked) => Ok(locked.clone()),
+        None => Err(LockError::VersionsNotAsked {
+            provider: Box::new(query.provider.clone()),
+        }),
+    }
+}
+
+fn wanted_platforms(attribution: &Attribution, chosen: &WantedSet) -> BTreeSet<Platform> {
+    let mut platforms: BTreeSet<Platform> = chosen.known().into_iter().collect();
+    if chosen.all {
+        platforms.extend(attribution.offered().iter().cloned());
+        if attribution.offered().is_empty() {
             platforms.extend(Platform::common());
         }
     }
@@ -140,6 +146,8 @@ fn wanted(release: &Attribution, wanted: &WantedSet) -> BTreeSet<Platform> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Arc;
+
     use crate::addr::ProviderAddr;
     use crate::flavor::Flavor;
     use crate::hash::Hash;

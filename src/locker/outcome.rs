@@ -1,9 +1,9 @@
-//! What a run came to.
+//! The result of a run: the lock file to write, and what was done for each provider.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{AgeSearch, Dropped, LockError, Unanswered};
+use super::{AgeSearch, LockError, Unanswered};
 use crate::addr::ProviderAddr;
 use crate::archive::zip::Oddity;
 use crate::authenticate::Signer;
@@ -14,16 +14,16 @@ use crate::platform::Platform;
 use crate::store::StoredFact;
 use crate::version::Version;
 
-/// What a run came to.
+/// The result of a run for one root.
 #[derive(Debug)]
 pub struct Locked {
     /// The lock file to write.
     pub lock: LockFile,
-    /// What was done for each provider that is required, or may be, sorted.
+    /// The outcome of each provider that is required, or may be, sorted.
     pub providers: Vec<ProviderOutcome>,
     /// Entries that nothing visible requires, and that stay because not everything could be seen.
     pub unrequired: Vec<ProviderAddr>,
-    /// Why the hashes of some of these could not be completed.
+    /// The reasons why the hashes of some of these could not be completed.
     pub unavailable: Vec<LockError>,
     /// Entries that nothing requires, and that were removed.
     pub removed: Vec<ProviderAddr>,
@@ -31,14 +31,14 @@ pub struct Locked {
     pub carried_over: Vec<(ProviderAddr, ProviderAddr)>,
 }
 
-/// What was done for one provider.
+/// The outcome of a run for one provider.
 #[derive(Clone, Debug)]
 pub struct ProviderOutcome {
-    /// Which one.
+    /// The address that is locked.
     pub provider: ProviderAddr,
     /// The version that is locked.
     pub version: Version,
-    /// Whether the version was selected in this run.
+    /// The version was selected in this run.
     pub selected: bool,
     /// The version that was locked before, if it was another one.
     pub moved_from: Option<Version>,
@@ -46,37 +46,37 @@ pub struct ProviderOutcome {
     pub newest: Option<Version>,
     /// The warnings of the source about the provider.
     pub warnings: Vec<String>,
-    /// How the version was searched, where a least age is stated.
+    /// The search for the version, where a least age is stated.
     pub age: Option<AgeSearch>,
     /// Every hash in the signed list of the release; `None` if there is none.
     pub signed: Option<Arc<Hashes>>,
-    /// Whether the release has a list that no key signs, which its program accepts.
+    /// The release has a list that no key signs, which its program accepts.
     pub is_unsigned_release: bool,
-    /// The hash that is stated of each wanted platform's package that was not looked at.
+    /// The `h1:` that is claimed of each wanted platform's package that was not hashed.
     pub stated: BTreeMap<Platform, Hash>,
-    /// Registries that were asked what they state, and gave no answer.
+    /// Registries that were asked for their claims, and gave no answer.
     pub unanswered: Vec<Unanswered>,
-    /// The signers of that list.
+    /// The signers of the signed list.
     pub signers: Vec<Signer>,
     /// Platforms whose package is in no signed list, although the release has one: it came from a mirror.
     pub unsigned: Vec<Platform>,
-    /// The hash of each wanted platform's package, as computed in this run.
+    /// The `h1:` of each wanted platform's package, as computed in this run.
     pub computed: BTreeMap<Platform, Hash>,
     /// Hashes that a mirror states and that were checked in this run.
     pub confirmed: Hashes,
-    /// Where each hash was seen in this run.
-    pub evidence: Evidence,
-    /// How each package compares with the hashes that were in the lock file.
+    /// The evidence for each hash that was seen in this run.
+    pub evidence: EvidenceByHash,
+    /// The comparison of each package with the hashes that were in the lock file.
     pub matched: BTreeMap<Platform, Match>,
     /// Hashes that the lock file lacked.
     pub added: Vec<Hash>,
-    /// How many hashes were in the lock file and were neither signed nor computed in this run.
+    /// The number of hashes that were in the lock file and were neither signed nor computed in this run.
     pub kept: usize,
     /// Recorded hashes that did not stay, because evidence contradicts them.
-    pub replaced: Vec<Replaced>,
+    pub replaced: Vec<ReplacedHash>,
     /// Recorded hashes that did not stay, because their platforms were dropped.
     pub dropped: Dropped,
-    /// How many recorded `h1:` are left over when every platform that the source offers has one;
+    /// The number of recorded `h1:` that are left over when every platform that the source offers has one;
     /// 0 unless a package matched nothing that was recorded.
     pub unexplained: usize,
     /// Wanted platforms that the release does not offer.
@@ -86,51 +86,63 @@ pub struct ProviderOutcome {
     pub unknown: Vec<Platform>,
     /// Those of the skipped platforms that the source announces all the same.
     pub missing: Vec<Platform>,
-    /// Packages that are signed under the name of something else, with that name.
+    /// Packages that are signed under the name of another version or platform, with that name.
     pub misnamed: Vec<(Platform, String)>,
-    /// What is unusual about packages.
+    /// Properties of packages about whose hash programs disagree.
     pub oddities: Vec<(Platform, Oddity)>,
 }
 
-/// Where hashes were seen: in a signed list, in a package, or both.
+/// Recorded `h1:` of platforms that were to be dropped (rules 3.5).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Dropped {
+    /// The recorded hashes that were removed, each with the dropped platforms whose package has it.
+    pub hashes: BTreeMap<Hash, Vec<Platform>>,
+    /// Dropped platforms of which it is unknown which recorded `h1:` is theirs, sorted: one may be.
+    pub unknown: Vec<Platform>,
+}
+
+/// The evidence for hashes: a signed list, a package, both, or a claim.
 ///
 /// Roots that lock the same release share the list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Evidence {
+pub struct EvidenceByHash {
     pub(super) listed: Arc<BTreeMap<Hash, Arc<ListedFile>>>,
     pub(super) packages: Vec<SeenPackage>,
-    /// Who states hashes that nothing shows.
+    /// The registry or mirror that claims each hash that nothing else shows.
     pub(super) claimed: Arc<BTreeMap<Hash, String>>,
 }
 
-/// A package that was looked at, or of which a fact says what it holds.
+/// A package that was hashed, or of which a fact says what it holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct SeenPackage {
     pub(super) h1: Hash,
     pub(super) zh: Option<Hash>,
-    /// Where it is, if it was looked at.
-    pub(super) place: Option<String>,
+    /// Its URL or path, if it was hashed.
+    pub(super) location: Option<String>,
     pub(super) fact: Option<Arc<StoredFact>>,
 }
 
-impl Evidence {
-    /// Returns whether a fact alone says that a package has a hash.
+impl EvidenceByHash {
+    /// Returns true if a fact alone says that a package has a hash.
     #[must_use]
     pub fn is_by_fact(&self, hash: &Hash) -> bool {
-        self.package(hash).is_some_and(|one| one.fact.is_some())
+        self.package(hash)
+            .is_some_and(|package| package.fact.is_some())
     }
 
     fn package(&self, hash: &Hash) -> Option<&SeenPackage> {
-        let mut packages = self.packages.iter();
-        packages.rfind(|one| one.h1 == *hash || one.zh.as_ref() == Some(hash))
+        self.packages
+            .iter()
+            .rfind(|package| package.h1 == *hash || package.zh.as_ref() == Some(hash))
     }
 
-    /// Returns where a hash was seen, if it was.
+    /// Returns the evidence for a hash, if there is any.
     #[must_use]
     pub fn of(&self, hash: &Hash) -> Option<HashEvidence> {
         let package = self.package(hash);
-        let listed = package.map_or(Some(hash), |one| one.zh.as_ref());
-        let listed = listed.and_then(|zh| self.listed.get(zh)).map(Arc::clone);
+        // The list has the `zh:` of a package, so an `h1:` is listed as the zip that it was computed from.
+        let zh = package.map_or(Some(hash), |package| package.zh.as_ref());
+        let listed = zh.and_then(|zh| self.listed.get(zh)).map(Arc::clone);
         let stated_by = match package {
             None if listed.is_none() => self.claimed.get(hash).cloned(),
             _ => None,
@@ -141,30 +153,30 @@ impl Evidence {
         Some(HashEvidence {
             stated_by,
             listed,
-            package: package.and_then(|one| one.place.clone()),
-            fact: package.and_then(|one| one.fact.clone()),
+            package: package.and_then(|package| package.location.clone()),
+            fact: package.and_then(|package| package.fact.clone()),
         })
     }
 }
 
-/// Where a hash was seen.
+/// The evidence for one hash.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HashEvidence {
-    /// Where it is listed, or where the zip is that it was computed from; `None` if no signature covers
-    /// it.
+    /// The line of the list that has it, or that has the zip that it was computed from; `None` if no
+    /// signature covers it.
     pub listed: Option<Arc<ListedFile>>,
-    /// Where the package is that has it, a URL or a path; `None` if it was not looked at.
+    /// The URL or path of the package that has it; `None` if that was not hashed.
     pub package: Option<String>,
-    /// The fact that says that the package has it, if it was not looked at.
+    /// The fact that says that the package has it, if that was not hashed.
     pub fact: Option<Arc<StoredFact>>,
-    /// Who states it, a hostname or the URL of a mirror, if nothing else is known of it.
+    /// The hostname of the registry, or URL of the mirror, that claims it, if there is no other evidence.
     pub stated_by: Option<String>,
 }
 
 /// A line of a checksum list with a good signature.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListedFile {
-    /// The name of the file.
+    /// The file name in that line.
     pub file: String,
     /// The 64-bit ID of the primary key of the signer, 16 upper-case hexadecimal digits.
     pub key_id: String,
@@ -172,14 +184,14 @@ pub struct ListedFile {
 
 /// A recorded hash that was replaced.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Replaced {
-    /// The hash.
+pub struct ReplacedHash {
+    /// The hash as it was recorded.
     pub hash: Hash,
-    /// What contradicts it.
+    /// The evidence that contradicts it.
     pub against: Against,
 }
 
-/// What contradicts a recorded hash.
+/// Evidence that contradicts a recorded hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Against {
     /// The signed list of the release: it is not in there.
@@ -189,24 +201,33 @@ pub enum Against {
 }
 
 impl ProviderOutcome {
-    /// Returns how a hash of the entry is known.
+    /// Returns the strongest evidence for a hash of the entry.
     ///
-    /// What was computed in this run over bytes that match a signed list is proven; whatever else
-    /// is in that list is signed.
+    /// A hash that was computed in this run over bytes that match a signed list is proven; any other hash
+    /// in that list is signed.
     #[must_use]
     pub fn provenance(&self, hash: &Hash) -> Provenance {
-        let mut owners = self.computed.iter().filter(|(_, own)| *own == hash);
-        let is_computed = owners.clone().next().is_some() || self.confirmed.contains(hash);
-        match &self.signed {
-            // A signature covered the package when that was computed.
-            _ if self.evidence.is_by_fact(hash) => Provenance::Proven,
-            Some(_) if owners.any(|(platform, _)| !self.unsigned.contains(platform)) => {
-                Provenance::Proven
-            }
-            Some(signed) if signed.contains(hash) => Provenance::Signed,
-            _ if is_computed => Provenance::Computed,
-            _ if self.evidence.claimed.contains_key(hash) => Provenance::Claimed,
-            _ => Provenance::Kept,
+        let is_computed_from_signed = self
+            .computed
+            .iter()
+            .any(|(platform, computed)| computed == hash && !self.unsigned.contains(platform));
+        // A signature covered the package when the fact was computed.
+        if self.evidence.is_by_fact(hash) || (self.signed.is_some() && is_computed_from_signed) {
+            return Provenance::Proven;
+        }
+        let is_computed = self.computed.values().any(|computed| computed == hash);
+        if self
+            .signed
+            .as_ref()
+            .is_some_and(|signed| signed.contains(hash))
+        {
+            Provenance::Signed
+        } else if is_computed || self.confirmed.contains(hash) {
+            Provenance::Computed
+        } else if self.evidence.claimed.contains_key(hash) {
+            Provenance::Claimed
+        } else {
+            Provenance::Kept
         }
     }
 }

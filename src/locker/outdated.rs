@@ -1,85 +1,83 @@
-//! What is locked against what is offered: nothing is selected for good, downloaded or written.
+//! Locked versions against those that are offered: nothing is selected for good, downloaded or written.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::dates;
-use super::query::{QUESTIONS, versions_of};
-use super::work::{self, Question, answers, distinct};
+use super::work::{self, QUESTIONS, Question, answers};
 use super::{FlavorSource, LockError, Release};
 use crate::addr::ProviderAddr;
 use crate::authenticate::Rules;
 use crate::flavor::Flavor;
 use crate::lockfile::LockFile;
 use crate::package::ReleaseDates;
-use crate::requirement::{Refusal, Requirements};
-use crate::resolve::{self, Goal, Goals, Outlook, Query, Reach, SelectError};
+use crate::requirement::Requirements;
+use crate::resolve::{self, Goal, Goals, Outlook, ProviderQuery, Reach, SelectError};
 use crate::version::{Constraints, Version};
 
 /// One root whose locked versions are compared with those that are offered.
 #[derive(Clone, Copy, Debug)]
 pub struct OutdatedRequest<'a> {
-    /// Who is asked, and whose rules apply.
+    /// The source that is asked, with the flavor.
     pub source: &'a FlavorSource<'a>,
-    /// What is required.
+    /// Everything that the root requires.
     pub requirements: &'a Requirements,
-    /// What is locked.
+    /// The lock file as it is.
     pub lock: &'a LockFile,
     /// Providers that are run from a directory: nothing is asked about them.
     pub overridden: &'a [ProviderAddr],
 }
 
-/// How a provider compares.
+/// The versions of a provider: locked, allowed and newest.
 #[derive(Debug)]
 pub struct ComparedVersions {
-    /// Which provider.
+    /// The provider that is required or locked.
     pub provider: ProviderAddr,
-    /// The version that is locked.
+    /// The version in the lock file, if there is one.
     pub locked: Option<Version>,
     /// All conditions that count: those of visible places and, where modules cannot be seen, the recorded
     /// ones.
     pub constraints: Constraints,
-    /// What it was compared with.
-    pub standing: Standing,
-    /// What is known of the dates of the newest version and the newest allowed one, where they are newer
-    /// than the locked one.
+    /// The comparison of the locked version with the offered ones.
+    pub standing: VersionComparison,
+    /// The dates of the newest version and the newest allowed one, where they are newer than the locked one.
     pub dates: BTreeMap<Version, ReleaseDates>,
 }
 
-/// What the version of a provider was compared with.
+/// The comparison of a locked version with the offered ones, or the reason why there is none.
 #[derive(Debug)]
-pub enum Standing {
-    /// With what its source offers.
+pub enum VersionComparison {
+    /// The source of the provider offers versions.
     Offered {
-        /// The versions that matter.
+        /// The offered versions that matter.
         outlook: Outlook,
         /// The warnings of the source about the provider.
         warnings: Vec<String>,
     },
-    /// As [`Standing::Offered`], but only what cannot be seen may require the provider, so that its version
-    /// moves only if it is named.
+    /// As [`VersionComparison::Offered`], but only configuration that cannot be seen may require the provider,
+    /// so that its version moves only if it is named.
     Unseen(Outlook),
-    /// With nothing: its source gave no answer, or nothing could meet the requirement.
+    /// The source gave no answer, or nothing could meet the requirement.
     Failed(LockError),
-    /// With nothing: nothing requires it.
+    /// Nothing requires the provider.
     NotRequired,
-    /// With nothing: it is part of the program.
+    /// The provider is part of the program.
     BuiltIn,
-    /// With nothing: it is run from a directory.
+    /// The provider is run from a directory.
     Overridden,
 }
 
-/// A root on its way.
+/// A root whose providers are being compared.
 struct Comparing<'a> {
     request: &'a OutdatedRequest<'a>,
-    /// The place of its source among those of the run.
+    /// The index of its source among those of the run.
     source: usize,
-    /// What is asked about.
-    queries: Vec<Query>,
-    /// What is not.
-    others: Vec<ComparedVersions>,
+    /// The providers that are asked about.
+    queries: Vec<ProviderQuery>,
+    /// The providers that are not.
+    compared: Vec<ComparedVersions>,
 }
 
-/// Compares what is locked with what is offered. Returns the providers of each root, sorted, in the
+/// Compares locked versions with offered ones. Returns the providers of each root, sorted, in the
 /// order of the requests.
 ///
 /// Roots that share a source ask it each question once. A provider that fails keeps no other from being
@@ -89,38 +87,40 @@ struct Comparing<'a> {
 #[must_use]
 pub fn outdated(
     rules: &(dyn Fn(Flavor) -> Rules + Sync),
-    roots: &[OutdatedRequest<'_>],
+    requests: &[OutdatedRequest<'_>],
 ) -> Vec<Vec<ComparedVersions>> {
-    let sources = work::sources(roots.iter().map(|root| root.source));
-    let started = roots.iter().map(|root| start(root, &sources));
-    let started: Vec<Comparing<'_>> = started.collect();
-    let questions = started.iter().flat_map(|root| {
-        let queries = root.queries.iter();
-        queries.map(|query| versions_of(root.source, &query.provider))
+    let sources = work::distinct_sources(requests.iter().map(|request| request.source));
+    let started: Vec<Comparing<'_>> = requests
+        .iter()
+        .map(|request| start(request, work::index_of(request.source, &sources)))
+        .collect();
+    let versions_of = |root: &Comparing<'_>, query: &ProviderQuery| Question {
+        source: root.source,
+        about: query.provider.clone(),
+    };
+    let mut questions = Vec::new();
+    for root in &started {
+        questions.extend(root.queries.iter().map(|query| versions_of(root, query)));
+    }
+    let offers = answers(QUESTIONS, questions, |question| {
+        sources[question.source].source.versions(&question.about)
     });
-    let offers = answers(QUESTIONS, distinct(questions), |one| {
-        sources[one.source].source.versions(&one.about)
-    });
-    let compare = |root: Comparing<'_>| {
-        let mut compared = root.others;
-        for query in root.queries {
-            let offer = &offers[&versions_of(root.source, &query.provider)];
-            let is_visible = root
-                .request
-                .requirements
-                .providers
-                .contains_key(&query.provider);
-            let standing = match offer {
-                Ok(offer) if is_visible => Standing::Offered {
+    let mut roots: Vec<(usize, Vec<ComparedVersions>)> = Vec::new();
+    for mut root in started {
+        let required = &root.request.requirements.providers;
+        for query in std::mem::take(&mut root.queries) {
+            let standing = match &offers[&versions_of(&root, &query)] {
+                Ok(offer) if required.contains_key(&query.provider) => VersionComparison::Offered {
                     outlook: Outlook::of(&query, &offer.versions),
                     warnings: offer.warnings.clone(),
                 },
-                Ok(offer) => Standing::Unseen(Outlook::of(&query, &offer.versions)),
-                Err(cause) => {
-                    Standing::Failed(LockError::of_versions(&query.provider, cause.clone()))
-                }
+                Ok(offer) => VersionComparison::Unseen(Outlook::of(&query, &offer.versions)),
+                Err(cause) => VersionComparison::Failed(LockError::of_versions(
+                    &query.provider,
+                    cause.clone(),
+                )),
             };
-            compared.push(ComparedVersions {
+            root.compared.push(ComparedVersions {
                 provider: query.provider,
                 locked: query.locked,
                 constraints: query.constraints,
@@ -128,70 +128,67 @@ pub fn outdated(
                 dates: BTreeMap::new(),
             });
         }
-        compared.sort_by(|a, b| a.provider.cmp(&b.provider));
-        compared
-    };
-    let places: Vec<usize> = started.iter().map(|root| root.source).collect();
-    let mut roots: Vec<Vec<ComparedVersions>> = started.into_iter().map(compare).collect();
-    add_dates(&sources, rules, &places, &mut roots);
-    roots
+        root.compared.sort_by(|a, b| a.provider.cmp(&b.provider));
+        roots.push((root.source, root.compared));
+    }
+    add_dates(&sources, rules, &mut roots);
+    roots.into_iter().map(|(_, compared)| compared).collect()
 }
 
-/// Adds the dates of the versions that are newer than the locked ones; `places` are those of the sources of
-/// the roots.
+/// Adds the dates of the versions that are newer than the locked ones; each root comes with the index of its
+/// source.
 fn add_dates(
     sources: &[&FlavorSource<'_>],
     rules: &(dyn Fn(Flavor) -> Rules + Sync),
-    places: &[usize],
-    roots: &mut [Vec<ComparedVersions>],
+    roots: &mut [(usize, Vec<ComparedVersions>)],
 ) {
-    let releases = |source: usize, one: &ComparedVersions| {
-        let newer = one.newer().into_iter();
-        let releases = newer.map(|version| Question {
-            source,
-            about: Release {
-                provider: one.provider.clone(),
-                version: version.clone(),
-            },
-        });
-        releases.collect::<Vec<_>>()
-    };
-    let asked = places.iter().zip(&*roots);
-    let questions = asked.flat_map(|(source, root)| {
-        let all = root.iter();
-        all.flat_map(|one| releases(*source, one))
-    });
-    let dates = answers(QUESTIONS, distinct(questions), |one| {
-        let source = sources[one.source];
+    let mut questions = Vec::new();
+    for (source, compared) in &*roots {
+        for versions in compared {
+            questions.extend(versions.newer_releases(*source));
+        }
+    }
+    let dates = answers(QUESTIONS, questions, |question| {
+        let source = sources[question.source];
         let (rules, now) = (rules(source.flavor), source.net.clock.now());
-        dates::of_release(source, &one.about, &rules, now)
+        dates::of_release(source, &question.about, &rules, now)
     });
-    for (source, root) in places.iter().zip(roots) {
-        for one in root {
-            let known = releases(*source, one).into_iter().filter_map(|question| {
-                let dates = dates[&question].as_ref().ok()?;
-                Some((question.about.version, dates.clone()))
-            });
-            one.dates = known.collect();
+    for (source, compared) in roots {
+        for versions in compared {
+            for question in versions.newer_releases(*source) {
+                if let Ok(dates) = &dates[&question] {
+                    versions.dates.insert(question.about.version, dates.clone());
+                }
+            }
         }
     }
 }
 
 impl ComparedVersions {
     /// Returns the newest version and the newest allowed one, where they are newer than the locked one.
-    fn newer(&self) -> BTreeSet<&Version> {
-        let (Standing::Offered { outlook, .. } | Standing::Unseen(outlook)) = &self.standing else {
-            return BTreeSet::new();
+    fn newer_releases(&self, source: usize) -> Vec<Question<Release>> {
+        let (VersionComparison::Offered { outlook, .. } | VersionComparison::Unseen(outlook)) =
+            &self.standing
+        else {
+            return Vec::new();
         };
-        let versions = outlook.newest.iter().chain(&outlook.allowed);
+        let versions: BTreeSet<&Version> = outlook.newest.iter().chain(&outlook.allowed).collect();
         versions
+            .into_iter()
             .filter(|version| self.locked.as_ref().is_none_or(|locked| *version > locked))
+            .map(|version| Question {
+                source,
+                about: Release {
+                    provider: self.provider.clone(),
+                    version: version.clone(),
+                },
+            })
             .collect()
     }
 }
 
-/// Starts a root: which providers are asked about?
-fn start<'a>(request: &'a OutdatedRequest<'a>, sources: &[&FlavorSource<'_>]) -> Comparing<'a> {
+/// Starts a root: decides which providers are asked about.
+fn start<'a>(request: &'a OutdatedRequest<'a>, source: usize) -> Comparing<'a> {
     let flavor = request.source.flavor;
     let requirements = request.requirements;
     let mut lock = request.lock.clone();
@@ -201,7 +198,7 @@ fn start<'a>(request: &'a OutdatedRequest<'a>, sources: &[&FlavorSource<'_>]) ->
         named: BTreeMap::new(),
     };
     let (mut queries, refused) = resolve::to_query(requirements, &lock, flavor, &goals);
-    let compared = |provider: &ProviderAddr, standing| ComparedVersions {
+    let without_offer = |provider: &ProviderAddr, standing| ComparedVersions {
         provider: provider.clone(),
         locked: lock
             .providers
@@ -211,28 +208,32 @@ fn start<'a>(request: &'a OutdatedRequest<'a>, sources: &[&FlavorSource<'_>]) ->
         standing,
         dates: BTreeMap::new(),
     };
-    let required = requirements.providers.keys();
-    let built_in = required.filter(|provider| {
-        provider.is_builtin(flavor) && !refused.iter().any(|(other, _)| other == *provider)
-    });
-    let built_in = built_in.map(|provider| compared(provider, Standing::BuiltIn));
-    let mut others: Vec<ComparedVersions> = built_in.collect();
-    others.extend(refused.into_iter().map(|(provider, refusal)| {
-        let error = SelectError::Refused {
+    let mut compared = Vec::new();
+    for provider in requirements.providers.keys() {
+        let is_refused = refused.iter().any(|(other, _)| other == provider);
+        if provider.is_builtin(flavor) && !is_refused {
+            compared.push(without_offer(provider, VersionComparison::BuiltIn));
+        }
+    }
+    for (provider, refusal) in refused {
+        let error = Box::new(SelectError::Refused {
             provider: provider.clone(),
             refusal,
-        };
-        compared(&provider, Standing::Failed(Box::new(error).into()))
-    }));
-    let left = lock.providers.iter().filter(|(provider, _)| {
-        let is_replaced = carried_over.iter().any(|(old, _)| old == *provider);
-        !requirements.providers.contains_key(*provider) && !is_replaced
-    });
-    for (provider, entry) in left {
-        if requirements.is_complete() || !is_usable(provider, flavor) {
-            others.push(compared(provider, Standing::NotRequired));
+        });
+        compared.push(without_offer(
+            &provider,
+            VersionComparison::Failed(error.into()),
+        ));
+    }
+    for (provider, entry) in &lock.providers {
+        let is_replaced = carried_over.iter().any(|(old, _)| old == provider);
+        if requirements.providers.contains_key(provider) || is_replaced {
+            continue;
+        }
+        if requirements.is_complete() || !work::can_be_asked_about(provider, flavor) {
+            compared.push(without_offer(provider, VersionComparison::NotRequired));
         } else {
-            queries.push(Query {
+            queries.push(ProviderQuery {
                 provider: provider.clone(),
                 constraints: entry.constraints.clone(),
                 locked: Some(entry.version.clone()),
@@ -240,19 +241,20 @@ fn start<'a>(request: &'a OutdatedRequest<'a>, sources: &[&FlavorSource<'_>]) ->
             });
         }
     }
-    let is_overridden = |query: &Query| request.overridden.contains(&query.provider);
-    let overridden = queries.iter().filter(|query| is_overridden(query));
-    others.extend(overridden.map(|query| compared(&query.provider, Standing::Overridden)));
-    queries.retain(|query| !is_overridden(query));
+    queries.retain(|query| {
+        let is_overridden = request.overridden.contains(&query.provider);
+        if is_overridden {
+            compared.push(without_offer(
+                &query.provider,
+                VersionComparison::Overridden,
+            ));
+        }
+        !is_overridden
+    });
     Comparing {
         request,
-        source: work::place_of(request.source, sources),
+        source,
         queries,
-        others,
+        compared,
     }
-}
-
-/// Returns whether a provider could be asked about at all.
-fn is_usable(provider: &ProviderAddr, flavor: Flavor) -> bool {
-    !provider.is_builtin(flavor) && Refusal::of(provider, &Constraints::default(), flavor).is_none()
 }

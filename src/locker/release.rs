@@ -1,13 +1,12 @@
-//! What registries state about locked releases; no package is downloaded.
+//! The statements of registries about locked releases; no package is downloaded.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::LockError;
-use super::claims::{CountedClaims, distinct};
-use super::prove::{check, unite};
-use super::query::{Offered, QUESTIONS, Selected};
+use super::claims::distinct;
+use super::lists::{ReleaseLists, check, unite};
+use super::work::QUESTIONS;
 use crate::addr::{ProviderAddr, Url};
 use crate::authenticate::{self, AuthError, Rules, Signer};
 use crate::hash::Hashes;
@@ -16,39 +15,39 @@ use crate::parallel;
 use crate::platform::Platform;
 use crate::sources::registry::RegistryError;
 use crate::sources::{Source, SourceError};
-use crate::version::{Constraints, Version};
+use crate::version::Version;
 
 /// A version of a provider.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Release {
-    /// The provider.
+    /// The address of the provider.
     pub provider: ProviderAddr,
-    /// Its version.
+    /// The version that was published.
     pub version: Version,
 }
 
-/// What a registry states about a release.
+/// The statements of a registry about a release.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Vouched {
     /// Every version of the provider that is offered, sorted.
     pub versions: Vec<Version>,
-    /// What is listed; `None` if the version is not offered.
+    /// The checksum list; `None` if the version is not offered.
     pub list: Option<ReleaseList>,
 }
 
 /// The checksum list of a release. Its signature is good, or the program accepts it without one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReleaseList {
-    /// Every hash that it lists: the `zh:` of all packages, and of what is beside them.
+    /// Every hash in it: the `zh:` of all packages, and of what is beside them.
     pub hashes: Hashes,
     /// Its signers; several only where each platform has a list of its own. None if its registry names
     /// no key.
     pub signers: Vec<Signer>,
-    /// When it was signed, and changed last.
+    /// The times at which it was signed, and changed last.
     pub dates: ReleaseDates,
-    /// Where one of the packages is.
+    /// The URL of one of the packages.
     pub package: Option<Url>,
-    /// What the registry states beside the list, and nothing signs, if the program records that; each
+    /// The claims of the registry beside the list, which nothing signs, if the program records them; each
     /// statement once.
     pub claims: Vec<Arc<Claims>>,
 }
@@ -65,12 +64,7 @@ pub fn releases(
     now: SystemTime,
 ) -> Vec<Result<Vouched, Vec<LockError>>> {
     parallel::map(QUESTIONS, releases, |release| {
-        let Some(versions) = offered(source, release).map_err(|error| vec![error])? else {
-            return Ok(Vouched {
-                versions: Vec::new(),
-                list: None,
-            });
-        };
+        let versions = offered(source, release).map_err(|error| vec![error])?;
         let list = if versions.contains(&release.version) {
             Some(list(source, release, rules, now)?)
         } else {
@@ -80,12 +74,12 @@ pub fn releases(
     })
 }
 
-/// Returns the versions of a provider; nothing if its registry has the provider, but no version.
-fn offered(source: &dyn Source, release: &Release) -> Result<Option<Vec<Version>>, LockError> {
+/// Returns the versions of a provider; none if its registry has the provider, but no version.
+fn offered(source: &dyn Source, release: &Release) -> Result<Vec<Version>, LockError> {
     match source.versions(&release.provider) {
-        Ok(offer) => Ok(Some(offer.versions)),
+        Ok(offer) => Ok(offer.versions),
         Err(SourceError::Registry(error)) if matches!(*error, RegistryError::NoVersions { .. }) => {
-            Ok(None)
+            Ok(Vec::new())
         }
         Err(cause) => Err(LockError::of_versions(&release.provider, cause)),
     }
@@ -97,78 +91,83 @@ fn list(
     rules: &Rules,
     now: SystemTime,
 ) -> Result<ReleaseList, Vec<LockError>> {
-    let found = packages(source, release).map_err(|error| vec![error])?;
-    let attestations = check(rules, found.metas.iter().map(|meta| &**meta), now);
-    let mut errors = Vec::new();
-    let lists = unite(&found, &attestations, &mut errors);
-    if !errors.is_empty() {
-        return Err(errors);
-    }
-    let package = found.metas.first();
-    let package = package.and_then(|meta| meta.location.url().cloned());
-    let metas = found.metas.iter();
-    let counted = metas.filter(|_| rules.records_claims(&release.provider));
-    let claims = counted.filter_map(|meta| meta.claims.clone());
-    let claims = distinct(claims);
-    if let Some(list) = &lists.unsigned {
-        return Ok(ReleaseList {
-            hashes: list.hashes.clone(),
-            signers: Vec::new(),
-            dates: list.dates.clone(),
-            package,
-            claims,
-        });
-    }
-    match (lists.proof, found.metas.first()) {
-        (Some(proof), _) => Ok(ReleaseList {
-            hashes: proof.signed.as_ref().clone(),
-            signers: proof.signers.clone(),
-            dates: proof.dates.clone(),
-            package,
-            claims,
-        }),
-        // A source without evidence is as good as one that names no key.
-        (None, Some(meta)) => Err(vec![LockError::unproven(meta, AuthError::NoKeys)]),
-        (None, None) => Err(vec![LockError::NoPlatform {
-            provider: Box::new(release.provider.clone()),
-            version: release.version.clone(),
-            announced: !found.platforms.is_empty(),
-            offered: found.platforms.to_vec(),
-        }]),
+    let (packages, lists) = find_lists(source, release, rules, now)?;
+    let first = packages.metas.first();
+    let (hashes, signers, dates) = match (&lists.unsigned, &lists.proof) {
+        (Some(list), _) => (list.hashes.clone(), Vec::new(), list.dates.clone()),
+        (None, Some(proof)) => (
+            proof.signed.as_ref().clone(),
+            proof.signers.clone(),
+            proof.dates.clone(),
+        ),
+        (None, None) => {
+            return Err(vec![match first {
+                // A source without evidence is as good as one that names no key.
+                Some(meta) => LockError::unproven(meta, AuthError::NoKeys),
+                None => LockError::NoPlatform {
+                    provider: Box::new(release.provider.clone()),
+                    version: release.version.clone(),
+                    announced: !packages.offered.is_empty(),
+                    offered: packages.offered,
+                },
+            }]);
+        }
+    };
+    let claims = if rules.records_claims(&release.provider) {
+        distinct(packages.metas.iter().filter_map(|meta| meta.claims.clone()))
+    } else {
+        Vec::new()
+    };
+    Ok(ReleaseList {
+        hashes,
+        signers,
+        dates,
+        package: first.and_then(|meta| meta.location.url().cloned()),
+        claims,
+    })
+}
+
+/// Packages of a release: as many as it takes to have the hashes of all.
+pub(super) struct ReleasePackages {
+    pub(super) metas: Vec<Arc<PackageMeta>>,
+    /// The platforms that the source lists, sorted.
+    offered: Vec<Platform>,
+}
+
+/// Finds the checksum lists of a release, with the packages that they came with.
+///
+/// # Errors
+/// Everything that is wrong with the evidence, or the answer of the source if it is none.
+pub(super) fn find_lists(
+    source: &dyn Source,
+    release: &Release,
+    rules: &Rules,
+    now: SystemTime,
+) -> Result<(ReleasePackages, ReleaseLists), Vec<LockError>> {
+    let packages = packages(source, release).map_err(|error| vec![error])?;
+    let attestations = check(rules, packages.metas.iter().map(|meta| &**meta), now);
+    let (lists, errors) = unite(&packages.metas, &attestations);
+    if errors.is_empty() {
+        Ok((packages, lists))
+    } else {
+        Err(errors)
     }
 }
 
-/// Finds as many packages of a release as it takes to have the hashes of all of them.
-pub(super) fn packages(source: &dyn Source, release: &Release) -> Result<Offered, LockError> {
+fn packages(source: &dyn Source, release: &Release) -> Result<ReleasePackages, LockError> {
     let Release { provider, version } = release;
     let offered = source.platforms(provider, version);
-    let mut found = Offered {
-        selected: Selected {
-            provider: provider.clone(),
-            version: version.clone(),
-            constraints: Constraints::default(),
-            locked: Some(version.clone()),
-            newest: None,
-            warnings: Vec::new(),
-            age: None,
-        },
-        metas: Vec::new(),
-        known: BTreeMap::new(),
-        claims: CountedClaims::default(),
-        stated: BTreeMap::new(),
-        platforms: offered.clone().into(),
-        skipped: Vec::new(),
-        unknown: Vec::new(),
-    };
+    let mut metas = Vec::new();
     // Where a source lists no platforms, those that few releases have are asked about only if no other
     // is there.
-    let (platforms, last_resort) = match offered.is_empty() {
-        true => (Platform::common(), Platform::released()),
-        false => (offered, Vec::new()),
+    let (platforms, last_resort) = if offered.is_empty() {
+        (Platform::common(), Platform::released())
+    } else {
+        (offered.clone(), Vec::new())
     };
     let count = platforms.len();
     for (index, platform) in platforms.into_iter().chain(last_resort).enumerate() {
-        if index >= count && !found.metas.is_empty() {
+        if index >= count && !metas.is_empty() {
             break;
         }
         let id = PackageId {
@@ -178,20 +177,20 @@ pub(super) fn packages(source: &dyn Source, release: &Release) -> Result<Offered
         };
         match source.package(&id) {
             Ok(meta) => {
-                let is_enough = !lists_one(&meta);
-                found.metas.push(Arc::new(meta));
-                if is_enough {
+                let is_list_of_one = lists_one(&meta);
+                metas.push(Arc::new(meta));
+                if !is_list_of_one {
                     break;
                 }
             }
-            Err(error) if error.lacks_platform() => found.skipped.push(id.platform),
+            Err(error) if error.lacks_platform() => {}
             Err(error) => return Err(LockError::of_package(&id, error)),
         }
     }
-    Ok(found)
+    Ok(ReleasePackages { metas, offered })
 }
 
-/// Returns whether the list that comes with a package is good and names no other.
+/// Returns true if the list that comes with a package is good and names no other.
 fn lists_one(meta: &PackageMeta) -> bool {
     let listed = meta.evidence.as_ref().map(authenticate::listed);
     matches!(listed, Some(Ok(listed)) if listed.zips.len() < 2)

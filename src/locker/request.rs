@@ -1,4 +1,4 @@
-//! What a run locks, and where packages come from.
+//! The inputs of a run: what to lock, and where packages come from.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -20,14 +20,14 @@ use crate::sources::net::Net;
 use crate::store::{Facts, Origin, StoredFact};
 use crate::version::Version;
 
-/// Where packages come from by the rules of a flavor.
+/// The sources of packages by the rules of a flavor.
 ///
 /// Roots that are given the same value share its answers.
 #[derive(Clone, Copy)]
 pub struct FlavorSource<'a> {
-    /// Whose rules apply.
+    /// The program whose rules apply.
     pub flavor: Flavor,
-    /// Which versions and packages exist.
+    /// The source of versions and packages.
     pub source: &'a dyn Source,
     /// The registries whose statements may replace a download; `None` where packages come from one
     /// mirror.
@@ -39,34 +39,34 @@ pub struct FlavorSource<'a> {
 /// One root to lock.
 #[derive(Clone, Copy, Debug)]
 pub struct RootRequest<'a> {
-    /// Where its packages come from, and whose rules apply.
+    /// The source of its packages, with the flavor.
     pub source: &'a FlavorSource<'a>,
-    /// What must be locked.
+    /// Everything that it requires.
     pub requirements: &'a Requirements,
-    /// What is locked so far.
+    /// The lock file as it is.
     pub lock: &'a LockFile,
-    /// What was recorded of locked versions on another registry; it stays where the signed list here has
-    /// the same packages (rules 5.3).
+    /// The hashes of locked versions that were recorded on another registry; they stay where the signed list
+    /// of this one has the same packages (rules 5.3).
     pub elsewhere: &'a BTreeMap<ProviderAddr, Hashes>,
-    /// What is to become of locked versions.
+    /// The goal for each locked version: keep it, or move it.
     pub goals: &'a Goals,
-    /// How old a release must be to be selected, if that matters.
+    /// The least age of a release that is selected, if one is stated.
     pub age: Option<AgePolicy>,
     /// Required providers that are not to be locked: nothing is asked about them, and their entries stay.
     pub overridden: &'a [ProviderAddr],
-    /// For which platforms.
+    /// The platforms whose hashes are wanted.
     pub platforms: &'a WantedPlatforms,
     /// Platforms whose recorded `h1:` are removed; none of these is wanted.
     pub dropped: &'a [Platform],
-    /// Which signatures packages must have.
+    /// The signatures that packages must have.
     pub demands: &'a SignatureDemands,
-    /// Which `h1:` are written that nothing proves.
+    /// The `h1:` that are written although nothing proves them.
     pub claims: &'a ClaimPolicy,
-    /// Which facts of the store replace a download.
+    /// The facts of the store that replace a download.
     pub trusted: TrustedFacts,
 }
 
-/// Which facts of the store replace a download (`store` rules 1).
+/// The facts of the store that replace a download (`store` rules 1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TrustedFacts {
     /// Those that were computed for this user.
@@ -75,10 +75,10 @@ pub enum TrustedFacts {
     Imported,
 }
 
-/// What a root demands of signatures beyond what its program does.
+/// The demands of a root on signatures beyond those of its program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SignatureDemands {
-    /// Whether every package must be in a signed list.
+    /// Every package must be in a signed list.
     pub required: bool,
     /// The only key that may sign the releases of a provider; every package of them must be in a
     /// list that it signed.
@@ -86,18 +86,18 @@ pub struct SignatureDemands {
 }
 
 impl TrustedFacts {
-    /// Returns what is known about the zip of a `zh:` hash, if it counts (`store` rules 1.3).
+    /// Returns the fact about the zip of a `zh:` hash, if it counts (`store` rules 1.3).
     #[must_use]
     pub fn find(self, facts: &dyn Facts, zh: &Hash) -> Option<Arc<StoredFact>> {
-        let found = facts.find(zh)?;
-        let counts = match found.origin {
+        let stored = facts.find(zh)?;
+        let counts = match stored.origin {
             Origin::Computed => true,
             Origin::Imported(_) => self == Self::Imported,
         };
-        counts.then_some(found)
+        counts.then_some(stored)
     }
 
-    /// Finds out what facts say about the hashes of a version (`store` rules 1.2).
+    /// Attributes the hashes of a version to platforms by facts (`store` rules 1.2).
     #[must_use]
     pub fn attribute(
         self,
@@ -107,37 +107,36 @@ impl TrustedFacts {
         hashes: &Hashes,
     ) -> Attribution {
         Attribution::of(provider, version, hashes, |zh| {
-            let found = self.find(facts, zh)?;
-            Some(found.fact.clone())
+            self.find(facts, zh).map(|stored| stored.fact.clone())
         })
     }
 }
 
 impl RootRequest<'_> {
-    /// Returns whether something that was seen requires a provider.
+    /// Returns true if something that was seen requires a provider.
     #[must_use]
     pub fn requires(&self, provider: &ProviderAddr) -> bool {
         self.requirements.providers.contains_key(provider)
     }
 }
 
-/// How a run does its work, whatever the root.
+/// The settings of a run that are the same for all roots.
 #[derive(Clone, Copy, Debug)]
-pub struct Settings {
-    /// How many packages are hashed at once.
+pub struct LockSettings {
+    /// Maximum number of packages that are hashed at once.
     pub jobs: NonZeroUsize,
-    /// How many packages are downloaded at once.
+    /// Maximum number of packages that are downloaded at once.
     pub downloads: NonZeroUsize,
-    /// What the environment makes OpenTofu refuse.
+    /// The checks of signatures that the environment makes OpenTofu enforce.
     pub enforced: Enforcement,
-    /// Whether every hash that is written must be computed in this run, or be in a signed list.
+    /// Every hash that is written must be computed in this run, or be in a signed list.
     pub prove: bool,
-    /// What becomes of recorded hashes that evidence contradicts.
+    /// The treatment of recorded hashes that evidence contradicts.
     pub contradicted: Contradicted,
 }
 
-impl Settings {
-    /// Returns whose rules decide what a signature is worth.
+impl LockSettings {
+    /// Returns the rules by which a signature is judged.
     pub(super) fn rules(&self, flavor: Flavor) -> Rules {
         Rules {
             flavor,
@@ -146,7 +145,7 @@ impl Settings {
     }
 }
 
-/// What becomes of recorded hashes that evidence contradicts (rules 2.4).
+/// The treatment of recorded hashes that evidence contradicts (rules 2.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Contradicted {
     /// They are an alarm, and there is no lock file.
@@ -157,7 +156,8 @@ pub enum Contradicted {
 
 impl fmt::Debug for FlavorSource<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut f = f.debug_struct("FlavorSource");
-        f.field("flavor", &self.flavor).finish_non_exhaustive()
+        f.debug_struct("FlavorSource")
+            .field("flavor", &self.flavor)
+            .finish_non_exhaustive()
     }
 }

@@ -1,79 +1,94 @@
-//! Roots on their way through the stages, and questions that several of them have.
+//! Roots in progress, and questions that several of them share.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 
 use super::{FlavorSource, LockError, RootRequest};
 use crate::addr::ProviderAddr;
+use crate::flavor::Flavor;
 use crate::lockfile::LockFile;
 use crate::parallel;
 use crate::requirement::Refusal;
-use crate::resolve::{self, Query, SelectError};
+use crate::resolve::{self, ProviderQuery, SelectError};
 use crate::version::Constraints;
 
-/// A root on its way; `T` is what is known of each of its providers so far.
+/// Maximum number of questions under way at once. An answer is mostly a wait for the network, so this
+/// does not depend on the number of cores; `sources` limits the requests to one host.
+pub(super) const QUESTIONS: NonZeroUsize = NonZeroUsize::new(32).expect("positive");
+
+/// A root in progress; `T` is the value that the last stage made for each of its providers.
 pub(super) struct RootWork<'a, T> {
     pub(super) request: &'a RootRequest<'a>,
-    /// The place of its source among those of the run.
+    /// The index of its source among those of the run.
     pub(super) source: usize,
     /// The lock file as it was, with the entries that OpenTofu reads as its own.
     pub(super) before: LockFile,
     /// Entries of Terraform's registry and the OpenTofu ones that replace them.
     pub(super) carried_over: Vec<(ProviderAddr, ProviderAddr)>,
-    /// Providers to lock that have come this far, sorted.
+    /// Providers to lock that no stage has refused, sorted.
     pub(super) providers: Vec<T>,
-    /// Why entries that nothing visible requires are kept as they are.
+    /// The reasons why entries that nothing visible requires are kept as they are.
     pub(super) unavailable: Vec<LockError>,
-    /// What went wrong so far.
+    /// The failures of all stages so far; any of them keeps the root from being locked.
     pub(super) errors: Vec<LockError>,
 }
 
 /// Returns the sources of all roots, each once.
-pub(super) fn sources<'a>(
+pub(super) fn distinct_sources<'a>(
     of_roots: impl Iterator<Item = &'a FlavorSource<'a>>,
 ) -> Vec<&'a FlavorSource<'a>> {
     let mut sources: Vec<&FlavorSource<'a>> = Vec::new();
     for source in of_roots {
-        if !sources.iter().any(|known| std::ptr::eq(*known, source)) {
+        if !sources.iter().any(|other| std::ptr::eq(*other, source)) {
             sources.push(source);
         }
     }
     sources
 }
 
-/// Returns the place of a source among those of the run.
-pub(super) fn place_of(source: &FlavorSource<'_>, sources: &[&FlavorSource<'_>]) -> usize {
-    let place = sources
+/// Returns the index of a source among those of the run.
+pub(super) fn index_of(source: &FlavorSource<'_>, sources: &[&FlavorSource<'_>]) -> usize {
+    sources
         .iter()
-        .position(|known| std::ptr::eq(*known, source));
-    place.expect("the sources are those of all roots")
+        .position(|other| std::ptr::eq(*other, source))
+        .expect("the sources are those of all roots")
 }
 
-/// Starts a root: which providers need a version?
+/// Starts all roots with the providers that need a version.
 pub(super) fn start<'a>(
+    requests: &'a [RootRequest<'a>],
+    sources: &[&FlavorSource<'_>],
+) -> Vec<RootWork<'a, ProviderQuery>> {
+    requests
+        .iter()
+        .map(|request| start_root(request, sources))
+        .collect()
+}
+
+fn start_root<'a>(
     request: &'a RootRequest<'a>,
     sources: &[&FlavorSource<'_>],
-) -> RootWork<'a, Query> {
-    let source = place_of(request.source, sources);
+) -> RootWork<'a, ProviderQuery> {
     let flavor = request.source.flavor;
     let mut before = request.lock.clone();
     let carried_over = before.carry_over(flavor, |addr| request.requires(addr));
     let (mut queries, refused) =
         resolve::to_query(request.requirements, &before, flavor, request.goals);
-    queries.extend(kept(request, &before, &carried_over));
+    queries.extend(queries_of_unrequired(request, &before, &carried_over));
     queries.retain(|query| !request.overridden.contains(&query.provider));
     queries.sort_by(|a, b| a.provider.cmp(&b.provider));
-    let refused = refused.into_iter().map(|(provider, refusal)| {
-        LockError::from(Box::new(SelectError::Refused { provider, refusal }))
-    });
     RootWork {
         request,
-        source,
+        source: index_of(request.source, sources),
         before,
         carried_over,
         providers: queries,
         unavailable: Vec::new(),
-        errors: refused.collect(),
+        errors: refused
+            .into_iter()
+            .map(|(provider, refusal)| SelectError::Refused { provider, refusal })
+            .map(|error| LockError::from(Box::new(error)))
+            .collect(),
     }
 }
 
@@ -82,62 +97,73 @@ pub(super) fn start<'a>(
 /// Their version is known, so their hashes are completed like those of others: else `verify` would
 /// recommend a run that changes nothing. An entry that another one replaces needs nothing more. One that
 /// is to move is bound by the recorded conditions, which are all that is known (`resolve` rules 2.6).
-fn kept(
+fn queries_of_unrequired(
     request: &RootRequest<'_>,
     before: &LockFile,
     carried_over: &[(ProviderAddr, ProviderAddr)],
-) -> Vec<Query> {
+) -> Vec<ProviderQuery> {
     let requirements = request.requirements;
     if requirements.is_complete() {
         return Vec::new();
     }
-    let (flavor, anything) = (request.source.flavor, Constraints::default());
-    let entries = before.providers.iter().filter(|(provider, _)| {
-        let is_replaced = carried_over.iter().any(|(old, _)| old == *provider);
-        let is_usable =
-            !provider.is_builtin(flavor) && Refusal::of(provider, &anything, flavor).is_none();
-        !request.requires(provider) && !is_replaced && is_usable
-    });
-    let queries = entries.map(|(provider, entry)| {
-        let goal = request.goals.named.get(provider);
-        Query {
-            provider: provider.clone(),
-            constraints: match goal {
-                Some(_) => entry.constraints.clone(),
-                None => requirements.on_locked(provider, &entry.version, &entry.constraints),
-            },
-            locked: Some(entry.version.clone()),
-            goal: goal.cloned().unwrap_or_default(),
-        }
-    });
-    queries.collect()
+    before
+        .providers
+        .iter()
+        .filter(|(provider, _)| {
+            let is_replaced = carried_over.iter().any(|(old, _)| old == *provider);
+            !request.requires(provider)
+                && !is_replaced
+                && can_be_asked_about(provider, request.source.flavor)
+        })
+        .map(|(provider, entry)| {
+            let goal = request.goals.named.get(provider);
+            ProviderQuery {
+                provider: provider.clone(),
+                constraints: match goal {
+                    Some(_) => entry.constraints.clone(),
+                    None => requirements.on_locked(provider, &entry.version, &entry.constraints),
+                },
+                locked: Some(entry.version.clone()),
+                goal: goal.cloned().unwrap_or_default(),
+            }
+        })
+        .collect()
+}
+
+/// Returns true if a source could have a provider: it is not part of the program, and the program does not
+/// refuse its address.
+pub(super) fn can_be_asked_about(provider: &ProviderAddr, flavor: Flavor) -> bool {
+    !provider.is_builtin(flavor) && Refusal::of(provider, &Constraints::default(), flavor).is_none()
 }
 
 /// Keeps an entry that nothing visible requires as it is if its source does not have it: this
 /// must not keep a root from being locked, because nothing could be done about it.
-pub(super) fn pass_over_unavailable<T>(mut root: RootWork<'_, T>) -> RootWork<'_, T> {
-    let request = root.request;
-    let (unavailable, errors) = root.errors.into_iter().partition(|error| {
-        let absent = error.absent();
-        absent.is_some_and(|provider| !request.requires(provider))
-    });
-    root.errors = errors;
-    root.unavailable = unavailable;
-    root
+pub(super) fn pass_over_unavailable<T>(mut roots: Vec<RootWork<'_, T>>) -> Vec<RootWork<'_, T>> {
+    for root in &mut roots {
+        let errors = std::mem::take(&mut root.errors);
+        (root.unavailable, root.errors) = errors.into_iter().partition(|error| {
+            error
+                .absent()
+                .is_some_and(|provider| !root.request.requires(provider))
+        });
+    }
+    roots
 }
 
 impl<'a, T> RootWork<'a, T> {
-    /// Brings every provider one stage further. One that comes to nothing, and why, does not keep
-    /// the others from going on.
+    /// Brings every provider one stage further. A step that returns `None` adds the reason to the errors; the
+    /// other providers go on.
     pub(super) fn advance<U>(
         self,
         mut step: impl FnMut(T, &mut Vec<LockError>) -> Option<U>,
     ) -> RootWork<'a, U> {
         let mut errors = self.errors;
-        let providers = self.providers.into_iter();
-        let providers = providers.filter_map(|one| step(one, &mut errors));
+        let mut providers = Vec::new();
+        for provider in self.providers {
+            providers.extend(step(provider, &mut errors));
+        }
         RootWork {
-            providers: providers.collect(),
+            providers,
             errors,
             unavailable: self.unavailable,
             request: self.request,
@@ -148,27 +174,25 @@ impl<'a, T> RootWork<'a, T> {
     }
 }
 
-/// Something that a source is asked about.
+/// A question to one of the sources of the run.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Question<T> {
-    /// The place of the source among those of the run.
+    /// The index of the source.
     pub(super) source: usize,
     pub(super) about: T,
 }
 
-/// Drops questions that were put before; the order stays.
-pub(super) fn distinct<Q: Ord + Clone>(questions: impl IntoIterator<Item = Q>) -> Vec<Q> {
-    let mut seen = BTreeSet::new();
-    let questions = questions.into_iter();
-    questions.filter(|one| seen.insert(one.clone())).collect()
-}
-
-/// Asks distinct questions side by side.
-pub(super) fn answers<Q: Ord + Sync, A: Send>(
+/// Asks questions side by side, each once, in their order.
+pub(super) fn answers<Q: Ord + Clone + Sync, A: Send>(
     at_once: NonZeroUsize,
-    questions: Vec<Q>,
+    questions: impl IntoIterator<Item = Q>,
     ask: impl Fn(&Q) -> A + Sync,
 ) -> BTreeMap<Q, A> {
+    let mut seen = BTreeSet::new();
+    let questions: Vec<Q> = questions
+        .into_iter()
+        .filter(|question| seen.insert(question.clone()))
+        .collect();
     let answers = parallel::map(at_once, &questions, ask);
     questions.into_iter().zip(answers).collect()
 }

@@ -1,13 +1,15 @@
-//! Requirements that leave no version, and what would help.
+//! Requirements that leave no version, and the versions without each of them.
+
+use std::collections::BTreeSet;
 
 use crate::addr::ProviderAddr;
 use crate::requirement::{Requirement, Requirements};
 use crate::version::{Constraints, Refusal, Version};
 
-/// Why the requirements on a provider leave none of the offered versions.
+/// Requirements on a provider that leave none of the offered versions.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Conflict<'r> {
-    /// What excludes what.
+pub struct ConstraintConflict<'r> {
+    /// The relation between the places and the offered versions.
     pub kind: ConflictKind,
     /// The places that leave no version together, as few as possible, in the order of the configuration;
     /// empty if it is no place that does.
@@ -16,7 +18,7 @@ pub struct Conflict<'r> {
     pub unnamed: Option<Version>,
 }
 
-/// What excludes what.
+/// The relation between conflicting places and the offered versions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConflictKind {
     /// The places exclude each other: no version could meet them all, whatever is offered.
@@ -30,18 +32,18 @@ pub enum ConflictKind {
 /// A place of a conflict.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConflictPlace<'r> {
-    /// The place.
+    /// The requirement in the configuration or state.
     pub place: &'r Requirement,
-    /// How many other places state the same.
+    /// The number of other places that state the same.
     pub others: usize,
     /// The newest offered version that it allows by itself.
     pub allows: Option<Version>,
-    /// The newest offered version that may be selected if what is stated here is not.
+    /// The newest offered version that may be selected without this requirement.
     pub without: Option<Version>,
 }
 
-impl<'r> Conflict<'r> {
-    /// Finds out why no offered version of a provider may be selected; `None` if one may.
+impl<'r> ConstraintConflict<'r> {
+    /// Finds the places because of which no offered version of a provider may be selected; `None` if one may.
     ///
     /// Without any offered version only places that exclude each other are found.
     #[must_use]
@@ -58,9 +60,10 @@ impl<'r> Conflict<'r> {
         let mut kind = ConflictKind::Contradiction;
         if places.is_empty() {
             places = requirements.clash_over(provider, offered);
-            kind = match places.is_empty() {
-                true => ConflictKind::NoPlace,
-                false => ConflictKind::NotOffered,
+            kind = if places.is_empty() {
+                ConflictKind::NoPlace
+            } else {
+                ConflictKind::NotOffered
             };
         }
         let unnamed = offered
@@ -82,17 +85,18 @@ fn conflict_place<'r>(
     all: &[Requirement],
     offered: &[Version],
 ) -> ConflictPlace<'r> {
-    let states_same = |other: &Requirement| other.constraints == place.constraints;
-    let same = all.iter().filter(|other| states_same(other));
-    let mut same: Vec<_> = same.map(|other| (other.file, other.span)).collect();
-    same.sort();
-    same.dedup();
-    let others = all.iter().filter(|other| !states_same(other));
-    let terms = others.flat_map(|other| other.constraints.iter().cloned());
-    let others: Constraints = terms.collect();
+    let (same, others): (Vec<&Requirement>, Vec<&Requirement>) = all
+        .iter()
+        .partition(|other| other.constraints == place.constraints);
+    // A module that is called twice has one text, which counts once.
+    let same_places: BTreeSet<_> = same.iter().map(|other| (other.file, other.span)).collect();
+    let others: Constraints = others
+        .iter()
+        .flat_map(|other| other.constraints.iter().cloned())
+        .collect();
     ConflictPlace {
         place,
-        others: same.len().saturating_sub(1),
+        others: same_places.len().saturating_sub(1),
         allows: place.constraints.newest(offered.iter()).cloned(),
         without: others.newest(offered.iter()).cloned(),
     }

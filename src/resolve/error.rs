@@ -1,4 +1,4 @@
-//! Why a provider gets no version.
+//! The reasons why a provider gets no version.
 
 use super::Reach;
 use crate::addr::ProviderAddr;
@@ -6,26 +6,26 @@ use crate::flavor::Flavor;
 use crate::requirement::Refusal;
 use crate::version::{self, Constraints, Version};
 
-/// Why a provider gets no version.
+/// A reason why a provider gets no version.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SelectError {
     /// The locked version is not allowed by the configuration any more.
     #[error("the locked version {locked} of {provider} {}", conflict(.locked, .constraints))]
     LockedConflict {
-        /// Which provider.
+        /// The provider that gets no version.
         provider: ProviderAddr,
-        /// What the lock file holds.
+        /// The version in the lock file.
         locked: Version,
-        /// What the configuration wants.
+        /// All conditions of the configuration.
         constraints: Constraints,
     },
     /// The source does not offer the locked version.
     #[error("the locked version {locked} of {provider} is not offered any more")]
     LockedGone {
-        /// Which provider.
+        /// The provider that gets no version.
         provider: ProviderAddr,
-        /// What the lock file holds.
+        /// The version in the lock file.
         locked: Version,
         /// The newest release that is offered, if there is any.
         newest: Option<Version>,
@@ -33,13 +33,13 @@ pub enum SelectError {
     /// No offered version is allowed.
     #[error("no offered version of {provider} {}", no_match(.constraints))]
     NoMatch {
-        /// Which provider.
+        /// The provider that gets no version.
         provider: ProviderAddr,
-        /// What the configuration wants; empty if any release would do.
+        /// All conditions of the configuration; empty if any release would do.
         constraints: Constraints,
         /// The newest release that is offered, if there is any.
         newest: Option<Version>,
-        /// Everything that is offered.
+        /// Every version that is offered.
         offered: Vec<Version>,
     },
     /// No allowed version is as near to the locked one as asked for.
@@ -49,33 +49,33 @@ pub enum SelectError {
         out_of_reach(.locked, .constraints)
     )]
     OutOfReach {
-        /// Which provider.
+        /// The provider that gets no version.
         provider: ProviderAddr,
-        /// What the lock file holds.
+        /// The version in the lock file.
         locked: Version,
-        /// How far was searched.
+        /// The distance within which a version was searched.
         reach: Reach,
-        /// What the configuration wants; empty if any release would do.
+        /// All conditions of the configuration; empty if any release would do.
         constraints: Constraints,
-        /// The newest version that is allowed, however far it is.
+        /// The newest version that is allowed, at any distance.
         newest_allowed: Version,
     },
     /// The version that was asked for is not allowed by the configuration.
     #[error("{provider} {wanted} {}", conflict(.wanted, .constraints))]
     Forbidden {
-        /// Which provider.
+        /// The provider that gets no version.
         provider: ProviderAddr,
-        /// What was asked for.
+        /// The version that was asked for.
         wanted: Version,
-        /// What the configuration wants.
+        /// All conditions of the configuration.
         constraints: Constraints,
     },
     /// The source does not offer the version that was asked for.
     #[error("{provider} {wanted} is not offered")]
     NotOffered {
-        /// Which provider.
+        /// The provider that gets no version.
         provider: ProviderAddr,
-        /// What was asked for.
+        /// The version that was asked for.
         wanted: Version,
         /// The newest release that is offered, if there is any.
         newest: Option<Version>,
@@ -83,14 +83,13 @@ pub enum SelectError {
     /// Nothing that a source offers could meet the requirement.
     #[error("{provider} cannot be locked: {refusal}")]
     Refused {
-        /// Which provider.
+        /// The provider that gets no version.
         provider: ProviderAddr,
-        /// Why.
+        /// The reason why nothing could meet the requirement.
         refusal: Refusal,
     },
 }
 
-/// Says why constraints do not allow a locked version.
 fn conflict(locked: &Version, constraints: &Constraints) -> String {
     match constraints.why_not(locked) {
         Some(version::Refusal::PrereleaseNotNamed) => {
@@ -103,7 +102,6 @@ fn conflict(locked: &Version, constraints: &Constraints) -> String {
     }
 }
 
-/// Says what no version near the locked one does.
 fn out_of_reach(locked: &Version, constraints: &Constraints) -> String {
     if constraints.allows(locked) {
         format!("is {locked} or newer")
@@ -112,7 +110,6 @@ fn out_of_reach(locked: &Version, constraints: &Constraints) -> String {
     }
 }
 
-/// Says why no version was found.
 fn no_match(constraints: &Constraints) -> String {
     if constraints.is_empty() {
         "is a release, and no constraint names a pre-release exactly".to_owned()
@@ -121,7 +118,8 @@ fn no_match(constraints: &Constraints) -> String {
     }
 }
 
-/// How many constraints a message repeats; a few more are, too.
+/// Maximum number of constraints that a message repeats. Up to two more are shown as well: "and 2 more" would
+/// hardly be shorter.
 const MAX_SHOWN: usize = 8;
 
 /// Writes constraints as a lock file does; of very many the first ones.

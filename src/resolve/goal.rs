@@ -1,11 +1,11 @@
-//! What is to become of locked versions.
+//! Goals for locked versions: keep them, or move them and how far.
 
 use std::collections::BTreeMap;
 
 use crate::addr::ProviderAddr;
 use crate::version::Version;
 
-/// What is to become of the version of a provider.
+/// The goal for the version of a provider.
 ///
 /// A provider that is not locked gets the newest version that meets its conditions, whatever the
 /// goal, unless that names a version.
@@ -20,7 +20,7 @@ pub enum Goal {
     Exactly(Version),
 }
 
-/// How far from the locked version the newest one is searched.
+/// The distance from the locked version within which the newest one is searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
     /// Anywhere, also below the locked version, as `init -upgrade` does.
@@ -49,7 +49,7 @@ impl Goals {
 }
 
 impl Reach {
-    /// Returns whether a version is near enough to the locked one.
+    /// Returns true if a version is near enough to the locked one.
     #[must_use]
     pub fn includes(self, locked: &Version, version: &Version) -> bool {
         let same_major = locked.major == version.major;

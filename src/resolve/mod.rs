@@ -1,4 +1,4 @@
-//! One version per required provider, or why there is none (rules 1 and 2).
+//! One version per required provider, or the reason why there is none (rules 1 and 2).
 //!
 //! Providers have no dependencies of their own, so one round suffices: [`to_query`] says whom to
 //! ask about, the caller asks, [`candidates`] are what may be selected, and [`select`] takes the first
@@ -21,25 +21,25 @@ use crate::lockfile::LockFile;
 use crate::requirement::{Refusal, Requirements};
 use crate::version::{Constraints, Version};
 
-pub use conflict::{Conflict, ConflictKind, ConflictPlace};
+pub use conflict::{ConflictKind, ConflictPlace, ConstraintConflict};
 pub use error::SelectError;
 pub use goal::{Goal, Goals, Reach};
 pub use outlook::Outlook;
 
 /// A provider that needs a version.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Query {
-    /// Which provider.
+pub struct ProviderQuery {
+    /// The provider, which is not built in.
     pub provider: ProviderAddr,
     /// All conditions on it that are known.
     pub constraints: Constraints,
     /// The version that the lock file holds.
     pub locked: Option<Version>,
-    /// What is to become of it.
+    /// The goal for the locked version.
     pub goal: Goal,
 }
 
-impl Query {
+impl ProviderQuery {
     /// Checks what needs no request: a version that must be taken must meet the conditions.
     ///
     /// # Errors
@@ -66,7 +66,7 @@ impl Query {
     }
 }
 
-/// Returns what must be asked about, sorted, and the requirements that nothing can meet.
+/// Returns the providers that must be asked about, sorted, and the requirements that nothing can meet.
 ///
 /// Built-in providers are never locked and so never asked about. The locked versions of entries
 /// that OpenTofu reads as its own count (`lockfile` rules 5.1) if `lock` holds the twins.
@@ -80,7 +80,7 @@ pub fn to_query(
     lock: &LockFile,
     flavor: Flavor,
     goals: &Goals,
-) -> (Vec<Query>, Vec<(ProviderAddr, Refusal)>) {
+) -> (Vec<ProviderQuery>, Vec<(ProviderAddr, Refusal)>) {
     let mut queries = Vec::new();
     let mut refused = Vec::new();
     for provider in requirements.providers.keys() {
@@ -91,6 +91,8 @@ pub fn to_query(
         } else if !provider.is_builtin(flavor) {
             let entry = lock.providers.get(&provider);
             let goal = goals.of(&provider).clone();
+            // A version that moves must meet the recorded conditions of modules that cannot be seen; one that
+            // stays is not refused for them, since the programs do not read them (rules 2.6).
             let constraints = match entry {
                 Some(entry) if goal == Goal::Keep => {
                     requirements.on_locked(&provider, &entry.version, &entry.constraints)
@@ -98,7 +100,7 @@ pub fn to_query(
                 Some(entry) => requirements.to_record(&provider, &entry.constraints),
                 None => constraints,
             };
-            queries.push(Query {
+            queries.push(ProviderQuery {
                 provider,
                 constraints,
                 locked: entry.map(|entry| entry.version.clone()),
@@ -113,10 +115,9 @@ pub fn to_query(
 ///
 /// # Errors
 /// If no version may be chosen.
-pub fn select(query: &Query, offered: &[Version]) -> Result<Version, Box<SelectError>> {
+pub fn select(query: &ProviderQuery, offered: &[Version]) -> Result<Version, Box<SelectError>> {
     let candidates = candidates(query, offered)?;
-    let first = candidates.first().copied().cloned();
-    Ok(first.expect("without a candidate there is an error"))
+    Ok(candidates[0].clone())
 }
 
 /// Returns the versions that may be selected, the greatest first; at least one.
@@ -129,66 +130,76 @@ pub fn select(query: &Query, offered: &[Version]) -> Result<Version, Box<SelectE
 /// # Errors
 /// If no version may be chosen.
 pub fn candidates<'v>(
-    query: &Query,
+    query: &ProviderQuery,
     offered: &'v [Version],
 ) -> Result<Vec<&'v Version>, Box<SelectError>> {
     query.check()?;
-    let Query {
-        provider,
-        constraints,
-        locked,
-        goal,
-    } = query;
-    let newest = || Constraints::default().newest(offered.iter()).cloned();
-    let only = |wanted: &Version| offered.iter().find(|version| *version == wanted);
-    let reach = match (goal, locked) {
+    let provider = &query.provider;
+    // A version that stays or is named needs no order: it is offered, or the provider fails. The programs
+    // select a locked version even if it is a pre-release that no constraint names (rules 1.3).
+    match (&query.goal, &query.locked) {
         (Goal::Exactly(wanted), _) => {
-            return only(wanted).map(|found| vec![found]).ok_or_else(|| {
+            return only(offered, wanted).ok_or_else(|| {
                 Box::new(SelectError::NotOffered {
                     provider: provider.clone(),
                     wanted: wanted.clone(),
-                    newest: newest(),
+                    newest: newest_release(offered),
                 })
             });
         }
         (Goal::Keep, Some(locked)) => {
-            return only(locked).map(|found| vec![found]).ok_or_else(|| {
+            return only(offered, locked).ok_or_else(|| {
                 Box::new(SelectError::LockedGone {
                     provider: provider.clone(),
                     locked: locked.clone(),
-                    newest: newest(),
+                    newest: newest_release(offered),
                 })
             });
         }
-        (Goal::Newest(Reach::Any) | Goal::Keep, _) | (Goal::Newest(_), None) => None,
-        (Goal::Newest(reach), Some(locked)) => Some((*reach, locked)),
-    };
+        (Goal::Keep, None) | (Goal::Newest(_), _) => {}
+    }
     let mut allowed: Vec<&Version> = offered
         .iter()
-        .filter(|one| constraints.allows(one))
+        .filter(|version| query.constraints.allows(version))
         .collect();
     allowed.sort_by(|a, b| b.cmp(a));
     let Some(newest_allowed) = allowed.first().copied() else {
         return Err(Box::new(SelectError::NoMatch {
             provider: provider.clone(),
-            constraints: constraints.clone(),
-            newest: newest(),
+            constraints: query.constraints.clone(),
+            newest: newest_release(offered),
             offered: offered.to_vec(),
         }));
     };
-    let Some((reach, locked)) = reach else {
+    let (Goal::Newest(reach @ (Reach::SameMajor | Reach::SameMinor)), Some(locked)) =
+        (&query.goal, &query.locked)
+    else {
         return Ok(allowed);
     };
-    let may_go_down = !constraints.allows(locked);
-    allowed.retain(|one| reach.includes(locked, one) && (may_go_down || *one >= locked));
+    // An update within a series must not downgrade, unless the configuration excludes the locked version: then
+    // a lower one of the series is nearer to it than none.
+    let may_go_down = !query.constraints.allows(locked);
+    allowed
+        .retain(|version| reach.includes(locked, version) && (may_go_down || *version >= locked));
     if allowed.is_empty() {
         return Err(Box::new(SelectError::OutOfReach {
             provider: provider.clone(),
             locked: locked.clone(),
-            reach,
-            constraints: constraints.clone(),
+            reach: *reach,
+            constraints: query.constraints.clone(),
             newest_allowed: newest_allowed.clone(),
         }));
     }
     Ok(allowed)
+}
+
+fn only<'v>(offered: &'v [Version], wanted: &Version) -> Option<Vec<&'v Version>> {
+    offered
+        .iter()
+        .find(|version| *version == wanted)
+        .map(|version| vec![version])
+}
+
+fn newest_release(offered: &[Version]) -> Option<Version> {
+    Constraints::default().newest(offered.iter()).cloned()
 }

@@ -1,8 +1,8 @@
-//! What is locked against what is offered.
+//! The locked version of a provider against the offered ones.
 
 use std::collections::BTreeSet;
 
-use super::{Query, SelectError, select};
+use super::{ProviderQuery, SelectError, select};
 use crate::version::{Operator, Version};
 
 /// The offered versions that matter to a provider.
@@ -11,19 +11,22 @@ pub struct Outlook {
     /// The newest release, or a newer pre-release that a constraint names exactly; `None` if there is
     /// neither.
     pub newest: Option<Version>,
-    /// The version that the goal leads to, or why there is none.
+    /// The version that the goal leads to, or the reason why there is none.
     pub allowed: Result<Version, Box<SelectError>>,
-    /// Whether the locked version is among those that are offered; true if none is locked.
+    /// The locked version is among those that are offered; true if none is locked.
     pub offers_locked: bool,
 }
 
 impl Outlook {
     /// Looks through the offered versions.
     #[must_use]
-    pub fn of(query: &Query, offered: &[Version]) -> Self {
-        let exact = query.constraints.iter();
-        let exact = exact.filter(|term| term.operator() == Operator::Exact);
-        let named: BTreeSet<&Version> = exact.map(|term| term.version()).collect();
+    pub fn of(query: &ProviderQuery, offered: &[Version]) -> Self {
+        let named: BTreeSet<&Version> = query
+            .constraints
+            .iter()
+            .filter(|term| term.operator() == Operator::Exact)
+            .map(|term| term.version())
+            .collect();
         let counts = |version: &&Version| {
             !version.is_unspecified() && (!version.is_prerelease() || named.contains(version))
         };
@@ -33,7 +36,7 @@ impl Outlook {
             offers_locked: query
                 .locked
                 .as_ref()
-                .is_none_or(|one| offered.contains(one)),
+                .is_none_or(|locked| offered.contains(locked)),
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::requirement::{ModulePath, Origin, Requirement};
 
 #[track_caller]
 fn check(constraints: &str, locked: Option<&str>, wanted: &str) {
-    let query = Query {
+    let query = ProviderQuery {
         provider: ProviderAddr::parse("a/x", Flavor::Terraform1_16).expect("an address"),
         constraints: Constraints::parse_lock(constraints).expect("constraints"),
         locked: locked.map(|version| version.parse().expect("a version")),
@@ -49,7 +49,7 @@ fn an_error_names_what_keeps_a_version_out() {
 /// Returns the candidates as text, or the error.
 fn found(goal: Goal, locked: &str, constraints: &str, offered: &str) -> String {
     let version = |text: &str| text.parse().expect("a version");
-    let query = Query {
+    let query = ProviderQuery {
         provider: ProviderAddr::parse("a/x", Flavor::Terraform1_16).expect("an address"),
         constraints: Constraints::parse_lock(constraints).expect("constraints"),
         locked: (!locked.is_empty()).then(|| version(locked)),
@@ -157,7 +157,7 @@ fn check_conflict(written: &[&str], offered: &str, wanted: &str) {
     let offered = offered.split_whitespace();
     let offered = offered.map(|text| text.parse().expect("a version"));
     let offered: Vec<Version> = offered.collect();
-    let conflict = Conflict::of(&requirements, &provider, &offered);
+    let conflict = ConstraintConflict::of(&requirements, &provider, &offered);
     let text = conflict.map_or_else(String::new, |conflict| {
         let version = |version: &Option<Version>| match version {
             Some(version) => version.to_string(),
@@ -212,7 +212,7 @@ fn a_conflict_says_what_each_place_allows_and_what_its_change_would_bring() {
 fn an_outlook_names_the_newest_that_counts() {
     let version = |text: &str| text.parse::<Version>().expect("a version");
     let outlook = |constraints: &str, locked: &str, offered: &str| {
-        let query = Query {
+        let query = ProviderQuery {
             provider: ProviderAddr::parse("a/x", Flavor::Terraform1_16).expect("an address"),
             constraints: Constraints::parse_lock(constraints).expect("constraints"),
             locked: Some(version(locked)),

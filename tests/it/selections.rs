@@ -10,7 +10,7 @@ use lockctl::config;
 use lockctl::diag::{Texts, has_errors};
 use lockctl::flavor::Flavor;
 use lockctl::locker::{
-    self, Contradicted, FlavorSource, LockError, RootRequest, Settings, SignatureDemands,
+    self, Contradicted, FlavorSource, LockError, LockSettings, RootRequest, SignatureDemands,
     TrustedFacts,
 };
 use lockctl::lockfile::LockFile;
@@ -132,7 +132,7 @@ fn run(files: &MemFiles, flavor: Flavor) -> Result<(String, String), Vec<String>
         dropped: &[],
         trusted: TrustedFacts::Own,
     };
-    let settings = Settings {
+    let settings = LockSettings {
         jobs: NonZeroUsize::MIN,
         downloads: NonZeroUsize::MIN,
         enforced: Enforcement::NONE,

@@ -4,7 +4,7 @@ use super::lock::Required;
 use crate::addr::ProviderAddr;
 use crate::flavor::Flavor;
 use crate::requirement::{Requirement, UnseenCall};
-use crate::resolve::{Conflict, ConflictKind, ConflictPlace, SelectError};
+use crate::resolve::{ConflictKind, ConflictPlace, ConstraintConflict, SelectError};
 use crate::version::Version;
 
 /// How many places a sentence names; one more than that is named, too.
@@ -24,7 +24,7 @@ pub(super) fn explain(error: &SelectError, required: &Required<'_>, flavor: Flav
     let provider = error.provider();
     let (causes, help) = match error {
         SelectError::NoMatch { offered, .. } => {
-            let conflict = Conflict::of(required.requirements, provider, offered);
+            let conflict = ConstraintConflict::of(required.requirements, provider, offered);
             return conflict.map_or_else(
                 || required.recorded_conflict(flavor),
                 |conflict| required.conflict(&conflict, provider, offered),
@@ -32,7 +32,7 @@ pub(super) fn explain(error: &SelectError, required: &Required<'_>, flavor: Flav
         }
         SelectError::LockedConflict { locked, .. } => {
             let mut causes = required.exclusion(provider, locked);
-            let conflict = Conflict::of(required.requirements, provider, &[]);
+            let conflict = ConstraintConflict::of(required.requirements, provider, &[]);
             if let Some(conflict) = conflict.filter(|one| !one.places.is_empty()) {
                 // Then no other version meets them either.
                 let more = required.conflict(&conflict, provider, &[]);
@@ -119,7 +119,7 @@ impl Required<'_> {
     /// Explains a conflict.
     fn conflict(
         &self,
-        conflict: &Conflict<'_>,
+        conflict: &ConstraintConflict<'_>,
         provider: &ProviderAddr,
         offered: &[Version],
     ) -> Explanation {
@@ -134,7 +134,7 @@ impl Required<'_> {
     }
 
     /// Says which places leave no version, and what each of them allows.
-    fn causes(&self, conflict: &Conflict<'_>, offered: &[Version]) -> Vec<String> {
+    fn causes(&self, conflict: &ConstraintConflict<'_>, offered: &[Version]) -> Vec<String> {
         let versions = match offered {
             [only] => format!("the only offered version, {only}"),
             several => format!("any of the {} offered versions", several.len()),
@@ -191,7 +191,7 @@ impl Required<'_> {
     /// Says which change of a constraint leads to which version.
     fn ways_out(
         &self,
-        conflict: &Conflict<'_>,
+        conflict: &ConstraintConflict<'_>,
         provider: &ProviderAddr,
         offered: &[Version],
     ) -> Option<String> {

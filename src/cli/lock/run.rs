@@ -30,7 +30,7 @@ use crate::config::{BackendUse, Loaded};
 use crate::diag::{Diagnostic, Texts, has_errors};
 use crate::hash::Hashes;
 use crate::locker::{
-    self, Contradicted, Conversion, DOWNLOADS, LockError, Locked, RootRequest, Settings,
+    self, Contradicted, Conversion, DOWNLOADS, LockError, LockSettings, Locked, RootRequest,
     SignatureDemands,
 };
 use crate::lockfile::{self, LockFile};
@@ -78,7 +78,7 @@ struct LockRun<'a> {
     installations: Installations<'a>,
     sources: Sources<'a>,
     facts: UserFacts<'a>,
-    settings: Settings,
+    settings: LockSettings,
     evidence: EvidenceRows,
     /// What was said of the flavor of a root: once is enough.
     remarks: BTreeSet<String>,
@@ -126,7 +126,7 @@ pub(in crate::cli) fn run(
         installations: Installations::new(common, world),
         sources: Sources::new(common, &options.source, world, &observer),
         facts: UserFacts::new(common, world),
-        settings: Settings {
+        settings: LockSettings {
             jobs: job_count(options.jobs),
             downloads: options.jobs.unwrap_or(DOWNLOADS),
             enforced: session::enforcement(world.env),

@@ -8,14 +8,14 @@ use crate::cli::advice::lock::{self, Required};
 use crate::cli::session::holding;
 use crate::cli::session::root::Root;
 use crate::diag;
-use crate::locker::{ComparedVersions, LockError, Standing};
+use crate::locker::{ComparedVersions, LockError, VersionComparison};
 use crate::package::calendar::ago;
 use crate::package::{AgePolicy, ReleaseDates, Youth};
 use crate::report::json::{
     ComparedProvider, ConflictingPlace, HoldingPlace, Provider, StatedDate, Status, VersionState,
 };
 use crate::report::{RootResult, Sentence, Tone};
-use crate::resolve::{Conflict, Outlook, SelectError};
+use crate::resolve::{ConstraintConflict, Outlook, SelectError};
 use crate::version::{Constraints, Version};
 
 /// A root that was compared, and what is required in it.
@@ -48,12 +48,14 @@ impl ComparedRoot<'_> {
             self.remarks(result, one);
         }
         let conflicts = outcome.iter().filter_map(|one| match &one.standing {
-            Standing::Offered { outlook, .. } => outlook.allowed.as_ref().err(),
+            VersionComparison::Offered { outlook, .. } => outlook.allowed.as_ref().err(),
             _ => None,
         });
         let conflicts: Vec<LockError> = conflicts.map(|error| error.clone().into()).collect();
         let failures = outcome.iter().filter_map(|one| match &one.standing {
-            Standing::Failed(error) if !self.is_passed_over(&one.provider, error) => Some(error),
+            VersionComparison::Failed(error) if !self.is_passed_over(&one.provider, error) => {
+                Some(error)
+            }
             _ => None,
         });
         let errors = conflicts.iter().chain(failures);
@@ -83,7 +85,7 @@ impl ComparedRoot<'_> {
 
     /// Says that the newest allowed version is newer than the locked one, but not old enough.
     fn too_young(&self, one: &ComparedVersions) -> Option<String> {
-        let Standing::Offered { outlook, .. } = &one.standing else {
+        let VersionComparison::Offered { outlook, .. } = &one.standing else {
             return None;
         };
         let version = outlook.allowed.as_ref().ok()?;
@@ -120,7 +122,9 @@ impl ComparedRoot<'_> {
             held_by: Vec::new(),
             conflict: Vec::new(),
         };
-        let (Standing::Offered { outlook, .. } | Standing::Unseen(outlook)) = &one.standing else {
+        let (VersionComparison::Offered { outlook, .. } | VersionComparison::Unseen(outlook)) =
+            &one.standing
+        else {
             return row;
         };
         row.locked_is_offered = one.locked.as_ref().map(|_| outlook.offers_locked);
@@ -174,7 +178,7 @@ impl ComparedRoot<'_> {
     }
 
     fn conflict(&self, provider: &ProviderAddr, offered: &[Version]) -> Vec<ConflictingPlace> {
-        let conflict = Conflict::of(self.required.requirements, provider, offered);
+        let conflict = ConstraintConflict::of(self.required.requirements, provider, offered);
         let places = conflict.into_iter().flat_map(|conflict| conflict.places);
         let places = places.map(|one| ConflictingPlace {
             place: holding::place(self.required.texts, one.place),
@@ -188,7 +192,7 @@ impl ComparedRoot<'_> {
     fn remarks(&self, result: &mut RootResult, one: &ComparedVersions) {
         let flavor = self.root.flavor;
         let name = one.provider.short(flavor);
-        if let Standing::Offered { warnings, .. } = &one.standing {
+        if let VersionComparison::Offered { warnings, .. } = &one.standing {
             for warning in warnings {
                 let text = format!("the registry says of {name}: {warning}");
                 result.ruled(diag::named("registry-warning"), &one.provider, text);
@@ -198,15 +202,16 @@ impl ComparedRoot<'_> {
             result.remark(remark);
         }
         match (&one.standing, &one.locked) {
-            (Standing::Offered { outlook, .. } | Standing::Unseen(outlook), Some(locked))
-                if !outlook.offers_locked =>
-            {
+            (
+                VersionComparison::Offered { outlook, .. } | VersionComparison::Unseen(outlook),
+                Some(locked),
+            ) if !outlook.offers_locked => {
                 result.warn(format!(
                     "the locked version {locked} of {name} is not offered any more: `lock` and `init` \
                      fail until `lockctl update {name}` moves it"
                 ));
             }
-            (Standing::Offered { outlook, .. }, Some(locked))
+            (VersionComparison::Offered { outlook, .. }, Some(locked))
                 if outlook.allowed.is_ok() && !one.constraints.allows(locked) =>
             {
                 let error = SelectError::LockedConflict {
@@ -216,7 +221,7 @@ impl ComparedRoot<'_> {
                 };
                 result.warn(lock::in_one_line(&error, flavor, &self.required));
             }
-            (Standing::Failed(error), _) if self.is_passed_over(&one.provider, error) => {
+            (VersionComparison::Failed(error), _) if self.is_passed_over(&one.provider, error) => {
                 result.warn(format!("{name} was not compared: {error}"));
             }
             _ => {}
@@ -226,12 +231,12 @@ impl ComparedRoot<'_> {
 
 fn state(one: &ComparedVersions) -> VersionState {
     let outlook = match &one.standing {
-        Standing::BuiltIn => return VersionState::BuiltIn,
-        Standing::Overridden => return VersionState::Overridden,
-        Standing::NotRequired => return VersionState::NotRequired,
-        Standing::Failed(_) => return VersionState::Failed,
-        Standing::Unseen(_) => return VersionState::NotVisible,
-        Standing::Offered { outlook, .. } => outlook,
+        VersionComparison::BuiltIn => return VersionState::BuiltIn,
+        VersionComparison::Overridden => return VersionState::Overridden,
+        VersionComparison::NotRequired => return VersionState::NotRequired,
+        VersionComparison::Failed(_) => return VersionState::Failed,
+        VersionComparison::Unseen(_) => return VersionState::NotVisible,
+        VersionComparison::Offered { outlook, .. } => outlook,
     };
     let Outlook {
         newest, allowed, ..

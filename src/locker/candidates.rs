@@ -1,0 +1,63 @@
+//! The versions that may be selected for every provider.
+
+use super::stages::Choice;
+use super::work::{QUESTIONS, Question, RootWork, answers};
+use super::{FlavorSource, LockError};
+use crate::resolve::{self, ProviderQuery};
+use crate::sources::{Offer, SourceError};
+use crate::version::Constraints;
+
+/// Asks for the versions of every required provider and finds those that may be selected.
+pub(super) fn find<'a>(
+    sources: &[&FlavorSource<'_>],
+    roots: Vec<RootWork<'a, ProviderQuery>>,
+) -> Vec<RootWork<'a, Choice>> {
+    let mut questions = Vec::new();
+    for root in &roots {
+        for query in &root.providers {
+            // A version that must be taken and is not allowed fails without an answer.
+            if query.check().is_ok() {
+                questions.push(Question {
+                    source: root.source,
+                    about: query.provider.clone(),
+                });
+            }
+        }
+    }
+    let offers = answers(QUESTIONS, questions, |question| {
+        sources[question.source].source.versions(&question.about)
+    });
+    roots
+        .into_iter()
+        .map(|root| {
+            let source = root.source;
+            root.advance(|query, errors| {
+                let about = query.provider.clone();
+                let offer = offers.get(&Question { source, about });
+                choice(query, offer)
+                    .map_err(|error| errors.push(error))
+                    .ok()
+            })
+        })
+        .collect()
+}
+
+fn choice(
+    query: ProviderQuery,
+    offer: Option<&Result<Offer, SourceError>>,
+) -> Result<Choice, LockError> {
+    query.check()?;
+    let offer = offer
+        .expect("each query that can be met was asked about")
+        .as_ref()
+        .map_err(|cause| LockError::of_versions(&query.provider, cause.clone()))?;
+    let candidates = resolve::candidates(&query, &offer.versions)?;
+    Ok(Choice {
+        candidates: candidates.into_iter().cloned().collect(),
+        newest: Constraints::default()
+            .newest(offer.versions.iter())
+            .cloned(),
+        warnings: offer.warnings.clone(),
+        query,
+    })
+}

@@ -1,0 +1,205 @@
+//! The values that pass from one stage of a run to the next, one for each provider of a root.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::claims::{ClaimedZip, CountedClaims};
+use super::lists::ReleaseLists;
+use super::{AgeSearch, Release};
+use crate::addr::ProviderAddr;
+use crate::archive::zip::Oddity;
+use crate::hash::{Hash, Hashes, Package};
+use crate::package::{PackageId, PackageMeta};
+use crate::platform::Platform;
+use crate::resolve::ProviderQuery;
+use crate::store::StoredFact;
+use crate::version::{Constraints, Version};
+
+/// A provider with the versions that may be selected.
+pub(super) struct Choice {
+    pub(super) query: ProviderQuery,
+    /// At least one, the preferred one first.
+    pub(super) candidates: Vec<Version>,
+    /// The newest release that is offered, whatever the constraints.
+    pub(super) newest: Option<Version>,
+    /// The warnings of the source about the provider.
+    pub(super) warnings: Vec<String>,
+}
+
+impl Choice {
+    pub(super) fn select(self, version: Version, age: Option<AgeSearch>) -> Selected {
+        Selected {
+            version,
+            locked: self.query.locked,
+            newest: self.newest,
+            warnings: self.warnings,
+            provider: self.query.provider,
+            constraints: self.query.constraints,
+            age,
+        }
+    }
+}
+
+/// A provider with its version.
+pub(super) struct Selected {
+    pub(super) provider: ProviderAddr,
+    pub(super) version: Version,
+    /// All visible conditions on it.
+    pub(super) constraints: Constraints,
+    /// The version that was in the lock file.
+    pub(super) locked: Option<Version>,
+    /// The newest release that is offered, whatever the constraints.
+    pub(super) newest: Option<Version>,
+    /// The warnings of the source about the provider.
+    pub(super) warnings: Vec<String>,
+    /// The search for the version, where a least age is stated.
+    pub(super) age: Option<AgeSearch>,
+}
+
+impl Selected {
+    pub(super) fn release(&self) -> Release {
+        Release {
+            provider: self.provider.clone(),
+            version: self.version.clone(),
+        }
+    }
+
+    pub(super) fn package(&self, platform: &Platform) -> PackageId {
+        PackageId {
+            provider: self.provider.clone(),
+            version: self.version.clone(),
+            platform: platform.clone(),
+        }
+    }
+}
+
+/// Facts about packages of a release, by platform.
+pub(super) type KnownPackages = BTreeMap<Platform, Arc<StoredFact>>;
+
+/// A selected provider with its packages.
+pub(super) struct Offered {
+    pub(super) selected: Selected,
+    pub(super) platforms: ReleasePlatforms,
+    /// The packages for wanted platforms that were asked for, sorted by platform.
+    pub(super) metas: Vec<Arc<PackageMeta>>,
+    /// The packages for other wanted platforms, by facts; the list that came with `metas` names them.
+    pub(super) known: KnownPackages,
+    /// The statements about packages that count.
+    pub(super) claims: CountedClaims,
+    /// The packages for wanted platforms whose `h1:` is claimed and not computed; the list that came with
+    /// `metas` names them.
+    pub(super) claimed: BTreeMap<Platform, ClaimedZip>,
+}
+
+/// The platforms of a release, beside those of its packages.
+pub(super) struct ReleasePlatforms {
+    /// Every platform that the release is known to offer, sorted.
+    pub(super) offered: Arc<[Platform]>,
+    /// Wanted platforms that the release does not offer.
+    pub(super) skipped: Vec<Platform>,
+    /// Wanted platforms of which nothing is known, because no source was asked.
+    pub(super) unknown: Vec<Platform>,
+}
+
+/// A provider whose packages have been found, with the lists that prove them.
+pub(super) struct Proven {
+    pub(super) offered: Offered,
+    pub(super) lists: ReleaseLists,
+}
+
+/// A provider with its packages hashed.
+pub(super) struct HashedProvider {
+    pub(super) selected: Selected,
+    pub(super) platforms: ReleasePlatforms,
+    pub(super) claims: CountedClaims,
+    pub(super) claimed: BTreeMap<Platform, ClaimedZip>,
+    pub(super) lists: ReleaseLists,
+    /// Sorted by platform.
+    pub(super) packages: Vec<HashedPackage>,
+}
+
+/// One package with its hashes.
+pub(super) struct HashedPackage {
+    pub(super) platform: Platform,
+    /// The answer of its source; `None` if no source was asked.
+    pub(super) meta: Option<Arc<PackageMeta>>,
+    pub(super) content: Arc<PackageContent>,
+    /// Those of its hashes that a mirror states as well.
+    pub(super) confirmed: Hashes,
+}
+
+impl HashedPackage {
+    pub(super) fn by_fact(platform: Platform, fact: Arc<StoredFact>) -> Self {
+        Self {
+            platform,
+            meta: None,
+            content: Arc::new(PackageContent::by_fact(fact)),
+            confirmed: Hashes::default(),
+        }
+    }
+
+    /// Returns the URL or path of the package; `None` if no source was asked.
+    pub(super) fn location(&self) -> Option<String> {
+        self.meta.as_ref().map(|meta| meta.location.to_string())
+    }
+}
+
+/// The content of a package, whichever root needs it.
+pub(super) struct PackageContent {
+    /// The hash of the unpacked directory: this is recorded.
+    pub(super) h1: Hash,
+    pub(super) form: Form,
+    pub(super) oddities: Vec<Oddity>,
+    /// The fact that says so, if the package was not hashed in this run.
+    pub(super) fact: Option<Arc<StoredFact>>,
+}
+
+/// The form of a package, with the hashes that only this form has.
+pub(super) enum Form {
+    Zip {
+        /// The hash of its bytes.
+        zh: Hash,
+        /// The hash of its members, with entries of directories.
+        member_h1: Hash,
+    },
+    Directory,
+}
+
+impl PackageContent {
+    pub(super) fn by_fact(fact: Arc<StoredFact>) -> Self {
+        Self {
+            h1: fact.fact.h1.clone(),
+            form: Form::Zip {
+                zh: fact.fact.zh.clone(),
+                // Facts are kept of packages only where both are equal.
+                member_h1: fact.fact.h1.clone(),
+            },
+            oddities: Vec::new(),
+            fact: Some(fact),
+        }
+    }
+
+    /// Returns the hash of the members of a zip.
+    pub(super) fn member_h1(&self) -> Option<&Hash> {
+        match &self.form {
+            Form::Zip { member_h1, .. } => Some(member_h1),
+            Form::Directory => None,
+        }
+    }
+
+    /// Returns the hash of the bytes of a zip.
+    pub(super) fn zh(&self) -> Option<&Hash> {
+        match &self.form {
+            Form::Zip { zh, .. } => Some(zh),
+            Form::Directory => None,
+        }
+    }
+
+    /// Returns the form in which `init` compares the package with a lock entry.
+    pub(super) fn as_installed_from(&self) -> Package<'_> {
+        match &self.form {
+            Form::Zip { zh, member_h1 } => Package::Zip { zh, member_h1 },
+            Form::Directory => Package::Unpacked { h1: &self.h1 },
+        }
+    }
+}
