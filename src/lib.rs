@@ -93,6 +93,8 @@ pub mod json;
 #[doc(hidden)]
 pub mod lockfile;
 #[doc(hidden)]
+pub mod module_config;
+#[doc(hidden)]
 pub mod project;
 #[doc(hidden)]
 pub mod terragrunt;

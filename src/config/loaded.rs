@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::config::computed::ComputedCall;
-use crate::config::file::{ModuleFile, SourcePlace};
 use crate::config::given::GivenValues;
-use crate::diag::{Diagnostic, FileId, Severity, Span, rules};
+use crate::diag::{Diagnostic, FileId, Severity, Span, Texts, rules};
 use crate::expr::Typed;
 use crate::flavor::Flavor;
+use crate::module_config::file::ModuleFile;
+use crate::module_config::merge::{self, merged::MergedModule};
 use crate::requirement::{CoreVersion, ModulePath, Requirements, StateSeen, UnseenCall};
 use crate::version::Version;
 use crate::world::clean;
@@ -167,13 +168,13 @@ pub struct Evaluated {
     pub diagnostics: Vec<Diagnostic>,
 }
 
-impl CoreVersion {
-    /// Returns the place of the constraint.
-    pub(in crate::config) fn place(&self) -> SourcePlace {
-        SourcePlace {
-            file: self.file,
-            span: self.span,
-        }
+impl ModuleNode {
+    /// Merges the files of the module, by the rules of the flavor that they were loaded with.
+    ///
+    /// `texts` must be those that they were loaded into. A module that could not be seen is empty.
+    #[must_use]
+    pub fn merged(&self, texts: &Texts, flavor: Flavor) -> MergedModule {
+        merge::merge(&self.files, texts, flavor)
     }
 }
 

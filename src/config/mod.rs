@@ -1,34 +1,19 @@
 //! Configuration to requirements: which providers the modules of a root need, and with which
 //! constraints ([`rules`]).
 //!
-//! One module goes through these steps, each in a folder of its own:
-//!
-//! 1. `tree` chooses the files of a directory and walks from the root along the calls.
-//! 2. `syntax` brings native and JSON syntax to one tree, and reads what expressions name.
-//! 3. `decode` makes plain contents of each file; `validate` reports what the programs refuse in it.
-//! 4. `merge` applies the override files: it merges the trees, which says what of the contents counts.
-//! 5. `tree` resolves all names to requirements.
-//!
-//! All of them look into `language`, the one table of blocks and arguments, and collect what is wrong
-//! in `faults`; `flood` puts that in order.
+//! `module_config` reads the files of one module. Here, `tree` chooses the files of a directory, walks
+//! from the root along the calls, and resolves all names to requirements.
 //!
 //! Invariant: what is not read is never passed over in silence. Either it cannot change the
 //! requirements, or [`is_complete`](crate::requirement::Requirements::is_complete) is false and a
 //! diagnostic says why.
 
 mod computed;
-mod decode;
-mod faults;
-mod file;
-mod flood;
 mod given;
-mod language;
 mod limits;
 mod loaded;
-mod merge;
-mod syntax;
+mod overridden;
 mod tree;
-mod validate;
 
 pub mod rules {
     #![doc = include_str!("rules.md")]
@@ -43,7 +28,6 @@ use crate::world::Files;
 pub use computed::{
     ComputedArgument, ComputedCall, TracedPlace, TracedValue, ValueOrigin, ValueState,
 };
-pub use file::{ModuleFile, SourcePlace};
 pub use given::{GivenValues, VALUE_PREFIX, ValueArgument};
 pub use limits::{
     MAX_DEPTH, MAX_FILE_BYTES, MAX_FILES, MAX_PATH_BYTES, MAX_STEPS, MAX_TOTAL_BYTES,
@@ -51,8 +35,7 @@ pub use limits::{
 pub use loaded::{
     BackendUse, Evaluated, FetchedModule, Loaded, ModuleNode, Settings, Submodules, Unreached,
 };
-pub use merge::merged::{MergedAttribute, MergedBlock, MergedBody, MergedModule, MergedSettings};
-pub use merge::overridden::OverriddenPlaces;
+pub use overridden::OverriddenPlaces;
 pub use tree::branches::{BelowGroup, Branch, BranchGroup, BranchKind, Branches, Repeats};
 pub use tree::glance::{Glance, glance, has_files};
 pub use tree::walk::NOT_CHECKED_OUT;

@@ -1,9 +1,12 @@
 //! Whole roots in memory.
 
 mod calls;
+mod merge;
 mod overrides;
 mod packages;
 mod passing;
+mod syntax;
+mod validate;
 mod variables;
 mod words;
 

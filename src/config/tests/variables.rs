@@ -4,7 +4,6 @@
 
 use std::path::Path;
 
-use crate::config::decode::variables::{Given, Variable};
 use crate::config::tests::outline;
 use crate::config::tree::files::ModuleFiles;
 use crate::config::tree::packages::Packages;
@@ -12,6 +11,7 @@ use crate::config::tree::reader::Reader;
 use crate::config::*;
 use crate::expr::{Typed, Value};
 use crate::flavor::Flavor;
+use crate::module_config::decode::variables::{Given, Variable};
 use crate::world::mem::MemFiles;
 
 use Flavor::{OpenTofu1_12, Terraform1_11, Terraform1_15, Terraform1_16};

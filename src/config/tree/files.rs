@@ -2,7 +2,7 @@
 //!
 //! Names are bytes here, as they are for the programs: no case folding, no decoding.
 
-use crate::config::file::Syntax;
+use crate::module_config::file::Syntax;
 use std::collections::BTreeSet;
 
 use crate::flavor::{Flavor, Program};

@@ -3,11 +3,11 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::config::decode::contents::Source;
 use crate::config::tree::packages::Packages;
 use crate::config::tree::reader::Reader;
 use crate::diag::Texts;
 use crate::flavor::Flavor;
+use crate::module_config::decode::contents::Source;
 use crate::world::Files;
 
 /// What the files of one directory say by themselves.

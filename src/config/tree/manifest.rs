@@ -8,11 +8,11 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use crate::addr::module::ModuleSource;
-use crate::config::decode::contents::{Call, CallVersion, Source};
 use crate::config::tree::reader::Reader;
 use crate::diag::{Diagnostic, rules};
 use crate::flavor::Flavor;
 use crate::json::{self, Value, ValueKind};
+use crate::module_config::decode::contents::{Call, CallVersion, Source};
 use crate::version::Version;
 
 /// The title of a call without a record.

@@ -10,16 +10,16 @@ use std::ptr;
 use std::rc::Rc;
 
 use crate::addr::ProviderAddr;
-use crate::config::decode::contents::{Call, Contents, RequiredProvider};
-use crate::config::decode::handover::Passed;
-use crate::config::decode::variables::{Given, Variable};
-use crate::config::file::SourcePlace;
-use crate::config::flood;
 use crate::config::loaded::ModuleNode;
-use crate::config::syntax::names::Reference;
 use crate::config::tree::resolve::Module;
 use crate::diag::{self, Diagnostic, MAX_PROBLEMS, rules};
 use crate::flavor::Flavor;
+use crate::module_config::decode::contents::{Call, Contents, RequiredProvider};
+use crate::module_config::decode::handover::Passed;
+use crate::module_config::decode::variables::{Given, Variable};
+use crate::module_config::file::SourcePlace;
+use crate::module_config::flood;
+use crate::module_config::syntax::names::Reference;
 use crate::requirement::PathStep;
 
 /// What is said of a name that only looks like that of a provider.

@@ -5,18 +5,18 @@ use std::io::{self, ErrorKind};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use crate::config::decode::contents::Contents;
-use crate::config::decode::{blocks, duplicates, runs};
-use crate::config::file::{ModuleFile, Role};
-use crate::config::flood;
 use crate::config::limits::{MAX_FILE_BYTES, MAX_FILES, MAX_TOTAL_BYTES};
-use crate::config::merge::{self, overrides};
-use crate::config::syntax;
 use crate::config::tree::files::{self, Backups, ModuleFiles, SourceFile};
 use crate::config::tree::packages::{Mounted, Packages};
 use crate::diag::{Diagnostic, FileId, Span, Texts, rules};
 use crate::flavor::Flavor;
 use crate::hcl::tree::Body;
+use crate::module_config::decode::contents::Contents;
+use crate::module_config::decode::{blocks, duplicates, runs};
+use crate::module_config::file::{ModuleFile, Role};
+use crate::module_config::flood;
+use crate::module_config::merge::{self, overrides};
+use crate::module_config::syntax;
 use crate::remote_module::is_leaving;
 use crate::world::{DirEntry, FileKind, Files, ReadSeek, is_outside};
 

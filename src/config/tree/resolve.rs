@@ -2,18 +2,20 @@
 //!
 //! Local names are a matter of one module: nothing is inherited from the caller.
 
-use crate::config::file::ModuleFile;
+use crate::module_config::file::ModuleFile;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::addr::ProviderAddr;
-use crate::config::decode::contents::{Contents, Import, ProviderBlock, Resource, Stated, Written};
-use crate::config::decode::sources;
-use crate::config::file::SourcePlace;
-use crate::config::flood;
-use crate::config::syntax::names::{self, Reference};
 use crate::diag::{Diagnostic, rules};
 use crate::flavor::Flavor;
+use crate::module_config::decode::contents::{
+    Contents, Import, ProviderBlock, Resource, Stated, Written,
+};
+use crate::module_config::decode::sources;
+use crate::module_config::file::SourcePlace;
+use crate::module_config::flood;
+use crate::module_config::syntax::names::{self, Reference};
 use crate::requirement::{ModulePath, Origin, Refusal, Requirement};
 use crate::version::Constraints;
 

@@ -5,12 +5,12 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::config::decode::contents::Late;
-use crate::config::file::Syntax;
 use crate::config::given::{GivenValues, ValueArgument};
-use crate::config::syntax;
 use crate::config::tree::reader::Reader;
 use crate::diag::{Diagnostic, rules};
+use crate::module_config::decode::contents::Late;
+use crate::module_config::file::Syntax;
+use crate::module_config::syntax;
 
 /// A value as it is given.
 #[derive(Clone, Debug)]

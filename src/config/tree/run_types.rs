@@ -9,12 +9,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use crate::addr::ProviderAddr;
-use crate::config::decode::contents::Contents;
-use crate::config::decode::run_providers::TestRun;
-use crate::config::file::SourcePlace;
 use crate::config::tree::resolve::Module;
 use crate::diag::{Diagnostic, rules};
 use crate::flavor::Flavor;
+use crate::module_config::decode::contents::Contents;
+use crate::module_config::decode::run_providers::TestRun;
+use crate::module_config::file::SourcePlace;
 
 /// Reports the first run of the root that takes a name for another provider than a run before.
 pub(in crate::config) fn check(

@@ -4,9 +4,6 @@ use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::config::decode::contents::Late;
-use crate::config::file::Syntax;
-use crate::config::flood;
 use crate::config::loaded::{Evaluated, Settings};
 use crate::config::tree::packages::Packages;
 use crate::config::tree::reader::Reader;
@@ -16,6 +13,9 @@ use crate::config::tree::{root_values, state};
 use crate::diag::{self, Diagnostic, FileId, Span, Texts, rules};
 use crate::hcl;
 use crate::hcl::tree::{Expr, ExprKind, Item};
+use crate::module_config::decode::contents::Late;
+use crate::module_config::file::Syntax;
+use crate::module_config::flood;
 use crate::world::Files;
 
 /// What is put around the expression: in parentheses a line may end anywhere, as the programs have it

@@ -3,21 +3,21 @@
 //! Only addresses are taken from it. Its attributes may be secrets, so nothing else is kept, and no
 //! message shows a line of it.
 
-use crate::config::decode::contents::LocalBackend;
+use crate::module_config::decode::contents::LocalBackend;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use crate::addr::ProviderAddr;
-use crate::config::decode::contents::{Backend, ComputedBackend};
-use crate::config::file::SourcePlace;
 use crate::config::loaded::Settings;
-use crate::config::syntax::words;
 use crate::config::tree::reader::Reader;
 use crate::diag::{Diagnostic, Span, rules};
 use crate::flavor::Flavor;
 use crate::json::{self, Members, Value, ValueKind};
+use crate::module_config::decode::contents::{Backend, ComputedBackend};
+use crate::module_config::file::SourcePlace;
+use crate::module_config::syntax::words;
 use crate::requirement::{Origin, Requirements};
 use crate::world::is_outside;
 

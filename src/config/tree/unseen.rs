@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::config::decode::contents::Call;
-use crate::config::file::SourcePlace;
 use crate::config::tree::walk::NOT_CHECKED_OUT;
 use crate::config::tree::way::Way;
 use crate::diag::{Diagnostic, Label, rules};
+use crate::module_config::decode::contents::Call;
+use crate::module_config::file::SourcePlace;
 use crate::requirement::UnseenCall;
 
 /// The calls whose modules cannot be seen, each as it is written.

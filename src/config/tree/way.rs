@@ -1,9 +1,9 @@
 //! One call on the way along the tree.
 
-use crate::config::decode::contents::Call;
 use crate::config::limits::{MAX_DEPTH, MAX_PATH_BYTES};
 use crate::config::tree::values::trace::ComputedResult;
 use crate::diag::Label;
+use crate::module_config::decode::contents::Call;
 use crate::requirement::ModulePath;
 
 /// A call on the way: which one, from where, and to where.

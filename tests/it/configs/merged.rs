@@ -1,9 +1,9 @@
 //! Merged modules against requirements: both come from the same files, each on its own way.
 
-use lockctl::config::{MergedAttribute, MergedBlock, MergedModule, SourcePlace};
 use lockctl::expr;
 use lockctl::flavor::Flavor;
 use lockctl::hcl::tree::{ExprKind, ObjectKey};
+use lockctl::module_config::{MergedAttribute, MergedBlock, MergedModule, SourcePlace};
 use lockctl::requirement::{Origin, Requirement};
 
 use super::judge::{self, Said};

@@ -16,15 +16,8 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::config::decode::calls;
-use crate::config::decode::contents::{Call, CallVersion, Late, Local, Source};
-use crate::config::decode::handover::PassedArgument;
-use crate::config::decode::variables::Given;
-use crate::config::file::{SourcePlace, Syntax};
-use crate::config::flood;
 use crate::config::given::ValueArgument;
 use crate::config::loaded::Settings;
-use crate::config::syntax::references;
 use crate::config::tree::reader::Reader;
 use crate::config::tree::resolve::Module;
 use crate::config::tree::root_values::RootValue;
@@ -32,6 +25,13 @@ use crate::config::tree::values::names::Names;
 use crate::diag::{Diagnostic, Severity, Span, rules};
 use crate::expr::{self, Budget, FunctionSet, Named, Scope, Surroundings, Typed};
 use crate::flavor::Flavor;
+use crate::module_config::decode::calls;
+use crate::module_config::decode::contents::{Call, CallVersion, Late, Local, Source};
+use crate::module_config::decode::handover::PassedArgument;
+use crate::module_config::decode::variables::Given;
+use crate::module_config::file::{SourcePlace, Syntax};
+use crate::module_config::flood;
+use crate::module_config::syntax::references;
 
 /// How many variables and local values may need each other in a row.
 const MAX_CHAIN: usize = 200;

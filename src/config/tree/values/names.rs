@@ -5,13 +5,13 @@ use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::config::decode::variables::Given;
-use crate::config::file::SourcePlace;
-use crate::config::syntax::references::{Reference, Subject};
 use crate::config::tree::reader::Reader;
 use crate::config::tree::values::{Outcome, Role, Stop, Values, refuse, uncertain};
 use crate::expr::{Named, Type, Typed};
 use crate::hcl::tree::{Expr, ExprKind, Step};
+use crate::module_config::decode::variables::Given;
+use crate::module_config::file::SourcePlace;
+use crate::module_config::syntax::references::{Reference, Subject};
 
 impl Values {
     /// Finds the value of one name that an expression uses.

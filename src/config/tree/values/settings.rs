@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
-use crate::config::decode::contents::{Backend, ComputedBackend, Contents, Late, LocalBackend};
 use crate::config::loaded::BackendUse;
-use crate::config::syntax::references;
 use crate::config::tree::reader::Reader;
 use crate::config::tree::values::names::Names;
 use crate::config::tree::values::{Outcome, ROOT, Role, Stop, Values, at, refuse};
 use crate::diag::Severity;
 use crate::expr::{Type, Typed, Value};
+use crate::module_config::decode::contents::{
+    Backend, ComputedBackend, Contents, Late, LocalBackend,
+};
+use crate::module_config::syntax::references;
 
 impl Values {
     /// Computes the settings of the root; returns where the state is kept.

@@ -10,16 +10,16 @@ use std::collections::BTreeSet;
 use crate::config::computed::{
     ComputedArgument, ComputedCall, TracedPlace, TracedValue, ValueOrigin, ValueState,
 };
-use crate::config::decode::contents::{CallVersion, Late, Source};
-use crate::config::decode::variables::Given;
-use crate::config::file::SourcePlace;
 use crate::config::loaded::ModuleNode;
-use crate::config::syntax::references::{self, Reference};
 use crate::config::tree::root_values::RootValue;
 use crate::config::tree::values::{Entry, Instance, Kind, Memo, Stop, Values};
 use crate::diag::{Label, Texts};
 use crate::expr::{self, Value};
 use crate::hcl::tree::Step;
+use crate::module_config::decode::contents::{CallVersion, Late, Source};
+use crate::module_config::decode::variables::Given;
+use crate::module_config::file::SourcePlace;
+use crate::module_config::syntax::references::{self, Reference};
 
 /// How many values in a row are followed, each needed by the one before it.
 const MAX_LEVELS: usize = 16;

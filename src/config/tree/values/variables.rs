@@ -3,10 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::config::decode::contents::Late;
-use crate::config::decode::variables::{Given, Variable};
-use crate::config::file::SourcePlace;
-use crate::config::flood;
 use crate::config::tree::reader::Reader;
 use crate::config::tree::resolve::Module;
 use crate::config::tree::root_values::RootValue;
@@ -17,6 +13,10 @@ use crate::diag::{Diagnostic, Severity, Span, rules};
 use crate::expr::{self, Marks, Misfit, Named, Typed, Value};
 use crate::hcl;
 use crate::hcl::tree::Item;
+use crate::module_config::decode::contents::Late;
+use crate::module_config::decode::variables::{Given, Variable};
+use crate::module_config::file::SourcePlace;
+use crate::module_config::flood;
 
 impl Values {
     /// Reports values of the command line for variables that the root does not have, as Terraform does.

@@ -3,11 +3,11 @@
 use std::ops::ControlFlow;
 
 use super::{Reached, Tree, place_of};
-use crate::config::file::SourcePlace;
-use crate::config::flood;
 use crate::config::tree::manifest::{self, Installed};
 use crate::config::tree::way::{Sourcing, Way};
 use crate::diag::{Diagnostic, Label, rules};
+use crate::module_config::file::SourcePlace;
+use crate::module_config::flood;
 
 /// The title of a call whose source or version is computed.
 const IS_COMPUTED: &str = "Module call is computed";

@@ -7,13 +7,13 @@ use std::sync::Arc;
 
 use super::{Reached, Tree, place_of};
 use crate::addr::module::{Danger, ModuleSource};
-use crate::config::decode::contents::{Call, CallVersion, Source};
-use crate::config::file::SourcePlace;
 use crate::config::loaded::{FetchedModule, Unreached};
 use crate::config::tree::packages::Mounted;
 use crate::config::tree::way::Way;
 use crate::diag::{Diagnostic, Label, rules};
 use crate::flavor::Flavor;
+use crate::module_config::decode::contents::{Call, CallVersion, Source};
+use crate::module_config::file::SourcePlace;
 use crate::remote_module::{
     FoundModule, ModuleFailure, ModuleFailureKind, ModuleRequest, PackageFiles, RequestedSource,
 };

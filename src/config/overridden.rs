@@ -1,0 +1,88 @@
+//! What requirements in override files take the place of.
+
+use std::collections::BTreeSet;
+
+use crate::config::loaded::Loaded;
+use crate::diag::{FileId, Texts};
+use crate::flavor::Flavor;
+use crate::module_config::file::SourcePlace;
+use crate::module_config::merge::arguments::ByArgument;
+use crate::module_config::merge::merged::{MergedAttribute, MergedBlock, MergedModule};
+use crate::requirement::Requirement;
+
+/// The arguments of override files that require something, each with what it overrides.
+#[derive(Clone, Debug, Default)]
+pub struct OverriddenPlaces {
+    arguments: ByArgument<Vec<SourcePlace>>,
+}
+
+impl OverriddenPlaces {
+    /// Looks at the modules that have some of the requirements in an override file.
+    #[must_use]
+    pub fn of(
+        requirements: &[&Requirement],
+        loaded: &Loaded,
+        texts: &Texts,
+        flavor: Flavor,
+    ) -> Self {
+        let mut overridden = Self::default();
+        let wanted: BTreeSet<FileId> = requirements.iter().map(|one| one.file).collect();
+        // Calls may share a module, which is looked at once.
+        let mut seen = BTreeSet::new();
+        for node in &loaded.modules {
+            if node
+                .files
+                .first()
+                .is_some_and(|first| !seen.insert(first.id))
+            {
+                continue;
+            }
+            let mut overrides = node.files.iter().filter(|file| file.is_override());
+            if overrides.any(|file| wanted.contains(&file.id)) {
+                overridden.module(&node.merged(texts, flavor));
+            }
+        }
+        overridden
+    }
+
+    fn module(&mut self, module: &MergedModule) {
+        for entry in module.settings.required_providers.values() {
+            self.add(entry, entry.replaces.clone());
+        }
+        for block in &module.blocks {
+            self.block(block);
+            // A check holds a data source of the module.
+            for data in block.body.blocks.get("data").into_iter().flatten() {
+                self.block(data);
+            }
+        }
+    }
+
+    fn block(&mut self, block: &MergedBlock) {
+        for argument in ["provider", "version"] {
+            let Some(argument) = block.body.attributes.get(argument) else {
+                continue;
+            };
+            // What the base does not say is added to it.
+            let replaces = match argument.replaces.is_empty() {
+                true if argument.file != block.header.file => vec![block.header],
+                _ => argument.replaces.clone(),
+            };
+            self.add(argument, replaces);
+        }
+    }
+
+    fn add(&mut self, argument: &MergedAttribute, replaces: Vec<SourcePlace>) {
+        if !replaces.is_empty() {
+            self.arguments.insert(argument, replaces);
+        }
+    }
+
+    /// Returns what a requirement overrides, the earliest place first.
+    #[must_use]
+    pub fn by(&self, requirement: &Requirement) -> &[SourcePlace] {
+        let Requirement { file, span, .. } = *requirement;
+        let replaces = self.arguments.around(SourcePlace { file, span });
+        replaces.map_or(&[], Vec::as_slice)
+    }
+}

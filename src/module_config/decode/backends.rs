@@ -1,0 +1,195 @@
+//! Where the state is kept: `backend` and `cloud` blocks (config rules 3.6, 12.7).
+//!
+//! Only those of the root count, so what is wrong about the others is never reported.
+
+use crate::diag::{Diagnostic, rules};
+use crate::expr::{self, Value};
+use crate::flavor::Flavor;
+use crate::hcl::tree::{Block, Body, Item};
+use crate::module_config::decode::contents::{
+    Backend, ComputedBackend, Contents, Late, LocalBackend,
+};
+use crate::module_config::faults::Faults;
+use crate::module_config::language;
+use crate::module_config::syntax::{self, references};
+use crate::module_config::validate::bodies;
+
+/// The types of backends that every flavor has.
+const TYPES: &[&str] = &[
+    "azurerm",
+    "consul",
+    "cos",
+    "gcs",
+    "http",
+    "inmem",
+    "kubernetes",
+    "local",
+    "oss",
+    "pg",
+    "remote",
+    "s3",
+];
+
+/// The types that only newer versions of Terraform have.
+const NEWER_TYPES: &[&str] = &["oci"];
+
+/// What keeps the state of a `cloud` block.
+const IN_THE_CLOUD: &str = "HCP Terraform";
+
+/// Decodes a setting, if it says where the state is kept; the last such block of a file counts, a
+/// `cloud` block before all others.
+pub(crate) fn decode(kind: &str, block: &Block, contents: &mut Contents, faults: &mut Faults) {
+    let is_in_cloud = match &contents.backend {
+        Some(Backend::Elsewhere { kind, .. }) => kind == IN_THE_CLOUD,
+        Some(Backend::Computed(computed)) => computed.kind == IN_THE_CLOUD,
+        _ => false,
+    };
+    let backend = match kind {
+        "backend" if is_in_cloud => None,
+        "cloud" | "backend" if is_computed(&block.body, faults) => Some(computed(block, faults)),
+        "cloud" => Some(elsewhere(IN_THE_CLOUD.to_owned(), block, faults)),
+        "backend" => labelled(block, faults),
+        _ => None,
+    };
+    if backend.is_some() {
+        let found = found_in(kind, block, faults);
+        contents.set_backend(backend, found);
+    }
+}
+
+/// Returns whether an argument of a body, or of a block in it, is computed.
+fn is_computed(body: &Body, faults: &Faults) -> bool {
+    faults.flavor.is_opentofu()
+        && body.items.iter().any(|item| match item {
+            Item::Attribute(argument) => {
+                let value = syntax::as_template(&argument.value, faults);
+                references::refers(&value) || !references::functions(&value).is_empty()
+            }
+            Item::Block(nested) => is_computed(&nested.body, faults),
+        })
+}
+
+fn computed(block: &Block, faults: &Faults) -> Backend {
+    let label = block.labels.first().map(|label| label.text.as_str());
+    let mut arguments = Vec::new();
+    keep_all(&block.body, faults, &mut arguments);
+    Backend::Computed(ComputedBackend {
+        is_local: label == Some("local"),
+        kind: match label {
+            Some("local") => "a backend whose path is computed".to_owned(),
+            Some(label) => format!("the backend {label:?}"),
+            None => IN_THE_CLOUD.to_owned(),
+        },
+        place: faults.place(block.header),
+        arguments,
+    })
+}
+
+/// Keeps the arguments of a body and of all blocks in it, with their names.
+pub(crate) fn keep_all(body: &Body, faults: &Faults, kept: &mut Vec<(String, Late)>) {
+    for item in &body.items {
+        match item {
+            Item::Attribute(argument) => {
+                let late = Late::keep(&argument.value, faults);
+                kept.extend(late.map(|late| (argument.name.text.clone(), late)));
+            }
+            Item::Block(nested) => keep_all(&nested.body, faults, kept),
+        }
+    }
+}
+
+fn elsewhere(kind: String, block: &Block, faults: &Faults) -> Backend {
+    let place = faults.place(block.header);
+    Backend::Elsewhere { kind, place }
+}
+
+fn labelled(block: &Block, faults: &Faults) -> Option<Backend> {
+    let label = &block.labels.first()?.text;
+    if label != "local" {
+        return Some(elsewhere(format!("the backend {label:?}"), block, faults));
+    }
+    let path = |name| match block.body.attribute(name) {
+        None => Some(None),
+        Some(argument) => match expr::constant(faults.file, &argument.value) {
+            Ok(Value::Null) => Some(None),
+            Ok(value) => value.to_text().map(|text| Some(text.into())),
+            Err(_) => None,
+        },
+    };
+    Some(match (path("path"), path("workspace_dir")) {
+        (Some(path), Some(workspace_dir)) => Backend::Local(LocalBackend {
+            path,
+            workspace_dir,
+        }),
+        _ => elsewhere("a backend whose path is computed".to_owned(), block, faults),
+    })
+}
+
+/// Returns what is wrong about a block, without saying it yet.
+fn found_in(kind: &str, block: &Block, faults: &mut Faults) -> Vec<Diagnostic> {
+    faults.apart(|faults| match (kind, &*block.labels) {
+        ("cloud", _) => {
+            for (_, nested) in bodies::check(&block.body, &language::CLOUD, faults) {
+                bodies::check(&nested.body, &language::WORKSPACES, faults);
+            }
+            constants(&block.body, faults);
+        }
+        (_, [label]) if label.text == "local" => local(&block.body, faults),
+        (_, [label]) if is_type(&label.text, faults.flavor) => constants(&block.body, faults),
+        (_, [label]) => {
+            let remark = format!("{} has no such backend", faults.flavor.program());
+            faults.invalid("Unsupported backend type", label.span, &remark);
+        }
+        _ => {}
+    })
+}
+
+fn is_type(name: &str, flavor: Flavor) -> bool {
+    let newer = matches!(flavor, Flavor::Terraform1_15 | Flavor::Terraform1_16);
+    TYPES.contains(&name) || (newer && NEWER_TYPES.contains(&name))
+}
+
+fn local(body: &Body, faults: &mut Faults) {
+    bodies::check(body, &language::LOCAL_BACKEND, faults);
+    constants(body, faults);
+    for (name, title) in [
+        ("path", "Invalid local state file path"),
+        ("workspace_dir", "Invalid local workspace directory path"),
+    ] {
+        let Some(argument) = body.attribute(name) else {
+            continue;
+        };
+        match expr::constant(faults.file, &argument.value) {
+            Err(_) | Ok(Value::Null) => {}
+            Ok(value) => match value.to_text() {
+                Some(text) if text.is_empty() => {
+                    faults.invalid(title, argument.value.span, "this is empty");
+                }
+                Some(_) => {}
+                None => {
+                    let title = "Incorrect attribute value type";
+                    let remark = "a string is needed here";
+                    faults.error(rules::WRONG_TYPE, title, argument.value.span, remark);
+                }
+            },
+        }
+    }
+}
+
+/// Reports what Terraform would have to compute; OpenTofu takes variables here (config rules 10.3).
+fn constants(body: &Body, faults: &mut Faults) {
+    if faults.flavor.is_opentofu() {
+        return;
+    }
+    for item in &body.items {
+        match item {
+            Item::Attribute(argument) => {
+                let computed =
+                    faults.apart(|faults| drop(bodies::constant(&argument.value, faults)));
+                let help = "OpenTofu takes variables and locals here: `--flavor opentofu`";
+                faults.add(computed.into_iter().map(|fault| fault.help(help)));
+            }
+            Item::Block(nested) => constants(&nested.body, faults),
+        }
+    }
+}

@@ -1,0 +1,358 @@
+//! What one file declares, as far as requirements depend on it.
+//!
+//! Files are decoded one by one, so that the faults of each are found, and put together afterwards:
+//! `merge` decides which values of override files count.
+
+use crate::addr::module::{LocalModule, ModuleSource};
+use crate::module_config::file::SourcePlace;
+use crate::module_config::syntax::names::Reference;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::addr::ProviderAddr;
+use crate::diag::{Diagnostic, FileId};
+use crate::hcl::tree::{Block, Expr};
+use crate::module_config::decode::handover::Handover;
+use crate::module_config::decode::run_providers::TestRun;
+use crate::module_config::decode::variables::Variable;
+use crate::module_config::faults::Faults;
+use crate::module_config::file::{ModuleFile, Syntax};
+use crate::module_config::syntax;
+use crate::module_config::syntax::names::ProviderKey;
+use crate::requirement::CoreVersion;
+use crate::version::{Constraints, CoreConstraints};
+
+/// Everything that one file, or all files of a module, declare.
+#[derive(Debug, Default)]
+pub(crate) struct Contents {
+    /// What was read, in the order in which it counts.
+    pub files: Vec<ModuleFile>,
+    pub required: Vec<RequiredProvider>,
+    pub provider_blocks: Vec<ProviderBlock>,
+    /// Resources, data sources, ephemeral resources and actions.
+    pub resources: Vec<Resource>,
+    pub imports: Vec<Import>,
+    pub calls: Vec<Call>,
+    pub variables: Vec<Variable>,
+    /// Local values, where sources are computed from them.
+    pub locals: Vec<Local>,
+    pub core_versions: Vec<CoreVersion>,
+    /// Where the state is kept, if a `backend` or `cloud` block says so.
+    pub backend: Option<Backend>,
+    /// What is wrong about that block, which matters in the root only.
+    pub backend_faults: Vec<Diagnostic>,
+    /// The arguments in `encryption` blocks, where they are computed.
+    pub encryption: Vec<Late>,
+    /// The headers of everything that may stand only once.
+    pub declared: Vec<Declaration>,
+    /// Of a test file: its runs, in order.
+    pub runs: Vec<TestRun>,
+    /// Of a test file: its `provider` and `mock_provider` blocks, by local name and alias.
+    pub test_providers: BTreeMap<ProviderKey, SourcePlace>,
+}
+
+impl Contents {
+    /// Adds what another file of the same module declares.
+    pub(crate) fn append(&mut self, mut other: Self) {
+        self.files.append(&mut other.files);
+        self.required.append(&mut other.required);
+        self.provider_blocks.append(&mut other.provider_blocks);
+        self.resources.append(&mut other.resources);
+        self.imports.append(&mut other.imports);
+        self.calls.append(&mut other.calls);
+        self.variables.append(&mut other.variables);
+        self.locals.append(&mut other.locals);
+        self.encryption.append(&mut other.encryption);
+        self.core_versions.append(&mut other.core_versions);
+        self.set_backend(other.backend, other.backend_faults);
+        self.declared.append(&mut other.declared);
+    }
+
+    /// Notes that a block stands here which may stand only once with these labels.
+    pub(crate) fn declare(&mut self, kind: &'static str, block: &Block, faults: &Faults) {
+        self.declared.push(Declaration {
+            kind,
+            labels: block
+                .labels
+                .iter()
+                .map(|label| label.text.clone())
+                .collect(),
+            place: faults.place(block.header),
+        });
+    }
+
+    /// Replaces where the state is kept, if there is something to replace it with.
+    pub(crate) fn set_backend(&mut self, backend: Option<Backend>, faults: Vec<Diagnostic>) {
+        if backend.is_some() {
+            self.backend = backend;
+            self.backend_faults = faults;
+        }
+    }
+}
+
+/// An expression that is evaluated once values of variables are known.
+#[derive(Clone, Debug)]
+pub(crate) struct Late {
+    pub file: FileId,
+    /// With templates where a string of JSON syntax is one.
+    pub expr: Arc<Expr>,
+    pub syntax: Syntax,
+}
+
+impl Late {
+    /// Keeps an expression, if the flavor evaluates any.
+    pub(crate) fn keep(expr: &Expr, faults: &Faults) -> Option<Self> {
+        faults.flavor.computes_sources().then(|| Self {
+            file: faults.file,
+            expr: Arc::new(syntax::as_template(expr, faults).into_owned()),
+            syntax: faults.syntax,
+        })
+    }
+
+    /// Returns the place of the expression.
+    pub(crate) fn place(&self) -> SourcePlace {
+        SourcePlace {
+            file: self.file,
+            span: self.expr.span,
+        }
+    }
+}
+
+/// A local value.
+#[derive(Clone, Debug)]
+pub(crate) struct Local {
+    pub name: String,
+    /// The name.
+    pub place: SourcePlace,
+    pub value: Late,
+}
+
+/// What the backend `local` says of where the state is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct LocalBackend {
+    /// Of the default workspace.
+    pub path: Option<PathBuf>,
+    /// Of the others.
+    pub workspace_dir: Option<PathBuf>,
+}
+
+/// Where the state is kept.
+#[derive(Clone, Debug)]
+pub(crate) enum Backend {
+    /// In a file.
+    Local(LocalBackend),
+    /// Where values say, once they are known (config rules 10.3).
+    Computed(ComputedBackend),
+    /// Where only the program can look.
+    Elsewhere {
+        /// What keeps it, in words.
+        kind: String,
+        /// What says so.
+        place: SourcePlace,
+    },
+}
+
+/// A backend whose arguments are computed.
+#[derive(Clone, Debug)]
+pub(crate) struct ComputedBackend {
+    /// The backend it is, if the state stays where it is.
+    pub is_local: bool,
+    /// What keeps the state, in words.
+    pub kind: String,
+    /// The header of the block.
+    pub place: SourcePlace,
+    /// All arguments, also those of nested blocks.
+    pub arguments: Vec<(String, Late)>,
+}
+
+/// One entry of `required_providers`.
+#[derive(Debug)]
+pub(crate) struct RequiredProvider {
+    pub local_name: String,
+    pub addr: ProviderAddr,
+    /// What states the address; `None` where the name implies it.
+    pub source: Option<Written>,
+    pub stated: Stated,
+    /// The further configurations that a caller must pass.
+    pub aliases: Vec<String>,
+}
+
+/// A text as it is written.
+#[derive(Clone, Debug)]
+pub(crate) struct Written {
+    pub text: String,
+    pub place: SourcePlace,
+}
+
+/// Conditions, and the place to show for them.
+#[derive(Clone, Debug)]
+pub(crate) struct Stated {
+    pub constraints: Constraints,
+    pub place: SourcePlace,
+}
+
+/// A `provider` block.
+#[derive(Debug)]
+pub(crate) struct ProviderBlock {
+    pub local_name: String,
+    pub alias: Option<String>,
+    pub version: Option<Stated>,
+    /// It says nothing to the provider.
+    pub is_empty: bool,
+    /// It stands for several configurations, each with a key (config rules 10.2).
+    pub has_keys: bool,
+    /// The keys, where they are computed.
+    pub for_each: Option<Late>,
+    pub place: SourcePlace,
+}
+
+impl ProviderBlock {
+    /// Returns what makes it one of a kind.
+    pub(crate) fn key(&self) -> ProviderKey {
+        (self.local_name.clone(), self.alias.clone())
+    }
+}
+
+/// A block that some provider manages.
+#[derive(Debug)]
+pub(crate) struct Resource {
+    /// `resource`, `data`, `ephemeral` or `action`.
+    pub kind: &'static str,
+    pub type_name: String,
+    pub name: String,
+    pub provider: Option<Reference>,
+    pub place: SourcePlace,
+}
+
+impl Resource {
+    /// Returns what makes it one of a kind.
+    pub(crate) fn key(&self) -> (&'static str, String, String) {
+        (self.kind, self.type_name.clone(), self.name.clone())
+    }
+}
+
+/// An `import` block.
+#[derive(Debug)]
+pub(crate) struct Import {
+    pub target: Target,
+    pub provider: Option<Reference>,
+    /// The target.
+    pub place: SourcePlace,
+    /// The header of the block.
+    pub block: SourcePlace,
+}
+
+/// What an `import` block points to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Target {
+    /// It is in a module below this one.
+    pub in_module: bool,
+    /// `resource`, or with OpenTofu also `data` and `ephemeral`.
+    pub kind: &'static str,
+    pub type_name: String,
+    pub name: String,
+}
+
+impl Target {
+    /// Returns the key of the resource that it means.
+    pub(crate) fn key(&self) -> (&'static str, String, String) {
+        (self.kind, self.type_name.clone(), self.name.clone())
+    }
+}
+
+/// A `module` block.
+#[derive(Clone, Debug)]
+pub(crate) struct Call {
+    pub name: String,
+    /// Only an override may leave it out.
+    pub source: Option<Source>,
+    pub version: CallVersion,
+    /// The version, if the argument is there.
+    pub version_place: Option<SourcePlace>,
+    /// The source argument, or the header where there is none.
+    pub place: SourcePlace,
+    pub header: SourcePlace,
+    pub handover: Handover,
+    /// The source and the version, where they are computed.
+    pub source_late: Option<Late>,
+    pub version_late: Option<Late>,
+}
+
+/// What a call says about the version of its module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum CallVersion {
+    Absent,
+    /// The argument is there, but it is null.
+    Null,
+    Stated(CoreConstraints),
+    /// It depends on values that are not known here.
+    Computed,
+}
+
+/// Where the module of a call is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// A directory, with the path as it is written.
+    Local {
+        written: String,
+        module: LocalModule,
+    },
+    /// What only installing or fetching brings, with the address as it is written.
+    Remote {
+        written: String,
+        module: ModuleSource,
+    },
+    /// An address of no kind beside a computed version, which decides what is wrong with it.
+    Unfit(String),
+    /// It depends on values that are not known here: the argument.
+    Computed(SourcePlace),
+}
+
+impl Source {
+    /// Keeps a source with its text.
+    pub(crate) fn new(written: String, module: ModuleSource) -> Self {
+        match module {
+            ModuleSource::Local(module) => Self::Local { written, module },
+            module => Self::Remote { written, module },
+        }
+    }
+
+    /// Returns the source as it is written, if it is no computed one.
+    pub(crate) fn text(&self) -> Option<&str> {
+        match self {
+            Self::Local { written, .. } | Self::Remote { written, .. } | Self::Unfit(written) => {
+                Some(written)
+            }
+            Self::Computed(_) => None,
+        }
+    }
+
+    /// Returns the source in normal form, as the manifest records it.
+    pub(crate) fn normal(&self) -> Option<ModuleSource> {
+        match self {
+            Self::Local { module, .. } => Some(ModuleSource::Local(module.clone())),
+            Self::Remote { module, .. } => Some(module.clone()),
+            Self::Unfit(_) | Self::Computed(_) => None,
+        }
+    }
+}
+
+impl Call {
+    /// Returns the place of what is computed: the source or else the version.
+    pub(crate) fn computed(&self) -> Option<SourcePlace> {
+        match (&self.source, &self.version) {
+            (Some(Source::Computed(place)), _) => Some(*place),
+            (_, CallVersion::Computed) => self.version_place.or(Some(self.place)),
+            _ => None,
+        }
+    }
+}
+
+/// The header of something that may stand only once.
+#[derive(Debug)]
+pub(crate) struct Declaration {
+    pub kind: &'static str,
+    pub labels: Vec<String>,
+    pub place: SourcePlace,
+}

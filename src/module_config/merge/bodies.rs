@@ -1,0 +1,155 @@
+//! The merging itself: blocks that declare something, and what stands in them.
+
+use std::mem;
+
+use crate::diag::FileId;
+use crate::flavor::Flavor;
+use crate::hcl::tree::{Block, Body, Item};
+use crate::module_config::file::SourcePlace;
+use crate::module_config::language::{Merging, Schema};
+use crate::module_config::merge::effects;
+use crate::module_config::merge::merged::{MergedAttribute, MergedBlock, MergedBody};
+
+/// Merges a block into the one that it overrides.
+pub(super) fn merge_block(
+    base: &mut MergedBlock,
+    given: MergedBlock,
+    schema: &Schema,
+    flavor: Flavor,
+) {
+    for (name, argument) in given.body.attributes {
+        let effect = schema.effect(&name, flavor);
+        if effects::counts(effect, base.body.attributes.get(&name), &argument) {
+            // A name means one thing: in JSON, blocks may look like an argument.
+            if !schema.has_block(&name) {
+                base.body.blocks.remove(&name);
+            }
+            set(&mut base.body, name, argument);
+        }
+    }
+    for (kind, all) in given.body.blocks {
+        let known = schema.block(&kind, flavor);
+        let merging = known.map_or(Merging::Replaces, |known| known.merging);
+        match (merging, known) {
+            (Merging::Merges, Some(known)) => {
+                let mut merged = base.body.blocks.remove(&kind).unwrap_or_default();
+                for one in all.into_iter().take(1) {
+                    merge_nested(&mut merged, |_| true, one, known.body, flavor);
+                }
+                if !merged.is_empty() {
+                    base.body.blocks.insert(kind, merged);
+                }
+            }
+            (Merging::MergesByLabels, Some(known)) => {
+                let mut merged = base.body.blocks.remove(&kind).unwrap_or_default();
+                for one in all {
+                    let labels = texts(&one);
+                    let is_like = |base: &MergedBlock| texts(base) == labels;
+                    merge_nested(&mut merged, is_like, one, known.body, flavor);
+                }
+                if !merged.is_empty() {
+                    base.body.blocks.insert(kind, merged);
+                }
+            }
+            (Merging::Stays, _) => {}
+            _ => {
+                if !schema.has_argument(&kind) {
+                    base.body.attributes.remove(&kind);
+                }
+                base.body.blocks.insert(kind, all);
+            }
+        }
+    }
+    for (name, argument) in given.escaped.attributes {
+        set(&mut base.escaped, name, argument);
+    }
+    base.escaped.blocks.extend(given.escaped.blocks);
+}
+
+/// Merges a nested block into its like; without one it stands there itself, as far as it counts.
+fn merge_nested(
+    known: &mut Vec<MergedBlock>,
+    is_like: impl FnMut(&MergedBlock) -> bool,
+    given: MergedBlock,
+    schema: &Schema,
+    flavor: Flavor,
+) {
+    let at = known.iter().position(is_like);
+    if let Some(at) = at {
+        merge_block(&mut known[at], given, schema, flavor);
+        return;
+    }
+    let mut new = MergedBlock {
+        kind: given.kind.clone(),
+        labels: given.labels.clone(),
+        header: given.header,
+        body: MergedBody::default(),
+        escaped: MergedBody::default(),
+    };
+    let has_labels = !new.labels.is_empty();
+    merge_block(&mut new, given, schema, flavor);
+    if has_labels || !new.body.is_empty() {
+        known.push(new);
+    }
+}
+
+fn texts(block: &MergedBlock) -> Vec<String> {
+    block.labels.iter().map(|one| one.text.clone()).collect()
+}
+
+fn set(body: &mut MergedBody, name: String, argument: MergedAttribute) {
+    match body.attributes.get_mut(&name) {
+        Some(base) => replace(base, argument),
+        None => drop(body.attributes.insert(name, argument)),
+    }
+}
+
+/// Puts an argument in the place of another one.
+pub(super) fn replace(base: &mut MergedAttribute, argument: MergedAttribute) {
+    let mut replaces = mem::take(&mut base.replaces);
+    replaces.push(base.name_place());
+    *base = MergedAttribute {
+        replaces,
+        ..argument
+    };
+}
+
+/// Takes a nested block over as it is written.
+pub(super) fn decode(file: FileId, block: Block) -> MergedBlock {
+    MergedBlock {
+        kind: block.kind.text,
+        labels: block.labels,
+        header: SourcePlace {
+            file,
+            span: block.header,
+        },
+        body: decode_body(file, block.body),
+        escaped: MergedBody::default(),
+    }
+}
+
+/// Takes the arguments and blocks of a body; of several arguments with one name the first counts.
+pub(super) fn decode_body(file: FileId, body: Body) -> MergedBody {
+    let mut merged = MergedBody::default();
+    for item in body.items {
+        match item {
+            Item::Attribute(written) => {
+                let name = written.name.text.clone();
+                merged.attributes.entry(name).or_insert(MergedAttribute {
+                    file,
+                    written,
+                    replaces: Vec::new(),
+                });
+            }
+            Item::Block(block) => {
+                let kind = match (&*block.kind.text, &*block.labels) {
+                    ("dynamic", [made]) => made.text.clone(),
+                    (kind, _) => kind.to_owned(),
+                };
+                let all = merged.blocks.entry(kind).or_default();
+                all.push(decode(file, block));
+            }
+        }
+    }
+    merged
+}

@@ -1,0 +1,56 @@
+//! Whether an argument that an override sets counts (config rules 3.3 to 3.13).
+
+use crate::expr::{self, Value};
+use crate::flavor::Flavor;
+use crate::hcl::tree::{Expr, ExprKind};
+use crate::module_config::language::{self, Effect, Merging, Schema};
+use crate::module_config::merge::merged::MergedAttribute;
+use crate::module_config::syntax::references;
+
+/// Returns what may stand in a type of block; `None` for what no override file may change.
+pub(super) fn schema_of(kind: &str, flavor: Flavor) -> Option<&'static Schema> {
+    let known = language::MODULE.block(kind, flavor);
+    let known = known.filter(|known| known.merging == Merging::MergesByLabels)?;
+    Some(known.body)
+}
+
+/// Returns whether an argument of an override counts.
+pub(super) fn counts(
+    effect: Effect,
+    base: Option<&MergedAttribute>,
+    given: &MergedAttribute,
+) -> bool {
+    match effect {
+        Effect::Replaces => true,
+        Effect::ReplacesUnlessNull => constant(given) != Some(Value::Null),
+        Effect::ReplacesUnlessEmpty => !is_empty(given),
+        Effect::Grows => !is_empty(given) && !base.is_some_and(is_settled),
+        Effect::Stays => false,
+    }
+}
+
+fn constant(argument: &MergedAttribute) -> Option<Value> {
+    expr::constant(argument.file, &argument.written.value).ok()
+}
+
+fn is_empty(argument: &MergedAttribute) -> bool {
+    match &argument.written.value.kind {
+        ExprKind::Tuple(items) => items.is_empty(),
+        ExprKind::Object(items) => items.is_empty(),
+        _ => match constant(argument) {
+            Some(Value::Null) => true,
+            Some(Value::String(text)) => text.is_empty(),
+            _ => false,
+        },
+    }
+}
+
+fn is_settled(argument: &MergedAttribute) -> bool {
+    let value: &Expr = &argument.written.value;
+    // In JSON a word is a string.
+    let word = match &value.kind {
+        ExprKind::String(text) => Some(text.as_str()),
+        _ => references::word(value),
+    };
+    word.is_some_and(|word| ["all", "true"].contains(&word))
+}

@@ -1,0 +1,100 @@
+//! A module as its override files leave it.
+
+use std::collections::BTreeMap;
+
+use crate::diag::FileId;
+use crate::hcl::tree::{Attribute, Word};
+use crate::module_config::file::SourcePlace;
+
+/// A module as its override files leave it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MergedModule {
+    /// What its `terraform` blocks say, each setting on its own.
+    pub settings: MergedSettings,
+    /// Its local values by name, whichever `locals` blocks they stand in.
+    pub locals: BTreeMap<String, MergedAttribute>,
+    /// All other blocks: in the order of the files and of their places there, then what only
+    /// override files have. The first of several that declare the same counts.
+    pub blocks: Vec<MergedBlock>,
+}
+
+/// What the `terraform` blocks of a module say.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MergedSettings {
+    /// Every `required_version` that counts.
+    pub required_versions: Vec<MergedAttribute>,
+    /// All other arguments; override files have no say in these.
+    pub others: Vec<MergedAttribute>,
+    /// The entries of `required_providers` by local name, each as a whole.
+    pub required_providers: BTreeMap<String, MergedAttribute>,
+    /// The `backend` or `cloud` block.
+    pub backend: Option<MergedBlock>,
+    /// The `encryption` block of OpenTofu.
+    pub encryption: Option<MergedBlock>,
+    /// The `provider_meta` blocks.
+    pub provider_metas: Vec<MergedBlock>,
+}
+
+/// A block with what override files made of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MergedBlock {
+    /// The type of block.
+    pub kind: String,
+    /// The labels, which stand in the file of the header.
+    pub labels: Vec<Word>,
+    /// The header of the block that all others override.
+    pub header: SourcePlace,
+    /// What stands in it, and in a block `_` unless the program would take that for its own.
+    pub body: MergedBody,
+    /// What stands in a block `_` because the program would take it for its own.
+    pub escaped: MergedBody,
+}
+
+/// What stands in a block.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MergedBody {
+    /// The arguments by name.
+    pub attributes: BTreeMap<String, MergedAttribute>,
+    /// The nested blocks by type, each list in their order; a `dynamic` block stands among those
+    /// that it makes.
+    pub blocks: BTreeMap<String, Vec<MergedBlock>>,
+}
+
+/// An argument with where it comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MergedAttribute {
+    /// The file that sets it.
+    pub file: FileId,
+    /// The argument as it is written there.
+    pub written: Attribute,
+    /// The names of the arguments that it replaces, those of earlier files first.
+    pub replaces: Vec<SourcePlace>,
+}
+
+impl MergedAttribute {
+    /// Returns the place of the name.
+    #[must_use]
+    pub fn name_place(&self) -> SourcePlace {
+        SourcePlace {
+            file: self.file,
+            span: self.written.name.span,
+        }
+    }
+
+    /// Returns the place of the value.
+    #[must_use]
+    pub fn value_place(&self) -> SourcePlace {
+        SourcePlace {
+            file: self.file,
+            span: self.written.value.span,
+        }
+    }
+}
+
+impl MergedBody {
+    /// Returns whether nothing stands there.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.attributes.is_empty() && self.blocks.is_empty()
+    }
+}

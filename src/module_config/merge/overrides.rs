@@ -1,0 +1,298 @@
+//! From what each file declares to what a module declares (config rules 3).
+//!
+//! Which argument counts is known by then (`standing`). Here its decoded value moves to the block that
+//! it overrides, before any local name is resolved; and what only shows when files come together is
+//! reported: an override without a base, a version for a local module.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::addr::module::ModuleSource;
+use crate::diag::{Diagnostic, rules};
+use crate::flavor::Flavor;
+use crate::module_config::decode::contents::{
+    Call, CallVersion, Contents, Declaration, ProviderBlock, RequiredProvider, Resource, Source,
+};
+use crate::module_config::decode::duplicates;
+use crate::module_config::decode::handover::{Handover, PassedArgument};
+use crate::module_config::decode::variables::Variable;
+use crate::module_config::file::SourcePlace;
+use crate::module_config::flood;
+use crate::module_config::merge::standing::Standing;
+use crate::requirement::CoreVersion;
+
+/// Applies the contents of all override files, in their order.
+pub(crate) fn apply(
+    base: &mut Contents,
+    overrides: Vec<Contents>,
+    standing: &Standing,
+    flavor: Flavor,
+    found: &mut Vec<Diagnostic>,
+) {
+    if !overrides.is_empty() {
+        let mut merge = Merge::of(base, standing, flavor, found);
+        for contents in overrides {
+            merge.file(contents);
+        }
+        base.core_versions.retain(|version| {
+            let CoreVersion { file, span, .. } = *version;
+            standing.has(SourcePlace { file, span })
+        });
+    }
+    versions_without_registry(base, flavor, found);
+}
+
+/// The contents that are changed, with the place of everything that can be.
+struct Merge<'a> {
+    base: &'a mut Contents,
+    standing: &'a Standing,
+    flavor: Flavor,
+    found: &'a mut Vec<Diagnostic>,
+    declared: BTreeSet<(&'static str, Vec<String>)>,
+    required: BTreeMap<String, usize>,
+    provider_blocks: BTreeMap<(String, Option<String>), usize>,
+    resources: BTreeMap<(&'static str, String, String), usize>,
+    calls: BTreeMap<String, usize>,
+    variables: BTreeMap<String, usize>,
+    locals: BTreeMap<String, usize>,
+}
+
+impl<'a> Merge<'a> {
+    fn of(
+        base: &'a mut Contents,
+        standing: &'a Standing,
+        flavor: Flavor,
+        found: &'a mut Vec<Diagnostic>,
+    ) -> Self {
+        let declared = base.declared.iter();
+        let required = base.required.iter().enumerate();
+        let provider_blocks = base.provider_blocks.iter().enumerate();
+        let resources = base.resources.iter().enumerate();
+        let calls = base.calls.iter().enumerate();
+        let variables = base.variables.iter().enumerate();
+        let locals = base.locals.iter().enumerate();
+        Self {
+            declared: declared.map(|one| (one.kind, one.labels.clone())).collect(),
+            required: required
+                .map(|(at, one)| (one.local_name.clone(), at))
+                .collect(),
+            provider_blocks: provider_blocks.map(|(at, one)| (one.key(), at)).collect(),
+            resources: resources.map(|(at, one)| (one.key(), at)).collect(),
+            calls: calls.map(|(at, one)| (one.name.clone(), at)).collect(),
+            variables: variables.map(|(at, one)| (one.name.clone(), at)).collect(),
+            locals: locals.map(|(at, one)| (one.name.clone(), at)).collect(),
+            base,
+            standing,
+            flavor,
+            found,
+        }
+    }
+
+    fn file(&mut self, mut contents: Contents) {
+        self.declarations(&contents.declared);
+        for entry in contents.required {
+            self.required(entry);
+        }
+        for block in contents.provider_blocks {
+            self.provider_block(block);
+        }
+        for resource in contents.resources {
+            self.resource(resource);
+        }
+        for call in contents.calls {
+            self.call(call);
+        }
+        for variable in contents.variables {
+            self.variable(variable);
+        }
+        // What is left of an encryption that is overridden is not known here.
+        if !contents.encryption.is_empty() {
+            self.base.encryption.clear();
+        }
+        for local in contents.locals {
+            if let Some(at) = self.locals.get(&local.name) {
+                self.base.locals[*at] = local;
+            }
+        }
+        self.base.core_versions.append(&mut contents.core_versions);
+        let mut files = contents.files.iter();
+        if files.any(|file| self.standing.has_backend_of(file.id)) {
+            self.base
+                .set_backend(contents.backend, contents.backend_faults);
+        }
+        self.base.files.append(&mut contents.files);
+    }
+
+    /// Checks that what one file overrides is there, and what it may set only once.
+    fn declarations(&mut self, declared: &[Declaration]) {
+        // Newer versions have new titles for these, but not in override files (config rules 3.6).
+        let flavor = if self.flavor.is_opentofu() {
+            self.flavor
+        } else {
+            Flavor::Terraform1_11
+        };
+        // A backend and a cloud in one file are no rivals here: the cloud counts.
+        for kind in ["backend", "cloud", "encryption"] {
+            let settings = declared.iter().filter(|one| one.kind == kind);
+            duplicates::duplicates(settings, flavor, self.found);
+        }
+        for Declaration {
+            kind,
+            labels,
+            place,
+        } in declared
+        {
+            let Some(title) = missing_title(kind, labels, self.flavor) else {
+                continue;
+            };
+            if !self.declared.contains(&(*kind, labels.clone())) {
+                self.missing(title, *place);
+            }
+        }
+    }
+
+    fn required(&mut self, entry: RequiredProvider) {
+        if !self.standing.has(entry.stated.place) {
+            return;
+        }
+        match self.required.get(&entry.local_name) {
+            Some(at) => self.base.required[*at] = entry,
+            None => {
+                let at = self.base.required.len();
+                self.required.insert(entry.local_name.clone(), at);
+                self.base.required.push(entry);
+            }
+        }
+    }
+
+    fn provider_block(&mut self, block: ProviderBlock) {
+        if let Some(at) = self.provider_blocks.get(&block.key()) {
+            let base = &mut self.base.provider_blocks[*at];
+            let version = block.version;
+            if let Some(version) = version.filter(|one| self.standing.has(one.place)) {
+                base.version = Some(version);
+            }
+            base.is_empty &= block.is_empty;
+            let for_each = block.for_each;
+            if let Some(late) = for_each.filter(|late| self.standing.has(late.place())) {
+                base.for_each = Some(late);
+            }
+        } else if self.standing.has_block(block.place) {
+            let at = self.base.provider_blocks.len();
+            self.provider_blocks.insert(block.key(), at);
+            self.base.provider_blocks.push(block);
+        }
+    }
+
+    fn resource(&mut self, resource: Resource) {
+        let Some(at) = self.resources.get(&resource.key()) else {
+            return;
+        };
+        let provider = resource.provider;
+        if let Some(provider) = provider.filter(|one| self.standing.has(one.place)) {
+            let base = &mut self.base.resources[*at];
+            base.place = provider.place;
+            base.provider = Some(provider);
+        }
+    }
+
+    fn call(&mut self, call: Call) {
+        let Some(at) = self.calls.get(&call.name) else {
+            return;
+        };
+        let base = &mut self.base.calls[*at];
+        if call.source.is_some() && self.standing.has(call.place) {
+            base.source = call.source;
+            base.source_late = call.source_late;
+            base.place = call.place;
+        }
+        let version_place = call.version_place;
+        if version_place.is_some_and(|place| self.standing.has(place)) {
+            base.version = call.version;
+            base.version_late = call.version_late;
+            base.version_place = version_place;
+        }
+        hand_over(&mut base.handover, call.handover, self.standing);
+    }
+
+    fn variable(&mut self, variable: Variable) {
+        if let Some(at) = self.variables.get(&variable.name) {
+            self.base.variables[*at].merge(variable, self.found);
+        }
+    }
+
+    fn missing(&mut self, title: &str, place: SourcePlace) {
+        flood::push(
+            self.found,
+            Diagnostic::error(rules::CONFIGURATION_INVALID, title).at(
+                place.file,
+                place.span,
+                "there is nothing to override",
+            ),
+        );
+    }
+}
+
+/// Moves what the `module` block of an override file hands over.
+fn hand_over(base: &mut Handover, over: Handover, standing: &Standing) {
+    let first = over.providers.first();
+    if first.is_some_and(|passed| standing.has(passed.parent.place)) {
+        base.providers = over.providers;
+    }
+    let (known, given) = (&mut base.repetition, over.repetition);
+    for (base, over) in [
+        (&mut known.count, given.count),
+        (&mut known.for_each, given.for_each),
+        (&mut known.enabled, given.enabled),
+        (&mut known.depends_on, given.depends_on),
+    ] {
+        *base = over.filter(|place| standing.has(*place)).or(*base);
+    }
+    base.arguments.extend(over.arguments);
+    // Blocks that a module cannot take are reported wherever they stand.
+    let counts = |one: &PassedArgument| one.is_block || standing.has(one.place);
+    base.arguments.retain(counts);
+}
+
+/// Checks what only now came together: the source of one file, the version of another (config rules 5.14).
+fn versions_without_registry(base: &Contents, flavor: Flavor, found: &mut Vec<Diagnostic>) {
+    for call in &base.calls {
+        let remark = match &call.source {
+            Some(Source::Local { .. }) => "a local module has no versions",
+            Some(Source::Remote {
+                module: ModuleSource::Remote(_),
+                ..
+            }) => "only a module of a registry has versions",
+            _ => continue,
+        };
+        match &call.version {
+            CallVersion::Absent | CallVersion::Null | CallVersion::Computed => continue,
+            CallVersion::Stated(_) => {}
+        }
+        // OpenTofu reads sources after merging; Terraform finds this out when installing.
+        let (title, place) = if flavor.is_opentofu() {
+            ("Invalid registry module source address", call.place)
+        } else {
+            ("Invalid version constraint", call.header)
+        };
+        flood::push(
+            found,
+            Diagnostic::error(rules::CONFIGURATION_INVALID, title)
+                .at(place.file, place.span, remark),
+        );
+    }
+}
+
+/// Says what is wrong if there is no base, for whatever needs one.
+fn missing_title(kind: &str, labels: &[String], flavor: Flavor) -> Option<&'static str> {
+    Some(match kind {
+        "provider" if labels.len() > 1 => "Missing base provider configuration for override",
+        "resource" | "action" => "Missing resource to override",
+        "data" => "Missing data resource to override",
+        "ephemeral" if flavor.is_opentofu() => "Missing ephemeral resource to override",
+        "variable" => "Missing base variable declaration to override",
+        "local" => "Missing base local value definition to override",
+        "output" => "Missing base output definition to override",
+        "module" => "Missing module call to override",
+        _ => return None,
+    })
+}

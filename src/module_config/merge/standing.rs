@@ -1,0 +1,65 @@
+//! Which arguments count once the override files of a module were applied.
+
+use std::collections::BTreeSet;
+
+use crate::diag::FileId;
+use crate::module_config::file::SourcePlace;
+use crate::module_config::merge::arguments::ByArgument;
+use crate::module_config::merge::merged::{MergedBlock, MergedBody, MergedSettings};
+
+/// The arguments and blocks of a merged module, by their places in the files.
+///
+/// Files are decoded one by one; a value that was decoded counts if it stands here.
+#[derive(Debug, Default)]
+pub(crate) struct Standing {
+    arguments: ByArgument<()>,
+    headers: BTreeSet<SourcePlace>,
+    backend: Option<FileId>,
+}
+
+impl Standing {
+    pub(super) fn of(settings: &MergedSettings, blocks: &[MergedBlock]) -> Self {
+        let mut standing = Self {
+            backend: settings.backend.as_ref().map(|block| block.header.file),
+            ..Self::default()
+        };
+        let required = settings.required_providers.values();
+        for argument in required.chain(&settings.required_versions) {
+            standing.arguments.insert(argument, ());
+        }
+        for block in blocks {
+            standing.block(block);
+        }
+        standing
+    }
+
+    fn block(&mut self, block: &MergedBlock) {
+        self.headers.insert(block.header);
+        self.body(&block.body);
+        self.body(&block.escaped);
+    }
+
+    fn body(&mut self, body: &MergedBody) {
+        for argument in body.attributes.values() {
+            self.arguments.insert(argument, ());
+        }
+        for nested in body.blocks.values().flatten() {
+            self.block(nested);
+        }
+    }
+
+    /// Returns whether a place is in an argument that counts.
+    pub(super) fn has(&self, place: SourcePlace) -> bool {
+        self.arguments.around(place).is_some()
+    }
+
+    /// Returns whether a block with this header stands there itself, instead of overriding another one.
+    pub(super) fn has_block(&self, header: SourcePlace) -> bool {
+        self.headers.contains(&header)
+    }
+
+    /// Returns whether a file says where the state is kept.
+    pub(super) fn has_backend_of(&self, file: FileId) -> bool {
+        self.backend == Some(file)
+    }
+}

@@ -1,0 +1,94 @@
+//! `provisioner` and `connection` blocks.
+
+use crate::hcl::tree::{Attribute, Block};
+use crate::module_config::faults::Faults;
+use crate::module_config::language;
+use crate::module_config::syntax::references::{self, Reference};
+use crate::module_config::validate::bodies::known_blocks;
+
+/// Those that no version has any more.
+const REMOVED: &[&str] = &["chef", "habitat", "puppet", "salt-masterless"];
+
+/// When a provisioner runs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum When {
+    Create,
+    Destroy,
+}
+
+/// Checks the provisioners of a resource, and the connection that they share.
+pub(super) fn check(provisioners: &[&Block], connection: Option<&Block>, faults: &mut Faults) {
+    let mut at_destroy = false;
+    for block in provisioners {
+        at_destroy |= provisioner(block, faults) == When::Destroy;
+    }
+    if let Some(connection) = connection.filter(|_| at_destroy) {
+        own_values(connection.body.attributes(), faults);
+    }
+}
+
+fn provisioner(block: &Block, faults: &mut Faults) -> When {
+    let removed = block.labels.first();
+    if let Some(name) = removed.filter(|name| REMOVED.contains(&&*name.text)) {
+        let title = format!("The {:?} provisioner has been removed", name.text);
+        faults.invalid(title, name.span, "");
+        return When::Create;
+    }
+    let when = keyword(block, "when", &["create", "destroy"], faults);
+    let when = match when {
+        Some("destroy") => When::Destroy,
+        _ => When::Create,
+    };
+    keyword(block, "on_failure", &["continue", "fail"], faults);
+    if when == When::Destroy {
+        let meta = ["when", "on_failure"];
+        let arguments = block.body.attributes();
+        own_values(
+            arguments.filter(|argument| !meta.contains(&&*argument.name.text)),
+            faults,
+        );
+    }
+    for (kind, inner) in known_blocks(block, "provisioner", &language::PROVISIONER, faults) {
+        if kind == "connection" && when == When::Destroy {
+            own_values(inner.body.attributes(), faults);
+        }
+    }
+    when
+}
+
+/// Reads an argument that is one of a few words.
+fn keyword<'b>(
+    block: &'b Block,
+    name: &str,
+    words: &[&str],
+    faults: &mut Faults,
+) -> Option<&'b str> {
+    let argument = block.body.attribute(name)?;
+    let word = references::keyword(&argument.value, faults);
+    let word = word.filter(|word| words.contains(word));
+    if word.is_none() {
+        let title = format!("Invalid {name:?} keyword");
+        let remark = format!("write {}", words.join(" or "));
+        faults.invalid(title, argument.value.span, &remark);
+    }
+    word
+}
+
+/// Checks that nothing but the resource itself is needed: when it is destroyed, others may be destroyed already.
+fn own_values<'b>(arguments: impl Iterator<Item = &'b Attribute>, faults: &mut Faults) {
+    for argument in arguments {
+        let value = &argument.value;
+        let own = |used: &Reference<'_>| match used.root {
+            "self" | "path" | "terraform" => true,
+            "tofu" => faults.flavor.is_opentofu(),
+            "count" => used.only_attribute() == Some("index"),
+            "each" => used.only_attribute() == Some("key"),
+            _ => false,
+        };
+        if !references::inside(value).iter().all(own) {
+            let title = "Invalid reference from destroy provisioner";
+            let remark = "only self, count.index and each.key are known then";
+            faults.invalid(title, value.span, remark);
+        }
+    }
+}
