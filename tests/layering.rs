@@ -25,7 +25,10 @@ const ROOMS: &[(&str, &str)] = &[
     ("json", "diag"),
     ("expr", "hcl json diag world flavor"),
     ("lockfile", "hcl expr diag flavor addr version hash"),
-    ("module_config", "hcl json expr diag flavor addr version"),
+    (
+        "module_config",
+        "hcl json expr diag flavor addr version requirement",
+    ),
     (
         "config",
         "module_config hcl json expr diag flavor addr version requirement remote_module world",
