@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use crate::addr::{ProviderAddr, ProviderPattern, RepositoryAddr, RepositoryAddrError};
 use crate::diag::{Diagnostic, FileId};
-use crate::expr::{self, Budget, Named, Scope, Typed};
+use crate::expr::{self, Budget, EvalScope, NameValue, Typed};
 use crate::hcl::{self, tree::Expr};
 
 /// The names that a template may use.
@@ -136,10 +136,10 @@ impl RepositoryTemplate {
         let expr = self.expr()?;
         let names = NAMES.iter().zip(values);
         let names = names.map(|(name, value)| {
-            let value: Named = Typed::string(value).into();
+            let value: NameValue = Typed::string(value).into();
             ((*name).to_owned(), value)
         });
-        let scope = Scope {
+        let scope = EvalScope {
             names: names.collect::<BTreeMap<_, _>>(),
             functions: None,
         };

@@ -5,25 +5,14 @@
 
 use std::collections::BTreeMap;
 
-use super::failure::Failure;
-use super::operators::{to_bool, to_number};
+use super::Number;
+use super::failure::{EvalFailure, Fit, Misfit};
 use super::sets::as_set;
 use super::shapes::Shapes;
 use super::typed::Typed;
 use super::types::{AttributeType, Presence, Type};
 use super::unify::{possible, unify};
 use super::value::Value;
-
-/// Why a value has no counterpart of a type.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Misfit {
-    /// The program refuses the conversion, for this reason.
-    Refused(String),
-    /// The program may have an answer, but not one that is certain here, for this reason.
-    Uncertain(&'static str),
-}
-
-pub(super) type Fit<T = Typed> = Result<T, Misfit>;
 
 /// Converts a value to a type; optional attributes that are not there become null.
 ///
@@ -101,7 +90,7 @@ fn primitive(given: &Typed, ty: &Type) -> Fit {
         (Type::Bool, Value::String(_)) => to_bool(&given.value, "").ok().map(Value::Bool),
         (Type::Number, Value::String(_)) => match to_number(&given.value) {
             Ok(number) => Some(Value::Number(number)),
-            Err(Failure::Uncertain(reason)) => return Err(Misfit::Uncertain(reason)),
+            Err(EvalFailure::Uncertain(reason)) => return Err(Misfit::Uncertain(reason)),
             Err(_) => None,
         },
         _ => None,
@@ -115,58 +104,11 @@ fn primitive(given: &Typed, ty: &Type) -> Fit {
     }
 }
 
-/// Takes a value apart: its items, each with its type.
-pub(super) fn items_of(ty: Type, value: Value) -> Option<Vec<Typed>> {
-    let Value::Tuple(items) = value else {
-        return None;
-    };
-    Some(match ty {
-        Type::Tuple(types) => {
-            let pairs = types.iter().cloned().zip(items);
-            pairs.map(|(ty, value)| Typed { ty, value }).collect()
-        }
-        Type::List(item) | Type::Set(item) => {
-            let typed = |value| Typed {
-                ty: (*item).clone(),
-                value,
-            };
-            items.into_iter().map(typed).collect()
-        }
-        _ => return None,
-    })
-}
-
-/// Takes a value apart: its attributes, each with its type.
-pub(super) fn attributes_of(ty: Type, value: Value) -> Option<BTreeMap<String, Typed>> {
-    let Value::Object(items) = value else {
-        return None;
-    };
-    Some(match ty {
-        Type::Object(types) => {
-            let pairs = types.values().zip(items);
-            pairs
-                .map(|(attribute, (name, value))| {
-                    let ty = attribute.ty.clone();
-                    (name, Typed { ty, value })
-                })
-                .collect()
-        }
-        Type::Map(item) => {
-            let typed = |(name, value)| {
-                let ty = (*item).clone();
-                (name, Typed { ty, value })
-            };
-            items.into_iter().map(typed).collect()
-        }
-        _ => return None,
-    })
-}
-
 /// Converts to a list or a set.
 fn sequence(given: Typed, ty: &Type, item: &Type, shapes: &mut Shapes) -> Fit {
     let is_set = matches!(given.ty, Type::Set(_));
     let (from, refused) = (given.ty.clone(), mismatch(&given.ty, ty));
-    let items = items_of(given.ty, given.value).ok_or(refused)?;
+    let items = given.into_items().ok_or(refused)?;
     let item = common(&from, items.iter().map(|item| &item.ty), item, ty)?;
     let items = all(items, &from, &item, shapes)?;
     let (item_type, items) = of_one_type(items, &item, &from, ty, shapes)?;
@@ -195,7 +137,7 @@ fn sequence(given: Typed, ty: &Type, item: &Type, shapes: &mut Shapes) -> Fit {
 
 fn map(given: Typed, ty: &Type, item: &Type, shapes: &mut Shapes) -> Fit {
     let (from, refused) = (given.ty.clone(), mismatch(&given.ty, ty));
-    let items = attributes_of(given.ty, given.value).ok_or(refused)?;
+    let items = given.into_attributes().ok_or(refused)?;
     let item = common(&from, items.values().map(|item| &item.ty), item, ty)?;
     let names: Vec<String> = items.keys().cloned().collect();
     let items = all(items.into_values(), &from, &item, shapes)?;
@@ -316,7 +258,7 @@ fn of_one_type(
 fn tuple(given: Typed, ty: &Type, types: &[Type], shapes: &mut Shapes) -> Fit {
     let is_tuple = matches!(&given.ty, Type::Tuple(from) if from.len() == types.len());
     let refused = mismatch(&given.ty, ty);
-    let items = items_of(given.ty, given.value).filter(|_| is_tuple);
+    let items = given.into_items().filter(|_| is_tuple);
     let items = items.ok_or(refused)?.into_iter().zip(types);
     let items = items
         .map(|(item, ty)| any(item, ty, shapes))
@@ -340,7 +282,7 @@ fn object(
         }
     }
     let refused = mismatch(&given.ty, ty);
-    let mut items = attributes_of(given.ty, given.value).ok_or(refused)?;
+    let mut items = given.into_attributes().ok_or(refused)?;
     let mut attributes = BTreeMap::new();
     for (name, attribute) in wanted {
         let item = match (items.remove(name), &attribute.presence) {
@@ -365,4 +307,42 @@ fn object(
             ),
         },
     })
+}
+
+/// Converts to a truth value; a string may spell one.
+pub(super) fn to_bool(value: &Value, title: &'static str) -> Result<bool, EvalFailure> {
+    match value {
+        Value::Bool(value) => Ok(*value),
+        Value::String(text) if text == "true" || text == "1" => Ok(true),
+        Value::String(text) if text == "false" || text == "0" => Ok(false),
+        _ => Err(EvalFailure::Type(title)),
+    }
+}
+
+/// Converts to a number; a string may spell one, a little more freely than a literal.
+pub(super) fn to_number(value: &Value) -> Result<Number, EvalFailure> {
+    let text = match value {
+        Value::Number(number) => return Ok(*number),
+        Value::String(text) => text,
+        _ => return Err(EvalFailure::Type("Invalid operand")),
+    };
+    let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let zero = if unsigned.starts_with('.') { "0" } else { "" };
+    let sign = if text.starts_with('-') { "-" } else { "" };
+    match Number::parse(&format!("{sign}{zero}{unsigned}")) {
+        Some(number) if unsigned != "." => Ok(number),
+        _ if unsigned.eq_ignore_ascii_case("inf") => {
+            Err(EvalFailure::Uncertain("this is infinite"))
+        }
+        // Too long for us, or with a binary exponent, or indeed no number.
+        _ => match unsigned.starts_with(|c: char| c.is_ascii_digit() || c == '.')
+            && unsigned.ends_with(|c: char| c.is_ascii_digit() || c == '.')
+            && unsigned
+                .chars()
+                .all(|c| c.is_ascii_digit() || "+-.eEpP".contains(c))
+        {
+            true => Err(EvalFailure::Uncertain("this may be a number")),
+            false => Err(EvalFailure::Type("Invalid operand")),
+        },
+    }
 }

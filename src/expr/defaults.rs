@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::convert::{Fit, Misfit, attributes_of, items_of};
+use super::failure::{Fit, Misfit};
 use super::sets::as_set;
 use super::shapes::Shapes;
 use super::typed::Typed;
@@ -55,7 +55,7 @@ fn filled_items<'t>(
     inside: impl Fn(usize) -> Option<&'t Type>,
     shapes: &mut Shapes,
 ) -> Fit {
-    let items = items_of(given.ty, given.value).unwrap_or_default();
+    let items = given.into_items().unwrap_or_default();
     let items = items
         .into_iter()
         .enumerate()
@@ -91,7 +91,7 @@ fn filled_attributes<'t>(
     shapes: &mut Shapes,
 ) -> Fit {
     shapes.charge(wanted.len() * size_of::<Value>())?;
-    let items = attributes_of(given.ty, given.value).unwrap_or_default();
+    let items = given.into_attributes().unwrap_or_default();
     let items = items.into_iter().map(|(name, item)| {
         let filled = match inside(&name) {
             Some(ty) => any(item, ty, shapes)?,

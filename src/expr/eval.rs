@@ -1,15 +1,14 @@
 //! The evaluator.
 
 use std::collections::BTreeMap;
-use std::iter::Chain;
 use std::sync::Arc;
-use std::vec::IntoIter;
 
 use super::Number;
-use super::failure::Failure;
+use super::convert::to_bool;
+use super::failure::{EvalFailure, NotConstant, Outcome, joined};
 use super::functions;
-use super::operators::{Misfit, binary, common, decided, to_bool, unary};
-use super::scope::{Budget, Named, Scope};
+use super::operators::{OperandMisfit, binary, common, decided, unary};
+use super::scope::{Budget, EvalScope, NameValue};
 use super::typed::Typed;
 use super::types::Type;
 use super::value::{Marks, Value, normalised};
@@ -37,7 +36,7 @@ pub(super) const MAX_DEPTH: usize = 256;
 /// # Errors
 /// All that stands in the way.
 pub fn constant(file: FileId, expr: &Expr) -> Result<Value, NotConstant> {
-    let value = evaluate(file, expr, &Scope::default(), &mut Budget::default())?;
+    let value = evaluate(file, expr, &EvalScope::default(), &mut Budget::default())?;
     Ok(value.value)
 }
 
@@ -45,14 +44,14 @@ pub fn constant(file: FileId, expr: &Expr) -> Result<Value, NotConstant> {
 ///
 /// ```
 /// use std::collections::BTreeMap;
-/// use lockctl::expr::{self, Budget, Scope, Typed, Value};
+/// use lockctl::expr::{self, Budget, EvalScope, Typed, Value};
 /// use lockctl::{diag::Texts, hcl};
 ///
 /// let text = b"a = \"${var.env}-1\"\n";
 /// let file = Texts::default().add("x", text.to_vec());
 /// let (body, _) = hcl::parse(file, text);
 /// let var = Typed::object(BTreeMap::from([("env".to_owned(), Typed::string("prod"))]));
-/// let scope = Scope { names: BTreeMap::from([("var".to_owned(), var.into())]), functions: None };
+/// let scope = EvalScope { names: BTreeMap::from([("var".to_owned(), var.into())]), functions: None };
 /// let value = expr::evaluate(file, &body.attribute("a").unwrap().value, &scope, &mut Budget::default());
 /// assert_eq!(value.unwrap().value, Value::string("prod-1"));
 /// ```
@@ -62,7 +61,7 @@ pub fn constant(file: FileId, expr: &Expr) -> Result<Value, NotConstant> {
 pub fn evaluate(
     file: FileId,
     expr: &Expr,
-    scope: &Scope<'_>,
+    scope: &EvalScope<'_>,
     budget: &mut Budget,
 ) -> Result<Typed, NotConstant> {
     evaluate_at(0, file, expr, scope, budget)
@@ -76,11 +75,11 @@ pub fn evaluate_at(
     depth: usize,
     file: FileId,
     expr: &Expr,
-    scope: &Scope<'_>,
+    scope: &EvalScope<'_>,
     budget: &mut Budget,
 ) -> Result<Typed, NotConstant> {
     let allowance = budget.work.min(MAX_WORK);
-    let mut eval = Eval {
+    let mut eval = Evaluator {
         file,
         scope,
         names: Vec::new(),
@@ -93,57 +92,19 @@ pub fn evaluate_at(
     value
 }
 
-/// Why an expression has no value here: iterates over all of it, the program's faults first.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct NotConstant {
-    /// What the program refuses, too, under its titles: variables, functions, wrong types.
-    pub refused: Vec<Diagnostic>,
-    /// What lockctl alone cannot compute for certain: rounded numbers, conversions between
-    /// collection types, more than a fixed amount of work. The program may have a value.
-    pub uncertain: Vec<Diagnostic>,
-}
-
-impl NotConstant {
-    /// Adds what stands in the way elsewhere.
-    pub(super) fn add(&mut self, other: Self) {
-        self.refused.extend(other.refused);
-        self.uncertain.extend(other.uncertain);
-    }
-
-    /// Returns the value if nothing stands in the way.
-    pub(super) fn or_value<T>(self, value: T) -> Outcome<T> {
-        if self.refused.is_empty() && self.uncertain.is_empty() {
-            Ok(value)
-        } else {
-            Err(self)
-        }
-    }
-}
-
-impl IntoIterator for NotConstant {
-    type Item = Diagnostic;
-    type IntoIter = Chain<IntoIter<Diagnostic>, IntoIter<Diagnostic>>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.refused.into_iter().chain(self.uncertain)
-    }
-}
-
-pub(super) type Outcome<T = Typed> = Result<T, NotConstant>;
-
 /// The attributes of a name.
 type Attributes = BTreeMap<String, Arc<Typed>>;
 
 /// What a name means.
-pub(super) enum Found<'e> {
+pub(super) enum ResolvedName<'e> {
     Value(Arc<Typed>),
     Attributes(&'e Attributes),
 }
 
 /// One evaluation.
-pub(super) struct Eval<'e> {
+pub(super) struct Evaluator<'e> {
     pub(super) file: FileId,
-    pub(super) scope: &'e Scope<'e>,
+    pub(super) scope: &'e EvalScope<'e>,
     /// What `for` expressions around have named, innermost last.
     pub(super) names: Vec<(&'e str, Arc<Typed>)>,
     /// How much more may be computed, in bytes.
@@ -153,12 +114,12 @@ pub(super) struct Eval<'e> {
     pub(super) guards: usize,
 }
 
-impl<'e> Eval<'e> {
-    pub(super) fn fail<T>(&self, span: Span, failure: Failure) -> Outcome<T> {
+impl<'e> Evaluator<'e> {
+    pub(super) fn fail<T>(&self, span: Span, failure: EvalFailure) -> Outcome<T> {
         match failure {
-            Failure::Unknown(title) => self.refuse(rules::NOT_CONSTANT, title, span, ""),
-            Failure::Type(title) => self.refuse(rules::WRONG_TYPE, title, span, ""),
-            Failure::Uncertain(reason) => self.uncertain(span, reason),
+            EvalFailure::Unknown(title) => self.refuse(rules::NOT_CONSTANT, title, span, ""),
+            EvalFailure::Type(title) => self.refuse(rules::WRONG_TYPE, title, span, ""),
+            EvalFailure::Uncertain(reason) => self.uncertain(span, reason),
         }
     }
 
@@ -191,10 +152,10 @@ impl<'e> Eval<'e> {
     }
 
     pub(super) fn wrong<T>(&self, span: Span, title: &'static str) -> Outcome<T> {
-        self.fail(span, Failure::Type(title))
+        self.fail(span, EvalFailure::Type(title))
     }
 
-    pub(super) fn check<T>(&self, span: Span, result: Result<T, Failure>) -> Outcome<T> {
+    pub(super) fn check<T>(&self, span: Span, result: Result<T, EvalFailure>) -> Outcome<T> {
         result.or_else(|failure| self.fail(span, failure))
     }
 
@@ -206,7 +167,7 @@ impl<'e> Eval<'e> {
             }
             None => {
                 self.work = 0;
-                self.fail(span, Failure::Uncertain("this computes too much"))
+                self.fail(span, EvalFailure::Uncertain("this computes too much"))
             }
         }
     }
@@ -214,7 +175,7 @@ impl<'e> Eval<'e> {
     pub(super) fn expr(&mut self, expr: &'e Expr) -> Outcome {
         self.charge(expr.span, size_of::<Typed>())?;
         if self.depth >= MAX_DEPTH {
-            return self.fail(expr.span, Failure::Uncertain("this is nested too deep"));
+            return self.fail(expr.span, EvalFailure::Uncertain("this is nested too deep"));
         }
         self.depth += 1;
         let value = self.kind(expr);
@@ -229,7 +190,10 @@ impl<'e> Eval<'e> {
             ExprKind::Bool(value) => Ok(Typed::bool(*value)),
             ExprKind::Number(text) => match Number::parse(text) {
                 Some(number) => Ok(Typed::number(number)),
-                None => self.fail(span, Failure::Uncertain("this number has too many digits")),
+                None => self.fail(
+                    span,
+                    EvalFailure::Uncertain("this number has too many digits"),
+                ),
             },
             ExprKind::String(text) => {
                 self.charge(span, text.len())?;
@@ -240,8 +204,8 @@ impl<'e> Eval<'e> {
             ExprKind::Object(items) => self.object(items),
             ExprKind::Paren(inner) => self.expr(inner),
             ExprKind::Variable(name) => match self.named(name, span)? {
-                Found::Value(value) => self.copied(&value, span),
-                Found::Attributes(attributes) => self.object_of(attributes, span),
+                ResolvedName::Value(value) => self.copied(&value, span),
+                ResolvedName::Attributes(attributes) => self.object_of(attributes, span),
             },
             ExprKind::Traversal(base, steps) => self.traversal(base, steps),
             ExprKind::Call(call) => functions::call(self, call, span),
@@ -266,12 +230,12 @@ impl<'e> Eval<'e> {
         }
     }
 
-    fn misfit(&self, misfit: Misfit, whole: &Expr, left: &Expr, right: &Expr) -> Outcome {
+    fn misfit(&self, misfit: OperandMisfit, whole: &Expr, left: &Expr, right: &Expr) -> Outcome {
         match misfit {
-            Misfit::Left(failure) => self.fail(left.span, failure),
-            Misfit::Right(failure) => self.fail(right.span, failure),
-            Misfit::Whole(failure) => self.fail(whole.span, failure),
-            Misfit::Both(a, b) => joined(
+            OperandMisfit::Left(failure) => self.fail(left.span, failure),
+            OperandMisfit::Right(failure) => self.fail(right.span, failure),
+            OperandMisfit::Whole(failure) => self.fail(whole.span, failure),
+            OperandMisfit::Both(a, b) => joined(
                 self.fail::<Typed>(left.span, a),
                 self.fail::<Typed>(right.span, b),
             )
@@ -352,19 +316,19 @@ impl<'e> Eval<'e> {
     }
 
     /// Returns what a name means.
-    pub(super) fn named(&self, name: &str, span: Span) -> Outcome<Found<'e>> {
+    pub(super) fn named(&self, name: &str, span: Span) -> Outcome<ResolvedName<'e>> {
         let own = self.names.iter().rev().find(|(known, _)| *known == name);
         if let Some((_, value)) = own {
-            return Ok(Found::Value(Arc::clone(value)));
+            return Ok(ResolvedName::Value(Arc::clone(value)));
         }
         match self.scope.names.get(name) {
-            Some(Named::Value(value)) => Ok(Found::Value(Arc::clone(value))),
-            Some(Named::Attributes(attributes)) => Ok(Found::Attributes(attributes)),
+            Some(NameValue::Value(value)) => Ok(ResolvedName::Value(Arc::clone(value))),
+            Some(NameValue::Attributes(attributes)) => Ok(ResolvedName::Attributes(attributes)),
             // Where there are names at all, HCL reports that this one is unknown.
             None if self.names.is_empty() && self.scope.names.is_empty() => {
-                self.fail(span, Failure::Unknown("Variables not allowed"))
+                self.fail(span, EvalFailure::Unknown("Variables not allowed"))
             }
-            None => self.fail(span, Failure::Unknown("Unknown variable")),
+            None => self.fail(span, EvalFailure::Unknown("Unknown variable")),
         }
     }
 
@@ -389,7 +353,7 @@ impl<'e> Eval<'e> {
                 let then = self.expr(&conditional.then);
                 let otherwise = self.expr(&conditional.otherwise);
                 if let (Ok(then), Ok(otherwise)) = (then, otherwise)
-                    && let Err(failure @ Failure::Type(_)) =
+                    && let Err(failure @ EvalFailure::Type(_)) =
                         common(then.unmarked().0, &otherwise.unmarked().0)
                 {
                     return self.fail(span, failure);
@@ -423,17 +387,5 @@ impl<'e> Eval<'e> {
             None => Typed::unknown(value.ty),
         };
         Ok(value.marked(marks))
-    }
-}
-
-/// Puts two results together, or all that stands in the way of either.
-pub(super) fn joined<A, B>(a: Outcome<A>, b: Outcome<B>) -> Outcome<(A, B)> {
-    match (a, b) {
-        (Ok(a), Ok(b)) => Ok((a, b)),
-        (Err(mut a), Err(b)) => {
-            a.add(b);
-            Err(a)
-        }
-        (Err(problems), _) | (_, Err(problems)) => Err(problems),
     }
 }

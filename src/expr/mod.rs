@@ -6,9 +6,6 @@
 //!
 //! The rule of this room is that an answer is either exactly the program's or a diagnostic: what
 //! cannot be computed for certain is never guessed. `show` writes answers for people.
-//!
-//! `types` and `convert`, with `sets` and `unify` below them, import each other: a type holds the defaults
-//! of its attributes, which are converted to it while it is read, and conversion goes by types.
 
 mod convert;
 mod defaults;
@@ -27,6 +24,7 @@ mod show;
 #[cfg(test)]
 mod tests;
 mod traverse;
+mod type_syntax;
 mod typed;
 mod types;
 #[cfg(test)]
@@ -38,12 +36,13 @@ pub mod rules {
     #![doc = include_str!("rules.md")]
 }
 
-pub use convert::{Misfit, convert};
+pub use convert::convert;
 pub use defaults::fill;
-pub use eval::{NotConstant, constant, evaluate, evaluate_at};
+pub use eval::{constant, evaluate, evaluate_at};
+pub use failure::{Misfit, NotConstant};
 pub use number::Number;
 pub use scope::{
-    Budget, ExtraCall, ExtraFault, ExtraFunctions, FunctionSet, Named, Scope, Surroundings,
+    Budget, EvalScope, ExtraCall, ExtraFault, ExtraFunctions, FunctionSet, NameValue, Surroundings,
 };
 pub use show::{as_console, in_one_line};
 pub use typed::Typed;

@@ -1,23 +1,22 @@
 //! Operators and the conversions around them.
 
 use super::Number;
-use super::convert::{Misfit as Unfit, convert};
-use super::eval::NotConstant;
-use super::failure::Failure;
+use super::convert::{convert, to_bool, to_number};
+use super::failure::{EvalFailure, Misfit, NotConstant};
 use super::typed::Typed;
 use super::types::Type;
 use super::unify::{possible, unify};
 use super::value::{Marks, Value};
 use crate::hcl::tree::{BinaryOp, UnaryOp};
 
-type Outcome<T = Typed> = Result<T, Failure>;
+type Outcome<T = Typed> = Result<T, EvalFailure>;
 
 /// Which operands of an operator do not fit; both may.
-pub(super) enum Misfit {
-    Left(Failure),
-    Right(Failure),
-    Both(Failure, Failure),
-    Whole(Failure),
+pub(super) enum OperandMisfit {
+    Left(EvalFailure),
+    Right(EvalFailure),
+    Both(EvalFailure, EvalFailure),
+    Whole(EvalFailure),
 }
 
 pub(super) fn unary(operator: UnaryOp, operand: Typed) -> Outcome {
@@ -27,7 +26,7 @@ pub(super) fn unary(operator: UnaryOp, operand: Typed) -> Outcome {
         UnaryOp::Negate => Type::Number,
     };
     let value = match operand.value {
-        Value::Null => return Err(Failure::Type("Operation failed")),
+        Value::Null => return Err(EvalFailure::Type("Operation failed")),
         Value::Unknown => unknown_operand(&operand, ty)?,
         value if operator == UnaryOp::Not => Typed::bool(!to_bool(&value, "Invalid operand")?),
         value => certain(to_number(&value)?.negate())?,
@@ -39,12 +38,16 @@ pub(super) fn unary(operator: UnaryOp, operand: Typed) -> Outcome {
 fn unknown_operand(operand: &Typed, ty: Type) -> Outcome {
     match possible(&operand.ty, &ty) {
         Ok(true) => Ok(Typed::unknown(ty)),
-        Ok(false) => Err(Failure::Type("Invalid operand")),
-        Err(_) => Err(Failure::Uncertain("this operand")),
+        Ok(false) => Err(EvalFailure::Type("Invalid operand")),
+        Err(_) => Err(EvalFailure::Uncertain("this operand")),
     }
 }
 
-pub(super) fn binary(operator: BinaryOp, left: Typed, right: Typed) -> Result<Typed, Misfit> {
+pub(super) fn binary(
+    operator: BinaryOp,
+    left: Typed,
+    right: Typed,
+) -> Result<Typed, OperandMisfit> {
     let is_equality = matches!(operator, BinaryOp::Equal | BinaryOp::NotEqual);
     // Whether two values are equal depends on all their parts.
     let ((left, own), (right, others)) = match is_equality {
@@ -52,9 +55,9 @@ pub(super) fn binary(operator: BinaryOp, left: Typed, right: Typed) -> Result<Ty
         false => (left.unmarked(), right.unmarked()),
     };
     let value = match operator {
-        BinaryOp::Equal => equal(&left, &right).map_err(Misfit::Whole)?,
+        BinaryOp::Equal => equal(&left, &right).map_err(OperandMisfit::Whole)?,
         BinaryOp::NotEqual => {
-            let equal = equal(&left, &right).map_err(Misfit::Whole)?;
+            let equal = equal(&left, &right).map_err(OperandMisfit::Whole)?;
             match equal.value {
                 Value::Bool(equal) => Typed::bool(!equal),
                 _ => equal,
@@ -75,7 +78,7 @@ fn equal(left: &Typed, right: &Typed) -> Outcome {
         let equal = left.value == right.value;
         if equal && !has_same_type {
             // A list beside a tuple, say: their items decide whether the types convert.
-            return Err(Failure::Uncertain("these values have different types"));
+            return Err(EvalFailure::Uncertain("these values have different types"));
         }
         return Ok(Typed::bool(equal));
     }
@@ -83,7 +86,9 @@ fn equal(left: &Typed, right: &Typed) -> Outcome {
     if (is_whole(left) || is_whole(right)) && !is_null(left) && !is_null(right) {
         return Ok(Typed::unknown(Type::Bool));
     }
-    Err(Failure::Uncertain("this compares what is partly unknown"))
+    Err(EvalFailure::Uncertain(
+        "this compares what is partly unknown",
+    ))
 }
 
 /// Returns the result of `&&` or `||` where one operand decides it, whatever is wrong with the other.
@@ -120,11 +125,11 @@ pub(super) fn decided(
     is_decided.then(|| Typed::bool(decides).marked(own.and(others)))
 }
 
-fn logical(operator: BinaryOp, left: &Typed, right: &Typed) -> Result<Typed, Misfit> {
+fn logical(operator: BinaryOp, left: &Typed, right: &Typed) -> Result<Typed, OperandMisfit> {
     let read = |value: &Typed| match value.value {
         Value::Unknown => unknown_operand(value, Type::Bool).map(|_| None),
         // Newer versions take it where the other operand decides.
-        Value::Null => Err(Failure::Uncertain("a truth value that is null")),
+        Value::Null => Err(EvalFailure::Uncertain("a truth value that is null")),
         ref value => to_bool(value, "Invalid operand").map(Some),
     };
     let decides = operator == BinaryOp::Or;
@@ -133,19 +138,19 @@ fn logical(operator: BinaryOp, left: &Typed, right: &Typed) -> Result<Typed, Mis
         (Some(left), Some(right)) => Typed::bool(left && right),
         (Some(one), None) | (None, Some(one)) if one == decides => {
             let reason = "this may be decided although a part is unknown";
-            return Err(Misfit::Whole(Failure::Uncertain(reason)));
+            return Err(OperandMisfit::Whole(EvalFailure::Uncertain(reason)));
         }
         _ => Typed::unknown(Type::Bool),
     })
 }
 
-fn arithmetic(operator: BinaryOp, left: &Typed, right: &Typed) -> Result<Typed, Misfit> {
+fn arithmetic(operator: BinaryOp, left: &Typed, right: &Typed) -> Result<Typed, OperandMisfit> {
     let read = |value: &Typed| match value.value {
         Value::Unknown => unknown_operand(value, Type::Number).map(|_| None),
-        Value::Null => Err(Failure::Type("Operation failed")),
+        Value::Null => Err(EvalFailure::Type("Operation failed")),
         ref value => to_number(value).map(Some),
     };
-    let whole = |outcome: Outcome| outcome.map_err(Misfit::Whole);
+    let whole = |outcome: Outcome| outcome.map_err(OperandMisfit::Whole);
     let compares = matches!(
         operator,
         BinaryOp::Less | BinaryOp::LessEqual | BinaryOp::Greater | BinaryOp::GreaterEqual
@@ -165,68 +170,32 @@ fn arithmetic(operator: BinaryOp, left: &Typed, right: &Typed) -> Result<Typed, 
         BinaryOp::Subtract => whole(certain(left.subtract(right))),
         BinaryOp::Multiply => whole(certain(left.multiply(right))),
         BinaryOp::Divide if left.is_zero() && right.is_zero() => {
-            whole(Err(Failure::Type("Operation failed")))
+            whole(Err(EvalFailure::Type("Operation failed")))
         }
         BinaryOp::Divide => whole(certain(left.divide(right))),
         _ => whole(certain(left.modulo(right))),
     }
 }
 
-fn both<T>(left: Outcome<T>, right: Outcome<T>) -> Result<(T, T), Misfit> {
+fn both<T>(left: Outcome<T>, right: Outcome<T>) -> Result<(T, T), OperandMisfit> {
     match (left, right) {
         (Ok(left), Ok(right)) => Ok((left, right)),
-        (Err(left), Ok(_)) => Err(Misfit::Left(left)),
-        (Ok(_), Err(right)) => Err(Misfit::Right(right)),
-        (Err(left), Err(right)) => Err(Misfit::Both(left, right)),
+        (Err(left), Ok(_)) => Err(OperandMisfit::Left(left)),
+        (Ok(_), Err(right)) => Err(OperandMisfit::Right(right)),
+        (Err(left), Err(right)) => Err(OperandMisfit::Both(left, right)),
     }
 }
 
 fn certain(number: Option<Number>) -> Outcome {
     number
         .map(Typed::number)
-        .ok_or(Failure::Uncertain("the result may be rounded"))
-}
-
-/// Converts to a truth value; a string may spell one.
-pub(super) fn to_bool(value: &Value, title: &'static str) -> Outcome<bool> {
-    match value {
-        Value::Bool(value) => Ok(*value),
-        Value::String(text) if text == "true" || text == "1" => Ok(true),
-        Value::String(text) if text == "false" || text == "0" => Ok(false),
-        _ => Err(Failure::Type(title)),
-    }
-}
-
-/// Converts to a number; a string may spell one, a little more freely than a literal.
-pub(super) fn to_number(value: &Value) -> Outcome<Number> {
-    let text = match value {
-        Value::Number(number) => return Ok(*number),
-        Value::String(text) => text,
-        _ => return Err(Failure::Type("Invalid operand")),
-    };
-    let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
-    let zero = if unsigned.starts_with('.') { "0" } else { "" };
-    let sign = if text.starts_with('-') { "-" } else { "" };
-    match Number::parse(&format!("{sign}{zero}{unsigned}")) {
-        Some(number) if unsigned != "." => Ok(number),
-        _ if unsigned.eq_ignore_ascii_case("inf") => Err(Failure::Uncertain("this is infinite")),
-        // Too long for us, or with a binary exponent, or indeed no number.
-        _ => match unsigned.starts_with(|c: char| c.is_ascii_digit() || c == '.')
-            && unsigned.ends_with(|c: char| c.is_ascii_digit() || c == '.')
-            && unsigned
-                .chars()
-                .all(|c| c.is_ascii_digit() || "+-.eEpP".contains(c))
-        {
-            true => Err(Failure::Uncertain("this may be a number")),
-            false => Err(Failure::Type("Invalid operand")),
-        },
-    }
+        .ok_or(EvalFailure::Uncertain("the result may be rounded"))
 }
 
 /// Gives the chosen branch of a conditional the type that both branches have in common.
 pub(super) fn common(chosen: Typed, other: &Typed) -> Outcome {
-    const INCONSISTENT: Failure = Failure::Type("Inconsistent conditional result types");
-    const DIFFERENT: Failure = Failure::Uncertain("the branches differ in type");
+    const INCONSISTENT: EvalFailure = EvalFailure::Type("Inconsistent conditional result types");
+    const DIFFERENT: EvalFailure = EvalFailure::Uncertain("the branches differ in type");
     if chosen.ty == other.ty || other.ty == Type::Any {
         return Ok(chosen);
     }
@@ -245,7 +214,7 @@ pub(super) fn common(chosen: Typed, other: &Typed) -> Outcome {
         _ => return Err(DIFFERENT),
     };
     convert(chosen, &ty).map_err(|misfit| match misfit {
-        Unfit::Refused(_) => INCONSISTENT,
-        Unfit::Uncertain(_) => DIFFERENT,
+        Misfit::Refused(_) => INCONSISTENT,
+        Misfit::Uncertain(_) => DIFFERENT,
     })
 }

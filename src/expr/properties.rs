@@ -10,7 +10,7 @@ use proptest::strategy::ValueTree as _;
 
 use super::eval::MAX_WORK;
 use super::{
-    AttributeType, Budget, FunctionSet, Marks, Misfit, NotConstant, Number, Presence, Scope,
+    AttributeType, Budget, EvalScope, FunctionSet, Marks, Misfit, NotConstant, Number, Presence,
     Surroundings, Type, Typed, Value, convert, evaluate, fill,
 };
 use crate::diag::Texts;
@@ -237,7 +237,7 @@ fn run(
     ]);
     let path = object(vec![("module", Typed::string("m"))]);
     let names = [("var", var), ("path", path), ("x", Typed::string("x"))];
-    let scope = Scope {
+    let scope = EvalScope {
         names: BTreeMap::from(names.map(|(name, value)| (name.to_owned(), value.into()))),
         functions: Some(&around),
     };

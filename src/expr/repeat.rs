@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::Number;
-use super::eval::{Eval, Outcome};
-use super::operators::to_bool;
+use super::convert::to_bool;
+use super::eval::Evaluator;
+use super::failure::Outcome;
 use super::typed::Typed;
 use super::types::Type;
 use super::unify::possible;
@@ -41,7 +42,7 @@ impl Text {
     }
 }
 
-impl<'e> Eval<'e> {
+impl<'e> Evaluator<'e> {
     /// Lists what a `for` walks through.
     fn pairs(&mut self, collection: &'e Expr) -> Outcome<(Pairs, Marks)> {
         let (value, marks) = self.expr(collection)?.unmarked();

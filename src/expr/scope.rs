@@ -1,4 +1,4 @@
-//! What an expression may name, and how much it may compute.
+//! The names that an expression may use, and the limits of its work.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,55 +8,56 @@ use super::typed::Typed;
 use crate::diag::Span;
 use crate::world::Files;
 
-/// How much all expressions of one reading may compute together: values made or copied, in bytes.
+/// Limit of the work of all expressions of one reading together: values made or copied, in bytes. Large monorepos
+/// stay below a tenth of it.
 const MAX_TOTAL_WORK: usize = 256 << 20;
 
-/// How much of values may be kept at a time, in bytes.
+/// Limit of the values that are kept at a time, in bytes.
 const MAX_KEPT: usize = 24 << 20;
 
-/// The names that an expression may use, and what functions may look at.
+/// The names that an expression may use, and the surroundings of its functions.
 #[derive(Default)]
-pub struct Scope<'s> {
-    /// What each name means. Where there is none at all, names are refused as such.
-    pub names: BTreeMap<String, Named>,
-    /// What functions work with; `None` where there are no functions.
+pub struct EvalScope<'s> {
+    /// The values of names. If there are no names at all, each one is refused as a variable.
+    pub names: BTreeMap<String, NameValue>,
+    /// The surroundings of functions; `None` where functions are not allowed.
     pub functions: Option<&'s Surroundings<'s>>,
 }
 
-/// What a name means.
+/// The value of a name.
 ///
 /// Values are shared: an expression copies only the part of them that it uses.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Named {
-    /// A value.
+pub enum NameValue {
+    /// A whole value, of any type.
     Value(Arc<Typed>),
-    /// An object, of which only the attributes that are used need to be here.
+    /// An object of which only the attributes that are used need to be here.
     Attributes(BTreeMap<String, Arc<Typed>>),
 }
 
-impl From<Typed> for Named {
+impl From<Typed> for NameValue {
     fn from(value: Typed) -> Self {
         Self::Value(Arc::new(value))
     }
 }
 
-/// What functions may look at.
+/// Everything outside of an expression that functions may look at.
 pub struct Surroundings<'s> {
-    /// The file system.
+    /// The file system that functions of files read.
     pub files: &'s dyn Files,
     /// The directory that relative paths start at.
     pub dir: &'s Path,
-    /// The same as an absolute path, if that is known.
+    /// The same directory as an absolute path, if that is known.
     pub absolute_dir: Option<&'s PathBuf>,
-    /// Whether what differs from run to run has a value: with OpenTofu it has, with Terraform not.
+    /// Values that differ from run to run are known early: with OpenTofu, not with Terraform.
     pub has_volatile: bool,
-    /// Which functions of the language there are.
+    /// The functions of the language that are available.
     pub functions: FunctionSet,
-    /// The functions of another program that reads this language.
+    /// The functions of another program that embeds this language.
     pub extra: Option<&'s dyn ExtraFunctions>,
 }
 
-/// Which functions of the language there are.
+/// A version of the language's functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FunctionSet {
     /// Those of the programs in their supported versions.
@@ -65,53 +66,53 @@ pub enum FunctionSet {
     Terraform0_15,
 }
 
-/// Functions of another program, beside those of the language, which they hide.
+/// Functions of another program, which hide those of the language.
 ///
 /// Templates that `templatefile` reads do not know them.
 pub trait ExtraFunctions {
-    /// Returns whether a function is one of these.
+    /// Returns true for the name of one of these functions.
     fn knows(&self, name: &str) -> bool;
 
     /// Calls a function that [`knows`](Self::knows) has accepted.
     ///
     /// # Errors
-    /// Why it has no result.
+    /// The reason for which it has no result.
     fn call(&self, call: ExtraCall<'_>) -> Result<Typed, ExtraFault>;
 }
 
 /// A call of one of [`ExtraFunctions`].
 pub struct ExtraCall<'c> {
-    /// The name of the function.
+    /// The function's name as the expression spells it.
     pub name: &'c str,
     /// The arguments, without marks; they need not be known.
     pub args: Vec<Typed>,
-    /// Where the call stands.
+    /// The place of the call in its file.
     pub span: Span,
-    /// How deep the call is nested in expressions; what it evaluates counts from there.
+    /// The nesting of the call in expressions; what it evaluates counts from there.
     pub depth: usize,
-    /// Whether a failure of the call is caught: it stands inside of `try` or `can`.
+    /// A failure of the call is caught: it stands inside of `try` or `can`.
     pub is_guarded: bool,
-    /// How much the call may compute, in bytes.
+    /// The number of bytes of values that the call may make.
     pub work: usize,
 }
 
-/// Why a call has no result.
+/// A fault for which a call of [`ExtraFunctions`] has no result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ExtraFault {
     /// The program refuses the argument at this place, from 0, for this reason.
     Argument(usize, String),
     /// The program refuses the call for this reason.
     Call(String),
-    /// The program may have a result; why it is not computed.
+    /// The program may have a result, but it is not computed for this reason.
     Uncertain(String),
 }
 
-/// How much may still be computed and kept.
+/// The work and the memory that are left to several expressions.
 #[derive(Debug)]
 pub struct Budget {
-    /// What may still be made or copied, in bytes.
+    /// Bytes of values that may still be made or copied.
     pub(super) work: usize,
-    /// What may still be kept, in bytes.
+    /// Bytes of values that may still be kept.
     kept: usize,
 }
 
@@ -125,10 +126,15 @@ impl Budget {
         }
     }
 
-    /// Returns how much may still be made or copied, in bytes.
+    /// Returns the number of bytes that may still be made or copied.
     #[must_use]
     pub fn work_left(&self) -> usize {
         self.work
+    }
+
+    /// Takes off the work that was done with another budget, in bytes.
+    pub fn spend(&mut self, work: usize) {
+        self.work = self.work.saturating_sub(work);
     }
 
     /// Takes off what keeping a value costs, and returns that; `None` if too much is kept already.
@@ -138,7 +144,7 @@ impl Budget {
         Some(weight)
     }
 
-    /// Adds what is kept no longer.
+    /// Gives back the cost of values that are no longer kept.
     pub fn release(&mut self, weight: usize) {
         self.kept += weight;
     }

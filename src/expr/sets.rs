@@ -4,7 +4,7 @@
 //! of them; it never shows, but whatever walks through such a set depends on it.
 
 use super::Number;
-use super::convert::{Fit, Misfit};
+use super::failure::{Fit, Misfit};
 use super::value::Value;
 
 /// The most digits of a fraction that the text of a number shows.

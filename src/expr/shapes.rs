@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::convert::{Fit, Misfit};
+use super::failure::{Fit, Misfit};
 use super::types::{AttributeType, Presence, Type};
 
 /// How much one conversion may add to a value, in bytes.

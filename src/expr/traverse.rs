@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::eval::{Eval, Found, NotConstant, Outcome, joined};
-use super::failure::Failure;
-use super::operators::to_number;
+use super::convert::to_number;
+use super::eval::{Evaluator, ResolvedName};
+use super::failure::{EvalFailure, NotConstant, Outcome, joined};
 use super::typed::Typed;
 use super::types::Type;
 use super::value::{Marks, Value, normalised};
@@ -16,7 +16,7 @@ const NO_ATTRIBUTE: &str = "Unsupported attribute";
 /// A step with the value of its index, if it has one.
 type Stepped<'s> = (&'s Step, Option<Typed>);
 
-impl<'e> Eval<'e> {
+impl<'e> Evaluator<'e> {
     pub(super) fn traversal(&mut self, base: &'e Expr, steps: &'e [Step]) -> Outcome {
         let (value, steps) = match self.beginning(base, steps) {
             Ok((value, steps)) => (Ok(value), steps),
@@ -51,14 +51,14 @@ impl<'e> Eval<'e> {
             return Ok((Arc::new(self.expr(base)?), steps));
         };
         match (self.named(name, base.span)?, steps) {
-            (Found::Value(value), _) => Ok((value, steps)),
-            (Found::Attributes(attributes), [Step::Attr(attribute), rest @ ..]) => {
+            (ResolvedName::Value(value), _) => Ok((value, steps)),
+            (ResolvedName::Attributes(attributes), [Step::Attr(attribute), rest @ ..]) => {
                 match attributes.get(&attribute.text) {
                     Some(value) => Ok((Arc::clone(value), rest)),
                     None => self.wrong(attribute.span, NO_ATTRIBUTE),
                 }
             }
-            (Found::Attributes(attributes), _) => {
+            (ResolvedName::Attributes(attributes), _) => {
                 let value = self.object_of(attributes, base.span)?;
                 Ok((Arc::new(value), steps))
             }
@@ -88,7 +88,10 @@ impl<'e> Eval<'e> {
             _ => !rest.iter().any(is_splat),
         };
         if !is_simple {
-            return self.fail(span, Failure::Uncertain("this splat has several readings"));
+            return self.fail(
+                span,
+                EvalFailure::Uncertain("this splat has several readings"),
+            );
         }
         let (value, marks) = value.unmarked();
         if value.value == Value::Unknown {
@@ -108,7 +111,7 @@ impl<'e> Eval<'e> {
             Some(ty) if is_list && items.iter().all(|item| item.ty == ty) => {
                 Typed::list(ty, items.into_iter().map(|item| item.value).collect())
             }
-            None if is_list => return self.fail(span, Failure::Uncertain("an empty splat")),
+            None if is_list => return self.fail(span, EvalFailure::Uncertain("an empty splat")),
             _ => Typed::tuple(items),
         };
         Ok(value.marked(marks))
@@ -167,7 +170,7 @@ impl<'e> Eval<'e> {
                     let mut items = value.into_items()?;
                     (at < items.len()).then(|| items.swap_remove(at))
                 }),
-                Err(Failure::Type(_)) => None,
+                Err(EvalFailure::Type(_)) => None,
                 Err(failure) => return self.fail(span, failure),
             },
             (_, Value::Object(_)) => {

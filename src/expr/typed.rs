@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::Number;
-use super::convert::{attributes_of, items_of};
 use super::types::{AttributeType, Type};
 use super::value::{Marks, Value};
 
@@ -151,15 +150,36 @@ impl Typed {
         2 * self.value.weight()
     }
 
-    /// Takes a sequence apart; `None` if it is none.
+    /// Takes a sequence apart into its items, each with its type; `None` for anything else.
     #[must_use]
     pub fn into_items(self) -> Option<Vec<Self>> {
-        items_of(self.ty, self.value)
+        let Value::Tuple(items) = self.value else {
+            return None;
+        };
+        let typed = |(ty, value)| Self { ty, value };
+        match self.ty {
+            Type::Tuple(types) => Some(types.iter().cloned().zip(items).map(typed).collect()),
+            Type::List(item) | Type::Set(item) => {
+                Some(std::iter::repeat(*item).zip(items).map(typed).collect())
+            }
+            _ => None,
+        }
     }
 
-    /// Takes an object or a map apart; `None` if it is none.
+    /// Takes an object or a map apart into its attributes, each with its type; `None` for anything else.
     #[must_use]
     pub fn into_attributes(self) -> Option<BTreeMap<String, Self>> {
-        attributes_of(self.ty, self.value)
+        let Value::Object(items) = self.value else {
+            return None;
+        };
+        let typed = |(ty, (name, value))| (name, Self { ty, value });
+        match self.ty {
+            Type::Object(types) => {
+                let types = types.values().map(|attribute| attribute.ty.clone());
+                Some(types.zip(items).map(typed).collect())
+            }
+            Type::Map(item) => Some(std::iter::repeat(*item).zip(items).map(typed).collect()),
+            _ => None,
+        }
     }
 }

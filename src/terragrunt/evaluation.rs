@@ -15,7 +15,7 @@ use super::limits::{
 use super::outcome::{Outcome, Place, Reason, Slot, Stop, stopped};
 use super::surroundings::UnitSurroundings;
 use crate::diag::{Diagnostic, FileId, Span, Texts, rules};
-use crate::expr::{self, Budget, FunctionSet, Scope, Surroundings, Typed};
+use crate::expr::{self, Budget, EvalScope, FunctionSet, Surroundings, Typed};
 use crate::hcl::tree::{Attribute, Block, Expr};
 use crate::world::Files;
 
@@ -238,7 +238,7 @@ impl<'a> Evaluation<'a> {
             functions: FunctionSet::Terraform0_15,
             extra: Some(&calls),
         };
-        let scope = Scope {
+        let scope = EvalScope {
             names,
             functions: Some(&surroundings),
         };

@@ -8,7 +8,7 @@ use super::evaluation::{Evaluation, Role, Stage, block, directory};
 use super::evaluation::{Sharing, Unread};
 use super::outcome::{Outcome, Place, Reason, Stop};
 use crate::diag::rules;
-use crate::expr::{Named, Type, Typed, Value, convert};
+use crate::expr::{NameValue, Type, Typed, Value, convert};
 use crate::hcl::references::{self, Reference};
 use crate::hcl::tree::{Expr, ExprKind, Step};
 
@@ -22,14 +22,14 @@ impl Evaluation<'_> {
         at: usize,
         expr: &Expr,
         stage: Stage,
-    ) -> Outcome<BTreeMap<String, Named>> {
+    ) -> Outcome<BTreeMap<String, NameValue>> {
         let mut names = Names::default();
         for used in references::inside(expr) {
             let place = self.place(at, used.span);
             self.name(at, used, stage, place, &mut names)?;
         }
         let attributes = names.attributes.into_iter();
-        let attributes = attributes.map(|(name, all)| (name, Named::Attributes(all)));
+        let attributes = attributes.map(|(name, all)| (name, NameValue::Attributes(all)));
         Ok(attributes.chain(names.values).collect())
     }
 
@@ -309,7 +309,7 @@ fn feature(value: Typed) -> Arc<Typed> {
 #[derive(Default)]
 pub(super) struct Names {
     attributes: BTreeMap<String, Attributes>,
-    values: BTreeMap<String, Named>,
+    values: BTreeMap<String, NameValue>,
 }
 
 impl Names {
@@ -328,7 +328,7 @@ impl Names {
     }
 
     pub(super) fn value(&mut self, name: &str, value: Arc<Typed>) {
-        self.values.insert(name.to_owned(), Named::Value(value));
+        self.values.insert(name.to_owned(), NameValue::Value(value));
     }
 }
 

@@ -2,48 +2,33 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Fault, Function, Gives, Limits, Needs, Takes, text};
+use super::arguments::{Arguments, CallFault, CallResult};
 use crate::expr::typed::Typed;
 use crate::expr::types::{AttributeType, Type};
 use crate::expr::value::{Value, normalised};
 
-type Ran = Result<Typed, Fault>;
-
-pub(super) const TABLE: &[Function] = &[Function {
-    name: "csvdecode",
-    takes: &[Takes::Text],
-    rest: None,
-    needs: Needs::Parts,
-    gives: Gives::Open,
-    run: decoded,
-}];
-
-fn refused(reason: &str) -> Fault {
-    Fault::Call(reason.to_owned())
-}
-
-/// Makes a list of objects, whose attributes have the names of the first row.
-fn decoded(args: &[Typed], limits: &Limits<'_>) -> Ran {
+/// Makes a list of objects; the first row names their attributes.
+pub(super) fn csvdecode(args: &Arguments<'_>) -> CallResult {
     // A line break is one character, also inside of a field.
-    let text = text(args, 0).replace("\r\n", "\n");
+    let text = args.text(0).replace("\r\n", "\n");
     let mut rest = text.strip_suffix('\r').unwrap_or(&text);
-    let Some(given) = row(&mut rest)? else {
-        return Err(refused("there is no first row"));
+    let Some(header) = row(&mut rest)? else {
+        return Err(CallFault::call("there is no first row"));
     };
-    let distinct: BTreeSet<&String> = given.iter().collect();
-    if distinct.len() < given.len() {
-        return Err(refused("two columns have one name"));
+    let distinct: BTreeSet<&String> = header.iter().collect();
+    if distinct.len() < header.len() {
+        return Err(CallFault::call("two columns have one name"));
     }
-    let names: Vec<String> = given.into_iter().map(normalised).collect();
+    let names: Vec<String> = header.into_iter().map(normalised).collect();
     let required = |name: &String| (name.clone(), AttributeType::required(Type::String));
     let types: BTreeMap<String, AttributeType> = names.iter().map(required).collect();
     if types.len() < names.len() {
-        return Err(Fault::Uncertain("two names are one to the program"));
+        return Err(CallFault::Uncertain("two names are one to the program"));
     }
     let (mut rows, mut work) = (Vec::new(), 0);
     while let Some(fields) = row(&mut rest)? {
         if fields.len() != names.len() {
-            return Err(refused("wrong number of fields"));
+            return Err(CallFault::call("wrong number of fields"));
         }
         let pairs = names
             .iter()
@@ -51,14 +36,14 @@ fn decoded(args: &[Typed], limits: &Limits<'_>) -> Ran {
             .zip(fields.into_iter().map(Value::string));
         let row = Value::Object(pairs.collect());
         work += row.weight();
-        limits.allow(work)?;
+        args.allow(work)?;
         rows.push(row);
     }
     Ok(Typed::list(Type::Object(types.into()), rows))
 }
 
 /// Takes the next row, past empty lines; `None` at the end.
-fn row(rest: &mut &str) -> Result<Option<Vec<String>>, Fault> {
+fn row(rest: &mut &str) -> CallResult<Option<Vec<String>>> {
     *rest = rest.trim_start_matches('\n');
     if rest.is_empty() {
         return Ok(None);
@@ -76,20 +61,20 @@ fn row(rest: &mut &str) -> Result<Option<Vec<String>>, Fault> {
 }
 
 /// Takes a field up to what ends it.
-fn field(rest: &mut &str) -> Result<String, Fault> {
+fn field(rest: &mut &str) -> CallResult<String> {
     let Some(quoted) = rest.strip_prefix('"') else {
         let end = rest.find([',', '\n']).unwrap_or(rest.len());
         let (field, behind) = rest.split_at(end);
         *rest = behind;
-        return match field.contains('"') {
-            true => Err(refused("bare \" in non-quoted field")),
-            false => Ok(field.to_owned()),
-        };
+        if field.contains('"') {
+            return Err(CallFault::call("bare \" in non-quoted field"));
+        }
+        return Ok(field.to_owned());
     };
     let (mut field, mut inside) = (String::new(), quoted);
     loop {
         let Some((before, behind)) = inside.split_once('"') else {
-            return Err(refused("extraneous or missing \" in quoted field"));
+            return Err(CallFault::call("extraneous or missing \" in quoted field"));
         };
         field.push_str(before);
         match behind.chars().next() {
@@ -101,7 +86,7 @@ fn field(rest: &mut &str) -> Result<String, Fault> {
                 *rest = behind;
                 return Ok(field);
             }
-            Some(_) => return Err(refused("extraneous or missing \" in quoted field")),
+            Some(_) => return Err(CallFault::call("extraneous or missing \" in quoted field")),
         }
     }
 }

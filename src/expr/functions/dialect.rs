@@ -12,26 +12,24 @@ const MAX_REPEAT: u32 = 1000;
 
 /// Writes a pattern for our dialect; `None` if it may mean something else there.
 pub(super) fn translated(pattern: &str) -> Option<String> {
-    let mut reader = Reader {
+    let mut reader = PatternTranslator {
         rest: pattern.chars().peekable(),
         out: String::new(),
         names: BTreeSet::new(),
         repeats: 1,
     };
-    let mut last = Last::Other;
+    let mut last = LastToken::Other;
     while let Some(c) = reader.rest.next() {
         last = match c {
             '*' | '+' | '?' => {
                 reader.out.push(c);
                 last.repeated(c)?
             }
-            '{' => match reader.counts()? {
-                true => last.repeated(c)?,
-                false => Last::Other,
-            },
+            '{' if reader.counts()? => last.repeated(c)?,
+            '{' => LastToken::Other,
             other => {
                 reader.token(other)?;
-                Last::Other
+                LastToken::Other
             }
         };
     }
@@ -64,13 +62,13 @@ pub(super) fn is_same_replacement(new: &str) -> bool {
 
 /// What stands before a token.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Last {
+enum LastToken {
     Repeat,
     LazyRepeat,
     Other,
 }
 
-impl Last {
+impl LastToken {
     /// Returns what a sign of repetition is here; a repetition can only become lazy.
     fn repeated(self, sign: char) -> Option<Self> {
         match self {
@@ -81,7 +79,7 @@ impl Last {
     }
 }
 
-struct Reader<'p> {
+struct PatternTranslator<'p> {
     rest: Peekable<Chars<'p>>,
     out: String,
     names: BTreeSet<String>,
@@ -89,7 +87,7 @@ struct Reader<'p> {
     repeats: u32,
 }
 
-impl Reader<'_> {
+impl PatternTranslator<'_> {
     fn token(&mut self, first: char) -> Option<()> {
         match first {
             '\\' => match self.rest.next()? {

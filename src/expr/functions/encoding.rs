@@ -3,78 +3,56 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::{Fault, Function, Gives, Limits, Needs, Takes, text};
+use super::arguments::{Arguments, CallFault, CallResult};
 use crate::expr::Number;
 use crate::expr::typed::Typed;
 use crate::expr::types::Type;
 use crate::expr::value::Value;
 use crate::json;
 
-type Ran = Result<Typed, Fault>;
-
-const fn of(
-    name: &'static str,
-    takes: &'static [Takes],
-    gives: Gives,
-    run: fn(&[Typed], &Limits<'_>) -> Ran,
-) -> Function {
-    Function {
-        name,
-        takes,
-        rest: None,
-        needs: Needs::Parts,
-        gives,
-        run,
+pub(super) fn jsondecode(args: &Arguments<'_>) -> CallResult {
+    // The parser takes an object or an array at the top; in brackets any value may stand.
+    let text = args.text(0);
+    let parsed = json::parse(format!("[{text}]").as_bytes()).map_err(|faults| {
+        // The programs pass over some brackets behind the value.
+        if text.trim_end().ends_with([']', '}']) {
+            return CallFault::Uncertain("this JSON may end before its last bracket");
+        }
+        CallFault::call(faults.first().map_or("", |fault| fault.title))
+    })?;
+    match &parsed.kind {
+        json::ValueKind::Array(items) if items.len() == 1 => decoded(&items[0]),
+        _ => Err(CallFault::call("one value is needed here")),
     }
 }
 
-pub(super) const TABLE: &[Function] = &[
-    of("jsondecode", &[Takes::Text], Gives::Open, |args, _| {
-        // In brackets any value may stand, not only an object.
-        let text = text(args, 0);
-        let parsed = json::parse(format!("[{text}]").as_bytes()).map_err(|faults| {
-            // The programs pass over some brackets behind the value.
-            if text.trim_end().ends_with([']', '}']) {
-                return Fault::Uncertain("this JSON may end before its last bracket");
-            }
-            let first = faults.first().map(|fault| fault.title.to_owned());
-            Fault::Call(first.unwrap_or_default())
-        })?;
-        match &parsed.kind {
-            json::ValueKind::Array(all) if all.len() == 1 => decoded(&all[0]),
-            _ => Err(Fault::Call("one value is needed here".to_owned())),
-        }
-    }),
-    of("jsonencode", &[Takes::Maybe], Gives::Text, |args, _| {
-        let mut out = String::new();
-        if let Some(arg) = args.first() {
-            encode(&arg.value, &mut out);
-        }
-        Ok(Typed::string(out))
-    }),
-];
+pub(super) fn jsonencode(args: &Arguments<'_>) -> CallResult {
+    let mut out = String::new();
+    if let Some(arg) = args.values.first() {
+        encode(&arg.value, &mut out);
+    }
+    Ok(Typed::string(out))
+}
 
-/// Makes a value of what a JSON text holds; of several members of one name the last one counts.
-fn decoded(value: &json::Value) -> Ran {
+/// Converts a JSON value; of several members with one name the last counts.
+fn decoded(value: &json::Value) -> CallResult {
     Ok(match &value.kind {
         json::ValueKind::Null => Typed::null(Type::Any),
         json::ValueKind::Bool(value) => Typed::bool(*value),
         json::ValueKind::Number(text) => match Number::parse(text) {
             Some(number) => Typed::number(number),
-            None => return Err(Fault::Uncertain("a number has too many digits")),
+            None => return Err(CallFault::Uncertain("a number has too many digits")),
         },
         json::ValueKind::String(text) => Typed::string(text.as_str()),
         json::ValueKind::Array(items) => {
-            let items = items.iter().map(decoded);
-            Typed::tuple(items.collect::<Result<_, _>>()?)
+            Typed::tuple(items.iter().map(decoded).collect::<CallResult<_>>()?)
         }
         json::ValueKind::Object(members) => {
-            let members = members.iter();
-            let members = members.map(|member| {
-                let value = decoded(&member.value)?;
-                Ok((member.name.clone(), value))
-            });
-            Typed::object(members.collect::<Result<BTreeMap<_, _>, Fault>>()?)
+            let mut attributes = BTreeMap::new();
+            for member in members {
+                attributes.insert(member.name.clone(), decoded(&member.value)?);
+            }
+            Typed::object(attributes)
         }
     })
 }

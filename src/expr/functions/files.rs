@@ -3,93 +3,32 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
-use super::{Fault, Function, Gives, Limits, Needs, Takes, text};
+use super::arguments::{Arguments, CallFault, CallResult};
 use crate::expr::scope::Surroundings;
 use crate::expr::typed::Typed;
 use crate::world::{FileKind, clean, is_outside};
 
-type Ran = Result<Typed, Fault>;
-
-const fn of(name: &'static str, gives: Gives, run: fn(&[Typed], &Limits<'_>) -> Ran) -> Function {
-    Function {
-        name,
-        takes: &[Takes::Text],
-        rest: None,
-        needs: Needs::Parts,
-        gives,
-        run,
-    }
+pub(super) fn abspath(args: &Arguments<'_>) -> CallResult {
+    let Some(dir) = args.around.absolute_dir else {
+        return Err(CallFault::Uncertain("the working directory is not known"));
+    };
+    let path = clean(&dir.join(args.text(0)));
+    Ok(Typed::string(path.display().to_string()))
 }
 
-pub(super) const TABLE: &[Function] = &[
-    of("abspath", Gives::Text, |args, limits| {
-        let Some(dir) = limits.around.absolute_dir else {
-            return Err(Fault::Uncertain("the working directory is not known"));
-        };
-        let path = clean(&dir.join(text(args, 0)));
-        Ok(Typed::string(path.display().to_string()))
-    }),
-    of("basename", Gives::Text, |args, _| {
-        Ok(Typed::string(base(text(args, 0))))
-    }),
-    of("dirname", Gives::Text, |args, _| {
-        Ok(Typed::string(dir(text(args, 0))))
-    }),
-    of("file", Gives::Text, |args, limits| {
-        let text = read_text(limits.around, text(args, 0), limits.work)?;
-        Ok(Typed::string(text))
-    }),
-    of("fileexists", Gives::Truth, |args, limits| {
-        let path = limits.around.dir.join(text(args, 0));
-        match limits.around.files.kind(&path) {
-            Ok(FileKind::File) => Ok(Typed::bool(true)),
-            Ok(_) => Err(Fault::Call("this is no regular file".to_owned())),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(Typed::bool(false)),
-            Err(error) => Err(Fault::Call(error.to_string())),
-        }
-    }),
-    of("pathexpand", Gives::Text, |args, _| match text(args, 0) {
-        path if path.starts_with('~') => Err(Fault::Uncertain("the home directory is not known")),
-        path => Ok(Typed::string(path)),
-    }),
-];
-
-/// Reads a text file, within what may still be computed.
-pub(super) fn read_text(
-    around: &Surroundings<'_>,
-    path: &str,
-    limit: usize,
-) -> Result<String, Fault> {
-    let no_text = || Fault::Call(format!("{path:?} is no UTF-8"));
-    String::from_utf8(read(around, path, limit)?).map_err(|_| no_text())
-}
-
-/// Reads a file, within what may still be computed.
-pub(super) fn read(around: &Surroundings<'_>, path: &str, limit: usize) -> Result<Vec<u8>, Fault> {
-    if path.starts_with('~') {
-        return Err(Fault::Uncertain("paths of home directories are not read"));
-    }
-    let limit = u64::try_from(limit).unwrap_or(u64::MAX);
-    let read = around.files.read(&around.dir.join(Path::new(path)), limit);
-    read.map_err(|error| match error.kind() {
-        ErrorKind::FileTooLarge => Fault::Uncertain("this file is too large"),
-        _ if is_outside(&error) => Fault::Uncertain("this file may not be read"),
-        _ => Fault::Argument(0, format!("{path:?} could not be read: {error}")),
-    })
-}
-
-/// Returns the last part of a path.
-fn base(path: &str) -> &str {
+pub(super) fn basename(args: &Arguments<'_>) -> CallResult {
+    let path = args.text(0);
     let trimmed = path.trim_end_matches('/');
-    match (path, trimmed) {
+    Ok(Typed::string(match (path, trimmed) {
         ("", _) => ".",
         (_, "") => "/",
         _ => trimmed.rsplit('/').next().unwrap_or(trimmed),
-    }
+    }))
 }
 
 /// Returns a path without its last part, in the shortest form.
-fn dir(path: &str) -> String {
+pub(super) fn dirname(args: &Arguments<'_>) -> CallResult {
+    let path = args.text(0);
     let above = path.rsplit_once('/').map_or("", |(above, _)| above);
     let is_absolute = path.starts_with('/');
     let mut parts: Vec<&str> = Vec::new();
@@ -101,9 +40,55 @@ fn dir(path: &str) -> String {
             _ => parts.push(part),
         }
     }
-    match (is_absolute, parts.is_empty()) {
-        (true, _) => format!("/{}", parts.join("/")),
-        (false, true) => ".".to_owned(),
-        (false, false) => parts.join("/"),
+    let dir = parts.join("/");
+    Ok(Typed::string(if is_absolute {
+        format!("/{dir}")
+    } else if dir.is_empty() {
+        ".".to_owned()
+    } else {
+        dir
+    }))
+}
+
+pub(super) fn file(args: &Arguments<'_>) -> CallResult {
+    read_text(args.around, args.text(0), args.work).map(Typed::string)
+}
+
+pub(super) fn fileexists(args: &Arguments<'_>) -> CallResult {
+    let path = args.around.dir.join(args.text(0));
+    match args.around.files.kind(&path) {
+        Ok(FileKind::File) => Ok(Typed::bool(true)),
+        Ok(_) => Err(CallFault::call("this is no regular file")),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Typed::bool(false)),
+        Err(error) => Err(CallFault::Call(error.to_string())),
     }
+}
+
+pub(super) fn pathexpand(args: &Arguments<'_>) -> CallResult {
+    let path = args.text(0);
+    if path.starts_with('~') {
+        return Err(CallFault::Uncertain("the home directory is not known"));
+    }
+    Ok(Typed::string(path))
+}
+
+/// Reads a text file of at most `limit` bytes.
+pub(super) fn read_text(around: &Surroundings<'_>, path: &str, limit: usize) -> CallResult<String> {
+    String::from_utf8(read(around, path, limit)?)
+        .map_err(|_| CallFault::Call(format!("{path:?} is no UTF-8")))
+}
+
+/// Reads a file of at most `limit` bytes.
+pub(super) fn read(around: &Surroundings<'_>, path: &str, limit: usize) -> CallResult<Vec<u8>> {
+    if path.starts_with('~') {
+        let reason = "paths of home directories are not read";
+        return Err(CallFault::Uncertain(reason));
+    }
+    let limit = u64::try_from(limit).unwrap_or(u64::MAX);
+    let bytes = around.files.read(&around.dir.join(Path::new(path)), limit);
+    bytes.map_err(|error| match error.kind() {
+        ErrorKind::FileTooLarge => CallFault::Uncertain("this file is too large"),
+        _ if is_outside(&error) => CallFault::Uncertain("this file may not be read"),
+        _ => CallFault::Argument(0, format!("{path:?} could not be read: {error}")),
+    })
 }

@@ -1,16 +1,15 @@
-//! Functions: a table of what each of them takes, and the call of one (rules 6).
+//! Functions of the language: one table of signatures, and the call of one function (rules 6).
 //!
-//! What all of them have in common is done here, as the programs do it: arguments are converted, a null
-//! where none is taken is refused, marks go from the arguments to the result, and of what is not known
-//! nothing is computed. A function that is missing here is no error of the program: its result is
-//! uncertain.
+//! Common to all of them, as in the programs: arguments are converted to the types of the parameters, a null
+//! is refused where the parameter takes none, marks go from the arguments to the result, and nothing is
+//! computed from unknown arguments. A function that lockctl does not compute is no error of the program: its
+//! result is uncertain.
 
-mod closures;
+mod arguments;
 mod collections;
 mod csv;
 mod dialect;
 mod encoding;
-mod extra;
 mod files;
 mod format;
 mod hashes;
@@ -19,375 +18,347 @@ mod numbers;
 mod patterns;
 mod products;
 mod sequences;
+mod special;
 mod strings;
+mod table;
 #[cfg(test)]
 mod tests;
 mod times;
 mod transcode;
 mod yaml;
 
-use super::convert::{Misfit, convert};
-use super::eval::{Eval, NotConstant, Outcome};
-use super::scope::{FunctionSet, Surroundings};
+use super::convert::convert;
+use super::eval::Evaluator;
+use super::failure::{Misfit, NotConstant, Outcome};
+use super::scope::{ExtraCall, ExtraFault, ExtraFunctions, FunctionSet, Surroundings};
 use super::typed::Typed;
 use super::types::Type;
 use super::value::{Marks, Value};
 use crate::diag::{Span, rules};
-use crate::hcl::tree::{Call, Expr};
+use crate::hcl::tree::Call;
+use arguments::{Arguments, CallFault, CallResult};
+use table::FUNCTIONS;
 
 const BAD_ARGUMENT: &str = "Invalid function argument";
+const CALL_ERROR: &str = "Error in function call";
+const NOT_ENOUGH: &str = "Not enough function arguments";
+const TOO_MANY: &str = "Too many function arguments";
 
-/// One function.
+/// A function of the language.
 struct Function {
     name: &'static str,
-    takes: &'static [Takes],
-    /// What further arguments are, if there may be any.
-    rest: Option<Takes>,
-    needs: Needs,
-    gives: Gives,
-    run: fn(&[Typed], &Limits<'_>) -> Result<Typed, Fault>,
+    parameters: &'static [SignatureType],
+    /// The type of further arguments, if there may be any.
+    variadic: Option<SignatureType>,
+    /// The type of the result where the arguments are not known.
+    result: SignatureType,
+    needs: NeededKnowledge,
+    dialect: FunctionDialect,
+    body: FunctionBody,
 }
 
-/// What a parameter takes.
+/// The implementation of a function.
+enum FunctionBody {
+    /// Computes the result from evaluated and converted arguments.
+    Plain(fn(&Arguments<'_>) -> CallResult),
+    /// Decides itself which arguments are evaluated.
+    Special(for<'e> fn(&mut Evaluator<'e>, &'e Call, Span) -> Outcome),
+    /// The programs have the function; lockctl does not compute it.
+    NotComputed,
+    /// The program has the function only to report that it was removed.
+    Removed,
+}
+
+/// A type in the signature of a function.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Takes {
-    /// Anything but null.
+enum SignatureType {
+    /// Any value; as a parameter anything but null.
     Any,
-    /// Anything.
-    Maybe,
-    Text,
+    /// Any value, null included.
+    Nullable,
+    Bool,
     Number,
+    Text,
+    /// A list of bools.
+    Bools,
     /// A list of strings.
     Texts,
-    /// A list of whatever the items have in common.
+    /// A list of the type that its items have in common.
     List,
-    /// The same as a set.
+    /// A set of the type that its items have in common.
     Set,
-    /// A list of bools.
-    Truths,
     /// A map of lists of strings.
     TextLists,
 }
 
-impl Takes {
+impl SignatureType {
     fn ty(self) -> Type {
         match self {
-            Self::Any | Self::Maybe => Type::Any,
-            Self::Text => Type::String,
+            Self::Any | Self::Nullable => Type::Any,
+            Self::Bool => Type::Bool,
             Self::Number => Type::Number,
+            Self::Text => Type::String,
+            Self::Bools => Type::List(Box::new(Type::Bool)),
             Self::Texts => Type::List(Box::new(Type::String)),
             Self::List => Type::List(Box::new(Type::Any)),
             Self::Set => Type::Set(Box::new(Type::Any)),
-            Self::Truths => Type::List(Box::new(Type::Bool)),
             Self::TextLists => Type::Map(Box::new(Self::Texts.ty())),
         }
     }
 }
 
-/// How much of the arguments must be known.
+/// The part of the arguments that must be known before a function is computed.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Needs {
-    /// Nothing: it looks at what it needs.
+enum NeededKnowledge {
+    /// Nothing: the function looks at what it needs.
     Nothing,
-    /// The arguments, but not all of their parts.
-    Whole,
-    /// Everything.
-    Parts,
+    /// The arguments themselves, but not all of their parts.
+    Arguments,
+    /// The arguments with all of their parts.
+    AllParts,
 }
 
-/// What a function gives where its arguments are not known.
-#[derive(Clone, Copy)]
-enum Gives {
-    Text,
-    Number,
-    Truth,
-    Open,
+/// The programs that have a function.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum FunctionDialect {
+    All,
+    /// All but Terraform 0.15.3, which Terragrunt has built in.
+    AfterTerraform0_15,
+    OnlyOpenTofu,
+    OnlyTerraform,
+    OnlyTerraform0_15,
 }
 
-impl Gives {
-    fn ty(self) -> Type {
+impl FunctionDialect {
+    fn has_function(self, around: &Surroundings<'_>) -> bool {
+        let is_old = around.functions == FunctionSet::Terraform0_15;
         match self {
-            Self::Text => Type::String,
-            Self::Number => Type::Number,
-            Self::Truth => Type::Bool,
-            Self::Open => Type::Any,
+            Self::All => true,
+            Self::AfterTerraform0_15 => !is_old,
+            // Values that differ from run to run are known early with OpenTofu only.
+            Self::OnlyOpenTofu => !is_old && around.has_volatile,
+            Self::OnlyTerraform => !is_old && !around.has_volatile,
+            Self::OnlyTerraform0_15 => is_old,
         }
     }
 }
 
-/// Why a function has no result.
-enum Fault {
-    /// The program refuses an argument.
-    Argument(usize, String),
-    /// The program refuses the call.
-    Call(String),
-    /// The program may have a result.
-    Uncertain(&'static str),
-}
-
-/// What a function may look at, and how much it may make.
-struct Limits<'s> {
-    around: &'s Surroundings<'s>,
-    work: usize,
-}
-
-impl Limits<'_> {
-    /// Checks that as much as this may be made.
-    fn allow(&self, work: usize) -> Result<(), Fault> {
-        match work <= self.work {
-            true => Ok(()),
-            false => Err(Fault::Uncertain("this computes too much")),
-        }
-    }
-}
-
-impl From<Misfit> for Fault {
-    fn from(misfit: Misfit) -> Self {
-        match misfit {
-            Misfit::Refused(reason) => Self::Argument(0, reason),
-            Misfit::Uncertain(reason) => Self::Uncertain(reason),
-        }
-    }
-}
-
-/// All tables.
-const TABLES: [&[Function]; 15] = [
-    collections::TABLE,
-    csv::TABLE,
-    encoding::TABLE,
-    files::TABLE,
-    format::TABLE,
-    hashes::TABLE,
-    networks::TABLE,
-    numbers::TABLE,
-    patterns::TABLE,
-    products::TABLE,
-    sequences::TABLE,
-    strings::TABLE,
-    times::TABLE,
-    transcode::TABLE,
-    yaml::TABLE,
-];
-
-/// Functions of the programs that are missing here.
-///
-/// Some stay: what `base64gzip` gives hangs on one implementation of DEFLATE, `log` on the rounding of
-/// floats; `bcrypt` draws a random salt; no source needs a private key, for `rsadecrypt`.
-const MISSING: &[&str] = &[
-    "base64gzip",
-    "bcrypt",
-    "convert",
-    "fileset",
-    "log",
-    "rsadecrypt",
-    "templatestring",
-    "yamlencode",
-];
-
-/// Functions that only OpenTofu has.
-const ONLY_OPENTOFU: &[&str] = &["base64gunzip", "cidrcontains", "urldecode"];
-
-/// Functions that only Terraform has.
-const ONLY_TERRAFORM: &[&str] = &["convert"];
-
-/// Functions that came after Terraform 0.15.3.
-const AFTER_0_15: &[&str] = &[
-    "base64gunzip",
-    "cidrcontains",
-    "convert",
-    "endswith",
-    "ephemeralasnull",
-    "issensitive",
-    "plantimestamp",
-    "startswith",
-    "strcontains",
-    "templatestring",
-    "timecmp",
-    "urldecode",
-];
-
-/// Functions that Terraform 0.15.3 has only to report that they are gone.
-const REMOVED: &[&str] = &["list", "map"];
-
-/// Returns whether a function is one of the other program, or of a later version.
-fn is_foreign(name: &str, around: &Surroundings<'_>) -> bool {
-    if around.functions == FunctionSet::Terraform0_15 {
-        return AFTER_0_15.contains(&name) || name.contains("::");
-    }
-    // Only with OpenTofu, values that differ from run to run are known early.
-    match around.has_volatile {
-        true => ONLY_TERRAFORM.contains(&name),
-        false => ONLY_OPENTOFU.contains(&name),
-    }
-}
-
-/// Calls a function.
-pub(super) fn call<'e>(eval: &mut Eval<'e>, call: &'e Call, span: Span) -> Outcome {
+/// Calls the function that an expression names.
+pub(super) fn call<'e>(eval: &mut Evaluator<'e>, call: &'e Call, span: Span) -> Outcome {
     let name = call.name.text.as_str();
     let Some(around) = eval.scope.functions else {
         let title = "Function calls not allowed";
         return eval.refuse(rules::NOT_CONSTANT, title, call.name.span, "");
     };
     if let Some(extra) = around.extra.filter(|extra| extra.knows(name)) {
-        return extra::call(eval, extra, call, span);
+        return call_extra(eval, extra, call, span);
     }
     let is_current = around.functions == FunctionSet::Current;
     let name = match name.strip_prefix("core::") {
-        Some(own) if is_current => own,
+        Some(name) if is_current => name,
         _ => name,
     };
     if name.contains("::") && is_current {
-        // Only a running provider knows what its functions give.
+        // Only a running provider knows the results of its functions.
         return Ok(Typed::unknown(Type::Any));
     }
-    if (is_current || !is_foreign(name, around))
-        && let Some(found) = closures::call(eval, name, call, span)
-    {
-        return found;
-    }
-    let mut all = TABLES.iter().copied().flatten();
-    let function = all.find(|function| function.name == name);
-    let Some(function) = function.filter(|_| !is_foreign(name, around)) else {
-        let is_old = around.functions == FunctionSet::Terraform0_15;
-        if is_old && REMOVED.contains(&name) {
-            let note = format!("the function {name} was removed");
-            return eval.refuse(rules::WRONG_TYPE, "Error in function call", span, &note);
-        }
-        let is_missing = MISSING.contains(&name) || is_old && name == "defaults";
-        if is_missing && !is_foreign(name, around) {
-            let reason = format!("lockctl does not compute the function {name}");
-            return eval.uncertain(call.name.span, &reason);
-        }
+    let function = FUNCTIONS
+        .binary_search_by(|function| function.name.cmp(name))
+        .ok()
+        .map(|at| &FUNCTIONS[at])
+        .filter(|function| function.dialect.has_function(around));
+    let Some(function) = function else {
+        let title = "Call to unknown function";
         let note = format!("there is no function {name:?}");
-        return eval.refuse(
-            rules::NOT_CONSTANT,
-            "Call to unknown function",
-            call.name.span,
-            &note,
-        );
+        return eval.refuse(rules::NOT_CONSTANT, title, call.name.span, &note);
     };
+    match function.body {
+        FunctionBody::Plain(body) => call_plain(eval, function, body, call, span),
+        FunctionBody::Special(body) => body(eval, call, span),
+        FunctionBody::NotComputed => {
+            let reason = format!("lockctl does not compute the function {name}");
+            eval.uncertain(call.name.span, &reason)
+        }
+        FunctionBody::Removed => {
+            let note = format!("the function {name} was removed");
+            eval.refuse(rules::WRONG_TYPE, CALL_ERROR, span, &note)
+        }
+    }
+}
+
+fn call_plain<'e>(
+    eval: &mut Evaluator<'e>,
+    function: &Function,
+    body: fn(&Arguments<'_>) -> CallResult,
+    call: &'e Call,
+    span: Span,
+) -> Outcome {
+    // The programs count the arguments before they evaluate one, unless the last one is expanded.
     if !call.expand_final {
         let spans: Vec<Span> = call.args.iter().map(|arg| arg.span).collect();
-        count(eval, function, &spans, span)?;
+        check_count(eval, function, &spans, span)?;
     }
-    let (args, spans) = arguments(eval, call)?;
-    let args = match args {
-        Ok(args) => args,
-        Err(marks) => return Ok(Typed::unknown(function.gives.ty()).marked(marks)),
+    let (args, spans) = match evaluated_arguments(eval, call)? {
+        EvaluatedArguments::Known(args, spans) => (args, spans),
+        EvaluatedArguments::UnknownCount(marks) => {
+            return Ok(Typed::unknown(function.result.ty()).marked(marks));
+        }
     };
     if call.expand_final {
-        count(eval, function, &spans, span)?;
+        check_count(eval, function, &spans, span)?;
     }
     let mut marks = Marks::default();
     let mut problems = NotConstant::default();
-    let mut taken = Vec::new();
+    let mut values = Vec::new();
     for (at, (arg, place)) in args.into_iter().zip(&spans).enumerate() {
         // Parts keep their marks where they go into the result as they are.
-        let (arg, own) = match function.needs {
-            Needs::Parts => arg.bare(),
-            Needs::Nothing | Needs::Whole => arg.unmarked(),
+        let (arg, arg_marks) = match function.needs {
+            NeededKnowledge::AllParts => arg.bare(),
+            NeededKnowledge::Nothing | NeededKnowledge::Arguments => arg.unmarked(),
         };
-        marks = marks.and(own);
-        let takes = function.takes.get(at).copied().or(function.rest);
-        match take(eval, arg, takes.unwrap_or(Takes::Any), *place) {
-            Ok(arg) => taken.push(arg),
+        marks = marks.and(arg_marks);
+        let parameter = function.parameters.get(at).copied().or(function.variadic);
+        match converted(eval, arg, parameter.unwrap_or(SignatureType::Any), *place) {
+            Ok(value) => values.push(value),
             Err(found) => problems.add(found),
         }
     }
-    let args = problems.or_value(taken)?;
-    let is_known = |arg: &Typed| match function.needs {
-        Needs::Nothing => true,
-        Needs::Whole => !arg.is_unknown(),
-        Needs::Parts => arg.value.is_wholly_known(),
+    let values = problems.or_value(values)?;
+    let is_known = |value: &Typed| match function.needs {
+        NeededKnowledge::Nothing => true,
+        NeededKnowledge::Arguments => !value.is_unknown(),
+        NeededKnowledge::AllParts => value.value.is_wholly_known(),
     };
-    if !args.iter().all(is_known) {
-        return Ok(Typed::unknown(function.gives.ty()).marked(marks));
+    if !values.iter().all(is_known) {
+        return Ok(Typed::unknown(function.result.ty()).marked(marks));
     }
-    let limits = Limits {
+    let Some(around) = eval.scope.functions else {
+        return Ok(Typed::unknown(function.result.ty()).marked(marks));
+    };
+    let result = body(&Arguments {
+        values: &values,
         around,
         work: eval.work,
-    };
-    let result = match (function.run)(&args, &limits) {
-        Ok(result) => result,
-        Err(fault) => return failed(eval, fault, &spans, span),
-    };
-    eval.charge(span, result.weight())?;
-    Ok(result.marked(marks))
+    });
+    match result {
+        Ok(result) => {
+            eval.charge(span, result.weight())?;
+            Ok(result.marked(marks))
+        }
+        Err(fault) => report(eval, fault, &spans, span),
+    }
 }
 
-/// Reports why a function has no result.
-fn failed(eval: &Eval<'_>, fault: Fault, spans: &[Span], call: Span) -> Outcome {
+/// Calls a function that another program adds to the language.
+fn call_extra<'e>(
+    eval: &mut Evaluator<'e>,
+    extra: &dyn ExtraFunctions,
+    call: &'e Call,
+    span: Span,
+) -> Outcome {
+    let (args, spans) = match evaluated_arguments(eval, call)? {
+        EvaluatedArguments::Known(args, spans) => (args, spans),
+        EvaluatedArguments::UnknownCount(marks) => {
+            return Ok(Typed::unknown(Type::Any).marked(marks));
+        }
+    };
+    let mut marks = Marks::default();
+    let mut bare_args = Vec::new();
+    for arg in args {
+        let (arg, arg_marks) = arg.bare();
+        marks = marks.and(arg_marks);
+        bare_args.push(arg);
+    }
+    let result = extra.call(ExtraCall {
+        name: &call.name.text,
+        args: bare_args,
+        span,
+        depth: eval.depth,
+        is_guarded: eval.guards > 0,
+        work: eval.work,
+    });
+    let fault = match result {
+        Ok(value) => {
+            eval.charge(span, value.weight())?;
+            return Ok(value.marked(marks));
+        }
+        Err(ExtraFault::Argument(at, reason)) => CallFault::Argument(at, reason),
+        Err(ExtraFault::Call(reason)) => CallFault::Call(reason),
+        Err(ExtraFault::Uncertain(reason)) => return eval.uncertain(span, &reason),
+    };
+    report(eval, fault, &spans, span)
+}
+
+fn report(eval: &Evaluator<'_>, fault: CallFault, spans: &[Span], call: Span) -> Outcome {
     match fault {
-        Fault::Argument(at, reason) => {
+        CallFault::Argument(at, reason) => {
             let place = spans.get(at).copied().unwrap_or(call);
             eval.refuse(rules::WRONG_TYPE, BAD_ARGUMENT, place, &reason)
         }
-        Fault::Call(reason) => {
-            eval.refuse(rules::WRONG_TYPE, "Error in function call", call, &reason)
-        }
-        Fault::Uncertain(reason) => eval.uncertain(call, reason),
+        CallFault::Call(reason) => eval.refuse(rules::WRONG_TYPE, CALL_ERROR, call, &reason),
+        CallFault::Uncertain(reason) => eval.uncertain(call, reason),
     }
 }
 
-/// The arguments of a call; where it is not known how many there are, the marks of those.
-type Arguments = Result<Vec<Typed>, Marks>;
+/// The arguments of a call after evaluation.
+enum EvaluatedArguments {
+    /// The values, each with its place.
+    Known(Vec<Typed>, Vec<Span>),
+    /// The expanded last argument is unknown, and with it the number of arguments; holds its marks.
+    UnknownCount(Marks),
+}
 
-/// Evaluates the arguments of a call, each with its place.
-fn arguments<'e>(eval: &mut Eval<'e>, call: &'e Call) -> Outcome<(Arguments, Vec<Span>)> {
+fn evaluated_arguments<'e>(
+    eval: &mut Evaluator<'e>,
+    call: &'e Call,
+) -> Outcome<EvaluatedArguments> {
     let mut args = eval.all(&call.args)?;
-    let mut spans: Vec<Span> = call.args.iter().map(|arg: &Expr| arg.span).collect();
+    let mut spans: Vec<Span> = call.args.iter().map(|arg| arg.span).collect();
     if !call.expand_final {
-        return Ok((Ok(args), spans));
+        return Ok(EvaluatedArguments::Known(args, spans));
     }
     let (Some(last), Some(place)) = (args.pop(), spans.pop()) else {
-        return Ok((Ok(args), spans));
+        return Ok(EvaluatedArguments::Known(args, spans));
     };
     let (last, marks) = last.unmarked();
-    let title = "Invalid expanding argument value";
     match last.value {
-        Value::Unknown => return Ok((Err(marks), spans)),
+        Value::Unknown => return Ok(EvaluatedArguments::UnknownCount(marks)),
         Value::Tuple(_) => {}
-        _ => return eval.refuse(rules::WRONG_TYPE, title, place, "a list is needed here"),
+        _ => {
+            let title = "Invalid expanding argument value";
+            return eval.refuse(rules::WRONG_TYPE, title, place, "a list is needed here");
+        }
     }
     for item in last.into_items().unwrap_or_default() {
         args.push(item.marked(marks));
         spans.push(place);
     }
-    Ok((Ok(args), spans))
+    Ok(EvaluatedArguments::Known(args, spans))
 }
 
-/// Checks how many arguments there are.
-fn count(eval: &Eval<'_>, function: &Function, spans: &[Span], call: Span) -> Outcome<()> {
-    let Function {
-        name, takes, rest, ..
-    } = function;
-    let wanted = takes.len();
+fn check_count(
+    eval: &Evaluator<'_>,
+    function: &Function,
+    spans: &[Span],
+    call: Span,
+) -> Outcome<()> {
+    let (name, wanted) = (function.name, function.parameters.len());
     if spans.len() < wanted {
         let note = format!("{name} takes {wanted} arguments or more");
-        return eval.refuse(
-            rules::WRONG_TYPE,
-            "Not enough function arguments",
-            call,
-            &note,
-        );
+        return eval.refuse(rules::WRONG_TYPE, NOT_ENOUGH, call, &note);
     }
     match spans.get(wanted) {
-        Some(first) if rest.is_none() => {
+        Some(first) if function.variadic.is_none() => {
             let note = format!("{name} takes only {wanted}");
-            eval.refuse(
-                rules::WRONG_TYPE,
-                "Too many function arguments",
-                *first,
-                &note,
-            )
+            eval.refuse(rules::WRONG_TYPE, TOO_MANY, *first, &note)
         }
         _ => Ok(()),
     }
 }
 
-/// Converts an argument.
-fn take(eval: &Eval<'_>, arg: Typed, takes: Takes, place: Span) -> Outcome {
-    if arg.value == Value::Null && takes != Takes::Maybe {
+/// Converts an argument to the type of its parameter.
+fn converted(eval: &Evaluator<'_>, arg: Typed, parameter: SignatureType, place: Span) -> Outcome {
+    if arg.value == Value::Null && parameter != SignatureType::Nullable {
         return eval.refuse(
             rules::WRONG_TYPE,
             BAD_ARGUMENT,
@@ -395,39 +366,8 @@ fn take(eval: &Eval<'_>, arg: Typed, takes: Takes, place: Span) -> Outcome {
             "this must not be null",
         );
     }
-    match convert(arg, &takes.ty()) {
-        Ok(arg) => Ok(arg),
-        Err(Misfit::Refused(reason)) => {
-            eval.refuse(rules::WRONG_TYPE, BAD_ARGUMENT, place, &reason)
-        }
-        Err(Misfit::Uncertain(reason)) => eval.uncertain(place, reason),
-    }
-}
-
-/// Returns the text of an argument that is a string.
-fn text(args: &[Typed], at: usize) -> &str {
-    match args.get(at).map(|arg| &arg.value) {
-        Some(Value::String(text)) => text,
-        _ => "",
-    }
-}
-
-/// Returns the items of an argument that is a sequence.
-fn items(args: &[Typed], at: usize) -> Vec<Typed> {
-    let items = args.get(at).and_then(|arg| arg.clone().into_items());
-    items.unwrap_or_default()
-}
-
-/// Returns the texts of the items of an argument; of null there is none.
-fn texts(args: &[Typed], at: usize) -> Vec<Option<&str>> {
-    match args.get(at).map(|arg| &arg.value) {
-        Some(Value::Tuple(items)) => items
-            .iter()
-            .map(|item| match item {
-                Value::String(text) => Some(text.as_str()),
-                _ => None,
-            })
-            .collect(),
-        _ => Vec::new(),
-    }
+    convert(arg, &parameter.ty()).or_else(|misfit| match misfit {
+        Misfit::Refused(reason) => eval.refuse(rules::WRONG_TYPE, BAD_ARGUMENT, place, &reason),
+        Misfit::Uncertain(reason) => eval.uncertain(place, reason),
+    })
 }

@@ -2,90 +2,44 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use super::{Fault, Function, Gives, Limits, Needs, Takes, text};
-use crate::expr::operators;
+use super::arguments::{Arguments, CallFault, CallResult, text_list};
+use crate::expr::convert::to_number;
 use crate::expr::typed::Typed;
-use crate::expr::types::Type;
-use crate::expr::value::Value;
 
-type Ran = Result<Typed, Fault>;
-
-/// How many bits one of the further subnets may have more than the network.
+/// Maximum number of bits by which `cidrsubnets` extends a prefix: the limit of the programs.
 const MAX_NEW_BITS: i128 = 32;
 
-const fn of(
-    name: &'static str,
-    takes: &'static [Takes],
-    gives: Gives,
-    run: fn(&[Typed], &Limits<'_>) -> Ran,
-) -> Function {
-    Function {
-        name,
-        takes,
-        rest: None,
-        needs: Needs::Parts,
-        gives,
-        run,
+pub(super) fn cidrhost(args: &Arguments<'_>) -> CallResult {
+    let number = integer(args, 1)?;
+    let network = CidrBlock::parse(args.text(0))?;
+    Ok(Typed::string(network.host(number)?.to_string()))
+}
+
+pub(super) fn cidrnetmask(args: &Arguments<'_>) -> CallResult {
+    let network = CidrBlock::parse(args.text(0))?;
+    match network.family {
+        Family::V4 => Ok(Typed::string(network.mask().to_string())),
+        Family::V6 => Err(CallFault::call("IPv6 addresses cannot have a netmask")),
     }
 }
 
-const NETWORK: &[Takes] = &[Takes::Text];
-
-pub(super) const TABLE: &[Function] = &[
-    of(
-        "cidrcontains",
-        &[Takes::Text, Takes::Text],
-        Gives::Truth,
-        contains,
-    ),
-    of(
-        "cidrhost",
-        &[Takes::Text, Takes::Number],
-        Gives::Text,
-        |args, _| {
-            let number = integer(args, 1)?;
-            let network = Network::parse(text(args, 0))?;
-            Ok(Typed::string(network.host(number)?.to_string()))
-        },
-    ),
-    of("cidrnetmask", NETWORK, Gives::Text, |args, _| {
-        let network = Network::parse(text(args, 0))?;
-        match network.family {
-            Family::V4 => Ok(Typed::string(network.mask().to_string())),
-            Family::V6 => Err(refused("IPv6 addresses cannot have a netmask")),
-        }
-    }),
-    of(
-        "cidrsubnet",
-        &[Takes::Text, Takes::Number, Takes::Number],
-        Gives::Text,
-        |args, _| {
-            let (bits, number) = (integer(args, 1)?, integer(args, 2)?);
-            let network = Network::parse(text(args, 0))?;
-            Ok(Typed::string(network.subnet(bits, number)?.to_string()))
-        },
-    ),
-    Function {
-        rest: Some(Takes::Number),
-        ..of("cidrsubnets", NETWORK, Gives::Open, subnets)
-    },
-];
-
-fn refused(reason: &str) -> Fault {
-    Fault::Call(reason.to_owned())
+pub(super) fn cidrsubnet(args: &Arguments<'_>) -> CallResult {
+    let (bits, number) = (integer(args, 1)?, integer(args, 2)?);
+    let network = CidrBlock::parse(args.text(0))?;
+    Ok(Typed::string(network.subnet(bits, number)?.to_string()))
 }
 
 /// Returns an argument that must be a whole number.
-fn integer(args: &[Typed], at: usize) -> Result<i128, Fault> {
-    let number = args.get(at).map(|arg| operators::to_number(&arg.value));
+fn integer(args: &Arguments<'_>, at: usize) -> CallResult<i128> {
+    let number = args.values.get(at).map(|arg| to_number(&arg.value));
     let Some(Ok(number)) = number else {
-        return Err(Fault::Uncertain("this may be a number"));
+        return Err(CallFault::Uncertain("this may be a number"));
     };
     let shown = number.to_string();
     match shown.parse::<i128>() {
         Ok(whole) if i64::try_from(whole).is_ok() => Ok(whole),
-        _ if shown.contains('.') => Err(refused("a whole number is needed here")),
-        _ => Err(Fault::Uncertain("a number of more than 64 bits")),
+        _ if shown.contains('.') => Err(CallFault::call("a whole number is needed here")),
+        _ => Err(CallFault::Uncertain("a number of more than 64 bits")),
     }
 }
 
@@ -112,17 +66,19 @@ impl Family {
 }
 
 /// Reads an address; `None` if it is none.
-fn address(text: &str) -> Result<Option<(Family, u128)>, Fault> {
+fn address(text: &str) -> CallResult<Option<(Family, u128)>> {
     match text.parse::<IpAddr>() {
         Ok(IpAddr::V4(address)) => Ok(Some((Family::V4, address.to_bits().into()))),
         Ok(IpAddr::V6(address)) => match address.to_ipv4_mapped() {
-            Some(_) => Err(Fault::Uncertain("an IPv4 address that is written as IPv6")),
+            Some(_) => Err(CallFault::Uncertain(
+                "an IPv4 address that is written as IPv6",
+            )),
             None => Ok(Some((Family::V6, address.to_bits()))),
         },
         // The programs take zeros in front.
         Err(_) if text.contains('/') => Ok(None),
         Err(_) if text.contains('.') && text.split(['.', ':']).any(has_zeros_in_front) => {
-            Err(Fault::Uncertain("an address with zeros in front"))
+            Err(CallFault::Uncertain("an address with zeros in front"))
         }
         Err(_) => Ok(None),
     }
@@ -132,34 +88,38 @@ fn has_zeros_in_front(digits: &str) -> bool {
     digits.len() > 1 && digits.starts_with('0')
 }
 
-/// The addresses that begin with the same bits.
+/// A network in CIDR notation: the addresses that begin with the same bits.
 #[derive(Clone, Copy)]
-struct Network {
+struct CidrBlock {
     family: Family,
-    /// The first address.
     first: u128,
-    /// How many bits all addresses have in common.
+    /// The number of bits that all addresses have in common.
     prefix: u32,
 }
 
-impl Network {
+impl CidrBlock {
     /// Reads a network, written as one of its addresses and the number of bits.
-    fn parse(text: &str) -> Result<Self, Fault> {
-        let invalid = || refused("invalid CIDR expression");
+    fn parse(text: &str) -> CallResult<Self> {
+        let invalid = || CallFault::call("invalid CIDR expression");
         let (before, bits) = text.split_once('/').ok_or_else(invalid)?;
         let (family, number) = address(before)?.ok_or_else(invalid)?;
         if bits.is_empty() || !bits.bytes().all(|b| b.is_ascii_digit()) {
             return Err(invalid());
         }
         if has_zeros_in_front(bits) {
-            return Err(Fault::Uncertain("a prefix with zeros in front"));
+            return Err(CallFault::Uncertain("a prefix with zeros in front"));
         }
-        let prefix = bits.parse::<u32>().ok();
-        let prefix = prefix.filter(|prefix| *prefix <= family.bits());
-        let prefix = prefix.ok_or_else(invalid)?;
+        let prefix = bits
+            .parse::<u32>()
+            .ok()
+            .filter(|prefix| *prefix <= family.bits())
+            .ok_or_else(invalid)?;
         let size = family.bits() - prefix;
-        let first = number.checked_shr(size).unwrap_or(0);
-        let first = first.checked_shl(size).unwrap_or(0);
+        // A prefix of no bits shifts everything out, which the plain operators do not allow.
+        let first = number
+            .checked_shr(size)
+            .and_then(|network| network.checked_shl(size))
+            .unwrap_or(0);
         Ok(Self {
             family,
             first,
@@ -167,15 +127,13 @@ impl Network {
         })
     }
 
-    /// Returns the last address.
     fn last(self) -> u128 {
         self.first | self.greatest_host()
     }
 
-    /// Returns the bits of an address in which the network leaves a choice.
+    /// Returns the host part of the last address.
     fn greatest_host(self) -> u128 {
-        let size = self.family.bits() - self.prefix;
-        match size {
+        match self.family.bits() - self.prefix {
             0 => 0,
             size => u128::MAX >> (128 - size),
         }
@@ -190,8 +148,8 @@ impl Network {
         (self.first..=self.last()).contains(&address)
     }
 
-    /// Returns the address of a number; negative ones count from the end.
-    fn host(self, number: i128) -> Result<IpAddr, Fault> {
+    /// Returns an address by its number; negative numbers count from the end.
+    fn host(self, number: i128) -> CallResult<IpAddr> {
         let greatest = self.greatest_host();
         let from = match u128::try_from(number) {
             Ok(number) => Some(number),
@@ -199,21 +157,23 @@ impl Network {
         };
         match from.filter(|host| *host <= greatest) {
             Some(host) => Ok(self.family.address(self.first | host)),
-            None => Err(refused("the prefix has no host of this number")),
+            None => Err(CallFault::call("the prefix has no host of this number")),
         }
     }
 
-    /// Returns the subnet of a number among those that are as large as it.
-    fn subnet(self, new_bits: i128, number: i128) -> Result<Self, Fault> {
+    /// Returns a subnet by its number among those with `new_bits` more bits of prefix.
+    fn subnet(self, new_bits: i128, number: i128) -> CallResult<Self> {
         let (Ok(new_bits), Ok(number)) = (u32::try_from(new_bits), u128::try_from(number)) else {
-            return Err(Fault::Uncertain("a negative number"));
+            return Err(CallFault::Uncertain("a negative number"));
         };
         let room = self.family.bits() - self.prefix;
         let Some(rest) = room.checked_sub(new_bits) else {
-            return Err(refused("the prefix has too little address space"));
+            return Err(CallFault::call("the prefix has too little address space"));
         };
         if new_bits < 64 && number >> new_bits != 0 {
-            return Err(refused("the prefix extension has no subnet of this number"));
+            return Err(CallFault::call(
+                "the prefix extension has no subnet of this number",
+            ));
         }
         Ok(Self {
             first: self.first | number.checked_shl(rest).unwrap_or(0),
@@ -223,18 +183,18 @@ impl Network {
     }
 }
 
-impl std::fmt::Display for Network {
+impl std::fmt::Display for CidrBlock {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}/{}", self.family.address(self.first), self.prefix)
     }
 }
 
 /// Cuts subnets of different sizes from a network, one behind the other.
-fn subnets(args: &[Typed], limits: &Limits<'_>) -> Ran {
-    let network = Network::parse(text(args, 0)).map_err(|fault| at_argument(fault, 0))?;
-    let (mut next, mut all) = (Some(network.first), Vec::new());
-    for at in 1..args.len() {
-        let wrong = |reason: &str| Fault::Argument(at, reason.to_owned());
+pub(super) fn cidrsubnets(args: &Arguments<'_>) -> CallResult {
+    let network = CidrBlock::parse(args.text(0)).map_err(|fault| at_argument(fault, 0))?;
+    let (mut next, mut subnets) = (Some(network.first), Vec::new());
+    for at in 1..args.values.len() {
+        let wrong = |reason: &str| CallFault::Argument(at, reason.to_owned());
         let bits = integer(args, at).map_err(|fault| at_argument(fault, at))?;
         if !(1..=MAX_NEW_BITS).contains(&bits) {
             return Err(wrong("a prefix is extended by 1 to 32 bits"));
@@ -245,42 +205,44 @@ fn subnets(args: &[Typed], limits: &Limits<'_>) -> Ran {
         }
         let size = 1_u128 << (network.family.bits() - prefix);
         // The programs search from the address before the network, where there is one.
-        let first = next.filter(|_| network.first != 0);
-        let first = first.and_then(|next| next.checked_next_multiple_of(size));
-        let Some(first) = first.filter(|first| network.contains(*first)) else {
+        let first = next
+            .filter(|_| network.first != 0)
+            .and_then(|next| next.checked_next_multiple_of(size))
+            .filter(|first| network.contains(*first));
+        let Some(first) = first else {
             return Err(wrong("not enough address space is left"));
         };
-        let subnet = Network {
+        let subnet = CidrBlock {
             first,
             prefix,
             ..network
         };
         next = subnet.last().checked_add(1);
-        all.push(Value::string(subnet.to_string()));
-        limits.allow(all.len())?;
+        subnets.push(subnet.to_string());
+        args.allow(subnets.len())?;
     }
-    Ok(Typed::list(Type::String, all))
+    Ok(text_list(subnets))
 }
 
-fn at_argument(fault: Fault, at: usize) -> Fault {
+fn at_argument(fault: CallFault, at: usize) -> CallFault {
     match fault {
-        Fault::Call(reason) => Fault::Argument(at, reason),
+        CallFault::Call(reason) => CallFault::Argument(at, reason),
         other => other,
     }
 }
 
-/// Returns whether an address, or a whole network, is in another network.
-fn contains(args: &[Typed], _: &Limits<'_>) -> Ran {
-    let network = Network::parse(text(args, 0))?;
-    let (family, first, last) = match address(text(args, 1))? {
+/// Computes if an address, or a whole network, is in a network.
+pub(super) fn cidrcontains(args: &Arguments<'_>) -> CallResult {
+    let network = CidrBlock::parse(args.text(0))?;
+    let (family, first, last) = match address(args.text(1))? {
         Some((family, address)) => (family, address, address),
         None => {
-            let inner = Network::parse(text(args, 1))?;
+            let inner = CidrBlock::parse(args.text(1))?;
             (inner.family, inner.first, inner.last())
         }
     };
     if family != network.family {
-        return Err(refused("these are addresses of different families"));
+        return Err(CallFault::call("these are addresses of different families"));
     }
     Ok(Typed::bool(
         network.contains(first) && network.contains(last),

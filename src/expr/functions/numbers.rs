@@ -1,194 +1,152 @@
 //! Functions of numbers.
 
-use super::strings::whole;
-use super::{Fault, Function, Gives, Limits, Needs, Takes, text};
+use std::cmp::Ordering;
+use std::num::IntErrorKind;
+
+use super::arguments::{Arguments, CallFault, CallResult};
+use crate::expr::Number;
 use crate::expr::typed::Typed;
 use crate::expr::types::Type;
 use crate::expr::value::Value;
-use crate::expr::{Number, operators};
 
-type Ran = Result<Typed, Fault>;
-
-/// How many numbers `range` gives at most.
+/// Maximum number of values that `range` gives: the limit of the programs.
 const MAX_RANGE: usize = 1024;
 
-const ROUNDED: Fault = Fault::Uncertain("the result may be rounded");
+/// Integers below this have an exact 64-bit float, with which the programs compute `pow`.
+const EXACT_FLOATS: u64 = 1 << 53;
 
-const fn of(name: &'static str, run: fn(&[Typed], &Limits<'_>) -> Ran) -> Function {
-    Function {
-        name,
-        takes: &[Takes::Number],
-        rest: None,
-        needs: Needs::Parts,
-        gives: Gives::Number,
-        run,
-    }
+const ROUNDED: CallFault = CallFault::Uncertain("the result may be rounded");
+
+fn result(number: Option<Number>) -> CallResult {
+    number.map(Typed::number).ok_or(ROUNDED)
 }
 
-pub(super) const TABLE: &[Function] = &[
-    of("abs", |args, _| {
-        let number = number(args, 0)?;
-        match number < Number::from(0) {
-            true => number.negate().map(Typed::number).ok_or(ROUNDED),
-            false => Ok(Typed::number(number)),
-        }
-    }),
-    of("ceil", |args, _| {
-        let (number, floor) = (number(args, 0)?, floor(number(args, 0)?)?);
-        match number == floor {
-            true => Ok(Typed::number(number)),
-            false => floor.add(Number::from(1)).map(Typed::number).ok_or(ROUNDED),
-        }
-    }),
-    of("floor", |args, _| {
-        Ok(Typed::number(floor(number(args, 0)?)?))
-    }),
-    Function {
-        takes: &[],
-        rest: Some(Takes::Number),
-        ..of("max", |args, _| extreme(args, Ord::max))
-    },
-    Function {
-        takes: &[],
-        rest: Some(Takes::Number),
-        ..of("min", |args, _| extreme(args, Ord::min))
-    },
-    Function {
-        takes: &[Takes::Any, Takes::Number],
-        ..of("parseint", parse)
-    },
-    Function {
-        takes: &[Takes::Number, Takes::Number],
-        ..of("pow", power)
-    },
-    Function {
-        takes: &[],
-        rest: Some(Takes::Number),
-        gives: Gives::Open,
-        ..of("range", range)
-    },
-    of("signum", |args, _| {
-        whole(args, 0)?;
-        let number = number(args, 0)?;
-        let one = Number::from(1);
-        Ok(Typed::number(match number.cmp(&Number::from(0)) {
-            std::cmp::Ordering::Less => one.negate().ok_or(ROUNDED)?,
-            std::cmp::Ordering::Equal => Number::from(0),
-            std::cmp::Ordering::Greater => one,
-        }))
-    }),
-];
-
-/// Returns the number of an argument.
-fn number(args: &[Typed], at: usize) -> Result<Number, Fault> {
-    let number = args.get(at).map(|arg| operators::to_number(&arg.value));
-    match number {
-        Some(Ok(number)) => Ok(number),
-        _ => Err(Fault::Argument(at, "a number is needed here".to_owned())),
-    }
+pub(super) fn abs(args: &Arguments<'_>) -> CallResult {
+    let number = args.number(0)?;
+    result(if number < Number::from(0) {
+        number.negate()
+    } else {
+        Some(number)
+    })
 }
 
-fn floor(number: Number) -> Result<Number, Fault> {
+pub(super) fn ceil(args: &Arguments<'_>) -> CallResult {
+    let number = args.number(0)?;
+    let below = floored(number)?;
+    result(if number == below {
+        Some(number)
+    } else {
+        below.add(Number::from(1))
+    })
+}
+
+pub(super) fn floor(args: &Arguments<'_>) -> CallResult {
+    floored(args.number(0)?).map(Typed::number)
+}
+
+fn floored(number: Number) -> CallResult<Number> {
     let one = Number::from(1);
     let rest = number.modulo(one).ok_or(ROUNDED)?;
-    let cut = number.subtract(rest).ok_or(ROUNDED)?;
-    match rest < Number::from(0) {
-        true => cut.subtract(one).ok_or(ROUNDED),
-        false => Ok(cut),
+    let truncated = number.subtract(rest).ok_or(ROUNDED)?;
+    if rest < Number::from(0) {
+        truncated.subtract(one).ok_or(ROUNDED)
+    } else {
+        Ok(truncated)
     }
 }
 
-fn extreme(args: &[Typed], choose: fn(Number, Number) -> Number) -> Ran {
-    if args.is_empty() {
-        return Err(Fault::Call("must pass at least one number".to_owned()));
+pub(super) fn signum(args: &Arguments<'_>) -> CallResult {
+    args.whole(0)?;
+    let one = Number::from(1);
+    result(match args.number(0)?.cmp(&Number::from(0)) {
+        Ordering::Less => one.negate(),
+        Ordering::Equal => Some(Number::from(0)),
+        Ordering::Greater => Some(one),
+    })
+}
+
+/// Computes `max` or `min`.
+pub(super) fn extreme(args: &Arguments<'_>, choose: fn(Number, Number) -> Number) -> CallResult {
+    if args.values.is_empty() {
+        return Err(CallFault::call("must pass at least one number"));
     }
-    let mut best = number(args, 0)?;
-    for at in 1..args.len() {
-        best = choose(best, number(args, at)?);
+    let mut best = args.number(0)?;
+    for at in 1..args.values.len() {
+        best = choose(best, args.number(at)?);
     }
     Ok(Typed::number(best))
 }
 
-/// Computes a power. The programs do it with floats of 53 bits, which are exact for small whole numbers.
-fn power(args: &[Typed], _: &Limits<'_>) -> Ran {
+pub(super) fn pow(args: &Arguments<'_>) -> CallResult {
     let whole = |number: Number| number.to_string().parse::<i64>().ok();
-    let (base, exponent) = (whole(number(args, 0)?), whole(number(args, 1)?));
-    let exponent = exponent.map(u32::try_from);
-    let (Some(base), Some(Ok(exponent))) = (base, exponent) else {
+    let (base, exponent) = (whole(args.number(0)?), whole(args.number(1)?));
+    let (Some(base), Some(Ok(exponent))) = (base, exponent.map(u32::try_from)) else {
         return Err(ROUNDED);
     };
-    let power = base.checked_pow(exponent);
-    let power =
-        power.filter(|power| power.unsigned_abs() < 1 << 53 && base.unsigned_abs() < 1 << 53);
-    let power = power.and_then(|power| Number::parse(&power.to_string()));
-    power.map(Typed::number).ok_or(ROUNDED)
+    let is_exact = |number: i64| number.unsigned_abs() < EXACT_FLOATS;
+    let power = base
+        .checked_pow(exponent)
+        .filter(|power| is_exact(*power) && is_exact(base));
+    result(power.and_then(|power| Number::parse(&power.to_string())))
 }
 
-fn parse(args: &[Typed], _: &Limits<'_>) -> Ran {
-    if args[0].ty != Type::String {
-        return Err(Fault::Argument(0, "a string is needed here".to_owned()));
+pub(super) fn parseint(args: &Arguments<'_>) -> CallResult {
+    if *args.ty(0) != Type::String {
+        return Err(CallFault::argument(0, "a string is needed here"));
     }
-    let base = whole(args, 1).ok();
-    let Some(base) = base
-        .and_then(|base| u32::try_from(base).ok())
-        .filter(|base| (2..=62).contains(base))
-    else {
-        let reason = "base must be a whole number between 2 and 62 inclusive".to_owned();
-        return Err(Fault::Argument(1, reason));
+    let base = args.whole(1).ok().and_then(|base| u32::try_from(base).ok());
+    let Some(base) = base.filter(|base| (2..=62).contains(base)) else {
+        let reason = "base must be a whole number between 2 and 62 inclusive";
+        return Err(CallFault::argument(1, reason));
     };
     if base > 36 {
-        return Err(Fault::Uncertain("a base above 36"));
+        return Err(CallFault::Uncertain("a base above 36"));
     }
-    let given = text(args, 0);
-    match i128::from_str_radix(given, base) {
-        Ok(parsed) => Number::parse(&parsed.to_string())
-            .map(Typed::number)
-            .ok_or(ROUNDED),
+    let text = args.text(0);
+    match i128::from_str_radix(text, base) {
+        Ok(parsed) => result(Number::parse(&parsed.to_string())),
         Err(error) => match error.kind() {
-            std::num::IntErrorKind::PosOverflow | std::num::IntErrorKind::NegOverflow => {
-                Err(ROUNDED)
-            }
+            IntErrorKind::PosOverflow | IntErrorKind::NegOverflow => Err(ROUNDED),
             _ => {
-                let reason = format!("cannot parse {given:?} as a base {base} integer");
-                Err(Fault::Argument(0, reason))
+                let reason = format!("cannot parse {text:?} as a base {base} integer");
+                Err(CallFault::Argument(0, reason))
             }
         },
     }
 }
 
-fn range(args: &[Typed], _: &Limits<'_>) -> Ran {
+pub(super) fn range(args: &Arguments<'_>) -> CallResult {
     let zero = Number::from(0);
-    let (start, end, step) = match args.len() {
-        1 => (zero, number(args, 0)?, None),
-        2 => (number(args, 0)?, number(args, 1)?, None),
-        3 => (number(args, 0)?, number(args, 1)?, Some(number(args, 2)?)),
-        _ => return Err(Fault::Call("range takes one to three arguments".to_owned())),
+    let (start, end, step) = match args.values.len() {
+        1 => (zero, args.number(0)?, None),
+        2 => (args.number(0)?, args.number(1)?, None),
+        3 => (args.number(0)?, args.number(1)?, Some(args.number(2)?)),
+        _ => return Err(CallFault::call("range takes one to three arguments")),
     };
-    let down = end < start;
-    let one = match down {
-        true => Number::from(1).negate().ok_or(ROUNDED)?,
-        false => Number::from(1),
+    let is_descending = end < start;
+    let step = match step {
+        Some(step) => step,
+        None if is_descending => Number::from(1).negate().ok_or(ROUNDED)?,
+        None => Number::from(1),
     };
-    let step = step.unwrap_or(one);
     if start == end {
         return Ok(Typed::list(Type::Number, Vec::new()));
     }
     if step.is_zero() {
-        return Err(Fault::Call("step must not be zero".to_owned()));
+        return Err(CallFault::call("step must not be zero"));
     }
-    if (step < zero) != down {
-        let reason = "step leads away from the end".to_owned();
-        return Err(Fault::Argument(2, reason));
+    if (step < zero) != is_descending {
+        return Err(CallFault::argument(2, "step leads away from the end"));
     }
-    let (mut at, mut numbers) = (start, Vec::new());
-    while (down && at > end) || (!down && at < end) {
+    let (mut number, mut numbers) = (start, Vec::new());
+    while (is_descending && number > end) || (!is_descending && number < end) {
         if numbers.len() >= MAX_RANGE {
             let reason = "more than 1024 values were generated; either decrease the difference \
                           between start and end or use a smaller step";
-            return Err(Fault::Call(reason.to_owned()));
+            return Err(CallFault::call(reason));
         }
-        numbers.push(Value::Number(at));
-        at = at.add(step).ok_or(ROUNDED)?;
+        numbers.push(Value::Number(number));
+        number = number.add(step).ok_or(ROUNDED)?;
     }
     Ok(Typed::list(Type::Number, numbers))
 }

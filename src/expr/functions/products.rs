@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::collections::sequence;
-use super::{Fault, Function, Gives, Limits, Needs, Takes, items};
+use super::SignatureType;
+use super::arguments::{Arguments, CallFault, CallResult};
 use crate::expr::convert::convert;
 use crate::expr::sets::as_set;
 use crate::expr::typed::Typed;
@@ -11,161 +11,130 @@ use crate::expr::types::Type;
 use crate::expr::unify::unify;
 use crate::expr::value::{Marks, Value};
 
-type Ran = Result<Typed, Fault>;
+/// Number of comparisons of keys that cost as much as one byte that is made.
+const COMPARISONS_PER_BYTE: usize = 64;
 
-/// How many comparisons count as one value that is made.
-const COMPARED_AT_ONCE: usize = 64;
-
-const fn of(
-    name: &'static str,
-    takes: &'static [Takes],
-    needs: Needs,
-    run: fn(&[Typed], &Limits<'_>) -> Ran,
-) -> Function {
-    Function {
-        name,
-        takes,
-        rest: None,
-        needs,
-        gives: Gives::Open,
-        run,
-    }
-}
-
-pub(super) const TABLE: &[Function] = &[
-    of(
-        "matchkeys",
-        &[Takes::List, Takes::List, Takes::List],
-        Needs::Whole,
-        matching,
-    ),
-    Function {
-        rest: Some(Takes::Any),
-        ..of("setproduct", &[], Needs::Nothing, product)
-    },
-    of("transpose", &[Takes::TextLists], Needs::Parts, transposed),
-];
-
-/// Returns the values whose keys are among others.
-fn matching(args: &[Typed], limits: &Limits<'_>) -> Ran {
-    let (keys, wanted) = (&args[1].ty, &args[2].ty);
-    let Some(ty) = unify(&[keys, wanted])? else {
+/// Selects the values whose keys are in the search set.
+pub(super) fn matchkeys(args: &Arguments<'_>) -> CallResult {
+    let Some(key_type) = unify(&[args.ty(1), args.ty(2)])? else {
         let reason = "keys and searchset must be of the same type";
-        return Err(Fault::Call(reason.to_owned()));
+        return Err(CallFault::call(reason));
     };
     let mut marks = Marks::default();
     let mut bare = |at: usize| {
-        let (arg, own) = args[at].clone().bare();
-        marks = marks.and(own);
+        let (arg, arg_marks) = args.values[at].clone().bare();
+        marks = marks.and(arg_marks);
         arg
     };
     let (values, keys, wanted) = (bare(0), bare(1), bare(2));
     if !wanted.value.is_wholly_known() {
-        return Err(Fault::Uncertain("a key that is not known"));
+        return Err(CallFault::Uncertain("a key that is not known"));
     }
     let is_known = values.value.is_wholly_known() && keys.value.is_wholly_known();
-    let found_ty = values.ty.clone();
+    let ty = values.ty.clone();
     let (Value::Tuple(values), Value::Tuple(keys), Value::Tuple(wanted)) = (
         values.value,
-        convert(keys, &ty)?.value,
-        convert(wanted, &ty)?.value,
+        convert(keys, &key_type)?.value,
+        convert(wanted, &key_type)?.value,
     ) else {
-        return Err(Fault::Uncertain("these are no lists"));
+        return Err(CallFault::Uncertain("these are no lists"));
     };
     if values.len() != keys.len() {
         let reason = "length of keys and values should be equal";
-        return Err(Fault::Call(reason.to_owned()));
+        return Err(CallFault::call(reason));
     }
     if !is_known && !wanted.is_empty() {
-        return Ok(Typed::unknown(found_ty).marked(marks));
+        return Ok(Typed::unknown(ty).marked(marks));
     }
-    limits.allow(keys.len().saturating_mul(wanted.len()) / COMPARED_AT_ONCE)?;
-    let pairs = values.into_iter().zip(keys);
-    let found = pairs.filter(|(_, key)| wanted.contains(key));
-    let found = Typed {
-        ty: found_ty,
-        value: Value::Tuple(found.map(|(value, _)| value).collect()),
-    };
-    Ok(found.marked(marks))
+    args.allow(keys.len().saturating_mul(wanted.len()) / COMPARISONS_PER_BYTE)?;
+    let selected = values
+        .into_iter()
+        .zip(keys)
+        .filter(|(_, key)| wanted.contains(key))
+        .map(|(value, _)| value)
+        .collect();
+    let value = Value::Tuple(selected);
+    Ok(Typed { ty, value }.marked(marks))
 }
 
-/// Makes all tuples that take one item from each collection: a list of them, or a set if one of the
-/// collections is a set.
-fn product(args: &[Typed], limits: &Limits<'_>) -> Ran {
-    if args.len() < 2 {
+/// Makes all tuples of one item of each collection: a list of them, or a set if one of the collections is a set.
+pub(super) fn setproduct(args: &Arguments<'_>) -> CallResult {
+    if args.values.len() < 2 {
         let reason = "at least two arguments are required";
-        return Err(Fault::Call(reason.to_owned()));
+        return Err(CallFault::call(reason));
     }
     let (mut types, mut columns) = (Vec::new(), Vec::new());
     let mut is_known = true;
-    for (at, arg) in args.iter().enumerate() {
+    for (at, arg) in args.values.iter().enumerate() {
         if arg.is_unknown() && arg.ty == Type::Any {
             is_known = false;
             continue;
         }
-        sequence(args, at)
-            .map_err(|_| Fault::Argument(at, "a set or a list is required".to_owned()))?;
-        let ty = item_type(&arg.ty, at)?;
+        args.check_sequence(at)
+            .map_err(|_| CallFault::argument(at, "a set or a list is required"))?;
+        let ty = common_item_type(&arg.ty, at)?;
         if arg.is_unknown() || (matches!(arg.ty, Type::Set(_)) && !arg.value.is_wholly_known()) {
             is_known = false;
             continue;
         }
-        let column = items(args, at).into_iter();
-        let column = column.map(|item| Ok(convert(item, &ty)?.value));
-        columns.push(column.collect::<Result<Vec<Value>, Fault>>()?);
+        let mut column = Vec::new();
+        for item in args.items(at) {
+            column.push(convert(item, &ty)?.value);
+        }
+        columns.push(column);
         types.push(ty);
     }
     if !is_known {
-        return match columns.iter().any(Vec::is_empty) {
-            true => Err(Fault::Uncertain("nothing of something that is not known")),
-            false => Ok(Typed::unknown(Type::Any)),
-        };
-    }
-    let rows = rows(&columns, limits)?;
-    let ty = Type::Tuple(types.into());
-    Ok(
-        match args.iter().any(|arg| matches!(arg.ty, Type::Set(_))) {
-            true => Typed {
-                ty: Type::Set(Box::new(ty)),
-                value: Value::Tuple(as_set(rows)?),
-            },
-            false => Typed::list(ty, rows),
-        },
-    )
-}
-
-/// Returns the type that all items of a sequence have in common.
-fn item_type(ty: &Type, at: usize) -> Result<Type, Fault> {
-    match ty {
-        Type::List(item) | Type::Set(item) => Ok((**item).clone()),
-        Type::Tuple(types) if types.is_empty() => Ok(Type::Any),
-        Type::Tuple(types) => {
-            let types: Vec<&Type> = types.iter().collect();
-            match unify(&types)? {
-                Some(Type::Any) if types.iter().any(|ty| **ty != Type::Any) => {
-                    Err(Fault::Uncertain("elements of an open type"))
-                }
-                Some(ty) => Ok(ty),
-                None => {
-                    let reason = "all elements must be of the same type".to_owned();
-                    Err(Fault::Argument(at, reason))
-                }
-            }
+        // The product with an empty collection is empty, and so known to the programs.
+        if columns.iter().any(Vec::is_empty) {
+            return Err(CallFault::Uncertain(
+                "nothing of something that is not known",
+            ));
         }
-        _ => Ok(Type::Any),
+        return Ok(Typed::unknown(Type::Any));
+    }
+    let rows = rows(&columns, args)?;
+    let ty = Type::Tuple(types.into());
+    let has_set = args.values.iter().any(|arg| matches!(arg.ty, Type::Set(_)));
+    Ok(if has_set {
+        Typed {
+            ty: Type::Set(Box::new(ty)),
+            value: Value::Tuple(as_set(rows)?),
+        }
+    } else {
+        Typed::list(ty, rows)
+    })
+}
+
+fn common_item_type(ty: &Type, at: usize) -> CallResult<Type> {
+    let types: Vec<&Type> = match ty {
+        Type::List(item) | Type::Set(item) => return Ok((**item).clone()),
+        Type::Tuple(types) if !types.is_empty() => types.iter().collect(),
+        _ => return Ok(Type::Any),
+    };
+    match unify(&types)? {
+        Some(Type::Any) if types.iter().any(|ty| **ty != Type::Any) => {
+            Err(CallFault::Uncertain("elements of an open type"))
+        }
+        Some(ty) => Ok(ty),
+        None => {
+            let reason = "all elements must be of the same type";
+            Err(CallFault::argument(at, reason))
+        }
     }
 }
 
-/// Takes one value from each column, in all ways, the last column turning first.
-fn rows(columns: &[Vec<Value>], limits: &Limits<'_>) -> Result<Vec<Value>, Fault> {
-    let count = |total: usize, column: &Vec<Value>| total.checked_mul(column.len());
-    let total = columns.iter().try_fold(1, count);
-    let total = total.ok_or(Fault::Uncertain("this computes too much"))?;
-    let weight: usize = columns
+/// Combines one value of each column in all ways; the last column changes fastest.
+fn rows(columns: &[Vec<Value>], args: &Arguments<'_>) -> CallResult<Vec<Value>> {
+    let total = columns
+        .iter()
+        .try_fold(1_usize, |total, column| total.checked_mul(column.len()))
+        .ok_or(CallFault::Uncertain("this computes too much"))?;
+    let row_weight: usize = columns
         .iter()
         .map(|column| column.iter().map(Value::weight).max().unwrap_or(0))
         .sum();
-    limits.allow(total.saturating_mul(weight.saturating_add(1)))?;
+    args.allow(total.saturating_mul(row_weight.saturating_add(1)))?;
     let row = |number: usize| {
         let (mut rest, mut row) = (number, Vec::new());
         for column in columns.iter().rev() {
@@ -178,13 +147,13 @@ fn rows(columns: &[Vec<Value>], limits: &Limits<'_>) -> Result<Vec<Value>, Fault
     Ok((0..total).map(row).collect())
 }
 
-/// Makes the texts of a map's lists the keys, and its keys the texts.
-fn transposed(args: &[Typed], _: &Limits<'_>) -> Ran {
-    let Value::Object(lists) = &args[0].value else {
-        return Err(Fault::Uncertain("this is no map"));
+/// Turns a map of lists round: their texts become the keys, the keys the texts.
+pub(super) fn transpose(args: &Arguments<'_>) -> CallResult {
+    let Value::Object(lists) = &args.values[0].value else {
+        return Err(CallFault::Uncertain("this is no map"));
     };
-    let null = || Fault::Call("nothing in the lists may be null".to_owned());
-    let mut turned: BTreeMap<String, Vec<Value>> = BTreeMap::new();
+    let null = || CallFault::call("nothing in the lists may be null");
+    let mut transposed: BTreeMap<String, Vec<Value>> = BTreeMap::new();
     for (key, list) in lists {
         let Value::Tuple(texts) = list else {
             return Err(null());
@@ -193,17 +162,16 @@ fn transposed(args: &[Typed], _: &Limits<'_>) -> Ran {
             let Value::String(text) = text else {
                 return Err(null());
             };
-            let keys = turned.entry(text.clone()).or_default();
+            let keys = transposed.entry(text.clone()).or_default();
             keys.push(Value::String(key.clone()));
         }
     }
-    let turned = turned.into_iter();
+    let lists = transposed
+        .into_iter()
+        .map(|(text, keys)| (text, Value::Tuple(keys)))
+        .collect();
     Ok(Typed {
-        ty: Takes::TextLists.ty(),
-        value: Value::Object(
-            turned
-                .map(|(text, keys)| (text, Value::Tuple(keys)))
-                .collect(),
-        ),
+        ty: SignatureType::TextLists.ty(),
+        value: Value::Object(lists),
     })
 }

@@ -1,111 +1,84 @@
 //! Functions of texts.
 
-use super::{Fault, Function, Gives, Limits, Needs, Takes, text, texts};
+use super::arguments::{Arguments, CallFault, CallResult, text_list};
 use crate::expr::typed::Typed;
-use crate::expr::types::Type;
-use crate::expr::value::Value;
-use crate::expr::{Number, operators};
 
-type Ran = Result<Typed, Fault>;
+const CLUSTERS: CallFault = CallFault::Uncertain("this counts characters beyond ASCII");
 
-const fn of(
-    name: &'static str,
-    takes: &'static [Takes],
-    gives: Gives,
-    run: fn(&[Typed], &Limits<'_>) -> Ran,
-) -> Function {
-    Function {
-        name,
-        takes,
-        rest: None,
-        needs: Needs::Parts,
-        gives,
-        run,
-    }
+pub(super) fn chomp(args: &Arguments<'_>) -> CallResult {
+    let text = args.text(0).trim_end_matches(['\n', '\r']);
+    Ok(Typed::string(text))
 }
 
-const ONE: &[Takes] = &[Takes::Text];
-const TWO: &[Takes] = &[Takes::Text, Takes::Text];
+pub(super) fn startswith(args: &Arguments<'_>) -> CallResult {
+    Ok(Typed::bool(args.text(0).starts_with(args.text(1))))
+}
 
-pub(super) const TABLE: &[Function] = &[
-    of("chomp", ONE, Gives::Text, |args, _| {
-        Ok(Typed::string(text(args, 0).trim_end_matches(['\n', '\r'])))
-    }),
-    of("endswith", TWO, Gives::Truth, |args, _| {
-        Ok(Typed::bool(text(args, 0).ends_with(text(args, 1))))
-    }),
-    of("indent", &[Takes::Number, Takes::Text], Gives::Text, indent),
-    Function {
-        rest: Some(Takes::Texts),
-        ..of("join", ONE, Gives::Text, join)
-    },
-    of("lower", ONE, Gives::Text, |args, _| {
-        in_case(text(args, 0), |c| c.to_lowercase().collect())
-    }),
-    of("split", TWO, Gives::Open, split),
-    of("startswith", TWO, Gives::Truth, |args, _| {
-        Ok(Typed::bool(text(args, 0).starts_with(text(args, 1))))
-    }),
-    of("strcontains", TWO, Gives::Truth, |args, _| {
-        Ok(Typed::bool(text(args, 0).contains(text(args, 1))))
-    }),
-    of("strrev", ONE, Gives::Text, reversed),
-    of(
-        "substr",
-        &[Takes::Text, Takes::Number, Takes::Number],
-        Gives::Text,
-        substr,
-    ),
-    of("title", ONE, Gives::Text, |args, _| title(text(args, 0))),
-    of("trim", TWO, Gives::Text, |args, _| {
-        let cut = text(args, 1);
-        Ok(Typed::string(
-            text(args, 0).trim_matches(|c| cut.contains(c)),
-        ))
-    }),
-    of("trimprefix", TWO, Gives::Text, |args, _| {
-        let all = text(args, 0);
-        Ok(Typed::string(
-            all.strip_prefix(text(args, 1)).unwrap_or(all),
-        ))
-    }),
-    of("trimspace", ONE, Gives::Text, |args, _| {
-        Ok(Typed::string(text(args, 0).trim()))
-    }),
-    of("trimsuffix", TWO, Gives::Text, |args, _| {
-        let all = text(args, 0);
-        Ok(Typed::string(
-            all.strip_suffix(text(args, 1)).unwrap_or(all),
-        ))
-    }),
-    of("upper", ONE, Gives::Text, |args, _| {
-        in_case(text(args, 0), |c| c.to_uppercase().collect())
-    }),
-];
+pub(super) fn endswith(args: &Arguments<'_>) -> CallResult {
+    Ok(Typed::bool(args.text(0).ends_with(args.text(1))))
+}
+
+pub(super) fn strcontains(args: &Arguments<'_>) -> CallResult {
+    Ok(Typed::bool(args.text(0).contains(args.text(1))))
+}
+
+pub(super) fn trim(args: &Arguments<'_>) -> CallResult {
+    let cut = args.text(1);
+    let text = args.text(0).trim_matches(|c| cut.contains(c));
+    Ok(Typed::string(text))
+}
+
+pub(super) fn trimprefix(args: &Arguments<'_>) -> CallResult {
+    let text = args.text(0);
+    let trimmed = text.strip_prefix(args.text(1)).unwrap_or(text);
+    Ok(Typed::string(trimmed))
+}
+
+pub(super) fn trimsuffix(args: &Arguments<'_>) -> CallResult {
+    let text = args.text(0);
+    let trimmed = text.strip_suffix(args.text(1)).unwrap_or(text);
+    Ok(Typed::string(trimmed))
+}
+
+pub(super) fn trimspace(args: &Arguments<'_>) -> CallResult {
+    Ok(Typed::string(args.text(0).trim()))
+}
+
+pub(super) fn lower(args: &Arguments<'_>) -> CallResult {
+    in_case(args.text(0), |c| c.to_lowercase().collect())
+}
+
+pub(super) fn upper(args: &Arguments<'_>) -> CallResult {
+    in_case(args.text(0), |c| c.to_uppercase().collect())
+}
 
 /// Changes the case of each letter on its own, as the programs do.
-fn in_case(text: &str, changed: fn(char) -> String) -> Ran {
+fn in_case(text: &str, changed: fn(char) -> String) -> CallResult {
     let mut out = String::new();
     for c in text.chars() {
-        let one = changed(c);
-        // Where several letters would come of one, the programs have another one or none.
-        if one.chars().nth(1).is_some() || (has_new_case(c) && !one.starts_with(c)) {
-            return Err(Fault::Uncertain("a letter whose case hangs on the program"));
+        let letter = changed(c);
+        // Where Rust makes several letters of one, the programs make another single one or none.
+        let is_several = letter.chars().nth(1).is_some();
+        if is_several || (has_new_case(c) && !letter.starts_with(c)) {
+            return Err(CallFault::Uncertain(
+                "a letter whose case hangs on the program",
+            ));
         }
-        out.push_str(&one);
+        out.push_str(&letter);
     }
     Ok(Typed::string(out))
 }
 
-/// Returns whether a letter is among those to which later versions of Unicode gave a case.
+/// Returns true for the letters to which versions of Unicode after that of the programs gave a case.
 fn has_new_case(c: char) -> bool {
     matches!(c, '\u{1c80}'..='\u{1c8f}' | '\u{a7c0}'..='\u{a7ff}' | '\u{264}' | '\u{19b}' | '\u{10000}'..)
 }
 
-/// Makes the first letter of each word a capital.
-fn title(text: &str) -> Ran {
+/// Capitalizes the first letter of each word.
+pub(super) fn title(args: &Arguments<'_>) -> CallResult {
+    let text = args.text(0);
     if !text.is_ascii() {
-        return Err(Fault::Uncertain("capitals beyond ASCII"));
+        return Err(CallFault::Uncertain("capitals beyond ASCII"));
     }
     let (mut out, mut is_inside) = (String::new(), false);
     for c in text.chars() {
@@ -115,93 +88,74 @@ fn title(text: &str) -> Ran {
     Ok(Typed::string(out))
 }
 
-/// Returns an argument that must be a whole number.
-pub(super) fn whole(args: &[Typed], at: usize) -> Result<i64, Fault> {
-    let number = args.get(at).map(|arg| operators::to_number(&arg.value));
-    let whole = match number {
-        Some(Ok(number)) => number.to_string().parse::<i64>().ok(),
-        _ => None,
-    };
-    whole.ok_or_else(|| Fault::Call(format!("argument {} must be a whole number", at + 1)))
+pub(super) fn indent(args: &Arguments<'_>) -> CallResult {
+    let spaces = usize::try_from(args.whole(0)?)
+        .map_err(|_| CallFault::call("the number of spaces must not be negative"))?;
+    let text = args.text(1);
+    let lines = text.matches('\n').count();
+    args.allow(lines.saturating_mul(spaces).saturating_add(spaces))?;
+    let line_break = format!("\n{}", " ".repeat(spaces));
+    Ok(Typed::string(text.replace('\n', &line_break)))
 }
 
-fn indent(args: &[Typed], limits: &Limits<'_>) -> Ran {
-    let spaces = usize::try_from(whole(args, 0)?)
-        .map_err(|_| Fault::Call("the number of spaces must not be negative".to_owned()))?;
-    let all = text(args, 1);
-    let lines = all.matches('\n').count();
-    limits.allow(lines.saturating_mul(spaces).saturating_add(spaces))?;
-    let indented = format!("\n{}", " ".repeat(spaces));
-    Ok(Typed::string(all.replace('\n', &indented)))
-}
-
-fn join(args: &[Typed], limits: &Limits<'_>) -> Ran {
-    if args.len() < 2 {
-        return Err(Fault::Call("at least one list is required".to_owned()));
+pub(super) fn join(args: &Arguments<'_>) -> CallResult {
+    if args.values.len() < 2 {
+        return Err(CallFault::call("at least one list is required"));
     }
-    let mut all = Vec::new();
-    for at in 1..args.len() {
-        for item in texts(args, at) {
-            let null = || Fault::Argument(at, "no item may be null".to_owned());
-            all.push(item.ok_or_else(null)?);
+    let mut parts = Vec::new();
+    for at in 1..args.values.len() {
+        for part in args.texts(at) {
+            parts.push(part.ok_or_else(|| CallFault::argument(at, "no item may be null"))?);
         }
     }
-    let between = text(args, 0);
-    let bytes: usize = all.iter().map(|item| item.len()).sum();
-    limits.allow(bytes.saturating_add(between.len().saturating_mul(all.len())))?;
-    Ok(Typed::string(all.join(between)))
+    let separator = args.text(0);
+    let bytes: usize = parts.iter().map(|part| part.len()).sum();
+    args.allow(bytes.saturating_add(separator.len().saturating_mul(parts.len())))?;
+    Ok(Typed::string(parts.join(separator)))
 }
 
-fn split(args: &[Typed], _: &Limits<'_>) -> Ran {
-    let (between, all) = (text(args, 0), text(args, 1));
-    let parts: Vec<Value> = match (between, all) {
-        ("", "") => Vec::new(),
-        (_, "") => vec![Value::string("")],
-        ("", _) => all.chars().map(Value::string).collect(),
-        _ => all.split(between).map(Value::string).collect(),
-    };
-    Ok(Typed::list(Type::String, parts))
+pub(super) fn split(args: &Arguments<'_>) -> CallResult {
+    Ok(match (args.text(0), args.text(1)) {
+        ("", "") => text_list::<&str>([]),
+        (_, "") => text_list([""]),
+        ("", text) => text_list(text.chars()),
+        (separator, text) => text_list(text.split(separator)),
+    })
 }
 
-/// Returns whether each character of a text is one to the programs, too.
-fn is_plain(text: &str) -> bool {
+/// Returns true if each byte is one of the characters that the programs count.
+fn has_no_clusters(text: &str) -> bool {
     text.is_ascii() && !text.contains('\r')
 }
 
-const CLUSTERS: Fault = Fault::Uncertain("this counts characters beyond ASCII");
-
-fn reversed(args: &[Typed], _: &Limits<'_>) -> Ran {
-    match text(args, 0) {
-        all if is_plain(all) => Ok(Typed::string(all.chars().rev().collect::<String>())),
-        _ => Err(CLUSTERS),
-    }
-}
-
-fn substr(args: &[Typed], _: &Limits<'_>) -> Ran {
-    let all = text(args, 0);
-    let (offset, length) = (whole(args, 1)?, whole(args, 2)?);
-    if !is_plain(all) {
+pub(super) fn strrev(args: &Arguments<'_>) -> CallResult {
+    let text = args.text(0);
+    if !has_no_clusters(text) {
         return Err(CLUSTERS);
     }
-    let total = i64::try_from(all.len()).unwrap_or(i64::MAX);
-    let start = match offset {
-        // Too far back is the start.
-        back if back < 0 => (total + back).max(0),
-        offset => offset.min(total),
+    Ok(Typed::string(text.chars().rev().collect::<String>()))
+}
+
+pub(super) fn substr(args: &Arguments<'_>) -> CallResult {
+    let text = args.text(0);
+    let (offset, length) = (args.whole(1)?, args.whole(2)?);
+    if !has_no_clusters(text) {
+        return Err(CLUSTERS);
+    }
+    let total = i64::try_from(text.len()).unwrap_or(i64::MAX);
+    // A negative offset counts from the end; one before the start is the start.
+    let start = if offset < 0 {
+        (total + offset).max(0)
+    } else {
+        offset.min(total)
     };
     let end = match length {
         length if length < 0 => total,
-        // From a place behind the end, nothing is as much as everything.
+        // With a negative offset, a length of 0 means the rest of the text.
         0 if offset < 0 => total,
         length => start.saturating_add(length).min(total),
     };
-    let at = |place: i64| usize::try_from(place).unwrap_or_default();
-    Ok(Typed::string(
-        all.get(at(start)..at(end)).unwrap_or_default(),
-    ))
-}
-
-/// Makes a number of a count.
-pub(super) fn counted(count: usize) -> Typed {
-    Typed::number(Number::from(u32::try_from(count).unwrap_or(u32::MAX)))
+    let index = |place: i64| usize::try_from(place).unwrap_or_default();
+    let part = text.get(index(start)..index(end)).unwrap_or_default();
+    Ok(Typed::string(part))
 }

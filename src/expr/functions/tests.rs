@@ -4,7 +4,7 @@ use std::path::Path;
 use crate::diag::{FileId, Texts};
 use crate::expr::tests::{json, unescape};
 use crate::expr::{
-    Budget, ExtraCall, ExtraFault, ExtraFunctions, FunctionSet, Marks, NotConstant, Scope,
+    Budget, EvalScope, ExtraCall, ExtraFault, ExtraFunctions, FunctionSet, Marks, NotConstant,
     Surroundings, Type, Typed, Value, evaluate,
 };
 use crate::hcl;
@@ -66,7 +66,7 @@ fn run_as(expression: &str, is_opentofu: bool) -> Result<Typed, NotConstant> {
     ];
     let var = var.map(|(name, value)| (name.to_owned(), value));
     let var = Typed::object(BTreeMap::from(var));
-    let scope = Scope {
+    let scope = EvalScope {
         names: BTreeMap::from([("var".to_owned(), var.into())]),
         functions: Some(&around),
     };
@@ -405,9 +405,9 @@ fn functions_of_another_program_hide_those_of_the_language() {
         let file = FileId::ALONE;
         let (body, problems) = hcl::parse(file, text.as_bytes());
         assert!(problems.is_empty(), "{expression}");
-        let scope = Scope {
+        let scope = EvalScope {
             functions: Some(&around),
-            ..Scope::default()
+            ..EvalScope::default()
         };
         let expr = &body.attribute("_").expect("an argument").value;
         let found = evaluate(file, expr, &scope, &mut Budget::default());

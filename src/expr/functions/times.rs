@@ -2,57 +2,39 @@
 
 use chrono::{DateTime, Datelike as _, FixedOffset, SecondsFormat, TimeDelta, Timelike as _};
 
-use super::{Fault, Function, Gives, Limits, Needs, Takes, text};
+use super::arguments::{Arguments, CallFault, CallResult};
 use crate::expr::Number;
 use crate::expr::typed::Typed;
 
-type Ran = Result<Typed, Fault>;
-
-const fn of(name: &'static str, gives: Gives, run: fn(&[Typed], &Limits<'_>) -> Ran) -> Function {
-    Function {
-        name,
-        takes: &[Takes::Text, Takes::Text],
-        rest: None,
-        needs: Needs::Parts,
-        gives,
-        run,
-    }
-}
-
-pub(super) const TABLE: &[Function] = &[
-    of("formatdate", Gives::Text, |args, _| {
-        let time = timestamp(text(args, 1))?;
-        let time = time.ok_or_else(|| Fault::Argument(1, NO_TIMESTAMP.to_owned()))?;
-        Ok(Typed::string(formatted(text(args, 0), &time)?))
-    }),
-    of("timeadd", Gives::Text, |args, _| {
-        let refused = |reason: &str| Fault::Call(reason.to_owned());
-        let time = timestamp(text(args, 0))?.ok_or_else(|| refused(NO_TIMESTAMP))?;
-        let duration = duration(text(args, 1))?.ok_or_else(|| refused("this is no duration"))?;
-        let sum = time.checked_add_signed(duration);
-        match sum.filter(|sum| (0..=9999).contains(&sum.year())) {
-            Some(sum) => Ok(Typed::string(
-                sum.to_rfc3339_opts(SecondsFormat::Secs, true),
-            )),
-            None => Err(Fault::Uncertain("a year of more than four digits")),
-        }
-    }),
-    of("timecmp", Gives::Number, |args, _| {
-        let time = |at: usize| {
-            timestamp(text(args, at))?.ok_or_else(|| Fault::Argument(at, NO_TIMESTAMP.to_owned()))
-        };
-        let order = time(0)?.cmp(&time(1)?) as i8;
-        let number = Number::parse(&order.to_string());
-        number
-            .map(Typed::number)
-            .ok_or(Fault::Uncertain("this order"))
-    }),
-];
-
 const NO_TIMESTAMP: &str = "this is no timestamp as in RFC 3339";
 
+pub(super) fn formatdate(args: &Arguments<'_>) -> CallResult {
+    let time = timestamp(args.text(1))?.ok_or_else(|| CallFault::argument(1, NO_TIMESTAMP))?;
+    formatted(args.text(0), &time).map(Typed::string)
+}
+
+pub(super) fn timeadd(args: &Arguments<'_>) -> CallResult {
+    let time = timestamp(args.text(0))?.ok_or_else(|| CallFault::call(NO_TIMESTAMP))?;
+    let duration = duration(args.text(1))?.ok_or_else(|| CallFault::call("this is no duration"))?;
+    let sum = time
+        .checked_add_signed(duration)
+        .filter(|sum| (0..=9999).contains(&sum.year()))
+        .ok_or(CallFault::Uncertain("a year of more than four digits"))?;
+    let text = sum.to_rfc3339_opts(SecondsFormat::Secs, true);
+    Ok(Typed::string(text))
+}
+
+pub(super) fn timecmp(args: &Arguments<'_>) -> CallResult {
+    let time =
+        |at: usize| timestamp(args.text(at))?.ok_or_else(|| CallFault::argument(at, NO_TIMESTAMP));
+    let order = time(0)?.cmp(&time(1)?) as i8;
+    Number::parse(&order.to_string())
+        .map(Typed::number)
+        .ok_or(CallFault::Uncertain("this order"))
+}
+
 /// Reads a timestamp; `None` if it is none. The programs take some that are not quite in form.
-fn timestamp(text: &str) -> Result<Option<DateTime<FixedOffset>>, Fault> {
+fn timestamp(text: &str) -> CallResult<Option<DateTime<FixedOffset>>> {
     let bytes = text.as_bytes();
     let is_digit_or = |(at, b): (usize, &u8)| match at {
         4 | 7 => *b == b'-',
@@ -69,12 +51,14 @@ fn timestamp(text: &str) -> Result<Option<DateTime<FixedOffset>>, Fault> {
         && !text.ends_with('z');
     match DateTime::parse_from_rfc3339(text) {
         Ok(time) if has_form => Ok(Some(time)),
-        _ => Err(Fault::Uncertain("a timestamp that is not quite in form")),
+        _ => Err(CallFault::Uncertain(
+            "a timestamp that is not quite in form",
+        )),
     }
 }
 
 /// Reads a duration such as `1h30m` or `-1.5s`; `None` if it is none.
-fn duration(text: &str) -> Result<Option<TimeDelta>, Fault> {
+fn duration(text: &str) -> CallResult<Option<TimeDelta>> {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     if unsigned == "0" {
         return Ok(Some(TimeDelta::zero()));
@@ -97,12 +81,13 @@ fn duration(text: &str) -> Result<Option<TimeDelta>, Fault> {
         rest = behind;
     }
     let sign = if text.starts_with('-') { -1 } else { 1 };
-    let whole = i64::try_from(sign * nanoseconds).ok();
-    let whole = whole.filter(|whole| *whole != i64::MIN && !unsigned.is_empty());
-    Ok(whole.map(TimeDelta::nanoseconds))
+    Ok(i64::try_from(sign * nanoseconds)
+        .ok()
+        .filter(|nanoseconds| *nanoseconds != i64::MIN && !unsigned.is_empty())
+        .map(TimeDelta::nanoseconds))
 }
 
-/// Returns how many nanoseconds a unit has.
+/// Returns the number of nanoseconds of a unit.
 fn unit_of(name: &str) -> Option<i128> {
     Some(match name {
         "ns" => 1,
@@ -116,8 +101,8 @@ fn unit_of(name: &str) -> Option<i128> {
 }
 
 /// Multiplies a decimal number by a unit.
-fn measured(number: &str, unit: i128) -> Result<Option<i128>, Fault> {
-    const ROUNDED: Fault = Fault::Uncertain("the duration may be rounded");
+fn measured(number: &str, unit: i128) -> CallResult<Option<i128>> {
+    const ROUNDED: CallFault = CallFault::Uncertain("the duration may be rounded");
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     if fraction.contains('.') || (whole.is_empty() && fraction.is_empty()) {
         return Ok(None);
@@ -136,8 +121,8 @@ fn measured(number: &str, unit: i128) -> Result<Option<i128>, Fault> {
     ))
 }
 
-/// Writes a time as a format wants it: runs of one letter are its parts, text stands in quotes.
-fn formatted(format: &str, time: &DateTime<FixedOffset>) -> Result<String, Fault> {
+/// Formats a time: runs of one letter are its parts, text stands in quotes.
+fn formatted(format: &str, time: &DateTime<FixedOffset>) -> CallResult<String> {
     let mut out = String::new();
     let mut rest = format;
     while let Some(first) = rest.chars().next() {
@@ -149,17 +134,18 @@ fn formatted(format: &str, time: &DateTime<FixedOffset>) -> Result<String, Fault
         }
         let end = rest.find(|c: char| c != first).unwrap_or(rest.len());
         let (run, behind) = rest.split_at(end);
-        match first.is_ascii_alphabetic() {
-            true => out.push_str(&part(run, time)?),
-            false => out.push_str(run),
+        if first.is_ascii_alphabetic() {
+            out.push_str(&part(run, time)?);
+        } else {
+            out.push_str(run);
         }
         rest = behind;
     }
     Ok(out)
 }
 
-/// Reads what stands behind a quote: another one, or a text up to the next single one.
-fn quoted(rest: &str) -> Result<(String, &str), Fault> {
+/// Reads the text behind a quote, up to the next single one; two quotes are one of the text.
+fn quoted(rest: &str) -> CallResult<(String, &str)> {
     if let Some(behind) = rest.strip_prefix('\'') {
         return Ok(("'".to_owned(), behind));
     }
@@ -167,10 +153,9 @@ fn quoted(rest: &str) -> Result<(String, &str), Fault> {
     loop {
         let Some((before, behind)) = rest.split_once('\'') else {
             if out.ends_with('\'') && rest.is_empty() {
-                return Err(Fault::Uncertain("a quote that ends twice"));
+                return Err(CallFault::Uncertain("a quote that ends twice"));
             }
-            let reason = "a quote is not closed".to_owned();
-            return Err(Fault::Argument(0, reason));
+            return Err(CallFault::argument(0, "a quote is not closed"));
         };
         out.push_str(before);
         match behind.strip_prefix('\'') {
@@ -208,8 +193,8 @@ const DAYS: [&str; 7] = [
     "Saturday",
 ];
 
-/// Writes one part of a time.
-fn part(run: &str, time: &DateTime<FixedOffset>) -> Result<String, Fault> {
+/// Formats the part of a time that a run of one letter means.
+fn part(run: &str, time: &DateTime<FixedOffset>) -> CallResult<String> {
     let month = MONTHS.get(time.month0() as usize).copied().unwrap_or("");
     let weekday = time.weekday().num_days_from_sunday() as usize;
     let weekday = DAYS.get(weekday).copied().unwrap_or("");
@@ -242,7 +227,7 @@ fn part(run: &str, time: &DateTime<FixedOffset>) -> Result<String, Fault> {
         "ZZZ" | "ZZZZ" => time.format("%z").to_string(),
         _ => {
             let reason = format!("invalid date format verb {run:?}");
-            return Err(Fault::Argument(0, reason));
+            return Err(CallFault::Argument(0, reason));
         }
     })
 }

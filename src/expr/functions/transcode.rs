@@ -8,124 +8,97 @@ use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STAN
 use flate2::read::MultiGzDecoder;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
-use super::{Fault, Function, Gives, Limits, Needs, Takes, files, text};
+use super::arguments::{Arguments, CallFault, CallResult};
+use super::files;
 use crate::expr::typed::Typed;
 
-type Ran = Result<Typed, Fault>;
-
-/// The programs pass over bits that are left at the end.
+/// Decodes as Go does, which ignores bits that are left at the end.
 const LENIENT: GeneralPurpose = GeneralPurpose::new(
     &alphabet::STANDARD,
     GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true),
 );
 
-/// What is escaped in the query of a URL.
+/// The characters that are escaped in the query of a URL.
 const QUERY: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'_')
     .remove(b'.')
     .remove(b'~');
 
-const fn of(
-    name: &'static str,
-    takes: &'static [Takes],
-    run: fn(&[Typed], &Limits<'_>) -> Ran,
-) -> Function {
-    Function {
-        name,
-        takes,
-        rest: None,
-        needs: Needs::Parts,
-        gives: Gives::Text,
-        run,
-    }
-}
-
-const ONE: &[Takes] = &[Takes::Text];
-const TWO: &[Takes] = &[Takes::Text, Takes::Text];
-
-pub(super) const TABLE: &[Function] = &[
-    of("base64decode", ONE, |args, _| {
-        let bytes = from_base64(text(args, 0)).ok_or_else(|| refused("this is no base64"))?;
-        in_utf8(bytes)
-    }),
-    of("base64encode", ONE, |args, _| {
-        Ok(Typed::string(STANDARD.encode(text(args, 0))))
-    }),
-    of("base64gunzip", ONE, unzipped),
-    of("filebase64", ONE, |args, limits| {
-        let bytes = files::read(limits.around, text(args, 0), limits.work)?;
-        Ok(Typed::string(STANDARD.encode(bytes)))
-    }),
-    of("textdecodebase64", TWO, |args, _| {
-        let charset = charset(text(args, 1))?;
-        let bytes = from_base64(text(args, 0));
-        let bytes = bytes.ok_or_else(|| Fault::Argument(0, "this is no base64".to_owned()))?;
-        let reason = "this has characters that the encoding has not";
-        let decoded = charset.decode(&bytes)?;
-        let decoded = decoded.filter(|text| !text.contains(char::REPLACEMENT_CHARACTER));
-        let decoded = decoded.ok_or_else(|| Fault::Argument(0, reason.to_owned()))?;
-        Ok(Typed::string(decoded))
-    }),
-    of("textencodebase64", TWO, |args, _| {
-        let bytes = charset(text(args, 1))?.encode(text(args, 0));
-        Ok(Typed::string(STANDARD.encode(bytes)))
-    }),
-    of("urldecode", ONE, |args, _| url_decoded(text(args, 0))),
-    of("urlencode", ONE, |args, _| {
-        let escaped = utf8_percent_encode(text(args, 0), QUERY).to_string();
-        Ok(Typed::string(escaped.replace("%20", "+")))
-    }),
-];
-
-fn refused(reason: &str) -> Fault {
-    Fault::Call(reason.to_owned())
-}
+const NO_BASE64: &str = "this is no base64";
 
 /// Decodes base64, which may have several lines.
 fn from_base64(text: &str) -> Option<Vec<u8>> {
     LENIENT.decode(text.replace(['\n', '\r'], "")).ok()
 }
 
-fn in_utf8(bytes: Vec<u8>) -> Ran {
+fn in_utf8(bytes: Vec<u8>) -> CallResult {
     match String::from_utf8(bytes) {
         Ok(text) => Ok(Typed::string(text)),
-        Err(_) => Err(refused("the result is no UTF-8")),
+        Err(_) => Err(CallFault::call("the result is no UTF-8")),
     }
 }
 
-fn unzipped(args: &[Typed], limits: &Limits<'_>) -> Ran {
-    let bytes = from_base64(text(args, 0)).ok_or_else(|| refused("this is no base64"))?;
-    let most = u64::try_from(limits.work).unwrap_or(u64::MAX);
+pub(super) fn base64_decode(args: &Arguments<'_>) -> CallResult {
+    in_utf8(from_base64(args.text(0)).ok_or_else(|| CallFault::call(NO_BASE64))?)
+}
+
+pub(super) fn base64_encode(args: &Arguments<'_>) -> CallResult {
+    Ok(Typed::string(STANDARD.encode(args.text(0))))
+}
+
+pub(super) fn base64_gunzip(args: &Arguments<'_>) -> CallResult {
+    let bytes = from_base64(args.text(0)).ok_or_else(|| CallFault::call(NO_BASE64))?;
+    let limit = u64::try_from(args.work).unwrap_or(u64::MAX);
     let mut unzipped = Vec::new();
     let read = MultiGzDecoder::new(&*bytes)
-        .take(most.saturating_add(1))
+        .take(limit.saturating_add(1))
         .read_to_end(&mut unzipped);
-    limits.allow(unzipped.len())?;
+    args.allow(unzipped.len())?;
     match read {
         Ok(_) => in_utf8(unzipped),
-        Err(_) if !bytes.starts_with(&[0x1f, 0x8b]) => Err(refused("this is no gzip")),
-        Err(_) => Err(Fault::Uncertain("this gzip is damaged")),
+        Err(_) if !bytes.starts_with(&[0x1f, 0x8b]) => Err(CallFault::call("this is no gzip")),
+        Err(_) => Err(CallFault::Uncertain("this gzip is damaged")),
     }
 }
 
-/// A character set other than that of the language.
+pub(super) fn filebase64(args: &Arguments<'_>) -> CallResult {
+    let bytes = files::read(args.around, args.text(0), args.work)?;
+    Ok(Typed::string(STANDARD.encode(bytes)))
+}
+
+pub(super) fn textdecodebase64(args: &Arguments<'_>) -> CallResult {
+    let charset = Charset::of_name(args.text(1))?;
+    let bytes = from_base64(args.text(0)).ok_or_else(|| CallFault::argument(0, NO_BASE64))?;
+    let text = charset
+        .decode(&bytes)?
+        .filter(|text| !text.contains(char::REPLACEMENT_CHARACTER));
+    text.map(Typed::string)
+        .ok_or_else(|| CallFault::argument(0, "this has characters that the encoding has not"))
+}
+
+pub(super) fn textencodebase64(args: &Arguments<'_>) -> CallResult {
+    let bytes = Charset::of_name(args.text(1))?.encode(args.text(0));
+    Ok(Typed::string(STANDARD.encode(bytes)))
+}
+
+/// A character set by its IANA name.
 enum Charset {
     Utf8,
     Utf16(fn([u8; 2]) -> u16, fn(u16) -> [u8; 2]),
 }
 
-/// Finds a character set. The programs have all that are registered.
-fn charset(name: &str) -> Result<Charset, Fault> {
-    match &*name.to_ascii_lowercase() {
-        "utf-8" => Ok(Charset::Utf8),
-        "utf-16le" => Ok(Charset::Utf16(u16::from_le_bytes, u16::to_le_bytes)),
-        "utf-16be" => Ok(Charset::Utf16(u16::from_be_bytes, u16::to_be_bytes)),
-        _ => Err(Fault::Uncertain("this character set")),
-    }
-}
-
 impl Charset {
+    /// Finds a character set. The programs have all that IANA has registered.
+    fn of_name(name: &str) -> CallResult<Self> {
+        match &*name.to_ascii_lowercase() {
+            "utf-8" => Ok(Self::Utf8),
+            "utf-16le" => Ok(Self::Utf16(u16::from_le_bytes, u16::to_le_bytes)),
+            "utf-16be" => Ok(Self::Utf16(u16::from_be_bytes, u16::to_be_bytes)),
+            _ => Err(CallFault::Uncertain("this character set")),
+        }
+    }
+
     fn encode(&self, text: &str) -> Vec<u8> {
         match self {
             Self::Utf8 => text.as_bytes().to_vec(),
@@ -133,8 +106,8 @@ impl Charset {
         }
     }
 
-    /// Decodes a text; `None` if something in it is no character.
-    fn decode(&self, bytes: &[u8]) -> Result<Option<String>, Fault> {
+    /// Decodes a text; `None` if some bytes are no character.
+    fn decode(&self, bytes: &[u8]) -> CallResult<Option<String>> {
         let decoded = match self {
             Self::Utf8 => str::from_utf8(bytes).map(str::to_owned).ok(),
             Self::Utf16(read, _) => {
@@ -145,24 +118,29 @@ impl Charset {
         };
         match decoded {
             Some(text) if text.starts_with('\u{feff}') => {
-                Err(Fault::Uncertain("this begins with a byte order mark"))
+                Err(CallFault::Uncertain("this begins with a byte order mark"))
             }
             other => Ok(other),
         }
     }
 }
 
-fn url_decoded(text: &str) -> Ran {
+pub(super) fn urldecode(args: &Arguments<'_>) -> CallResult {
+    let text = args.text(0);
     let is_escape = |rest: &str| {
         let digits = rest.get(..2).unwrap_or_default();
         digits.len() == 2 && digits.bytes().all(|b| b.is_ascii_hexdigit())
     };
     if !text.split('%').skip(1).all(is_escape) {
-        return Err(refused("invalid URL escape"));
+        return Err(CallFault::call("invalid URL escape"));
     }
-    let spaced = text.replace('+', " ");
-    match percent_decode_str(&spaced).decode_utf8() {
+    match percent_decode_str(&text.replace('+', " ")).decode_utf8() {
         Ok(decoded) => Ok(Typed::string(decoded)),
-        Err(_) => Err(Fault::Uncertain("the result is no UTF-8")),
+        Err(_) => Err(CallFault::Uncertain("the result is no UTF-8")),
     }
+}
+
+pub(super) fn urlencode(args: &Arguments<'_>) -> CallResult {
+    let escaped = utf8_percent_encode(args.text(0), QUERY).to_string();
+    Ok(Typed::string(escaped.replace("%20", "+")))
 }

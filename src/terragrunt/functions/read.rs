@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::{Answer, list};
 use crate::diag::Span;
-use crate::expr::{self, Budget, ExtraCall, ExtraFault, FunctionSet, Scope, Surroundings};
+use crate::expr::{self, Budget, EvalScope, ExtraCall, ExtraFault, FunctionSet, Surroundings};
 use crate::expr::{Type, Typed, Value};
 use crate::hcl::tree::{Call, Expr, ExprKind, Word};
 use crate::terragrunt::discovery::STACK_FILE;
@@ -186,7 +186,7 @@ pub(super) fn language_call(files: &dyn Files, name: &str, args: Vec<Typed>) -> 
             .collect(),
         expand_final: false,
     })));
-    let scope = Scope {
+    let scope = EvalScope {
         names: names
             .into_iter()
             .zip(args.into_iter().map(Into::into))

@@ -23,7 +23,7 @@ use crate::config::tree::resolve::Module;
 use crate::config::tree::root_values::RootValue;
 use crate::config::tree::values::names::Names;
 use crate::diag::{Diagnostic, Severity, Span, rules};
-use crate::expr::{self, Budget, FunctionSet, Named, Scope, Surroundings, Typed};
+use crate::expr::{self, Budget, EvalScope, FunctionSet, NameValue, Surroundings, Typed};
 use crate::flavor::Flavor;
 use crate::module_config::decode::calls;
 use crate::module_config::decode::contents::{Call, CallVersion, Late, Local, Source};
@@ -334,7 +334,7 @@ impl Values {
     /// Evaluates an expression with these names.
     fn with_scope(
         &mut self,
-        names: BTreeMap<String, Named>,
+        names: BTreeMap<String, NameValue>,
         late: &Late,
         reader: &mut Reader<'_>,
     ) -> Outcome {
@@ -347,7 +347,7 @@ impl Values {
             functions: FunctionSet::Current,
             extra: None,
         };
-        let scope = Scope {
+        let scope = EvalScope {
             names,
             functions: Some(&around),
         };

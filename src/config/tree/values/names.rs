@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::config::tree::reader::Reader;
 use crate::config::tree::values::{Outcome, Role, Stop, Values, refuse, uncertain};
-use crate::expr::{Named, Type, Typed};
+use crate::expr::{NameValue, Type, Typed};
 use crate::hcl::tree::{Expr, ExprKind, Step};
 use crate::module_config::decode::variables::Given;
 use crate::module_config::file::SourcePlace;
@@ -217,10 +217,10 @@ impl Names {
         }
     }
 
-    pub(super) fn values(self) -> BTreeMap<String, Named> {
+    pub(super) fn values(self) -> BTreeMap<String, NameValue> {
         let parts = self.parts.into_iter();
-        let mut values: BTreeMap<String, Named> = parts
-            .map(|(root, parts)| (root, Named::Attributes(parts)))
+        let mut values: BTreeMap<String, NameValue> = parts
+            .map(|(root, parts)| (root, NameValue::Attributes(parts)))
             .collect();
         let unknown = self.unknown.into_iter();
         values.extend(unknown.map(|root| (root, Typed::unknown(Type::Any).into())));

@@ -10,7 +10,7 @@ use crate::config::tree::values::{
     Entry, Kind, Memo, Outcome, Role, Stop, Values, incomputable, refuse, stopped, uncertain,
 };
 use crate::diag::{Diagnostic, Severity, Span, rules};
-use crate::expr::{self, Marks, Misfit, Named, Typed, Value};
+use crate::expr::{self, Marks, Misfit, NameValue, Typed, Value};
 use crate::hcl;
 use crate::hcl::tree::Item;
 use crate::module_config::decode::contents::Late;
@@ -68,7 +68,7 @@ impl Values {
         }
         for condition in &variable.validations {
             let own = BTreeMap::from([(variable.name.clone(), Arc::clone(&value))]);
-            let names = BTreeMap::from([("var".to_owned(), Named::Attributes(own))]);
+            let names = BTreeMap::from([("var".to_owned(), NameValue::Attributes(own))]);
             let outcome = self.with_scope(names, condition, reader);
             if outcome.is_ok_and(|outcome| is_false(&outcome.value)) {
                 let title = "Invalid value for variable";

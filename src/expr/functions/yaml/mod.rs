@@ -10,13 +10,11 @@ use std::collections::BTreeMap;
 
 use saphyr_parser::{Event, Parser, ScalarStyle, Span, StrInput, Tag};
 
-use super::{Fault, Function, Gives, Limits, Needs, Takes, text};
+use super::arguments::{Arguments, CallFault, CallResult};
 use crate::expr::convert::convert;
 use crate::expr::typed::Typed;
 use crate::expr::types::Type;
 use crate::expr::value::Value;
-
-type Ran = Result<Typed, Fault>;
 
 /// How deep a document may be nested.
 const MAX_NESTING: usize = 64;
@@ -24,47 +22,35 @@ const MAX_NESTING: usize = 64;
 /// How long a key may be, in bytes; the programs take no key that is longer, in another unit.
 const MAX_KEY: usize = 512;
 
-const FORM: Fault = Fault::Uncertain("this YAML may mean something else to the program");
-const NO_YAML: Fault = Fault::Uncertain("this text could not be read as YAML");
+const FORM: CallFault = CallFault::Uncertain("this YAML may mean something else to the program");
+const NO_YAML: CallFault = CallFault::Uncertain("this text could not be read as YAML");
 
 /// The names of the tags of YAML itself begin with this.
 const CORE_TAG: &str = "tag:yaml.org,2002:";
 
-pub(super) const TABLE: &[Function] = &[Function {
-    name: "yamldecode",
-    takes: &[Takes::Text],
-    rest: None,
-    needs: Needs::Parts,
-    gives: Gives::Open,
-    run: |args, limits| document(text(args, 0), limits),
-}];
-
-fn refused(reason: &str) -> Fault {
-    Fault::Call(reason.to_owned())
-}
-
 /// Reads the only document of a text.
-fn document(text: &str, limits: &Limits<'_>) -> Ran {
+pub(super) fn yamldecode(args: &Arguments<'_>) -> CallResult {
+    let text = args.text(0);
     if !scalars::is_portable(text) {
         return Err(FORM);
     }
-    let mut reader = Reader {
+    let mut reader = YamlReader {
         events: Parser::new_from_str(text),
         anchored: BTreeMap::new(),
         ends_with_line: text.ends_with('\n'),
         copied: 0,
-        limits,
+        args,
     };
     loop {
         match reader.next()? {
             Event::StreamStart | Event::DocumentStart(_) | Event::Nothing => {}
-            Event::StreamEnd => return Err(refused("there is no document")),
+            Event::StreamEnd => return Err(CallFault::call("there is no document")),
             first => {
                 let value = reader.node(first, 0)?;
                 return match (reader.next()?, reader.next()?) {
                     (Event::DocumentEnd, Event::StreamEnd) => Ok(value),
                     (Event::DocumentEnd, Event::DocumentStart(_)) => {
-                        Err(refused("only a single document is allowed"))
+                        Err(CallFault::call("only a single document is allowed"))
                     }
                     _ => Err(FORM),
                 };
@@ -80,7 +66,7 @@ struct Properties<'t> {
     tag: Option<Cow<'t, Tag>>,
 }
 
-struct Reader<'t, 'l> {
+struct YamlReader<'t, 'l> {
     events: Parser<'t, StrInput<'t>>,
     /// The values that have anchors, as far as they are complete.
     anchored: BTreeMap<usize, Typed>,
@@ -88,24 +74,24 @@ struct Reader<'t, 'l> {
     ends_with_line: bool,
     /// How much aliases have copied.
     copied: usize,
-    limits: &'l Limits<'l>,
+    args: &'l Arguments<'l>,
 }
 
-impl<'t> Reader<'t, '_> {
-    fn next(&mut self) -> Result<Event<'t>, Fault> {
+impl<'t> YamlReader<'t, '_> {
+    fn next(&mut self) -> CallResult<Event<'t>> {
         Ok(self.next_with_place()?.0)
     }
 
-    fn next_with_place(&mut self) -> Result<(Event<'t>, Span), Fault> {
+    fn next_with_place(&mut self) -> CallResult<(Event<'t>, Span)> {
         match self.events.next_event() {
             Some(Ok(found)) => Ok(found),
             Some(Err(_)) | None => Err(NO_YAML),
         }
     }
 
-    fn node(&mut self, event: Event<'t>, depth: usize) -> Ran {
+    fn node(&mut self, event: Event<'t>, depth: usize) -> CallResult {
         if depth >= MAX_NESTING {
-            return Err(Fault::Uncertain("this YAML is nested too deep"));
+            return Err(CallFault::Uncertain("this YAML is nested too deep"));
         }
         let (anchor, value) = match event {
             Event::Alias(anchor) => return self.alias(anchor),
@@ -138,21 +124,21 @@ impl<'t> Reader<'t, '_> {
         Ok(value)
     }
 
-    fn alias(&mut self, anchor: usize) -> Ran {
+    fn alias(&mut self, anchor: usize) -> CallResult {
         let Some(value) = self.anchored.get(&anchor).cloned() else {
-            return Err(refused("an anchor is used inside of its own value"));
+            return Err(CallFault::call("an anchor is used inside of its own value"));
         };
         self.copy(&value)?;
         Ok(value)
     }
 
     /// Counts a copy: aliases of aliases make much of little.
-    fn copy(&mut self, value: &Typed) -> Result<(), Fault> {
+    fn copy(&mut self, value: &Typed) -> CallResult<()> {
         self.copied = self.copied.saturating_add(value.value.weight());
-        self.limits.allow(self.copied)
+        self.args.allow(self.copied)
     }
 
-    fn sequence(&mut self, depth: usize) -> Ran {
+    fn sequence(&mut self, depth: usize) -> CallResult {
         let mut items = Vec::new();
         loop {
             match self.next()? {
@@ -163,7 +149,7 @@ impl<'t> Reader<'t, '_> {
     }
 
     /// Reads a mapping; of several values of a key the last one counts.
-    fn mapping(&mut self, depth: usize) -> Ran {
+    fn mapping(&mut self, depth: usize) -> CallResult {
         let mut members = BTreeMap::new();
         loop {
             let key = match self.next_with_place()? {
@@ -175,10 +161,10 @@ impl<'t> Reader<'t, '_> {
             let next = self.next()?;
             let member = self.node(next, depth + 1)?;
             match key {
-                Key::Name(name) => {
+                MappingKey::Name(name) => {
                     members.insert(name, member);
                 }
-                Key::Merge => match (&member.ty, member.value) {
+                MappingKey::Merge => match (&member.ty, member.value) {
                     (Type::Object(_), value @ Value::Object(_)) => {
                         let ty = member.ty;
                         let merged = Typed { ty, value }.into_attributes();
@@ -186,7 +172,11 @@ impl<'t> Reader<'t, '_> {
                     }
                     // OpenTofu merges a list of mappings, Terraform refuses it.
                     (Type::Tuple(_), _) => return Err(FORM),
-                    _ => return Err(refused("only a mapping can be merged into a mapping")),
+                    _ => {
+                        return Err(CallFault::call(
+                            "only a mapping can be merged into a mapping",
+                        ));
+                    }
                 },
             }
         }
@@ -195,38 +185,38 @@ impl<'t> Reader<'t, '_> {
 
 impl Properties<'_> {
     /// Returns the anchor of a collection, if no tag says that it is something else.
-    fn of_collection(&self, kind: &str) -> Result<usize, Fault> {
+    fn of_collection(&self, kind: &str) -> CallResult<usize> {
         match core_tag(self.tag.as_deref())? {
             None => Ok(self.anchor),
             Some(tag) if tag == kind => Ok(self.anchor),
-            Some(_) => Err(refused("this collection has a tag of another type")),
+            Some(_) => Err(CallFault::call("this collection has a tag of another type")),
         }
     }
 }
 
 /// Returns the name of a tag of YAML itself; the programs refuse all others.
-fn core_tag(tag: Option<&Tag>) -> Result<Option<&str>, Fault> {
+fn core_tag(tag: Option<&Tag>) -> CallResult<Option<&str>> {
     let Some(Tag { handle, suffix }) = tag else {
         return Ok(None);
     };
     match &**handle {
         CORE_TAG => Ok(Some(suffix)),
-        "!" if !suffix.is_empty() => Err(refused("unsupported tag")),
+        "!" if !suffix.is_empty() => Err(CallFault::call("unsupported tag")),
         _ => Err(FORM),
     }
 }
 
-enum Key {
+enum MappingKey {
     Name(String),
     /// What follows is merged into the mapping.
     Merge,
 }
 
-fn key_of(event: Event<'_>) -> Result<Key, Fault> {
+fn key_of(event: Event<'_>) -> CallResult<MappingKey> {
     let (text, style) = match event {
         Event::Scalar(text, style, 0, None) => (text, style),
         Event::SequenceStart(0, None) | Event::MappingStart(0, None) | Event::Alias(_) => {
-            return Err(refused("only strings are allowed as mapping keys"));
+            return Err(CallFault::call("only strings are allowed as mapping keys"));
         }
         _ => return Err(FORM),
     };
@@ -234,18 +224,18 @@ fn key_of(event: Event<'_>) -> Result<Key, Fault> {
         return Err(FORM);
     }
     match (&*text, style) {
-        ("<<", ScalarStyle::Plain) => return Ok(Key::Merge),
+        ("<<", ScalarStyle::Plain) => return Ok(MappingKey::Merge),
         ("<<", _) => return Err(FORM),
         _ => {}
     }
     match convert(untagged(&text, style)?, &Type::String)?.value {
-        Value::String(name) => Ok(Key::Name(name)),
-        _ => Err(refused("a mapping key must not be null")),
+        Value::String(name) => Ok(MappingKey::Name(name)),
+        _ => Err(CallFault::call("a mapping key must not be null")),
     }
 }
 
 /// Makes a value of a text that has no tag.
-fn untagged(text: &str, style: ScalarStyle) -> Ran {
+fn untagged(text: &str, style: ScalarStyle) -> CallResult {
     match style {
         ScalarStyle::Plain => scalars::plain(text),
         ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted => Ok(Typed::string(text)),

@@ -2,14 +2,14 @@
 
 use chrono::{DateTime, NaiveDate, SecondsFormat};
 
-use super::{FORM, Fault, Ran, refused};
+use super::{CallFault, CallResult, FORM};
 use crate::expr::Number;
 use crate::expr::convert::convert;
 use crate::expr::typed::Typed;
 use crate::expr::types::Type;
 
 /// Makes a value of a plain text, one without quotes.
-pub(super) fn plain(text: &str) -> Ran {
+pub(super) fn plain(text: &str) -> CallResult {
     match is_plain_in_brackets(text) {
         true => resolved(text),
         false => Err(FORM),
@@ -23,14 +23,16 @@ pub(super) fn is_plain_in_brackets(text: &str) -> bool {
 
 /// Makes a value of the text of a block, which the programs read like a plain text before they make a
 /// string of its value.
-pub(super) fn block(text: &str) -> Ran {
+pub(super) fn block(text: &str) -> CallResult {
     Ok(convert(resolved(text)?, &Type::String)?)
 }
 
-fn resolved(text: &str) -> Ran {
+fn resolved(text: &str) -> CallResult {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => return Ok(Typed::null(Type::Any)),
-        ".nan" | ".NaN" | ".NAN" => return Err(refused("floating point NaN is not supported")),
+        ".nan" | ".NaN" | ".NAN" => {
+            return Err(CallFault::call("floating point NaN is not supported"));
+        }
         _ => {}
     }
     if let Some(truth) = truth(text) {
@@ -58,7 +60,7 @@ fn truth(text: &str) -> Option<bool> {
 }
 
 /// Reads what begins with a dot: a number, or a string.
-fn dotted(text: &str) -> Ran {
+fn dotted(text: &str) -> CallResult {
     match text {
         ".inf" | ".Inf" | ".INF" => Err(FORM),
         _ if is_decimal(text) => decimal(text),
@@ -69,7 +71,7 @@ fn dotted(text: &str) -> Ran {
 }
 
 /// Reads what begins with a sign or a digit: a number, or a string.
-fn number(text: &str) -> Ran {
+fn number(text: &str) -> CallResult {
     let unsigned = text.trim_start_matches(['+', '-']);
     if matches!(unsigned, ".inf" | ".Inf" | ".INF") && text.len() - unsigned.len() == 1 {
         return Err(FORM);
@@ -83,7 +85,7 @@ fn number(text: &str) -> Ran {
         };
         if !digits.is_empty() && digits.chars().all(|digit| digit.is_digit(base)) {
             let number = u64::from_str_radix(digits, base);
-            let number = number.map_err(|_| refused("this number is too large"))?;
+            let number = number.map_err(|_| CallFault::call("this number is too large"))?;
             return decimal(&number.to_string());
         }
     }
@@ -110,7 +112,7 @@ fn is_decimal(text: &str) -> bool {
     is_mantissa && !exponent.is_empty() && is_digits(exponent)
 }
 
-fn decimal(text: &str) -> Ran {
+fn decimal(text: &str) -> CallResult {
     let (sign, unsigned) = match text.strip_prefix('-') {
         Some(unsigned) => ("-", unsigned),
         None => ("", text.strip_prefix('+').unwrap_or(text)),
@@ -122,7 +124,7 @@ fn decimal(text: &str) -> Ran {
 }
 
 /// Writes a date, or a date with a time, as the programs do; `None` if the text is neither.
-fn date(text: &str) -> Result<Option<String>, Fault> {
+fn date(text: &str) -> CallResult<Option<String>> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     if digits != 4 || text.as_bytes().get(digits) != Some(&b'-') {
         return Ok(None);

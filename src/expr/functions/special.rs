@@ -1,0 +1,244 @@
+//! Functions that decide themselves which of their arguments are evaluated, and with what failures.
+
+use std::collections::BTreeMap;
+
+use super::{BAD_ARGUMENT, CALL_ERROR, NOT_ENOUGH, TOO_MANY, files, report};
+use crate::diag::{Span, rules};
+use crate::expr::convert::convert;
+use crate::expr::eval::{Evaluator, MAX_DEPTH, evaluate_at};
+use crate::expr::failure::{Misfit, Outcome};
+use crate::expr::scope::{Budget, EvalScope, NameValue, Surroundings};
+use crate::expr::typed::Typed;
+use crate::expr::types::Type;
+use crate::expr::value::{Marks, Value};
+use crate::hcl;
+use crate::hcl::references::{self, is_identifier};
+use crate::hcl::tree::{Call, Expr};
+
+/// Maximum number of templates that call each other in a row. A template may call itself, and each level takes
+/// stack.
+const MAX_TEMPLATE_DEPTH: usize = 16;
+
+/// Evaluates the only argument of a call.
+fn only_argument<'e>(eval: &mut Evaluator<'e>, call: &'e Call, span: Span) -> Outcome {
+    match &*call.args {
+        [arg] if !call.expand_final => eval.expr(arg),
+        [] => eval.refuse(rules::WRONG_TYPE, NOT_ENOUGH, span, ""),
+        [_, second, ..] => eval.refuse(rules::WRONG_TYPE, TOO_MANY, second.span, ""),
+        [_] => eval.uncertain(span, "an expanded argument"),
+    }
+}
+
+pub(super) fn sensitive<'e>(eval: &mut Evaluator<'e>, call: &'e Call, span: Span) -> Outcome {
+    let value = only_argument(eval, call, span)?;
+    Ok(value.marked(Marks {
+        sensitive: true,
+        ephemeral: false,
+    }))
+}
+
+pub(super) fn nonsensitive<'e>(eval: &mut Evaluator<'e>, call: &'e Call, span: Span) -> Outcome {
+    let (value, marks) = only_argument(eval, call, span)?.unmarked();
+    Ok(value.marked(Marks {
+        sensitive: false,
+        ..marks
+    }))
+}
+
+pub(super) fn issensitive<'e>(eval: &mut Evaluator<'e>, call: &'e Call, span: Span) -> Outcome {
+    let (_, marks) = only_argument(eval, call, span)?.unmarked();
+    Ok(Typed::bool(marks.sensitive))
+}
+
+pub(super) fn ephemeralasnull<'e>(eval: &mut Evaluator<'e>, call: &'e Call, span: Span) -> Outcome {
+    let value = only_argument(eval, call, span)?;
+    Ok(Typed {
+        ty: value.ty,
+        value: without_ephemeral(value.value),
+    })
+}
+
+/// Replaces each ephemeral part by null.
+fn without_ephemeral(value: Value) -> Value {
+    match value {
+        Value::Marked(marks, value) => {
+            let value = match *value {
+                Value::Unknown => Value::Unknown,
+                _ if marks.ephemeral => Value::Null,
+                value => without_ephemeral(value),
+            };
+            value.marked(Marks {
+                ephemeral: false,
+                ..marks
+            })
+        }
+        Value::Tuple(items) => Value::Tuple(items.into_iter().map(without_ephemeral).collect()),
+        Value::Object(items) => Value::Object(
+            items
+                .into_iter()
+                .map(|(name, item)| (name, without_ephemeral(item)))
+                .collect(),
+        ),
+        plain => plain,
+    }
+}
+
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "the signature is that of the table"
+)]
+pub(super) fn plantimestamp<'e>(_: &mut Evaluator<'e>, _: &'e Call, _: Span) -> Outcome {
+    Ok(Typed::unknown(Type::String))
+}
+
+/// Evaluates a function whose result differs from run to run: unknown before the plan with Terraform, known early
+/// with OpenTofu.
+pub(super) fn volatile(eval: &Evaluator<'_>, name: &str, span: Span) -> Outcome {
+    if eval
+        .scope
+        .functions
+        .is_some_and(|around| around.has_volatile)
+    {
+        return eval.uncertain(span, &format!("{name}() gives something else in each run"));
+    }
+    Ok(Typed::unknown(Type::String))
+}
+
+/// Evaluates one argument of `try` after the other until one has a value.
+pub(super) fn try_each<'e>(eval: &mut Evaluator<'e>, call: &'e Call, span: Span) -> Outcome {
+    if call.args.is_empty() {
+        let note = "at least one argument is required";
+        return eval.refuse(rules::WRONG_TYPE, CALL_ERROR, span, note);
+    }
+    for arg in &call.args {
+        match guarded(eval, arg) {
+            // An unknown value may fail once it is known, and then the next argument counts.
+            Ok(value) if !value.value.is_wholly_known() => {
+                let (_, marks) = value.bare();
+                return Ok(Typed::unknown(Type::Any).marked(marks));
+            }
+            Ok(value) => return Ok(value),
+            Err(problems) if !problems.uncertain.is_empty() => return Err(problems),
+            Err(_) => {}
+        }
+    }
+    eval.refuse(
+        rules::WRONG_TYPE,
+        CALL_ERROR,
+        span,
+        "no expression succeeded",
+    )
+}
+
+pub(super) fn can<'e>(eval: &mut Evaluator<'e>, call: &'e Call, span: Span) -> Outcome {
+    eval.guards += 1;
+    let value = only_argument(eval, call, span);
+    eval.guards -= 1;
+    match value {
+        Ok(value) if !value.value.is_wholly_known() => Ok(Typed::unknown(Type::Bool)),
+        Ok(_) => Ok(Typed::bool(true)),
+        Err(problems) if !problems.uncertain.is_empty() || call.args.len() != 1 => Err(problems),
+        Err(_) => Ok(Typed::bool(false)),
+    }
+}
+
+fn guarded<'e>(eval: &mut Evaluator<'e>, expr: &'e Expr) -> Outcome {
+    eval.guards += 1;
+    let value = eval.expr(expr);
+    eval.guards -= 1;
+    value
+}
+
+/// Converts the only argument to a type; null stays null.
+pub(super) fn to<'e>(eval: &mut Evaluator<'e>, call: &'e Call, span: Span, ty: &Type) -> Outcome {
+    let value = only_argument(eval, call, span)?;
+    let place = call.args.first().map_or(span, |arg| arg.span);
+    convert(value, ty).or_else(|misfit| match misfit {
+        Misfit::Refused(reason) => eval.refuse(rules::WRONG_TYPE, BAD_ARGUMENT, place, &reason),
+        Misfit::Uncertain(reason) => eval.uncertain(place, reason),
+    })
+}
+
+/// Reads a template from a file and renders it with values.
+pub(super) fn templatefile<'e>(eval: &mut Evaluator<'e>, call: &'e Call, span: Span) -> Outcome {
+    let [path, vars] = &*call.args else {
+        let title = if call.args.len() < 2 {
+            NOT_ENOUGH
+        } else {
+            TOO_MANY
+        };
+        return eval.refuse(rules::WRONG_TYPE, title, span, "");
+    };
+    let (file, values) = (eval.expr(path)?, eval.expr(vars)?);
+    let ((file, file_marks), (values, value_marks)) = (file.bare(), values.unmarked());
+    let marks = file_marks.and(value_marks);
+    if file.is_unknown() || values.is_unknown() {
+        return Ok(Typed::unknown(Type::Any).marked(marks));
+    }
+    let (Value::String(file), Some(around)) = (&file.value, eval.scope.functions) else {
+        let note = "a path is needed here";
+        return eval.refuse(rules::WRONG_TYPE, BAD_ARGUMENT, path.span, note);
+    };
+    let template = match files::read_text(around, file, eval.work) {
+        Ok(template) => template,
+        Err(fault) => return report(eval, fault, &[path.span], span),
+    };
+    eval.charge(span, template.len())?;
+    let Value::Object(_) = values.value else {
+        let note = "a map is needed here";
+        return eval.refuse(rules::WRONG_TYPE, BAD_ARGUMENT, vars.span, note);
+    };
+    let Ok(parsed) = hcl::template(eval.file, &template) else {
+        return eval.uncertain(span, "this template has a fault");
+    };
+    let values = values.into_attributes().unwrap_or_default();
+    let rendered = render(eval, around, &parsed, values, (vars.span, span))?;
+    Ok(rendered.marked(marks))
+}
+
+/// Evaluates a template with values, which were given and are called at these places.
+fn render(
+    eval: &mut Evaluator<'_>,
+    around: &Surroundings<'_>,
+    template: &Expr,
+    values: BTreeMap<String, Typed>,
+    (given_at, called_at): (Span, Span),
+) -> Outcome {
+    let depth = eval.depth + MAX_DEPTH / MAX_TEMPLATE_DEPTH;
+    if depth >= MAX_DEPTH {
+        return eval.uncertain(called_at, "templates call each other too deep");
+    }
+    // The program checks all names before it computes anything.
+    let used = references::inside(template);
+    if let Some(missing) = used.iter().find(|used| !values.contains_key(used.root)) {
+        let note = format!("the template needs {:?} as well", missing.root);
+        return eval.refuse(rules::WRONG_TYPE, BAD_ARGUMENT, given_at, &note);
+    }
+    if let Some(name) = values.keys().find(|name| !is_identifier(name)) {
+        let note = format!("{name:?} cannot be the name of a variable");
+        return eval.refuse(rules::WRONG_TYPE, BAD_ARGUMENT, given_at, &note);
+    }
+    let inside = Surroundings {
+        extra: None,
+        ..*around
+    };
+    let scope = EvalScope {
+        names: values
+            .into_iter()
+            .map(|(name, value)| (name, NameValue::from(value)))
+            .collect(),
+        functions: Some(&inside),
+    };
+    let mut budget = Budget::of_work(eval.work);
+    let result = evaluate_at(depth, eval.file, template, &scope, &mut budget);
+    eval.work = budget.work;
+    result.or_else(|problems| {
+        if !problems.uncertain.is_empty() {
+            return eval.uncertain(called_at, "the template cannot be computed");
+        }
+        // Places inside the template mean nothing in the file of the call.
+        let title = problems.refused.first().map(|fault| fault.title.clone());
+        let note = format!("in the template: {}", title.unwrap_or_default());
+        eval.refuse(rules::WRONG_TYPE, CALL_ERROR, called_at, &note)
+    })
+}
