@@ -132,6 +132,9 @@ pub mod workspace;
 #[doc(hidden)]
 pub mod report;
 
+#[cfg(feature = "cli")]
+mod run;
+
 #[doc(hidden)]
 pub mod os;
 mod verifier;

@@ -85,6 +85,11 @@ const ROOMS: &[(&str, &str)] = &[
         "workspace",
         "flavor addr version diag world parallel requirement remote_module config lockfile project terragrunt",
     ),
+    (
+        "run",
+        "flavor addr version platform hash diag world package remote_module requirement parallel lockfile \
+         config project cliconfig authenticate sources modules store coverage locker verify workspace report",
+    ),
     ("os", "addr world"),
     (
         "verifier",
@@ -94,7 +99,7 @@ const ROOMS: &[(&str, &str)] = &[
         "cli",
         "flavor addr version platform hash diag world package remote_module requirement parallel hcl expr lockfile \
          config project cliconfig authenticate archive git sources modules store resolve coverage review locker verify \
-         workspace report",
+         workspace report run",
     ),
 ];
 

@@ -10,7 +10,8 @@ use crate::cli::formats::Format;
 use crate::cli::values::Values;
 use crate::flavor::FlavorChoice;
 use crate::parallel;
-use crate::platform::Platform;
+use crate::run::options::{ConfigurationOptions, ModuleChoice, RootChoice, RunOptions};
+use crate::run::platforms::PlatformArg;
 
 /// What every command takes.
 #[derive(Clone, Debug, Args)]
@@ -76,13 +77,22 @@ pub(super) struct Common {
 }
 
 impl Common {
+    /// Returns the options that are not about output.
+    pub(super) fn options(&self) -> RunOptions {
+        RunOptions {
+            dir: self.chdir.clone(),
+            flavor: self.flavor,
+            verbose: self.verbose,
+            offline: self.offline,
+            no_cache: self.no_cache,
+            project_file: self.config.clone(),
+            cli_config: self.cli_config.clone(),
+        }
+    }
+
     /// Resolves a path against the directory of `--chdir`.
     pub(super) fn below(&self, path: &Path) -> PathBuf {
-        match &self.chdir {
-            Some(dir) if path == Path::new(".") => dir.clone(),
-            Some(dir) => dir.join(path),
-            None => path.to_owned(),
-        }
+        self.options().below(path)
     }
 
     /// Checks that an option which needs the network, if it is in use, is not combined with `--offline`.
@@ -148,6 +158,24 @@ pub(super) struct Configuration {
     pub(super) values: Values,
 }
 
+impl Configuration {
+    /// Returns what is typed about reading configuration.
+    pub(super) fn options(&self) -> ConfigurationOptions {
+        ConfigurationOptions {
+            test_directory: self.test_directory.clone(),
+            strict_modules: self.strict_modules,
+            modules: match self.modules {
+                ModulesArg::Auto => ModuleChoice::Auto,
+                ModulesArg::Installed => ModuleChoice::Installed,
+                ModulesArg::Fetch => ModuleChoice::Fetch,
+            },
+            reads_state: !self.no_state,
+            is_confined: self.confine.is_some(),
+            values: self.values.0.clone(),
+        }
+    }
+}
+
 /// Where remote modules are read from that are not installed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum ModulesArg {
@@ -202,15 +230,6 @@ impl Roots {
         self.roots.is_empty() && !self.recursive
     }
 
-    /// Returns the same with other directories.
-    pub(super) fn with(&self, roots: Vec<PathBuf>) -> Self {
-        Self {
-            roots,
-            recursive: self.recursive,
-            terragrunt: self.terragrunt,
-        }
-    }
-
     /// Returns these roots with one more before them.
     pub(super) fn after(&self, first: &str) -> Self {
         let mut roots = self.clone();
@@ -229,12 +248,6 @@ pub(in crate::cli) fn jobs(text: &str) -> Result<NonZeroUsize, String> {
         .map_err(|_| "write a whole number from 1 up".to_owned())
 }
 
-/// Returns whether an argument that may be an address is a path instead: no address begins with a dot or
-/// a slash, ends with a slash, or has a backslash.
-pub(in crate::cli) fn is_path(text: &str) -> bool {
-    text.starts_with(['.', '/']) || text.ends_with('/') || text.contains('\\')
-}
-
 /// Reads one of a few words, which help lists.
 pub(in crate::cli) fn one_of<T: Clone + Send + Sync + 'static>(
     words: impl IntoIterator<Item = (&'static str, T)>,
@@ -248,36 +261,16 @@ pub(in crate::cli) fn one_of<T: Clone + Send + Sync + 'static>(
     })
 }
 
-/// One value of `--platform`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum PlatformArg {
-    Named(Platform),
-    Common,
-    All,
-    Current,
-    Locked,
-}
-
-impl std::str::FromStr for PlatformArg {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "common" => Ok(Self::Common),
-            "all" => Ok(Self::All),
-            "current" => Ok(Self::Current),
-            "locked" => Ok(Self::Locked),
-            _ => text
-                .parse()
-                .map(Self::Named)
-                .map_err(|error: crate::platform::PlatformError| {
-                    format!("{error}, or one of common, all, current, locked")
-                }),
+impl Roots {
+    /// Returns what is typed about roots.
+    pub(super) fn choice(&self) -> RootChoice {
+        RootChoice {
+            dirs: self.paths(),
+            recursive: self.recursive,
+            terragrunt: self.terragrunt,
         }
     }
-}
 
-impl Roots {
     /// Returns the roots as typed, the working directory if none was.
     ///
     /// The path of a lock file means its directory.

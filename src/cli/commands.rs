@@ -179,7 +179,7 @@ impl CommandLine {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::args::PlatformArg;
+    use crate::run::platforms::PlatformArg;
 
     #[test]
     fn the_definition_is_sound() {

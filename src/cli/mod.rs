@@ -24,6 +24,7 @@ mod progress;
 mod resolve;
 mod session;
 mod show;
+mod source_args;
 mod tree;
 mod update;
 mod values;
@@ -37,7 +38,8 @@ use std::path::PathBuf;
 use crate::report::graph::Graph;
 use crate::report::reading::{self, Heading, RootsText, Total};
 use crate::report::{Block, CommandResult, Failure, RootResult};
-use crate::world::{Clock, Confined, Disk, Env, Http, Run};
+pub use crate::run::World;
+use crate::world::Confined;
 use args::{Common, Configuration};
 use commands::CommandLine;
 use formats::Format;
@@ -48,21 +50,6 @@ pub const CLEAN: u8 = 0;
 pub const FINDINGS: u8 = 1;
 /// The job could not be done.
 pub const FAILED: u8 = 2;
-
-/// The outside that commands act on.
-#[derive(Clone, Copy)]
-pub struct World<'a> {
-    /// Files.
-    pub disk: &'a dyn Disk,
-    /// The environment.
-    pub env: &'a dyn Env,
-    /// The network.
-    pub http: &'a dyn Http,
-    /// Time.
-    pub clock: &'a dyn Clock,
-    /// Other programs.
-    pub run: &'a dyn Run,
-}
 
 /// Where commands write.
 pub struct Io<'a> {

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use crate::cli::advice::lock::{Required, grouped};
-use crate::cli::session::root::unreadable_packages;
 use crate::flavor::Flavor;
 use crate::locker::LockError;
 use crate::report::Failure;
+use crate::run::root::unreadable_packages;
 use crate::verify::CheckError;
 use crate::verify::packages::NamedError;
 

@@ -7,12 +7,12 @@ use std::path::Path;
 use super::{NAME, UserStore, contradiction, is_standard, result};
 use crate::cli::args::{Common, Roots};
 use crate::cli::cache::args::Export;
-use crate::cli::session::roots;
 use crate::cli::{CLEAN, FAILED, FINDINGS, World};
 use crate::hash::Hash;
 use crate::package::Fact;
 use crate::report::json::{ExportedFacts, StoreReport};
 use crate::report::{CommandResult, Failure};
+use crate::run;
 use crate::store::{self, Contradiction, Inventory, MAX_EXPORT_BYTES, Origin, StoredFact};
 use crate::world::Replaced;
 
@@ -96,17 +96,22 @@ fn recorded(
 ) -> Result<Recorded, Box<CommandResult>> {
     let mut hashes = BTreeSet::new();
     let roots = Roots::new(args.roots.clone(), args.recursive);
-    let all = roots::each(common, &roots, world, |root, _, output| {
-        // A root that is found may have no lock file yet.
-        if args.recursive && root.lock.is_none() {
-            return Ok(Replaced::Done);
-        }
-        if let Some(lock) = root.sound_lock(output)? {
-            let providers = lock.document.lock.providers.values();
-            hashes.extend(providers.flat_map(|one| one.hashes.iter().cloned()));
-        }
-        Ok(Replaced::Done)
-    });
+    let all = run::each(
+        &common.options(),
+        &roots.choice(),
+        world,
+        |root, _, output| {
+            // A root that is found may have no lock file yet.
+            if args.recursive && root.lock.is_none() {
+                return Ok(Replaced::Done);
+            }
+            if let Some(lock) = root.sound_lock(output)? {
+                let providers = lock.document.lock.providers.values();
+                hashes.extend(providers.flat_map(|one| one.hashes.iter().cloned()));
+            }
+            Ok(Replaced::Done)
+        },
+    );
     let read = all.into_result(NAME);
     if read.exit == CLEAN {
         Ok(Recorded(hashes))

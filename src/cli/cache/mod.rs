@@ -12,13 +12,13 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::args::Common;
 use crate::cli::cache::args::{Cache, CacheCommand, Clean};
-use crate::cli::session::store::{self, VARIABLE};
 use crate::cli::{Command, Look, Stderr, World};
 use crate::diag::counted;
 use crate::modules::cache::{CacheKind, CacheRemoval, ModuleCache};
 use crate::package::calendar::timestamp;
 use crate::report::json::{CachedModules, IgnoredObjects, RemovedFacts, StoreReport, StoreStats};
 use crate::report::{Block, CommandResult, Failure, Subject};
+use crate::run::facts::{self, VARIABLE};
 use crate::store::{Inventory, MAX_AGE, Origin, Removal, Store, StoredFact};
 
 /// The command, as typed.
@@ -65,7 +65,7 @@ struct UserStore<'a> {
 
 impl<'a> UserStore<'a> {
     fn find(world: World<'a>) -> Result<Self, Failure> {
-        let stated = store::directory(world.env).ok_or_else(|| Failure {
+        let stated = facts::directory(world.env).ok_or_else(|| Failure {
             title: "there is no directory for facts about packages".to_owned(),
             causes: vec!["the environment names no directory for caches".to_owned()],
             help: Some(format!("set {VARIABLE} to a directory that is yours alone")),
@@ -74,8 +74,8 @@ impl<'a> UserStore<'a> {
         Ok(Self {
             world,
             dir: current.join(&stated),
-            store: store::open(world, &stated),
-            modules: store::open_modules(world, &stated),
+            store: facts::open(world, &stated),
+            modules: facts::open_modules(world, &stated),
         })
     }
 

@@ -7,7 +7,7 @@ mod text;
 use std::path::PathBuf;
 
 use crate::cli::args::{Common, Configuration};
-use crate::cli::lock::{self, Job, Tense};
+use crate::cli::lock::{self, LockRequest, Tense};
 use crate::cli::{Command, Look, MarkdownText, Stderr, World};
 use crate::flavor::FlavorChoice;
 use crate::report::reading::Total;
@@ -23,7 +23,7 @@ impl Command for Convert {
             flavor: FlavorChoice::Stated(self.to),
             ..common.clone()
         };
-        let job = Job {
+        let job = LockRequest {
             command: "convert",
             roots: &self.roots,
             options: &self.options,

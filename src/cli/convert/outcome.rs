@@ -1,7 +1,6 @@
 //! What a root comes to that is converted.
 
 use crate::addr::ProviderAddr;
-use crate::cli::session::root::Root;
 use crate::config::Loaded;
 use crate::diag::{Texts, counted_as};
 use crate::flavor::{Flavor, FlavorChoice, Program};
@@ -10,6 +9,7 @@ use crate::report::json::{ConvertedProvider, NotConverted, Provider, RemovedProv
 use crate::report::{Failure, RootResult, Sentence};
 use crate::requirement::{Origin, Requirement};
 use crate::resolve::SelectError;
+use crate::run::root::Root;
 use crate::world::Files;
 
 /// How the roots to convert were named.

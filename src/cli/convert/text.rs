@@ -1,8 +1,8 @@
 //! How `lockctl convert` reads beyond what `lockctl lock` says.
 
-use crate::cli::session::unseen::some_of;
 use crate::flavor::Flavor;
 use crate::report::json::{ConvertedProvider, NotConverted};
+use crate::run::unseen::some_of;
 
 /// Lists the entries that stay as they are, each with the reason.
 pub(in crate::cli) fn lines(converted: &[ConvertedProvider], flavor: Flavor) -> Vec<String> {

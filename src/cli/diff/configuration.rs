@@ -4,7 +4,6 @@ use std::path::Path;
 
 use crate::cli::World;
 use crate::cli::args::Common;
-use crate::cli::session::{modules, root};
 use crate::config::{self, BackendUse, Loaded, Outside, Settings};
 use crate::diag::Texts;
 use crate::flavor::Flavor;
@@ -12,6 +11,8 @@ use crate::git;
 use crate::remote_module::RemoteModules;
 use crate::requirement::{Origin, Requirement, Requirements};
 use crate::review::{ConfigurationSides, FileComparison, LockSide};
+use crate::run::root;
+use crate::run::user::modules;
 use crate::workspace::environment_values;
 use crate::world::Files;
 
@@ -49,7 +50,7 @@ pub(in crate::cli) fn explain(
     };
     let old = old.filter(|old| !is_same(old));
     let is_committed = matches!(old, Some(Configured::Revision(..)));
-    let cache = modules::cache(common, world);
+    let cache = modules::cache(&common.options(), world);
     let modules = modules::kept(world, cache.as_ref());
     let mut load = |side, flavor| load(side, flavor, &modules, world, texts);
     let old = old.map(|old| load(old, old_flavor));

@@ -9,14 +9,14 @@ pub(super) mod text;
 use std::path::{Path, PathBuf};
 
 use crate::cli::args::Common;
-use crate::cli::session::root;
-use crate::cli::session::store::UserFacts;
 use crate::cli::{Command, Look, Stderr, World};
 use crate::diag::Texts;
 use crate::lockfile;
 use crate::report::json::Status;
 use crate::report::{self, Block, CommandResult, Failure, FileResult, Subject};
 use crate::review::{FileComparison, FileReview, LockSide, Risk, verdict};
+use crate::run::facts::UserFacts;
+use crate::run::root;
 use crate::workspace::flavor_of;
 use crate::world::{FileKind, Files};
 pub(in crate::cli) use args::{Diff, FailOn};
@@ -45,7 +45,7 @@ fn run(common: &Common, args: &Diff, world: World<'_>) -> CommandResult {
     };
     match compared {
         Ok(mut all) => {
-            let facts = UserFacts::new(common, world);
+            let facts = UserFacts::new(&common.options(), world);
             owners::add(&mut all, common, &facts);
             let mut result = result(args, all, are_named, texts);
             result.remarks.extend(facts.remarks());

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use crate::cli::args::Common;
 use crate::cli::formats::Format;
-use crate::cli::session::store::UserFacts;
 use crate::coverage::Attribution;
 use crate::hash::{Hash, Hashes};
 use crate::locker::TrustedFacts;
 use crate::platform::Platform;
 use crate::report::FileResult;
 use crate::review::{ProviderChange, ProviderSide};
+use crate::run::facts::UserFacts;
 
 /// Adds to each change which platforms its hashes belong to; does nothing unless single hashes are shown.
 pub(super) fn add(files: &mut [FileResult], common: &Common, facts: &UserFacts<'_>) {

@@ -6,13 +6,13 @@ use crate::cli::args::Common;
 use crate::cli::diff::Diff;
 use crate::cli::diff::configuration;
 use crate::cli::diff::configuration::Configured;
-use crate::cli::session::root;
 use crate::cli::{World, advice};
 use crate::diag::Texts;
 use crate::git::{self, Change, Content, GitError, ObjectId, Repository, Status, TreeEntry};
 use crate::lockfile;
 use crate::report::{self, Failure, FileResult};
 use crate::review::{FileCause, FileComparison, LockSide};
+use crate::run::root;
 use crate::workspace::flavor_of;
 use crate::world::FileKind;
 

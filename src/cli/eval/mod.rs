@@ -5,13 +5,13 @@ mod args;
 use std::io::ErrorKind;
 
 use crate::cli::args::Common;
-use crate::cli::session::roots;
 use crate::cli::{Command, Look, Stderr, World};
 use crate::config::{Evaluated, ValueState};
 use crate::diag::Severity;
 use crate::expr::{self, Typed, Value};
 use crate::report::json::{EvaluatedExpression, PlainValue};
 use crate::report::{Block, CommandResult, Failure, RootResult};
+use crate::run;
 use crate::world::Replaced;
 pub(in crate::cli) use args::Eval;
 
@@ -41,19 +41,24 @@ fn run(common: &Common, args: &Eval, world: World<'_>) -> CommandResult {
         Ok(expression) => expression,
         Err(failure) => return CommandResult::failed("eval", [failure]),
     };
-    let all = roots::each(common, &args.roots, world, |root, texts, result| {
-        let values = &args.values.0;
-        let found = root.evaluate(world.disk, world.env, values, &expression, texts);
-        let Evaluated { value, diagnostics } = found;
-        for diagnostic in &diagnostics {
-            match diagnostic.severity {
-                Severity::Note if !common.verbose => result.aside([diagnostic]),
-                _ => result.faults([diagnostic]),
+    let all = run::each(
+        &common.options(),
+        &args.roots.choice(),
+        world,
+        |root, texts, result| {
+            let values = &args.values.0;
+            let found = root.evaluate(world.disk, world.env, values, &expression, texts);
+            let Evaluated { value, diagnostics } = found;
+            for diagnostic in &diagnostics {
+                match diagnostic.severity {
+                    Severity::Note if !common.verbose => result.aside([diagnostic]),
+                    _ => result.faults([diagnostic]),
+                }
             }
-        }
-        result.evaluated = value.map(|value| shown(&value));
-        Ok(Replaced::Done)
-    });
+            result.evaluated = value.map(|value| shown(&value));
+            Ok(Replaced::Done)
+        },
+    );
     all.into_result("eval")
 }
 

@@ -4,13 +4,13 @@ mod args;
 mod text;
 
 use crate::cli::args::Common;
-use crate::cli::session::root;
-use crate::cli::session::roots;
 use crate::cli::{Command, Look, Stderr, World};
 use crate::lockfile;
 use crate::report::json::Status;
 use crate::report::reading::Heading;
 use crate::report::{Block, CommandResult, RootResult};
+use crate::run;
+use crate::run::root;
 use crate::world::Replaced;
 pub(in crate::cli) use args::Fmt;
 
@@ -29,31 +29,36 @@ impl Command for Fmt {
 }
 
 fn run(common: &Common, args: &Fmt, world: World<'_>) -> CommandResult {
-    let all = roots::each(common, &args.roots, world, |root, _, result| {
-        let Some(lock) = root.sound_lock(result)? else {
-            return Ok(Replaced::Done);
-        };
-        let text = lockfile::write(&lock.document.lock, root.flavor);
-        let is_canonical = text.as_bytes() == &*lock.bytes;
-        result.changed = Some(!is_canonical);
-        if is_canonical {
-            return Ok(Replaced::Done);
-        }
-        if args.check {
-            result.status = Status::Findings;
-        } else {
-            let bytes = text.as_bytes();
-            let replaced = world
-                .disk
-                .replace(&root.lock_path, Some(&lock.bytes), bytes);
-            if replaced.map_err(|error| root.unwritable(error))? == Replaced::Changed {
-                return Ok(Replaced::Changed);
+    let all = run::each(
+        &common.options(),
+        &args.roots.choice(),
+        world,
+        |root, _, result| {
+            let Some(lock) = root.sound_lock(result)? else {
+                return Ok(Replaced::Done);
+            };
+            let text = lockfile::write(&lock.document.lock, root.flavor);
+            let is_canonical = text.as_bytes() == &*lock.bytes;
+            result.changed = Some(!is_canonical);
+            if is_canonical {
+                return Ok(Replaced::Done);
             }
-        }
-        if let Some(remark) = root::dropped(lock) {
-            result.remark(format!("{}: {remark}", root.lock_path.display()));
-        }
-        Ok(Replaced::Done)
-    });
+            if args.check {
+                result.status = Status::Findings;
+            } else {
+                let bytes = text.as_bytes();
+                let replaced = world
+                    .disk
+                    .replace(&root.lock_path, Some(&lock.bytes), bytes);
+                if replaced.map_err(|error| root.unwritable(error))? == Replaced::Changed {
+                    return Ok(Replaced::Changed);
+                }
+            }
+            if let Some(remark) = root::dropped(lock) {
+                result.remark(format!("{}: {remark}", root.lock_path.display()));
+            }
+            Ok(Replaced::Done)
+        },
+    );
     all.into_result("fmt")
 }

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use crate::cli::session::root;
 use crate::lockfile;
 use crate::report::json::Status;
 use crate::report::{Block, RootResult};
+use crate::run::root;
 
 /// Names the lock file if it was, or would be, rewritten.
 pub(super) fn of_root(root: &RootResult) -> Vec<Block> {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::cli::args::{Configuration, Platforms, Roots, examples, jobs};
-use crate::cli::session::sources::SourceArgs;
+use crate::cli::source_args::SourceArgs;
 use crate::platform::Platform;
 
 /// Create or complete the lock file for all wanted platforms

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use super::args::LockOptions;
 use crate::addr::ProviderAddr;
-use crate::cli::session::root::Root;
 use crate::hash::Hash;
 use crate::locker::ProviderOutcome;
 use crate::package::WantedPlatforms;
 use crate::platform::{self, Platform};
 use crate::report::json::DroppedHash;
 use crate::report::{Failure, RootResult};
+use crate::run::root::Root;
 
 /// Returns why platforms cannot be dropped: they are wanted for some of these providers.
 ///

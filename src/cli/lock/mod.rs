@@ -18,12 +18,12 @@ use crate::report::reading::Total;
 use crate::report::{Block, CommandResult};
 pub(in crate::cli) use args::{Lock, LockOptions};
 pub(in crate::cli) use moves::{Moves, NamedProvider};
-pub(in crate::cli) use run::{Job, run};
+pub(in crate::cli) use run::{LockRequest, run};
 pub(in crate::cli) use text::{Tense, of_all as text};
 
 impl Command for Lock {
     fn run(&self, common: &Common, world: World<'_>, stderr: &mut Stderr<'_>) -> CommandResult {
-        let job = Job {
+        let job = LockRequest {
             command: "lock",
             roots: &self.roots,
             options: &self.options,

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::addr::ProviderAddr;
 use crate::cli::session::provider;
-use crate::cli::session::root::Root;
 use crate::config::Loaded;
 use crate::flavor::Flavor;
 use crate::lockfile::LockFile;
 use crate::package::MinAge;
 use crate::report::Failure;
 use crate::resolve::{Goal, Goals, Reach};
+use crate::run::root::Root;
 use crate::version::Version;
 
 /// Which versions move.

@@ -8,8 +8,6 @@ use super::provenance;
 use crate::addr::ProviderAddr;
 use crate::authenticate::{self, Class};
 use crate::cli::advice;
-use crate::cli::session::root::Root;
-use crate::cli::session::unseen::{Names, Unseen};
 use crate::diag::{self, counted, counted_as};
 use crate::flavor::Flavor;
 use crate::hash::{Hash, Match, Scheme};
@@ -24,6 +22,8 @@ use crate::report::json::{
 use crate::report::{RootResult, Sentence, Tone};
 use crate::resolve::{Goal, Goals, Reach};
 use crate::review::{FileComparison, LockSide};
+use crate::run::root::Root;
+use crate::run::unseen::{Names, Unseen};
 use crate::version::{Step, Upgrade, step};
 
 /// What became of the lock file.

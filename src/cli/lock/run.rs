@@ -2,30 +2,22 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
+use std::num::NonZeroUsize;
 use std::path::Path;
 
 use super::args::LockOptions;
 use super::dropped;
 use super::evidence::EvidenceRows;
-use super::in_use::{LockedRoots, RunOptions};
+use super::in_use::{ComparedRun, LockedRoots};
 use super::moves::{Found, Moves};
 use super::provenance;
 use super::result::{self, Ending};
 use crate::addr::ProviderAddr;
 use crate::cli::advice::lock::Required;
-use crate::cli::args::{Common, PlatformArg, Roots, job_count};
+use crate::cli::args::{Common, Roots, job_count};
 use crate::cli::convert::{self, Target};
 use crate::cli::progress::Progress;
-use crate::cli::session::modules::{self, AutoModules, UserModules, UserNetwork};
-use crate::cli::session::platforms;
-use crate::cli::session::platforms::PlatformChoice;
-use crate::cli::session::root::{self, Root};
-use crate::cli::session::roots::{self, Reading, Together};
-use crate::cli::session::sources::Sources;
-use crate::cli::session::store::{self, UserFacts};
-use crate::cli::session::unseen::{Names, Unseen};
-use crate::cli::verify::installation::Installations;
-use crate::cli::{World, advice, session};
+use crate::cli::{World, advice};
 use crate::config::{BackendUse, Loaded};
 use crate::diag::{Diagnostic, Texts, has_errors};
 use crate::hash::Hashes;
@@ -40,8 +32,18 @@ use crate::project::Policy;
 use crate::report::json::Status;
 use crate::report::{CommandResult, Failure, RootResult, Sentence, Tone};
 use crate::resolve::Goals;
+use crate::run::facts::{self, UserFacts};
+use crate::run::options::{ConfigurationOptions, RunOptions};
+use crate::run::platforms::{self, PlatformArg, PlatformChoice};
+use crate::run::root::{self, Root};
+use crate::run::unseen::{Names, Unseen};
+use crate::run::user::enforcement;
+use crate::run::user::installation::Installations;
+use crate::run::user::modules::{self, AutoModules, UserModules, UserNetwork};
+use crate::run::user::sources::Sources;
+use crate::run::{self, OpenResult};
 use crate::sources::net::Event;
-use crate::store::{Facts, KeepOnly};
+use crate::store::KeepOnly;
 use crate::verify::packages::{Memo, PackagePlace};
 use crate::verify::policy;
 use crate::workspace::UNIT_CACHE;
@@ -53,7 +55,7 @@ const NO_PLACE: &str =
 
 /// What a run is to do.
 #[derive(Clone, Copy)]
-pub(in crate::cli) struct Job<'a> {
+pub(in crate::cli) struct LockRequest<'a> {
     /// The command, as typed.
     pub(in crate::cli) command: &'static str,
     pub(in crate::cli) roots: &'a Roots,
@@ -66,7 +68,9 @@ pub(in crate::cli) struct Job<'a> {
 
 /// The lock run of a command line.
 struct LockRun<'a> {
-    common: &'a Common,
+    run: &'a RunOptions,
+    configuration: &'a ConfigurationOptions,
+    modules: UserModules<'a>,
     options: &'a LockOptions,
     moves: Option<&'a Moves>,
     converts: Option<Target>,
@@ -107,15 +111,22 @@ struct OpenRoot {
 /// Locks all roots of a command line.
 pub(in crate::cli) fn run(
     common: &Common,
-    job: &Job<'_>,
+    job: &LockRequest<'_>,
     world: World<'_>,
     stderr: &mut (dyn Write + Send),
 ) -> CommandResult {
     let progress = Progress::new(common, world.env, stderr);
-    let observer = |event: &Event<'_>| progress.observe(event);
-    let options = job.options;
-    let mut run = LockRun {
-        common,
+    let observer = &|event: &Event<'_>| progress.observe(event);
+    let (run_options, options) = (&common.options(), job.options);
+    let configuration = &options.configuration.options();
+    let cache = modules::cache(run_options, world);
+    let network = UserNetwork { world, observer };
+    let auto = AutoModules::Fetched;
+    let modules = UserModules::new(run_options, configuration, auto, network, cache.as_ref());
+    let mut lock_run = LockRun {
+        run: run_options,
+        configuration,
+        modules,
         options,
         moves: job.moves,
         converts: job.converts,
@@ -123,13 +134,13 @@ pub(in crate::cli) fn run(
         world,
         platforms: platforms::typed(&options.platforms.platforms),
         memo: Memo::new(world.disk, job_count(options.jobs)),
-        installations: Installations::new(common, world),
-        sources: Sources::new(common, &options.source, world, &observer),
-        facts: UserFacts::new(common, world),
+        installations: Installations::new(run_options, world),
+        sources: Sources::new(run_options, options.source.choice(), world, observer),
+        facts: UserFacts::new(run_options, world),
         settings: LockSettings {
             jobs: job_count(options.jobs),
             downloads: options.jobs.unwrap_or(DOWNLOADS),
-            enforced: session::enforcement(world.env),
+            enforced: enforcement(world.env),
             prove: options.prove,
             contradicted: if options.repair {
                 Contradicted::Replaced
@@ -141,30 +152,22 @@ pub(in crate::cli) fn run(
         remarks: BTreeSet::new(),
         locked: LockedRoots::default(),
     };
-    let (configuration, auto) = (&options.configuration, AutoModules::Fetched);
-    let cache = modules::cache(common, world);
-    let observer = &observer;
-    let network = UserNetwork { world, observer };
-    let modules = UserModules::new(common, configuration, auto, network, cache.as_ref());
-    let reading = Reading {
-        jobs: job_count(options.jobs),
-        load: &|root, texts| root.load(&modules, configuration, BackendUse::LeftAlone, texts),
-    };
-    let mut ran = roots::together(common, job.roots, world, &reading, &mut run);
+    let choice = job.roots.choice();
+    let mut all = run::over_roots(&mut lock_run, &choice, run_options, world);
     progress.finish();
-    let options_of_run = RunOptions {
-        common,
+    let compared = ComparedRun {
+        run: run_options,
         options,
-        roots: job.roots,
+        roots: &choice,
     };
-    let (results, texts) = (&ran.results, &mut ran.texts);
-    let in_use = run
+    let (results, texts) = (&all.results, &mut all.texts);
+    let in_use = lock_run
         .locked
-        .compare(results, &options_of_run, world.disk, texts);
-    let mut result = ran.into_result(job.command);
+        .compare(results, &compared, world.disk, texts);
+    let mut result = all.into_result(job.command);
     result.versions_in_use = in_use;
-    result.remarks.extend(run.facts.remarks());
-    result.remarks.extend(modules.remarks());
+    result.remarks.extend(lock_run.facts.remarks());
+    result.remarks.extend(lock_run.modules.remarks());
     let dropped = options.drop_platforms.iter().cloned();
     let named: Vec<PlatformArg> = dropped.map(PlatformArg::Named).collect();
     let doubts = platforms::remarks(&[&*options.platforms.platforms, &*named].concat());
@@ -174,10 +177,23 @@ pub(in crate::cli) fn run(
     result
 }
 
-impl Together for LockRun<'_> {
+impl run::Job for LockRun<'_> {
     type Loaded = Loaded;
     type Opened = OpenRoot;
-    type Outcome = Result<Locked, Vec<LockError>>;
+    type Done = (OpenRoot, Result<Locked, Vec<LockError>>);
+
+    fn threads(&self) -> NonZeroUsize {
+        job_count(self.options.jobs)
+    }
+
+    fn load(&self, root: &Root, texts: &mut Texts) -> Loaded {
+        root.load(
+            &self.modules,
+            self.configuration,
+            BackendUse::LeftAlone,
+            texts,
+        )
+    }
 
     fn open(
         &mut self,
@@ -185,24 +201,24 @@ impl Together for LockRun<'_> {
         loaded: Loaded,
         texts: &mut Texts,
         result: &mut RootResult,
-    ) -> Result<Option<OpenRoot>, Failure> {
+    ) -> Result<OpenResult<OpenRoot>, Failure> {
         if is_broken(&root, &loaded, result)? {
-            return Ok(None);
+            return Ok(OpenResult::Finished);
         }
         let conversion = match self.converts {
             None => None,
             Some(target) => match convert::start(target, &root, &loaded, texts, result)? {
                 Some(conversion) => Some(conversion),
-                None => return Ok(None),
+                None => return Ok(OpenResult::Finished),
             },
         };
         if self.has_no_place(&root) {
             result.remark(NO_PLACE);
             result.changed = Some(false);
-            return Ok(None);
+            return Ok(OpenResult::Finished);
         }
         let lock = before(&root, conversion.as_ref());
-        let unseen = Unseen::new(&loaded, &self.options.configuration, self.common);
+        let unseen = Unseen::new(&loaded, self.configuration, self.run);
         let unseen = unseen.remark(Names::Listed, "and may require it");
         let goals = match self.moves {
             Some(moves) => moves.goals(&root, &loaded, lock, unseen, &mut self.found)?,
@@ -210,7 +226,7 @@ impl Together for LockRun<'_> {
         };
         let Some(goals) = goals else {
             result::not_concerned(result, &root);
-            return Ok(None);
+            return Ok(OpenResult::Finished);
         };
         let mut needed: Vec<&ProviderAddr> = loaded.requirements.providers.keys().collect();
         if !loaded.requirements.is_complete() {
@@ -228,9 +244,9 @@ impl Together for LockRun<'_> {
             |addr: &ProviderAddr| addr.is_builtin(root.flavor) || overridden.contains(addr);
         let needs_packages = !needed.iter().all(|addr| is_left_out(addr));
         if root.lock.is_none() && !needs_packages {
-            let unseen = Unseen::new(&loaded, &self.options.configuration, self.common);
+            let unseen = Unseen::new(&loaded, self.configuration, self.run);
             result::nothing_required(result, &root, &unseen);
-            return Ok(None);
+            return Ok(OpenResult::Finished);
         }
         let to_lock = needed.iter().copied().filter(|addr| !is_left_out(addr));
         let refused = policy::not_lockable(
@@ -242,7 +258,7 @@ impl Together for LockRun<'_> {
         );
         if !refused.is_empty() {
             result.refuse(refused);
-            return Ok(None);
+            return Ok(OpenResult::Finished);
         }
         let source = if needs_packages && !self.sources.are_closed() {
             self.sources.source(&root, texts)?
@@ -251,7 +267,7 @@ impl Together for LockRun<'_> {
         };
         if let Some(errors) = self.sources.errors(source) {
             result.faults(errors);
-            return Ok(None);
+            return Ok(OpenResult::Finished);
         }
         let locked = self.locked_platforms(&root, texts)?;
         if let Some(remark) = root.flavor_remark()
@@ -263,7 +279,7 @@ impl Together for LockRun<'_> {
         if let Some(failure) = dropped::in_the_way(self.options, &root, &needed, &platforms) {
             return Err(failure);
         }
-        Ok(Some(OpenRoot {
+        Ok(OpenResult::Ready(OpenRoot {
             platforms,
             demands: policy::demands(root.project(), root.flavor),
             claims: root.project().trust.claims(root.flavor),
@@ -280,7 +296,7 @@ impl Together for LockRun<'_> {
     fn obstacles(&self) -> Vec<Failure> {
         let moves = self.moves.iter();
         let is_dir = |typed: &str| {
-            let kind = self.world.disk.kind(&self.common.below(Path::new(typed)));
+            let kind = self.world.disk.kind(&self.run.below(Path::new(typed)));
             kind.is_ok_and(|kind| kind == FileKind::Directory)
         };
         moves
@@ -288,7 +304,7 @@ impl Together for LockRun<'_> {
             .collect()
     }
 
-    fn work(&mut self, roots: &[&OpenRoot]) -> Vec<Result<Locked, Vec<LockError>>> {
+    fn work(&mut self, roots: Vec<OpenRoot>) -> Vec<Self::Done> {
         let sources = self.sources.by_flavor();
         let requests = roots.iter().map(|one| RootRequest {
             source: &sources[one.source],
@@ -301,33 +317,31 @@ impl Together for LockRun<'_> {
             dropped: &self.options.drop_platforms,
             demands: &one.demands,
             claims: &one.claims,
-            trusted: store::trusted(&one.root),
+            trusted: facts::trusted(&one.root),
             overridden: &one.overridden,
         });
         let requests: Vec<RootRequest<'_>> = requests.collect();
-        if self.sources.are_closed() {
-            return locker::complete(self.facts.get(), &self.settings, &requests);
-        }
         let known = self.facts.get();
-        let keep_only = KeepOnly(known);
-        let facts: &dyn Facts = if self.options.prove {
-            &keep_only
+        let outcomes = if self.sources.are_closed() {
+            locker::complete(known, &self.settings, &requests)
+        } else if self.options.prove {
+            locker::run(self.world.disk, &KeepOnly(known), &self.settings, &requests)
         } else {
-            known
+            locker::run(self.world.disk, known, &self.settings, &requests)
         };
-        locker::run(self.world.disk, facts, &self.settings, &requests)
+        drop(requests);
+        roots.into_iter().zip(outcomes).collect()
     }
 
     fn finish(
         &mut self,
-        opened: &OpenRoot,
-        outcome: Result<Locked, Vec<LockError>>,
+        (opened, outcome): Self::Done,
         held: Option<&Exclusive>,
         texts: &Texts,
         result: &mut RootResult,
     ) -> Result<Replaced, Failure> {
         result.faults(self.sources.unsaid(opened.source));
-        let OpenRoot { root, loaded, .. } = opened;
+        let OpenRoot { root, loaded, .. } = &opened;
         let outcome = outcome.and_then(|locked| match &opened.conversion {
             Some(conversion) => convert::unfinished(conversion, locked),
             None => Ok(locked),
@@ -336,7 +350,7 @@ impl Together for LockRun<'_> {
             Ok(locked) => {
                 // That a state cannot be seen matters only where that changes something.
                 let about_state = loaded.diagnostics.iter().filter(|one| is_about_state(one));
-                if self.common.verbose || !locked.unrequired.is_empty() {
+                if self.run.verbose || !locked.unrequired.is_empty() {
                     result.faults(about_state);
                 } else {
                     result.aside(about_state);
@@ -345,7 +359,7 @@ impl Together for LockRun<'_> {
                     let files = self.world.disk;
                     convert::report(result, conversion, root, loaded, texts, files);
                 }
-                let done = self.write(opened, &locked, held, result);
+                let done = self.write(&opened, &locked, held, result);
                 if let Ok(Replaced::Done) = done {
                     let requirements = &loaded.requirements;
                     self.locked.add(root, requirements, &opened.goals, &locked);
@@ -389,7 +403,7 @@ impl<'a> LockRun<'a> {
         }
         let mirror = self.options.source.fs_mirror.iter();
         let mirror: Vec<PackagePlace> = mirror
-            .map(|dir| PackagePlace::named_mirror(self.common.below(dir)))
+            .map(|dir| PackagePlace::named_mirror(self.run.below(dir)))
             .collect();
         // Errors of the CLI configuration matter where packages come from, and are reported there.
         let (installation, _) = self.installations.of(root.flavor, texts);

@@ -1,7 +1,6 @@
 //! How `lockctl lock` reads.
 
 use super::{LockOptions, dropped, in_use};
-use crate::cli::session::unseen::some_of;
 use crate::cli::{Look, convert, diff};
 use crate::diag::{counted, counted_as};
 use crate::flavor::Flavor;
@@ -9,6 +8,7 @@ use crate::package::Provenance;
 use crate::report::json::{ContradictedBy, LockedProvider, Provider};
 use crate::report::reading::{self, Heading, Total};
 use crate::report::{Block, CommandResult, Failure, RootResult, Tone};
+use crate::run::unseen::some_of;
 use crate::version::{Step, step};
 
 /// Whether something was done, or would be: it depends on the options.

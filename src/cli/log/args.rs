@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use clap::Args;
 
-use crate::cli::args::{Roots, examples, is_path};
+use crate::cli::args::{Roots, examples};
+use crate::run::options::is_path;
 
 /// Unlike other commands, `log` does not stop at the working directory.
 const ROOTS_HELP: &str = "Root module directories [default: every lock file of the repository]";

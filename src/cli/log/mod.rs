@@ -8,8 +8,6 @@ use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 
 use crate::cli::args::Common;
-use crate::cli::session::root::Root;
-use crate::cli::session::roots::{self, RootResults};
 use crate::cli::{Command, Look, Stderr, World, advice};
 use crate::diag::Texts;
 use crate::flavor::{Flavor, Program};
@@ -21,6 +19,9 @@ use crate::report::json::{PastChange, Provider, Side};
 use crate::report::reading::{self, RootsText};
 use crate::report::{Block, CommandResult, Failure, RootResult};
 use crate::review::{self, HistoryChange, HistoryFilter, HistoryStep, ProviderSide};
+use crate::run::options::RootChoice;
+use crate::run::root::Root;
+use crate::run::{self, RootResults};
 use crate::workspace::flavor_of;
 use crate::world::{FileKind, Replaced};
 pub(in crate::cli) use args::Log;
@@ -71,7 +72,11 @@ fn run(common: &Common, args: &Log, world: World<'_>) -> CommandResult {
     let mut all = if there.is_empty() {
         RootResults::default()
     } else {
-        roots::each(common, &roots.with(there), world, |root, texts, result| {
+        let choice = RootChoice {
+            dirs: there,
+            ..roots.choice()
+        };
+        run::each(&common.options(), &choice, world, |root, texts, result| {
             log.of_root(root, texts, result)?;
             Ok(Replaced::Done)
         })

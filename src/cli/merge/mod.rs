@@ -8,13 +8,14 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::args::Common;
 use crate::cli::merge::args::{Merge, Style};
-use crate::cli::{CLEAN, Command, FINDINGS, Stderr, World, advice};
+use crate::cli::{CLEAN, Command, FINDINGS, Stderr, World};
 use crate::diag::Texts;
 use crate::flavor::{Flavor, FlavorChoice};
 use crate::git::{self, Marking};
 use crate::lockfile;
 use crate::report::{CommandResult, Failure, RootResult};
 use crate::review::{MARKER_SIZE, Markers, MergeBase, MergeSides, UnknownEntries, merged_program};
+use crate::run::commands;
 use crate::workspace::flavor_of;
 use crate::world::Replaced;
 
@@ -117,7 +118,7 @@ impl Driver<'_> {
         let prefer = self.args.policy.prefer();
         let file = sides.merge(texts, prefer, flavor, &self.markers());
         let dir = self.place.parent().unwrap_or(Path::new(""));
-        let advice = advice::commands(self.common, dir);
+        let advice = commands::of_root(&self.common.options(), dir);
         text::outcome(&place, &file, &advice.lock, result);
         result.changed = Some(file.text.as_bytes() != ours.bytes);
         let code = if file.merged.conflicts.is_empty() {

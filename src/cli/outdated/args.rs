@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 
 use crate::cli::args::{Configuration, Roots, examples};
-use crate::cli::session::sources::SourceArgs;
+use crate::cli::source_args::SourceArgs;
 use crate::version::Upgrade;
 
 /// Compare locked versions with the newest ones

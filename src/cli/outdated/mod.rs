@@ -12,19 +12,20 @@ use crate::authenticate::Rules;
 use crate::cli::advice::lock::Required;
 use crate::cli::args::{Common, Configuration};
 use crate::cli::progress::Progress;
-use crate::cli::session::modules::{self, AutoModules, UserModules, UserNetwork};
-use crate::cli::session::root::Root;
-use crate::cli::session::roots::{self, Reading, Together};
-use crate::cli::session::sources::Sources;
-use crate::cli::session::unseen::{Names, Unseen};
-use crate::cli::{Command, Look, MarkdownText, Stderr, World, session};
+use crate::cli::{Command, Look, MarkdownText, Stderr, World};
 use crate::config::{BackendUse, Loaded};
 use crate::diag::{Texts, has_errors};
 use crate::locker::{self, ComparedVersions, OutdatedRequest};
-use crate::parallel;
 use crate::project::Policy;
 use crate::report::reading::Total;
 use crate::report::{Block, CommandResult, Failure, RootResult};
+use crate::run::options::{ConfigurationOptions, RunOptions};
+use crate::run::root::Root;
+use crate::run::unseen::{Names, Unseen};
+use crate::run::user::enforcement;
+use crate::run::user::modules::{self, AutoModules, UserModules, UserNetwork};
+use crate::run::user::sources::Sources;
+use crate::run::{self, Job, OpenResult};
 use crate::sources::net::Event;
 use crate::world::{Exclusive, Replaced};
 pub(in crate::cli) use args::Outdated;
@@ -32,7 +33,9 @@ use result::ComparedRoot;
 
 /// The comparison of a command line.
 struct OutdatedRun<'a> {
-    common: &'a Common,
+    run: &'a RunOptions,
+    configuration: &'a ConfigurationOptions,
+    modules: UserModules<'a>,
     args: &'a Outdated,
     world: World<'a>,
     sources: Sources<'a>,
@@ -53,26 +56,25 @@ struct OpenRoot {
 impl Command for Outdated {
     fn run(&self, common: &Common, world: World<'_>, stderr: &mut Stderr<'_>) -> CommandResult {
         let progress = Progress::new(common, world.env, stderr);
-        let observer = |event: &Event<'_>| progress.observe(event);
-        let mut run = OutdatedRun {
-            common,
+        let observer = &|event: &Event<'_>| progress.observe(event);
+        let options = &common.options();
+        let configuration = &self.configuration.options();
+        let cache = modules::cache(options, world);
+        let network = UserNetwork { world, observer };
+        let auto = AutoModules::Cached;
+        let modules = UserModules::new(options, configuration, auto, network, cache.as_ref());
+        let mut job = OutdatedRun {
+            run: options,
+            configuration,
+            modules,
             args: self,
             world,
-            sources: Sources::new(common, &self.source, world, &observer),
+            sources: Sources::new(options, self.source.choice(), world, observer),
             remarks: BTreeSet::new(),
         };
-        let (configuration, auto) = (&self.configuration, AutoModules::Cached);
-        let observer = &observer;
-        let cache = modules::cache(common, world);
-        let network = UserNetwork { world, observer };
-        let modules = UserModules::new(common, configuration, auto, network, cache.as_ref());
-        let reading = Reading {
-            jobs: parallel::cores(),
-            load: &|root, texts| root.load(&modules, configuration, BackendUse::LeftAlone, texts),
-        };
-        let ran = roots::together(common, &self.roots, world, &reading, &mut run);
+        let all = run::over_roots(&mut job, &self.roots.choice(), options, world);
         progress.finish();
-        ran.into_result("outdated")
+        all.into_result("outdated")
     }
 
     fn configuration(&self) -> Option<&Configuration> {
@@ -96,10 +98,19 @@ impl Command for Outdated {
     }
 }
 
-impl Together for OutdatedRun<'_> {
+impl Job for OutdatedRun<'_> {
     type Loaded = Loaded;
     type Opened = OpenRoot;
-    type Outcome = Vec<ComparedVersions>;
+    type Done = (OpenRoot, Vec<ComparedVersions>);
+
+    fn load(&self, root: &Root, texts: &mut Texts) -> Loaded {
+        root.load(
+            &self.modules,
+            self.configuration,
+            BackendUse::LeftAlone,
+            texts,
+        )
+    }
 
     fn open(
         &mut self,
@@ -107,19 +118,18 @@ impl Together for OutdatedRun<'_> {
         loaded: Loaded,
         texts: &mut Texts,
         result: &mut RootResult,
-    ) -> Result<Option<OpenRoot>, Failure> {
+    ) -> Result<OpenResult<OpenRoot>, Failure> {
         if let Some(lock) = &root.lock {
             result.faults(&lock.diagnostics);
         }
-        let configuration = &self.args.configuration;
         if !loaded.found {
             return Err(root.no_configuration());
         }
-        Unseen::new(&loaded, configuration, self.common).faults(result);
+        Unseen::new(&loaded, self.configuration, self.run).faults(result);
         let lock = root.lock.as_ref();
         let is_broken = lock.is_some_and(|lock| has_errors(&lock.diagnostics));
         if is_broken || has_errors(&loaded.diagnostics) {
-            return Ok(None);
+            return Ok(OpenResult::Finished);
         }
         let lock = &root.document().lock;
         let overridden = self.sources.overridden(&root, texts);
@@ -138,14 +148,14 @@ impl Together for OutdatedRun<'_> {
         };
         if let Some(errors) = self.sources.errors(source) {
             result.faults(errors);
-            return Ok(None);
+            return Ok(OpenResult::Finished);
         }
         if let Some(remark) = root.flavor_remark()
             && self.remarks.insert(remark.clone())
         {
             result.remark(remark);
         }
-        Ok(Some(OpenRoot {
+        Ok(OpenResult::Ready(OpenRoot {
             root,
             loaded,
             overridden,
@@ -153,7 +163,7 @@ impl Together for OutdatedRun<'_> {
         }))
     }
 
-    fn work(&mut self, roots: &[&OpenRoot]) -> Vec<Vec<ComparedVersions>> {
+    fn work(&mut self, roots: Vec<OpenRoot>) -> Vec<Self::Done> {
         let sources = self.sources.by_flavor();
         let requests = roots.iter().map(|one| OutdatedRequest {
             source: &sources[one.source],
@@ -161,22 +171,22 @@ impl Together for OutdatedRun<'_> {
             lock: &one.root.document().lock,
             overridden: &one.overridden,
         });
-        let enforced = session::enforcement(self.world.env);
+        let enforced = enforcement(self.world.env);
         let rules = |flavor| Rules { flavor, enforced };
-        locker::outdated(&rules, &requests.collect::<Vec<_>>())
+        let compared = locker::outdated(&rules, &requests.collect::<Vec<_>>());
+        roots.into_iter().zip(compared).collect()
     }
 
     fn finish(
         &mut self,
-        opened: &OpenRoot,
-        outcome: Vec<ComparedVersions>,
+        (opened, outcome): Self::Done,
         _: Option<&Exclusive>,
         texts: &Texts,
         result: &mut RootResult,
     ) -> Result<Replaced, Failure> {
         result.faults(self.sources.unsaid(opened.source));
         self.sources.said(opened.source);
-        let OpenRoot { root, loaded, .. } = opened;
+        let OpenRoot { root, loaded, .. } = &opened;
         let compared = ComparedRoot {
             root,
             required: Required {
@@ -188,7 +198,7 @@ impl Together for OutdatedRun<'_> {
             age: root.project().policy.as_ref().and_then(Policy::age),
         };
         compared.report(result, &outcome, self.args.fail_on);
-        let unseen = Unseen::new(loaded, &self.args.configuration, self.common);
+        let unseen = Unseen::new(loaded, self.configuration, self.run);
         let consequence = "and may state more constraints or require more providers";
         if let Some(remark) = unseen.remark(Names::Listed, consequence) {
             result.remark(remark);

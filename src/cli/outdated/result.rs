@@ -6,7 +6,6 @@ use super::args::FailOn;
 use crate::addr::ProviderAddr;
 use crate::cli::advice::lock::{self, Required};
 use crate::cli::session::holding;
-use crate::cli::session::root::Root;
 use crate::diag;
 use crate::locker::{ComparedVersions, LockError, VersionComparison};
 use crate::package::calendar::ago;
@@ -16,6 +15,7 @@ use crate::report::json::{
 };
 use crate::report::{RootResult, Sentence, Tone};
 use crate::resolve::{ConstraintConflict, Outlook, SelectError};
+use crate::run::root::Root;
 use crate::version::{Constraints, Version};
 
 /// A root that was compared, and what is required in it.

@@ -2,12 +2,12 @@
 
 use crate::cli::Look;
 use crate::cli::session::holding;
-use crate::cli::session::unseen::some_of;
 use crate::diag::counted;
 use crate::flavor::Flavor;
 use crate::report::json::{ComparedProvider, Provider, Status, VersionState};
 use crate::report::reading::{self, Heading};
 use crate::report::{Block, CommandResult, RootResult, Sentence, Tone};
+use crate::run::unseen::some_of;
 use crate::version::{Upgrade, Version};
 
 /// The heads of the columns.

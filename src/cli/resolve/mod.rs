@@ -5,8 +5,6 @@ mod text;
 
 use crate::cli::args::Common;
 use crate::cli::resolve::args::Resolve;
-use crate::cli::session::root::{LockText, Root};
-use crate::cli::session::roots;
 use crate::cli::{Command, Look, Stderr, World, merge};
 use crate::diag::counted;
 use crate::diag::has_errors;
@@ -16,6 +14,8 @@ use crate::lockfile;
 use crate::report::reading::Heading;
 use crate::report::{Block, CommandResult, Failure, RootResult, Sentence, Tone};
 use crate::review::{self, MergeBase, MergeSides, Parted};
+use crate::run;
+use crate::run::root::{LockText, Root};
 use crate::world::Replaced;
 
 impl Command for Resolve {
@@ -33,14 +33,17 @@ impl Command for Resolve {
 }
 
 fn run(common: &Common, args: &Resolve, world: World<'_>) -> CommandResult {
-    let run = Resolution {
+    let resolution = Resolution {
         common,
         args,
         world,
     };
-    let all = roots::each(common, &args.roots, world, |root, _, result| {
-        run.root(root, result)
-    });
+    let all = run::each(
+        &common.options(),
+        &args.roots.choice(),
+        world,
+        |root, _, result| resolution.root(root, result),
+    );
     all.into_result("resolve")
 }
 

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use crate::addr::ProviderAddr;
-use crate::cli::session::root::Root;
 use crate::diag::nearest;
 use crate::flavor::Flavor;
 use crate::report::Failure;
 use crate::requirement::Requirements;
+use crate::run::root::Root;
 
 /// Finds the provider that is meant: by its address, or by a type that only one required provider has.
 ///

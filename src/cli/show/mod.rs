@@ -8,11 +8,6 @@ use std::collections::BTreeSet;
 use crate::cli::advice::lock::Required;
 use crate::cli::args::Common;
 use crate::cli::progress::Progress;
-use crate::cli::session::network::Traffic;
-use crate::cli::session::root::{self, LockText, Root};
-use crate::cli::session::roots;
-use crate::cli::session::store::UserFacts;
-use crate::cli::verify::installation::Installations;
 use crate::cli::{Command, Look, Stderr, World, advice};
 use crate::coverage::{Attribution, Attributions};
 use crate::parallel;
@@ -20,6 +15,11 @@ use crate::platform::Platform;
 use crate::report::json::{Provider, ShownHash, ShownProvider, StatedDate};
 use crate::report::{Block, CommandResult, Failure, RootResult};
 use crate::requirement::Requirements;
+use crate::run;
+use crate::run::facts::UserFacts;
+use crate::run::root::{self, LockText, Root};
+use crate::run::user::installation::Installations;
+use crate::run::user::network::Traffic;
 use crate::sources::net::Event;
 use crate::verify::packages::{self, Memo, PackagePlace, Search};
 use crate::verify::upstream::Registries;
@@ -51,33 +51,39 @@ fn run(common: &Common, args: &Show, world: World<'_>, stderr: &mut Stderr<'_>) 
         }
     };
     let traffic = Traffic::new(&observer);
-    let mut installations = Installations::new(common, world);
-    let facts = UserFacts::new(common, world);
-    let all = roots::each(common, &args.roots, world, |root, texts, result| {
-        let Some(lock) = root.sound_lock(result)? else {
-            return Ok(Replaced::Done);
-        };
-        let known = known_hashes(root, lock, world)?;
-        let attributions = facts.about(root, &lock.document.lock);
-        let mut shown = providers(lock, &known, &attributions);
-        if args.upstream {
-            let (installation, faults) = installations.of(root.flavor, texts);
-            result.faults(&faults);
-            let registries = installation.registries(world, &traffic);
-            let errors = add_dates(&mut shown, registries, root.subject(lock, None));
-            let nothing = Requirements::default();
-            let required = Required {
-                requirements: &nothing,
-                project: root.project(),
-                texts,
+    let options = &common.options();
+    let mut installations = Installations::new(options, world);
+    let facts = UserFacts::new(options, world);
+    let all = run::each(
+        options,
+        &args.roots.choice(),
+        world,
+        |root, texts, result| {
+            let Some(lock) = root.sound_lock(result)? else {
+                return Ok(Replaced::Done);
             };
-            for failure in advice::verify::failures(&errors, root.flavor, &required) {
-                result.fail(failure);
+            let known = known_hashes(root, lock, world)?;
+            let attributions = facts.about(root, &lock.document.lock);
+            let mut shown = providers(lock, &known, &attributions);
+            if args.upstream {
+                let (installation, faults) = installations.of(root.flavor, texts);
+                result.faults(&faults);
+                let registries = installation.registries(world, &traffic);
+                let errors = add_dates(&mut shown, registries, root.subject(lock, None));
+                let nothing = Requirements::default();
+                let required = Required {
+                    requirements: &nothing,
+                    project: root.project(),
+                    texts,
+                };
+                for failure in advice::verify::failures(&errors, root.flavor, &required) {
+                    result.fail(failure);
+                }
             }
-        }
-        result.providers = shown.into_iter().map(Provider::Shown).collect();
-        Ok(Replaced::Done)
-    });
+            result.providers = shown.into_iter().map(Provider::Shown).collect();
+            Ok(Replaced::Done)
+        },
+    );
     if let Some(progress) = &progress {
         progress.finish();
     }

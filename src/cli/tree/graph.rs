@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::not_visible;
 use crate::addr::ProviderAddr;
-use crate::cli::session::unseen::some_of;
 use crate::config::{BelowGroup, BranchGroup, BranchKind, Branches};
 use crate::flavor::Flavor;
 use crate::report::graph::{Edge, Graph, NodeId, Shape, Stroke};
+use crate::run::unseen::some_of;
 
 /// The graph of all roots, which share the nodes of providers.
 #[derive(Default)]

@@ -6,9 +6,6 @@ mod text;
 
 use crate::addr::ProviderAddr;
 use crate::cli::args::{Common, Configuration};
-use crate::cli::session::modules::{self, UserModules};
-use crate::cli::session::roots;
-use crate::cli::session::unseen::{self, Names, Unseen};
 use crate::cli::{Command, Look, Stderr, World};
 use crate::config::{BranchGroup, Branches, Repeats};
 use crate::report::graph::Graph;
@@ -16,6 +13,9 @@ use crate::report::json::{Provider, RequiredProvider};
 use crate::report::reading::Heading;
 use crate::report::{Block, CommandResult, RootResult};
 use crate::requirement::Requirements;
+use crate::run;
+use crate::run::unseen::{self, Names, Unseen};
+use crate::run::user::modules::{self, UserModules};
 use crate::world::Replaced;
 pub(in crate::cli) use args::Tree;
 
@@ -45,31 +45,37 @@ impl Command for Tree {
 }
 
 fn run(common: &Common, args: &Tree, world: World<'_>) -> CommandResult {
-    let cache = modules::cache(common, world);
-    let modules = UserModules::quiet(common, &args.configuration, world, cache.as_ref());
-    let all = roots::each(common, &args.roots, world, |root, texts, result| {
-        let configuration = &args.configuration;
-        let loaded = unseen::load(root, configuration, common, &modules, texts, result)?;
-        let Some(loaded) = loaded else {
-            return Ok(Replaced::Done);
-        };
-        let unseen = Unseen::new(&loaded, configuration, common);
-        let branches = Branches::of(&loaded, texts, unseen.state_wanted);
-        if shown(&branches, common.verbose).is_folded() {
-            result.remark("what repeats itself is folded; -v shows all of it");
-        }
-        let consequence = "so the tree may lack providers";
-        if let Some(remark) = unseen.remark(Names::Counted, consequence) {
-            result.remark(remark);
-        }
-        result.branches = Some(branches);
-        let requirements = &loaded.requirements;
-        let providers = requirements.providers.keys();
-        result.providers = providers
-            .map(|addr| Provider::Required(required(addr, requirements)))
-            .collect();
-        Ok(Replaced::Done)
-    });
+    let options = &common.options();
+    let configuration = &args.configuration.options();
+    let cache = modules::cache(options, world);
+    let modules = UserModules::quiet(options, configuration, world, cache.as_ref());
+    let all = run::each(
+        options,
+        &args.roots.choice(),
+        world,
+        |root, texts, result| {
+            let loaded = unseen::load(root, configuration, options, &modules, texts, result)?;
+            let Some(loaded) = loaded else {
+                return Ok(Replaced::Done);
+            };
+            let unseen = Unseen::new(&loaded, configuration, options);
+            let branches = Branches::of(&loaded, texts, unseen.state_wanted);
+            if shown(&branches, common.verbose).is_folded() {
+                result.remark("what repeats itself is folded; -v shows all of it");
+            }
+            let consequence = "so the tree may lack providers";
+            if let Some(remark) = unseen.remark(Names::Counted, consequence) {
+                result.remark(remark);
+            }
+            result.branches = Some(branches);
+            let requirements = &loaded.requirements;
+            let providers = requirements.providers.keys();
+            result.providers = providers
+                .map(|addr| Provider::Required(required(addr, requirements)))
+                .collect();
+            Ok(Replaced::Done)
+        },
+    );
     all.into_result("tree")
 }
 

@@ -2,12 +2,12 @@
 
 use crate::cli::Look;
 use crate::cli::session::computed;
-use crate::cli::session::unseen::some_of;
 use crate::config::{BelowGroup, Branch, BranchGroup, Branches, FetchedModule};
 use crate::diag::counted;
 use crate::flavor::Flavor;
 use crate::report::graph::Graph;
 use crate::report::{self, Block, CommandResult, RootResult, Tone};
+use crate::run::unseen::some_of;
 
 use super::graph::Drawing;
 use super::{not_visible, shown};

@@ -4,10 +4,11 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::cli::args::{Roots, examples, is_path};
+use crate::cli::args::{Roots, examples};
 use crate::cli::lock::{LockOptions, Moves, NamedProvider};
 use crate::package::MinAge;
 use crate::resolve::Reach;
+use crate::run::options::is_path;
 use crate::version::Version;
 
 /// Move locked versions to the newest that the constraints allow

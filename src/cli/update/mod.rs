@@ -5,7 +5,7 @@ mod args;
 use std::path::PathBuf;
 
 use crate::cli::args::{Common, Configuration};
-use crate::cli::lock::{self, Job, Tense};
+use crate::cli::lock::{self, LockRequest, Tense};
 use crate::cli::{Command, Look, MarkdownText, Stderr, World};
 use crate::report::reading::Total;
 use crate::report::{Block, CommandResult};
@@ -13,7 +13,7 @@ pub(in crate::cli) use args::Update;
 
 impl Command for Update {
     fn run(&self, common: &Common, world: World<'_>, stderr: &mut Stderr<'_>) -> CommandResult {
-        let job = Job {
+        let job = LockRequest {
             command: "update",
             roots: &self.roots(),
             options: &self.options,

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::cli::session::root::{self, Root};
 use crate::diag::{Texts, counted};
 use crate::lockfile;
 use crate::report::{Failure, RootResult, json};
+use crate::run::root::{self, Root};
 use crate::verify::fix::{FixPlan, Refusal};
 use crate::world::{Disk, Replaced};
 

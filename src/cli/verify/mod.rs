@@ -2,12 +2,12 @@
 
 mod args;
 mod fix;
-pub(in crate::cli) mod installation;
 mod result;
 mod table;
 mod text;
 
 use std::io::Write;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -15,34 +15,39 @@ use crate::cli::advice::lock::Required;
 use crate::cli::args::{Common, Configuration, ModulesArg, job_count};
 use crate::cli::formats::Format;
 use crate::cli::progress::Progress;
-use crate::cli::session::modules::{self, AutoModules, UserModules, UserNetwork};
-use crate::cli::session::network::Traffic;
-use crate::cli::session::platforms;
-use crate::cli::session::platforms::PlatformChoice;
-use crate::cli::session::root::Root;
-use crate::cli::session::roots::{self, Reading};
-use crate::cli::session::store::UserFacts;
-use crate::cli::session::unseen;
 use crate::cli::verify::fix::Fixed;
-use crate::cli::verify::installation::Installations;
 use crate::cli::{Command, Look, Stderr, World, advice};
 use crate::config::{BackendUse, Loaded};
 use crate::diag::Texts;
 use crate::report::reading::Total;
 use crate::report::{Block, CommandResult, Failure, RootResult, Sentence};
 use crate::requirement::Requirements;
+use crate::run::commands;
+use crate::run::facts::UserFacts;
+use crate::run::options::{ConfigurationOptions, RunOptions};
+use crate::run::platforms;
+use crate::run::platforms::PlatformChoice;
+use crate::run::root::Root;
+use crate::run::unseen;
+use crate::run::user::installation::{self, Installations};
+use crate::run::user::modules::{self, AutoModules, UserModules, UserNetwork};
+use crate::run::user::network::Traffic;
+use crate::run::{self, Job, OpenResult};
 use crate::sources::net::Event;
 use crate::verify::packages::{Memo, NamedPackages, PackagePlace, Scope};
 use crate::verify::{
-    self, Checks, ComparedRoot, ConfigurationInput, Group, Groups, LockInput, PackageChecks,
-    RootInputs, RootVerdict, SourceChecks, Upstream,
+    self, Advice, Checks, ComparedRoot, ConfigurationInput, Group, Groups, LockInput,
+    PackageChecks, RootInputs, RootVerdict, SourceChecks, Upstream,
 };
-use crate::world::Replaced;
+use crate::world::{Exclusive, Replaced};
 pub(in crate::cli) use args::Verify;
 
 /// What all roots of a run share.
 struct Verification<'a> {
     args: &'a Verify,
+    options: &'a RunOptions,
+    configuration: &'a ConfigurationOptions,
+    modules: UserModules<'a>,
     world: World<'a>,
     traffic: Traffic<'a>,
     groups: Groups,
@@ -54,12 +59,16 @@ struct Verification<'a> {
     memo: Memo<'a>,
     facts: UserFacts<'a>,
     installations: Installations<'a>,
+    /// The commands that concern all roots.
+    for_all: Advice,
+    /// The packages that are named and belong to none of several roots.
+    unplaced: Vec<Failure>,
+    /// The sentence about lock files that were compared with no configuration.
+    not_compared: Option<String>,
 }
 
 /// A root with its verdict.
 struct VerifiedRoot {
-    /// The directory, as the result names it.
-    path: String,
     /// The root, with its lock file as it is now.
     root: Arc<Root>,
     /// What was repaired, if that was wanted.
@@ -123,79 +132,102 @@ fn run(
             progress.observe(event);
         }
     };
+    let options = &common.options();
+    let configuration = &args.configuration.options();
+    let choice = args.roots.choice();
     let fs_mirrors = args.fs_mirrors.iter();
-    let fs_mirrors = fs_mirrors.map(|dir| PackagePlace::named_mirror(common.below(dir)));
+    let fs_mirrors = fs_mirrors.map(|dir| PackagePlace::named_mirror(options.below(dir)));
+    let observer = &observer;
+    let cache = modules::cache(options, world);
+    let network = UserNetwork { world, observer };
+    let auto = AutoModules::Cached;
+    let modules = UserModules::new(options, configuration, auto, network, cache.as_ref());
     let mut verification = Verification {
         args,
+        options,
+        configuration,
+        modules,
         world,
-        traffic: Traffic::new(&observer),
+        traffic: Traffic::new(observer),
         groups,
         platforms,
         named_places: fs_mirrors.chain(named.places.iter().cloned()).collect(),
         named,
         memo: Memo::new(world.disk, job_count(args.jobs)),
-        facts: UserFacts::new(common, world),
-        installations: Installations::new(common, world),
+        facts: UserFacts::new(options, world),
+        installations: Installations::new(options, world),
+        for_all: commands::of_all(options, &choice),
+        unplaced: Vec::new(),
+        not_compared: None,
     };
-    let mut verified: Vec<VerifiedRoot> = Vec::new();
-    let needs_configuration = verification.groups.need_configuration() || args.matrix;
-    let (configuration, auto) = (&args.configuration, AutoModules::Cached);
-    let cache = modules::cache(common, world);
-    let observer = &observer;
-    let network = UserNetwork { world, observer };
-    let modules = UserModules::new(common, configuration, auto, network, cache.as_ref());
-    let reading = Reading {
-        jobs: job_count(args.jobs),
-        load: &|root, texts| {
-            needs_configuration
-                .then(|| root.load(&modules, configuration, BackendUse::SetUp, texts))
-        },
-    };
-    let mut ran = roots::each_loaded(
-        common,
-        &args.roots,
-        world,
-        &reading,
-        |root, loaded, texts, result: &mut RootResult| {
-            let path = result.path.clone();
-            let Some(root) = verification.root(root, loaded, path, texts)? else {
-                return Ok(Replaced::Changed);
-            };
-            verified.push(root);
-            Ok(Replaced::Done)
-        },
-    );
+    let mut all = run::over_roots(&mut verification, &choice, options, world);
     if let Some(progress) = &progress {
         progress.finish();
     }
-    if verification.groups.wants(Group::Policy) {
-        compare_versions(&mut verified);
-    }
-    let unplaced = unplaced(verification.scope(), &verified);
-    let for_all = advice::commands_for_all(common, &args.roots);
-    let has_several = ran.results.len() > 1;
-    let not_compared = not_compared(&verification.groups, &verified);
-    let mut results = ran.results.iter_mut();
-    for root in verified {
-        // Roots that could not be verified have a result, too.
-        let own = results.find(|result| result.path == root.path);
-        let own = own.expect("results stand in the order of the roots");
-        if has_several {
-            own.commands = root.root.advice.each_with(&for_all);
-        }
-        result::report(own, root, common.verbose);
+    if let [only] = &mut *all.results {
+        only.commands.clear();
     }
     // What belongs to no root is reported once, with the first.
-    if let Some(first) = ran.results.first_mut() {
-        for failure in unplaced {
+    if let Some(first) = all.results.first_mut() {
+        for failure in verification.unplaced {
             first.fail(failure);
         }
     }
-    let mut result = ran.into_result("verify");
+    let mut result = all.into_result("verify");
     result.remarks.extend(verification.facts.remarks());
-    let remarks = remarks(common, args, &result, not_compared);
+    let remarks = remarks(common, args, &result, verification.not_compared);
     result.remarks.extend(remarks);
     result
+}
+
+impl Job for Verification<'_> {
+    type Loaded = Option<Loaded>;
+    type Opened = VerifiedRoot;
+    type Done = VerifiedRoot;
+
+    fn threads(&self) -> NonZeroUsize {
+        job_count(self.args.jobs)
+    }
+
+    fn load(&self, root: &Root, texts: &mut Texts) -> Option<Loaded> {
+        let needs_configuration = self.groups.need_configuration() || self.args.matrix;
+        needs_configuration
+            .then(|| root.load(&self.modules, self.configuration, BackendUse::SetUp, texts))
+    }
+
+    fn open(
+        &mut self,
+        root: Root,
+        loaded: Option<Loaded>,
+        texts: &mut Texts,
+        _: &mut RootResult,
+    ) -> Result<OpenResult<VerifiedRoot>, Failure> {
+        Ok(match self.root(&Arc::new(root), loaded, texts)? {
+            Some(verified) => OpenResult::Ready(verified),
+            None => OpenResult::Changed,
+        })
+    }
+
+    fn work(&mut self, mut roots: Vec<VerifiedRoot>) -> Vec<VerifiedRoot> {
+        if self.groups.wants(Group::Policy) {
+            compare_versions(&mut roots);
+        }
+        self.unplaced = unplaced(self.scope(), &roots);
+        self.not_compared = not_compared(&self.groups, &roots);
+        roots
+    }
+
+    fn finish(
+        &mut self,
+        verified: VerifiedRoot,
+        _: Option<&Exclusive>,
+        _: &Texts,
+        result: &mut RootResult,
+    ) -> Result<Replaced, Failure> {
+        result.commands = verified.root.advice.each_with(&self.for_all);
+        result::report(result, verified, self.options.verbose);
+        Ok(Replaced::Done)
+    }
 }
 
 /// Returns what is worth knowing about the run as a whole.
@@ -304,7 +336,6 @@ impl Verification<'_> {
         &mut self,
         root: &Arc<Root>,
         loaded: Option<Loaded>,
-        path: String,
         texts: &mut Texts,
     ) -> Result<Option<VerifiedRoot>, Failure> {
         if loaded.as_ref().is_some_and(|loaded| !loaded.found) {
@@ -338,7 +369,6 @@ impl Verification<'_> {
         let unseen = loaded.as_ref();
         let unseen = unseen.and_then(|loaded| unseen::why_unseen(root, loaded));
         Ok(Some(VerifiedRoot {
-            path,
             root: Arc::clone(root),
             fixed,
             verdict,

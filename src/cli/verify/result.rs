@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use super::VerifiedRoot;
 use super::table;
 use crate::addr::ProviderAddr;
-use crate::cli::session::root::LockText;
 use crate::diag::{Counts, TurnedOff, counted, has_errors};
 use crate::hash::Scheme;
 use crate::lockfile::ProviderLock;
 use crate::report::json::{CheckedProvider, Provider, Status};
 use crate::report::{RootEntry, RootResult, Sentence, Shown, Tone};
+use crate::run::root::LockText;
 use crate::verify::RootVerdict;
 use crate::verify::packages::Origin;
 

@@ -8,11 +8,7 @@ use std::sync::Arc;
 
 use crate::addr::ProviderAddr;
 use crate::cli::args::{Common, Configuration};
-use crate::cli::session::modules::{self, UserModules};
 use crate::cli::session::provider;
-use crate::cli::session::root::Root;
-use crate::cli::session::roots;
-use crate::cli::session::unseen::{self, Names, Unseen};
 use crate::cli::{Command, Look, Stderr, World};
 use crate::config::{Loaded, OverriddenPlaces};
 use crate::diag::{FileId, Span, Texts};
@@ -21,6 +17,10 @@ use crate::report::json::{
 };
 use crate::report::{Block, CommandResult, RootResult};
 use crate::requirement::{Origin, PathStep, Requirement};
+use crate::run;
+use crate::run::root::Root;
+use crate::run::unseen::{self, Names, Unseen};
+use crate::run::user::modules::{self, UserModules};
 use crate::world::Replaced;
 pub(in crate::cli) use args::Why;
 
@@ -39,37 +39,44 @@ impl Command for Why {
 }
 
 fn run(common: &Common, args: &Why, world: World<'_>) -> CommandResult {
-    let cache = modules::cache(common, world);
-    let modules = UserModules::quiet(common, &args.configuration, world, cache.as_ref());
+    let options = &common.options();
+    let configuration = &args.configuration.options();
+    let cache = modules::cache(options, world);
+    let modules = UserModules::quiet(options, configuration, world, cache.as_ref());
     // What else may be meant matters only where no root requires the provider.
     let mut meant = BTreeMap::new();
-    let mut all = roots::each(common, &args.roots, world, |root, texts, result| {
-        let configuration = &args.configuration;
-        let loaded = unseen::load(root, configuration, common, &modules, texts, result)?;
-        let Some(loaded) = loaded else {
-            return Ok(Replaced::Done);
-        };
-        let provider = provider::find(&args.provider, root, &loaded.requirements)?;
-        let explained = explain(&provider, &loaded, root, texts);
-        if !explained.is_met() || explained.places.is_empty() {
-            result.status = Status::Findings;
-        }
-        if explained.places.is_empty() {
-            let required = loaded.requirements.providers.keys().cloned().collect();
-            let other = provider::did_you_mean(&provider, &required, root.flavor).or_else(|| {
-                let names = provider::names(&required, root.flavor)?;
-                Some(format!("it requires {names}"))
-            });
-            meant.extend(other.map(|remark| (result.path.clone(), remark)));
-        }
-        result.providers.push(Provider::Explained(explained));
-        let unseen = Unseen::new(&loaded, configuration, common);
-        let consequence = "and may require it, too";
-        if let Some(remark) = unseen.remark(Names::Listed, consequence) {
-            result.remark(remark);
-        }
-        Ok(Replaced::Done)
-    });
+    let mut all = run::each(
+        options,
+        &args.roots.choice(),
+        world,
+        |root, texts, result| {
+            let loaded = unseen::load(root, configuration, options, &modules, texts, result)?;
+            let Some(loaded) = loaded else {
+                return Ok(Replaced::Done);
+            };
+            let provider = provider::find(&args.provider, root, &loaded.requirements)?;
+            let explained = explain(&provider, &loaded, root, texts);
+            if !explained.is_met() || explained.places.is_empty() {
+                result.status = Status::Findings;
+            }
+            if explained.places.is_empty() {
+                let required = loaded.requirements.providers.keys().cloned().collect();
+                let other =
+                    provider::did_you_mean(&provider, &required, root.flavor).or_else(|| {
+                        let names = provider::names(&required, root.flavor)?;
+                        Some(format!("it requires {names}"))
+                    });
+                meant.extend(other.map(|remark| (result.path.clone(), remark)));
+            }
+            result.providers.push(Provider::Explained(explained));
+            let unseen = Unseen::new(&loaded, configuration, options);
+            let consequence = "and may require it, too";
+            if let Some(remark) = unseen.remark(Names::Listed, consequence) {
+                result.remark(remark);
+            }
+            Ok(Replaced::Done)
+        },
+    );
     let is_required = all.results.iter().any(requires);
     for result in &mut all.results {
         if is_required && !requires(result) && result.status == Status::Findings {

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use crate::cli::Look;
 use crate::cli::session::computed;
-use crate::cli::session::unseen::some_of;
 use crate::diag::counted;
 use crate::flavor::Flavor;
 use crate::report::json::Status;
@@ -12,6 +11,7 @@ use crate::report::json::{
     ComputedModule, ExplainedProvider, Overridden, PlaceKind, Provider, RequiringPlace,
 };
 use crate::report::{self, Block, RootResult, Tone};
+use crate::run::unseen::some_of;
 
 /// How many modules with a computed source are explained unless all are wanted.
 const MAX_COMPUTED: usize = 5;

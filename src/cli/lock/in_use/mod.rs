@@ -4,6 +4,7 @@
 //! provider is compared among the roots of one program: an address is another provider there, or comes
 //! with other versions.
 
+mod command;
 mod directories;
 mod text;
 
@@ -11,12 +12,10 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use self::command::Places;
 use super::LockOptions;
 use crate::addr::ProviderAddr;
-use crate::cli::advice::{self, Places};
-use crate::cli::args::{Common, Roots};
 use crate::cli::session::holding;
-use crate::cli::session::root::{self, Root};
 use crate::diag::Texts;
 use crate::flavor::{Flavor, Program};
 use crate::locker::Locked;
@@ -27,6 +26,8 @@ use crate::report::json::{
 };
 use crate::requirement::{Requirement, Requirements};
 use crate::resolve::Goals;
+use crate::run::options::{RootChoice, RunOptions};
+use crate::run::root::{self, Root};
 use crate::version::{Constraint, Constraints, Operator, Version};
 use crate::world::Files;
 pub(super) use text::{are_many, blocks};
@@ -57,10 +58,10 @@ struct LockedEntry {
 }
 
 /// What the commands of a run have in common.
-pub(super) struct RunOptions<'a> {
-    pub(super) common: &'a Common,
+pub(super) struct ComparedRun<'a> {
+    pub(super) run: &'a RunOptions,
     pub(super) options: &'a LockOptions,
-    pub(super) roots: &'a Roots,
+    pub(super) roots: &'a RootChoice,
 }
 
 /// A provider among the roots of one program.
@@ -114,7 +115,7 @@ impl LockedRoots {
     pub(super) fn compare(
         &self,
         results: &[RootResult],
-        run: &RunOptions<'_>,
+        run: &ComparedRun<'_>,
         files: &dyn Files,
         texts: &mut Texts,
     ) -> Option<VersionsInUse> {
@@ -268,7 +269,7 @@ impl Member<'_> {
 
 /// Everything that a command for some roots must know of the others.
 struct Comparison<'a> {
-    run: &'a RunOptions<'a>,
+    run: &'a ComparedRun<'a>,
     roots: &'a [(&'a str, &'a LockedRoot)],
     /// Roots of which it is unknown what they lock.
     failed: &'a [&'a Path],
@@ -306,7 +307,7 @@ impl Comparison<'_> {
             _ => group.provider.to_string(),
         };
         let target = format!("{name}@{to}");
-        advice::update_to(self.run.common, self.run.options, &target, places)
+        command::update_to(self.run.run, self.run.options, &target, places)
     }
 
     /// Returns what a command names to move some roots, and no other one.
@@ -337,9 +338,7 @@ impl Comparison<'_> {
         });
         let others = others.map(|(_, root)| &*root.dir);
         let others: Vec<&Path> = others.chain(self.failed.iter().copied()).collect();
-        let common = self.run.common;
-        let tops = self.run.roots.paths();
-        let tops: Vec<PathBuf> = tops.iter().map(|top| common.below(top)).collect();
+        let tops = self.run.roots.dirs_below(self.run.run);
         directories::holding_only(&tops, &wanted, &others)
     }
 }

@@ -2,11 +2,11 @@
 
 use crate::cli::Look;
 use crate::cli::session::holding;
-use crate::cli::session::unseen::some_of;
 use crate::diag::{counted, counted_as};
 use crate::flavor::Flavor;
 use crate::report::json::{HeldBackRoot, ProviderInUse, VersionsInUse};
 use crate::report::{Block, CommandResult, Tone};
+use crate::run::unseen::some_of;
 
 /// With how many roots each provider has a line; with more there is a table.
 const MAX_IN_LINES: usize = 10;

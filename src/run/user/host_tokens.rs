@@ -8,13 +8,13 @@ use std::sync::{Mutex, PoisonError};
 use serde::Deserialize;
 
 use crate::addr::Hostname;
-use crate::cli::World;
-use crate::cli::session::helper_program;
 use crate::cliconfig::{CliConfig, HelperProgram};
+use crate::run::World;
+use crate::run::user::helper_program;
 use crate::world::{Credentials, FileKind, Secret};
 
 /// What is sent to hosts; a helper is run at most once for each (`cliconfig` rules 4.3).
-pub(in crate::cli) struct HostTokens<'a> {
+pub(crate) struct HostTokens<'a> {
     world: World<'a>,
     config: CliConfig,
     answers: Mutex<BTreeMap<Hostname, Answer>>,
@@ -30,7 +30,7 @@ struct Printed {
 }
 
 impl<'a> HostTokens<'a> {
-    pub(in crate::cli) fn new(world: World<'a>, config: CliConfig) -> Self {
+    pub(crate) fn new(world: World<'a>, config: CliConfig) -> Self {
         Self {
             world,
             config,
@@ -39,7 +39,7 @@ impl<'a> HostTokens<'a> {
     }
 
     /// Returns what is sent to a host. Without an answer of the helper nothing is.
-    pub(in crate::cli) fn credentials(&self, host: &Hostname) -> Option<Credentials> {
+    pub(crate) fn credentials(&self, host: &Hostname) -> Option<Credentials> {
         let token = match self.config.token(host) {
             Some(token) => Some(token.clone()),
             None => self.answer(host)?.ok().flatten(),
@@ -48,7 +48,7 @@ impl<'a> HostTokens<'a> {
     }
 
     /// Returns why the helper gave no answer about a host.
-    pub(in crate::cli) fn failure(&self, host: &Hostname) -> Option<String> {
+    pub(crate) fn failure(&self, host: &Hostname) -> Option<String> {
         self.answer(host)?.err()
     }
 
@@ -102,7 +102,7 @@ mod tests {
     use std::io::{self, ErrorKind};
 
     use super::*;
-    use crate::cli::session::helper_program::HELPER_TIME;
+    use crate::run::user::helper_program::HELPER_TIME;
     use crate::world::Ended;
     use crate::world::mem::{MemClock, MemEnv, MemFiles, MemHttp, MemRun};
 

@@ -9,9 +9,9 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use serde::Deserialize;
 
 use crate::addr::RepositoryAddr;
-use crate::cli::World;
-use crate::cli::session::helper_program;
 use crate::cliconfig::{CliConfig, OciLogin, OciLogins};
+use crate::run::World;
+use crate::run::user::helper_program;
 use crate::world::{Credentials, FileKind, Secret};
 
 /// What a credential helper prints where it has nothing.
@@ -22,7 +22,7 @@ const TOKEN_USER: &str = "<token>";
 
 /// What repositories are sent; files are read when the first registry asks for credentials, and a helper is
 /// run at most once for each domain (`cliconfig` rules 7.4 to 7.6).
-pub(in crate::cli) struct RepositoryLogins<'a> {
+pub(crate) struct RepositoryLogins<'a> {
     world: World<'a>,
     config: CliConfig,
     read: OnceLock<OciLogins>,
@@ -42,7 +42,7 @@ struct Printed {
 }
 
 impl<'a> RepositoryLogins<'a> {
-    pub(in crate::cli) fn new(world: World<'a>, config: CliConfig) -> Self {
+    pub(crate) fn new(world: World<'a>, config: CliConfig) -> Self {
         Self {
             world,
             config,
@@ -52,7 +52,7 @@ impl<'a> RepositoryLogins<'a> {
     }
 
     /// Returns what a repository is sent.
-    pub(in crate::cli) fn credentials(&self, repository: &RepositoryAddr) -> Answer {
+    pub(crate) fn credentials(&self, repository: &RepositoryAddr) -> Answer {
         let World { disk, env, .. } = self.world;
         let logins = self
             .read
@@ -132,10 +132,10 @@ mod tests {
     use std::io::{self, ErrorKind};
 
     use super::*;
-    use crate::cli::session::helper_program::HELPER_TIME;
     use crate::cliconfig::{self, ConfigChoice};
     use crate::diag::Texts;
     use crate::flavor::Flavor;
+    use crate::run::user::helper_program::HELPER_TIME;
     use crate::world::mem::{MemClock, MemEnv, MemFiles, MemHttp, MemRun};
     use crate::world::{Ended, Program};
 

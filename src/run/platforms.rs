@@ -3,17 +3,45 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::addr::ProviderAddr;
-use crate::cli::args::PlatformArg;
-use crate::cli::session::root::{self, Root};
 use crate::coverage::{Attribution, Attributions};
 use crate::package::{WantedPlatforms, WantedSet};
 use crate::platform::Platform;
 use crate::project::PlatformName;
 use crate::report::Failure;
+use crate::run::root::{self, Root};
 use crate::verify::packages::{self, Memo, PackagePlace, Search};
 
-/// What was typed for `--platform`.
-pub(in crate::cli) struct PlatformChoice {
+/// A value of `--platform`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum PlatformArg {
+    Named(Platform),
+    Common,
+    All,
+    Current,
+    Locked,
+}
+
+impl std::str::FromStr for PlatformArg {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "common" => Ok(Self::Common),
+            "all" => Ok(Self::All),
+            "current" => Ok(Self::Current),
+            "locked" => Ok(Self::Locked),
+            _ => text
+                .parse()
+                .map(Self::Named)
+                .map_err(|error: crate::platform::PlatformError| {
+                    format!("{error}, or one of common, all, current, locked")
+                }),
+        }
+    }
+}
+
+/// The platforms that the user named.
+pub(crate) struct PlatformChoice {
     /// What it means for every root; `None` if nothing was typed.
     typed: Option<WantedSet>,
     /// Whether the platforms that a root is locked for are wanted, too.
@@ -21,7 +49,7 @@ pub(in crate::cli) struct PlatformChoice {
 }
 
 /// Reads `--platform`.
-pub(in crate::cli) fn typed(args: &[PlatformArg]) -> PlatformChoice {
+pub(crate) fn typed(args: &[PlatformArg]) -> PlatformChoice {
     let mut wanted = WantedSet::default();
     for arg in args {
         match arg {
@@ -43,7 +71,7 @@ pub(in crate::cli) fn typed(args: &[PlatformArg]) -> PlatformChoice {
 ///
 /// # Errors
 /// For `all`, which has no meaning here, because no source is asked what a release offers.
-pub(in crate::cli) fn checkable(args: &[PlatformArg]) -> Result<PlatformChoice, Failure> {
+pub(crate) fn checkable(args: &[PlatformArg]) -> Result<PlatformChoice, Failure> {
     if args.contains(&PlatformArg::All) {
         return Err(Failure {
             title: "--platform all cannot be verified offline".to_owned(),
@@ -61,7 +89,7 @@ pub(in crate::cli) fn checkable(args: &[PlatformArg]) -> Result<PlatformChoice, 
 ///
 /// # Errors
 /// If nothing proves any, or packages cannot be read.
-pub(in crate::cli) fn locked(
+pub(crate) fn locked(
     root: &Root,
     memo: &mut Memo<'_>,
     places: &[PackagePlace],
@@ -96,7 +124,7 @@ pub(in crate::cli) fn locked(
 
 impl PlatformChoice {
     /// Returns whether [`locked`] is needed to know what is wanted.
-    pub(in crate::cli) fn needs_locked(&self) -> bool {
+    pub(crate) fn needs_locked(&self) -> bool {
         self.locked
     }
 
@@ -104,7 +132,7 @@ impl PlatformChoice {
     /// else those of its project file, else the preset `common`.
     ///
     /// `locked` are those that its lock file is known to cover; a provider may lack some of them.
-    pub(in crate::cli) fn of_root(
+    pub(crate) fn of_root(
         &self,
         root: &Root,
         providers: &[&ProviderAddr],
@@ -173,7 +201,7 @@ fn doubt(platform: &Platform) -> String {
 }
 
 /// Returns a remark on each typed platform that no provider is commonly released for.
-pub(in crate::cli) fn remarks(args: &[PlatformArg]) -> Vec<String> {
+pub(crate) fn remarks(args: &[PlatformArg]) -> Vec<String> {
     let named = args.iter().filter_map(|arg| match arg {
         PlatformArg::Named(platform) if !platform.is_common() => Some(platform),
         _ => None,

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::cli::World;
-use crate::cli::args::Common;
-use crate::cli::session::host_tokens::HostTokens;
-use crate::cli::session::oci_logins::RepositoryLogins;
 use crate::cliconfig::{self, CliConfig, ConfigChoice, Netrc, RepositoryTemplate};
 use crate::diag::{Diagnostic, Texts};
 use crate::flavor::Flavor;
+use crate::run::World;
+use crate::run::options::RunOptions;
+use crate::run::user::host_tokens::HostTokens;
+use crate::run::user::oci_logins::RepositoryLogins;
 use crate::sources::discovery::Discovery;
 use crate::sources::net::{Event, Net, PackageCredentials};
 use crate::sources::network_mirror::{MirrorAccess, MirrorUrl};
@@ -18,18 +18,18 @@ use crate::sources::registry::{HostCredentials, HostHelper, Hosts, Registry};
 use crate::sources::retry::Policy;
 
 /// Who is informed of what happens on the network.
-pub(in crate::cli) type NetworkObserver<'a> = &'a (dyn Fn(&Event<'_>) + Sync);
+pub(crate) type NetworkObserver<'a> = &'a (dyn Fn(&Event<'_>) + Sync);
 
 /// What the networks of a run share, whatever the flavor and the source.
 #[derive(Clone)]
-pub(in crate::cli) struct Traffic<'a> {
+pub(crate) struct Traffic<'a> {
     observer: NetworkObserver<'a>,
     outages: Arc<Outages>,
 }
 
 impl<'a> Traffic<'a> {
     /// Begins a run, in which no host has failed yet.
-    pub(in crate::cli) fn new(observer: NetworkObserver<'a>) -> Self {
+    pub(crate) fn new(observer: NetworkObserver<'a>) -> Self {
         Self {
             observer,
             outages: Arc::default(),
@@ -38,7 +38,7 @@ impl<'a> Traffic<'a> {
 }
 
 /// Makes the network of a flavor, with what `~/.netrc` holds for packages where that counts.
-pub(in crate::cli) fn net<'a>(world: World<'a>, flavor: Flavor, traffic: &Traffic<'a>) -> Net<'a> {
+pub(crate) fn net<'a>(world: World<'a>, flavor: Flavor, traffic: &Traffic<'a>) -> Net<'a> {
     let package_credentials: PackageCredentials<'a> = match flavor.reads_netrc() {
         true => netrc_credentials(world),
         false => Arc::new(|_| None),
@@ -55,7 +55,7 @@ pub(in crate::cli) fn net<'a>(world: World<'a>, flavor: Flavor, traffic: &Traffi
 
 /// Returns what `~/.netrc` holds for packages: it is sent over encrypted connections only, and not beside a
 /// password in the URL.
-pub(in crate::cli) fn netrc_credentials<'a>(world: World<'_>) -> PackageCredentials<'a> {
+pub(crate) fn netrc_credentials<'a>(world: World<'_>) -> PackageCredentials<'a> {
     let netrc = Netrc::read(world.disk, world.env);
     Arc::new(move |url| {
         let may = url.origin().encrypted && !url.has_user();
@@ -64,17 +64,17 @@ pub(in crate::cli) fn netrc_credentials<'a>(world: World<'_>) -> PackageCredenti
 }
 
 /// Is informed of what happens on the network, and shows nothing.
-pub(in crate::cli) fn silent(_: &Event<'_>) {}
+pub(crate) fn silent(_: &Event<'_>) {}
 
 /// Reads the CLI configuration that a flavor has; returns it with all its problems.
-pub(in crate::cli) fn configuration(
-    common: &Common,
+pub(crate) fn configuration(
+    options: &RunOptions,
     world: World<'_>,
     flavor: Flavor,
     texts: &mut Texts,
 ) -> (CliConfig, Vec<Diagnostic>) {
-    let file = common.cli_config.as_ref();
-    let file = file.map(|path| common.below(path));
+    let file = options.cli_config.as_ref();
+    let file = file.map(|path| options.below(path));
     let wanted = ConfigChoice {
         flavor,
         file: file.as_deref(),
@@ -83,7 +83,7 @@ pub(in crate::cli) fn configuration(
 }
 
 /// Makes the network as a CLI configuration states it.
-pub(in crate::cli) fn net_of<'a>(
+pub(crate) fn net_of<'a>(
     world: World<'a>,
     flavor: Flavor,
     config: &CliConfig,
@@ -98,7 +98,7 @@ pub(in crate::cli) fn net_of<'a>(
 }
 
 /// Makes the registries of all hosts.
-pub(in crate::cli) fn registry<'a>(
+pub(crate) fn registry<'a>(
     net: &Net<'a>,
     flavor: Flavor,
     config: &CliConfig,
@@ -109,7 +109,7 @@ pub(in crate::cli) fn registry<'a>(
 }
 
 /// Makes what finds the services of hosts.
-pub(in crate::cli) fn discovery<'a>(
+pub(crate) fn discovery<'a>(
     net: &Net<'a>,
     config: &CliConfig,
     tokens: &Arc<HostTokens<'a>>,
@@ -123,7 +123,7 @@ pub(in crate::cli) fn discovery<'a>(
 }
 
 /// Returns a network mirror with what is sent to it; what it states of all platforms does not count.
-pub(in crate::cli) fn access<'a>(url: MirrorUrl, tokens: &Arc<HostTokens<'a>>) -> MirrorAccess<'a> {
+pub(crate) fn access<'a>(url: MirrorUrl, tokens: &Arc<HostTokens<'a>>) -> MirrorAccess<'a> {
     MirrorAccess {
         url,
         helper: helper(tokens),
@@ -134,7 +134,7 @@ pub(in crate::cli) fn access<'a>(url: MirrorUrl, tokens: &Arc<HostTokens<'a>>) -
 
 /// Makes the registries of OCI artifacts, with the credentials that a CLI configuration and the files of
 /// other tools hold; packages are downloaded from them with the same.
-pub(in crate::cli) fn oci_registries<'a>(
+pub(crate) fn oci_registries<'a>(
     world: World<'a>,
     net: &mut Net<'a>,
     config: &CliConfig,
@@ -147,7 +147,7 @@ pub(in crate::cli) fn oci_registries<'a>(
 }
 
 /// Makes a mirror of OCI artifacts.
-pub(in crate::cli) fn oci_mirror<'a>(
+pub(crate) fn oci_mirror<'a>(
     registries: &Arc<OciRegistries<'a>>,
     template: RepositoryTemplate,
 ) -> OciMirror<'a> {
@@ -159,7 +159,7 @@ pub(in crate::cli) fn oci_mirror<'a>(
 }
 
 /// Returns what is sent to hosts by a CLI configuration.
-pub(in crate::cli) fn tokens<'a>(world: World<'a>, config: &CliConfig) -> Arc<HostTokens<'a>> {
+pub(crate) fn tokens<'a>(world: World<'a>, config: &CliConfig) -> Arc<HostTokens<'a>> {
     Arc::new(HostTokens::new(world, config.clone()))
 }
 

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::addr::{ProviderFilter, ProviderPattern, Url};
-use crate::cli::World;
-use crate::cli::session::host_tokens::HostTokens;
-use crate::cli::session::network::{self, Traffic};
 use crate::cliconfig::{CliConfig, Method, MethodKind, RepositoryTemplate};
 use crate::flavor::Flavor;
+use crate::run::World;
+use crate::run::user::host_tokens::HostTokens;
+use crate::run::user::network::{self, Traffic};
 use crate::sources::SourceError;
 use crate::sources::filesystem_mirror::FilesystemMirror;
 use crate::sources::multi::{Member, Multi, SharedSource};
@@ -20,13 +20,13 @@ use crate::world::FileKind;
 
 /// Whether the network may be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::cli) enum Network {
+pub(crate) enum Network {
     Allowed,
     Forbidden,
 }
 
-/// The installation methods of a flavor. Roots share what they have in common.
-pub(in crate::cli) struct Methods<'a> {
+/// The installation methods of a flavor. Roots share what they have in options.
+pub(crate) struct Methods<'a> {
     world: World<'a>,
     flavor: Flavor,
     network: Network,
@@ -42,7 +42,7 @@ pub(in crate::cli) struct Methods<'a> {
 }
 
 impl<'a> Methods<'a> {
-    pub(in crate::cli) fn new(
+    pub(crate) fn new(
         world: World<'a>,
         flavor: Flavor,
         config: CliConfig,
@@ -69,18 +69,18 @@ impl<'a> Methods<'a> {
     }
 
     /// Returns what was read.
-    pub(in crate::cli) fn config(&self) -> &CliConfig {
+    pub(crate) fn config(&self) -> &CliConfig {
         &self.config
     }
 
     /// Returns the network that packages are downloaded from.
-    pub(in crate::cli) fn net(&self) -> &Net<'a> {
+    pub(crate) fn net(&self) -> &Net<'a> {
         &self.net
     }
 
     /// Lists the directories that packages of a root are taken from; roots with the same ones share their
     /// source. A relative one is below the root, in which the program would run.
-    pub(in crate::cli) fn dirs(&self, root: &Path) -> Vec<PathBuf> {
+    pub(crate) fn dirs(&self, root: &Path) -> Vec<PathBuf> {
         if self.config.installations.is_empty() {
             let dirs = self.config.implied_mirrors().iter();
             let dirs = dirs.map(|dir| root.join(dir));
@@ -103,7 +103,7 @@ impl<'a> Methods<'a> {
     }
 
     /// Makes the source of a root.
-    pub(in crate::cli) fn source(&mut self, root: &Path) -> Multi<'a> {
+    pub(crate) fn source(&mut self, root: &Path) -> Multi<'a> {
         if self.config.installations.is_empty() {
             return self.implied(root);
         }
@@ -164,7 +164,7 @@ impl<'a> Methods<'a> {
     ///
     /// # Errors
     /// [`SourceError::Offline`] if the network must not be used.
-    pub(in crate::cli) fn direct(&self) -> Result<SharedSource<'a>, SourceError> {
+    pub(crate) fn direct(&self) -> Result<SharedSource<'a>, SourceError> {
         match self.network {
             Network::Allowed => Ok(Arc::clone(&self.registry)),
             Network::Forbidden => Err(SourceError::Offline {

@@ -1,28 +1,28 @@
 //! What commands that explain a configuration say of what cannot be seen of it.
 
-use crate::cli::args::{Common, Configuration};
-use crate::cli::session::modules::UserModules;
-use crate::cli::session::root::Root;
 use crate::config::{BackendUse, Loaded, NOT_CHECKED_OUT};
 use crate::diag::{Diagnostic, Severity, Texts, counted, has_errors};
 use crate::report::{Failure, RootResult};
 use crate::requirement::{ModulePath, StateSeen};
+use crate::run::options::{ConfigurationOptions, RunOptions};
+use crate::run::root::Root;
+use crate::run::user::modules::UserModules;
 
 /// How many names of a list are spelled out; one more than that is, too.
 const NAMES: usize = 3;
 
 /// What a question is about, and what cannot be seen for it.
-pub(in crate::cli) struct Unseen<'a> {
-    pub(in crate::cli) loaded: &'a Loaded,
-    /// Whether the state was to be read.
-    pub(in crate::cli) state_wanted: bool,
+pub(crate) struct Unseen<'a> {
+    pub(crate) loaded: &'a Loaded,
+    /// The state was to be read.
+    pub(crate) state_wanted: bool,
     /// Whether every note is shown.
-    pub(in crate::cli) verbose: bool,
+    pub(crate) verbose: bool,
 }
 
 /// Whether the calls that cannot be seen are named in a sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::cli) enum Names {
+pub(crate) enum Names {
     /// They are.
     Listed,
     /// They stand in the results.
@@ -33,10 +33,10 @@ pub(in crate::cli) enum Names {
 ///
 /// # Errors
 /// If there is none.
-pub(in crate::cli) fn load(
+pub(crate) fn load(
     root: &Root,
-    configuration: &Configuration,
-    common: &Common,
+    configuration: &ConfigurationOptions,
+    options: &RunOptions,
     modules: &UserModules<'_>,
     texts: &mut Texts,
     result: &mut RootResult,
@@ -45,21 +45,21 @@ pub(in crate::cli) fn load(
     if !loaded.found || root.is_alone {
         return Err(root.no_configuration());
     }
-    Unseen::new(&loaded, configuration, common).faults(result);
+    Unseen::new(&loaded, configuration, options).faults(result);
     let is_sound = !has_errors(&loaded.diagnostics);
     Ok(is_sound.then_some(loaded))
 }
 
 impl<'a> Unseen<'a> {
-    pub(in crate::cli) fn new(
+    pub(crate) fn new(
         loaded: &'a Loaded,
-        configuration: &Configuration,
-        common: &Common,
+        configuration: &ConfigurationOptions,
+        options: &RunOptions,
     ) -> Self {
         Self {
             loaded,
-            state_wanted: !configuration.no_state,
-            verbose: common.verbose,
+            state_wanted: configuration.reads_state,
+            verbose: options.verbose,
         }
     }
 }
@@ -67,7 +67,7 @@ impl<'a> Unseen<'a> {
 impl Unseen<'_> {
     /// Adds what is wrong with the configuration. Notes are counted only, unless everything is shown;
     /// what cannot be seen is left to [`Unseen::remark`].
-    pub(in crate::cli) fn faults(&self, result: &mut RootResult) {
+    pub(crate) fn faults(&self, result: &mut RootResult) {
         let mut notes = 0;
         for diagnostic in &self.loaded.diagnostics {
             if diagnostic.severity > Severity::Note || self.verbose {
@@ -85,7 +85,7 @@ impl Unseen<'_> {
 
     /// Names in one sentence what cannot be seen and what follows for the question; `None` if
     /// everything can be.
-    pub(in crate::cli) fn remark(&self, names: Names, consequence: &str) -> Option<String> {
+    pub(crate) fn remark(&self, names: Names, consequence: &str) -> Option<String> {
         let unseen = || {
             let modules = self.loaded.modules.iter();
             modules.filter_map(|node| Some((&node.path, node.unseen?)))
@@ -132,7 +132,7 @@ impl Unseen<'_> {
 }
 
 /// Returns why the configuration of a root counts as not seen as a whole, if it does.
-pub(in crate::cli) fn why_unseen(root: &Root, loaded: &Loaded) -> Option<String> {
+pub(crate) fn why_unseen(root: &Root, loaded: &Loaded) -> Option<String> {
     let title = loaded.modules.first()?.unseen?;
     let Some(unit) = &root.unit else {
         return Some("there is none beside it".to_owned());
@@ -145,7 +145,7 @@ pub(in crate::cli) fn why_unseen(root: &Root, loaded: &Loaded) -> Option<String>
 }
 
 /// Names the lock files of roots whose configuration counts as not seen, each with the reason.
-pub(in crate::cli) fn not_compared<'r>(
+pub(crate) fn not_compared<'r>(
     unseen: impl Iterator<Item = (&'r Root, &'r str)>,
 ) -> Option<String> {
     const NOT_COMPARED: &str = "not compared with any configuration";
@@ -172,7 +172,7 @@ fn is_unseen(diagnostic: &Diagnostic) -> bool {
 }
 
 /// Takes names to be listed; of many only the first ones, the last of which says how many follow.
-pub(in crate::cli) fn some_of(names: impl ExactSizeIterator<Item = String>) -> Vec<String> {
+pub(crate) fn some_of(names: impl ExactSizeIterator<Item = String>) -> Vec<String> {
     let all = names.len();
     let shown = if all > NAMES + 1 { NAMES } else { all };
     let mut names: Vec<String> = names.take(shown).collect();

@@ -2,33 +2,33 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::cli::World;
-use crate::cli::args::Common;
-use crate::cli::session::root::Root;
 use crate::coverage::Attributions;
 use crate::locker::TrustedFacts;
 use crate::lockfile::LockFile;
 use crate::modules::cache::ModuleCache;
 use crate::report::Sentence;
+use crate::run::World;
+use crate::run::options::RunOptions;
+use crate::run::root::Root;
 use crate::store::{Facts, NoFacts, Store};
 use crate::world::Env;
 
 /// Names the directory of the store.
-pub(in crate::cli) const VARIABLE: &str = "LOCKCTL_CACHE_DIR";
+pub(crate) const VARIABLE: &str = "LOCKCTL_CACHE_DIR";
 
 /// The name of the directory in the user's directory for caches.
 const NAME: &str = "lockctl";
 
 /// The facts that a command works with.
-pub(in crate::cli) struct UserFacts<'a> {
+pub(crate) struct UserFacts<'a> {
     /// The store, and its directory.
     store: Option<(Store<'a>, PathBuf)>,
 }
 
 impl<'a> UserFacts<'a> {
     /// Opens the store of the user, unless it is not to be used.
-    pub(in crate::cli) fn new(common: &Common, world: World<'a>) -> Self {
-        let dir = if common.no_cache {
+    pub(crate) fn new(options: &RunOptions, world: World<'a>) -> Self {
+        let dir = if options.no_cache {
             None
         } else {
             directory(world.env)
@@ -38,7 +38,7 @@ impl<'a> UserFacts<'a> {
         }
     }
 
-    pub(in crate::cli) fn get(&self) -> &dyn Facts {
+    pub(crate) fn get(&self) -> &dyn Facts {
         match &self.store {
             Some((store, _)) => store,
             None => &NoFacts,
@@ -47,7 +47,7 @@ impl<'a> UserFacts<'a> {
 
     /// Finds out what facts say about the hashes of a lock file; entries of which nothing is known are left
     /// out.
-    pub(in crate::cli) fn about(&self, root: &Root, lock: &LockFile) -> Attributions {
+    pub(crate) fn about(&self, root: &Root, lock: &LockFile) -> Attributions {
         let trusted = trusted(root);
         let entries = lock.providers.iter().map(|(provider, entry)| {
             let (version, hashes) = (&entry.version, &entry.hashes);
@@ -58,7 +58,7 @@ impl<'a> UserFacts<'a> {
     }
 
     /// Warns of what could not be used.
-    pub(in crate::cli) fn remarks(&self) -> impl Iterator<Item = Sentence> {
+    pub(crate) fn remarks(&self) -> impl Iterator<Item = Sentence> {
         self.store.iter().flat_map(|(store, dir)| {
             let notes = store.notes().into_iter();
             notes.map(move |note| Sentence::warning(format!("{}: {note}", dir.display())))
@@ -67,7 +67,7 @@ impl<'a> UserFacts<'a> {
 }
 
 /// Returns which facts count for a root.
-pub(in crate::cli) fn trusted(root: &Root) -> TrustedFacts {
+pub(crate) fn trusted(root: &Root) -> TrustedFacts {
     if root.project().trust.imported_facts {
         TrustedFacts::Imported
     } else {
@@ -76,17 +76,17 @@ pub(in crate::cli) fn trusted(root: &Root) -> TrustedFacts {
 }
 
 /// Opens the store in a directory.
-pub(in crate::cli) fn open<'a>(world: World<'a>, dir: &Path) -> Store<'a> {
+pub(crate) fn open<'a>(world: World<'a>, dir: &Path) -> Store<'a> {
     Store::new(world.disk.objects(dir), world.clock)
 }
 
 /// Opens the cache of modules, which is in the same directory.
-pub(in crate::cli) fn open_modules<'a>(world: World<'a>, dir: &Path) -> ModuleCache<'a> {
+pub(crate) fn open_modules<'a>(world: World<'a>, dir: &Path) -> ModuleCache<'a> {
     ModuleCache::new(world.disk.objects(dir), world.clock)
 }
 
 /// Returns the directory of the store (`store` rules 3.1); `None` if the user has no directory for caches.
-pub(in crate::cli) fn directory(env: &dyn Env) -> Option<PathBuf> {
+pub(crate) fn directory(env: &dyn Env) -> Option<PathBuf> {
     if let Some(stated) = path(env, VARIABLE) {
         return Some(stated);
     }

@@ -5,11 +5,11 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::cli::World;
+use crate::run::World;
 use crate::world::{Ended, Invocation, Program};
 
 /// How long a helper may take; it may have to ask a server, but no input is read.
-pub(super) const HELPER_TIME: Duration = Duration::from_secs(30);
+pub(crate) const HELPER_TIME: Duration = Duration::from_secs(30);
 
 /// How many bytes a helper may print.
 const MAX_ANSWER_BYTES: u64 = 64 * 1024;
@@ -21,7 +21,7 @@ const MAX_SHOWN_CHARS: usize = 200;
 ///
 /// # Errors
 /// In words that follow its name.
-pub(super) fn run(
+pub(crate) fn run(
     world: World<'_>,
     path: &Path,
     args: &[OsString],
@@ -51,7 +51,7 @@ pub(super) fn run(
 }
 
 /// Says that a helper failed, with what it says of it: never what it prints, which may be a secret.
-pub(super) fn failed(ended: &Ended) -> String {
+pub(crate) fn failed(ended: &Ended) -> String {
     let said = String::from_utf8_lossy(&ended.stderr);
     let said: String = said.trim().chars().take(MAX_SHOWN_CHARS).collect();
     match &*said {
@@ -61,7 +61,7 @@ pub(super) fn failed(ended: &Ended) -> String {
 }
 
 /// Returns whether a name can be a part of the name of a program: a separator would lead elsewhere.
-pub(super) fn is_plain(name: &str) -> bool {
+pub(crate) fn is_plain(name: &str) -> bool {
     name.chars()
         .all(|c| c.is_alphanumeric() || "_-.".contains(c))
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use crate::cliconfig::RepositoryTemplate;
+use crate::run::options::PackageChoice;
 use crate::sources::network_mirror::MirrorUrl;
 
 /// Where packages come from.
@@ -43,9 +44,20 @@ pub(in crate::cli) struct SourceArgs {
 }
 
 impl SourceArgs {
-    /// Returns whether packages come from a mirror that was typed.
-    pub(in crate::cli) fn names_mirror(&self) -> bool {
-        self.fs_mirror.is_some() || self.net_mirror.is_some() || self.oci_mirror.is_some()
+    /// Returns the place that packages come from; at most one was typed.
+    pub(in crate::cli) fn choice(&self) -> PackageChoice {
+        if let Some(dir) = &self.fs_mirror {
+            PackageChoice::FilesystemMirror(dir.clone())
+        } else if let Some(url) = &self.net_mirror {
+            PackageChoice::NetworkMirror(url.clone())
+        } else if let Some(template) = &self.oci_mirror {
+            PackageChoice::OciMirror(template.clone())
+        } else {
+            match self.installation {
+                Installation::Registry => PackageChoice::Registry,
+                Installation::Cli => PackageChoice::CliConfiguration,
+            }
+        }
     }
 }
 

@@ -1,31 +1,28 @@
 //! Where the packages of a run come from: what was typed, turned into sources that can be asked.
 
-mod args;
-
 use std::path::{Path, PathBuf};
 
 use crate::addr::ProviderAddr;
-use crate::cli::World;
-use crate::cli::args::Common;
-use crate::cli::session::installation::{Methods, Network};
-use crate::cli::session::network::{self, NetworkObserver, Traffic};
-use crate::cli::session::root::Root;
 use crate::cliconfig::RepositoryTemplate;
 use crate::diag::{Diagnostic, Texts, has_errors};
 use crate::flavor::Flavor;
 use crate::locker::FlavorSource;
 use crate::report::Failure;
+use crate::run::World;
+use crate::run::options::{PackageChoice, RunOptions};
+use crate::run::root::Root;
+use crate::run::user::methods::{Methods, Network};
+use crate::run::user::network::{self, NetworkObserver, Traffic};
 use crate::sources::filesystem_mirror::FilesystemMirror;
 use crate::sources::multi::SharedSource;
 use crate::sources::net::Net;
 use crate::sources::network_mirror::{MirrorUrl, NetworkMirror};
 use crate::sources::{Empty, Source, SourceError};
-pub(in crate::cli) use args::{Installation, SourceArgs};
 
 /// The sources of a run, each set up when the first root needs it.
-pub(in crate::cli) struct Sources<'a> {
-    common: &'a Common,
-    typed: &'a SourceArgs,
+pub(crate) struct Sources<'a> {
+    options: &'a RunOptions,
+    choice: PackageChoice,
     world: World<'a>,
     traffic: Traffic<'a>,
     /// The sources that the roots so far need.
@@ -77,15 +74,15 @@ struct FollowedConfig<'a> {
 }
 
 impl<'a> Sources<'a> {
-    pub(in crate::cli) fn new(
-        common: &'a Common,
-        typed: &'a SourceArgs,
+    pub(crate) fn new(
+        options: &'a RunOptions,
+        choice: PackageChoice,
         world: World<'a>,
         observer: NetworkObserver<'a>,
     ) -> Self {
         Self {
-            common,
-            typed,
+            options,
+            choice,
             world,
             traffic: Traffic::new(observer),
             setups: Vec::new(),
@@ -94,7 +91,7 @@ impl<'a> Sources<'a> {
     }
 
     /// Returns the sources that the roots so far need, in the order of their places.
-    pub(in crate::cli) fn by_flavor(&self) -> Vec<FlavorSource<'_>> {
+    pub(crate) fn by_flavor(&self) -> Vec<FlavorSource<'_>> {
         let sources = self.setups.iter().map(|setup| FlavorSource {
             flavor: setup.flavor,
             source: match &setup.packages {
@@ -113,13 +110,13 @@ impl<'a> Sources<'a> {
 
     /// Returns what keeps a source from being asked: errors of the CLI configuration stop every root
     /// that needs it, while its warnings are said once.
-    pub(in crate::cli) fn errors(&self, source: usize) -> Option<&[Diagnostic]> {
+    pub(crate) fn errors(&self, source: usize) -> Option<&[Diagnostic]> {
         let setup = &self.setups[source];
         matches!(setup.packages, Packages::Unknown).then_some(&*setup.diagnostics)
     }
 
     /// Returns what is to be said about the CLI configuration, until it was [`said`](Self::said).
-    pub(in crate::cli) fn unsaid(&self, source: usize) -> &[Diagnostic] {
+    pub(crate) fn unsaid(&self, source: usize) -> &[Diagnostic] {
         match &self.setups[source] {
             setup if setup.is_said => &[],
             setup => &setup.diagnostics,
@@ -127,18 +124,17 @@ impl<'a> Sources<'a> {
     }
 
     /// Notes that a root that counts said everything about the CLI configuration.
-    pub(in crate::cli) fn said(&mut self, source: usize) {
+    pub(crate) fn said(&mut self, source: usize) {
         self.setups[source].is_said = true;
     }
 
     /// Returns whether packages would come from registries, and none may be asked.
-    pub(in crate::cli) fn are_closed(&self) -> bool {
-        let from_registries = !self.typed.names_mirror();
-        self.common.offline && from_registries && self.typed.installation == Installation::Registry
+    pub(crate) fn are_closed(&self) -> bool {
+        self.options.offline && matches!(self.choice, PackageChoice::Registry)
     }
 
     /// Returns the place of a source for a root that needs no package.
-    pub(in crate::cli) fn not_needed(&mut self, flavor: Flavor) -> usize {
+    pub(crate) fn not_needed(&mut self, flavor: Flavor) -> usize {
         let net = network::net(self.world, flavor, &self.traffic);
         self.add(flavor, net, Packages::NotNeeded, Vec::new())
     }
@@ -147,11 +143,7 @@ impl<'a> Sources<'a> {
     ///
     /// # Errors
     /// If the source that was typed cannot be used.
-    pub(in crate::cli) fn source(
-        &mut self,
-        root: &Root,
-        texts: &mut Texts,
-    ) -> Result<usize, Failure> {
+    pub(crate) fn source(&mut self, root: &Root, texts: &mut Texts) -> Result<usize, Failure> {
         let flavor = root.flavor;
         if self.follows() {
             return Ok(self.followed_source(root, texts));
@@ -160,25 +152,19 @@ impl<'a> Sources<'a> {
         if let Some(at) = known.position(|one| one.serves(flavor)) {
             return Ok(at);
         }
-        let typed = self.typed;
         let mut net = network::net(self.world, flavor, &self.traffic);
-        let (packages, diagnostics) = match typed {
-            SourceArgs {
-                fs_mirror: Some(dir),
-                ..
-            } => (self.mirror(dir, flavor)?, Vec::new()),
-            SourceArgs {
-                net_mirror: Some(url),
-                ..
-            } => self.net_mirror(url, flavor, texts)?,
-            SourceArgs {
-                oci_mirror: Some(template),
-                ..
-            } => self.oci_mirror(template, flavor, &mut net, texts)?,
-            _ => self.registry(flavor, texts)?,
+        let (packages, diagnostics) = match &self.choice {
+            PackageChoice::FilesystemMirror(dir) => (self.mirror(dir, flavor)?, Vec::new()),
+            PackageChoice::NetworkMirror(url) => self.net_mirror(url, flavor, texts)?,
+            PackageChoice::OciMirror(template) => {
+                self.oci_mirror(template, flavor, &mut net, texts)?
+            }
+            PackageChoice::Registry | PackageChoice::CliConfiguration => {
+                self.registry(flavor, texts)?
+            }
         };
         let at = self.add(flavor, net, packages, diagnostics);
-        if !typed.names_mirror() {
+        if matches!(self.choice, PackageChoice::Registry) {
             self.setups[at].registries = Registries::Packages;
         }
         Ok(at)
@@ -186,11 +172,7 @@ impl<'a> Sources<'a> {
 
     /// Lists the providers that a root needs no package of, since they are run from a directory and the
     /// program does not lock them (`cliconfig` rules 5.5).
-    pub(in crate::cli) fn overridden(
-        &mut self,
-        root: &Root,
-        texts: &mut Texts,
-    ) -> Vec<ProviderAddr> {
+    pub(crate) fn overridden(&mut self, root: &Root, texts: &mut Texts) -> Vec<ProviderAddr> {
         if !self.follows() || root.flavor.locks_overridden() {
             return Vec::new();
         }
@@ -220,7 +202,7 @@ impl<'a> Sources<'a> {
     }
 
     fn follows(&self) -> bool {
-        self.typed.installation == Installation::Cli
+        matches!(self.choice, PackageChoice::CliConfiguration)
     }
 
     /// Returns the CLI configuration of a flavor.
@@ -228,9 +210,9 @@ impl<'a> Sources<'a> {
         let known = self.followed.iter().position(|one| one.flavor == flavor);
         let at = known.unwrap_or_else(|| {
             let (config, mut diagnostics) =
-                network::configuration(self.common, self.world, flavor, texts);
+                network::configuration(self.options, self.world, flavor, texts);
             diagnostics.extend(config.installed_twice());
-            let network = if self.common.offline {
+            let network = if self.options.offline {
                 Network::Forbidden
             } else {
                 Network::Allowed
@@ -293,7 +275,7 @@ impl<'a> Sources<'a> {
     }
 
     fn mirror(&self, dir: &Path, flavor: Flavor) -> Result<Packages<'a>, Failure> {
-        let dir = self.common.below(dir);
+        let dir = self.options.below(dir);
         let mirror = FilesystemMirror::scan(self.world.disk, &dir, flavor).map_err(|error| {
             let is_top = matches!(&error, SourceError::Unreadable { path, .. } if *path == dir);
             let help = if is_top {
@@ -313,7 +295,7 @@ impl<'a> Sources<'a> {
         texts: &mut Texts,
     ) -> Result<(Packages<'a>, Vec<Diagnostic>), Failure> {
         self.check_online("a network mirror")?;
-        let (config, diagnostics) = network::configuration(self.common, self.world, flavor, texts);
+        let (config, diagnostics) = network::configuration(self.options, self.world, flavor, texts);
         let packages = if has_errors(&diagnostics) {
             Packages::Unknown
         } else {
@@ -335,7 +317,7 @@ impl<'a> Sources<'a> {
         texts: &mut Texts,
     ) -> Result<(Packages<'a>, Vec<Diagnostic>), Failure> {
         self.check_online("an OCI mirror")?;
-        let (config, diagnostics) = network::configuration(self.common, self.world, flavor, texts);
+        let (config, diagnostics) = network::configuration(self.options, self.world, flavor, texts);
         if has_errors(&diagnostics) {
             return Ok((Packages::Unknown, diagnostics));
         }
@@ -347,7 +329,7 @@ impl<'a> Sources<'a> {
 
     /// Fails where the network would be needed and must not be used.
     fn check_online(&self, place: &str) -> Result<(), Failure> {
-        if !self.common.offline {
+        if !self.options.offline {
             return Ok(());
         }
         let cause = format!("they come from {place}, and --offline forbids network requests");
@@ -365,7 +347,7 @@ impl<'a> Sources<'a> {
     ) -> Result<(Packages<'a>, Vec<Diagnostic>), Failure> {
         self.check_online("registries")?;
         let (config, mut diagnostics) =
-            network::configuration(self.common, self.world, flavor, texts);
+            network::configuration(self.options, self.world, flavor, texts);
         diagnostics.extend(config.not_followed(flavor));
         let packages = if has_errors(&diagnostics) {
             Packages::Unknown

@@ -4,27 +4,27 @@ use std::io;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
-use crate::cli::advice;
-use crate::cli::args::{Common, Configuration};
-use crate::cli::session::modules::UserModules;
 use crate::config::{BackendUse, Loaded};
 use crate::diag::{Texts, has_errors};
 use crate::flavor::Program;
 use crate::report::{Failure, RootResult};
 use crate::requirement::Requirements;
+use crate::run::commands;
+use crate::run::options::{ConfigurationOptions, RunOptions};
+use crate::run::user::modules::UserModules;
 use crate::sources::SourceError;
 use crate::verify::packages::{Origin, Unscanned};
 use crate::verify::{Advice, Subject};
 use crate::workspace::{self, FlavorSign, Reading};
 use crate::world::Files;
 
-pub(in crate::cli) use crate::workspace::{LockText, data_dir};
+pub(crate) use crate::workspace::{LockText, data_dir};
 
 /// A root with the commands that would be typed for it.
-pub(in crate::cli) struct Root {
+pub(crate) struct Root {
     root: workspace::Root,
     /// Commands that help.
-    pub(in crate::cli) advice: Advice,
+    pub(crate) advice: Advice,
 }
 
 impl Deref for Root {
@@ -35,15 +35,12 @@ impl Deref for Root {
     }
 }
 
-pub(in crate::cli) fn read_lock(
-    files: &dyn Files,
-    path: &Path,
-) -> Result<Option<Vec<u8>>, Failure> {
+pub(crate) fn read_lock(files: &dyn Files, path: &Path) -> Result<Option<Vec<u8>>, Failure> {
     Ok(workspace::read_lock(files, path)?)
 }
 
 /// Returns the failure of a directory of packages that cannot be scanned.
-pub(in crate::cli) fn unreadable_packages(unscanned: &Unscanned) -> Failure {
+pub(crate) fn unreadable_packages(unscanned: &Unscanned) -> Failure {
     let (path, cause) = match &*unscanned.error {
         SourceError::Unreadable { path, cause } => (path, cause.to_string()),
         other => (&unscanned.dir, other.to_string()),
@@ -67,7 +64,7 @@ pub(in crate::cli) fn unreadable_packages(unscanned: &Unscanned) -> Failure {
 }
 
 /// Returns the directory without the dot that means the working directory.
-pub(in crate::cli) fn shown(dir: &Path) -> PathBuf {
+pub(crate) fn shown(dir: &Path) -> PathBuf {
     if dir == Path::new(".") {
         PathBuf::new()
     } else {
@@ -76,7 +73,7 @@ pub(in crate::cli) fn shown(dir: &Path) -> PathBuf {
 }
 
 /// Says how many comments a rewrite drops, if any.
-pub(in crate::cli) fn dropped(lock: &LockText) -> Option<String> {
+pub(crate) fn dropped(lock: &LockText) -> Option<String> {
     match lock.document.comments {
         0 => None,
         1 => Some("a rewrite drops 1 comment, as Terraform and OpenTofu do".to_owned()),
@@ -87,15 +84,15 @@ pub(in crate::cli) fn dropped(lock: &LockText) -> Option<String> {
 }
 
 impl Root {
-    pub(in crate::cli) fn new(root: workspace::Root, common: &Common) -> Self {
+    pub(crate) fn new(root: workspace::Root, options: &RunOptions) -> Self {
         Self {
-            advice: advice::commands(common, &root.dir),
+            advice: commands::of_root(options, &root.dir),
             root,
         }
     }
 
     /// Returns the root as it is after its lock file was written.
-    pub(in crate::cli) fn rewritten(&self, bytes: Vec<u8>, texts: &mut Texts) -> Self {
+    pub(crate) fn rewritten(&self, bytes: Vec<u8>, texts: &mut Texts) -> Self {
         Self {
             root: self.root.rewritten(bytes, texts),
             advice: self.advice.clone(),
@@ -106,10 +103,7 @@ impl Root {
     ///
     /// # Errors
     /// If there is none.
-    pub(in crate::cli) fn sound_lock(
-        &self,
-        result: &mut RootResult,
-    ) -> Result<Option<&LockText>, Failure> {
+    pub(crate) fn sound_lock(&self, result: &mut RootResult) -> Result<Option<&LockText>, Failure> {
         let Some(lock) = &self.lock else {
             return Err(self.no_lock());
         };
@@ -118,22 +112,22 @@ impl Root {
     }
 
     /// Returns the failure of a lock file that is not there.
-    pub(in crate::cli) fn no_lock(&self) -> Failure {
+    pub(crate) fn no_lock(&self) -> Failure {
         Failure::from(self.root.no_lock()).help(format!("run `{}` to create it", self.advice.lock))
     }
 
     /// Returns the failure of a lock file that cannot be written.
-    pub(in crate::cli) fn unwritable(&self, error: io::Error) -> Failure {
+    pub(crate) fn unwritable(&self, error: io::Error) -> Failure {
         self.root.unwritable(error).into()
     }
 
     /// Returns the failure of a lock file that would be too large to be read again.
-    pub(in crate::cli) fn too_large(&self, bytes: usize) -> Failure {
+    pub(crate) fn too_large(&self, bytes: usize) -> Failure {
         self.root.too_large(bytes).into()
     }
 
     /// Says which program's rules apply and how to state that, where nothing in the root shows it.
-    pub(in crate::cli) fn flavor_remark(&self) -> Option<String> {
+    pub(crate) fn flavor_remark(&self) -> Option<String> {
         let program = self.flavor.program();
         let why = match self.sign {
             FlavorSign::Stated | FlavorSign::Lock | FlavorSign::Files => return None,
@@ -153,12 +147,12 @@ impl Root {
     }
 
     /// Returns the failure of a root without any configuration.
-    pub(in crate::cli) fn no_configuration(&self) -> Failure {
+    pub(crate) fn no_configuration(&self) -> Failure {
         self.root.no_configuration().into()
     }
 
     /// Returns what is checked of the lock file.
-    pub(in crate::cli) fn subject<'a>(
+    pub(crate) fn subject<'a>(
         &'a self,
         lock: &'a LockText,
         requirements: Option<&'a Requirements>,
@@ -173,10 +167,10 @@ impl Root {
     }
 
     /// Reads the configuration of the root, its modules and its state.
-    pub(in crate::cli) fn load(
+    pub(crate) fn load(
         &self,
         modules: &UserModules<'_>,
-        args: &Configuration,
+        args: &ConfigurationOptions,
         backend: BackendUse,
         texts: &mut Texts,
     ) -> Loaded {
@@ -186,10 +180,10 @@ impl Root {
     }
 
     /// Reads the configuration as [`load`](Self::load) does, and how what is computed in it got its value.
-    pub(in crate::cli) fn load_with_traces(
+    pub(crate) fn load_with_traces(
         &self,
         modules: &UserModules<'_>,
-        args: &Configuration,
+        args: &ConfigurationOptions,
         backend: BackendUse,
         texts: &mut Texts,
     ) -> Loaded {
@@ -203,13 +197,13 @@ impl Root {
 }
 
 /// Says how the configuration is read, as typed.
-fn reading(args: &Configuration, modules: &UserModules<'_>, backend: BackendUse) -> Reading {
+fn reading(args: &ConfigurationOptions, modules: &UserModules<'_>, backend: BackendUse) -> Reading {
     Reading {
         backend,
         test_directory: args.test_directory.clone(),
         strict_modules: args.strict_modules,
-        reads_state: !args.no_state,
-        values: args.values.0.clone(),
+        reads_state: args.reads_state,
+        values: args.values.clone(),
         traces_values: false,
         unreached: modules.unreached,
     }

@@ -3,10 +3,6 @@
 use std::sync::Arc;
 
 use crate::addr::module::RemoteModule;
-use crate::cli::World;
-use crate::cli::args::{Common, Configuration, ModulesArg};
-use crate::cli::session::network::{self, NetworkObserver, Traffic};
-use crate::cli::session::store;
 use crate::config::{Outside, Unreached};
 use crate::diag::{Texts, has_errors};
 use crate::flavor::Flavor;
@@ -18,10 +14,14 @@ use crate::remote_module::{
     RequestedSource,
 };
 use crate::report::Sentence;
+use crate::run::World;
+use crate::run::facts;
+use crate::run::options::{ConfigurationOptions, ModuleChoice, RunOptions};
+use crate::run::user::network::{self, NetworkObserver, Traffic};
 
 /// What `--modules auto` means to a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::cli) enum AutoModules {
+pub(crate) enum AutoModules {
     /// It fetches modules, since it makes requests anyway.
     Fetched,
     /// It takes what is on the disk.
@@ -30,70 +30,70 @@ pub(in crate::cli) enum AutoModules {
 
 /// The outside, and who is informed of what happens on the network.
 #[derive(Clone, Copy)]
-pub(in crate::cli) struct UserNetwork<'a> {
-    pub(in crate::cli) world: World<'a>,
-    pub(in crate::cli) observer: NetworkObserver<'a>,
+pub(crate) struct UserNetwork<'a> {
+    pub(crate) world: World<'a>,
+    pub(crate) observer: NetworkObserver<'a>,
 }
 
 /// Opens the cache of modules of the user, unless it is not to be used.
-pub(in crate::cli) fn cache<'a>(common: &Common, world: World<'a>) -> Option<ModuleCache<'a>> {
-    let dir = store::directory(world.env).filter(|_| !common.no_cache);
-    dir.map(|dir| store::open_modules(world, &dir))
+pub(crate) fn cache<'a>(options: &RunOptions, world: World<'a>) -> Option<ModuleCache<'a>> {
+    let dir = facts::directory(world.env).filter(|_| !options.no_cache);
+    dir.map(|dir| facts::open_modules(world, &dir))
 }
 
 /// The remote modules of a run.
-pub(in crate::cli) struct UserModules<'a> {
-    pub(in crate::cli) world: World<'a>,
+pub(crate) struct UserModules<'a> {
+    pub(crate) world: World<'a>,
     /// `None` where only what is installed counts.
     store: Option<ModuleStore<'a>>,
     cache: Option<&'a ModuleCache<'a>>,
     /// Whether no directory of this machine may be named, because the run is confined to one.
     is_confined: bool,
     /// What a module is that could not be fetched.
-    pub(in crate::cli) unreached: Unreached,
+    pub(crate) unreached: Unreached,
 }
 
 impl<'a> UserModules<'a> {
     /// Prepares to find modules as a command line says; nothing is asked yet.
-    pub(in crate::cli) fn new(
-        common: &'a Common,
-        configuration: &Configuration,
+    pub(crate) fn new(
+        options: &'a RunOptions,
+        configuration: &ConfigurationOptions,
         auto: AutoModules,
         network: UserNetwork<'a>,
         cache: Option<&'a ModuleCache<'a>>,
     ) -> Self {
         let UserNetwork { world, observer } = network;
         let access = match (configuration.modules, auto) {
-            (ModulesArg::Installed, _) => None,
-            (ModulesArg::Fetch, _) => Some(ModuleAccess::Fetched),
-            (ModulesArg::Auto, AutoModules::Fetched) if !common.offline => {
+            (ModuleChoice::Installed, _) => None,
+            (ModuleChoice::Fetch, _) => Some(ModuleAccess::Fetched),
+            (ModuleChoice::Auto, AutoModules::Fetched) if !options.offline => {
                 Some(ModuleAccess::Fetched)
             }
-            (ModulesArg::Auto, _) => Some(ModuleAccess::Cached),
+            (ModuleChoice::Auto, _) => Some(ModuleAccess::Cached),
         };
         let unreached = match configuration.modules {
-            ModulesArg::Fetch => Unreached::Error,
-            ModulesArg::Auto | ModulesArg::Installed => Unreached::Unseen,
+            ModuleChoice::Fetch => Unreached::Error,
+            ModuleChoice::Auto | ModuleChoice::Installed => Unreached::Unseen,
         };
         let store = access.map(|access| {
             let traffic = Traffic::new(observer);
-            let nets = move |flavor| net(common, world, flavor, &traffic);
+            let nets = move |flavor| net(options, world, flavor, &traffic);
             ModuleStore::new(access, git(world), Box::new(nets), cache)
         });
         Self {
             world,
             store,
             cache,
-            is_confined: configuration.confine.is_some(),
+            is_confined: configuration.is_confined,
             unreached,
         }
     }
 
     /// Prepares to find modules for a command that makes no requests unless it is told to, and that shows no
     /// progress.
-    pub(in crate::cli) fn quiet(
-        common: &'a Common,
-        configuration: &Configuration,
+    pub(crate) fn quiet(
+        options: &'a RunOptions,
+        configuration: &ConfigurationOptions,
         world: World<'a>,
         cache: Option<&'a ModuleCache<'a>>,
     ) -> Self {
@@ -101,11 +101,11 @@ impl<'a> UserModules<'a> {
             world,
             observer: &network::silent,
         };
-        Self::new(common, configuration, AutoModules::Cached, network, cache)
+        Self::new(options, configuration, AutoModules::Cached, network, cache)
     }
 
     /// Returns what configuration is read from.
-    pub(in crate::cli) fn outside(&self) -> Outside<'_> {
+    pub(crate) fn outside(&self) -> Outside<'_> {
         Outside {
             files: self.world.disk,
             modules: self,
@@ -113,7 +113,7 @@ impl<'a> UserModules<'a> {
     }
 
     /// Warns of what of the cache could not be used.
-    pub(in crate::cli) fn remarks(&self) -> impl Iterator<Item = Sentence> {
+    pub(crate) fn remarks(&self) -> impl Iterator<Item = Sentence> {
         let notes = self.cache.iter().flat_map(|cache| cache.notes());
         notes.map(Sentence::warning)
     }
@@ -161,10 +161,7 @@ fn is_on_this_machine(module: &RemoteModule) -> bool {
 }
 
 /// Returns the modules that the cache holds, and no others.
-pub(in crate::cli) fn kept<'a>(
-    world: World<'a>,
-    cache: Option<&'a ModuleCache<'a>>,
-) -> ModuleStore<'a> {
+pub(crate) fn kept<'a>(world: World<'a>, cache: Option<&'a ModuleCache<'a>>) -> ModuleStore<'a> {
     ModuleStore::new(ModuleAccess::Cached, git(world), Box::new(|_| None), cache)
 }
 
@@ -179,12 +176,12 @@ fn git(world: World<'_>) -> GitWorld<'_> {
 /// Makes the network of a flavor; `None` if its CLI configuration has errors, which are reported where
 /// packages come from.
 fn net<'a>(
-    common: &Common,
+    options: &RunOptions,
     world: World<'a>,
     flavor: Flavor,
     traffic: &Traffic<'a>,
 ) -> Option<ModuleNet<'a>> {
-    let (config, faults) = network::configuration(common, world, flavor, &mut Texts::default());
+    let (config, faults) = network::configuration(options, world, flavor, &mut Texts::default());
     if has_errors(&faults) {
         return None;
     }

@@ -2,36 +2,37 @@
 
 use crate::addr::ProviderAddr;
 use crate::authenticate::Rules;
-use crate::cli::args::Common;
-use crate::cli::session::network::{self, Traffic};
-use crate::cli::session::root::Root;
-use crate::cli::{World, session};
 use crate::cliconfig::{CliConfig, MethodKind};
 use crate::diag::{Diagnostic, Severity, Texts};
 use crate::flavor::Flavor;
+use crate::run::World;
+use crate::run::options::RunOptions;
+use crate::run::root::Root;
+use crate::run::user::enforcement;
+use crate::run::user::network::{self, Traffic};
 use crate::verify::packages::{InstallSource, PackagePlace};
 use crate::verify::upstream::Registries;
 
 /// The installation methods of every flavor that came up in a run.
-pub(in crate::cli) struct Installations<'a> {
-    common: &'a Common,
+pub(crate) struct Installations<'a> {
+    options: &'a RunOptions,
     world: World<'a>,
     read: Vec<Installation<'a>>,
 }
 
 /// The installation methods of a flavor.
-pub(in crate::cli) struct Installation<'a> {
+pub(crate) struct Installation<'a> {
     flavor: Flavor,
-    pub(in crate::cli) config: CliConfig,
+    pub(crate) config: CliConfig,
     is_sound: bool,
     /// `None` until somebody asks.
     registries: Option<Registries<'a>>,
 }
 
 impl<'a> Installations<'a> {
-    pub(in crate::cli) fn new(common: &'a Common, world: World<'a>) -> Self {
+    pub(crate) fn new(options: &'a RunOptions, world: World<'a>) -> Self {
         Self {
-            common,
+            options,
             world,
             read: Vec::new(),
         }
@@ -41,7 +42,7 @@ impl<'a> Installations<'a> {
     /// had to be read for that.
     ///
     /// What else could be said about it is said by `lock`, which follows it further.
-    pub(in crate::cli) fn of(
+    pub(crate) fn of(
         &mut self,
         flavor: Flavor,
         texts: &mut Texts,
@@ -50,7 +51,7 @@ impl<'a> Installations<'a> {
         let mut errors = Vec::new();
         let at = known.unwrap_or_else(|| {
             let (config, mut found) =
-                network::configuration(self.common, self.world, flavor, texts);
+                network::configuration(self.options, self.world, flavor, texts);
             found.retain(|diagnostic| diagnostic.severity == Severity::Error);
             errors = found;
             self.read.push(Installation {
@@ -66,7 +67,7 @@ impl<'a> Installations<'a> {
 }
 
 /// Lists where the program installs a provider from, in its order (`cliconfig` rules 5.1 and 5.2).
-pub(in crate::cli) fn sources(
+pub(crate) fn sources(
     config: &CliConfig,
     root: &Root,
     provider: &ProviderAddr,
@@ -98,7 +99,7 @@ pub(in crate::cli) fn sources(
 impl<'a> Installation<'a> {
     /// Lists the directories in which packages are for a root, in the order of the program; behind
     /// them those that the user names.
-    pub(in crate::cli) fn places(
+    pub(crate) fn places(
         &self,
         root: &Root,
         world: World<'_>,
@@ -127,7 +128,7 @@ impl<'a> Installation<'a> {
     }
 
     /// Returns the registries; `None` if errors of the CLI configuration keep from asking them.
-    pub(in crate::cli) fn registries(
+    pub(crate) fn registries(
         &mut self,
         world: World<'a>,
         traffic: &Traffic<'a>,
@@ -143,7 +144,7 @@ impl<'a> Installation<'a> {
             let registry = network::registry(&net, flavor, config, &tokens);
             let rules = Rules {
                 flavor,
-                enforced: session::enforcement(world.env),
+                enforced: enforcement(world.env),
             };
             Registries::new(Box::new(registry), net, rules)
         }))

@@ -1,0 +1,94 @@
+//! The commands that advice names, as they would be typed.
+
+use std::path::{Path, PathBuf};
+
+use crate::flavor::FlavorChoice;
+use crate::run::options::{RootChoice, RunOptions, is_path};
+use crate::verify::Advice;
+
+/// How many roots a command names that the user named; for more there is a placeholder.
+const MAX_ROOTS: usize = 5;
+
+/// Returns the commands for a root, as they would be typed from here.
+pub(crate) fn of_root(options: &RunOptions, dir: &Path) -> Advice {
+    with_roots(options, "", &[dir.to_owned()])
+}
+
+/// Returns the commands for all roots of a run, as they would be typed from here.
+pub(crate) fn of_all(options: &RunOptions, choice: &RootChoice) -> Advice {
+    let recursive = match (choice.recursive, choice.terragrunt) {
+        (true, true) => " -r --terragrunt",
+        (true, false) => " -r",
+        (false, _) => "",
+    };
+    with_roots(options, recursive, &choice.dirs_below(options))
+}
+
+/// Names a directory behind a command, unless it is the working directory.
+fn named(dir: &Path) -> String {
+    // A directory named with a dot at its end, or by `-C .`, is the working directory too.
+    let here = dir
+        .components()
+        .all(|part| part == std::path::Component::CurDir);
+    if here {
+        String::new()
+    } else {
+        format!(" {}", quoted(&dir.display().to_string()))
+    }
+}
+
+/// Names a directory for a command that takes addresses, too.
+pub(crate) fn named_as_path(dir: &Path) -> String {
+    let text = dir.display().to_string();
+    if is_path(&text) {
+        named(dir)
+    } else {
+        named(&Path::new(".").join(dir))
+    }
+}
+
+fn with_roots(options: &RunOptions, recursive: &str, dirs: &[PathBuf]) -> Advice {
+    let names = |name: fn(&Path) -> String| match dirs.len() > MAX_ROOTS {
+        true => " ROOT…".to_owned(),
+        false => dirs.iter().map(|dir| name(dir)).collect(),
+    };
+    let root = format!("{recursive}{}", names(named));
+    let paths = format!("{recursive}{}", names(named_as_path));
+    let options = rules(options);
+    Advice {
+        update: format!("lockctl update{paths}{options}"),
+        lock: format!("lockctl lock{root}{options}"),
+        verify: format!("lockctl verify{root}{options}"),
+        fmt: format!("lockctl fmt{root}{options}"),
+    }
+}
+
+/// Returns the options that say whose rules apply.
+pub(crate) fn rules(options: &RunOptions) -> String {
+    let mut text = String::new();
+    if let FlavorChoice::Stated(stated) = options.flavor {
+        text += &format!(" --flavor {}", stated.flavor);
+    }
+    if let Some(path) = &options.project_file {
+        text += &option("--config", &options.below(path));
+    }
+    text
+}
+
+pub(crate) fn option(name: &str, path: &Path) -> String {
+    format!(" {name} {}", quoted(&path.display().to_string()))
+}
+
+/// Quotes a word for a shell, where it needs that.
+pub(crate) fn quoted(word: &str) -> String {
+    // Both shells of Windows take the separator as it is, and know these quotes around spaces.
+    let is_separator = |c| cfg!(windows) && c == '\\';
+    let plain = |c: char| c.is_alphanumeric() || "_./-:@%+,=".contains(c) || is_separator(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else if cfg!(windows) && word.chars().all(|c| plain(c) || c == ' ') {
+        format!("\"{word}\"")
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}

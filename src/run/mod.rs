@@ -1,0 +1,36 @@
+//! A job over roots: roots found, opened and worked on, and the configuration of the user's machine.
+//!
+//! [`over_roots`] is the only place that knows of several roots, of threads and of the order of results. A
+//! command implements [`Job`]; options arrive as the plain values of [`options`]. What the machine of the
+//! user is configured to is read in [`user`].
+//!
+//! Invariant: results stand in the order of the roots, whatever finished first.
+
+pub(crate) mod commands;
+mod driver;
+pub(crate) mod facts;
+mod failure;
+mod opening;
+pub(crate) mod options;
+pub(crate) mod platforms;
+pub(crate) mod root;
+pub(crate) mod unseen;
+pub(crate) mod user;
+
+use crate::world::{Clock, Disk, Env, Http, Run};
+pub(crate) use driver::{Job, OpenResult, RootResults, each, over_roots};
+
+/// The outside that commands act on.
+#[derive(Clone, Copy)]
+pub struct World<'a> {
+    /// Files, which may be written.
+    pub disk: &'a dyn Disk,
+    /// Variables of the environment, and the terminal.
+    pub env: &'a dyn Env,
+    /// The network.
+    pub http: &'a dyn Http,
+    /// The time of day, and waiting.
+    pub clock: &'a dyn Clock,
+    /// Other programs, as git or credential helpers.
+    pub run: &'a dyn Run,
+}
