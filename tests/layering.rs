@@ -127,7 +127,6 @@ const HOMES: &[(&str, &str)] = &[
     ("idna", "addr"),
     ("ignore", "project"),
     ("indicatif", "cli"),
-    ("k256", "authenticate"),
     ("lzma_rust2", "modules"),
     ("md_5", "expr hash"),
     ("percent_encoding", "expr"),

@@ -2,12 +2,11 @@
 
 use pgp::crypto::public_key::PublicKeyAlgorithm;
 use pgp::packet::{Packet, PublicKey, PublicSubkey, Signature, SignatureType, UserId};
-use pgp::types::{KeyDetails, KeyVersion, Tag};
+use pgp::types::{EcdsaPublicParams, KeyDetails, KeyVersion, PublicParams, Tag};
 
 use super::error::KeyFault;
 use super::facts::{Facts, KeyId, Unread, can_sign, id_of, spell};
 use super::limits::{MAX_PACKETS, MAX_SELF_SIGNATURES};
-use super::low_s::low_s;
 use super::packets::{Trouble, packets};
 
 /// The keys of one block. May be empty, as the programs have it.
@@ -200,8 +199,13 @@ fn parts(block: &[u8]) -> Result<Vec<Part>, KeyFault> {
     Ok(parts)
 }
 
-/// Returns whether the programs' library supports keys of this version and kind.
+/// Returns true if keys of this version and kind are supported.
 fn is_known(key: &impl KeyDetails) -> bool {
+    // The crate verifies only signatures with the lower `s` on this curve, and gpg makes either, so that
+    // a good release would be refused by chance (rules 5.2).
+    if let PublicParams::ECDSA(EcdsaPublicParams::Secp256k1 { .. }) = key.public_params() {
+        return false;
+    }
     let encrypts = matches!(
         key.algorithm(),
         PublicKeyAlgorithm::RSAEncrypt
@@ -335,7 +339,7 @@ impl<'a> Builder<'a> {
     fn add_to_key(&mut self, signature: &Signature, facts: Facts) -> Result<(), Spoiled> {
         if facts.kind == SignatureType::KeyRevocation {
             self.spend(&facts)?;
-            let check = || low_s(signature, &self.primary).verify_key(&self.primary);
+            let check = || signature.verify_key(&self.primary);
             self.own_signatures.ensure(check)?;
             self.revocations.push(facts);
         }
@@ -358,10 +362,8 @@ impl<'a> Builder<'a> {
         }
         self.spend(&facts)?;
         let user = self.users.last_mut().ok_or(Spoiled)?;
-        self.own_signatures.ensure(|| {
-            let signature = low_s(signature, &self.primary);
-            signature.verify_certification(&self.primary, Tag::UserId, &user.id)
-        })?;
+        self.own_signatures
+            .ensure(|| signature.verify_certification(&self.primary, Tag::UserId, &user.id))?;
         let older = |old: &Facts| old.created < facts.created;
         if !is_confirmation {
             user.revocations.push(facts);
@@ -378,10 +380,8 @@ impl<'a> Builder<'a> {
         }
         self.spend(&facts)?;
         let subkey = self.subkeys.last_mut().ok_or(Spoiled)?;
-        self.own_signatures.ensure(|| {
-            let signature = low_s(signature, &self.primary);
-            signature.verify_subkey_binding(&self.primary, &subkey.key)
-        })?;
+        self.own_signatures
+            .ensure(|| signature.verify_subkey_binding(&self.primary, &subkey.key))?;
         let agreement = match facts.may_sign {
             Some(true) => {
                 let own_signatures = self.own_signatures;
@@ -421,8 +421,7 @@ fn agreement(
 ) -> Result<Facts, Spoiled> {
     let signature = binding.embedded_signature().ok_or(Spoiled)?;
     let facts = Facts::read(signature).map_err(|_| Spoiled)?;
-    own_signatures
-        .ensure(|| low_s(signature, subkey).verify_primary_key_binding(subkey, primary))?;
+    own_signatures.ensure(|| signature.verify_primary_key_binding(subkey, primary))?;
     let fits = facts.algorithm == subkey.algorithm();
     fits.then_some(facts).ok_or(Spoiled)
 }

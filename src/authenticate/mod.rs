@@ -31,7 +31,6 @@ mod facts;
 mod keyring;
 mod known;
 mod limits;
-mod low_s;
 mod openpgp;
 mod packets;
 mod sums;

@@ -11,7 +11,6 @@ use super::error::{AuthError, SignatureFault};
 use super::facts::{Facts, Unread, spell, spell_fingerprint};
 use super::keyring::{Candidate, Keyring};
 use super::limits::{MAX_SIGNATURE_BYTES, MAX_SIGNATURE_PACKETS};
-use super::low_s::low_s;
 use super::packets::{Trouble, packets};
 use super::{KeyRemark, moment};
 
@@ -109,13 +108,12 @@ impl<'a> Detached<'a> {
     }
 
     fn fits(&self, signature: &Signature, facts: &Facts, signer: &Candidate<'_>) -> bool {
+        if facts.algorithm != signer.algorithm() {
+            return false;
+        }
         let checked = match signer.subkey {
-            _ if facts.algorithm != signer.algorithm() => return false,
-            Some(subkey) => low_s(signature, &subkey.key).verify(&subkey.key, self.document),
-            None => {
-                let key = &signer.key.primary;
-                low_s(signature, key).verify(key, self.document)
-            }
+            Some(subkey) => signature.verify(&subkey.key, self.document),
+            None => signature.verify(&signer.key.primary, self.document),
         };
         checked.is_ok()
     }

@@ -128,6 +128,11 @@ const DIFFERENCES: &[(&str, Difference, &str)] = &[
         "the crate does not know these curves",
     ),
     (
+        "secp256k1",
+        Stricter,
+        "the crate verifies one of two forms of such signatures",
+    ),
+    (
         "sha1-ed25519",
         Stricter,
         "the crate wants at least 256 bits of a digest with Ed25519",
