@@ -47,7 +47,7 @@ pub fn check_claims(
 mod tests {
     use super::*;
     use crate::hash::{Hash, digest_of_hex};
-    use crate::package::ClaimedPackage;
+    use crate::package::{ChecksumList, ClaimedPackage};
 
     /// Checks what becomes of `linux_amd64`, of which the registry states a SHA-256, where it is stated
     /// to have a size and hashes beside that.
@@ -57,7 +57,7 @@ mod tests {
             filename: "a.zip".to_owned(),
             shasum: digest_of_hex(shasum).expect("a digest"),
             shasum_text: shasum.to_owned(),
-            sums: [].into(),
+            sums: ChecksumList::parse(b"").into(),
             sums_changed: None,
             signature: [].into(),
             keys: Vec::new(),

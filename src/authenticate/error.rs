@@ -1,6 +1,7 @@
 //! Why evidence is refused.
 
 use crate::hash::{Hash, Hashes};
+use crate::package::ListFault;
 use crate::platform::Platform;
 
 use super::KeyRemark;
@@ -9,20 +10,9 @@ use super::KeyRemark;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AuthError {
-    /// A line of the checksum document is no checksum.
-    #[error("line {line} of the checksum document is not readable: {fault}")]
-    SumsUnreadable {
-        /// The line, counted from 1.
-        line: usize,
-        /// What is wrong with it.
-        fault: LineFault,
-    },
-    /// The checksum document has more lines than any release has files.
-    #[error(
-        "the checksum document lists more than {} files",
-        super::limits::MAX_FILES
-    )]
-    TooManyFiles,
+    /// The checksum document is refused as a whole.
+    #[error(transparent)]
+    ChecksumList(ListFault),
     /// The checksum document has no line for the file.
     #[error("the checksum document does not list {filename:?}")]
     NotListed {
@@ -152,21 +142,6 @@ pub enum AuthError {
         /// Why.
         reason: Box<Self>,
     },
-}
-
-/// Why a line of a checksum document is refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum LineFault {
-    /// There is one word only.
-    #[error("it has no file name")]
-    NoName,
-    /// The first word is not 64 hexadecimal digits.
-    #[error("it does not begin with a SHA-256 in hexadecimal")]
-    NoHash,
-    /// The line is longer than any name can make it.
-    #[error("it is longer than {} KiB", super::limits::MAX_LINE_BYTES / 1024)]
-    TooLong,
 }
 
 /// Why a key is refused before anything is checked with it.

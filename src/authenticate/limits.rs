@@ -15,10 +15,3 @@ pub(super) const MAX_SIGNATURE_BYTES: usize = 64 * 1024;
 
 /// How many packets of a signature file are read.
 pub(super) const MAX_SIGNATURE_PACKETS: usize = 64;
-
-/// The longest line that is read, in bytes: the programs stop there silently.
-pub(super) const MAX_LINE_BYTES: usize = 64 * 1024;
-
-/// How many files a release may have: real ones have some twenty, and each becomes a line of the lock
-/// file.
-pub(super) const MAX_FILES: usize = 1000;

@@ -15,14 +15,14 @@
 //! releases (<https://www.hashicorp.com/.well-known/pgp-key.txt>), and the one that signs the keys
 //! of partners. A signature outlives the expiry of a key, so an outdated copy still serves.
 
-use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::addr::ProviderAddr;
 use crate::flavor::{Flavor, Program};
 use crate::hash::{Hash, Hashes, Package, zh_of_digest};
-use crate::package::{Evidence, KeyId, SigningKey};
+use crate::package::{ChecksumList, Evidence, KeyId, SigningKey};
 
 mod armor;
 mod claims;
@@ -33,7 +33,6 @@ mod known;
 mod limits;
 mod openpgp;
 mod packets;
-mod sums;
 #[cfg(test)]
 mod tests;
 
@@ -42,7 +41,7 @@ pub mod rules {
 }
 
 pub use claims::check_claims;
-pub use error::{AuthError, KeyFault, LineFault, SignatureFault};
+pub use error::{AuthError, KeyFault, SignatureFault};
 
 use openpgp::{Detached, Verified};
 
@@ -181,36 +180,28 @@ pub enum KeyRemark {
     },
 }
 
-/// What a checksum document lists.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Listed {
-    /// The `zh:` of every line, in lower case.
-    pub hashes: Hashes,
-    /// Those of them that are of zips, by the names of the files: the packages of the release.
-    pub zips: Hashes,
-    /// The name of the first file that has each hash.
-    pub names: BTreeMap<Hash, String>,
-}
-
-/// Makes sure that the checksum document lists the package as the registry states it; returns what
-/// it lists. The signer of the document is not checked.
+/// Returns the checksum document, if it lists the package as the registry states it. The signer of the
+/// document is not checked.
 ///
 /// # Errors
 /// If a line is no checksum, the package has none, or another one than the registry states.
-pub fn listed(evidence: &Evidence) -> Result<Listed, AuthError> {
-    let sums = sums::read(&evidence.sums, &evidence.filename)?;
-    if sums.ours != evidence.shasum {
+pub fn listed(evidence: &Evidence) -> Result<&Arc<ChecksumList>, AuthError> {
+    if let Some(fault) = evidence.sums.first_fault() {
+        return Err(AuthError::ChecksumList(fault));
+    }
+    let filename = &evidence.filename;
+    let Some(digest) = evidence.sums.digest_of(filename) else {
+        let filename = filename.clone();
+        return Err(AuthError::NotListed { filename });
+    };
+    if digest != evidence.shasum {
         return Err(AuthError::ListedHashDiffers {
-            filename: evidence.filename.clone(),
-            listed: zh_of_digest(&sums.ours),
+            filename: filename.clone(),
+            listed: zh_of_digest(&digest),
             stated: zh_of_digest(&evidence.shasum),
         });
     }
-    Ok(Listed {
-        hashes: sums.hashes,
-        zips: sums.zips,
-        names: sums.names,
-    })
+    Ok(&evidence.sums)
 }
 
 /// Makes sure that some hash that a mirror states of a package can be checked at all; a mirror that
@@ -247,18 +238,6 @@ pub fn confirmed(stated: &Hashes, package: &Package<'_>) -> Result<Hashes, AuthE
     Ok(own)
 }
 
-/// Returns a file for which two checksum documents state different hashes, if there is one.
-#[must_use]
-pub fn disagreement(one: &[u8], other: &[u8]) -> Option<String> {
-    sums::disagreement(one, other)
-}
-
-/// Returns the names of the files that a checksum document lists; whether it is genuine is not
-/// checked.
-pub fn listed_names(document: &[u8]) -> impl Iterator<Item = &str> {
-    sums::names(document)
-}
-
 /// A key of the registry that made the signature.
 struct Found<'a> {
     key: &'a SigningKey,
@@ -285,7 +264,7 @@ pub fn signature(
         count if count > MAX_KEYS => return Err(AuthError::TooManyKeys { count }),
         _ => {}
     }
-    let signature = Detached::read(&evidence.signature, &evidence.sums, now);
+    let signature = Detached::read(&evidence.signature, evidence.sums.document(), now);
     let mut tried = Vec::new();
     let mut late: Option<Found<'_>> = None;
     for (index, key) in evidence.keys.iter().enumerate() {

@@ -21,7 +21,7 @@ fn authenticate(
     rules: &Rules,
     now: SystemTime,
 ) -> Result<Authenticated, AuthError> {
-    let hashes = listed(evidence)?.hashes;
+    let hashes = listed(evidence)?.hashes().clone();
     let GoodSignature { signer, made } = signature(evidence, rules, now)?;
     Ok(Authenticated {
         hashes,
@@ -76,11 +76,12 @@ fn key(name: &str) -> SigningKey {
 
 /// Makes evidence with the document of the test keys.
 fn evidence(signature: &[u8], keys: Vec<SigningKey>) -> Evidence {
+    let sums = ChecksumList::parse(SUMS);
     Evidence {
         filename: ZIP.to_owned(),
-        shasum: sums::read(SUMS, ZIP).expect("the file is listed").ours,
+        shasum: sums.digest_of(ZIP).expect("the file is listed"),
         shasum_text: String::new(),
-        sums: SUMS.into(),
+        sums: sums.into(),
         sums_changed: None,
         signature: signature.into(),
         keys,
@@ -480,13 +481,13 @@ fn there_must_be_keys_but_not_too_many() {
 #[test]
 fn a_release_of_hashicorp_is_signed_by_hashicorp() {
     let name = "hashicorp/terraform-provider-null_3.1.0_SHA256SUMS";
-    let document = fixture(name);
+    let sums = ChecksumList::parse(&fixture(name));
     let filename = "terraform-provider-null_3.1.0_linux_amd64.zip";
     let evidence = Evidence {
         filename: filename.to_owned(),
-        shasum: sums::read(&document, filename).expect("listed").ours,
+        shasum: sums.digest_of(filename).expect("listed"),
         shasum_text: String::new(),
-        sums: document.into(),
+        sums: sums.into(),
         sums_changed: None,
         signature: fixture(&format!("{name}.sig")).into(),
         keys: vec![SigningKey {

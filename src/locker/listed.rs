@@ -12,7 +12,7 @@ use super::work::RootWork;
 use crate::addr::ProviderAddr;
 use crate::authenticate;
 use crate::hash::Hash;
-use crate::package::{Evidence, PackageMeta};
+use crate::package::{ChecksumList, Evidence, PackageMeta};
 use crate::platform::Platform;
 use crate::sources::filesystem_mirror::packed_name;
 use crate::store::Facts;
@@ -61,7 +61,7 @@ pub(super) fn listed_zips<'m>(
     selected: &Selected,
     evidence: impl Iterator<Item = &'m Evidence>,
 ) -> BTreeSet<(Platform, Hash)> {
-    let mut documents: Vec<&[u8]> = Vec::new();
+    let mut documents: Vec<&ChecksumList> = Vec::new();
     let mut zips: BTreeSet<(Platform, Hash)> = BTreeSet::new();
     for evidence in evidence {
         if documents.contains(&&*evidence.sums) {
@@ -71,11 +71,11 @@ pub(super) fn listed_zips<'m>(
         let Ok(list) = authenticate::listed(evidence) else {
             continue;
         };
-        for (zh, name) in list.names {
-            if let Some((version, platform)) = packed_name(&name, selected.provider.type_name())
+        for (zh, name) in list.names() {
+            if let Some((version, platform)) = packed_name(name, selected.provider.type_name())
                 && version == selected.version
             {
-                zips.insert((platform, zh));
+                zips.insert((platform, zh.clone()));
             }
         }
     }
@@ -84,11 +84,11 @@ pub(super) fn listed_zips<'m>(
 
 /// Returns the platforms that a checksum list names zips of a release for.
 pub(super) fn listed_platforms(
-    sums: &[u8],
+    sums: &ChecksumList,
     provider: &ProviderAddr,
     version: &Version,
 ) -> impl Iterator<Item = Platform> {
-    authenticate::listed_names(sums)
+    sums.file_names()
         .filter_map(|name| packed_name(name, provider.type_name()))
         .filter(move |(of, _)| of == version)
         .map(|(_, platform)| platform)

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::{ListedFile, LockError};
-use crate::authenticate::{self, AuthError, GoodSignature, Listed, Rules, Signer};
+use crate::authenticate::{self, AuthError, GoodSignature, Rules, Signer};
 use crate::hash::{Hash, Hashes};
-use crate::package::{DateSource, Evidence, PackageMeta, ReleaseDate, ReleaseDates};
+use crate::package::{ChecksumList, DateSource, Evidence, PackageMeta, ReleaseDate, ReleaseDates};
 use crate::platform::Platform;
 
 /// The checksum documents of a release that have good signatures, united.
@@ -90,7 +90,7 @@ impl ReleaseLists {
 
 /// A checksum document that holds for a package.
 pub(super) struct Attested {
-    listed: Listed,
+    listed: Arc<ChecksumList>,
     /// `None` if the registry names no key, and need not.
     signature: Option<GoodSignature>,
     /// The time at which the document was changed last, by its server.
@@ -135,7 +135,7 @@ fn attest<'m>(
         // A claim that is recorded and not in the list is an alarm of its own, which names all such claims
         // (rules 4.3).
         let is_alarm = |claimed: &Hash| {
-            rules.records_claims(&meta.id.provider) && !listed.hashes.contains(claimed)
+            rules.records_claims(&meta.id.provider) && !listed.hashes().contains(claimed)
         };
         match authenticate::check_claims(evidence, claims, &meta.id.platform) {
             Err(AuthError::ClaimedHashDiffers { claimed, .. }) if is_alarm(&claimed) => {}
@@ -161,7 +161,7 @@ fn attest<'m>(
         Some(signature?)
     };
     Ok(Attested {
-        listed,
+        listed: Arc::clone(listed),
         signature,
         changed: evidence.sums_changed,
     })
@@ -198,7 +198,7 @@ pub(super) fn unite(
             errors.push(LockError::unproven(meta, AuthError::NoKeys));
         }
     }
-    let documents: Vec<&[u8]> = metas
+    let documents: Vec<&ChecksumList> = metas
         .iter()
         .filter_map(|meta| meta.evidence.as_ref())
         .map(|evidence| &*evidence.sums)
@@ -222,15 +222,15 @@ pub(super) fn unite(
 /// Returns a file for which documents of one release state different hashes.
 ///
 /// Each of them may be signed; united they would let two packages pass for one.
-fn disagreement(documents: &[&[u8]]) -> Option<String> {
-    let mut distinct: Vec<&[u8]> = Vec::new();
+fn disagreement(documents: &[&ChecksumList]) -> Option<String> {
+    let mut distinct: Vec<&ChecksumList> = Vec::new();
     for document in documents {
         if distinct.contains(document) {
             continue;
         }
         let filename = distinct
             .iter()
-            .find_map(|other| authenticate::disagreement(other, document));
+            .find_map(|other| other.disagreement(document));
         if filename.is_some() {
             return filename;
         }
@@ -245,10 +245,10 @@ impl Proof {
             listed, changed, ..
         } = attested;
         let GoodSignature { signer, made } = signature;
-        self.signed = Arc::new(self.signed.union(&listed.hashes));
-        self.zips = self.zips.union(&listed.zips);
+        self.signed = Arc::new(self.signed.union(listed.hashes()));
+        self.zips = self.zips.union(listed.zips());
         let files = Arc::make_mut(&mut self.listed);
-        for (hash, file) in &listed.names {
+        for (hash, file) in listed.names() {
             files.entry(hash.clone()).or_insert_with(|| {
                 Arc::new(ListedFile {
                     file: file.clone(),
@@ -256,7 +256,7 @@ impl Proof {
                 })
             });
         }
-        self.lists_release |= listed.zips.len() >= 2;
+        self.lists_release |= listed.zips().len() >= 2;
         if !self.signers.contains(signer) {
             self.signers.push(signer.clone());
         }
@@ -273,8 +273,8 @@ impl Proof {
 
 impl UnsignedList {
     fn add(&mut self, attested: &Attested) {
-        self.hashes = self.hashes.union(&attested.listed.hashes);
-        self.zips = self.zips.union(&attested.listed.zips);
+        self.hashes = self.hashes.union(attested.listed.hashes());
+        self.zips = self.zips.union(attested.listed.zips());
         let source = DateSource::ChecksumList;
         let changed = attested.changed.map(|time| ReleaseDate { time, source });
         self.dates.extend(changed);
@@ -295,7 +295,11 @@ mod tests {
             digests.collect()
         };
         let documents: Vec<String> = documents.iter().map(|text| lines(text)).collect();
-        let documents: Vec<&[u8]> = documents.iter().map(String::as_bytes).collect();
+        let documents: Vec<ChecksumList> = documents
+            .iter()
+            .map(|text| ChecksumList::parse(text.as_bytes()))
+            .collect();
+        let documents: Vec<&ChecksumList> = documents.iter().collect();
         assert_eq!(disagreement(&documents).as_deref(), expected);
     }
 

@@ -193,5 +193,5 @@ fn packages(source: &dyn Source, release: &Release) -> Result<ReleasePackages, L
 /// Returns true if the list that comes with a package is good and names no other.
 fn lists_one(meta: &PackageMeta) -> bool {
     let listed = meta.evidence.as_ref().map(authenticate::listed);
-    matches!(listed, Some(Ok(listed)) if listed.zips.len() < 2)
+    matches!(listed, Some(Ok(listed)) if listed.zips().len() < 2)
 }

@@ -2,6 +2,7 @@
 
 mod age;
 pub mod calendar;
+mod checksums;
 mod claims;
 mod fact;
 
@@ -19,6 +20,7 @@ use crate::version::Version;
 pub use age::{
     AgePolicy, DateSource, MinAge, MinAgeError, ReleaseDate, ReleaseDates, Undated, Youth,
 };
+pub use checksums::{ChecksumList, LineFault, ListFault};
 pub use claims::{ClaimPolicy, ClaimedPackage, Claims, H1Trust};
 pub use fact::{Fact, PackedFile};
 
@@ -101,8 +103,8 @@ pub struct Evidence {
     pub shasum: Digest,
     /// The same as the registry spells it: 64 hexadecimal digits, in upper or lower case.
     pub shasum_text: String,
-    /// The checksum document of the release, `SHA256SUMS`.
-    pub sums: Arc<[u8]>,
+    /// The checksum document of the release, `SHA256SUMS`. Packages of a release share it.
+    pub sums: Arc<ChecksumList>,
     /// When its server says that it was changed last, if it does.
     pub sums_changed: Option<SystemTime>,
     /// The detached signature of that document.

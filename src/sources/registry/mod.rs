@@ -24,7 +24,9 @@ use super::{Offer, Sent, Source, SourceError, Unauthorized, cut, read_json};
 use crate::addr::{Hostname, Origin, ProviderAddr, Url};
 use crate::flavor::Flavor;
 use crate::hash::{self, Hashes};
-use crate::package::{Claims, Evidence, Location, PackageId, PackageMeta, SigningKey};
+use crate::package::{
+    ChecksumList, Claims, Evidence, Location, PackageId, PackageMeta, SigningKey,
+};
 use crate::parallel::Memo;
 use crate::platform::Platform;
 use crate::version::Version;
@@ -56,13 +58,8 @@ const DOCUMENT_HOPS: usize = 9;
 /// An answer that many packages may share, or why there is none.
 type Shared<T> = Result<T, Arc<RegistryError>>;
 
-/// A document as it came.
-#[derive(Clone)]
-struct File {
-    bytes: Arc<[u8]>,
-    /// When its server says that it was changed last.
-    changed: Option<SystemTime>,
-}
+/// A checksum document, with the time at which it changed last, as its server states it.
+type DatedList = (Arc<ChecksumList>, Option<SystemTime>);
 
 /// The registries of all hosts.
 pub struct Registry<'a> {
@@ -70,8 +67,8 @@ pub struct Registry<'a> {
     flavor: Flavor,
     discovery: Arc<Discovery<'a>>,
     versions: Memo<ProviderAddr, Shared<Arc<Listing>>>,
-    /// By limit as well, so that the answer does not depend on which request comes first.
-    files: Memo<(Url, u64), Shared<File>>,
+    checksum_lists: Memo<Url, Shared<DatedList>>,
+    signatures: Memo<Url, Shared<Arc<[u8]>>>,
     /// What the first document of a release states, which those of other platforms repeat.
     claims: Memo<(ProviderAddr, Version), Arc<Claims>>,
     published: PublishedDates,
@@ -93,7 +90,8 @@ impl<'a> Registry<'a> {
             flavor,
             discovery,
             versions: Memo::default(),
-            files: Memo::default(),
+            checksum_lists: Memo::default(),
+            signatures: Memo::default(),
             claims: Memo::default(),
             published: PublishedDates::default(),
         }
@@ -268,7 +266,7 @@ impl<'a> Registry<'a> {
         let (sums, signature) = (&document.shasums_url, &document.shasums_signature_url);
         let sums = link(&answer.url, "shasums_url", sums)?;
         let signature = link(&answer.url, "shasums_signature_url", signature)?;
-        let (sums, signature) = self.evidence(&sums, &signature)?;
+        let ((sums, sums_changed), signature) = self.evidence(&sums, &signature)?;
         let keys = document.signing_keys.and_then(|keys| keys.gpg_public_keys);
         let keys = keys.unwrap_or_default().into_iter().map(signing_key);
         Ok(PackageMeta {
@@ -278,9 +276,9 @@ impl<'a> Registry<'a> {
                 filename: document.filename.unwrap_or_default(),
                 shasum,
                 shasum_text: shasum_text.to_owned(),
-                sums: sums.bytes,
-                sums_changed: sums.changed,
-                signature: signature.bytes,
+                sums,
+                sums_changed,
+                signature,
                 keys: keys.collect(),
             }),
             stated: Hashes::default(),
@@ -350,10 +348,19 @@ impl<'a> Registry<'a> {
     }
 
     /// Fetches the checksum document and its signature side by side, without credentials.
-    fn evidence(&self, sums: &Url, signature: &Url) -> Shared<(File, File)> {
+    fn evidence(&self, sums: &Url, signature: &Url) -> Shared<(DatedList, Arc<[u8]>)> {
         std::thread::scope(|scope| {
-            let signature = scope.spawn(|| self.file(signature, MAX_SIGNATURE_BYTES));
-            let sums = self.file(sums, MAX_SUMS_BYTES);
+            let signature = scope.spawn(|| {
+                self.signatures.get(signature, || {
+                    let answer = self.file(signature, MAX_SIGNATURE_BYTES)?;
+                    Ok(answer.body.into())
+                })
+            });
+            let sums = self.checksum_lists.get(sums, || {
+                let answer = self.file(sums, MAX_SUMS_BYTES)?;
+                let list = ChecksumList::parse(&answer.body);
+                Ok((Arc::new(list), answer.changed))
+            });
             let signature = match signature.join() {
                 Ok(signature) => signature,
                 Err(panic) => std::panic::resume_unwind(panic),
@@ -362,39 +369,34 @@ impl<'a> Registry<'a> {
         })
     }
 
-    fn file(&self, url: &Url, limit: u64) -> Shared<File> {
-        self.files.get(&(url.clone(), limit), || {
-            let ask = Ask {
-                url,
-                headers: &[],
-                // Not even on the registry's own host (rules 5.3): these URLs are the registry's choice.
-                credentials: None,
-                hops: DOCUMENT_HOPS,
-                limit,
-                timeout: self.net.policy.document_timeout,
-                route: Route::Any,
-            };
-            let answer = self.net.document(&ask, self.net.policy.documents());
-            let answer = answer.map_err(RegistryError::from)?;
-            if answer.status != 200 {
-                return Err(Arc::new(RegistryError::Fetch(FetchError::refusal(
-                    answer.url,
-                    answer.status,
-                ))));
-            }
-            // Some hosts answer every unknown path with a page and status 200. Read as checksums it would
-            // be a bad line, which hides what is wrong.
-            if answer.body.trim_ascii_start().starts_with(b"<") {
-                return Err(Arc::new(RegistryError::BadDocument {
-                    url: answer.url,
-                    reason: "it is a web page".to_owned(),
-                }));
-            }
-            Ok(File {
-                bytes: answer.body.into(),
-                changed: answer.changed,
-            })
-        })
+    fn file(&self, url: &Url, limit: u64) -> Shared<Answer> {
+        let ask = Ask {
+            url,
+            headers: &[],
+            // Not even on the registry's own host (rules 5.3): these URLs are the registry's choice.
+            credentials: None,
+            hops: DOCUMENT_HOPS,
+            limit,
+            timeout: self.net.policy.document_timeout,
+            route: Route::Any,
+        };
+        let answer = self.net.document(&ask, self.net.policy.documents());
+        let answer = answer.map_err(RegistryError::from)?;
+        if answer.status != 200 {
+            return Err(Arc::new(RegistryError::Fetch(FetchError::refusal(
+                answer.url,
+                answer.status,
+            ))));
+        }
+        // Some hosts answer every unknown path with a page and status 200. Read as checksums it would
+        // be a bad line, which hides what is wrong.
+        if answer.body.trim_ascii_start().starts_with(b"<") {
+            return Err(Arc::new(RegistryError::BadDocument {
+                url: answer.url,
+                reason: "it is a web page".to_owned(),
+            }));
+        }
+        Ok(answer)
     }
 }
 
