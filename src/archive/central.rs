@@ -16,7 +16,7 @@ use super::{ArchiveError, Limits};
 /// Length of a record of the list without name, extra fields and comment, in bytes.
 const RECORD_BYTES: usize = 46;
 
-/// What kind of file an entry becomes when it is unpacked.
+/// The type of file that an entry becomes when it is unpacked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     File,
@@ -28,7 +28,7 @@ pub(super) enum Kind {
 /// One entry, as the list describes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
-    /// The name, raw.
+    /// The raw name, which need not be UTF-8.
     pub(super) name: Box<[u8]>,
     pub(super) kind: Kind,
     pub(super) method: u16,
@@ -38,7 +38,7 @@ pub(super) struct Entry {
     pub(super) packed: u64,
     /// Length of the content, in bytes.
     pub(super) size: u64,
-    /// Where the entry's own header starts in the file.
+    /// Offset of the entry's own header in the file.
     pub(super) header_start: u64,
 }
 

@@ -9,7 +9,7 @@ use crate::hash::{Hash, READ_BUFFER_BYTES, Sha256Stream, h1_of_digests};
 use crate::parallel;
 use crate::world::{FileKind, Files};
 
-/// What an unpacked package is.
+/// The hash of an unpacked package, with its files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DirHashes {
     /// The hash of its files.

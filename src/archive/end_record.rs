@@ -1,9 +1,9 @@
-//! Where the list of entries of a zip is, found as the programs find it.
+//! Finds the list of entries of a zip as the programs find it.
 //!
-//! A file can be built so that it holds two lists, and readers differ in which they take. The
-//! programs use the zip reader of the Go library, so its choice is made here first: the last end
-//! record, and offsets counted from the start of the file if they lead to a list. The `zip` crate,
-//! which reads the list itself, is then shown this one choice only.
+//! A file can be built so that it holds two lists, and readers differ in which they take. The programs use
+//! the zip reader of the Go library, so its choice is made here first: the last end record, and offsets
+//! counted from the start of the file if they lead to a list. The `zip` crate, which reads the list itself,
+//! is then shown this one choice only.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -12,7 +12,8 @@ use super::ArchiveError;
 /// Length of the end record without its comment, in bytes.
 const END_BYTES: usize = 22;
 
-/// Where the end record can be: behind it is a comment of at most 64 KiB.
+/// Maximum distance of the end record from the end of the file, in bytes: a comment of at most 64 KiB
+/// follows it.
 const MAX_TAIL_BYTES: u64 = END_BYTES as u64 + u16::MAX as u64;
 
 /// Length of the record that points to the 64-bit end record, in bytes.
@@ -25,19 +26,19 @@ const END_SIGNATURE: &[u8; 4] = b"PK\x05\x06";
 const LOCATOR_SIGNATURE: &[u8; 4] = b"PK\x06\x07";
 const END64_SIGNATURE: &[u8; 4] = b"PK\x06\x06";
 
-/// What starts every record of the list.
+/// Signature of every record of the list.
 pub(super) const RECORD_SIGNATURE: &[u8; 4] = b"PK\x01\x02";
 
 /// The list of entries, as the end record states it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct End {
-    /// How many entries are stated.
+    /// The stated number of entries.
     pub(super) entries: u64,
-    /// What must be added to every offset in the zip, because other bytes come before it.
+    /// The number to add to every offset in the zip, because other bytes come before it.
     pub(super) base: u64,
-    /// Where the list starts in the file.
+    /// Offset of the list in the file.
     pub(super) list_start: u64,
-    /// Where the file ends for a reader of the zip: behind the end record and its comment.
+    /// Offset behind the end record and its comment, where the file ends for a reader of the zip.
     pub(super) archive_end: u64,
 }
 

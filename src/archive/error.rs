@@ -1,11 +1,11 @@
-//! Why a package has no hash.
+//! Reasons for which a package has no hash.
 
 use std::io;
 use std::path::PathBuf;
 
 use crate::hash::LineFeedInName;
 
-/// Why a package cannot be hashed.
+/// A package that cannot be hashed.
 ///
 /// Names are those inside the package, raw.
 #[derive(Debug, thiserror::Error)]
@@ -17,7 +17,7 @@ pub enum ArchiveError {
     /// The bytes are no zip, or its list of entries is broken or can be read in two ways.
     #[error("the file is not a valid zip: {reason}")]
     NotAZip {
-        /// What is wrong with it.
+        /// The fault of the end record or of the list.
         reason: &'static str,
     },
     /// The library cannot read the list of entries.
@@ -66,7 +66,7 @@ pub enum ArchiveError {
     Damaged {
         /// The name of the entry.
         name: Box<[u8]>,
-        /// What is wrong.
+        /// The difference from the list of entries.
         damage: Damage,
     },
     /// A directory entry that states a content. The programs unpack such a zip, but fail as soon as
@@ -86,13 +86,13 @@ pub enum ArchiveError {
     /// More entries, files or directories than a package can have.
     #[error("the package has more than {limit} entries")]
     TooManyEntries {
-        /// The limit.
+        /// The limit on entries, files and directories.
         limit: u64,
     },
     /// The list of entries is too long to be held in memory.
     #[error("the list of entries of the zip takes {bytes} bytes, more than {limit}")]
     ListTooLong {
-        /// What the zip states.
+        /// The stated length of the list, in bytes.
         bytes: u64,
         /// The limit in bytes.
         limit: u64,
@@ -100,7 +100,7 @@ pub enum ArchiveError {
     /// The entries together state more than a package can hold.
     #[error("the zip would unpack to {bytes} bytes, more than {limit}")]
     TooLarge {
-        /// What the entries state together.
+        /// The stated sizes of all entries, in bytes.
         bytes: u64,
         /// The limit in bytes for this zip: by size or by ratio.
         limit: u64,
@@ -108,53 +108,53 @@ pub enum ArchiveError {
     /// A file or directory of an unpacked package cannot be read, or a link leads nowhere.
     #[error("reading {} failed", path.display())]
     Path {
-        /// Where it is.
+        /// The path of the file or directory.
         path: PathBuf,
-        /// What the system says.
+        /// The error that the system reports.
         #[source]
         cause: io::Error,
     },
     /// A symbolic link to a directory, which the programs cannot hash.
     #[error("{} is a link to a directory", path.display())]
     LinkToDirectory {
-        /// Where it is.
+        /// The path of the link.
         path: PathBuf,
     },
     /// A FIFO, a socket or a device, or a link to one. Terraform would wait for a FIFO for ever.
     #[error("{} is no regular file", path.display())]
     NotRegular {
-        /// Where it is.
+        /// The path of the special file or link.
         path: PathBuf,
     },
     /// Directories inside each other, more than any package has.
     #[error("{} is more than {limit} directories deep", path.display())]
     TooDeep {
-        /// Where it is.
+        /// The path of the directory.
         path: PathBuf,
-        /// The limit.
+        /// The limit in directories inside each other.
         limit: usize,
     },
 }
 
-/// What is wrong with the content of an entry.
+/// A difference between the content of an entry and what the zip states of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Damage {
     /// Its own header is not where the list says.
     #[error("its header is missing")]
     NoHeader,
-    /// It is encrypted; the programs cannot read it either.
+    /// The content is encrypted; the programs cannot read it either.
     #[error("it is encrypted")]
     Encrypted,
-    /// It ends before the stated size.
+    /// The content ends before the stated size.
     #[error("it ends after {found} of {stated} bytes")]
     TooShort {
         /// The stated size in bytes.
         stated: u64,
-        /// How many bytes there are.
+        /// The number of bytes that there are.
         found: u64,
     },
-    /// It goes on behind the stated size.
+    /// The content goes on behind the stated size.
     #[error("it has more than the stated {stated} bytes")]
     TooLong {
         /// The stated size in bytes.
@@ -163,13 +163,13 @@ pub enum Damage {
     /// Its compressed data ends before its own end mark, or the checksum behind it is missing.
     #[error("it is cut off")]
     CutOff,
-    /// It cannot be decompressed.
+    /// The compressed data cannot be decompressed.
     #[error("its compressed data is corrupt")]
     Corrupt,
     /// The checksum is another one.
     #[error("its checksum is {found:08x}, not the stated {stated:08x}")]
     Checksum {
-        /// The stated CRC-32.
+        /// The CRC-32 that the zip states.
         stated: u32,
         /// The CRC-32 of the content.
         found: u32,

@@ -1,7 +1,7 @@
-//! Which files the entries of a zip become when they are unpacked (rules 3).
+//! Computes the files that the entries of a zip become when they are unpacked (rules 3).
 //!
-//! Pure: names in, paths out. The rules are those of Unix; that Windows takes `\` for a separator
-//! when it unpacks is not reproduced, because a lock is shared by all systems.
+//! Pure: names in, paths out. The rules are those of Unix; that Windows takes `\` for a separator when it
+//! unpacks is not reproduced, because a lock is shared by all systems.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -13,7 +13,7 @@ use super::end_record::{read_at, u16_at, u32_at};
 use super::{ArchiveError, Damage};
 use crate::hash::{Digest, READ_BUFFER_BYTES, Sha256Stream};
 
-/// How much compressed data is read at once, in bytes.
+/// Size of the buffer for compressed data, in bytes.
 const PACKED_BUFFER_BYTES: usize = 128 * 1024;
 
 /// Length of an entry's own header without name and extra fields, in bytes.
@@ -26,7 +26,7 @@ const DESCRIPTOR_SIGNATURE: u32 = u32::from_le_bytes(*b"PK\x07\x08");
 const STORED: u16 = 0;
 const DEFLATED: u16 = 8;
 
-/// Where the content of an entry is.
+/// Position of the content of an entry in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     /// Offset of the first byte in the file.
@@ -37,7 +37,7 @@ pub(super) struct Place {
     pub(super) header_differs: bool,
 }
 
-/// What the content of an entry came to.
+/// The verified content of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Content {
     pub(super) digest: Digest,
@@ -60,7 +60,7 @@ struct Measure<'s> {
     stated: u64,
 }
 
-/// Why the content of an entry could not be read to its end.
+/// A content that could not be read to its end.
 enum Stop {
     Damaged(Damage),
     Io(io::Error),

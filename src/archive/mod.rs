@@ -39,7 +39,7 @@ pub struct FileDigest {
     pub digest: Digest,
 }
 
-/// How much of a package is read before it is called hostile.
+/// Limits beyond which a package is refused as hostile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Entries of a zip, or files and directories of an unpacked package.
@@ -48,15 +48,15 @@ pub struct Limits {
     pub list_bytes: u64,
     /// Bytes that all entries of a zip have together when unpacked.
     pub unpacked_bytes: u64,
-    /// How many times larger than the zip its entries may be together, beyond
+    /// Maximum size of all entries together, as a multiple of the size of the zip; not applied to the first
     /// [`FREE_UNPACKED_BYTES`].
     pub ratio: u64,
     /// Directories inside each other in an unpacked package.
     pub depth: usize,
 }
 
-/// How much any zip may hold when unpacked, in bytes, before its ratio is checked: hashing that much
-/// takes a fraction of a second, so that is no attack.
+/// Unpacked size up to which the ratio is not checked, in bytes. Hashing that much takes a fraction of a
+/// second, so that is no attack.
 pub const FREE_UNPACKED_BYTES: u64 = 256 * 1024 * 1024;
 
 /// A provider has a handful of files; those that bring their own run-time have some thousands. So

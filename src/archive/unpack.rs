@@ -15,14 +15,14 @@ pub struct UnpackedEntry {
     /// The path below the place where it is unpacked, raw bytes, with `/` between its parts; neither empty
     /// nor with `.` or `..` as a part.
     pub path: Box<[u8]>,
-    /// What is there.
+    /// The type of the entry, with the content of a file if it was wanted.
     pub content: UnpackedContent,
 }
 
-/// What an entry of a zip unpacks to.
+/// A directory, or a file with or without its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UnpackedContent {
-    /// A directory.
+    /// A directory, by an entry of its own.
     Directory,
     /// A file whose content was wanted.
     Kept(Vec<u8>),

@@ -10,7 +10,7 @@ use super::member::{Place, Unpacker, locate};
 use super::{ArchiveError, FREE_UNPACKED_BYTES, FileDigest, Limits};
 use crate::hash::{self, Digest, Hash, Sha256Stream, h1_of_digests};
 
-/// What a zip is, by its bytes and by its content.
+/// The hashes of a zip, by its bytes and by its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ZipHashes {
     /// The hash of its bytes.
@@ -21,7 +21,7 @@ pub struct ZipHashes {
     pub member_h1: Hash,
     /// The files that it unpacks to, by name.
     pub files: Vec<FileDigest>,
-    /// What is unusual, in the order of the entries; a zip from a common tool has none.
+    /// The oddities in the order of the entries; a zip from a common tool has none.
     pub oddities: Vec<Oddity>,
 }
 

@@ -1,4 +1,4 @@
-//! What a registry states of the package at hand beside its signed list (rules 4.4).
+//! Hashes that a registry states of the package at hand beside its signed list (rules 4.4).
 
 use super::AuthError;
 use crate::hash::Scheme;

@@ -1,4 +1,4 @@
-//! Why evidence is refused.
+//! Reasons to refuse evidence.
 
 use crate::hash::{Hash, Hashes};
 use crate::package::ListFault;
@@ -6,7 +6,7 @@ use crate::platform::Platform;
 
 use super::KeyRemark;
 
-/// Why the evidence does not vouch for a package.
+/// Evidence that does not vouch for a package.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AuthError {
@@ -32,7 +32,7 @@ pub enum AuthError {
     /// A mirror states hashes of which none can be checked.
     #[error("the mirror states only hashes of unknown schemes: {}", listed(stated))]
     UnknownSchemes {
-        /// The hashes.
+        /// The hashes, as the mirror spells them.
         stated: Hashes,
     },
     /// A mirror states hashes of which the package has none.
@@ -41,7 +41,7 @@ pub enum AuthError {
         listed(stated)
     )]
     StatedHashesDiffer {
-        /// The hashes.
+        /// The hashes, as the mirror spells them.
         stated: Hashes,
     },
     /// A registry states hashes beside its signed list, but not of the package at hand.
@@ -81,21 +81,21 @@ pub enum AuthError {
     /// The registry names more keys than are checked.
     #[error("the registry names {count} signing keys")]
     TooManyKeys {
-        /// How many.
+        /// The number of keys in the package document.
         count: usize,
     },
     /// A key that the registry names cannot be read.
     #[error("signing key {number} is not readable: {fault}")]
     KeyUnreadable {
-        /// Which of the keys, counted from 1.
+        /// The number of the key, counted from 1.
         number: usize,
-        /// What is wrong with it.
+        /// The reason for which it cannot be read.
         fault: KeyFault,
     },
     /// The signature file cannot be read.
     #[error("the signature is not readable: {fault}")]
     SignatureUnreadable {
-        /// What is wrong with it.
+        /// The reason for which it cannot be read.
         fault: SignatureFault,
     },
     /// None of the keys made the signature.
@@ -131,7 +131,7 @@ pub enum AuthError {
     Untimely {
         /// The ID of the primary key.
         key_id: String,
-        /// Which time has passed or has not come.
+        /// The time that has passed or has not come.
         remark: KeyRemark,
     },
     /// `HashiCorp`'s signature over a partner's key is not good.
@@ -139,12 +139,12 @@ pub enum AuthError {
     TrustSignature {
         /// The ID of the primary key.
         key_id: String,
-        /// Why.
+        /// The reason for which that signature is refused.
         reason: Box<Self>,
     },
 }
 
-/// Why a key is refused before anything is checked with it.
+/// A key that is refused before anything is checked with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeyFault {
@@ -174,7 +174,7 @@ pub enum KeyFault {
     NoCompleteKey,
 }
 
-/// Why a signature file is refused before anything is checked with it.
+/// A signature file that is refused before anything is checked with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SignatureFault {
@@ -193,7 +193,7 @@ pub enum SignatureFault {
     /// There are too many signatures.
     #[error("it has more than {} packets", super::limits::MAX_SIGNATURE_PACKETS)]
     TooManyPackets,
-    /// It is not made of OpenPGP packets, or they are damaged.
+    /// The file is not made of OpenPGP packets, or they are damaged.
     #[error("it is no OpenPGP signature, or a damaged one")]
     Damaged,
     /// There is a packet that is no signature.
@@ -210,10 +210,10 @@ pub enum SignatureFault {
     NoIssuer,
 }
 
-/// How many hashes a message repeats.
+/// Maximum number of hashes in a message.
 const MAX_SHOWN_HASHES: usize = 3;
 
-/// How long a stated hash may be to be repeated in a message, in bytes: any of a known scheme is shorter.
+/// Maximum length of a stated hash in a message, in bytes; a hash of a known scheme is shorter.
 const MAX_SHOWN_HASH_BYTES: usize = 100;
 
 fn shown(hash: &Hash) -> &str {

@@ -1,4 +1,4 @@
-//! What a signature packet says about itself.
+//! The subpackets of a signature, as the programs' library reads them.
 
 use pgp::crypto::hash::HashAlgorithm;
 use pgp::crypto::public_key::PublicKeyAlgorithm;
@@ -12,20 +12,20 @@ use super::error::SignatureFault;
 /// A 64-bit key ID.
 pub(super) type KeyId = [u8; 8];
 
-/// What a signature says about itself, as the programs' library reads it: of two statements of the
-/// same kind, the later counts, and outside the signed part only those on the issuer count.
+/// The subpackets of a signature, as the programs' library reads them: of two of the same type the later
+/// counts, and outside the signed part only those on the issuer count.
 #[derive(Debug)]
 pub(super) struct Facts {
     pub(super) kind: SignatureType,
     pub(super) algorithm: PublicKeyAlgorithm,
     pub(super) digest: HashAlgorithm,
-    /// Seconds since 1970.
+    /// Creation time, in seconds since 1970.
     pub(super) created: u64,
     /// Seconds for which the signature counts; 0 is for ever.
     pub(super) lifetime: u64,
     /// Seconds for which the key counts, from its own creation; 0 is for ever.
     pub(super) key_lifetime: u64,
-    /// Whether the key may sign; nothing if nothing is said about its use.
+    /// The key may sign. `None` if there are no key flags.
     pub(super) may_sign: Option<bool>,
     pub(super) is_primary_user: bool,
     /// The reason of a revocation is that the key was stolen.
@@ -36,7 +36,7 @@ pub(super) struct Facts {
     pub(super) issuer_fingerprint: Option<Fingerprint>,
 }
 
-/// Why a signature says nothing.
+/// A signature packet whose subpackets cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unread {
     /// The programs pass over such a packet, as if it were not there.

@@ -37,7 +37,7 @@ pub(super) struct User {
 #[derive(Debug)]
 pub(super) struct Subkey {
     pub(super) key: PublicSubkey,
-    /// The newest binding.
+    /// The newest signature that binds it.
     pub(super) binding: Facts,
     /// The agreement of the subkey.
     pub(super) agreement: Option<Facts>,
@@ -217,7 +217,7 @@ fn is_known(key: &impl KeyDetails) -> bool {
     key.version() == KeyVersion::V4 && (encrypts || can_sign(key.algorithm()))
 }
 
-/// What the signatures that come next are about.
+/// The subject of the signatures that come next.
 #[derive(Clone, Copy)]
 enum About {
     Key,
@@ -232,7 +232,7 @@ struct Unbound {
     revocations: Vec<Facts>,
 }
 
-/// What is done about the signatures of a key over its own parts.
+/// The treatment of the signatures of a key over its own parts.
 #[derive(Clone, Copy)]
 enum OwnSignatures {
     Checked,

@@ -8,13 +8,13 @@ use super::armor;
 use super::error::KeyFault;
 use super::keyring::Keyring;
 
-/// How many key blocks of registries are remembered.
+/// Maximum number of key blocks that are remembered.
 const MAX_REMEMBERED: usize = 64;
 
-/// How long such a block may be, in bytes; real ones have some thousands.
+/// Maximum length of a remembered block, in bytes; real ones have some thousands.
 const MAX_REMEMBERED_BYTES: usize = 64 * 1024;
 
-/// What is in a key block.
+/// The keys of a block, or the reason for which it is refused.
 type Read = Result<Arc<Keyring>, KeyFault>;
 
 /// The blocks that were read so far; one that is being read is waited for.

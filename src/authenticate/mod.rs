@@ -45,7 +45,7 @@ pub use error::{AuthError, KeyFault, SignatureFault};
 
 use openpgp::{Detached, Verified};
 
-/// How many keys of a registry are looked at; the public ones name one or two.
+/// Maximum number of keys that a registry may name; the public ones name one or two.
 pub const MAX_KEYS: usize = 64;
 
 /// Whose rules decide what a signature is worth.
@@ -53,11 +53,11 @@ pub const MAX_KEYS: usize = 64;
 pub struct Rules {
     /// The program whose answer is wanted.
     pub flavor: Flavor,
-    /// What it is made to refuse.
+    /// The additional checks that the environment asks for.
     pub enforced: Enforcement,
 }
 
-/// What the environment makes OpenTofu refuse; Terraform knows no such choices.
+/// Additional checks that the environment asks OpenTofu for; Terraform has no such settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Enforcement {
     /// `OPENTOFU_ENFORCE_GPG_VALIDATION=true`: its own registry must sign like any other one, and
@@ -97,7 +97,7 @@ impl Rules {
 /// Displayed as the program says it, e.g. `self-signed, key ID 34365D9472D7468F`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signer {
-    /// What the program calls the signature.
+    /// The class by which the program names the signature.
     pub class: Class,
     /// The 64-bit ID of the primary key, 16 upper-case hexadecimal digits.
     pub key_id: String,
@@ -105,7 +105,7 @@ pub struct Signer {
     pub fingerprint: String,
     /// The fingerprint of the subkey that signed, if it was one.
     pub subkey: Option<String>,
-    /// What is odd, although the program goes on.
+    /// The oddities that do not stop the program.
     pub remarks: Vec<KeyRemark>,
 }
 
@@ -122,13 +122,13 @@ impl Signer {
 /// A valid signature over a checksum document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GoodSignature {
-    /// Who made it.
+    /// The owner of the key.
     pub signer: Signer,
     /// When, by the clock of the signer. It is part of what is signed.
     pub made: SystemTime,
 }
 
-/// What a program calls a signature; all classes have the same effect.
+/// The class by which a program names a signature; all classes have the same effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -144,32 +144,32 @@ pub enum Class {
     Signed,
 }
 
-/// What is odd about a good signature.
+/// An oddity of a good signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeyRemark {
     /// The key, or the subkey that signed, has expired.
     #[error("the key has expired")]
     KeyExpired {
-        /// When.
+        /// The time at which it expired.
         at: SystemTime,
     },
     /// The key, or the subkey that signed, was made after this moment.
     #[error("the key was made in the future")]
     KeyFromTheFuture {
-        /// When.
+        /// The stated time of its creation.
         created: SystemTime,
     },
     /// The signature, or one that binds the key, has expired.
     #[error("the signature has expired")]
     SignatureExpired {
-        /// When.
+        /// The time at which it expired.
         at: SystemTime,
     },
     /// The signature, or one that binds the key, was made after this moment.
     #[error("the signature was made in the future")]
     SignatureFromTheFuture {
-        /// When.
+        /// The stated time of its creation.
         created: SystemTime,
     },
     /// The signature is over a digest that can be forged.

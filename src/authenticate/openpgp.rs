@@ -19,7 +19,7 @@ pub(super) struct Detached<'a> {
     document: &'a [u8],
     now: u64,
     signatures: Vec<(Signature, Facts)>,
-    /// What comes behind them and cannot be read.
+    /// The reason for which the rest of the file cannot be read.
     fault: Option<SignatureFault>,
 }
 
@@ -34,9 +34,9 @@ pub(super) struct Verified {
     pub(super) subkey: Option<String>,
     /// When it was made.
     pub(super) made: SystemTime,
-    /// What is wrong with the time of the key.
+    /// The problem with the time of the key, if any.
     pub(super) key: Option<KeyRemark>,
-    /// What is wrong with the time of the signature, or of one that binds the key.
+    /// The problem with the time of the signature, or of one that binds the key, if any.
     pub(super) signature: Option<KeyRemark>,
     weak_digest: Option<KeyRemark>,
 }

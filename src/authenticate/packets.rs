@@ -3,14 +3,14 @@
 use pgp::errors::Error;
 use pgp::packet::{Packet, PacketParser};
 
-/// Why a packet is none.
+/// A packet that cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Trouble {
-    /// It is of a kind or version that one passes over.
+    /// The programs skip packets of this type or version.
     Unsupported,
     /// Its content is wrong; where the next begins is known.
     Broken,
-    /// It ends early, or does not even begin as a packet; nothing can follow.
+    /// The packet ends early, or does not even begin as one; nothing can follow.
     Damaged,
 }
 

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use super::calendar::{ago, counted, day};
 
-/// What states a date of a release, the most trustworthy first.
+/// The source of a date of a release, the most trustworthy first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -25,9 +25,9 @@ pub enum DateSource {
 /// A date of a release, with what states it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ReleaseDate {
-    /// When.
+    /// The moment of the event.
     pub time: SystemTime,
-    /// What states it.
+    /// The source that states it.
     pub source: DateSource,
 }
 
@@ -37,31 +37,31 @@ pub struct ReleaseDates {
     times: BTreeMap<DateSource, SystemTime>,
 }
 
-/// How old a release must be to be locked.
+/// The age that a release must have to be locked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AgePolicy {
-    /// The least age.
+    /// The minimum age since the latest date.
     pub min_age: MinAge,
-    /// What becomes of a release without any date.
+    /// The verdict on a release without any date.
     pub undated: Undated,
 }
 
-/// What becomes of a release without any date.
+/// The verdict on a release without any date.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Undated {
-    /// It counts as old enough.
+    /// The release counts as old enough.
     #[default]
     Accept,
-    /// It counts as too young.
+    /// The release counts as too young.
     Refuse,
 }
 
-/// Why a release is not old enough.
+/// A reason for which a release is not old enough.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Youth {
     /// Its latest date is too recent.
     Recent {
-        /// That date.
+        /// The latest date of the release.
         date: ReleaseDate,
         /// When the release becomes old enough; `None` if no clock reaches that.
         until: Option<SystemTime>,
@@ -115,7 +115,7 @@ const UNITS: [Unit; 3] = [
 /// A longer age is a slip: no provider is as old.
 const MAX_AGE: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
 
-/// Why a text is no age.
+/// A text that is no age.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?} is no age: {fault}")]
 pub struct MinAgeError {
@@ -227,7 +227,7 @@ impl Youth {
 }
 
 impl MinAge {
-    /// Returns the span.
+    /// Returns the age as a span of time.
     #[must_use]
     pub fn duration(&self) -> Duration {
         Duration::from_secs(self.count * self.unit.hours * 60 * 60)

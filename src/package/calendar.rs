@@ -74,7 +74,6 @@ fn span(span: Duration) -> String {
     counted(seconds / length, name)
 }
 
-/// Counts something.
 pub(super) fn counted(count: u64, name: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {name}{plural}")

@@ -15,11 +15,11 @@ use crate::platform::Platform;
 pub struct Claims {
     /// Who states them, as messages name it: a hostname, or the URL of a mirror.
     pub by: String,
-    /// What is stated, by platform.
+    /// The stated hashes and sizes, by platform.
     pub packages: BTreeMap<Platform, ClaimedPackage>,
 }
 
-/// What a source states of one package.
+/// The hashes and the size that a source states of one package.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClaimedPackage {
     /// Its hashes, of known schemes only, as they are spelled there.
@@ -28,7 +28,7 @@ pub struct ClaimedPackage {
     pub size: Option<u64>,
 }
 
-/// What counts as proof of an `h1:` that is written.
+/// The proof that an `h1:` needs to be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum H1Trust {
     /// Only what was computed, or is known from facts.
@@ -36,14 +36,15 @@ pub enum H1Trust {
     /// Wanted platforms are proven; what the registry of OpenTofu states of others is written too,
     /// because `tofu init` writes it anyway.
     AsTofu,
-    /// What a source states of a package whose `zh:` is known: the package is not downloaded.
+    /// The statement of a source about a package whose `zh:` is known is enough: the package is not
+    /// downloaded.
     Claimed,
 }
 
-/// Which `h1:` are written that nothing proves.
+/// The unproven `h1:` that are written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClaimPolicy {
-    /// What counts as proof.
+    /// The proof that an `h1:` needs.
     pub h1: H1Trust,
     /// The registries whose statements count with [`H1Trust::Claimed`], in the order in which they are
     /// asked.

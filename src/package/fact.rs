@@ -1,10 +1,10 @@
-//! What the zip of a `zh:` hash is known to hold.
+//! Known content of the zip with a `zh:` hash.
 
 use super::PackageId;
 use crate::hash::{Digest, Hash};
 use crate::platform::Platform;
 
-/// What the zip of a `zh:` hash holds: a function of its bytes, so it is true for ever.
+/// The content of the zip with a `zh:` hash: a function of its bytes, so it is true for ever.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fact {
     /// The `zh:` of the zip.

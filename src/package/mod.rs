@@ -1,4 +1,4 @@
-//! What a source offers: packages, where they are, and how far their hashes can be trusted.
+//! Packages as a source offers them: identity, location, and the evidence for their hashes.
 
 mod age;
 pub mod calendar;
@@ -24,39 +24,39 @@ pub use checksums::{ChecksumList, LineFault, ListFault};
 pub use claims::{ClaimPolicy, ClaimedPackage, Claims, H1Trust};
 pub use fact::{Fact, PackedFile};
 
-/// Which package: one zip or directory for a provider, version and platform.
+/// The identity of a package: one zip or directory for a provider, version and platform.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PackageId {
-    /// The provider.
+    /// The address of the provider.
     pub provider: ProviderAddr,
-    /// Its version.
+    /// The version of the provider.
     pub version: Version,
-    /// What it runs on.
+    /// The operating system and architecture that it runs on.
     pub platform: Platform,
 }
 
-/// Where a package is on this machine, and in which form.
+/// A path of a package on this machine, with its form.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Local {
-    /// A zip file.
+    /// The path of a zip file.
     Archive(PathBuf),
-    /// An unpacked directory.
+    /// The path of an unpacked directory.
     Directory(PathBuf),
 }
 
 /// A package on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LocalPackage {
-    /// Which package.
+    /// The identity of the package.
     pub id: PackageId,
-    /// Where it is.
+    /// The path and form of the package.
     pub place: Local,
 }
 
-/// Where a package is.
+/// A place from which a package can be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Location {
-    /// On this machine.
+    /// A path on this machine.
     Local(Local),
     /// In a zip that must be downloaded.
     Remote(Url),
@@ -67,33 +67,33 @@ pub enum Location {
 /// A zip in a registry of OCI artifacts (`sources` rules 14).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blob {
-    /// Where it is.
+    /// The URL of the blob.
     pub url: Url,
     /// The SHA-256 of its bytes, as the registry states it.
     pub digest: Digest,
-    /// How many bytes it has, as the registry states it.
+    /// The length in bytes, as the registry states it.
     pub bytes: u64,
 }
 
 /// A package that a source has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PackageMeta {
-    /// Which package.
+    /// The identity of the package.
     pub id: PackageId,
-    /// Where it is.
+    /// The place from which it can be read.
     pub location: Location,
-    /// What the source says to prove that it is genuine; mirrors say nothing.
+    /// The evidence that the source hands over to prove that it is genuine; mirrors hand over none.
     pub evidence: Option<Evidence>,
     /// Hashes of the package that a mirror states; nothing signs them (`sources` rules 8.4, 14.8).
     pub stated: Hashes,
     /// Hashes that the source states of the packages of all platforms, if it does and they may be
     /// recorded; nothing signs them.
     pub claims: Option<Arc<Claims>>,
-    /// How often it is asked for again, if that is stated for its source; else as often as any.
+    /// The number of times to repeat its download, if that is configured for its source.
     pub download_retries: Option<usize>,
 }
 
-/// What a registry hands over to prove that a package is genuine (`sources` rules 3). Nothing of it
+/// The evidence with which a registry proves that a package is genuine (`sources` rules 3). Nothing of it
 /// has been checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Evidence {
@@ -128,21 +128,21 @@ pub struct KeyId {
     text: String, // Invariant: as the type says.
 }
 
-/// How a hash is known, strongest first.
+/// The proof of a hash, strongest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Provenance {
-    /// It is in a list of checksums with a good signature.
+    /// A list of checksums with a good signature has it.
     Signed,
-    /// It was computed in this run, over bytes that match a signed hash.
+    /// This run computed it over bytes that match a signed hash.
     Proven,
-    /// It was computed in this run, over bytes that no signature covers.
+    /// This run computed it over bytes that no signature covers.
     Computed,
     /// A source states it, and nothing that was seen in this run shows it.
     Claimed,
-    /// It was in the file and was not seen in this run.
+    /// The lock file had it, and this run did not see it.
     Kept,
 }
 
@@ -174,7 +174,7 @@ impl KeyId {
         fingerprint.ends_with(&self.text)
     }
 
-    /// Returns the digits.
+    /// Returns the 16 or 40 digits, in upper case.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
@@ -224,7 +224,7 @@ impl fmt::Display for PackageId {
 /// For which platforms hashes are wanted: all of these together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WantedSet {
-    /// Each must exist.
+    /// Platforms that must exist in the release.
     pub named: Vec<Platform>,
     /// Each that a release offers.
     pub preset: Vec<Platform>,
@@ -237,9 +237,9 @@ pub struct WantedSet {
 pub struct WantedPlatforms {
     /// Of every provider that has none of its own.
     pub every: WantedSet,
-    /// Of single providers.
+    /// Sets of single providers, which replace `every`.
     pub own: BTreeMap<ProviderAddr, WantedSet>,
-    /// Whether `lock` uses the same platforms unless others are typed.
+    /// `lock` uses the same platforms unless others are typed.
     pub are_usual: bool,
 }
 

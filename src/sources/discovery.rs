@@ -23,10 +23,10 @@ pub enum Service {
     Modules,
 }
 
-/// How long a discovery document may be, in bytes: the limit of both programs.
+/// Maximum size of a discovery document, in bytes: the limit of both programs.
 const MAX_DISCOVERY_BYTES: u64 = 1024 * 1024;
 
-/// Why a host has no provider registry.
+/// A host whose registry cannot be found.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DiscoveryError {
@@ -47,7 +47,7 @@ pub enum DiscoveryError {
     NoDocument {
         /// The URL that was requested.
         url: Url,
-        /// What is wrong with it.
+        /// The fault of the document.
         reason: String,
     },
     /// The host has services, and none of them is a registry of this kind.
@@ -64,7 +64,7 @@ pub enum DiscoveryError {
     UserInServiceUrl(Service),
 }
 
-/// What the CLI configuration says about hosts, and the credentials for them.
+/// The hosts of the CLI configuration, and the credentials for any host.
 pub struct Hosts<'a> {
     /// The services that replace service discovery.
     pub services: BTreeMap<Hostname, Services>,
@@ -87,7 +87,7 @@ pub struct Discovery<'a> {
     documents: Memo<Hostname, Result<Arc<Document>, DiscoveryError>>,
 }
 
-/// What states where the registry of a host is.
+/// The origin of the address of a registry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FoundBy {
     /// The host itself, by service discovery.
@@ -98,7 +98,7 @@ pub enum FoundBy {
 
 /// The services of a host.
 struct Document {
-    /// Where the document came from in the end: relative URLs count from there.
+    /// The URL that answered, behind all redirects: relative URLs count from there.
     url: Url,
     /// A value that is no text is `None`: rules 1.7 distinguish it from one that is missing.
     services: BTreeMap<String, Option<String>>,

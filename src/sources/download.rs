@@ -13,20 +13,20 @@ use crate::addr::Url;
 use crate::hash::{Digest, READ_BUFFER_BYTES, Sha256Stream};
 use crate::world::{Disk, HttpError, HttpRequest, HttpResponse, Scratch};
 
-/// How long a package may be, in bytes; the largest real ones have some 200 million.
+/// Maximum size of a package, in bytes; the largest real ones have some 200 million.
 const MAX_PACKAGE_BYTES: u64 = 4 * 1024 * 1024 * 1024;
 
-/// How many times the longest package may arrive in all attempts together.
+/// Maximum number of bytes in all attempts together, as a multiple of the limit on the package.
 const MAX_RECEIVED_TIMES: u64 = 2;
 
-/// How many redirects are followed (rules 2.8).
+/// Maximum number of redirects (rules 2.8).
 pub(super) const PACKAGE_HOPS: usize = 9;
 
-/// How long it may take until a package begins to arrive: a caching proxy sends nothing before it has
-/// fetched all of it (rules 4.6).
+/// Maximum time until a package begins to arrive: a caching proxy sends nothing before it has fetched all
+/// of it (rules 4.6).
 pub(super) const FIRST_BYTE: Duration = Duration::from_secs(120);
 
-/// How long nothing may arrive after that: a package has no other time-out.
+/// Maximum time without any bytes after that: a package has no other time-out.
 pub(super) const IDLE: Duration = Duration::from_secs(30);
 
 /// A server that keeps sending may take its time, but not for ever: so many bytes per second...
@@ -38,7 +38,7 @@ const RATE_WINDOW: Duration = Duration::from_secs(60);
 /// A piece of this size is progress: the next break counts as the first again.
 const PROGRESS_BYTES: u64 = 1024 * 1024;
 
-/// What shows that a package is the right one.
+/// The proof that a package is the right one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Check {
     /// The SHA-256 that it should have.
@@ -54,21 +54,21 @@ pub enum Check {
 /// A package to download.
 #[derive(Clone, Copy, Debug)]
 pub struct PackageRequest<'a> {
-    /// Where it is.
+    /// The URL of the package.
     pub url: &'a Url,
-    /// What shows that it is the right one.
+    /// The proof that it is the right one.
     pub check: Check,
     /// Header fields beside those that every request for a package has.
     pub headers: &'a [(&'a str, &'a str)],
-    /// How long it may be, in bytes.
+    /// Maximum length of the package, in bytes.
     pub limit: u64,
-    /// How long it must be, in bytes, if that is stated.
+    /// The exact length of the package in bytes, if its source states it.
     pub bytes: Option<u64>,
-    /// How its bytes may arrive.
+    /// The encodings in which its bytes may arrive.
     pub transfer: Transfer,
 }
 
-/// How the bytes of a package may arrive.
+/// The encodings in which the bytes of a package may arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transfer {
     /// As they are, in pieces where the server gives them.
@@ -98,20 +98,21 @@ pub struct Downloaded {
     pub file: Box<dyn Scratch>,
     /// The SHA-256 of them.
     pub digest: Digest,
-    /// How many there are.
+    /// The length of the file in bytes.
     pub bytes: u64,
 }
 
-/// What has arrived so far.
+/// The bytes of a package that have arrived so far.
 struct Partial {
     file: Box<dyn Scratch>,
     sha: Sha256Stream,
     bytes: u64,
-    /// What shows whether the rest still belongs to it: a strong entity tag or a date.
+    /// A strong entity tag or a date, by which the server tells whether the rest still belongs to the same
+    /// file.
     validator: Option<String>,
-    /// Whether it was put together from pieces.
+    /// The file was put together from the bodies of several answers.
     in_pieces: bool,
-    /// How many bytes arrived in all attempts together.
+    /// The number of bytes in all attempts together.
     received: u64,
 }
 

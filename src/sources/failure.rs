@@ -1,4 +1,4 @@
-//! Why something could not be fetched.
+//! Documents and packages that could not be fetched.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use super::retry;
 use crate::addr::{Url, UrlError};
 use crate::world::HttpError;
 
-/// Why a document or a package could not be fetched.
+/// A document or a package that could not be fetched.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FetchError {
@@ -15,9 +15,9 @@ pub enum FetchError {
     Http {
         /// The URL that was requested.
         url: Url,
-        /// How often.
+        /// The number of attempts.
         attempts: usize,
-        /// What happened the last time.
+        /// The failure of the last attempt.
         #[source]
         cause: HttpError,
     },
@@ -26,19 +26,19 @@ pub enum FetchError {
     Status {
         /// The URL that was requested.
         url: Url,
-        /// How often.
+        /// The number of attempts.
         attempts: usize,
         /// The status of the last answer.
         status: u16,
-        /// How long the server asks to wait before the next request.
+        /// The time that the server asks to wait before the next request.
         wait: Option<Duration>,
     },
     /// One redirect leads to the next.
     #[error("{url} was redirected more than {limit} times")]
     TooManyRedirects {
-        /// The first URL.
+        /// The first URL of the chain.
         url: Url,
-        /// How many were followed.
+        /// The limit on redirects.
         limit: usize,
     },
     /// A redirect that leads nowhere.
@@ -46,7 +46,7 @@ pub enum FetchError {
     BadRedirect {
         /// The URL that was requested.
         url: Url,
-        /// What is wrong with it, if a place is named at all.
+        /// The fault of the target; `None` if the answer names no target.
         #[source]
         cause: Option<UrlError>,
     },
@@ -61,7 +61,7 @@ pub enum FetchError {
     TooLarge {
         /// The URL that was requested.
         url: Url,
-        /// The limit.
+        /// The limit in bytes.
         limit: u64,
     },
     /// A package of another length than its source states.
@@ -69,9 +69,9 @@ pub enum FetchError {
     OtherLength {
         /// The URL that was requested.
         url: Url,
-        /// What the source states.
+        /// The length that the source states, in bytes.
         stated: u64,
-        /// What its server sends.
+        /// The length of the answer, in bytes.
         found: u64,
     },
     /// A download that makes no headway.
@@ -87,33 +87,33 @@ pub enum FetchError {
     GivenUp {
         /// The URL that was wanted.
         url: Url,
-        /// How the host failed.
+        /// The earlier failure of the host.
         #[source]
         cause: Outage,
     },
-    /// What arrives could not be stored.
+    /// The bytes could not be stored on this machine.
     #[error("the package from {url} could not be stored: {reason}")]
     Scratch {
-        /// Where it comes from.
+        /// The URL of the package.
         url: Url,
-        /// What the system says.
+        /// The error that the system reports.
         reason: String,
     },
 }
 
-/// How a host failed, whatever it was asked for.
+/// A failure of a host, whatever was requested from it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Outage {
     /// There was no answer.
     #[error(transparent)]
     Http(HttpError),
-    /// It was busy, or out of order.
+    /// The host was busy, or out of order.
     #[error("it answered {}", said(*.status))]
     Status {
         /// The status of the last answer.
         status: u16,
     },
-    /// It sent next to nothing.
+    /// The host sent next to nothing.
     #[error("it sends less than {rate} bytes per second")]
     TooSlow {
         /// The least that is waited for.

@@ -17,7 +17,7 @@ use crate::platform::Platform;
 use crate::version::Version;
 use crate::world::{DirEntry, FileKind, Files};
 
-/// How many directory entries a scan looks at; the largest real mirrors have some ten thousand.
+/// Maximum number of directory entries in a scan; the largest real mirrors have some ten thousand.
 const MAX_ENTRIES: usize = 1_000_000;
 
 /// A directory that holds packages in the layout of a filesystem mirror.
@@ -174,7 +174,7 @@ struct Scan<'a> {
     unreachable: Vec<LocalPackage>,
 }
 
-/// Why a scan stopped.
+/// A scan that stopped early.
 enum Stop {
     TooLarge,
     Unreadable(PathBuf, io::Error),

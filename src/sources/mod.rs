@@ -1,7 +1,7 @@
-//! Where packages come from.
+//! Sources of packages: registries, mirrors, and their combination.
 //!
-//! A [`Source`] says which versions exist, where a package is and what shall prove it; it
-//! hashes and checks nothing. Many threads may use it at once.
+//! A [`Source`] states which versions exist, where a package is and what evidence comes with it; it hashes
+//! and checks nothing. Many threads may use it at once.
 
 pub mod dates;
 pub mod discovery;
@@ -52,11 +52,11 @@ pub trait Source: Sync {
     /// others as well where the source does not list all.
     fn platforms(&self, provider: &ProviderAddr, version: &Version) -> Vec<Platform>;
 
-    /// Finds one package.
+    /// Finds the package with an id.
     ///
     /// # Errors
-    /// One that [lacks the platform](SourceError::lacks_platform) if the version does; else what
-    /// went wrong on the way.
+    /// One that [lacks the platform](SourceError::lacks_platform) if the version does; else what went wrong
+    /// on the way.
     fn package(&self, id: &PackageId) -> Result<PackageMeta, SourceError>;
 
     /// Returns when the source says that a version was published; `None` if it says nothing of that,
@@ -89,16 +89,16 @@ impl Source for Empty {
     }
 }
 
-/// What a source has of a provider.
+/// The versions that a source has of a provider.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Offer {
-    /// All versions, sorted.
+    /// All versions, in ascending order.
     pub versions: Vec<Version>,
     /// The warnings of the source about the provider.
     pub warnings: Vec<String>,
 }
 
-/// Why a source gave no answer. Every caller that asks the same gets a copy, so causes are shared.
+/// A source that gave no answer. Every caller that asks the same gets a copy, so causes are shared.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SourceError {
@@ -111,17 +111,17 @@ pub enum SourceError {
     /// The mirror has no version of the provider.
     #[error("the mirror in {} has no package of {provider}", dir.display())]
     UnknownProvider {
-        /// The mirror.
+        /// The directory of the mirror.
         dir: PathBuf,
-        /// What for.
+        /// The provider that was wanted.
         provider: ProviderAddr,
     },
     /// The mirror has the version, but not for the platform.
     #[error("the mirror in {} has no package of {id}", dir.display())]
     NoSuchPackage {
-        /// The mirror.
+        /// The directory of the mirror.
         dir: PathBuf,
-        /// What for.
+        /// The package that was wanted.
         id: Box<PackageId>,
         /// The platforms that the version has.
         offered: Vec<Platform>,
@@ -129,15 +129,15 @@ pub enum SourceError {
     /// No source has the provider.
     #[error("{}", nowhere(provider, answers))]
     Nowhere {
-        /// Which provider.
+        /// The provider that was wanted.
         provider: ProviderAddr,
-        /// What those that are for it answered.
+        /// The answers of the sources that are for it.
         answers: Arc<[Self]>,
     },
     /// No source has the version for the platform.
     #[error("no source has a package of {id}")]
     NoPackage {
-        /// Which package.
+        /// The package that was wanted.
         id: Box<PackageId>,
         /// The platforms that the version has.
         offered: Vec<Platform>,
@@ -145,7 +145,7 @@ pub enum SourceError {
     /// The source needs the network, which must not be used.
     #[error("{place} is not asked, since network requests are forbidden")]
     Offline {
-        /// What would be asked.
+        /// The host or mirror that would be asked.
         place: String,
     },
     /// A mirror of OCI artifacts gave none.
@@ -157,16 +157,16 @@ pub enum SourceError {
     /// A mirror directory cannot be read.
     #[error("the mirror in {} cannot be read", path.display())]
     Unreadable {
-        /// The directory.
+        /// The path of the directory.
         path: PathBuf,
-        /// What the system says.
+        /// The error that the system reports.
         #[source]
         cause: Arc<io::Error>,
     },
     /// A mirror directory has more entries than a scan looks at.
     #[error("the mirror in {} has more than {limit} entries", path.display())]
     TooLarge {
-        /// The directory.
+        /// The path of the directory.
         path: PathBuf,
         /// The limit, in directory entries.
         limit: usize,
@@ -248,7 +248,7 @@ fn nowhere(provider: &ProviderAddr, answers: &[SourceError]) -> String {
     )
 }
 
-/// How many characters of a server's text a message repeats.
+/// Maximum number of characters of a server's text in a message.
 const MAX_SHOWN_CHARS: usize = 500;
 
 /// Cuts a text of a server to what fits into a message.

@@ -21,16 +21,16 @@ pub type SharedSource<'a> = Arc<dyn Source + Send + Sync + 'a>;
 pub struct Member<'a> {
     /// The source, or why it cannot be asked: then every provider that it is for fails.
     pub source: Result<SharedSource<'a>, SourceError>,
-    /// Which providers it is asked about.
+    /// The providers for which it is asked.
     pub providers: ProviderFilter,
-    /// How often its packages are asked for again, where that is stated.
+    /// The number of times to repeat its downloads, if that is configured.
     pub download_retries: Option<usize>,
 }
 
 /// Sources in the order in which they are asked.
 #[derive(Clone, Default)]
 pub struct Multi<'a> {
-    /// The sources.
+    /// The sources in the order of the configuration.
     pub members: Vec<Member<'a>>,
 }
 

@@ -20,11 +20,11 @@ pub type PackageCredentials<'a> = Arc<dyn Fn(&Url) -> Option<Credentials> + Send
 /// The network as the sources use it.
 #[derive(Clone)]
 pub struct Net<'a> {
-    /// Sends the requests.
+    /// The client that sends the requests.
     pub http: &'a dyn Http,
-    /// Waits between repetitions.
+    /// The clock that waits between attempts.
     pub clock: &'a dyn Clock,
-    /// How often and how long.
+    /// The number of attempts and the time limits.
     pub policy: Policy,
     /// The credentials for packages, by host (rules 5.4: Terraform sends what `~/.netrc` holds).
     pub package_credentials: PackageCredentials<'a>,
@@ -49,7 +49,7 @@ pub enum Event<'a> {
         url: &'a Url,
         /// The status of the redirect.
         status: u16,
-        /// To where.
+        /// The target of the redirect.
         to: &'a Url,
     },
     /// A server answered; a body of a package still has to come.
@@ -61,64 +61,64 @@ pub enum Event<'a> {
         /// The length of the body in bytes, where it is known.
         bytes: Option<u64>,
     },
-    /// A request failed.
+    /// A request failed for good or will be repeated.
     Failed {
         /// The URL that was requested.
         url: &'a Url,
-        /// Why.
+        /// The cause of the failure.
         cause: &'a HttpError,
     },
     /// A request is about to be repeated.
     Repeating {
         /// The URL that is requested again.
         url: &'a Url,
-        /// After how long.
+        /// The time until the next request.
         wait: Duration,
     },
     /// A download began, or goes on where it broke off.
     Started {
-        /// From where.
+        /// The URL of the package.
         url: &'a Url,
-        /// How much is there already, in bytes.
+        /// The number of bytes that are there already.
         from: u64,
-        /// How long the package is, where that is known.
+        /// The length of the package in bytes, if it is known.
         total: Option<u64>,
     },
     /// Bytes of a package arrived.
     Received {
-        /// From where.
+        /// The URL of the package.
         url: &'a Url,
-        /// How many.
+        /// The number of bytes in this piece.
         bytes: u64,
     },
     /// A download is over.
     Finished {
-        /// From where.
+        /// The URL of the package.
         url: &'a Url,
-        /// How long the package is, in bytes.
+        /// The length of the package, in bytes.
         bytes: u64,
     },
 }
 
-/// What is asked for.
+/// A request for a document.
 pub(super) struct Ask<'a> {
-    /// Where to begin.
+    /// The first URL of the chain.
     pub(super) url: &'a Url,
-    /// Header fields.
+    /// Header fields beside those that the client adds.
     pub(super) headers: &'a [(&'a str, &'a str)],
     /// The credentials, for the origin of `url` alone.
     pub(super) credentials: Option<&'a Credentials>,
-    /// How many redirects are followed.
+    /// Maximum number of redirects.
     pub(super) hops: usize,
-    /// How many bytes the document may have.
+    /// Maximum length of the document, in bytes.
     pub(super) limit: u64,
-    /// How long one attempt may take, redirects included.
+    /// Maximum time of one attempt, redirects included.
     pub(super) timeout: Duration,
-    /// Where redirects may lead.
+    /// The connections to which redirects may lead.
     pub(super) route: Route,
 }
 
-/// Where redirects may lead.
+/// The connections to which redirects may lead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Route {
     /// Anywhere: what is fetched is proved by other means.
@@ -129,25 +129,25 @@ pub(super) enum Route {
     NoDowngrade,
 }
 
-/// How far a request is followed.
+/// The limits on a chain of redirects.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Trail {
-    /// How many redirects are followed.
+    /// Maximum number of redirects.
     pub(super) hops: usize,
-    /// Where they may lead.
+    /// The connections to which they may lead.
     pub(super) route: Route,
-    /// Which attempt this is, counted from 1.
+    /// The number of the attempt, counted from 1.
     pub(super) attempt: usize,
 }
 
 /// A document, or what a server said instead of one.
 #[derive(Clone, Debug)]
 pub(super) struct Answer {
-    /// Where it came from, after redirects.
+    /// The URL that answered, behind all redirects.
     pub(super) url: Url,
     pub(super) status: u16,
     pub(super) content_type: String,
-    /// Where something else is: `X-Terraform-Get`, if it is there and not empty.
+    /// The address in `X-Terraform-Get`, if there is one that is not empty.
     pub(super) location: Option<String>,
     /// When the document was changed last, if the server says so.
     pub(super) changed: Option<SystemTime>,

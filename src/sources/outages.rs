@@ -24,7 +24,7 @@ pub(super) struct Moment(u64);
 #[derive(Debug, Default)]
 struct Seen {
     answers: u64,
-    /// What is known of each host, and port.
+    /// The outages by host and port.
     hosts: BTreeMap<Origin, Host>,
 }
 

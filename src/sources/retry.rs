@@ -1,4 +1,4 @@
-//! How often something is asked, and how long to wait in between (rules 4).
+//! Numbers of attempts, and the waits between them (rules 4).
 
 use std::time::{Duration, SystemTime};
 
@@ -7,18 +7,18 @@ use backon::{BackoffBuilder as _, ExponentialBuilder};
 use crate::flavor::Flavor;
 use crate::world::{Env, HttpResponse};
 
-/// How often and how long.
+/// Numbers of attempts and time limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Policy {
-    /// How often a document is asked for again: `TF_REGISTRY_DISCOVERY_RETRY`.
+    /// The number of times to repeat the request for a document: `TF_REGISTRY_DISCOVERY_RETRY`.
     pub document_retries: usize,
-    /// How long a document may take: `TF_REGISTRY_CLIENT_TIMEOUT`.
+    /// Maximum time for a document: `TF_REGISTRY_CLIENT_TIMEOUT`.
     pub document_timeout: Duration,
-    /// How long a service discovery document may take.
+    /// Maximum time for a service discovery document.
     pub discovery_timeout: Duration,
-    /// How many redirects of a service discovery document are followed.
+    /// Maximum number of redirects of a service discovery document.
     pub discovery_hops: usize,
-    /// How often a package is asked for again: `TF_PROVIDER_DOWNLOAD_RETRY`.
+    /// The number of times to repeat the request for a package: `TF_PROVIDER_DOWNLOAD_RETRY`.
     pub package_retries: usize,
 }
 
@@ -40,7 +40,7 @@ const DISCOVERY_TIMEOUT: Duration = Duration::from_secs(11);
 /// OpenTofu asks for a package twice more; Terraform never does, and so fails more often.
 const PACKAGE_RETRIES: usize = 2;
 
-/// How often a service discovery document is asked for again: by Terraform from 1.15 on.
+/// Number of times to repeat the request for a service discovery document: that of Terraform from 1.15 on.
 const DISCOVERY_RETRIES: usize = 3;
 
 /// The longest wait that a server may ask for; where it asks for a longer one, the run ends.

@@ -4,10 +4,10 @@ use std::fmt;
 
 use crate::addr::{Hostname, Origin, Url};
 
-/// Whether credentials were sent to a host.
+/// The use that was made of credentials for a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sent {
-    /// They were.
+    /// They were sent to the host.
     Yes,
     /// There are none for it.
     Nothing,
@@ -46,10 +46,10 @@ pub struct Unauthorized {
     pub host: Hostname,
     /// The URL that answered.
     pub url: Url,
-    /// With which status.
+    /// The status of the answer.
     pub status: u16,
-    /// Whether credentials were sent.
+    /// The use that was made of credentials.
     pub sent: Sent,
-    /// Why the credentials helper gave no answer, if it was asked and gave none.
+    /// The failure of the credentials helper, if it was asked and gave no answer.
     pub helper: Option<String>,
 }

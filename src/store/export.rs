@@ -7,7 +7,7 @@ use super::text::{EXPORT_HEADER, FactError, line, parse_line};
 use crate::hash::Hash;
 use crate::package::Fact;
 
-/// How large an export may be, in bytes. A store that is full has about 7 MiB.
+/// Maximum size of an export, in bytes. A full store has about 7 MiB.
 pub const MAX_EXPORT_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Writes facts as text: a header, then a line for each, sorted by provider, version and platform.

@@ -32,33 +32,33 @@ pub use export::{MAX_EXPORT_BYTES, export, import};
 pub use text::{FactError, name_of_import};
 pub use upkeep::{Contradiction, Import, Inventory, Removal, Removed};
 
-/// How large an object may be, in bytes.
+/// Maximum size of an object, in bytes.
 pub const MAX_OBJECT_BYTES: u64 = 16 * 1024;
 
-/// How many facts with the same first two digits of their `zh:` are kept; there are 256 such groups.
+/// Maximum number of facts with the same first two digits of their `zh:`; there are 256 such groups.
 pub const MAX_PER_GROUP: usize = 128;
 
-/// How long a fact is kept. Whoever still needs the package then computes it again.
+/// Age at which a fact is removed. A run that still needs the package computes it again.
 pub const MAX_AGE: Duration = Duration::from_secs(2 * 365 * 24 * 60 * 60);
 
-/// How far the clocks of machines that share a store may differ, in seconds.
+/// Maximum difference between the clocks of machines that share a store, in seconds.
 const MAX_CLOCK_SKEW: u64 = 24 * 60 * 60;
 
-/// How many notes one run makes.
+/// Maximum number of notes in one run.
 const MAX_NOTES: usize = 20;
 
-/// How many answers are remembered within one run.
+/// Maximum number of answers that are remembered within one run.
 const MAX_REMEMBERED: usize = 20_000;
 
-/// Where all facts are. Another format would have another number.
+/// Directory of all facts. Another format would have another number.
 const FACTS: &str = "facts-1";
 
 /// A fact in the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredFact {
-    /// The fact.
+    /// The content of the zip.
     pub fact: Fact,
-    /// Who computed it.
+    /// The run or the import that it comes from.
     pub origin: Origin,
     /// Since when it has been in the store, in seconds since 1970.
     pub since: u64,
@@ -73,7 +73,7 @@ pub enum Origin {
     Imported(String),
 }
 
-/// What is known about packages.
+/// A source of facts about packages.
 pub trait Facts: Sync {
     /// Returns what is known about the zip of a `zh:` hash.
     fn find(&self, zh: &Hash) -> Option<Arc<StoredFact>>;
@@ -94,11 +94,11 @@ pub struct KeepOnly<'a>(pub &'a dyn Facts);
 pub struct Store<'a> {
     objects: Box<dyn Objects + 'a>,
     clock: &'a dyn Clock,
-    /// Whether the objects can be used at all.
+    /// The objects can be read and written. Determined by the first request.
     usable: OnceLock<bool>,
-    /// What was found so far.
+    /// The answers so far, by `zh:`.
     found: Mutex<BTreeMap<Hash, Option<Arc<StoredFact>>>>,
-    /// What could not be used, each once.
+    /// The objects that could not be used, each once.
     notes: Mutex<Vec<String>>,
 }
 
@@ -280,7 +280,7 @@ impl<'a> Store<'a> {
     }
 }
 
-/// Why an object is not used.
+/// An object that is not used.
 #[derive(Debug, thiserror::Error)]
 enum ObjectError {
     #[error(transparent)]

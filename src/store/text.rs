@@ -24,26 +24,26 @@ const HEADER: &str = "lockctl fact 1";
 /// The first line of an export.
 pub(super) const EXPORT_HEADER: &str = "# lockctl facts 1";
 
-/// How long one line may be, in bytes; the longest that is possible has about 500.
+/// Maximum length of a line, in bytes; the longest that is possible has about 500.
 const MAX_LINE_BYTES: usize = 1024;
 
-/// How many files a fact states. Packages have one to five, and few have more than a hundred.
+/// Maximum number of files in a fact. Packages have one to five, and few have more than a hundred.
 const MAX_FILES: usize = 32;
 
-/// How many platforms a fact states; no release has more than some thirty.
+/// Maximum number of platforms in a fact; no release has more than some thirty.
 const MAX_PLATFORMS: usize = 64;
 
-/// How long the name of an import may be, in characters.
+/// Maximum length of the name of an import, in characters.
 const MAX_NAME: usize = 200;
 
-/// Why a text is no fact.
+/// A text that is no fact.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FactError {
     /// The first line is another one.
     #[error("it does not begin with {expected:?}")]
     Header {
-        /// What it should be.
+        /// The form that the line should have.
         expected: &'static str,
     },
     /// The check does not match the rest.
@@ -52,9 +52,9 @@ pub enum FactError {
     /// A line is none of a fact.
     #[error("line {line} is not a fact: {problem}")]
     Line {
-        /// Which line, from 1.
+        /// The line number, counted from 1.
         line: usize,
-        /// What is wrong.
+        /// The reason for which it cannot be read.
         problem: &'static str,
     },
 }
@@ -70,10 +70,10 @@ pub(super) fn line(fact: &Fact) -> String {
     format!("{zh} {h1} {size} {provider} {version} {platform}")
 }
 
-/// Reads a line.
+/// Parses one line of a fact file.
 ///
 /// # Errors
-/// With what is wrong.
+/// The problem with the line, in words.
 pub(super) fn parse_line(text: &str) -> Result<Fact, &'static str> {
     if text.len() > MAX_LINE_BYTES {
         return Err("it is too long");

@@ -1,4 +1,4 @@
-//! What is in a store; facts of others taken in, and facts removed, on demand.
+//! Counts the objects of a store, imports facts of others, and removes facts on demand.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -6,27 +6,27 @@ use std::io;
 use super::{FACTS, MAX_PER_GROUP, Origin, Store, StoredFact, key, lock};
 use crate::package::Fact;
 
-/// What is in a store.
+/// The number of objects in a store, by their state.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Inventory {
     /// The facts that count, in the order of their `zh:` hashes.
     pub facts: Vec<StoredFact>,
     /// The facts that have been kept for too long, or since a time to come, in the same order.
     pub old: Vec<StoredFact>,
-    /// Why other objects are not used, and how many of them.
+    /// The reasons for which other objects are not used, with their numbers.
     pub broken: BTreeMap<String, usize>,
     /// The length of all objects that are facts, in bytes.
     pub bytes: u64,
 }
 
-/// What became of facts that were imported.
+/// The result of an import.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Import {
-    /// How many were not known.
+    /// The number of facts that were not in the store.
     pub new: usize,
-    /// How many were known already.
+    /// The number of facts that were in the store already.
     pub known: usize,
-    /// How many were not kept because the store has no room for them.
+    /// The number of facts for which the store has no room.
     pub left_out: usize,
     /// Those that contradict the store; if there are any, nothing was kept.
     pub contradictions: Vec<Contradiction>,
@@ -35,35 +35,35 @@ pub struct Import {
 /// A fact that something in the store contradicts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contradiction {
-    /// What is stated.
+    /// The fact that was to be imported.
     pub stated: Fact,
-    /// What the store holds about the same zip.
+    /// The fact that the store has about the same zip.
     pub kept: StoredFact,
 }
 
-/// What is removed.
+/// The facts and objects to remove.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Removal {
-    /// What is of no use: facts that are too old, and what is no fact.
+    /// Useless objects: facts that are too old, and texts that are no fact.
     Useless,
-    /// That, and all facts of others.
+    /// Useless objects, and all facts of others.
     UselessAndImported,
-    /// Everything.
+    /// All objects of the store.
     Everything,
 }
 
-/// What was removed.
+/// The numbers of objects that were removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Removed {
-    /// How many facts that were too old.
+    /// The number of facts that were too old.
     pub old: usize,
-    /// How many objects that were no facts.
+    /// The number of objects that were no facts.
     pub broken: usize,
-    /// How many facts of others.
+    /// The number of facts of others.
     pub imported: usize,
-    /// How many facts that were computed here.
+    /// The number of facts that were computed here.
     pub computed: usize,
-    /// How many facts are left.
+    /// The number of facts that are left.
     pub kept: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Which kind of archive an address or a content is.
+//! Recognizes the kind of an archive by its address or its content.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -7,7 +7,7 @@ use crate::flavor::Flavor;
 /// A kind of archive that modules come in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ArchiveKind {
-    /// A zip.
+    /// A zip, with its list of entries at the end.
     Zip,
     /// A tar, compressed by gzip.
     TarGz,
@@ -17,7 +17,7 @@ pub enum ArchiveKind {
     TarXz,
 }
 
-/// What an address says about the kind of its archive.
+/// The archive that the ending of an address names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NamedArchive {
     /// An archive of this kind.
@@ -41,7 +41,7 @@ const NAMES: &[(&str, NamedArchive)] = &[
     ("xz", NamedArchive::SingleFile),
 ];
 
-/// What the content of each kind begins with.
+/// Signatures with which the contents of each kind begin.
 const BEGINNINGS: &[(&[u8], ArchiveKind)] = &[
     (b"PK\x03\x04", ArchiveKind::Zip),
     (b"PK\x05\x06", ArchiveKind::Zip),
@@ -50,7 +50,7 @@ const BEGINNINGS: &[(&[u8], ArchiveKind)] = &[
     (b"\xfd7zXZ\0", ArchiveKind::TarXz),
 ];
 
-/// How much of a content shows its kind, in bytes.
+/// Number of bytes that are enough to recognize a kind.
 const MAX_BEGINNING_BYTES: u64 = 8;
 
 impl ArchiveKind {

@@ -12,11 +12,11 @@ use tar::{Archive, Entry, EntryType, PaxExtensions};
 
 use super::{ArchiveKind, FileContent, PackageBuilder, PackageError, PackageTree, is_kept};
 
-/// How much any archive may unpack to before its ratio is checked, in bytes: a second of work.
+/// Unpacked size up to which the ratio is not checked, in bytes: a second of work.
 const FREE_UNPACKED_BYTES: u64 = 256 << 20;
 
-/// How many times larger than the archive its content may be beyond that. Text shrinks by 5 to 10, with the
-/// padding of many small files by 50; gzip can do 1,032, xz some 7,000.
+/// Maximum size of the content beyond that, as a multiple of the size of the archive. Text shrinks by 5 to
+/// 10, with the padding of many small files by 50; gzip can do 1,032, xz some 7,000.
 const MAX_RATIO: u64 = 200;
 
 /// The most that any archive may unpack to, in bytes.
@@ -32,7 +32,7 @@ const MAX_EXTENDED_BYTES: u64 = 1 << 20;
 const MODE_KIND: u32 = 0o170_000;
 const MODE_DIRECTORY: u32 = 0o040_000;
 
-/// What entries of other kinds state about the next one.
+/// Name and link target that a preceding entry states for the next one.
 #[derive(Default)]
 struct NextEntry {
     path: Option<Vec<u8>>,
@@ -136,7 +136,7 @@ fn is_directory(entry: &Entry<'_, impl Read>, path: &[u8]) -> bool {
         || (has_no_type && path.ends_with(b"/"))
 }
 
-/// Where the type of an entry is in its header.
+/// Offset of the type of an entry in its header.
 const TYPE_AT: usize = 156;
 
 /// Reads the content of a file; links and devices become empty files (rules 3.7).

@@ -1,10 +1,11 @@
-//! What was found out about remote modules, kept for the next run and for other roots (rules 4).
+//! Answers about remote modules, kept for the next run and for other roots (rules 4).
 //!
-//! What an answer depends on is its question; a question is a text, and its hash is the key of the object. So
-//! no list is needed to find one, and any number of processes may read and write at once. An object carries
-//! its question and a check, which finds damage, not forgery: the cache is as trustworthy as its directory.
+//! The question holds everything that an answer depends on; a question is a text, and its hash is the key
+//! of the object. So no list is needed to find one, and any number of processes may read and write at once.
+//! An object carries its question and a check, which finds damage, not forgery: the cache is as trustworthy
+//! as its directory.
 //!
-//! Nothing here stops a run. What cannot be read is unknown, and a note says why.
+//! Nothing here stops a run. An object that cannot be read counts as missing, and a note gives the reason.
 
 mod object;
 #[cfg(test)]
@@ -20,38 +21,38 @@ use crate::hash::Sha256Stream;
 use crate::world::{Clock, ObjectSize, Objects};
 pub use object::ObjectError;
 
-/// Where all answers are. Another format would have another number.
+/// Directory of all answers. Another format would have another number.
 const ANSWERS: &str = "modules-1";
 
-/// How large one object may be, in bytes: a package holds little more than the configuration in it.
+/// Maximum size of an object, in bytes: a package holds little more than the configuration in it.
 pub const MAX_OBJECT_BYTES: u64 = 96 << 20;
 
-/// How many bytes all objects may have together; a large organisation has some thousand versions of modules,
-/// each with some 100 kB of configuration.
+/// Maximum size of all objects together, in bytes. A large organisation has some thousand versions of
+/// modules, each with some 100 kB of configuration.
 pub const MAX_CACHE_BYTES: u64 = 1 << 30;
 
-/// How many objects of one kind there may be.
+/// Maximum number of objects of one kind.
 pub const MAX_OBJECTS: usize = 20_000;
 
-/// How long an answer is kept. What is still needed is then asked again.
+/// Age at which an answer is removed. A run that still needs it asks again.
 pub const MAX_AGE: Duration = Duration::from_secs(180 * 24 * 60 * 60);
 
-/// How far the clocks of machines that share a cache may differ.
+/// Maximum difference between the clocks of machines that share a cache.
 const MAX_CLOCK_SKEW: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// How many notes one run makes.
+/// Maximum number of notes in one run.
 const MAX_NOTES: usize = 20;
 
-/// What a question is about.
+/// The subject of a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CacheKind {
     /// The files of a package that never changes: of a commit, a version, an archive with a checksum.
     Packages,
-    /// Where a registry says that a version is.
+    /// The location that a registry states for a version.
     Locations,
-    /// Which versions a registry lists.
+    /// The versions that a registry lists.
     Versions,
-    /// Which commit a name in a repository means.
+    /// The commit to which a name in a repository leads.
     Refs,
 }
 
@@ -84,18 +85,18 @@ pub struct CachedAnswer {
 pub struct ModuleCache<'a> {
     objects: Box<dyn Objects + 'a>,
     clock: &'a dyn Clock,
-    /// Whether the objects can be used at all.
+    /// The objects can be read and written. Determined by the first request.
     usable: OnceLock<bool>,
-    /// What could not be used, each once.
+    /// The objects that could not be used, each once.
     notes: Mutex<Vec<String>>,
 }
 
-/// What a cache holds.
+/// The number and size of the objects in a cache.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CacheInventory {
-    /// How many objects there are of each kind, and how many bytes they have.
+    /// The number of objects of each kind, and their size in bytes.
     pub kinds: BTreeMap<CacheKind, (usize, u64)>,
-    /// How many of them are older than [`MAX_AGE`].
+    /// The number of objects that are older than [`MAX_AGE`].
     pub old: usize,
 }
 
@@ -181,7 +182,7 @@ impl<'a> ModuleCache<'a> {
         Ok(objects)
     }
 
-    /// Removes objects.
+    /// Removes objects from the directory.
     ///
     /// # Errors
     /// If one of them is still there.
@@ -268,12 +269,12 @@ impl<'a> ModuleCache<'a> {
     }
 }
 
-/// What is removed from a cache.
+/// The objects to remove from a cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CacheRemoval {
-    /// What is too old to be used.
+    /// The objects that are too old to be used.
     Old,
-    /// Everything.
+    /// All objects of the cache.
     Everything,
 }
 

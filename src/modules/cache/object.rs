@@ -16,24 +16,24 @@ use super::{CachedAnswer, hex_digest, seconds};
 /// The first line of every object. Another format would have another one, and another key.
 const HEADER: &[u8] = b"lockctl module answer 1\n";
 
-/// Why an object is not used.
+/// An object that is not used.
 #[derive(Debug, thiserror::Error)]
 pub enum ObjectError {
-    /// It cannot be read or trusted.
+    /// The object cannot be read or trusted.
     #[error(transparent)]
     Unreadable(#[from] io::Error),
-    /// It does not have the form of an answer.
+    /// The object does not have the form of an answer.
     #[error("it is no answer about modules")]
     Form,
     /// Its check does not match.
     #[error("it is damaged: its check does not match")]
     Damaged,
-    /// It answers another question.
+    /// The object answers another question.
     #[error("it answers another question")]
     Misplaced,
 }
 
-/// Writes an object.
+/// Writes an object as [`read`] expects it.
 pub(super) fn write(question: &str, since: SystemTime, answer: &[u8]) -> Vec<u8> {
     let about = format!("{} {}\n", seconds(since), question.len());
     let rest = [question.as_bytes(), b"\n", answer].concat();

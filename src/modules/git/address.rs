@@ -24,13 +24,13 @@ pub enum AddressOrigin {
 pub(super) struct GitAddress {
     /// The URL for git; it begins with one of the schemes that are allowed, or is `[USER@]HOST:PATH`.
     url: String,
-    /// What to say in messages.
+    /// The address for messages, without secrets.
     shown: String,
     /// The text that must not be in any message.
     password: Option<Secret>,
     /// The ref, if one is stated.
     pub(super) reference: Option<String>,
-    /// Whether only the last commits are asked for: then a ref has to be the name of a branch or tag.
+    /// Only the last commits are fetched: then a ref has to be the name of a branch or tag.
     pub(super) is_shallow: bool,
     /// The private key for ssh.
     pub(super) key: Option<Secret>,
@@ -39,7 +39,8 @@ pub(super) struct GitAddress {
 /// The schemes that git may be given.
 const SCHEMES: [&str; 4] = ["https", "http", "ssh", "git"];
 
-/// How long a password is that is looked for in any place of a message; a shorter one would be found in words.
+/// Minimum length of a password that is masked anywhere in a message, in bytes; a shorter one would be
+/// found in words.
 const MIN_VEILED_BYTES: usize = 4;
 
 /// The scheme of a directory of this machine.

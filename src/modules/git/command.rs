@@ -1,4 +1,4 @@
-//! How git is run (rules 5.3 to 5.5).
+//! Runs git apart from the user's settings (rules 5.3 to 5.5).
 
 use std::ffi::OsString;
 use std::io::{self, ErrorKind};
@@ -10,7 +10,7 @@ use super::error::GitFailure;
 use super::{GitLimits, GitWorld};
 use crate::world::{DirectoryRoom, Ended, Invocation, PrivateDirectory, Program};
 
-/// What of the user's settings must not count, whatever they are.
+/// Settings that override those of the user, whatever they are.
 const OPTIONS: [&str; 17] = [
     "--no-pager",
     "-c",
@@ -58,10 +58,10 @@ const WITHOUT: [&str; 22] = [
     "GIT_WORK_TREE",
 ];
 
-/// How many characters of what git says are shown.
+/// Maximum number of characters of git's messages that are shown.
 const MAX_SHOWN_CHARS: usize = 300;
 
-/// How much git may print where one line is expected, in bytes.
+/// Maximum output of git where one line is expected, in bytes.
 pub(super) const MAX_LINE_BYTES: u64 = 64 << 10;
 
 /// A place for repositories, and how git is run there.
@@ -74,11 +74,11 @@ pub(super) struct GitPlace<'a> {
 /// One of the repositories of a place.
 #[derive(Clone, Debug)]
 pub(super) struct Repository {
-    /// Where it is in the place.
+    /// The path below the private directory.
     name: PathBuf,
 }
 
-/// What git is to talk to.
+/// The repository that git talks to.
 #[derive(Clone, Copy)]
 pub(super) struct Remote<'a> {
     pub(super) address: &'a GitAddress,
@@ -281,7 +281,7 @@ const COMMANDS: [&str; 6] = [
     "config",
 ];
 
-/// How much git may print about the refs of a repository, in bytes: some 400,000 refs.
+/// Maximum output of git about the refs of a repository, in bytes: some 400,000 refs.
 const MAX_REFS_BYTES: u64 = 32 << 20;
 
 fn text_of(path: &Path) -> io::Result<String> {

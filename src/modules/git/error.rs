@@ -1,11 +1,11 @@
-//! Why a repository gives no package.
+//! Reasons for which a repository gives no package.
 
 use std::io;
 use std::time::Duration;
 
 use crate::modules::package::PackageError;
 
-/// Why a repository gives no package.
+/// A repository that gives no package.
 ///
 /// No message holds a password or a key.
 #[derive(Debug, thiserror::Error)]
@@ -14,24 +14,24 @@ pub enum GitFailure {
     /// There is no program `git`.
     #[error("git is not installed, or not in PATH")]
     NotInstalled,
-    /// What the address asks for is unsafe, so git is not started.
+    /// The address asks for something unsafe, so git is not started.
     #[error("{what} is not passed to git: {why}")]
     Refused {
         /// A part of the address.
         what: String,
-        /// Why not.
+        /// The reason of the refusal.
         why: &'static str,
     },
     /// The address cannot be read.
     #[error("the address has {what}")]
     BadAddress {
-        /// What is wrong with it.
+        /// The fault of the setting.
         what: &'static str,
     },
     /// `.gitmodules` and the repository do not fit together, or git cannot read it.
     #[error(".gitmodules {what}")]
     BadSubmodule {
-        /// What is wrong with it.
+        /// The fault of the ref.
         what: &'static str,
     },
     /// git could not reach the repository, or was refused.
@@ -39,7 +39,7 @@ pub enum GitFailure {
     Unreachable {
         /// The address without its password.
         url: String,
-        /// What git says.
+        /// The message of git, cut and without secrets.
         message: String,
     },
     /// There is no repository at the address.
@@ -47,7 +47,7 @@ pub enum GitFailure {
     NoRepository {
         /// The address without its password.
         url: String,
-        /// What git says.
+        /// The message of git, cut and without secrets.
         message: String,
     },
     /// The repository has no such ref, or a program would not find it.
@@ -57,25 +57,25 @@ pub enum GitFailure {
         ""
     })]
     NoRef {
-        /// What the address asks for.
+        /// The ref in the address.
         text: String,
-        /// Whether the address states a depth.
+        /// The address states a depth.
         is_shallow: bool,
     },
-    /// It took too long.
+    /// The command ran into its time limit.
     #[error("git {command} of {url} took longer than {} s", limit.as_secs())]
     TooSlow {
-        /// The command.
+        /// The git command that ran.
         command: &'static str,
         /// The address without its password.
         url: String,
         /// The limit that was passed.
         limit: Duration,
     },
-    /// It is more than is read.
+    /// The command printed more than is read.
     #[error("the repository {url} has more than {limit} bytes of {what}")]
     TooLarge {
-        /// What is too much.
+        /// The kind of output that is too long.
         what: &'static str,
         /// The address without its password.
         url: String,
@@ -85,29 +85,29 @@ pub enum GitFailure {
     /// git printed something unexpected.
     #[error("the output of git {command} was not understood")]
     Unexpected {
-        /// Its command.
+        /// The git command that ran.
         command: &'static str,
     },
     /// git cannot be started, or there is no place for what it writes.
     #[error("git could not be run")]
     NotRun(#[source] io::Error),
-    /// What is in the repository makes no package.
+    /// The files in the repository make no package.
     #[error(transparent)]
     Package(#[from] PackageError),
     /// A submodule fails, and so does the module, as in the programs.
     #[error("the submodule {path:?} could not be fetched: {cause}")]
     Submodule {
-        /// Where it is in the package.
+        /// The path of the submodule in the package.
         path: String,
-        /// Why not.
+        /// The failure of the submodule.
         cause: Box<Self>,
     },
     /// More submodules than a package may have, or more in each other.
     #[error("the package has more than {limit} submodules{}", if *is_nesting { " in each other" } else { "" })]
     TooManySubmodules {
-        /// The limit.
+        /// The limit on submodules.
         limit: usize,
-        /// Whether it is about those in each other.
+        /// The limit is on submodules inside each other.
         is_nesting: bool,
     },
 }

@@ -28,36 +28,36 @@ use super::package::{FileContent, MAX_KEPT_FILE_BYTES, PackageBuilder, PackageTr
 use crate::flavor::Flavor;
 use crate::world::{Disk, Ended, Env, Run};
 
-/// What is needed of the outside.
+/// The parts of the outside that git needs.
 #[derive(Clone, Copy)]
 pub struct GitWorld<'a> {
-    /// Where git is started.
+    /// Starts git as a program.
     pub run: &'a dyn Run,
-    /// Where private directories are.
+    /// Makes private directories for repositories.
     pub disk: &'a dyn Disk,
     /// The environment, of which git gets nearly everything.
     pub env: &'a dyn Env,
 }
 
-/// What is asked of a repository.
+/// A commit of a repository that is wanted.
 #[derive(Clone, Copy, Debug)]
 pub struct GitRequest<'a> {
     /// The address of the package, perhaps behind `git::`, with its query.
     pub package: &'a str,
     /// Who wrote the address.
     pub origin: AddressOrigin,
-    /// Whose rules apply.
+    /// The program whose rules apply.
     pub flavor: Flavor,
 }
 
-/// How much is fetched.
+/// Limits on time and size for one package.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GitLimits {
-    /// How long it may take until the refs of a repository are listed.
+    /// Maximum time until the refs of a repository are listed.
     pub list_time: Duration,
-    /// How long any other run of git may take.
+    /// Maximum time of any other run of git.
     pub fetch_time: Duration,
-    /// How many bytes the repositories of one package may have together on the disk.
+    /// Maximum size of the repositories of one package on the disk, in bytes.
     pub bytes: u64,
 }
 
@@ -74,31 +74,32 @@ impl GitLimits {
 /// The package of a repository.
 #[derive(Clone, Debug)]
 pub struct GitPackage {
-    /// Its files.
+    /// The files of the commit.
     pub tree: PackageTree,
     /// The commit; `None` for a repository without commits, which is an empty package.
     pub commit: Option<Arc<str>>,
-    /// Whether the same address leads to another commit some day.
+    /// The stability of the address.
     pub fixity: Fixity,
 }
 
-/// Whether an address leads to the same commit at any time.
+/// The stability of an address: a fixed one leads to the same commit at any time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fixity {
-    /// It states the whole id of the commit.
+    /// The address states the whole id of the commit.
     Fixed,
-    /// It states a branch, a tag, an abbreviated id or nothing.
+    /// The address states a branch, a tag, an abbreviated id or nothing.
     Moving,
-    /// It states the name of a file, which Terraform up to 1.14 takes for the default branch (rules 6.7).
+    /// The address states the name of a file, which Terraform up to 1.14 takes for the default branch
+    /// (rules 6.7).
     NameOfFile,
 }
 
-/// What the ref of an address means now.
+/// The commit to which the ref of an address leads now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResolvedRef {
     /// The commit; `None` for a repository without commits.
     pub commit: Option<Arc<str>>,
-    /// Whether that can change.
+    /// The stability of the ref.
     pub fixity: Fixity,
     /// The name in the repository by which the commit can be fetched.
     name: Option<String>,
@@ -108,7 +109,7 @@ pub struct ResolvedRef {
 const FILTER: &str = "--filter=blob:limit=262144";
 const _: () = assert!(MAX_KEPT_FILE_BYTES == 262_144, "the filter says so");
 
-/// Where a commit is kept once it is fetched.
+/// Ref that holds a commit once it is fetched, so that git does not drop it.
 const WANTED: &str = "refs/lockctl/wanted";
 
 /// Resolves the ref of an address and fetches its package.
@@ -131,7 +132,7 @@ pub struct GitSession<'a> {
     address: GitAddress,
     origin: AddressOrigin,
     flavor: Flavor,
-    /// How many repositories were made, each with a name of its own.
+    /// The number of repositories that were made, each with a name of its own.
     made: usize,
     submodules: usize,
     /// The commit that was fetched last, and where it is.
@@ -505,7 +506,7 @@ impl<'a> GitSession<'a> {
     }
 }
 
-/// What a clone fetches.
+/// Refs that a clone fetches.
 const EVERYTHING: [&str; 2] = [
     "+refs/heads/*:refs/remotes/origin/*",
     "+refs/tags/*:refs/tags/*",

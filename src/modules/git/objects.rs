@@ -12,26 +12,26 @@ use crate::modules::package::{
     PackageError, is_configuration_name, is_kept,
 };
 
-/// How much git may print about the names of a commit, in bytes: what a package may have, and the
-/// kind and id of each.
+/// Maximum output of git about the names of a commit, in bytes: the longest names a package may have, with
+/// the kind and id of each.
 const MAX_NAMES_BYTES: u64 = (MAX_PATH_BYTES + MAX_ENTRIES * ROW_BYTES) as u64;
 
-/// What git prints about a file beside its name, in bytes.
+/// Length of a row that git prints about a file beside its name, in bytes.
 const ROW_BYTES: usize = 96;
 
-/// How many bytes of files are read by one git process.
+/// Maximum size of the files that one git process reads, in bytes.
 const MAX_BATCH_BYTES: u64 = 32 << 20;
 
 /// The longest target of a link, in bytes.
 const MAX_LINK_BYTES: u64 = 4096;
 
-/// How many configuration files that the first fetch left out are fetched.
+/// Maximum number of configuration files that are fetched after the first fetch left them out.
 const MAX_LARGE_FILES: usize = 1000;
 
 /// The files that only a server without limits sends at first: configuration itself, in either syntax.
 const CONFIGURATION_ENDINGS: [&str; 4] = [".tf", ".tofu", ".tf.json", ".tofu.json"];
 
-/// What is in a commit.
+/// The files and submodules of a commit.
 #[derive(Debug, Default)]
 pub(super) struct CommitFiles {
     rows: Vec<TreeRow>,
@@ -69,7 +69,7 @@ enum BlobContent {
 }
 
 impl CommitFiles {
-    /// Lists a commit.
+    /// Lists the files of a commit.
     pub(super) fn list(
         place: &GitPlace<'_>,
         repository: &Repository,

@@ -1,10 +1,10 @@
-//! Which commit a ref means, as in a clone of the repository (rules 6).
+//! Finds the commit of a ref, as in a clone of the repository (rules 6).
 
 use std::collections::BTreeMap;
 
 use crate::flavor::Flavor;
 
-/// What a repository lists.
+/// The refs of a repository, as it lists them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct RemoteRefs {
     /// The branch that HEAD names, as in `refs/heads/main`.
@@ -16,16 +16,16 @@ pub(super) struct RemoteRefs {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct RefIds {
     id: String,
-    /// What an annotated tag is of.
+    /// The id of the object that an annotated tag points to.
     peeled: Option<String>,
 }
 
-/// What a ref of an address means.
+/// The ref of an address, looked up in the list of the repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum RefChoice {
     /// A commit by its whole id.
     Id(String),
-    /// What the repository lists under a name, and steps back from there.
+    /// A name that the repository lists, and steps back from there.
     Named {
         /// The name in the repository.
         name: String,
@@ -36,7 +36,7 @@ pub(super) enum RefChoice {
     },
     /// A commit by the beginning of its id, and steps back from there.
     Abbreviated {
-        /// The digits.
+        /// The hexadecimal digits of the id.
         digits: String,
         /// Steps, as git writes them.
         steps: String,
@@ -45,13 +45,13 @@ pub(super) enum RefChoice {
     Unknown,
 }
 
-/// How many digits of an id git needs.
+/// Minimum number of digits in an abbreviated id, as git has it.
 const MIN_DIGITS: usize = 4;
 
-/// How many digits an id has: SHA-1, SHA-256.
+/// Numbers of digits in an id: SHA-1, SHA-256.
 const ID_DIGITS: [usize; 2] = [40, 64];
 
-/// How many steps back may be asked for, all together.
+/// Maximum number of steps back in one ref, all together.
 const MAX_STEPS: u32 = 1000;
 
 impl RemoteRefs {

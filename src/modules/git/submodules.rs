@@ -5,23 +5,23 @@ use std::collections::BTreeMap;
 use super::error::GitFailure;
 use super::objects::Gitlink;
 
-/// How many submodules a package may have, those in others included.
+/// Maximum number of submodules in a package, those in others included.
 pub(super) const MAX_SUBMODULES: usize = 100;
 
-/// How many submodules may be in each other.
+/// Maximum number of submodules inside each other.
 pub(super) const MAX_NESTING: usize = 10;
 
 /// The largest `.gitmodules` that is read, in bytes, as git lists it.
 pub(super) const MAX_SETTINGS_BYTES: u64 = 1 << 20;
 
-/// What `.gitmodules` says about the submodule of one path.
+/// The settings of the submodule with one path, as `.gitmodules` has them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct SubmoduleSettings {
     url: Option<String>,
     update: Option<String>,
 }
 
-/// What is done about a submodule.
+/// The treatment of a submodule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum SubmodulePlan {
     /// Its repository is fetched.

@@ -96,7 +96,7 @@ impl PackageBuilder {
         Ok(())
     }
 
-    /// Ends the making.
+    /// Ends the construction of the tree.
     #[must_use]
     pub fn finish(self) -> PackageTree {
         PackageTree { top: self.top }

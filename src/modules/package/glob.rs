@@ -10,9 +10,9 @@ pub(super) struct GlobPattern {
 enum Piece {
     /// Any characters, or none.
     Any,
-    /// Any one character.
+    /// `?`: any one character.
     One,
-    /// This character.
+    /// A character that must match exactly.
     Letter(Letter),
     /// One character that is in one of the ranges, or in none of them.
     Class {

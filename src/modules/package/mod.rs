@@ -47,7 +47,7 @@ pub struct PackageTree {
     top: Directory,
 }
 
-/// What is in a directory, by raw names: on Unix those of the file system, elsewhere UTF-8.
+/// The entries of a directory, by raw names: on Unix those of the file system, elsewhere UTF-8.
 ///
 /// Invariant: no name is empty, `.` or `..`, or holds `/` or NUL.
 type Directory = BTreeMap<Box<[u8]>, Node>;
@@ -56,14 +56,14 @@ type Directory = BTreeMap<Box<[u8]>, Node>;
 enum Node {
     Directory(Directory),
     File(FileContent),
-    /// Where the link leads, as it is written.
+    /// The target of the link, as it is written.
     Link(Box<[u8]>),
 }
 
-/// What a file of a package holds.
+/// The content of a file of a package.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FileContent {
-    /// These bytes.
+    /// The bytes, because the file may be read again.
     Kept(Arc<[u8]>),
     /// So many bytes, which are not kept.
     Passed(u64),

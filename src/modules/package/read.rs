@@ -9,29 +9,29 @@ use super::{ContentNotKept, Directory, FileContent, Node, PackageTree, system_na
 use crate::remote_module::LeavesPackage;
 use crate::world::{DirEntry, FileKind, Files, ReadSeek};
 
-/// How many links in a row are followed; Linux has the same limit.
+/// Maximum number of links that are followed in a row; Linux has the same limit.
 const MAX_LINKS: usize = 40;
 
-/// What a path leads to, with the names of the directories on the way.
+/// The node at a path, with the names of the directories above it.
 pub(super) struct Place<'t> {
     /// The names from the top on, without links.
     pub(super) path: Vec<&'t [u8]>,
     pub(super) node: PlaceNode<'t>,
 }
 
-/// What a path leads to.
+/// The node at a path.
 #[derive(Clone, Copy)]
 pub(super) enum PlaceNode<'t> {
     Directory(&'t Directory),
     File(&'t FileContent),
-    /// With its target.
+    /// A link, with its target.
     Link(&'t [u8]),
 }
 
-/// What becomes of a link at the end of a path.
+/// The treatment of a link at the end of a path.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum LastLink {
-    /// It is followed.
+    /// The link is followed.
     Followed,
     /// The path leads to the link itself.
     Kept,

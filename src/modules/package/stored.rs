@@ -14,7 +14,7 @@ pub const MAX_STORED_BYTES: u64 = super::MAX_KEPT_BYTES
     + super::MAX_PATH_BYTES as u64
     + (super::MAX_ENTRIES * MAX_FRAME_BYTES) as u64;
 
-/// What an entry takes beside its path and content, in bytes.
+/// Maximum length of an entry beside its path and content, in bytes.
 const MAX_FRAME_BYTES: usize = 16;
 
 const HEADER: &[u8] = b"lockctl package 1\n";
@@ -24,7 +24,7 @@ const KEPT: u8 = b'k';
 const PASSED: u8 = b'p';
 const LINK: u8 = b'l';
 
-/// Why bytes are no package.
+/// Bytes that are no stored package.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoredTreeError {
@@ -34,7 +34,7 @@ pub enum StoredTreeError {
     /// They are cut off or damaged.
     #[error("the stored package is damaged at byte {at}")]
     Damaged {
-        /// Where, from the start.
+        /// The offset of the fault, in bytes.
         at: usize,
     },
     /// An entry that no package has.

@@ -9,26 +9,26 @@ use super::{Directory, Node, PackageTree, system_name};
 use crate::remote_module::is_leaving;
 use crate::world::{FileKind, Files};
 
-/// How many directories the first parts of a pattern may match: links to directories above them let a
-/// few names match without end.
+/// Maximum number of directories that the first parts of a pattern may match: links to directories above
+/// them let a few names match without end.
 const MAX_MATCHES: usize = 10_000;
 
 /// The target of a link that leads out of its package, wherever in a package it is.
 const LEADS_OUT: &[u8] = b"/";
 
-/// How the text behind `//` is read.
+/// The reading of the text behind `//`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SubdirectoryPattern {
-    /// It may be a pattern: of a package with a full address.
+    /// A glob pattern: the address of the package is written in full.
     Glob,
-    /// It is a path: of a module of a registry, and of the location that the registry names.
+    /// A path: of a module of a registry, and of the location that the registry names.
     Path,
 }
 
-/// Why there is no such directory.
+/// A subdirectory that cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SubdirectoryError {
-    /// Nothing is there.
+    /// Nothing has that path.
     #[error("the package has no such directory")]
     Missing,
     /// The pattern matches more than one name.
@@ -40,7 +40,7 @@ pub enum SubdirectoryError {
     /// Something is there, but no directory.
     #[error("it is no directory")]
     NotADirectory,
-    /// It leads out of the package, by `..` or by a link. The programs read what is there.
+    /// The path leads out of the package, by `..` or by a link. The programs read what is there.
     #[error("it leads out of the package")]
     Leaves,
 }

@@ -1,4 +1,4 @@
-//! Why a module was not found, in the words of whoever reads a configuration.
+//! Explains failures to find a module in the words of whoever reads a configuration.
 
 use crate::addr::module::{Danger, RemoteModule};
 use crate::archive::ArchiveError;
@@ -19,7 +19,7 @@ const ESCAPES: &str = rules::MODULE_ESCAPES_PACKAGE;
 /// The title of a kind of source that only the programs fetch.
 const UNSUPPORTED: &str = "Unsupported kind of module source";
 
-/// What is being done, by the title that the programs give to its failure.
+/// The step that failed, by the title that the programs give to it.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Failing {
     /// A package is being fetched.

@@ -10,7 +10,7 @@ use crate::modules::cache::CacheKind;
 use crate::modules::git::{AddressOrigin, GitLimits, GitRequest, GitSession};
 use crate::remote_module::ModuleFailure;
 
-/// How many digits the ids of commits have, by the two kinds of repositories.
+/// Numbers of digits in the ids of commits, by the two kinds of repositories.
 const ID_DIGITS: [usize; 2] = [40, 64];
 
 impl ModuleStore<'_> {

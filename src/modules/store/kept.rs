@@ -1,4 +1,4 @@
-//! How answers are written for the cache.
+//! Encodes answers for the cache.
 
 use std::sync::Arc;
 
@@ -6,15 +6,15 @@ use super::Package;
 use crate::modules::package::PackageTree;
 use crate::sources::modules::ModuleVersions;
 
-/// What is kept of a package.
+/// An answer about a package in the cache.
 pub(super) enum KeptPackage {
-    /// Its files.
+    /// The files of the package.
     Here(Package),
     /// The question under which the same files are kept.
     Elsewhere(String),
 }
 
-/// What an answer begins with that only names another question, behind the line of the commit.
+/// First bytes, behind the line of the commit, of an answer that only names another question.
 const ELSEWHERE: &[u8] = b"@";
 
 /// Writes a package: a line with the id of the commit, which may be empty, and the tree or the question under

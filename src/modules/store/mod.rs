@@ -34,13 +34,13 @@ use crate::sources::modules::{ModuleRegistries, ModuleVersions};
 use crate::sources::net::Net;
 use crate::version::Version;
 
-/// How many answers that only name another address are followed (`sources` rules 13.4).
+/// Maximum number of answers in a row that only name another address (`sources` rules 13.4).
 const MAX_STEPS: usize = 10;
 
-/// How many modules are found at once. Each may be a request or a run of git.
+/// Number of modules that are found side by side. Each may be a request or a run of git.
 const FOUND_AT_ONCE: NonZeroUsize = NonZeroUsize::new(8).expect("positive");
 
-/// Where modules may come from.
+/// The places from which modules may be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ModuleAccess {
     /// From the cache alone.
@@ -53,7 +53,7 @@ pub enum ModuleAccess {
 pub struct ModuleNet<'a> {
     /// Sends requests. Its credentials for packages are those of netrc, in both programs.
     pub net: Net<'a>,
-    /// Finds registries.
+    /// The registries of all hosts, as `modules.v1` states them.
     pub discovery: Arc<Discovery<'a>>,
 }
 

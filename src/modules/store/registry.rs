@@ -18,22 +18,22 @@ use crate::version::{CoreConstraints, Version};
 /// The title of the warning about what is no version.
 const ODD_LIST: &str = "Invalid response from remote module registry";
 
-/// How many texts that are no versions a warning repeats.
+/// Maximum number of texts that are no versions in a warning.
 const MAX_SHOWN: usize = 5;
 
-/// Where the package of a version is, and how that is known.
+/// The location of a version's package, with its origin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct KnownLocation {
     location: ModuleLocation,
     by: LocationBy,
 }
 
-/// How a location is known.
+/// The origin of a location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LocationBy {
     /// The registry said so in this run.
     Registry,
-    /// It said so in an earlier one.
+    /// An earlier answer, from the cache.
     Cache,
 }
 

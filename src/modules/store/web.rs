@@ -18,19 +18,19 @@ use crate::world::Scratch;
 /// The value of `checksum=` that names a list.
 const LIST_PREFIX: &str = "file:";
 
-/// What the address of a package over http says.
+/// The address of a package over http, taken apart.
 pub(super) struct WebAddress {
-    /// What is requested.
+    /// The URL to request, without go-getter's parameters.
     pub(super) url: Url,
     /// The kind of archive; a directory has none.
     pub(super) archive: Option<NamedArchive>,
-    /// What the archive must have.
+    /// The checksum that the archive must have.
     pub(super) checksum: Option<WantedChecksum>,
 }
 
 /// The checksum that an address states.
 pub(super) enum WantedChecksum {
-    /// This one.
+    /// A checksum in the address itself.
     Stated(Checksum),
     /// The one of a list, for the name of the archive.
     Listed(Url),
@@ -134,7 +134,7 @@ pub(super) fn archive_arguments(
     path: &str,
     flavor: Flavor,
 ) -> Result<(Option<NamedArchive>, Option<WantedChecksum>), ModuleFailure> {
-    /// How a value says that there is no archive.
+    /// Values of `archive` that say that there is no archive.
     const NONE: [&str; 6] = ["0", "f", "F", "false", "FALSE", "False"];
     let archive = match query.get("archive").filter(|value| !value.is_empty()) {
         Some(value) if NONE.contains(&value) => None,

@@ -6,20 +6,20 @@ use crate::addr::module::{ModuleSourceError, Query, RemoteModule};
 use crate::sources::FetchError;
 use crate::sources::net::{Ask, Net, Route};
 
-/// How long the answer may be, in bytes; of a web page the start is enough.
+/// Maximum size of the answer, in bytes; of a web page the start is enough.
 const MAX_DIRECTORY_BYTES: u64 = 1024 * 1024;
 
-/// How long the named address may be, in bytes.
+/// Maximum length of the named address, in bytes.
 const MAX_ADDRESS_BYTES: usize = 16 * 1024;
 
-/// How many redirects are followed (rules 2.8).
+/// Maximum number of redirects (rules 2.8).
 const DIRECTORY_HOPS: usize = 9;
 
-/// Why a server does not say where a package is.
+/// A server that does not state the address of a package.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DirectoryError {
-    /// It gave no answer, or refused one.
+    /// The server gave no answer, or refused one.
     #[error(transparent)]
     Fetch(#[from] FetchError),
     /// The answer names no place.
@@ -33,7 +33,7 @@ pub enum DirectoryError {
     Markup {
         /// The URL that answered, as it may be shown.
         url: String,
-        /// What is wrong with it.
+        /// The fault of the page.
         cause: MarkupError,
     },
     /// The place is none.
@@ -41,7 +41,7 @@ pub enum DirectoryError {
     Address {
         /// The URL that answered, as it may be shown.
         url: String,
-        /// What is wrong with it.
+        /// The fault of the address.
         cause: ModuleSourceError,
     },
 }

@@ -1,4 +1,4 @@
-//! Why a registry of modules gave no answer that can be used.
+//! Answers of a registry of modules that cannot be used.
 
 use crate::addr::module::ModuleSourceError;
 use crate::addr::{Hostname, UrlError};
@@ -6,7 +6,7 @@ use crate::flavor::Flavor;
 use crate::sources::discovery::{DiscoveryError, FoundBy};
 use crate::sources::{FetchError, Unauthorized};
 
-/// Why a registry of modules gave no answer that can be used. Texts of the registry are cut, and of its
+/// A registry of modules that gave no answer that can be used. Texts of the registry are cut, and of its
 /// URLs nothing is shown that may be secret.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -16,9 +16,9 @@ pub enum ModuleRegistryError {
     Discovery {
         /// The host of the source.
         host: Hostname,
-        /// What states where it is.
+        /// The origin of its address.
         by: FoundBy,
-        /// Why.
+        /// The reason for which it cannot be found.
         #[source]
         cause: DiscoveryError,
     },
@@ -51,7 +51,7 @@ pub enum ModuleRegistryError {
     BadDocument {
         /// The URL that answered, as it may be shown.
         url: String,
-        /// What is wrong with it.
+        /// The fault of the document.
         reason: String,
     },
     /// The registry does not say where the package is.
@@ -65,18 +65,18 @@ pub enum ModuleRegistryError {
     BadLocation {
         /// The URL that answered, as it may be shown.
         url: String,
-        /// What is wrong with it.
+        /// The fault of the location.
         cause: LocationFault,
     },
 }
 
-/// What is wrong with a location.
+/// A location that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LocationFault {
-    /// It is no address with which a package could be fetched.
+    /// The location is no address with which a package could be fetched.
     #[error(transparent)]
     Source(#[from] ModuleSourceError),
-    /// It is no URL of a web server, which it should be.
+    /// The location is no URL of a web server, which it should be.
     #[error(transparent)]
     Url(#[from] UrlError),
 }

@@ -16,16 +16,16 @@ use crate::sources::{FetchError, Sent, Unauthorized, read_json};
 use crate::version::Version;
 use crate::world::Disk;
 
-/// How long a list of versions may be, in bytes; the longest real ones have some hundred thousand.
+/// Maximum size of a list of versions, in bytes; the longest real ones have some hundred thousand.
 const MAX_VERSIONS_BYTES: u64 = 16 * 1024 * 1024;
 
-/// How long the answer with a location may be, in bytes: one URL.
+/// Maximum size of the answer with a location, in bytes: one URL.
 const MAX_LOCATION_BYTES: u64 = 64 * 1024;
 
-/// How many redirects are followed (rules 2.8, 12.3).
+/// Maximum number of redirects (rules 2.8, 12.3).
 const DOCUMENT_HOPS: usize = 9;
 
-/// How long a location may be, in bytes: signed URLs have some thousand.
+/// Maximum length of a location, in bytes: signed URLs have some thousand.
 const MAX_ADDRESS_BYTES: usize = 16 * 1024;
 
 /// The registries of modules of all hosts. Nothing is remembered here but the documents of hosts.
@@ -35,26 +35,26 @@ pub struct ModuleRegistries<'a> {
     discovery: Arc<Discovery<'a>>,
 }
 
-/// Where a registry says that a package is.
+/// The location that a registry states for a package.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ModuleLocation {
     /// At an address as in a source, perhaps with a subdirectory.
     Source(RemoteModule),
     /// At a URL that only OpenTofu fetches: an archive of any kind, with one request.
     Direct {
-        /// The URL.
+        /// The URL of the archive.
         url: Url,
-        /// Whether the token of the registry's host is sent there.
+        /// The treatment of the token of the registry's host.
         token: DirectToken,
     },
 }
 
-/// Whether the token of a registry's host is sent to the place of a package.
+/// The treatment of a host's token in the request for a package.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DirectToken {
-    /// It is: the registry asks for that.
+    /// The token is sent there: the registry asks for that.
     Sent,
-    /// It is not.
+    /// The token is not sent there.
     Withheld,
 }
 
@@ -77,7 +77,7 @@ struct ListedVersion {
     version: Option<String>,
 }
 
-/// Where a package is, as OpenTofu reads it.
+/// The answer with a location, as OpenTofu reads it.
 #[derive(Deserialize)]
 struct LocationDocument {
     #[serde(default)]

@@ -5,10 +5,10 @@ use crate::hash::Checksum;
 use crate::sources::FetchError;
 use crate::sources::net::{Ask, Net, Route};
 
-/// How long a checksum file may be, in bytes.
+/// Maximum size of a checksum file, in bytes.
 const MAX_SUMS_BYTES: u64 = 1024 * 1024;
 
-/// How many redirects are followed (rules 2.8).
+/// Maximum number of redirects (rules 2.8).
 const SUMS_HOPS: usize = 9;
 
 /// Fetches a checksum file and returns the checksum of a file by its name; `None` if it has none for it.

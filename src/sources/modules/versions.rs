@@ -4,19 +4,19 @@ use crate::flavor::Flavor;
 use crate::sources::cut;
 use crate::version::{CoreConstraints, Version};
 
-/// How many versions of a module are looked at; those with the most have some hundreds.
+/// Maximum number of versions of a module; those with the most have some hundreds.
 const MAX_VERSIONS: usize = 10_000;
 
-/// What a registry lists of a module.
+/// The versions that a registry lists of a module.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ModuleVersions {
     /// The versions in the order of the registry.
     pub versions: Vec<Version>,
-    /// What it lists beside them, which is no version.
+    /// The listed texts that are no versions.
     pub unreadable: Vec<String>,
 }
 
-/// Why no version is selected.
+/// A requirement for which no version is selected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoSelection {
     /// There is no version that could be selected, whatever the constraints.
@@ -25,7 +25,7 @@ pub enum NoSelection {
     /// The constraints allow none of the versions.
     #[error("no version meets the constraint; the newest is {newest}")]
     Unmet {
-        /// The newest version.
+        /// The newest of the listed versions.
         newest: Version,
     },
 }

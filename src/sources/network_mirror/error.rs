@@ -1,4 +1,4 @@
-//! Why a network mirror gave no answer that can be used.
+//! Answers of a network mirror that cannot be used.
 
 use super::MirrorUrl;
 use crate::addr::{ProviderAddr, Url, UrlError};
@@ -7,36 +7,36 @@ use crate::platform::Platform;
 use crate::sources::{FetchError, Unauthorized};
 use crate::version::Version;
 
-/// Why a network mirror gave no answer that can be used.
+/// A network mirror that gave no answer that can be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MirrorError {
     /// The mirror has no version of the provider.
     #[error("the mirror {mirror} has no package of {provider}")]
     UnknownProvider {
-        /// The mirror.
+        /// The URL of the mirror.
         mirror: MirrorUrl,
-        /// Which provider.
+        /// The provider that was wanted.
         provider: ProviderAddr,
-        /// Whether the mirror has a list of its versions, which is empty.
+        /// The mirror has a list of its versions, which is empty.
         is_listed: bool,
     },
     /// The mirror has no list of the packages of a version.
     #[error("the mirror {mirror} has no list of the packages of {provider} {version}")]
     UnknownVersion {
-        /// The mirror.
+        /// The URL of the mirror.
         mirror: MirrorUrl,
-        /// Which provider.
+        /// The provider that was wanted.
         provider: ProviderAddr,
-        /// Which version.
+        /// The version that was wanted.
         version: Version,
     },
     /// The mirror has the version, but not for the platform.
     #[error("the mirror {mirror} has no package of {id}")]
     NoSuchPackage {
-        /// The mirror.
+        /// The URL of the mirror.
         mirror: MirrorUrl,
-        /// Which package.
+        /// The package that was wanted.
         id: PackageId,
         /// The platforms that the version has.
         offered: Vec<Platform>,
@@ -52,7 +52,7 @@ pub enum MirrorError {
     BadDocument {
         /// The URL that was requested.
         url: Url,
-        /// What is wrong with it.
+        /// The fault of the document.
         reason: String,
     },
     /// A document names a URL that cannot be used.
@@ -60,7 +60,7 @@ pub enum MirrorError {
     BadUrl {
         /// The URL that was requested.
         url: Url,
-        /// What is wrong with it.
+        /// The fault of the URL.
         #[source]
         cause: UrlError,
     },

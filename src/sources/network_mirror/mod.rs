@@ -25,19 +25,20 @@ use crate::version::Version;
 pub use self::error::MirrorError;
 pub use self::url::{MirrorUrl, MirrorUrlError};
 
-/// How long the list of versions may be, in bytes.
+/// Maximum size of the list of versions, in bytes.
 const MAX_INDEX_BYTES: u64 = 16 * 1024 * 1024;
 
-/// How long the list of a version's packages may be, in bytes.
+/// Maximum size of the list of a version's packages, in bytes.
 const MAX_ARCHIVES_BYTES: u64 = 4 * 1024 * 1024;
 
-/// How many platforms of a version are reported; the most that any release has are some thirty.
+/// Maximum number of platforms that are reported for a version; the most that any release has are some
+/// thirty.
 const MAX_PLATFORMS: usize = 200;
 
-/// How many hashes may be stated for one package; a sound mirror states one or two.
+/// Maximum number of hashes of one package; a sound mirror states one or two.
 const MAX_HASHES: usize = 100;
 
-/// How many redirects of a document are followed (rules 8.7).
+/// Maximum number of redirects of a document (rules 8.7).
 const DOCUMENT_HOPS: usize = 5;
 
 /// A mirror, and the credentials for it.
@@ -48,7 +49,7 @@ pub struct MirrorAccess<'a> {
     pub credentials: Box<HostCredentials<'a>>,
     /// Returns why the credentials helper gave no answer about a host.
     pub helper: Box<HostHelper<'a>>,
-    /// Whether what it states of all platforms counts as its claims (rules 8.5).
+    /// Hashes that it states for all platforms count as its claims (rules 8.5).
     pub trusts_all_hashes: bool,
 }
 

@@ -16,19 +16,19 @@ pub struct MirrorUrl {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MirrorUrlError {
-    /// It cannot be read.
+    /// The text is no URL.
     #[error(transparent)]
     Url(#[from] UrlError),
     /// Its connection is not encrypted, so that everybody on the way could hand out packages.
     #[error("{url} is no URL of a network mirror, which must use https")]
     NotEncrypted {
-        /// What was given.
+        /// The URL as it was given.
         url: Url,
     },
     /// Its host is none that credentials could be given for.
     #[error("{url} is no URL of a network mirror: its host is no hostname")]
     Host {
-        /// What was given.
+        /// The URL as it was given.
         url: Url,
     },
 }

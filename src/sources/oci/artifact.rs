@@ -22,7 +22,7 @@ const TARGET: &str = "application/vnd.opentofu.provider-target";
 /// The media type of a zip.
 const ZIP: &str = "archive/zip";
 
-/// How the digests begin that can be compared with a `zh:`.
+/// Prefix of the digests that can be compared with a `zh:`.
 const SHA256: &str = "sha256:";
 
 /// A manifest of either kind. A field that is missing or `null` is empty.
@@ -31,13 +31,13 @@ const SHA256: &str = "sha256:";
 pub(super) struct Manifest {
     media_type: Option<String>,
     artifact_type: Option<String>,
-    /// Of an index.
+    /// The manifests of an index.
     manifests: Option<Vec<Descriptor>>,
     /// Of an image manifest.
     layers: Option<Vec<Descriptor>>,
 }
 
-/// What names something in a registry.
+/// A reference to an object in a registry.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct Descriptor {
@@ -48,7 +48,7 @@ pub(super) struct Descriptor {
     platform: Option<Target>,
 }
 
-/// What something runs on.
+/// The platform of a manifest.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Target {

@@ -1,4 +1,4 @@
-//! Why a mirror of OCI artifacts gave no answer that can be used.
+//! Answers of a registry of OCI artifacts that cannot be used.
 
 use crate::addr::{ProviderAddr, RepositoryAddr, Url};
 use crate::package::PackageId;
@@ -6,46 +6,46 @@ use crate::platform::Platform;
 use crate::sources::{FetchError, Sent};
 use crate::version::Version;
 
-/// Why a mirror of OCI artifacts gave no answer that can be used.
+/// A mirror of OCI artifacts that gave no answer that can be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OciError {
     /// There is no repository for the provider.
     #[error("the mirror has no repository for {provider}: {reason}")]
     Address {
-        /// Which provider.
+        /// The provider that was wanted.
         provider: ProviderAddr,
-        /// What is wrong with the address that its template makes.
+        /// The fault of the address that its template makes.
         reason: String,
     },
     /// The repository has no version of the provider.
     #[error("the repository {repository} has no package of {provider}{}", untagged(*.is_there))]
     UnknownProvider {
-        /// The repository.
+        /// The repository that was asked.
         repository: RepositoryAddr,
-        /// Which provider.
+        /// The provider that was wanted.
         provider: ProviderAddr,
-        /// Whether the repository is there, and has no tag that is a version.
+        /// The repository exists, and has no tag that is a version.
         is_there: bool,
     },
     /// The repository has no tag of a version.
     #[error("the repository {repository} has no tag {tag} for {provider} {version}")]
     UnknownVersion {
-        /// The repository.
+        /// The repository that was asked.
         repository: RepositoryAddr,
-        /// Which provider.
+        /// The provider that was wanted.
         provider: ProviderAddr,
-        /// Which version.
+        /// The version that was wanted.
         version: Version,
-        /// How it is tagged.
+        /// The tag of the version.
         tag: String,
     },
     /// The repository has the version, but not for the platform.
     #[error("the repository {repository} has no package of {id}")]
     NoSuchPackage {
-        /// The repository.
+        /// The repository that was asked.
         repository: RepositoryAddr,
-        /// Which package.
+        /// The package that was wanted.
         id: PackageId,
         /// The platforms that the version has.
         offered: Vec<Platform>,
@@ -53,15 +53,15 @@ pub enum OciError {
     /// The registry requires credentials, or rejects those that were sent.
     #[error("{} {sent}: {url} answered {status}", repository.domain())]
     Unauthorized {
-        /// The repository.
+        /// The repository that was asked.
         repository: RepositoryAddr,
         /// The URL that answered.
         url: Url,
-        /// With which status.
+        /// The status of the answer.
         status: u16,
-        /// Whether credentials were sent.
+        /// The use that was made of credentials.
         sent: Sent,
-        /// Why there are no credentials, if something is wrong with where they are kept.
+        /// The fault of the place where credentials are kept, if that is why there are none.
         reason: Option<String>,
     },
     /// The registry asks for credentials in a way that cannot be used.
@@ -69,7 +69,7 @@ pub enum OciError {
     Challenge {
         /// The URL that answered.
         url: Url,
-        /// What is wrong with it.
+        /// The fault of the answer.
         reason: String,
     },
     /// Something could not be fetched.
@@ -80,7 +80,7 @@ pub enum OciError {
     BadDocument {
         /// The URL that was requested.
         url: Url,
-        /// What is wrong with it.
+        /// The fault of the document.
         reason: String,
     },
     /// The list of tags does not end.
@@ -88,7 +88,7 @@ pub enum OciError {
     TooManyPages {
         /// The URL of the first page.
         url: Url,
-        /// The limit.
+        /// The limit on pages.
         limit: usize,
     },
     /// The list of tags goes on at another place than its registry.
@@ -96,7 +96,7 @@ pub enum OciError {
     BadLink {
         /// The URL of the page.
         url: Url,
-        /// What is wrong with the link.
+        /// The fault of the link.
         reason: String,
     },
     /// A manifest is not that of a provider.
@@ -104,12 +104,12 @@ pub enum OciError {
     Artifact {
         /// The URL of the manifest.
         url: Url,
-        /// What is wrong with it.
+        /// The fault of the manifest.
         fault: ArtifactFault,
     },
 }
 
-/// What keeps a manifest from being that of a provider (rules 14.5 to 14.7).
+/// A difference between a manifest and that of a provider (rules 14.5 to 14.7).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ArtifactFault {
@@ -119,33 +119,33 @@ pub enum ArtifactFault {
     /// A manifest comes as something else.
     #[error("its content type is {found:?}, not {expected}")]
     ContentType {
-        /// What it comes as.
+        /// The content type of the answer.
         found: String,
-        /// What it should be.
+        /// The content type of such a document.
         expected: &'static str,
     },
     /// A manifest says that it is something else.
     #[error("its mediaType is {found:?}, not {expected}")]
     MediaType {
-        /// What it says.
+        /// The stated media type.
         found: String,
-        /// What it should be.
+        /// The expected media type.
         expected: &'static str,
     },
     /// A manifest is about something else.
     #[error("its artifactType is {found:?}, not {expected}")]
     ArtifactType {
-        /// What it says.
+        /// The stated artifact type.
         found: String,
-        /// What it should be.
+        /// The expected artifact type.
         expected: &'static str,
     },
     /// An entry of the index is no image manifest.
     #[error("it lists a package with the mediaType {found:?}, not {expected}")]
     EntryMediaType {
-        /// What the entry says.
+        /// The media type in the entry.
         found: String,
-        /// What it should be.
+        /// The expected media type.
         expected: &'static str,
     },
     /// An entry of the index has no platform.
@@ -160,49 +160,49 @@ pub enum ArtifactFault {
     /// Several entries are for one platform.
     #[error("it lists {count} packages for {platform}")]
     Ambiguous {
-        /// How many.
+        /// The number of such manifests.
         count: usize,
-        /// For which platform.
+        /// The platform that was wanted.
         platform: Platform,
     },
     /// The image manifest has no zip.
     #[error("it has no layer of the type archive/zip{}", if *.has_others { ", but others" } else { "" })]
     NoZip {
-        /// Whether it has other layers.
+        /// The manifest has layers of other types.
         has_others: bool,
     },
     /// The image manifest has more than one zip.
     #[error("it has {count} layers of the type archive/zip, not one")]
     SeveralZips {
-        /// How many.
+        /// The number of such layers.
         count: usize,
     },
     /// The zip is for another platform.
     #[error("its zip is for {found}, not for {wanted}")]
     OtherPlatform {
-        /// What the layer says.
+        /// The platform that the manifest states.
         found: String,
-        /// What was asked for.
+        /// The platform that was wanted.
         wanted: Platform,
     },
     /// A digest is none of SHA-256.
     #[error("it names something by {digest:?}, which is no SHA-256 digest")]
     DigestAlgorithm {
-        /// What stands there.
+        /// The digest as the manifest spells it.
         digest: String,
     },
-    /// What was sent is not what its digest names.
+    /// The content of an answer does not match its digest.
     #[error("its content does not have the digest {stated}")]
     OtherContent {
-        /// The digest.
+        /// The digest by which it was requested.
         stated: String,
     },
-    /// What was sent is not as long as it should be.
+    /// An answer has another length than its descriptor states.
     #[error("it has {found} bytes, not {stated}")]
     OtherLength {
-        /// How long it should be.
+        /// The length that the descriptor states, in bytes.
         stated: u64,
-        /// How long it is.
+        /// The length of the answer, in bytes.
         found: u64,
     },
 }

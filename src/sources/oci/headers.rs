@@ -2,21 +2,21 @@
 
 use std::collections::BTreeMap;
 
-/// How a registry wants requests to be authenticated.
+/// The scheme by which a registry wants requests to be authenticated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Challenge {
     /// By a user and a password.
     Basic,
     /// By a token that is to be had elsewhere.
     Bearer {
-        /// Where.
+        /// The URL of the token service.
         realm: String,
-        /// What for, in words of the registry.
+        /// The name of the service, in words of the registry.
         service: Option<String>,
     },
 }
 
-/// How many characters of a field are read; real ones have some hundreds.
+/// Maximum number of characters that are read of a field; real ones have some hundreds.
 const MAX_CHARS: usize = 8 * 1024;
 
 /// Reads what fields `WWW-Authenticate` ask for: a token if there is a choice.

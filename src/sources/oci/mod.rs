@@ -30,16 +30,17 @@ use crate::version::Version;
 pub use self::error::{ArtifactFault, OciError};
 pub use self::session::{OciRegistries, RepositoryCredentials};
 
-/// How long a page of tags may be, in bytes.
+/// Maximum size of a page of tags, in bytes.
 const MAX_TAGS_BYTES: u64 = 4 * 1024 * 1024;
 
-/// How many pages a list of tags may have; the longest real ones have some hundred.
+/// Maximum number of pages in a list of tags; the longest real ones have some hundred.
 const MAX_PAGES: usize = 1000;
 
-/// How long a manifest may be, in bytes: OpenTofu refuses what has 5 MiB.
+/// Maximum size of a manifest, in bytes. OpenTofu refuses 5 MiB and more.
 const MAX_MANIFEST_BYTES: u64 = 5 * 1024 * 1024 - 1;
 
-/// How many platforms of a version are reported; the most that any release has are some thirty.
+/// Maximum number of platforms that are reported for a version; the most that any release has are some
+/// thirty.
 const MAX_PLATFORMS: usize = 200;
 
 /// The media types that a tag may lead to: also those that are refused, so that it can be said why.

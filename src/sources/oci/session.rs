@@ -24,34 +24,34 @@ use crate::world::{Credentials, Secret};
 pub type RepositoryCredentials<'a> =
     dyn Fn(&RepositoryAddr) -> Result<Option<Credentials>, String> + Send + Sync + 'a;
 
-/// How many redirects of a document are followed.
+/// Maximum number of redirects of a document.
 const DOCUMENT_HOPS: usize = 9;
 
-/// How long the answer to a request for a token may be, in bytes.
+/// Maximum size of the answer to a request for a token, in bytes.
 const MAX_TOKEN_BYTES: u64 = 1024 * 1024;
 
-/// How long the answer of a registry about itself may be, in bytes: it has no content.
+/// Maximum size of the answer of a registry about itself, in bytes: real ones have no content.
 const MAX_PING_BYTES: u64 = 1024 * 1024;
 
-/// How long a token holds where that is not stated.
+/// Lifetime of a token whose answer states none.
 const USUAL_LIFE: Duration = Duration::from_secs(60);
 
 /// The longest time that a token is believed to hold.
 const LONGEST_LIFE: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// How long before its end a token is no longer used for a download.
+/// Time before its expiry from which on a token is no longer used for a download.
 const MARGIN: Duration = Duration::from_secs(10);
 
 /// Registries of OCI artifacts, with what authenticates requests to them.
 pub struct OciRegistries<'a> {
     net: Net<'a>,
     credentials: Box<RepositoryCredentials<'a>>,
-    /// What each registry asks for, by URL.
+    /// The challenge of each registry, by its URL.
     pings: Memo<String, Shared<Option<Challenge>>>,
     sessions: Mutex<BTreeMap<RepositoryAddr, Arc<Session>>>,
 }
 
-/// What authenticates requests about one repository.
+/// The authentication for requests about one repository.
 #[derive(Default)]
 struct Session {
     state: Mutex<State>,
@@ -59,23 +59,23 @@ struct Session {
 
 #[derive(Default)]
 struct State {
-    /// What is sent, once the registry has asked for it.
+    /// The credentials to send, once the registry has asked for them.
     held: Option<Held>,
-    /// Why there are no credentials, if something is wrong with where they are kept.
+    /// The fault of the place where credentials are kept, if that is why there are none.
     reason: Option<String>,
-    /// Whether there are credentials that the place for tokens was not sent.
+    /// There are credentials that were not sent to the token service.
     is_withheld: bool,
 }
 
-/// What is sent to a registry.
+/// Credentials that a registry has asked for.
 #[derive(Clone)]
 struct Held {
     credentials: Credentials,
-    /// How it was had, and until when it holds; a password holds for ever.
+    /// The challenge that the token answers, and its expiry; `None` for a password, which does not expire.
     token: Option<(Challenge, SystemTime)>,
 }
 
-/// What a place for tokens answers.
+/// The answer of a token service.
 #[derive(Deserialize)]
 struct TokenAnswer {
     token: Option<String>,
@@ -83,7 +83,7 @@ struct TokenAnswer {
     expires_in: Option<u64>,
 }
 
-/// What is asked of a registry.
+/// A request to a registry.
 #[derive(Clone, Copy)]
 pub(super) struct Request<'r> {
     pub(super) repository: &'r RepositoryAddr,
@@ -420,7 +420,7 @@ fn belongs(place: &Url, registry: &Url) -> bool {
         })
 }
 
-/// What a registry says about a failure.
+/// The errors that a registry states in its answer.
 #[derive(Deserialize)]
 struct Failures {
     #[serde(default)]

@@ -10,18 +10,18 @@ use crate::package::{ClaimedPackage, Claims};
 use crate::platform::Platform;
 use crate::sources::cut;
 
-/// How many platforms may be stated for a release; the most that any has are some thirty.
+/// Maximum number of platforms of a release; the most that any has are some thirty.
 const MAX_PLATFORMS: usize = 200;
 
-/// How many hashes may be stated for one package; a sound registry states two.
+/// Maximum number of hashes of one package; a sound registry states two.
 const MAX_HASHES: usize = 100;
 
-/// What a registry states of one package. A field that is missing or `null` is empty.
+/// The hashes that a registry states of one package. A field that is missing or `null` is empty.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct StatedPackage {
     hashes: Option<Vec<Option<String>>>,
-    /// What is no size, such as -1, counts only for the package at hand.
+    /// The length of the zip. A number that is no size, such as -1, matters only for the package at hand.
     package_size: Option<i64>,
 }
 

@@ -11,7 +11,7 @@ pub(super) struct VersionList {
     pub(super) warnings: Option<Vec<String>>,
 }
 
-/// What a registry states about a provider by its type alone.
+/// The answer about a provider by its type alone.
 #[derive(Debug, Deserialize)]
 pub(super) struct LegacyProvider {
     #[serde(default)]
@@ -41,7 +41,7 @@ pub(super) struct ListedPlatform {
     pub(super) arch: Option<String>,
 }
 
-/// What a registry says about one package. A field that is missing or `null` is empty.
+/// The document of one package. A field that is missing or `null` is empty.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct PackageDocument {

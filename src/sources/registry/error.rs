@@ -1,4 +1,4 @@
-//! Why a registry gave no answer that can be used.
+//! Answers of a provider registry that cannot be used.
 
 use crate::addr::{Hostname, ProviderAddr, Url, UrlError};
 use crate::package::PackageId;
@@ -40,7 +40,7 @@ fn same_release(id: &PackageId, other: &PackageId) -> bool {
     id.provider == other.provider && id.version == other.version
 }
 
-/// Why a registry gave no answer that can be used.
+/// A provider registry that gave no answer that can be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegistryError {
@@ -49,22 +49,22 @@ pub enum RegistryError {
     Discovery {
         /// The host of the provider's address.
         host: Hostname,
-        /// What states where it is.
+        /// The origin of its address.
         by: FoundBy,
-        /// Why.
+        /// The reason for which it cannot be found.
         #[source]
         cause: DiscoveryError,
     },
     /// The registry has the provider, but no version of it.
     #[error("the registry of {} has no version of {provider}", provider.hostname())]
     NoVersions {
-        /// Which provider.
+        /// The provider that was wanted.
         provider: ProviderAddr,
     },
     /// The registry does not have the provider.
     #[error("the registry of {} has no provider {provider}", provider.hostname())]
     UnknownProvider {
-        /// Which provider.
+        /// The provider that was wanted.
         provider: ProviderAddr,
         /// The URL of the registry, if it does not end in a slash: then its last part is lost.
         cut_off: Option<Url>,
@@ -82,7 +82,7 @@ pub enum RegistryError {
     BadDocument {
         /// The URL that was requested.
         url: Url,
-        /// What is wrong with it.
+        /// The fault of the document.
         reason: String,
     },
     /// A document names a URL that cannot be used.
@@ -90,16 +90,16 @@ pub enum RegistryError {
     BadUrl {
         /// The URL that was requested.
         url: Url,
-        /// In which field.
+        /// The name of the field.
         field: &'static str,
-        /// What is wrong with it.
+        /// The fault of the URL.
         #[source]
         cause: UrlError,
     },
     /// The release lacks the platform.
     #[error("the registry of {} has no package of {id}", id.provider.hostname())]
     NoSuchPackage {
-        /// Which package.
+        /// The package that was wanted.
         id: PackageId,
         /// The platforms that the release is stated to have.
         offered: Vec<Platform>,
@@ -107,9 +107,9 @@ pub enum RegistryError {
     /// No current program supports the provider.
     #[error("{id} supports plugin protocol {} only; the programs support 5 and 6", spoken.join(", "))]
     Protocol {
-        /// Which package.
+        /// The package that was wanted.
         id: PackageId,
-        /// What it supports.
+        /// The protocols that it supports, as the registry spells them.
         spoken: Vec<String>,
         /// The newest version that supports one of them.
         newest: Option<Version>,
@@ -117,11 +117,11 @@ pub enum RegistryError {
     /// The registry answers for another platform than was asked about.
     #[error("{url} answers for {stated}, not for {}", id.platform)]
     OtherPlatform {
-        /// Which package was asked for.
+        /// The package that was wanted.
         id: PackageId,
         /// The URL that was requested.
         url: Url,
-        /// What the answer is about.
+        /// The platform of the answer.
         stated: String,
     },
 }

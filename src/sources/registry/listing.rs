@@ -1,4 +1,4 @@
-//! What a registry lists of a provider (rules 2).
+//! The list of a provider's versions (rules 2).
 
 use std::collections::BTreeMap;
 
@@ -12,20 +12,20 @@ use crate::version::Version;
 /// The plugin protocols that the programs support (rules 3.2).
 const PROTOCOLS: std::ops::Range<u64> = 5..7;
 
-/// How many platforms of a version are looked at; the most that any release has are some thirty.
+/// Maximum number of platforms of a version; the most that any release has are some thirty.
 const MAX_PLATFORMS: usize = 200;
 
-/// How many warnings of a registry are passed on.
+/// Maximum number of warnings that are passed on.
 const MAX_WARNINGS: usize = 20;
 
-/// What a registry lists of a provider.
+/// The versions that a registry lists of a provider.
 #[derive(Debug, Default)]
 pub(super) struct Listing {
     pub(super) versions: BTreeMap<Version, Listed>,
     pub(super) warnings: Vec<String>,
 }
 
-/// What it lists of a version.
+/// The list's entry about a version.
 #[derive(Debug, Default)]
 pub(super) struct Listed {
     pub(super) protocols: Vec<String>,

@@ -34,25 +34,25 @@ use crate::version::Version;
 pub use self::error::RegistryError;
 pub use super::discovery::{FoundBy, HostCredentials, HostHelper, Hosts};
 
-/// How long a list of versions may be, in bytes: the longest real ones have about one million.
+/// Maximum size of a list of versions, in bytes: the longest real ones have about one million.
 const MAX_VERSIONS_BYTES: u64 = 16 * 1024 * 1024;
 
-/// How long the document of a package may be, in bytes; keys make up most of it.
+/// Maximum size of the document of a package, in bytes; keys make up most of it.
 const MAX_PACKAGE_DOCUMENT_BYTES: u64 = 4 * 1024 * 1024;
 
-/// How long a checksum document may be, in bytes: that of a release has some twenty lines.
+/// Maximum size of a checksum document, in bytes: that of a release has some twenty lines.
 const MAX_SUMS_BYTES: u64 = 1024 * 1024;
 
-/// How long a signature may be, in bytes; real ones have some hundreds.
+/// Maximum size of a signature, in bytes; real ones have some hundreds.
 const MAX_SIGNATURE_BYTES: u64 = 64 * 1024;
 
-/// How long the name of a zip may be, in bytes: no file system takes a longer one.
+/// Maximum length of the name of a zip, in bytes: no file system takes a longer one.
 const MAX_FILENAME_BYTES: usize = 255;
 
-/// How many of the protocols of a package a message repeats.
+/// Maximum number of the protocols of a package in a message.
 const MAX_PROTOCOLS: usize = 5;
 
-/// How many redirects of a document are followed (rules 2.8).
+/// Maximum number of redirects (rules 2.8).
 const DOCUMENT_HOPS: usize = 9;
 
 /// An answer that many packages may share, or why there is none.
@@ -69,7 +69,7 @@ pub struct Registry<'a> {
     versions: Memo<ProviderAddr, Shared<Arc<Listing>>>,
     checksum_lists: Memo<Url, Shared<DatedList>>,
     signatures: Memo<Url, Shared<Arc<[u8]>>>,
-    /// What the first document of a release states, which those of other platforms repeat.
+    /// The claims of the first document of a release, which those of other platforms repeat.
     claims: Memo<(ProviderAddr, Version), Arc<Claims>>,
     published: PublishedDates,
 }

@@ -17,17 +17,17 @@ use crate::sources::net::{Ask, Route};
 use crate::sources::read_json;
 use crate::version::Version;
 
-/// Where OpenTofu documents the providers of its registry.
+/// Documentation of the providers in OpenTofu's registry.
 const OPENTOFU_DOCUMENTATION: &str = "https://api.opentofu.org/registry/docs/providers/";
 
-/// How long the document of a release or of a provider may be, in bytes: that of a provider with 1,500
+/// Maximum size of the document of a release or of a provider, in bytes: that of a provider with 1,500
 /// pages of documentation, which it lists, has some 300,000.
 const MAX_DOCUMENT_BYTES: u64 = 4 * 1024 * 1024;
 
 /// The dates of the versions that a registry documents.
 type Documented = Option<Arc<BTreeMap<Version, SystemTime>>>;
 
-/// What was found out so far.
+/// The dates that were found so far.
 #[derive(Default)]
 pub(super) struct PublishedDates {
     releases: Memo<(ProviderAddr, Version), Option<SystemTime>>,
