@@ -13,7 +13,7 @@ use crate::parallel;
 use crate::run::options::{ConfigurationOptions, ModuleChoice, RootChoice, RunOptions};
 use crate::run::platforms::PlatformArg;
 
-/// What every command takes.
+/// The options that every command takes.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Common options")]
 pub(super) struct Common {
@@ -119,15 +119,18 @@ pub(super) enum When {
 
 /// Lists examples for a help text: commands, and what each is for.
 pub(in crate::cli) fn examples(rows: &[(&str, &str)]) -> String {
-    let width = rows.iter().map(|(command, _)| command.len()).max();
-    let width = width.unwrap_or_default();
+    let width = rows
+        .iter()
+        .map(|(command, _)| command.len())
+        .max()
+        .unwrap_or_default();
     let lines = rows
         .iter()
         .map(|(command, purpose)| format!("\n  {command:width$}  {purpose}"));
     format!("Examples:{}", lines.collect::<String>())
 }
 
-/// How configuration is read.
+/// Options that control how configuration is read.
 #[derive(Clone, Debug, Args)]
 pub(super) struct Configuration {
     /// Look for test files in this directory of the root [default: tests]
@@ -176,7 +179,7 @@ impl Configuration {
     }
 }
 
-/// Where remote modules are read from that are not installed.
+/// The place from which remote modules are read that are not installed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum ModulesArg {
     /// From the cache; `lock` and `update` also fetch them, unless `--offline` is given
@@ -255,9 +258,10 @@ pub(in crate::cli) fn one_of<T: Clone + Send + Sync + 'static>(
     let words: Vec<(&'static str, T)> = words.into_iter().collect();
     let names: Vec<&'static str> = words.iter().map(|(name, _)| *name).collect();
     PossibleValuesParser::new(names).map(move |word: String| {
-        let mut known = words.iter();
-        let value = known.find_map(|(name, value)| (*name == word).then(|| value.clone()));
-        value.expect("the parser lets no other word through")
+        words
+            .iter()
+            .find_map(|(name, value)| (*name == word).then(|| value.clone()))
+            .expect("the parser lets no other word through")
     })
 }
 

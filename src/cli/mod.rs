@@ -44,16 +44,16 @@ use args::{Common, Configuration};
 use commands::CommandLine;
 use formats::Format;
 
-/// Done, and clean.
+/// The job was done, and nothing is wrong.
 pub const CLEAN: u8 = 0;
-/// Done, and the answer is bad.
+/// The job was done, and the answer is bad.
 pub const FINDINGS: u8 = 1;
 /// The job could not be done.
 pub const FAILED: u8 = 2;
 
-/// Where commands write.
+/// The streams that commands write to.
 pub struct Io<'a> {
-    /// Results.
+    /// Results, in the format that was asked for.
     pub stdout: &'a mut (dyn Write + Send),
     /// Remarks and failures, and what goes on meanwhile.
     pub stderr: &'a mut (dyn Write + Send),
@@ -94,7 +94,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, world: World<'_>, io: &mut 
     exit_code(result.exit, printed, io)
 }
 
-/// Where a command shows what goes on meanwhile: standard error, or the output itself if that has
+/// The writer for progress: standard error, or the output itself if that has
 /// events. Any thread may write there.
 pub(in crate::cli) type Stderr<'a> = dyn Write + Send + 'a;
 
@@ -157,16 +157,16 @@ pub(in crate::cli) trait Command {
     }
 }
 
-/// What Markdown about roots is made of.
+/// The content of Markdown about roots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::cli) enum MarkdownText {
     /// The findings and failures of all roots.
     Findings,
-    /// What people read on standard output.
+    /// The text for standard output.
     Blocks,
 }
 
-/// How much people want to see, and how wide it may be.
+/// The amount of detail that people want to see, and the width of the terminal.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::cli) struct Look {
     /// Notes, hashes and all that repeats itself are shown one by one.
@@ -197,15 +197,16 @@ fn confined<'a>(
         .map(|path| common.below(path))
         .collect();
     let top = common.below(top);
-    let made = world
+    world
         .env
         .current_dir()
-        .and_then(|current| Confined::new(world.disk, current, &top, &beside));
-    made.map(Some).map_err(|error| Failure {
-        title: format!("nothing can be confined to {}", top.display()),
-        causes: vec![error.to_string()],
-        help: Some("name a directory that can be read with --confine".to_owned()),
-    })
+        .and_then(|current| Confined::new(world.disk, current, &top, &beside))
+        .map(Some)
+        .map_err(|error| Failure {
+            title: format!("nothing can be confined to {}", top.display()),
+            causes: vec![error.to_string()],
+            help: Some("name a directory that can be read with --confine".to_owned()),
+        })
 }
 
 /// Returns the exit code of a run whose result was, or was not, printed.
@@ -228,8 +229,10 @@ fn usage(error: &clap::Error, io: &mut Io<'_>) -> u8 {
         let _ = io.stderr.write_all(text.as_bytes());
         FAILED
     } else {
-        let printed = io.stdout.write_all(text.as_bytes());
-        let printed = printed.and_then(|()| io.stdout.flush());
+        let printed = io
+            .stdout
+            .write_all(text.as_bytes())
+            .and_then(|()| io.stdout.flush());
         exit_code(CLEAN, printed, io)
     }
 }

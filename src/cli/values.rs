@@ -36,7 +36,7 @@ impl FromArgMatches for Values {
     }
 }
 
-/// Reads `NAME=VALUE`.
+/// Reads an argument of the form `NAME=VALUE`.
 fn value(text: &str) -> Result<ValueArgument, Error> {
     match text.split_once('=') {
         Some((name, text)) if !name.trim().is_empty() => Ok(ValueArgument::Value {

@@ -5,8 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Root;
-use super::rows::{Finding, Provider};
+use super::RootRow;
+use super::rows::{FindingRow, Provider};
 use crate::diag::{self, Severity, counted};
 
 /// Findings that have one cause, at least one.
@@ -14,44 +14,44 @@ use crate::diag::{self, Severity, counted};
 pub struct Fold {
     /// The name of the rule.
     pub rule: &'static str,
-    /// How severe they are.
+    /// The severity that all of them share.
     pub severity: Severity,
     /// The findings, in the order in which they were found.
-    pub members: Vec<Member>,
-    /// What is wrong, of all of them.
+    pub members: Vec<FindingIndex>,
+    /// A title for all of them.
     pub title: String,
-    /// What to do, for all of them.
+    /// The next step, for all of them.
     pub help: Option<String>,
 }
 
 /// A finding, by its place among those of all roots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Member {
-    /// Which root it is in.
+pub struct FindingIndex {
+    /// The index of the root in the run.
     pub root: usize,
-    /// Which of the findings of that root it is.
+    /// The index of the finding in its root.
     pub finding: usize,
 }
 
-/// What makes findings one.
+/// The properties in which findings of one cause agree.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Key<'a> {
+struct FoldKey<'a> {
     rule: &'static str,
     severity: Severity,
     help: Option<String>,
-    /// What it is of findings that concern no provider and whose rule has no title for several:
+    /// Title and place, for findings that concern no provider and whose rule has no title for several:
     /// they are one only where roots share the file.
     fault: Option<(&'a str, Option<String>)>,
 }
 
 /// Puts the findings together that are wanted, in the order of the first of each cause.
 #[must_use]
-pub fn folds(roots: &[Root<'_>], is_wanted: &dyn Fn(&Member) -> bool) -> Vec<Fold> {
-    let mut order: Vec<(Key<'_>, Vec<Member>)> = Vec::new();
-    let mut known: BTreeMap<Key<'_>, usize> = BTreeMap::new();
+pub fn folds(roots: &[RootRow<'_>], is_wanted: &dyn Fn(&FindingIndex) -> bool) -> Vec<Fold> {
+    let mut order: Vec<(FoldKey<'_>, Vec<FindingIndex>)> = Vec::new();
+    let mut known: BTreeMap<FoldKey<'_>, usize> = BTreeMap::new();
     for (root, own) in roots.iter().enumerate() {
         for (at, finding) in own.findings.iter().enumerate() {
-            let member = Member { root, finding: at };
+            let member = FindingIndex { root, finding: at };
             if !is_wanted(&member) {
                 continue;
             }
@@ -62,23 +62,25 @@ pub fn folds(roots: &[Root<'_>], is_wanted: &dyn Fn(&Member) -> bool) -> Vec<Fol
             order[at].1.push(member);
         }
     }
-    let folds = order.into_iter().map(|(key, members)| Fold {
-        rule: key.rule,
-        severity: key.severity,
-        title: title(roots, &members),
-        help: match are_in_one_root(&members) {
-            true => finding(roots, members[0]).help.clone(),
-            false => key.help,
-        },
-        members,
-    });
-    folds.collect()
+    order
+        .into_iter()
+        .map(|(key, members)| Fold {
+            rule: key.rule,
+            severity: key.severity,
+            title: title(roots, &members),
+            help: match are_in_one_root(&members) {
+                true => finding(roots, members[0]).help.clone(),
+                false => key.help,
+            },
+            members,
+        })
+        .collect()
 }
 
-fn key<'a>(root: &Root<'_>, finding: &'a Finding) -> Key<'a> {
+fn key<'a>(root: &RootRow<'_>, finding: &'a FindingRow) -> FoldKey<'a> {
     let is_alone = finding.provider.is_none() && diag::named(finding.rule).together.is_none();
     let help = finding.help.as_deref();
-    Key {
+    FoldKey {
         rule: finding.rule,
         severity: finding.severity,
         help: help.map(|help| for_all(root, help)),
@@ -87,7 +89,7 @@ fn key<'a>(root: &Root<'_>, finding: &'a Finding) -> Key<'a> {
 }
 
 /// Returns help for one root as help for all roots of the run: with the commands for these.
-fn for_all(root: &Root<'_>, help: &str) -> String {
+fn for_all(root: &RootRow<'_>, help: &str) -> String {
     let mut text = help.to_owned();
     for (own, all) in root.commands {
         for end in ['`', ' '] {
@@ -101,25 +103,26 @@ fn for_all(root: &Root<'_>, help: &str) -> String {
     text
 }
 
-fn finding<'a>(roots: &'a [Root<'_>], member: Member) -> &'a Finding {
+fn finding<'a>(roots: &'a [RootRow<'_>], member: FindingIndex) -> &'a FindingRow {
     &roots[member.root].findings[member.finding]
 }
 
-fn are_in_one_root(members: &[Member]) -> bool {
+fn are_in_one_root(members: &[FindingIndex]) -> bool {
     members.iter().all(|member| member.root == members[0].root)
 }
 
-fn title(roots: &[Root<'_>], members: &[Member]) -> String {
+fn title(roots: &[RootRow<'_>], members: &[FindingIndex]) -> String {
     let findings = || members.iter().map(|member| finding(roots, *member));
     let first = finding(roots, members[0]);
-    let are_equal = findings().all(|one| one.title == first.title && one.place() == first.place());
+    let are_equal =
+        findings().all(|other| other.title == first.title && other.place() == first.place());
     if are_equal {
         return first.title.clone();
     }
     let rule = diag::named(first.rule);
     let who = who(roots, members);
     let together = rule.together.and_then(|title| {
-        let shares: Option<Vec<diag::Share>> = findings().map(|one| one.share).collect();
+        let shares: Option<Vec<diag::Share>> = findings().map(|finding| finding.share).collect();
         match shares {
             Some(shares) => Some(with_shares(title, &shares)),
             None => (!title.contains("{share}")).then(|| title.to_owned()),
@@ -134,8 +137,13 @@ fn title(roots: &[Root<'_>], members: &[Member]) -> String {
 /// Returns a sentence as a title begins.
 fn capitalized(text: &str) -> String {
     let mut letters = text.chars();
-    let first = letters.next().map(|letter| letter.to_uppercase());
-    first.into_iter().flatten().chain(letters).collect()
+    letters
+        .next()
+        .map(|letter| letter.to_uppercase())
+        .into_iter()
+        .flatten()
+        .chain(letters)
+        .collect()
 }
 
 /// Says of how many things findings are, as in `1 to 4 of 5 wanted platforms are missing`.
@@ -159,10 +167,11 @@ fn with_shares(title: &str, shares: &[diag::Share]) -> String {
 }
 
 /// Says what findings concern, as in `2 of 7 providers` and `9 providers in 3 of 4 roots`.
-fn who(roots: &[Root<'_>], members: &[Member]) -> String {
-    let concerned = members.iter().map(|member| finding(roots, *member));
-    let providers: BTreeSet<&str> = concerned
-        .filter_map(|one| one.provider.as_deref())
+fn who(roots: &[RootRow<'_>], members: &[FindingIndex]) -> String {
+    let providers: BTreeSet<&str> = members
+        .iter()
+        .map(|member| finding(roots, *member))
+        .filter_map(|finding| finding.provider.as_deref())
         .collect();
     let affected: BTreeSet<usize> = members.iter().map(|member| member.root).collect();
     let in_roots = format!("{} of {}", affected.len(), counted(roots.len(), "root"));
@@ -187,13 +196,14 @@ fn who(roots: &[Root<'_>], members: &[Member]) -> String {
 }
 
 /// Returns the providers that are locked in a root.
-fn locked<'a>(root: &Root<'a>) -> BTreeSet<&'a str> {
-    let rows = root.providers.iter();
-    let locked = rows.filter_map(|row| match row {
-        Provider::Checked(row) => Some(&*row.provider),
-        _ => None,
-    });
-    locked.collect()
+fn locked<'a>(root: &RootRow<'a>) -> BTreeSet<&'a str> {
+    root.providers
+        .iter()
+        .filter_map(|row| match row {
+            Provider::Checked(row) => Some(&*row.provider),
+            _ => None,
+        })
+        .collect()
 }
 
 impl Fold {
@@ -205,15 +215,18 @@ impl Fold {
 
     /// Returns the members root by root.
     #[must_use]
-    pub fn by_root(&self) -> Vec<&[Member]> {
-        let same = |a: &Member, b: &Member| a.root == b.root;
+    pub fn by_root(&self) -> Vec<&[FindingIndex]> {
+        let same = |a: &FindingIndex, b: &FindingIndex| a.root == b.root;
         self.members.chunk_by(same).collect()
     }
 
     /// Returns the command that fixes all of it, if a command alone does: help begins with it then.
     #[must_use]
     pub fn command(&self) -> Option<&str> {
-        let rest = self.help.as_deref()?.strip_prefix("run `")?;
-        rest.split_once('`').map(|(command, _)| command)
+        self.help
+            .as_deref()?
+            .strip_prefix("run `")?
+            .split_once('`')
+            .map(|(command, _)| command)
     }
 }

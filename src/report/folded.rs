@@ -1,24 +1,24 @@
-//! What people read of findings: those that have one cause are one.
+//! Findings as people read them: those that have one cause are one block.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use super::fold::{self, Fold, Member};
-use super::several::{Line, Several};
-use super::{Block, CommandResult, Root, RootEntry, RootResult, Shown, reading};
+use super::fold::{self, FindingIndex, Fold};
+use super::several::{FaultLine, Several};
+use super::{Block, CommandResult, ResultEntry, RootResult, RootRow, Shown, reading};
 use crate::diag::{self, Diagnostic, Finding, Severity, counted};
 
-/// How many lines one cause has; more are counted.
+/// Maximum number of lines of one cause; more are counted.
 const MAX_LINES: usize = 5;
 
-/// How many providers a line names; more are counted.
+/// Maximum number of providers that a line names; more are counted.
 const MAX_NAMES: usize = 2;
 
 /// The findings of a run, as people read them.
-pub struct Folded {
-    /// What several roots have in common, the worst first.
+pub struct FoldedFindings {
+    /// The causes that concern several roots, the worst first.
     pub shared: Vec<Block>,
-    /// What each root has by itself, in the order of the roots.
+    /// The blocks that concern one root each, in the order of the roots.
     pub own: Vec<Vec<Block>>,
     /// A row for each cause, the worst first, below a head; empty if there is no finding.
     pub table: Vec<Vec<String>>,
@@ -26,16 +26,16 @@ pub struct Folded {
 
 /// Puts the findings together that are results and at least this severe.
 #[must_use]
-pub fn folded(result: &CommandResult, least: Severity) -> Folded {
+pub fn folded(result: &CommandResult, least: Severity) -> FoldedFindings {
     // Roots that share a file come to it by other ways.
     let cleaned = |_: &RootResult, path: &str| reading::cleaned(path);
     let results = result.roots();
-    let roots = results.iter();
-    let roots: Vec<Root<'_>> = roots
-        .map(|root| Root::of(root, &result.texts, &cleaned))
+    let roots: Vec<RootRow<'_>> = results
+        .iter()
+        .map(|root| RootRow::of(root, &result.texts, &cleaned))
         .collect();
     let all: Vec<Vec<(&Finding, Shown)>> = results.iter().map(shown).collect();
-    let is_wanted = |member: &Member| {
+    let is_wanted = |member: &FindingIndex| {
         let (finding, shown) = all[member.root][member.finding];
         shown == Shown::Result && finding.diagnostic.severity >= least
     };
@@ -51,7 +51,7 @@ pub fn folded(result: &CommandResult, least: Severity) -> Folded {
     }
     folds.sort_by_key(|fold| Reverse(fold.severity));
     let shared = folds.iter().filter(|fold| fold.root_count() > 1);
-    Folded {
+    FoldedFindings {
         shared: shared.map(|fold| view.block(fold)).collect(),
         table: view.table(&folds),
         own,
@@ -60,23 +60,24 @@ pub fn folded(result: &CommandResult, least: Severity) -> Folded {
 
 /// Lists all findings of a root with how they are shown.
 fn shown(root: &RootResult) -> Vec<(&Finding, Shown)> {
-    let entries = root.entries.iter();
-    let findings = entries.filter_map(|entry| match entry {
-        RootEntry::Finding(finding, shown) => Some((finding, *shown)),
-        _ => None,
-    });
-    findings.collect()
+    root.entries
+        .iter()
+        .filter_map(|entry| match entry {
+            ResultEntry::Finding(finding, shown) => Some((finding, *shown)),
+            _ => None,
+        })
+        .collect()
 }
 
 /// All findings of a run.
 struct View<'a> {
     result: &'a CommandResult,
-    roots: &'a [Root<'a>],
+    roots: &'a [RootRow<'a>],
     all: &'a [Vec<(&'a Finding, Shown)>],
 }
 
 impl View<'_> {
-    fn finding(&self, member: Member) -> &Finding {
+    fn finding(&self, member: FindingIndex) -> &Finding {
         self.all[member.root][member.finding].0
     }
 
@@ -95,27 +96,30 @@ impl View<'_> {
             };
             return Block::Several(Several {
                 notes: vec![self.roots_in_words(&by_root)],
-                ..Several::of(&diagnostic, vec![Line::Source(diagnostic.primary.clone())])
+                ..Several::of(
+                    &diagnostic,
+                    vec![FaultLine::Source(diagnostic.primary.clone())],
+                )
             });
         }
-        let notes = fold.members.iter();
-        let mut notes = notes.filter_map(|member| {
+        let mut notes = fold.members.iter().filter_map(|member| {
             let label = self.finding(*member).diagnostic.primary.as_ref();
             label.map(|label| &*label.note)
         });
         let first_note = notes.next().filter(|note| !note.is_empty());
         let is_same_note = notes.all(|note| Some(note) == first_note);
-        let lines: Vec<Line> = match is_shared {
-            true => {
-                let roots = by_root.iter().take(MAX_LINES);
-                roots.map(|own| self.root_line(fold, own)).collect()
-            }
-            false => {
-                let members = fold.members.iter().take(MAX_LINES);
-                members
-                    .map(|member| self.line(*member, is_same_note))
-                    .collect()
-            }
+        let lines: Vec<FaultLine> = match is_shared {
+            true => by_root
+                .iter()
+                .take(MAX_LINES)
+                .map(|own| self.root_line(fold, own))
+                .collect(),
+            false => fold
+                .members
+                .iter()
+                .take(MAX_LINES)
+                .map(|member| self.line(*member, is_same_note))
+                .collect(),
         };
         let count = match is_shared {
             true => by_root.len(),
@@ -139,7 +143,7 @@ impl View<'_> {
     }
 
     /// Shows one of several findings of a root.
-    fn line(&self, member: Member, is_same_note: bool) -> Line {
+    fn line(&self, member: FindingIndex, is_same_note: bool) -> FaultLine {
         let finding = self.finding(member);
         let diagnostic = &finding.diagnostic;
         let has_title = diag::named(diagnostic.code).together.is_some();
@@ -149,19 +153,19 @@ impl View<'_> {
                 if is_same_note {
                     label.note.clear();
                 }
-                Line::Source(Some(label))
+                FaultLine::Source(Some(label))
             }
             Some(label) => {
                 let note = Some(&*label.note).filter(|note| !note.is_empty() && !is_same_note);
                 let note = note.map_or_else(String::new, |note| format!(" ({note})"));
-                Line::Place(label.clone(), format!("{}{note}", diagnostic.title))
+                FaultLine::Place(label.clone(), format!("{}{note}", diagnostic.title))
             }
-            None => Line::Name(diagnostic.title.clone()),
+            None => FaultLine::Name(diagnostic.title.clone()),
         }
     }
 
     /// Names a root with the providers concerned.
-    fn root_line(&self, fold: &Fold, own: &[Member]) -> Line {
+    fn root_line(&self, fold: &Fold, own: &[FindingIndex]) -> FaultLine {
         let root = &self.result.roots()[own[0].root];
         let mut names: Vec<String> = Vec::new();
         for member in own {
@@ -184,16 +188,19 @@ impl View<'_> {
         if text.is_empty() && own.len() > 1 {
             text = counted(own.len(), "place");
         }
-        Line::Name(match text.is_empty() {
+        FaultLine::Name(match text.is_empty() {
             true => root.path.clone(),
             false => format!("{}: {text}", root.path),
         })
     }
 
     /// Names the roots that have the very same finding.
-    fn roots_in_words(&self, by_root: &[&[Member]]) -> String {
-        let paths = by_root.iter().map(|own| &*self.roots[own[0].root].path);
-        let shown: Vec<&str> = paths.take(MAX_LINES).collect();
+    fn roots_in_words(&self, by_root: &[&[FindingIndex]]) -> String {
+        let shown: Vec<&str> = by_root
+            .iter()
+            .map(|own| &*self.roots[own[0].root].path)
+            .take(MAX_LINES)
+            .collect();
         let more = match by_root.len() - shown.len() {
             0 => String::new(),
             n => format!(" and {n} more (-v shows each)"),
@@ -208,9 +215,11 @@ impl View<'_> {
         }
         let head = ["rule", "severity", "roots", "providers", "command"];
         let rows = folds.iter().map(|fold| {
-            let members = fold.members.iter();
-            let providers = members.filter_map(|member| self.finding(*member).provider.as_ref());
-            let providers: BTreeSet<_> = providers.collect();
+            let providers: BTreeSet<_> = fold
+                .members
+                .iter()
+                .filter_map(|member| self.finding(*member).provider.as_ref())
+                .collect();
             let command = fold.command().map_or_else(
                 || format!("lockctl explain {}", fold.rule),
                 ToOwned::to_owned,

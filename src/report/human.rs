@@ -109,7 +109,7 @@ fn word(tone: Tone) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::Tree;
+    use crate::report::LineTree;
 
     #[track_caller]
     fn check(block: Block, wanted: impl snapbox::IntoData) {
@@ -158,16 +158,16 @@ ccc  d
             vec!["a = 1".to_owned(), "x:1".to_owned()],
             vec!["  bb = 2".to_owned(), "y\u{1b}:2".to_owned()],
         ];
-        let leaf = Tree {
+        let leaf = LineTree {
             line: "leaf".into(),
             details: details.clone(),
-            ..Tree::default()
+            ..LineTree::default()
         };
-        let tree = Tree {
+        let tree = LineTree {
             line: "top".into(),
             details,
-            branches: vec![leaf, Tree::leaf("last".into())],
-            ..Tree::default()
+            branches: vec![leaf, LineTree::leaf("last".into())],
+            ..LineTree::default()
         };
         check(
             Block::Tree(tree),

@@ -1,29 +1,29 @@
-//! What people read of a result: blocks for standard output, and for standard error.
+//! The text of a result: blocks for standard output, and for standard error.
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
 use super::checked::statuses;
 use super::result::{
-    CommandResult, FileResult, RootEntry, RootResult, Sentence, Shown, Status, Subject,
+    CommandResult, FileResult, ResultEntry, RootResult, Sentence, Shown, Status, Subject,
 };
-use super::rows::{self, Package};
+use super::rows::{self, PackageRow};
 use super::{Block, Failure, Tone};
 use crate::diag::{Counts, Diagnostic, Finding, Severity};
 use crate::review::FileComparison;
 
-/// How the results of a command about roots read.
+/// The parts of which the text about roots is made.
 #[derive(Clone, Copy)]
 pub struct RootsText<'a> {
     /// Returns what is printed of one root.
     pub root: &'a dyn Fn(&RootResult) -> Vec<Block>,
-    /// How several roots are distinguished.
+    /// The heading that distinguishes several roots.
     pub heading: Heading,
-    /// Where the line about all roots is printed.
+    /// The place of the line about all roots.
     pub total: Total,
 }
 
-/// How the results of several roots are distinguished.
+/// The heading that distinguishes the results of several roots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Heading {
     /// The name of the root is above its results.
@@ -37,14 +37,14 @@ pub enum Heading {
     OwnApart,
 }
 
-/// Where the line about all roots is printed.
+/// The place of the line about all roots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Total {
-    /// It is the last result, if there are several roots or these were searched for.
+    /// The last result, if there are several roots or these were searched for.
     Result,
     /// As [`Total::Result`], with the number of errors and warnings.
     ResultWithCounts,
-    /// It is a note, if roots were searched for.
+    /// A note, if roots were searched for.
     Note,
 }
 
@@ -113,8 +113,8 @@ pub fn notes(result: &CommandResult, total_at: Total, verbose: bool) -> Vec<Bloc
             let of_package = |package: &super::PackageResult| {
                 let remarks = package.remarks.iter().map(remark);
                 let failure = match &package.package {
-                    Package::Failed(failed) => Some(Block::Failure(failed.failure.clone())),
-                    Package::Hashed(_) => None,
+                    PackageRow::Failed(failed) => Some(Block::Failure(failed.failure.clone())),
+                    PackageRow::Hashed(_) => None,
                 };
                 remarks.chain(failure).collect::<Vec<_>>()
             };
@@ -123,11 +123,15 @@ pub fn notes(result: &CommandResult, total_at: Total, verbose: bool) -> Vec<Bloc
         Subject::Files(all) => {
             let of_file = |file: &FileResult| {
                 let FileComparison { old, new, .. } = &file.comparison;
-                let sides = old.iter().chain(new);
-                let faults = sides.flat_map(|side| side.diagnostics.iter().cloned());
+                let faults = old
+                    .iter()
+                    .chain(new)
+                    .flat_map(|side| side.diagnostics.iter().cloned());
                 let failures = file.failures.iter().cloned().map(Block::Failure);
-                let faults = faults.map(Block::Diagnostic);
-                faults.chain(failures).collect::<Vec<_>>()
+                faults
+                    .map(Block::Diagnostic)
+                    .chain(failures)
+                    .collect::<Vec<_>>()
             };
             all.files.iter().flat_map(of_file).collect()
         }
@@ -136,8 +140,11 @@ pub fn notes(result: &CommandResult, total_at: Total, verbose: bool) -> Vec<Bloc
     };
     blocks.extend(result.remarks.iter().map(remark));
     if verbose {
-        let names = result.not_locked.iter().flatten();
-        let named = names.map(|dir| Block::Remark(Tone::Note, format!("not locked: {dir}")));
+        let named = result
+            .not_locked
+            .iter()
+            .flatten()
+            .map(|dir| Block::Remark(Tone::Note, format!("not locked: {dir}")));
         blocks.extend(named);
     }
     if total_at == Total::Note && result.not_locked.is_some() {
@@ -154,21 +161,21 @@ fn of_roots(result: &CommandResult, roots: &[RootResult]) -> Vec<Block> {
     for root in roots {
         for entry in &root.entries {
             match entry {
-                RootEntry::Finding(finding, Shown::Line) if has_several => {
+                ResultEntry::Finding(finding, Shown::Line) if has_several => {
                     let Diagnostic {
                         severity, title, ..
                     } = &finding.diagnostic;
                     let text = format!("{}: {title}", root.path);
                     blocks.push(Block::Remark(tone(*severity), text));
                 }
-                RootEntry::Finding(finding, shown) => blocks.extend(beside(finding, *shown)),
+                ResultEntry::Finding(finding, shown) => blocks.extend(beside(finding, *shown)),
                 // On standard error there is no heading that names the root.
-                RootEntry::Remark(Sentence { tone, text }) if has_several => {
+                ResultEntry::Remark(Sentence { tone, text }) if has_several => {
                     blocks.push(Block::Remark(*tone, format!("{}: {text}", root.path)));
                 }
-                RootEntry::Remark(own) => blocks.push(remark(own)),
-                RootEntry::Failure(failure) if has_several => {
-                    let first = shared.iter().position(|(one, _)| *one == failure);
+                ResultEntry::Remark(own) => blocks.push(remark(own)),
+                ResultEntry::Failure(failure) if has_several => {
+                    let first = shared.iter().position(|(other, _)| *other == failure);
                     if let Some((failure, paths)) = first.map(|at| shared.remove(at)) {
                         let title = format!("{}: {}", paths.join(", "), failure.title);
                         blocks.push(Block::Failure(Failure {
@@ -177,7 +184,7 @@ fn of_roots(result: &CommandResult, roots: &[RootResult]) -> Vec<Block> {
                         }));
                     }
                 }
-                RootEntry::Failure(failure) => blocks.push(Block::Failure(failure.clone())),
+                ResultEntry::Failure(failure) => blocks.push(Block::Failure(failure.clone())),
             }
         }
     }
@@ -204,17 +211,22 @@ pub fn total(result: &CommandResult, total: Total, verbose: bool) -> Option<Sent
     let mut text = statuses(roots.iter().map(|root| root.status));
     if total == Total::ResultWithCounts {
         // What roots share, a module or a project file, counts once.
-        let findings = roots.iter().flat_map(RootResult::findings);
-        let findings: BTreeSet<rows::Finding> = findings
-            .map(|one| rows::Finding::of(one, &result.texts, &cleaned))
+        let findings: BTreeSet<rows::FindingRow> = roots
+            .iter()
+            .flat_map(RootResult::findings)
+            .map(|finding| rows::FindingRow::of(finding, &result.texts, &cleaned))
             .collect();
-        let counts = Counts::of(findings.iter().map(|one| one.severity)).without_notes();
+        let counts = Counts::of(findings.iter().map(|finding| finding.severity)).without_notes();
         if !counts.is_empty() {
             text += &format!(" ({counts})");
         }
     }
-    let worst = roots.iter().map(|root| root.status).max();
-    let tone = match worst.unwrap_or(Status::Clean) {
+    let tone = match roots
+        .iter()
+        .map(|root| root.status)
+        .max()
+        .unwrap_or(Status::Clean)
+    {
         Status::Clean => Tone::Good,
         Status::Findings => Tone::Warning,
         Status::Failed => Tone::Bad,

@@ -1,12 +1,12 @@
-//! What a command found, changed and could not do: each fact once.
+//! The findings, changes and failures of a command: each fact once.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
 use super::rows::{
-    ConvertedProvider, EvaluatedExpression, Fixed, GitSetting, MatrixRow, Package, Provider, Rule,
-    StoreReport, Topic, VersionsInUse,
+    ConvertedProvider, EvaluatedExpression, FixRow, GitSetting, MatrixRow, PackageRow, Provider,
+    RuleRow, StoreReport, TopicRow, VersionsInUse,
 };
 use super::{Failure, Tone};
 use crate::addr::ProviderAddr;
@@ -24,54 +24,54 @@ pub struct CommandResult {
     pub command: &'static str,
     /// The exit code of the program.
     pub exit: u8,
-    /// What the command is about.
+    /// The things that the command is about.
     pub subject: Subject,
-    /// What is worth knowing about the run as a whole.
+    /// Remarks about the run as a whole.
     pub remarks: Vec<Sentence>,
     /// Directories with configuration that no root covers, if roots were searched for.
     pub not_locked: Option<Vec<String>>,
-    /// Which versions the roots lock, if that was compared.
+    /// The versions that the roots lock, if they were compared.
     pub versions_in_use: Option<VersionsInUse>,
     /// The texts of the files in which findings are.
     pub texts: Texts,
 }
 
-/// What a command is about.
+/// The things that a command is about.
 #[derive(Clone, Debug)]
 pub enum Subject {
     /// Root module directories, in the order given.
     Roots(Vec<RootResult>),
     /// Lock files that were compared.
-    Files(Files),
+    ComparedFiles(ComparedFiles),
     /// Packages, in the order given.
     Packages(Vec<PackageResult>),
     /// Topics and rules: all of them, or those that were named.
-    Pages(Vec<Topic>, Vec<Rule>),
+    Pages(Vec<TopicRow>, Vec<RuleRow>),
     /// The facts that are kept about packages, and a text as in [`Subject::Text`].
     Store(Box<StoreReport>, Vec<u8>),
     /// A text, printed unchanged, in the format for people only.
     Text(Vec<u8>),
 }
 
-/// What a command found out about lock files of which two versions were compared.
+/// Lock files of which two versions were compared.
 #[derive(Clone, Debug)]
-pub struct Files {
+pub struct ComparedFiles {
     /// The files, ordered by path.
     pub files: Vec<FileResult>,
-    /// Whether the name of each file is worth saying: not if two files were named.
+    /// The name of each file is worth printing: not if two files were named.
     pub are_named: bool,
-    /// What to think of all changes.
+    /// The verdict on all changes.
     pub verdict: Verdict,
 }
 
-/// What a command found out about one lock file.
+/// The comparison of one lock file.
 #[derive(Clone, Debug)]
 pub struct FileResult {
     /// Both versions, and what differs.
     pub comparison: FileComparison,
-    /// Whether it could be compared, and is no worse than is allowed.
+    /// Clean if the file could be compared, and is no worse than is allowed.
     pub status: Status,
-    /// Why a version could not be read.
+    /// The reasons for which a version could not be read.
     pub failures: Vec<Failure>,
 }
 
@@ -83,21 +83,21 @@ impl FileResult {
     }
 }
 
-/// What a command found out about one package.
+/// The hashes of one package.
 #[derive(Clone, Debug)]
 pub struct PackageResult {
     /// The package with its hashes, or why it has none.
-    pub package: Package,
-    /// What is unusual about it.
+    pub package: PackageRow,
+    /// Remarks on unusual properties of the package.
     pub remarks: Vec<Sentence>,
 }
 
-/// Whether something is in order.
+/// The state of a root, a file or a package after a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
-    /// Nothing is wrong.
+    /// Nothing is wrong here.
     Clean,
     /// The job was done, and the answer is bad.
     Findings,
@@ -108,46 +108,46 @@ pub enum Status {
 /// A sentence about something that has no place in a file and no rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sentence {
-    /// How serious it is.
+    /// The tone of the sentence.
     pub tone: Tone,
-    /// The sentence.
+    /// The sentence, without a severity in front.
     pub text: String,
 }
 
-/// What a command found out about one root.
+/// The result of a command for one root.
 #[derive(Clone, Debug)]
 pub struct RootResult {
     /// The directory, as typed; of `merge` the lock file.
     pub path: String,
     /// Whose rules applied, if that was found out.
     pub flavor: Option<Flavor>,
-    /// Whether it is in order.
+    /// The worst that happened to the root.
     pub status: Status,
-    /// What was found, what failed, and what else is worth knowing.
-    pub entries: Vec<RootEntry>,
+    /// Findings, failures and remarks, in the order in which they were made.
+    pub entries: Vec<ResultEntry>,
     /// Findings that the project file turned off.
     pub turned_off: Vec<TurnedOff>,
-    /// How it came out, in one sentence.
+    /// The outcome in one sentence.
     pub verdict: Option<Sentence>,
-    /// What was repaired before the findings were made, if repairs were wanted.
-    pub fixed: Option<Vec<Fixed>>,
-    /// What there is to report about each provider.
+    /// The repairs that were made before the findings, if repairs were wanted.
+    pub fixed: Option<Vec<FixRow>>,
+    /// A row for each provider; the kind depends on the command.
     pub providers: Vec<Provider>,
-    /// What became of each entry, if the lock file was converted.
+    /// A row for each former entry, if the lock file was converted.
     pub converted: Option<Vec<ConvertedProvider>>,
-    /// What the programs will do with each provider, if that was asked for.
+    /// The predictions for each provider, if they were asked for.
     pub matrix: Option<Vec<MatrixRow>>,
     /// The tree of modules, if that was asked for.
     pub branches: Option<Branches>,
-    /// What an expression came to, if one was evaluated.
+    /// The value of an expression, if one was evaluated.
     pub evaluated: Option<EvaluatedExpression>,
-    /// What makes git call lockctl, if that was asked for.
+    /// The settings by which git calls lockctl, if they were asked for.
     pub git_settings: Option<Vec<GitSetting>>,
-    /// Whether anything was, or would be, written, if the command ever writes.
+    /// True if anything was, or would be, written; `None` for commands that never write.
     pub changed: Option<bool>,
-    /// What was, or would be, written elsewhere than in the lock file, one line each.
+    /// ComparedFiles other than the lock file that were, or would be, written, one line each.
     pub lines: Vec<String>,
-    /// What would change in the lock file, if that was asked for.
+    /// The changes of the lock file, if they are to be shown.
     pub comparison: Option<Box<FileComparison>>,
     /// Commands that help names for this root, each with the one that does the same for all roots of
     /// the run; empty where there is one root only.
@@ -156,7 +156,7 @@ pub struct RootResult {
 
 /// One thing that a command found about a root.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum RootEntry {
+pub enum ResultEntry {
     /// A fault, or something that a rule has a name for.
     Finding(Finding, Shown),
     /// An operation that failed.
@@ -165,7 +165,7 @@ pub enum RootEntry {
     Remark(Sentence),
 }
 
-/// How people see a finding; programs get every one.
+/// The way in which people see a finding; programs get every one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shown {
     /// As a result of the command, with the lines of its place.
@@ -307,7 +307,7 @@ impl RootResult {
     /// Returns what was found, in the order in which it was found.
     pub fn findings(&self) -> impl Iterator<Item = &Finding> {
         self.entries.iter().filter_map(|entry| match entry {
-            RootEntry::Finding(finding, _) => Some(finding),
+            ResultEntry::Finding(finding, _) => Some(finding),
             _ => None,
         })
     }
@@ -315,41 +315,43 @@ impl RootResult {
     /// Returns the operations that failed.
     pub fn failures(&self) -> impl Iterator<Item = &Failure> {
         self.entries.iter().filter_map(|entry| match entry {
-            RootEntry::Failure(failure) => Some(failure),
+            ResultEntry::Failure(failure) => Some(failure),
             _ => None,
         })
     }
 
     /// Adds an operation that failed: the job could not be done.
     pub fn fail(&mut self, failure: Failure) {
-        self.entries.push(RootEntry::Failure(failure));
+        self.entries.push(ResultEntry::Failure(failure));
         self.status = Status::Failed;
     }
 
     /// Adds findings because of which nothing is done: they are the answer.
     pub fn refuse(&mut self, findings: impl IntoIterator<Item = Finding>) {
-        let findings = findings.into_iter();
-        let entries = findings.map(|finding| RootEntry::Finding(finding, Shown::Note));
+        let entries = findings
+            .into_iter()
+            .map(|finding| ResultEntry::Finding(finding, Shown::Note));
         self.entries.extend(entries);
         self.status = self.status.max(Status::Findings);
     }
 
     /// Adds a sentence that is worth knowing.
     pub fn remark(&mut self, text: impl Into<String>) {
-        self.entries.push(RootEntry::Remark(Sentence::note(text)));
+        self.entries.push(ResultEntry::Remark(Sentence::note(text)));
     }
 
     /// Adds a sentence about what is likely to cause a failure.
     pub fn warn(&mut self, text: impl Into<String>) {
         self.entries
-            .push(RootEntry::Remark(Sentence::warning(text)));
+            .push(ResultEntry::Remark(Sentence::warning(text)));
     }
 
     /// Adds something that has a rule but no place in a file.
     pub fn ruled(&mut self, rule: &'static diag::Rule, provider: &ProviderAddr, text: String) {
         let diagnostic = rule.diagnostic(text);
         let finding = Finding::about(provider, diagnostic);
-        self.entries.push(RootEntry::Finding(finding, Shown::Line));
+        self.entries
+            .push(ResultEntry::Finding(finding, Shown::Line));
     }
 
     /// Adds findings that only machine formats carry, since they change nothing here.
@@ -357,7 +359,7 @@ impl RootResult {
         for diagnostic in diagnostics {
             let finding = Finding::from(diagnostic.clone());
             self.entries
-                .push(RootEntry::Finding(finding, Shown::Hidden));
+                .push(ResultEntry::Finding(finding, Shown::Hidden));
         }
     }
 
@@ -365,7 +367,8 @@ impl RootResult {
     pub fn faults<'d>(&mut self, diagnostics: impl IntoIterator<Item = &'d Diagnostic>) {
         for diagnostic in diagnostics {
             let finding = Finding::from(diagnostic.clone());
-            self.entries.push(RootEntry::Finding(finding, Shown::Note));
+            self.entries
+                .push(ResultEntry::Finding(finding, Shown::Note));
             if diagnostic.severity == Severity::Error {
                 self.status = Status::Failed;
             }

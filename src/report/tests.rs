@@ -2,12 +2,12 @@
 
 use snapbox::{assert_data_eq, file, str};
 
-use super::rows::{CheckedProvider, Finding, Provider, Related, TurnedOff};
-use super::{Checked, Failure, Root, Status, Tone, github, junit, markdown, sarif};
+use super::rows::{CheckedProvider, FindingRow, Provider, Related, TurnedOffRow};
+use super::{Checked, Failure, RootRow, Status, Tone, github, junit, markdown, sarif};
 use crate::diag;
 
-fn root(path: &str, status: Status) -> Root<'static> {
-    Root {
+fn root(path: &str, status: Status) -> RootRow<'static> {
+    RootRow {
         path: path.to_owned(),
         flavor: None,
         status,
@@ -26,8 +26,8 @@ fn root(path: &str, status: Status) -> Root<'static> {
     }
 }
 
-fn finding(rule: &str, file: &str, title: &str) -> Finding {
-    Finding {
+fn finding(rule: &str, file: &str, title: &str) -> FindingRow {
+    FindingRow {
         provider: Some("example.com/t/x".to_owned()),
         file: Some(file.to_owned()),
         line: Some(4),
@@ -35,7 +35,7 @@ fn finding(rule: &str, file: &str, title: &str) -> Finding {
         end_line: Some(4),
         end_column: Some(27),
         help: Some("run `lockctl lock`".to_owned()),
-        ..Finding::without_place(diag::named(rule), title.to_owned())
+        ..FindingRow::without_place(diag::named(rule), title.to_owned())
     }
 }
 
@@ -70,7 +70,7 @@ fn three_roots() -> Checked<'static> {
         text: "locked here".to_owned(),
     }];
     bad.findings = vec![incomplete, outside.clone()];
-    bad.turned_off = vec![TurnedOff {
+    bad.turned_off = vec![TurnedOffRow {
         finding: finding("package-missing", "live/a/main.tf", "Not there"),
         reason: "it is not used".to_owned(),
     }];
@@ -84,7 +84,8 @@ fn three_roots() -> Checked<'static> {
     .iter()
     .collect();
     let mut clean = root("live/c", Status::Clean);
-    let mut note = Finding::without_place(diag::named("state-not-visible"), "No state".to_owned());
+    let mut note =
+        FindingRow::without_place(diag::named("state-not-visible"), "No state".to_owned());
     note.help = Some("nothing".to_owned());
     clean.findings = vec![note];
     Checked {
@@ -104,7 +105,7 @@ fn hostile(text: &str) -> Checked<'static> {
     finding.help = Some(text.to_owned());
     finding.provider = Some(text.to_owned());
     bad.findings = vec![finding.clone()];
-    bad.turned_off = vec![TurnedOff {
+    bad.turned_off = vec![TurnedOffRow {
         finding,
         reason: text.to_owned(),
     }];
@@ -392,7 +393,7 @@ fn incomplete_roots(count: usize) -> Checked<'static> {
             let lock = format!("live/{number}/.terraform.lock.hcl");
             let title =
                 format!("4 of 5 wanted platforms of example.com/t/{provider} lack an h1: hash");
-            Finding {
+            FindingRow {
                 provider: Some(format!("example.com/t/{provider}")),
                 help: Some(format!(
                     "run `lockctl lock live/{number}` to add what is missing"

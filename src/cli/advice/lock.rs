@@ -1,4 +1,4 @@
-//! What `lockctl lock` says of a run that gave no lock file.
+//! The failures of a run that gave no lock file, and advice on them.
 
 use crate::addr::ProviderAddr;
 use crate::archive::ArchiveError;
@@ -10,7 +10,7 @@ use crate::package::PackageId;
 use crate::platform;
 use crate::project::{Place, Project};
 use crate::report::json::Status;
-use crate::report::{Failure, RootEntry, RootResult, Shown};
+use crate::report::{Failure, ResultEntry, RootResult, Shown};
 use crate::requirement::{Requirement, Requirements};
 use crate::resolve::SelectError;
 use crate::sources::SourceError;
@@ -18,7 +18,7 @@ use crate::sources::network_mirror::MirrorError;
 use crate::sources::oci::OciError;
 use crate::sources::registry::RegistryError;
 
-/// What the configuration requires and the project file demands, and where.
+/// The requirements of the configuration and the demands of the project file, with their places.
 pub(in crate::cli) struct Required<'a> {
     pub(in crate::cli) requirements: &'a Requirements,
     pub(in crate::cli) project: &'a Project,
@@ -62,8 +62,12 @@ impl Required<'_> {
     /// Returns the demand of the project file that an error is about, in words and with its place.
     fn demand(&self, error: &LockError, flavor: Flavor) -> Option<(String, Place)> {
         let pinned = |provider: &ProviderAddr| {
-            let mut pins = self.project.policy.iter().flat_map(|policy| &policy.keys);
-            let pin = pins.find(|pin| pin.provider.means(provider, flavor))?;
+            let pin = self
+                .project
+                .policy
+                .iter()
+                .flat_map(|policy| &policy.keys)
+                .find(|pin| pin.provider.means(provider, flavor))?;
             Some((format!("key {} is pinned", pin.key.as_str()), pin.place))
         };
         match error {
@@ -84,7 +88,7 @@ impl Required<'_> {
     }
 }
 
-/// How many places that require a provider are named.
+/// Maximum number of places that require a provider in one sentence.
 const MAX_PLACES: usize = 5;
 
 /// Says why there is no lock file; alarms are findings, all else is a failure.
@@ -110,7 +114,7 @@ pub(in crate::cli) fn errors(
             // The failure below says the same to people.
             result
                 .entries
-                .push(RootEntry::Finding(finding, Shown::Hidden));
+                .push(ResultEntry::Finding(finding, Shown::Hidden));
         }
     }
     for failure in grouped(errors, flavor, required) {
@@ -128,17 +132,19 @@ pub(in crate::cli) fn in_one_line(
     required: &Required<'_>,
 ) -> String {
     let explanation = selection::explain(error, required, flavor);
-    let parts = std::iter::once(error.to_string());
-    let parts = parts.chain(explanation.causes).chain(explanation.help);
-    parts.collect::<Vec<_>>().join("; ")
+    std::iter::once(error.to_string())
+        .chain(explanation.causes)
+        .chain(explanation.help)
+        .collect::<Vec<_>>()
+        .join("; ")
 }
 
 /// Errors that have one cause.
-struct Group<'e> {
-    /// What is said of the first of them.
+struct ErrorGroup<'e> {
+    /// The failure of the first of them.
     failure: Failure,
     first: &'e LockError,
-    /// What the others are about.
+    /// The subjects of the others.
     others: Vec<String>,
 }
 
@@ -148,10 +154,12 @@ pub(in crate::cli) fn grouped<'e>(
     flavor: Flavor,
     required: &Required<'_>,
 ) -> Vec<Failure> {
-    let mut groups: Vec<Group<'e>> = Vec::new();
+    let mut groups: Vec<ErrorGroup<'e>> = Vec::new();
     for error in errors {
-        let mut known = groups.iter_mut();
-        if let Some(group) = known.find(|group| share_cause(group.first, error)) {
+        if let Some(group) = groups
+            .iter_mut()
+            .find(|group| share_cause(group.first, error))
+        {
             group.others.push(beside(group.first, error));
             continue;
         }
@@ -173,21 +181,23 @@ pub(in crate::cli) fn grouped<'e>(
         failure
             .causes
             .extend(demand.map(|demand| required.stated(demand)));
-        groups.push(Group {
+        groups.push(ErrorGroup {
             failure,
             first: error,
             others: Vec::new(),
         });
     }
-    let failures = groups.into_iter().map(|group| {
-        let mut failure = group.failure;
-        if !group.others.is_empty() {
-            let others = group.others.join(", ");
-            failure.causes.push(format!("the same applies to {others}"));
-        }
-        failure
-    });
-    failures.collect()
+    groups
+        .into_iter()
+        .map(|group| {
+            let mut failure = group.failure;
+            if !group.others.is_empty() {
+                let others = group.others.join(", ");
+                failure.causes.push(format!("the same applies to {others}"));
+            }
+            failure
+        })
+        .collect()
 }
 
 /// Returns the provider of an error that has to do with what is required.

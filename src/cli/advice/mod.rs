@@ -1,4 +1,4 @@
-//! What to do about operations that failed.
+//! Advice on operations that failed.
 
 pub(super) mod age;
 pub(super) mod git;

@@ -1,4 +1,4 @@
-//! What to do when a source gave no answer, or nothing that can be trusted.
+//! Advice for sources that gave no answer, or nothing that can be trusted.
 
 use crate::addr::{Hostname, ProviderAddr};
 use crate::authenticate::AuthError;

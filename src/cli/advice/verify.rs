@@ -1,4 +1,4 @@
-//! What to do where `lockctl verify` could not check something.
+//! Advice on what `lockctl verify` could not check.
 
 use std::path::Path;
 
@@ -51,7 +51,7 @@ pub(in crate::cli) fn failures(
     failures
 }
 
-/// What `--package` takes.
+/// The help on a path that `--package` cannot use.
 const PACKAGE_HELP: &str = "name a zip, an unpacked package, a directory of zips, or the top of a \
                             directory laid out as a mirror";
 

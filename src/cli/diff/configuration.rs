@@ -16,7 +16,7 @@ use crate::run::user::modules;
 use crate::workspace::environment_values;
 use crate::world::Files;
 
-/// Where the configuration of a side is.
+/// The place of the configuration of a side.
 #[derive(Clone, Copy)]
 pub(in crate::cli) enum Configured<'a> {
     /// In a directory on disk.
@@ -29,21 +29,21 @@ pub(in crate::cli) enum Configured<'a> {
 ///
 /// Without a configuration now it adds nothing; one before counts only if it is another one.
 pub(in crate::cli) fn explain(
-    mut one: FileComparison,
+    mut comparison: FileComparison,
     [old, new]: [Option<Configured<'_>>; 2],
     common: &Common,
     world: World<'_>,
     texts: &mut Texts,
 ) -> FileComparison {
-    let Some(new) = new.filter(|_| !one.review.providers.is_empty()) else {
-        return one;
+    let Some(new) = new.filter(|_| !comparison.review.providers.is_empty()) else {
+        return comparison;
     };
     // Each side is read by the rules of its own lock file: the other program has other defaults.
     let flavor = |side: &Option<LockSide>| match side {
         Some(side) => side.flavor,
-        None => one.flavor(),
+        None => comparison.flavor(),
     };
-    let [old_flavor, new_flavor] = [&one.old, &one.new].map(flavor);
+    let [old_flavor, new_flavor] = [&comparison.old, &comparison.new].map(flavor);
     let is_same = |old: &Configured<'_>| match (old, new) {
         (Configured::Disk(old), Configured::Disk(new)) => *old == new,
         _ => false,
@@ -56,17 +56,17 @@ pub(in crate::cli) fn explain(
     let old = old.map(|old| load(old, old_flavor));
     let new = load(new, new_flavor);
     if is_committed && !new.found && old.as_ref().is_some_and(|old| old.found) {
-        one.review.without_configuration();
+        comparison.review.without_configuration();
     }
     let old = old.and_then(requirements);
     let Some(new) = requirements(new) else {
-        return one;
+        return comparison;
     };
     let sides = ConfigurationSides {
         old: old.as_ref(),
         new: &new,
     };
-    one.explained_by(sides, |requirement| place(requirement, texts))
+    comparison.explained_by(sides, |requirement| place(requirement, texts))
 }
 
 /// Reads the configuration of a directory, if it has any.

@@ -19,10 +19,10 @@ use crate::run::facts::UserFacts;
 use crate::run::root;
 use crate::workspace::flavor_of;
 use crate::world::{FileKind, Files};
-pub(in crate::cli) use args::{Diff, FailOn};
+pub(in crate::cli) use args::{DiffArgs, FailOn};
 use configuration::Configured;
 
-impl Command for Diff {
+impl Command for DiffArgs {
     fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
         run(common, self, world)
     }
@@ -32,14 +32,13 @@ impl Command for Diff {
     }
 }
 
-fn run(common: &Common, args: &Diff, world: World<'_>) -> CommandResult {
+fn run(common: &Common, args: &DiffArgs, world: World<'_>) -> CommandResult {
     let mut texts = Texts::default();
     let paths = paths(common, args, world.disk);
     let are_named = paths.is_none();
     let compared = match paths {
         Some((old, new)) => {
-            let compared = two_files(common, [&old, &new], world, &mut texts);
-            compared.map(|one| vec![one])
+            two_files(common, [&old, &new], world, &mut texts).map(|file| vec![file])
         }
         None => revisions::compare(common, args, world, &mut texts),
     };
@@ -56,7 +55,7 @@ fn run(common: &Common, args: &Diff, world: World<'_>) -> CommandResult {
 }
 
 /// Returns the two paths that were typed, if there is something at both.
-fn paths(common: &Common, args: &Diff, files: &dyn Files) -> Option<(PathBuf, PathBuf)> {
+fn paths(common: &Common, args: &DiffArgs, files: &dyn Files) -> Option<(PathBuf, PathBuf)> {
     let existing = |path: &Option<PathBuf>| {
         let path = common.below(path.as_ref()?);
         files.kind(&path).is_ok().then_some(path)
@@ -83,11 +82,11 @@ fn two_files(
         });
     }
     let path = if now.is_some() { &new } else { &old };
-    let one = FileComparison::of(path.display().to_string(), before, now);
+    let comparison = FileComparison::of(path.display().to_string(), before, now);
     let dirs = [old.parent(), new.parent()].map(|dir| dir.map(Configured::Disk));
     Ok(FileResult {
         status: Status::Clean,
-        comparison: configuration::explain(one, dirs, common, world, texts),
+        comparison: configuration::explain(comparison, dirs, common, world, texts),
         failures: Vec::new(),
     })
 }
@@ -120,20 +119,26 @@ fn side(
 }
 
 /// Makes the result of all comparisons; files are named unless two were.
-fn result(args: &Diff, mut files: Vec<FileResult>, are_named: bool, texts: Texts) -> CommandResult {
+fn result(
+    args: &DiffArgs,
+    mut files: Vec<FileResult>,
+    are_named: bool,
+    texts: Texts,
+) -> CommandResult {
     for file in &mut files {
         file.status = status(file, args.fail_on);
     }
     let comparisons = files.iter().map(|file| &file.comparison);
-    let reviews: Vec<(&str, &FileReview)> =
-        comparisons.map(|one| (&*one.path, &one.review)).collect();
+    let reviews: Vec<(&str, &FileReview)> = comparisons
+        .map(|comparison| (&*comparison.path, &comparison.review))
+        .collect();
     let flavor = files.first().map(|file| file.comparison.flavor());
     let verdict = verdict(&reviews, |addr| match flavor {
         Some(flavor) => addr.short(flavor),
         None => addr.to_string(),
     });
     let worst = files.iter().map(|file| file.status).max();
-    let subject = Subject::Files(report::Files {
+    let subject = Subject::Files(report::ComparedFiles {
         files,
         are_named,
         verdict,

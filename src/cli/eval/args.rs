@@ -1,4 +1,4 @@
-//! What is typed for `lockctl eval`.
+//! The arguments of `lockctl eval`.
 
 use clap::Args;
 
@@ -18,7 +18,7 @@ use crate::cli::values::Values;
     ("lockctl eval local.dirs live/prod", "of a local value of another one"),
     ("lockctl eval - < expression.txt", "an expression from standard input"),
 ]))]
-pub(in crate::cli) struct Eval {
+pub(in crate::cli) struct EvalArgs {
     /// The expression, or - to read it from standard input
     #[arg(value_name = "EXPR", allow_negative_numbers = true)]
     pub(in crate::cli) expression: String,

@@ -13,30 +13,32 @@ use crate::report::json::{EvaluatedExpression, PlainValue};
 use crate::report::{Block, CommandResult, Failure, RootResult};
 use crate::run;
 use crate::world::Replaced;
-pub(in crate::cli) use args::Eval;
+pub(in crate::cli) use args::EvalArgs;
 
-/// What stands for standard input.
+/// The argument that stands for standard input.
 const STANDARD: &str = "-";
 
 /// The largest whole number up to which a double holds each.
 const MAX_EXACT: u64 = 1 << 53;
 
-/// How many bytes an expression may have.
+/// Maximum size of an expression, in bytes.
 const MAX_EXPRESSION_BYTES: u64 = 1024 * 1024;
 
-impl Command for Eval {
+impl Command for EvalArgs {
     fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
         run(common, self, world)
     }
 
     fn root_text(&self, root: &RootResult, _: Look) -> Vec<Block> {
-        let text = root.evaluated.as_ref().map(|one| &one.text);
-        let lines = text.map(|text| text.split('\n').map(str::to_owned).collect());
-        lines.map(Block::Lines).into_iter().collect()
+        let text = root.evaluated.as_ref().map(|evaluated| &evaluated.text);
+        text.map(|text| text.split('\n').map(str::to_owned).collect())
+            .map(Block::Lines)
+            .into_iter()
+            .collect()
     }
 }
 
-fn run(common: &Common, args: &Eval, world: World<'_>) -> CommandResult {
+fn run(common: &Common, args: &EvalArgs, world: World<'_>) -> CommandResult {
     let expression = match expression(args, world) {
         Ok(expression) => expression,
         Err(failure) => return CommandResult::failed("eval", [failure]),
@@ -63,7 +65,7 @@ fn run(common: &Common, args: &Eval, world: World<'_>) -> CommandResult {
 }
 
 /// Returns what was typed, or what comes from standard input.
-fn expression(args: &Eval, world: World<'_>) -> Result<Vec<u8>, Failure> {
+fn expression(args: &EvalArgs, world: World<'_>) -> Result<Vec<u8>, Failure> {
     if args.expression != STANDARD {
         return Ok(args.expression.clone().into_bytes());
     }

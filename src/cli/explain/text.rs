@@ -1,4 +1,4 @@
-//! How `lockctl explain` reads: a table of all topics and rules, or their pages.
+//! The text of `lockctl explain`: a table of all topics and rules, or their pages.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use crate::cli::Look;
 use crate::diag::{Area, Level, RULES, Rule, TOPICS, Topic, named};
 use crate::report::{Block, CommandResult, Subject, page, reading};
 
-/// How narrow the column of meanings gets at most.
+/// Minimum width of the column of meanings.
 const MIN_MEANING: usize = 20;
 
 /// Returns what people read of a result.
@@ -16,11 +16,13 @@ pub(super) fn blocks(result: &CommandResult, look: Look) -> Vec<Block> {
     };
     let page = |page: &'static str| vec![Block::Page(page.to_owned(), look.columns)];
     let of_topics = topics.iter().filter_map(|row| row.page).map(page);
-    let of_rules = rules.iter().filter(|row| row.page.is_some());
-    let of_rules = of_rules.map(|row| match named(row.rule) {
-        rule if look.markdown => page(rule.page),
-        rule => shown(rule, look.columns),
-    });
+    let of_rules = rules
+        .iter()
+        .filter(|row| row.page.is_some())
+        .map(|row| match named(row.rule) {
+            rule if look.markdown => page(rule.page),
+            rule => shown(rule, look.columns),
+        });
     let pages: Vec<Vec<Block>> = of_topics.chain(of_rules).collect();
     match (pages.is_empty(), look.markdown) {
         (false, true) => pages.join(&Block::Page("\n".to_owned(), look.columns)),
@@ -48,15 +50,24 @@ fn shown(rule: &Rule, columns: usize) -> Vec<Block> {
 
 /// Lists all topics and rules for a terminal.
 fn table(columns: usize) -> Vec<Block> {
-    let names = RULES.iter().map(|rule| rule.name.len());
-    let names = names.max().unwrap_or_default();
-    let topic_names = TOPICS.iter().map(|topic| topic.name.len());
-    let topic_names = topic_names.max().unwrap_or_default();
+    let names = RULES
+        .iter()
+        .map(|rule| rule.name.len())
+        .max()
+        .unwrap_or_default();
+    let topic_names = TOPICS
+        .iter()
+        .map(|topic| topic.name.len())
+        .max()
+        .unwrap_or_default();
     let topic_line = |topic: &Topic| format!("  {:topic_names$}  {}", topic.name, topic.summary);
     let topics = TOPICS.iter().map(topic_line).collect();
     let mut blocks = vec![Block::Heading("Topics".to_owned()), Block::Lines(topics)];
-    let levels = RULES.iter().map(|rule| rule.level().to_string().len());
-    let levels = levels.max().unwrap_or_default();
+    let levels = RULES
+        .iter()
+        .map(|rule| rule.level().to_string().len())
+        .max()
+        .unwrap_or_default();
     let before = names + levels + 6;
     let room = columns.saturating_sub(before).max(MIN_MEANING);
     for area in Area::ALL {

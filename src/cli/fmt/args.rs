@@ -1,4 +1,4 @@
-//! What is typed for `lockctl fmt`.
+//! The arguments of `lockctl fmt`.
 
 use clap::Args;
 
@@ -10,7 +10,7 @@ use crate::cli::args::{Roots, examples};
     ("lockctl fmt", "rewrite the lock file of this directory"),
     ("lockctl fmt -r --check", "check all lock files below"),
 ]))]
-pub(in crate::cli) struct Fmt {
+pub(in crate::cli) struct FmtArgs {
     #[command(flatten)]
     pub(in crate::cli) roots: Roots,
     /// Write nothing; exit with code 1 if a lock file is not canonical

@@ -12,9 +12,9 @@ use crate::report::{Block, CommandResult, RootResult};
 use crate::run;
 use crate::run::root;
 use crate::world::Replaced;
-pub(in crate::cli) use args::Fmt;
+pub(in crate::cli) use args::FmtArgs;
 
-impl Command for Fmt {
+impl Command for FmtArgs {
     fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
         run(common, self, world)
     }
@@ -28,7 +28,7 @@ impl Command for Fmt {
     }
 }
 
-fn run(common: &Common, args: &Fmt, world: World<'_>) -> CommandResult {
+fn run(common: &Common, args: &FmtArgs, world: World<'_>) -> CommandResult {
     let all = run::each(
         &common.options(),
         &args.roots.choice(),

@@ -1,4 +1,4 @@
-//! How `lockctl fmt` reads: one path a line.
+//! The text of `lockctl fmt`: one path a line.
 
 use std::path::Path;
 

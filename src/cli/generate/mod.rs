@@ -14,7 +14,7 @@ use crate::cli::{Command, Stderr, World};
 use crate::diag::counted;
 use crate::report::{CommandResult, Failure, Subject};
 use crate::world::{Disk, Replaced};
-use args::{Completions, Man};
+use args::{CompletionsArgs, ManArgs};
 
 /// The name of the program, which its manual pages and its completions are for.
 const PROGRAM: &str = "lockctl";
@@ -22,7 +22,7 @@ const PROGRAM: &str = "lockctl";
 /// Maximum size of a manual page that is replaced, in bytes.
 const MAX_PAGE_BYTES: u64 = 1024 * 1024;
 
-impl Command for Completions {
+impl Command for CompletionsArgs {
     fn run(&self, _: &Common, _: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut definition(), PROGRAM, &mut script);
@@ -30,7 +30,7 @@ impl Command for Completions {
     }
 }
 
-impl Command for Man {
+impl Command for ManArgs {
     fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
         // `lockctl help` needs no page for each command.
         let mut program = definition().disable_help_subcommand(true);
@@ -125,8 +125,12 @@ fn render(page: &ManPage, command: &clap::Command, out: &mut Vec<u8>) -> io::Res
     page.render_synopsis_section(out)?;
     page.render_description_section(out)?;
     if let Some(text) = command.get_before_help() {
-        let text = text.to_string().replace('\\', "\\e").replace('-', "\\-");
-        let (_, lines) = text.split_once('\n').unwrap_or_default();
+        let (_, lines) = text
+            .to_string()
+            .replace('\\', "\\e")
+            .replace('-', "\\-")
+            .split_once('\n')
+            .unwrap_or_default();
         write!(out, ".SH EXAMPLES\n.nf\n{lines}\n.fi\n")?;
     }
     page.render_options_section(out)?;

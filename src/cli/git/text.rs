@@ -53,7 +53,6 @@ pub(in crate::cli) fn lines(goal: WiringGoal, plan: &WiringPlan, attributes: &Pa
     lines
 }
 
-/// Returns the verdict.
 pub(in crate::cli) fn verdict(goal: WiringGoal, plan: &WiringPlan, is_dry: bool) -> &'static str {
     match (goal, plan.is_empty()) {
         (WiringGoal::Installed, true) => "everything is there already",
@@ -66,11 +65,13 @@ pub(in crate::cli) fn verdict(goal: WiringGoal, plan: &WiringPlan, is_dry: bool)
 
 /// Says which attributes have other values than those that were written.
 pub(in crate::cli) fn overridden(attributes: &[EffectiveSetting]) -> String {
-    let all = attributes.iter().map(|one| match &one.found {
-        Some(value) => format!("{}={value}", one.name),
-        None => format!("no {}", one.name),
-    });
-    let all: Vec<String> = all.collect();
+    let all: Vec<String> = attributes
+        .iter()
+        .map(|attribute| match &attribute.found {
+            Some(value) => format!("{}={value}", attribute.name),
+            None => format!("no {}", attribute.name),
+        })
+        .collect();
     format!(
         "git does not use lockctl for lock files here: other attributes have priority ({})",
         all.join(", ")

@@ -1,4 +1,4 @@
-//! What is typed for `lockctl lock`.
+//! The arguments of `lockctl lock`.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ use crate::platform::Platform;
     ("lockctl lock --platform linux_amd64,darwin_arm64", "for these platforms only"),
     ("lockctl lock -r --check", "check all roots below"),
 ]))]
-pub(in crate::cli) struct Lock {
+pub(in crate::cli) struct LockArgs {
     #[command(flatten)]
     pub(super) roots: Roots,
     #[command(flatten)]

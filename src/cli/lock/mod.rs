@@ -16,12 +16,12 @@ use crate::cli::args::{Common, Configuration};
 use crate::cli::{Command, Look, MarkdownText, Stderr, World};
 use crate::report::reading::Total;
 use crate::report::{Block, CommandResult};
-pub(in crate::cli) use args::{Lock, LockOptions};
+pub(in crate::cli) use args::{LockArgs, LockOptions};
 pub(in crate::cli) use moves::{Moves, NamedProvider};
 pub(in crate::cli) use run::{LockRequest, run};
 pub(in crate::cli) use text::{Tense, of_all as text};
 
-impl Command for Lock {
+impl Command for LockArgs {
     fn run(&self, common: &Common, world: World<'_>, stderr: &mut Stderr<'_>) -> CommandResult {
         let job = LockRequest {
             command: "lock",

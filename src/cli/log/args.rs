@@ -1,4 +1,4 @@
-//! What is typed for `lockctl log`.
+//! The arguments of `lockctl log`.
 
 use std::borrow::Cow;
 
@@ -20,7 +20,7 @@ const ROOTS_HELP: &str = "Root module directories [default: every lock file of t
     ("lockctl log hashicorp/aws live/prod", "one provider in one root"),
 ]))]
 #[command(mut_arg("roots", |arg| arg.help(ROOTS_HELP)))]
-pub(in crate::cli) struct Log {
+pub(in crate::cli) struct LogArgs {
     /// The provider, as in hashicorp/aws, or a type, as in aws [default: all providers]
     ///
     /// An argument that begins with a dot or a slash, or ends with a slash, is a ROOT.
@@ -30,7 +30,7 @@ pub(in crate::cli) struct Log {
     roots: Roots,
 }
 
-impl Log {
+impl LogArgs {
     /// Returns the provider, if one was typed, and the roots.
     ///
     /// What looks like a path is a root.

@@ -15,7 +15,7 @@ use crate::git::{
     self, Commit, CommittedChange, FileCommit, GitError, ObjectId, Repository, TreeEntry,
 };
 use crate::lockfile;
-use crate::report::json::{PastChange, Provider, Side};
+use crate::report::json::{EntrySide, PastChange, Provider};
 use crate::report::reading::{self, RootsText};
 use crate::report::{Block, CommandResult, Failure, RootResult};
 use crate::review::{self, HistoryChange, HistoryFilter, HistoryStep, ProviderSide};
@@ -24,14 +24,14 @@ use crate::run::root::Root;
 use crate::run::{self, RootResults};
 use crate::workspace::flavor_of;
 use crate::world::{FileKind, Replaced};
-pub(in crate::cli) use args::Log;
+pub(in crate::cli) use args::LogArgs;
 use versions::Contents;
 
 /// The remark on a clone that has the newest commits only.
 const SHALLOW: &str = "the clone is shallow: its oldest commit seems to add all that it has \
      (`git fetch --unshallow` fetches the others)";
 
-impl Command for Log {
+impl Command for LogArgs {
     fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
         run(common, self, world)
     }
@@ -54,7 +54,7 @@ impl Command for Log {
     }
 }
 
-fn run(common: &Common, args: &Log, world: World<'_>) -> CommandResult {
+fn run(common: &Common, args: &LogArgs, world: World<'_>) -> CommandResult {
     let (typed, roots) = args.provider_and_roots();
     let log = History {
         common,
@@ -91,19 +91,22 @@ fn run(common: &Common, args: &Log, world: World<'_>) -> CommandResult {
     all.into_result("log")
 }
 
-/// How many commits are newer than each.
+/// For each commit the number of newer ones.
 type Order<'a> = BTreeMap<&'a ObjectId, usize>;
 
 fn order(commits: &[Commit]) -> Order<'_> {
-    let ids = commits.iter().enumerate();
-    ids.map(|(newer, commit)| (&commit.id, newer)).collect()
+    commits
+        .iter()
+        .enumerate()
+        .map(|(newer, commit)| (&commit.id, newer))
+        .collect()
 }
 
-/// What all histories of a run share.
+/// The repository and the options that all histories of a run share.
 struct History<'a> {
     common: &'a Common,
     world: World<'a>,
-    /// Which provider was typed.
+    /// The provider as it was typed.
     provider: Option<&'a str>,
 }
 
@@ -133,11 +136,13 @@ impl<'a> History<'a> {
             let order = order(&commits);
             let files = git::files(&commits);
             let all: Vec<FileCommit<'_>> = files.values().flatten().copied().collect();
-            let contents = Contents::read(&repository, &all);
-            let contents = contents.map_err(|error| advice::git::failure(&error))?;
+            let contents = VersionContents::read(&repository, &all)
+                .map_err(|error| advice::git::failure(&error))?;
             for (path, own) in &files {
-                let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());
-                let dir = dir.unwrap_or(Path::new("."));
+                let dir = path
+                    .parent()
+                    .filter(|dir| !dir.as_os_str().is_empty())
+                    .unwrap_or(Path::new("."));
                 let mut result = RootResult::new(dir.display().to_string());
                 let flavor = self.flavor(own, &contents, dir);
                 let listed = self.list(own, &order, &contents, flavor, &mut texts, &mut result);
@@ -169,8 +174,8 @@ impl<'a> History<'a> {
     ) -> Result<(), Failure> {
         let (repository, commits) = self.commits(&root.dir)?;
         let own = git::follow(&commits, repository.prefix().join(lockfile::FILE_NAME));
-        let contents = Contents::read(&repository, &own);
-        let contents = contents.map_err(|error| advice::git::failure(&error))?;
+        let contents = VersionContents::read(&repository, &own)
+            .map_err(|error| advice::git::failure(&error))?;
         self.list(
             &own,
             &order(&commits),
@@ -191,15 +196,18 @@ impl<'a> History<'a> {
         result: &mut RootResult,
     ) -> Result<(), Failure> {
         let path = self.common.below(typed);
-        let above = path.ancestors().skip(1).find(|dir| {
-            let dir = if dir.as_os_str().is_empty() {
-                Path::new(".")
-            } else {
-                dir
-            };
-            self.world.disk.kind(dir).is_ok()
-        });
-        let above = above.unwrap_or(Path::new(""));
+        let above = path
+            .ancestors()
+            .skip(1)
+            .find(|dir| {
+                let dir = if dir.as_os_str().is_empty() {
+                    Path::new(".")
+                } else {
+                    dir
+                };
+                self.world.disk.kind(dir).is_ok()
+            })
+            .unwrap_or(Path::new(""));
         let rest = path.strip_prefix(above).unwrap_or(&path);
         let above = if above.as_os_str().is_empty() {
             self.common.below(Path::new("."))
@@ -222,8 +230,8 @@ impl<'a> History<'a> {
                 ..Failure::default()
             });
         }
-        let contents = Contents::read(&repository, &own);
-        let contents = contents.map_err(|error| advice::git::failure(&error))?;
+        let contents = VersionContents::read(&repository, &own)
+            .map_err(|error| advice::git::failure(&error))?;
         let flavor = self.flavor(&own, &contents, &dir);
         self.list(&own, &order(&commits), &contents, flavor, texts, result)?;
         self.remark(&repository, std::slice::from_mut(result));
@@ -231,13 +239,15 @@ impl<'a> History<'a> {
     }
 
     /// Decides about the flavor of a lock file by its newest version.
-    fn flavor(&self, own: &[FileCommit<'_>], contents: &Contents, dir: &Path) -> Flavor {
-        let sides = own.iter().flat_map(|one| {
-            let change = &one.change.change;
-            [&change.new, &change.old].into_iter().flatten()
-        });
-        let mut blobs = sides.filter_map(|entry| entry.blob.as_ref());
-        let newest = blobs.find_map(|blob| contents.bytes(blob));
+    fn flavor(&self, own: &[FileCommit<'_>], contents: &VersionContents, dir: &Path) -> Flavor {
+        let newest = own
+            .iter()
+            .flat_map(|commit| {
+                let change = &commit.change.change;
+                [&change.new, &change.old].into_iter().flatten()
+            })
+            .filter_map(|entry| entry.blob.as_ref())
+            .find_map(|blob| contents.bytes(blob));
         flavor_of(self.common.flavor, self.world.disk, dir, newest)
     }
 
@@ -246,7 +256,7 @@ impl<'a> History<'a> {
         &self,
         own: &[FileCommit<'_>],
         order: &Order<'_>,
-        contents: &Contents,
+        contents: &VersionContents,
         flavor: Flavor,
         texts: &mut Texts,
         result: &mut RootResult,
@@ -256,20 +266,21 @@ impl<'a> History<'a> {
         let versions = contents.versions(own, flavor, texts, result);
         let steps: Vec<_> = own.iter().filter_map(step).collect();
         let (commits, steps): (Vec<&FileCommit<'_>>, Vec<_>) = steps.into_iter().unzip();
-        let changes = review::history(&steps, &versions, &filter);
-        let changes = changes.into_iter().map(|found| {
-            let FileCommit { commit, change } = commits[found.step];
-            let newer = order.get(&commit.id).copied().unwrap_or_default();
-            let row = row(commit, newer, change.change.path(), &found);
-            Provider::Changed(Box::new(row))
-        });
+        let changes = review::history(&steps, &versions, &filter)
+            .into_iter()
+            .map(|found| {
+                let FileCommit { commit, change } = commits[found.step];
+                let newer = order.get(&commit.id).copied().unwrap_or_default();
+                let row = row(commit, newer, change.change.path(), &found);
+                Provider::Changed(Box::new(row))
+            });
         result.providers = changes.collect();
         Ok(())
     }
 
     /// Adds what is worth knowing about the repository, and about what was typed, to the first result.
     fn remark(&self, repository: &Repository<'_>, results: &mut [RootResult]) {
-        let is_empty = results.iter().all(|one| one.providers.is_empty());
+        let is_empty = results.iter().all(|root| root.providers.is_empty());
         let Some(result) = results.first_mut() else {
             return;
         };
@@ -332,7 +343,7 @@ fn row(commit: &Commit, newer_commits: usize, path: &Path, found: &HistoryChange
     let HistoryChange {
         change, explained, ..
     } = found;
-    let side = |side: &ProviderSide| Side {
+    let side = |side: &ProviderSide| EntrySide {
         provider: side.addr.clone(),
         version: side.lock.version.clone(),
         constraints: side.lock.constraints.clone(),

@@ -20,7 +20,7 @@ pub(in crate::cli) fn side(
     let (document, diagnostics) = lockfile::parse(file, bytes, flavor);
     let reported: Vec<Finding> = result.findings().cloned().collect();
     let mut news = diagnostics.clone();
-    news.retain(|one| !reported.iter().any(|known| known.diagnostic == *one));
+    news.retain(|diagnostic| !reported.iter().any(|known| known.diagnostic == *diagnostic));
     result.faults(&news);
     (!has_errors(&diagnostics)).then_some(document.lock)
 }
@@ -32,15 +32,18 @@ pub(in crate::cli) fn outcome(
     lock_command: &str,
     result: &mut RootResult,
 ) {
-    let counts = file.changed.iter().map(|(by, addrs)| {
-        let by = match by {
-            ChangedBy::Us => "by us",
-            ChangedBy::Them => "by them",
-            ChangedBy::Both => "by both",
-        };
-        format!("{} changed {by}", counted(addrs.len(), "provider"))
-    });
-    let counts: Vec<String> = counts.collect();
+    let counts: Vec<String> = file
+        .changed
+        .iter()
+        .map(|(by, addrs)| {
+            let by = match by {
+                ChangedBy::Us => "by us",
+                ChangedBy::Them => "by them",
+                ChangedBy::Both => "by both",
+            };
+            format!("{} changed {by}", counted(addrs.len(), "provider"))
+        })
+        .collect();
     if !counts.is_empty() {
         result.remark(format!(
             "{place}: merged entry by entry: {}",

@@ -1,4 +1,4 @@
-//! What is typed for `lockctl outdated`.
+//! The arguments of `lockctl outdated`.
 
 use clap::{Args, ValueEnum};
 
@@ -16,7 +16,7 @@ use crate::version::Upgrade;
     ("lockctl outdated -r --fail-on major", "all roots; fail if a major step is due"),
     ("lockctl outdated --format markdown", "a table for a pull request"),
 ]))]
-pub(in crate::cli) struct Outdated {
+pub(in crate::cli) struct OutdatedArgs {
     #[command(flatten)]
     pub(super) roots: Roots,
     #[command(flatten)]

@@ -28,7 +28,7 @@ use crate::run::user::sources::Sources;
 use crate::run::{self, Job, OpenResult};
 use crate::sources::net::Event;
 use crate::world::{Exclusive, Replaced};
-pub(in crate::cli) use args::Outdated;
+pub(in crate::cli) use args::OutdatedArgs;
 use result::ComparedRoot;
 
 /// The comparison of a command line.
@@ -36,7 +36,7 @@ struct OutdatedRun<'a> {
     run: &'a RunOptions,
     configuration: &'a ConfigurationOptions,
     modules: UserModules<'a>,
-    args: &'a Outdated,
+    args: &'a OutdatedArgs,
     world: World<'a>,
     sources: Sources<'a>,
     /// What was said of the flavor of a root: once is enough.
@@ -53,7 +53,7 @@ struct OpenRoot {
     source: usize,
 }
 
-impl Command for Outdated {
+impl Command for OutdatedArgs {
     fn run(&self, common: &Common, world: World<'_>, stderr: &mut Stderr<'_>) -> CommandResult {
         let progress = Progress::new(common, world.env, stderr);
         let observer = &|event: &Event<'_>| progress.observe(event);

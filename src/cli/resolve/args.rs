@@ -11,7 +11,7 @@ use crate::cli::merge::args::Policy;
     ("lockctl resolve", "the lock file of this directory"),
     ("lockctl resolve -r --prefer theirs", "all below; their version where both sides moved"),
 ]))]
-pub(in crate::cli) struct Resolve {
+pub(in crate::cli) struct ResolveArgs {
     #[command(flatten)]
     pub(in crate::cli) roots: Roots,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! What is typed for `lockctl show`.
+//! The arguments of `lockctl show`.
 
 use clap::Args;
 
@@ -11,7 +11,7 @@ use crate::cli::args::{Roots, examples};
     ("lockctl show --upstream", "also when each release was published"),
     ("lockctl show -v live/prod", "every hash, with its platform where that is known"),
 ]))]
-pub(in crate::cli) struct Show {
+pub(in crate::cli) struct ShowArgs {
     #[command(flatten)]
     pub(in crate::cli) roots: Roots,
     /// Also show when each locked release was published

@@ -25,9 +25,9 @@ use crate::verify::packages::{self, Memo, PackagePlace, Search};
 use crate::verify::upstream::Registries;
 use crate::verify::{CheckError, KnownHashes, Subject};
 use crate::world::Replaced;
-pub(in crate::cli) use args::Show;
+pub(in crate::cli) use args::ShowArgs;
 
-impl Command for Show {
+impl Command for ShowArgs {
     fn run(&self, common: &Common, world: World<'_>, stderr: &mut Stderr<'_>) -> CommandResult {
         run(common, self, world, stderr)
     }
@@ -41,7 +41,12 @@ impl Command for Show {
     }
 }
 
-fn run(common: &Common, args: &Show, world: World<'_>, stderr: &mut Stderr<'_>) -> CommandResult {
+fn run(
+    common: &Common,
+    args: &ShowArgs,
+    world: World<'_>,
+    stderr: &mut Stderr<'_>,
+) -> CommandResult {
     let progress = args
         .upstream
         .then(|| Progress::new(common, world.env, stderr));
@@ -104,11 +109,11 @@ fn add_dates(
     let (answers, errors) = registries.ask(subject);
     let dates = registries.dates(subject, &answers);
     let now = registries.now();
-    for one in shown {
-        let dates = dates.get(&one.provider).cloned().unwrap_or_default();
-        one.dates = Some(StatedDate::all(&dates));
-        one.latest_date = dates.latest().map(|date| date.seen_at(now));
-        one.dates_in_words = dates.iter().map(|date| date.seen_at(now)).collect();
+    for provider in shown {
+        let dates = dates.get(&provider.provider).cloned().unwrap_or_default();
+        provider.dates = Some(StatedDate::all(&dates));
+        provider.latest_date = dates.latest().map(|date| date.seen_at(now));
+        provider.dates_in_words = dates.iter().map(|date| date.seen_at(now)).collect();
     }
     errors.into_iter().map(CheckError::Release).collect()
 }
@@ -119,34 +124,41 @@ fn providers(
     known: &KnownHashes,
     attributions: &Attributions,
 ) -> Vec<ShownProvider> {
-    let entries = lock.document.lock.providers.iter();
-    let shown = entries.map(|(provider, entry)| {
-        let known = known.get(provider);
-        let facts = attributions.get(provider);
-        let hashes = entry.hashes.iter().map(|hash| {
-            let own = known.into_iter().flatten().filter(|(_, one)| *one == hash);
-            let own = own.map(|(platform, _)| platform.clone());
-            let stated = facts.into_iter().flat_map(|facts| facts.platforms_of(hash));
+    let shown = lock
+        .document
+        .lock
+        .providers
+        .iter()
+        .map(|(provider, entry)| {
+            let known = known.get(provider);
+            let facts = attributions.get(provider);
+            let hashes = entry.hashes.iter().map(|hash| {
+                let own = known
+                    .into_iter()
+                    .flatten()
+                    .filter(|(_, installed_h1)| *installed_h1 == hash)
+                    .map(|(platform, _)| platform.clone());
+                let stated = facts.into_iter().flat_map(|facts| facts.platforms_of(hash));
+                let platforms: BTreeSet<Platform> = own.chain(stated).collect();
+                ShownHash {
+                    hash: hash.clone(),
+                    platforms: platforms.iter().map(ToString::to_string).collect(),
+                }
+            });
+            let own = known.into_iter().flatten().map(|(own, _)| own.clone());
+            let stated = facts.into_iter().flat_map(Attribution::covered);
             let platforms: BTreeSet<Platform> = own.chain(stated).collect();
-            ShownHash {
-                hash: hash.clone(),
-                platforms: platforms.iter().map(ToString::to_string).collect(),
+            ShownProvider {
+                provider: provider.clone(),
+                version: entry.version.clone(),
+                constraints: entry.constraints.clone(),
+                hashes: hashes.collect(),
+                platforms: platforms.into_iter().collect(),
+                dates: None,
+                latest_date: None,
+                dates_in_words: Vec::new(),
             }
         });
-        let own = known.into_iter().flatten().map(|(own, _)| own.clone());
-        let stated = facts.into_iter().flat_map(Attribution::covered);
-        let platforms: BTreeSet<Platform> = own.chain(stated).collect();
-        ShownProvider {
-            provider: provider.clone(),
-            version: entry.version.clone(),
-            constraints: entry.constraints.clone(),
-            hashes: hashes.collect(),
-            platforms: platforms.into_iter().collect(),
-            dates: None,
-            latest_date: None,
-            dates_in_words: Vec::new(),
-        }
-    });
     shown.collect()
 }
 

@@ -1,4 +1,4 @@
-//! What is typed for `lockctl tree`.
+//! The arguments of `lockctl tree`.
 
 use clap::Args;
 
@@ -10,7 +10,7 @@ use crate::cli::args::{Configuration, Roots, examples};
     ("lockctl tree", "the modules of the root in this directory"),
     ("lockctl tree --format dot | dot -Tsvg", "draw them with Graphviz"),
 ]))]
-pub(in crate::cli) struct Tree {
+pub(in crate::cli) struct TreeArgs {
     #[command(flatten)]
     pub(in crate::cli) roots: Roots,
     #[command(flatten)]

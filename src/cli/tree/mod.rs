@@ -9,7 +9,7 @@ use crate::cli::args::{Common, Configuration};
 use crate::cli::{Command, Look, Stderr, World};
 use crate::config::{BranchGroup, Branches, Repeats};
 use crate::report::graph::Graph;
-use crate::report::json::{Provider, RequiredProvider};
+use crate::report::json::{Provider, RequiredProviderRow};
 use crate::report::reading::Heading;
 use crate::report::{Block, CommandResult, RootResult};
 use crate::requirement::Requirements;
@@ -17,12 +17,12 @@ use crate::run;
 use crate::run::unseen::{self, Names, Unseen};
 use crate::run::user::modules::{self, UserModules};
 use crate::world::Replaced;
-pub(in crate::cli) use args::Tree;
+pub(in crate::cli) use args::TreeArgs;
 
-/// How many lines a tree may have before what repeats itself is folded.
+/// Maximum number of lines of a tree before its repeated parts are folded.
 const MAX_FULL_LINES: usize = 100;
 
-impl Command for Tree {
+impl Command for TreeArgs {
     fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
         run(common, self, world)
     }
@@ -44,7 +44,7 @@ impl Command for Tree {
     }
 }
 
-fn run(common: &Common, args: &Tree, world: World<'_>) -> CommandResult {
+fn run(common: &Common, args: &TreeArgs, world: World<'_>) -> CommandResult {
     let options = &common.options();
     let configuration = &args.configuration.options();
     let cache = modules::cache(options, world);
@@ -79,8 +79,8 @@ fn run(common: &Common, args: &Tree, world: World<'_>) -> CommandResult {
     all.into_result("tree")
 }
 
-fn required(addr: &ProviderAddr, requirements: &Requirements) -> RequiredProvider {
-    RequiredProvider {
+fn required(addr: &ProviderAddr, requirements: &Requirements) -> RequiredProviderRow {
+    RequiredProviderRow {
         provider: addr.to_string(),
         constraints: requirements.constraints(addr).to_string(),
     }

@@ -1,4 +1,4 @@
-//! What is typed for `lockctl update`.
+//! The arguments of `lockctl update`.
 
 use std::path::PathBuf;
 
@@ -22,7 +22,7 @@ use crate::version::Version;
     ("lockctl update hashicorp/aws", "move one provider, keep all others"),
     ("lockctl update hashicorp/aws@5.31.0", "move it to this version"),
 ]))]
-pub(in crate::cli) struct Update {
+pub(in crate::cli) struct UpdateArgs {
     /// Providers to move, and root directories [default: all providers of the working directory]
     ///
     /// A provider is written as in hashicorp/aws, or as its type if only one required provider has it; all
@@ -80,7 +80,7 @@ fn exact(text: &str) -> Result<Version, String> {
     version.ok_or_else(|| format!("{text:?} is no exact version, as 1.2.3 is"))
 }
 
-impl Update {
+impl UpdateArgs {
     /// Returns the roots.
     pub(super) fn roots(&self) -> Roots {
         let roots = self.targets.iter().filter_map(|target| match target {

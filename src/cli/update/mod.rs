@@ -9,9 +9,9 @@ use crate::cli::lock::{self, LockRequest, Tense};
 use crate::cli::{Command, Look, MarkdownText, Stderr, World};
 use crate::report::reading::Total;
 use crate::report::{Block, CommandResult};
-pub(in crate::cli) use args::Update;
+pub(in crate::cli) use args::UpdateArgs;
 
-impl Command for Update {
+impl Command for UpdateArgs {
     fn run(&self, common: &Common, world: World<'_>, stderr: &mut Stderr<'_>) -> CommandResult {
         let job = LockRequest {
             command: "update",

@@ -1,4 +1,4 @@
-//! What is typed for `lockctl verify`.
+//! The arguments of `lockctl verify`.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ use crate::verify::{Group, Groups};
     ("lockctl verify --matrix", "predict what init, plan and validate will do"),
     ("lockctl verify --fix", "apply safe fixes first"),
 ]))]
-pub(in crate::cli) struct Verify {
+pub(in crate::cli) struct VerifyArgs {
     #[command(flatten)]
     pub(in crate::cli) roots: Roots,
     #[command(flatten)]
@@ -73,7 +73,7 @@ pub(in crate::cli) struct Verify {
     pub(in crate::cli) jobs: Option<NonZeroUsize>,
 }
 
-impl Verify {
+impl VerifyArgs {
     /// Returns the groups of checks to run. Without `--upstream` none of them uses the network.
     pub(in crate::cli) fn groups(&self) -> Groups {
         let groups = if self.only.is_empty() {

@@ -9,12 +9,12 @@ use crate::run::root::{self, Root};
 use crate::verify::fix::{FixPlan, Refusal};
 use crate::world::{Disk, Replaced};
 
-/// What repairs came to in one root.
+/// The repairs of one root, with what was written.
 pub(in crate::cli) struct Fixed {
     plan: FixPlan,
     /// The root with what was written; `None` if nothing was.
     root: Option<Arc<Root>>,
-    /// What was dropped along the way.
+    /// The comments and blocks that were dropped, in words.
     remark: Option<String>,
 }
 
@@ -71,7 +71,7 @@ impl Fixed {
             result.remark(text);
         }
         result.changed = Some(self.root.is_some());
-        let rows = repairs.iter().map(|repair| json::Fixed {
+        let rows = repairs.iter().map(|repair| json::FixRow {
             rule: repair.rule(),
             provider: repair.provider().map(ToString::to_string),
             text: repair.to_string(),

@@ -40,11 +40,11 @@ use crate::verify::{
     PackageChecks, RootInputs, RootVerdict, SourceChecks, Upstream,
 };
 use crate::world::{Exclusive, Replaced};
-pub(in crate::cli) use args::Verify;
+pub(in crate::cli) use args::VerifyArgs;
 
-/// What all roots of a run share.
+/// The options, packages and answers that all roots of a run share.
 struct Verification<'a> {
-    args: &'a Verify,
+    args: &'a VerifyArgs,
     options: &'a RunOptions,
     configuration: &'a ConfigurationOptions,
     modules: UserModules<'a>,
@@ -71,16 +71,16 @@ struct Verification<'a> {
 struct VerifiedRoot {
     /// The root, with its lock file as it is now.
     root: Arc<Root>,
-    /// What was repaired, if that was wanted.
+    /// The repairs, if they were wanted.
     fixed: Option<Fixed>,
     verdict: RootVerdict,
-    /// Why it was compared with no configuration, if that was wanted.
+    /// The reason why it was compared with no configuration, if that was wanted.
     unseen: Option<String>,
-    /// What could not be checked, and what to do about it.
+    /// The checks that could not be made, and what to do about it.
     failures: Vec<Failure>,
 }
 
-impl Command for Verify {
+impl Command for VerifyArgs {
     fn run(&self, common: &Common, world: World<'_>, stderr: &mut Stderr<'_>) -> CommandResult {
         run(common, self, world, stderr)
     }
@@ -108,7 +108,7 @@ impl Command for Verify {
 
 fn run(
     common: &Common,
-    args: &Verify,
+    args: &VerifyArgs,
     world: World<'_>,
     stderr: &mut (dyn Write + Send),
 ) -> CommandResult {
@@ -233,7 +233,7 @@ impl Job for Verification<'_> {
 /// Returns what is worth knowing about the run as a whole.
 fn remarks(
     common: &Common,
-    args: &Verify,
+    args: &VerifyArgs,
     result: &CommandResult,
     not_compared: Option<String>,
 ) -> Vec<Sentence> {
@@ -244,8 +244,9 @@ fn remarks(
         _ => None,
     };
     let doubts = doubts.into_iter().map(Sentence::warning);
-    let notes = not_compared.into_iter().map(Sentence::note);
-    notes
+    not_compared
+        .into_iter()
+        .map(Sentence::note)
         .chain(doubts)
         .chain(advice.map(Sentence::note))
         .collect()
@@ -254,26 +255,27 @@ fn remarks(
 /// Looks at what `--package` names.
 fn named_packages(
     common: &Common,
-    args: &Verify,
+    args: &VerifyArgs,
     world: World<'_>,
 ) -> Result<NamedPackages, Failure> {
     let current = world.env.current_dir().unwrap_or_default();
     let mut named = NamedPackages::default();
     for path in &args.packages {
         let path = common.below(path);
-        let added = named.add(world.disk, &current, &path);
-        added.map_err(|error| advice::verify::no_package(&error))?;
+        named
+            .add(world.disk, &current, &path)
+            .map_err(|error| advice::verify::no_package(&error))?;
     }
     Ok(named)
 }
 
 /// Names the lock files that were compared with no configuration, where that was wanted.
 fn not_compared(groups: &Groups, verified: &[VerifiedRoot]) -> Option<String> {
-    let unseen = verified.iter().filter(|one| {
+    let unseen = verified.iter().filter(|root| {
         // What is not there is not compared with anything.
-        groups.need_configuration() && one.root.lock.is_some()
+        groups.need_configuration() && root.root.lock.is_some()
     });
-    unseen::not_compared(unseen.filter_map(|one| Some((&*one.root, one.unseen.as_deref()?))))
+    unseen::not_compared(unseen.filter_map(|root| Some((&*root.root, root.unseen.as_deref()?))))
 }
 
 /// Lists the packages that are named and belong to none of several roots.
@@ -282,7 +284,7 @@ fn unplaced(scope: Scope, verified: &[VerifiedRoot]) -> Vec<Failure> {
         // Of a single root a finding says so.
         Scope::OneRoot => Vec::new(),
         Scope::OneOfSeveralRoots => {
-            let verdicts = verified.iter().map(|one| &one.verdict);
+            let verdicts = verified.iter().map(|root| &root.verdict);
             let unplaced = verify::unplaced_everywhere(verdicts).into_iter();
             unplaced.map(advice::verify::unplaced).collect()
         }
@@ -291,13 +293,16 @@ fn unplaced(scope: Scope, verified: &[VerifiedRoot]) -> Vec<Failure> {
 
 /// Compares the locked versions of all roots.
 fn compare_versions(verified: &mut [VerifiedRoot]) {
-    let names: Vec<String> = verified.iter().map(|one| one.root.project_name()).collect();
+    let names: Vec<String> = verified
+        .iter()
+        .map(|verified| verified.root.project_name())
+        .collect();
     let compared = verified
         .iter_mut()
         .zip(&names)
-        .map(|(one, name)| ComparedRoot {
-            root: inputs(&one.root, None, name),
-            verdict: &mut one.verdict,
+        .map(|(verified, name)| ComparedRoot {
+            root: inputs(&verified.root, None, name),
+            verdict: &mut verified.verdict,
         });
     verify::compare_versions(&mut compared.collect::<Vec<_>>());
 }

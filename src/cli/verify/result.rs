@@ -31,7 +31,12 @@ pub(super) fn report(result: &mut RootResult, verified: VerifiedRoot, verbose: b
         .iter()
         .filter(|lock| !has_errors(&lock.diagnostics));
     result.providers = sound.flat_map(locked).collect();
-    let counts = Counts::of(verdict.findings.iter().map(|one| one.diagnostic.severity));
+    let counts = Counts::of(
+        verdict
+            .findings
+            .iter()
+            .map(|finding| finding.diagnostic.severity),
+    );
     if !counts.without_notes().is_empty() {
         result.status = Status::Findings;
     }
@@ -39,8 +44,10 @@ pub(super) fn report(result: &mut RootResult, verified: VerifiedRoot, verbose: b
         result.status = Status::Failed;
     }
     let looked_at = looked_at(root.lock.as_ref(), &verdict);
-    let found = verdict.findings.into_iter();
-    let found = found.map(|finding| RootEntry::Finding(finding, Shown::Result));
+    let found = verdict
+        .findings
+        .into_iter()
+        .map(|finding| ResultEntry::Finding(finding, Shown::Result));
     result.entries.extend(found);
     result.matrix = verdict.matrix.as_deref().map(table::json);
     let failed = verdict.is_unread || !failures.is_empty();
@@ -105,8 +112,11 @@ fn outcome(
 /// Counts the findings of a rule, whether it is turned off or not.
 fn count(verdict: &RootVerdict, rule: &str) -> usize {
     let off = verdict.turned_off.iter().map(|off| &off.finding);
-    let all = verdict.findings.iter().chain(off);
-    all.filter(|finding| finding.diagnostic.code == rule)
+    verdict
+        .findings
+        .iter()
+        .chain(off)
+        .filter(|finding| finding.diagnostic.code == rule)
         .count()
 }
 
@@ -129,8 +139,12 @@ fn looked_at(lock: Option<&LockText>, verdict: &RootVerdict) -> String {
             0 => "",
             _ => " (only counted)",
         };
-        let counts = lock.document.lock.providers.keys();
-        let counts = counts.map(|provider| wanted.known(provider).len());
+        let counts = lock
+            .document
+            .lock
+            .providers
+            .keys()
+            .map(|provider| wanted.known(provider).len());
         let least = counts.clone().min().unwrap_or(0);
         let platforms = match counts.max().unwrap_or(0) {
             most if least == most => counted(most, "platform"),
@@ -140,23 +154,29 @@ fn looked_at(lock: Option<&LockText>, verdict: &RootVerdict) -> String {
     }
     let packages = verdict.packages.iter();
     parts.extend(packages.map(|packages| checked_packages(&packages.counts)));
-    let lists = verdict.signed_lists.filter(|_| providers > 0);
-    parts.extend(lists.map(|n| format!("{} compared", counted(n, "signed list"))));
+    parts.extend(
+        verdict
+            .signed_lists
+            .filter(|_| providers > 0)
+            .map(|n| format!("{} compared", counted(n, "signed list"))),
+    );
     parts.join(", ")
 }
 
 /// Says which packages were verified.
 fn checked_packages(packages: &BTreeMap<Origin, usize>) -> String {
-    let kinds = packages.iter().map(|(origin, n)| {
-        let kind = match origin {
-            Origin::Installed => "installed",
-            Origin::Cache => "cached",
-            Origin::Mirror => "mirrored",
-            Origin::Named => "named",
-        };
-        format!("{n} {kind}")
-    });
-    let kinds: Vec<String> = kinds.collect();
+    let kinds: Vec<String> = packages
+        .iter()
+        .map(|(origin, n)| {
+            let kind = match origin {
+                Origin::Installed => "installed",
+                Origin::Cache => "cached",
+                Origin::Mirror => "mirrored",
+                Origin::Named => "named",
+            };
+            format!("{n} {kind}")
+        })
+        .collect();
     match packages.values().sum() {
         0_usize => "no package installed".to_owned(),
         1 => format!("{} package verified", kinds.join("")),

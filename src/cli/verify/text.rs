@@ -1,4 +1,4 @@
-//! How `lockctl verify` reads.
+//! The text of `lockctl verify`.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -8,9 +8,9 @@ use super::table::{self, Detail};
 use crate::cli::Look;
 use crate::diag::Severity;
 use crate::report::reading::{self, Heading, Total};
-use crate::report::{self, Block, CommandResult, RootEntry, RootResult, Shown};
+use crate::report::{self, Block, CommandResult, ResultEntry, RootResult, Shown};
 
-/// How many roots have a line each that says how they came out. More are counted only, and a table of
+/// Maximum number of roots that have a verdict line each. More are counted only, and a table of
 /// all causes follows.
 const MAX_VERDICTS: usize = 10;
 
@@ -55,21 +55,24 @@ pub(super) fn of_all(result: &CommandResult, look: Look) -> Vec<Block> {
 
 /// Shows every finding of a root by itself.
 fn one_by_one(root: &RootResult) -> Vec<Block> {
-    let entries = root.entries.iter();
-    let shown = entries.filter_map(|entry| match entry {
-        RootEntry::Finding(finding, Shown::Result) => {
-            Some(Block::Diagnostic(finding.diagnostic.clone()))
-        }
-        _ => None,
-    });
-    shown.collect()
+    root.entries
+        .iter()
+        .filter_map(|entry| match entry {
+            ResultEntry::Finding(finding, Shown::Result) => {
+                Some(Block::Diagnostic(finding.diagnostic.clone()))
+            }
+            _ => None,
+        })
+        .collect()
 }
 
 /// Shows what was repaired before all that is left; then findings, the matrix and the verdict.
 fn of_root(root: &RootResult, findings: Vec<Block>, look: Look) -> Vec<Block> {
     let mut blocks = Vec::new();
     let fixed = root.fixed.iter().flatten();
-    let fixed: Vec<String> = fixed.map(|one| format!("fixed: {}", one.text)).collect();
+    let fixed: Vec<String> = fixed
+        .map(|repair| format!("fixed: {}", repair.text))
+        .collect();
     if !fixed.is_empty() {
         blocks.push(Block::Lines(fixed));
     }
@@ -86,13 +89,15 @@ fn of_root(root: &RootResult, findings: Vec<Block>, look: Look) -> Vec<Block> {
     blocks
 }
 
-/// How many rules the command that explains them names.
+/// Maximum number of rules in the command that explains them.
 const MAX_EXPLAINED: usize = 3;
 
 /// Names the command that says more about what is wrong, if anything is; the worst first.
 pub(super) fn explained(roots: &[RootResult]) -> Option<String> {
-    let findings = roots.iter().flat_map(RootResult::findings);
-    let found = findings.map(|finding| (finding.diagnostic.code, finding.diagnostic.severity));
+    let found = roots
+        .iter()
+        .flat_map(RootResult::findings)
+        .map(|finding| (finding.diagnostic.code, finding.diagnostic.severity));
     let mut worst: BTreeMap<&str, Severity> = BTreeMap::new();
     for (rule, severity) in found.filter(|(_, severity)| *severity > Severity::Note) {
         let worst = worst.entry(rule).or_insert(severity);

@@ -1,4 +1,4 @@
-//! What is typed for `lockctl why`.
+//! The arguments of `lockctl why`.
 
 use clap::Args;
 
@@ -10,7 +10,7 @@ use crate::cli::args::{Configuration, Roots, examples};
     ("lockctl why hashicorp/aws", "which modules require it, with their constraints"),
     ("lockctl why aws live/prod", "a type is enough if only one provider has it"),
 ]))]
-pub(in crate::cli) struct Why {
+pub(in crate::cli) struct WhyArgs {
     /// The provider, as in hashicorp/aws, or its type if only one provider has it
     #[arg(value_name = "ADDR")]
     pub(in crate::cli) provider: String,

@@ -11,7 +11,7 @@ use std::io::{self, Write};
 pub use checks::checks;
 
 use super::changes::{Details, first_files};
-use super::{Block, Change, Changes, Linked, Remark, Tone};
+use super::{Block, ChangeLine, Changes, Linked, Remark, Tone};
 use text::{code, escaped, fenced};
 
 /// How many bytes a text may have: forges take 65,536 characters in a comment.
@@ -78,8 +78,7 @@ fn fixed(block: &Block) -> Option<String> {
         // Our own text, and Markdown already.
         Block::Page(text, _) => text.clone(),
         Block::Failure(failure) => {
-            let lines = failure.lines();
-            let lines: Vec<String> = lines.lines().map(escaped).collect();
+            let lines: Vec<String> = failure.lines().lines().map(escaped).collect();
             format!("**Error**: {}\n\n", lines.join("<br>"))
         }
         Block::Changes(_)
@@ -94,11 +93,15 @@ fn fixed(block: &Block) -> Option<String> {
 /// that are alarming.
 fn table(changes: &Changes, room: &mut usize) -> String {
     let is_folded = changes.rows.iter().any(|row| !row.files().is_empty());
-    let remarks = changes.remarks.iter().map(|one| (one.tone, remark(one)));
-    let remarks: Vec<(Tone, String)> = remarks.collect();
-    let rows = changes.rows.iter();
-    let rows: Vec<(Tone, String)> = rows
-        .map(|one| (one.remark.tone, row(one, is_folded)))
+    let remarks: Vec<(Tone, String)> = changes
+        .remarks
+        .iter()
+        .map(|about| (about.tone, remark(about)))
+        .collect();
+    let rows: Vec<(Tone, String)> = changes
+        .rows
+        .iter()
+        .map(|change| (change.remark.tone, row(change, is_folded)))
         .collect();
     let is_alarming = |tone: Tone| matches!(tone, Tone::Warning | Tone::Bad);
     let mut is_shown = vec![false; remarks.len() + rows.len()];
@@ -112,8 +115,11 @@ fn table(changes: &Changes, room: &mut usize) -> String {
             }
         }
     }
-    let grades = changes.remarks.iter().map(|one| one.grade);
-    let grades = grades.chain(changes.rows.iter().map(|row| row.remark.grade));
+    let grades = changes
+        .remarks
+        .iter()
+        .map(|about| about.grade)
+        .chain(changes.rows.iter().map(|row| row.remark.grade));
     for (grade, shown) in grades.zip(&is_shown) {
         if !shown {
             *left_out.entry(grade).or_default() += 1;
@@ -125,8 +131,10 @@ fn table(changes: &Changes, room: &mut usize) -> String {
     }
     let texts = |from: usize, all: &[(Tone, String)]| -> String {
         let shown = all.iter().zip(&is_shown[from..]);
-        let shown = shown.filter(|(_, shown)| **shown);
-        shown.map(|((_, text), _)| &**text).collect()
+        shown
+            .filter(|(_, shown)| **shown)
+            .map(|((_, text), _)| &**text)
+            .collect()
     };
     out += &texts(0, &remarks);
     let rows = texts(remarks.len(), &rows);
@@ -140,10 +148,10 @@ fn table(changes: &Changes, room: &mut usize) -> String {
         out.push('\n');
     }
     if !left_out.is_empty() {
-        let counts = left_out
+        let counts: Vec<String> = left_out
             .iter()
-            .map(|(grade, count)| format!("{count} {grade}"));
-        let counts: Vec<String> = counts.collect();
+            .map(|(grade, count)| format!("{count} {grade}"))
+            .collect();
         out += &format!(
             "More changes do not fit here ({}); `lockctl diff` shows them.\n\n",
             counts.join(", ")
@@ -182,16 +190,16 @@ fn cells(rows: &[Vec<String>], room: &mut usize) -> String {
     out
 }
 
-fn remark(one: &Remark) -> String {
-    let files = match &*one.files {
+fn remark(about: &Remark) -> String {
+    let files = match &*about.files {
         [] => String::new(),
-        files if one.names_files() || files.len() == 1 => format!("{}: ", named(files, ", ")),
+        files if about.names_files() || files.len() == 1 => format!("{}: ", named(files, ", ")),
         files => format!("{} lock files: ", files.len()),
     };
-    format!("{}: {files}{}\n\n", grade(one), escaped(&one.text))
+    format!("{}: {files}{}\n\n", grade(about), escaped(&about.text))
 }
 
-fn row(row: &Change, is_folded: bool) -> String {
+fn row(row: &ChangeLine, is_folded: bool) -> String {
     let states = row.old.iter().chain(&row.new).map(linked);
     // Versions side by side keep a row as low as its text allows.
     let states = states.collect::<Vec<_>>().join("&nbsp;→&nbsp;");
@@ -233,9 +241,12 @@ fn named(files: &[String], separator: &str) -> String {
 
 /// Writes the details of the changes, folded, as far as there is room for them.
 fn details(out: &mut dyn Write, changes: &Changes, room: &mut usize) -> io::Result<()> {
-    let rows = changes.rows.iter();
-    let all = rows.flat_map(|row| row.details.iter().map(move |details| (row, details)));
-    let all: Vec<(&Change, &Details)> = all.filter(|(_, one)| !one.lines.is_empty()).collect();
+    let all: Vec<(&ChangeLine, &Details)> = changes
+        .rows
+        .iter()
+        .flat_map(|row| row.details.iter().map(move |details| (row, details)))
+        .filter(|(_, details)| !details.lines.is_empty())
+        .collect();
     if all.is_empty() {
         return Ok(());
     }
@@ -248,19 +259,19 @@ fn details(out: &mut dyn Write, changes: &Changes, room: &mut usize) -> io::Resu
         "<details><summary>Constraints and hashes{of}</summary>\n"
     )?;
     let mut left_out = 0;
-    for (row, one) in all {
+    for (row, details) in all {
         let mut text = format!("{}\n\n", code(&row.subject.text));
-        if !one.files.is_empty() {
-            let mut names = one.files.iter().take(MAX_LISTED_FILES);
+        if !details.files.is_empty() {
+            let mut names = details.files.iter().take(MAX_LISTED_FILES);
             let first = names.next().map(|file| code(file)).unwrap_or_default();
             let names = names.fold(first, |all, file| format!("{all}, {}", code(file)));
-            let more = match one.files.len().saturating_sub(MAX_LISTED_FILES) {
+            let more = match details.files.len().saturating_sub(MAX_LISTED_FILES) {
                 0 => String::new(),
                 more => format!(" and {more} more"),
             };
             text += &format!("In {names}{more}:\n\n");
         }
-        text += &format!("{}\n", fenced(&one.lines, "diff"));
+        text += &format!("{}\n", fenced(&details.lines, "diff"));
         if text.len() + 1 > *room {
             left_out += 1;
             continue;
