@@ -2,61 +2,15 @@
 
 use crate::addr::ProviderAddr;
 use crate::archive::ArchiveError;
+use crate::cli::advice::required::Required;
 use crate::cli::advice::{self, selection};
-use crate::diag::{self, Diagnostic, Finding, Texts, counted_as};
+use crate::diag::{self, Diagnostic, Finding, counted_as};
 use crate::flavor::Flavor;
 use crate::locker::{LockError, Remedy};
-use crate::package::PackageId;
-use crate::platform;
-use crate::project::{Place, Project};
+use crate::project::Place;
 use crate::report::json::Status;
 use crate::report::{Failure, ResultEntry, RootResult, Shown};
-use crate::requirement::{Requirement, Requirements};
 use crate::resolve::SelectError;
-use crate::sources::SourceError;
-use crate::sources::network_mirror::MirrorError;
-use crate::sources::oci::OciError;
-use crate::sources::registry::RegistryError;
-
-/// The requirements of the configuration and the demands of the project file, with their places.
-pub(in crate::cli) struct Required<'a> {
-    pub(in crate::cli) requirements: &'a Requirements,
-    pub(in crate::cli) project: &'a Project,
-    pub(in crate::cli) texts: &'a Texts,
-}
-
-impl Required<'_> {
-    /// Names the places that require a provider, each with its condition; the first few.
-    pub(super) fn places(&self, provider: &ProviderAddr) -> Option<String> {
-        let places = self.requirements.providers.get(provider)?;
-        let mut named: Vec<String> = Vec::new();
-        for place in places {
-            let at = self.at(place);
-            let text = if place.constraints.is_empty() {
-                at
-            } else {
-                format!("{at} (\"{}\")", place.constraints)
-            };
-            if !named.contains(&text) {
-                named.push(text);
-            }
-        }
-        let more = named.len().saturating_sub(MAX_PLACES);
-        named.truncate(MAX_PLACES);
-        let more = if more > 0 {
-            format!(" and {more} more")
-        } else {
-            String::new()
-        };
-        Some(format!("required in {}{more}", named.join(", ")))
-    }
-
-    /// Names a place: file and line.
-    pub(super) fn at(&self, place: &Requirement) -> String {
-        let line = self.texts.position(place.file, place.span.start).line;
-        format!("{}:{line}", self.texts.name(place.file))
-    }
-}
 
 impl Required<'_> {
     /// Returns the demand of the project file that an error is about, in words and with its place.
@@ -87,9 +41,6 @@ impl Required<'_> {
         format!("{demand} in {}:{line}", self.texts.name(place.file))
     }
 }
-
-/// Maximum number of places that require a provider in one sentence.
-const MAX_PLACES: usize = 5;
 
 /// Says why there is no lock file; alarms are findings, all else is a failure.
 pub(in crate::cli) fn errors(
@@ -158,9 +109,9 @@ pub(in crate::cli) fn grouped<'e>(
     for error in errors {
         if let Some(group) = groups
             .iter_mut()
-            .find(|group| share_cause(group.first, error))
+            .find(|group| group.first.shares_cause(error))
         {
-            group.others.push(beside(group.first, error));
+            group.others.push(group.first.name_beside(error));
             continue;
         }
         let mut failure = Failure::from_error(error);
@@ -173,8 +124,11 @@ pub(in crate::cli) fn grouped<'e>(
                 failure.causes.extend(advice::age::causes(search));
             }
             failure.causes.extend(not_asked(error));
-            let places = wanted(error).and_then(|addr| required.places(addr));
-            failure.causes.extend(places);
+            failure.causes.extend(
+                error
+                    .required_provider()
+                    .and_then(|provider| required.places(provider)),
+            );
             failure.help = advice(error, flavor);
         }
         let demand = required.demand(error, flavor);
@@ -200,95 +154,6 @@ pub(in crate::cli) fn grouped<'e>(
         .collect()
 }
 
-/// Returns the provider of an error that has to do with what is required.
-fn wanted(error: &LockError) -> Option<&ProviderAddr> {
-    match error {
-        LockError::TooYoung { provider, .. } => Some(provider),
-        LockError::Source(
-            SourceError::UnknownProvider { provider, .. } | SourceError::Nowhere { provider, .. },
-        ) => Some(provider),
-        LockError::Source(SourceError::Registry(error)) => match &**error {
-            RegistryError::UnknownProvider { provider, .. }
-            | RegistryError::NoVersions { provider } => Some(provider),
-            _ => None,
-        },
-        LockError::Source(SourceError::Mirror(error)) => match &**error {
-            MirrorError::UnknownProvider { provider, .. } => Some(provider),
-            _ => None,
-        },
-        LockError::Source(SourceError::Oci(error)) => match &**error {
-            OciError::UnknownProvider { provider, .. } => Some(provider),
-            _ => None,
-        },
-        LockError::Asking {
-            package: None,
-            provider,
-            cause: SourceError::Registry(error),
-        } if matches!(**error, RegistryError::Discovery { .. }) => Some(provider),
-        _ => None,
-    }
-}
-
-/// Returns whether two errors are reported together: those of one release, and those that have nothing
-/// to do with what was asked for.
-fn share_cause(first: &LockError, second: &LockError) -> bool {
-    let equal_causes = || diag::causes(first) == diag::causes(second);
-    match (first, second) {
-        (
-            LockError::Asking {
-                cause: SourceError::Registry(cause),
-                ..
-            },
-            LockError::Asking {
-                cause: SourceError::Registry(other),
-                ..
-            },
-        ) => equal_causes() || cause.is_like(other),
-        (
-            LockError::Source(SourceError::Registry(cause)),
-            LockError::Source(SourceError::Registry(other)),
-        ) => cause.is_like(other),
-        (
-            LockError::Asking {
-                cause: SourceError::Mirror(cause),
-                ..
-            },
-            LockError::Asking {
-                cause: SourceError::Mirror(other),
-                ..
-            },
-        ) => equal_causes() || cause.is_like(other),
-        (
-            LockError::Asking {
-                cause: SourceError::Oci(cause),
-                ..
-            },
-            LockError::Asking {
-                cause: SourceError::Oci(other),
-                ..
-            },
-        ) => equal_causes() || cause.is_like(other),
-        (LockError::Asking { .. }, LockError::Asking { .. }) => equal_causes(),
-        (LockError::Download { cause, .. }, LockError::Download { cause: other, .. }) => {
-            cause.is_like(other)
-        }
-        (LockError::VersionsNotAsked { .. }, LockError::VersionsNotAsked { .. }) => true,
-        (
-            LockError::PackagesNotAsked { unexplained, .. },
-            LockError::PackagesNotAsked {
-                unexplained: other, ..
-            },
-        ) => unexplained == other,
-        // Each has hashes of its own.
-        (LockError::Checksum { .. }, _) => false,
-        _ if std::mem::discriminant(first) != std::mem::discriminant(second) => false,
-        _ => match (package(first), package(second)) {
-            (Some(first), Some(second)) => equal_causes() && same_release(first, second),
-            _ => false,
-        },
-    }
-}
-
 /// Says why something is not known that a source would have been asked for.
 fn not_asked(error: &LockError) -> Vec<String> {
     match error {
@@ -305,61 +170,6 @@ fn not_asked(error: &LockError) -> Vec<String> {
             causes.into_iter().flatten().collect()
         }
         _ => Vec::new(),
-    }
-}
-
-/// Names what an error is about, beside another one.
-fn beside(first: &LockError, error: &LockError) -> String {
-    match (package(first), package(error)) {
-        (Some(first), Some(id)) if same_release(first, id) => id.platform.to_string(),
-        (_, Some(id)) => id.to_string(),
-        (_, None) => match error {
-            LockError::Asking { provider, .. } | LockError::VersionsNotAsked { provider } => {
-                provider.to_string()
-            }
-            LockError::PackagesNotAsked {
-                provider,
-                version,
-                platforms,
-                ..
-            } => format!(
-                "{provider} {version} for {}",
-                platform::join(platforms, ", ")
-            ),
-            other => other.to_string(),
-        },
-    }
-}
-
-fn same_release(a: &PackageId, b: &PackageId) -> bool {
-    a.provider == b.provider && a.version == b.version
-}
-
-fn package(error: &LockError) -> Option<&PackageId> {
-    match error {
-        LockError::Package { id, .. }
-        | LockError::NoExecutable { id, .. }
-        | LockError::Unproven { id, .. }
-        | LockError::Download { id, .. }
-        | LockError::Checksum { id, .. }
-        | LockError::Unsigned { id, .. }
-        | LockError::StatedSize { id, .. }
-        | LockError::Contradiction { id, .. } => Some(id),
-        LockError::Asking { package, .. } => package.as_deref(),
-        LockError::Source(SourceError::Registry(error)) => match &**error {
-            RegistryError::Protocol { id, .. } => Some(id),
-            _ => None,
-        },
-        LockError::Select(_)
-        | LockError::TooYoung { .. }
-        | LockError::Source(_)
-        | LockError::NoPlatform { .. }
-        | LockError::VersionsNotAsked { .. }
-        | LockError::PackagesNotAsked { .. }
-        | LockError::ListsDiffer { .. }
-        | LockError::OtherKey { .. }
-        | LockError::FalseClaims { .. }
-        | LockError::Unvouched { .. } => None,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Explanations of a provider that gets no version: the places that cause it, and ways out.
 
-use super::lock::Required;
+use super::required::Required;
 use crate::addr::ProviderAddr;
 use crate::flavor::Flavor;
 use crate::requirement::{Requirement, UnseenCall};

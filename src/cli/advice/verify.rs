@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use crate::cli::advice::lock::{Required, grouped};
+use crate::cli::advice::lock::grouped;
+use crate::cli::advice::required::Required;
 use crate::flavor::Flavor;
 use crate::locker::LockError;
 use crate::report::Failure;

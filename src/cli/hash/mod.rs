@@ -89,7 +89,7 @@ fn hash_one(files: &dyn Files, path: &Path) -> Result<HashedContent, Failure> {
     }
 }
 
-fn result(path: &Path, hashed: &Hashed, with_files: bool) -> PackageResult {
+fn result(path: &Path, hashed: &HashedContent, with_files: bool) -> PackageResult {
     let shown = path.display();
     let (h1, files) = match hashed {
         HashedContent::Zip(zip) => (&zip.h1, &zip.files),

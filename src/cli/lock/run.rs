@@ -13,7 +13,7 @@ use super::moves::{Found, Moves};
 use super::provenance;
 use super::result::{self, Ending};
 use crate::addr::ProviderAddr;
-use crate::cli::advice::lock::Required;
+use crate::cli::advice::required::Required;
 use crate::cli::args::{Common, Roots, job_count};
 use crate::cli::convert::{self, Target};
 use crate::cli::progress::Progress;

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use crate::addr::ProviderAddr;
 use crate::authenticate::Rules;
-use crate::cli::advice::lock::Required;
+use crate::cli::advice::required::Required;
 use crate::cli::args::{Common, Configuration};
 use crate::cli::progress::Progress;
 use crate::cli::{Command, Look, MarkdownText, Stderr, World};

@@ -4,7 +4,8 @@ use std::time::SystemTime;
 
 use super::args::FailOn;
 use crate::addr::ProviderAddr;
-use crate::cli::advice::lock::{self, Required};
+use crate::cli::advice::lock;
+use crate::cli::advice::required::Required;
 use crate::cli::session::holding;
 use crate::diag;
 use crate::locker::{ComparedVersions, LockError, VersionComparison};

@@ -5,7 +5,7 @@ mod text;
 
 use std::collections::BTreeSet;
 
-use crate::cli::advice::lock::Required;
+use crate::cli::advice::required::Required;
 use crate::cli::args::Common;
 use crate::cli::progress::Progress;
 use crate::cli::{Command, Look, Stderr, World, advice};

@@ -11,7 +11,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::cli::advice::lock::Required;
+use crate::cli::advice::required::Required;
 use crate::cli::args::{Common, Configuration, ModulesArg, job_count};
 use crate::cli::formats::Format;
 use crate::cli::progress::Progress;
