@@ -5,6 +5,7 @@
 
 mod counts;
 mod finding;
+mod help;
 mod nearest;
 pub mod rules;
 mod texts;
@@ -12,6 +13,7 @@ pub mod topics;
 
 pub use counts::{Counts, counted, counted_as};
 pub use finding::{Finding, Share, TurnedOff};
+pub use help::{Help, RootCommand};
 pub use nearest::{did_you_mean, nearest};
 pub use rules::{Area, Level, RULES, Rule, named};
 pub use texts::{FileId, Position, Texts};
@@ -63,10 +65,9 @@ pub struct Diagnostic {
     pub primary: Option<Label>,
     /// Other places that explain it.
     pub related: Vec<Label>,
-    /// What to do next, imperative. Findings of a rule with equal help are shown as one, so what differs
-    /// between them is in their labels. A command that alone fixes it comes first, as in
-    /// "run `lockctl lock` to …".
-    pub help: Option<String>,
+    /// The next step for the user. Findings of a rule with equal help are shown as one, so their
+    /// differences are in their labels.
+    pub help: Option<Help>,
 }
 
 impl Span {
@@ -141,9 +142,9 @@ impl Diagnostic {
         self
     }
 
-    /// Says what to do next.
+    /// Sets the next step for the user.
     #[must_use]
-    pub fn help(mut self, help: impl Into<String>) -> Self {
+    pub fn help(mut self, help: impl Into<Help>) -> Self {
         self.help = Some(help.into());
         self
     }

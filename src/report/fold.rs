@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::RootRow;
 use super::rows::{FindingRow, Provider};
-use crate::diag::{self, Severity, counted};
+use crate::diag::{self, Help, RootCommand, Severity, counted};
 
 /// Findings that have one cause, at least one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +22,8 @@ pub struct Fold {
     pub title: String,
     /// The next step, for all of them.
     pub help: Option<String>,
+    /// The command that fixes all of them, if a command alone does.
+    pub command: Option<String>,
 }
 
 /// A finding, by its place among those of all roots.
@@ -38,7 +40,7 @@ pub struct FindingIndex {
 struct FoldKey<'a> {
     rule: &'static str,
     severity: Severity,
-    help: Option<String>,
+    help: Option<&'a str>,
     /// Title and place, for findings that concern no provider and whose rule has no title for several:
     /// they are one only where roots share the file.
     fault: Option<(&'a str, Option<String>)>,
@@ -55,52 +57,46 @@ pub fn folds(roots: &[RootRow<'_>], is_wanted: &dyn Fn(&FindingIndex) -> bool) -
             if !is_wanted(&member) {
                 continue;
             }
-            let at = *known.entry(key(own, finding)).or_insert(order.len());
+            let at = *known.entry(key(finding)).or_insert(order.len());
             if at == order.len() {
-                order.push((key(own, finding), Vec::new()));
+                order.push((key(finding), Vec::new()));
             }
             order[at].1.push(member);
         }
     }
     order
         .into_iter()
-        .map(|(key, members)| Fold {
-            rule: key.rule,
-            severity: key.severity,
-            title: title(roots, &members),
-            help: match are_in_one_root(&members) {
-                true => finding(roots, members[0]).help.clone(),
-                false => key.help,
-            },
-            members,
+        .map(|(key, members)| {
+            // Members have equal help for all roots, and with it equal commands.
+            let help = finding(roots, members[0]).help.as_ref();
+            let (text, line): (fn(&Help) -> &str, fn(&RootCommand) -> &String) =
+                if are_in_one_root(&members) {
+                    (|help| &help.text, |command| &command.for_root)
+                } else {
+                    (Help::for_all, |command| &command.for_all)
+                };
+            Fold {
+                rule: key.rule,
+                severity: key.severity,
+                title: title(roots, &members),
+                help: help.map(|help| text(help).to_owned()),
+                command: help
+                    .and_then(|help| help.command.as_ref())
+                    .map(|command| line(command).clone()),
+                members,
+            }
         })
         .collect()
 }
 
-fn key<'a>(root: &RootRow<'_>, finding: &'a FindingRow) -> FoldKey<'a> {
+fn key(finding: &FindingRow) -> FoldKey<'_> {
     let is_alone = finding.provider.is_none() && diag::named(finding.rule).together.is_none();
-    let help = finding.help.as_deref();
     FoldKey {
         rule: finding.rule,
         severity: finding.severity,
-        help: help.map(|help| for_all(root, help)),
+        help: finding.help.as_ref().map(Help::for_all),
         fault: is_alone.then(|| (&*finding.title, finding.place())),
     }
-}
-
-/// Returns help for one root as help for all roots of the run: with the commands for these.
-fn for_all(root: &RootRow<'_>, help: &str) -> String {
-    let mut text = help.to_owned();
-    for (own, all) in root.commands {
-        for end in ['`', ' '] {
-            let (own, all) = (format!("`{own}{end}"), format!("`{all}{end}"));
-            if text.contains(&own) {
-                text = text.replace(&own, &all);
-                break;
-            }
-        }
-    }
-    text
 }
 
 fn finding<'a>(roots: &'a [RootRow<'_>], member: FindingIndex) -> &'a FindingRow {
@@ -218,15 +214,5 @@ impl Fold {
     pub fn by_root(&self) -> Vec<&[FindingIndex]> {
         let same = |a: &FindingIndex, b: &FindingIndex| a.root == b.root;
         self.members.chunk_by(same).collect()
-    }
-
-    /// Returns the command that fixes all of it, if a command alone does: help begins with it then.
-    #[must_use]
-    pub fn command(&self) -> Option<&str> {
-        self.help
-            .as_deref()?
-            .strip_prefix("run `")?
-            .split_once('`')
-            .map(|(command, _)| command)
     }
 }

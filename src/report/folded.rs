@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::fold::{self, FindingIndex, Fold};
 use super::several::{FaultLine, Several};
 use super::{Block, CommandResult, ResultEntry, RootResult, RootRow, Shown, reading};
-use crate::diag::{self, Diagnostic, Finding, Severity, counted};
+use crate::diag::{self, Finding, Severity, counted};
 
 /// Maximum number of lines of one cause; more are counted.
 const MAX_LINES: usize = 5;
@@ -90,16 +90,10 @@ impl View<'_> {
         let is_shared = by_root.len() > 1;
         // Roots that share a file have the very same finding in it.
         if is_shared && fold.title == first.title {
-            let diagnostic = Diagnostic {
-                help: fold.help.clone(),
-                ..first.clone()
-            };
             return Block::Several(Several {
                 notes: vec![self.roots_in_words(&by_root)],
-                ..Several::of(
-                    &diagnostic,
-                    vec![FaultLine::Source(diagnostic.primary.clone())],
-                )
+                help: fold.help.clone(),
+                ..Several::of(first, vec![FaultLine::Source(first.primary.clone())])
             });
         }
         let mut notes = fold.members.iter().filter_map(|member| {
@@ -220,10 +214,10 @@ impl View<'_> {
                 .iter()
                 .filter_map(|member| self.finding(*member).provider.as_ref())
                 .collect();
-            let command = fold.command().map_or_else(
-                || format!("lockctl explain {}", fold.rule),
-                ToOwned::to_owned,
-            );
+            let command = fold
+                .command
+                .clone()
+                .unwrap_or_else(|| format!("lockctl explain {}", fold.rule));
             vec![
                 fold.rule.to_owned(),
                 severity(fold.severity).to_owned(),

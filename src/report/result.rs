@@ -149,9 +149,6 @@ pub struct RootResult {
     pub lines: Vec<String>,
     /// The changes of the lock file, if they are to be shown.
     pub comparison: Option<Box<FileComparison>>,
-    /// Commands that help names for this root, each with the one that does the same for all roots of
-    /// the run; empty where there is one root only.
-    pub commands: Vec<(String, String)>,
 }
 
 /// One thing that a command found about a root.
@@ -300,7 +297,6 @@ impl RootResult {
             changed: None,
             lines: Vec::new(),
             comparison: None,
-            commands: Vec::new(),
         }
     }
 

@@ -51,9 +51,6 @@ pub struct RootRow<'a> {
     /// True if anything was, or would be, written; absent where a command never writes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub changed: Option<bool>,
-    /// Commands that help names for the root, each with the one for all roots of the run.
-    #[serde(skip)]
-    pub commands: &'a [(String, String)],
 }
 
 /// Names a path of a root, or in one, as the readers of a format know it.
@@ -89,7 +86,6 @@ impl<'a> RootRow<'a> {
             evaluated: root.evaluated.as_ref(),
             git_settings: root.git_settings.as_deref(),
             changed: root.changed,
-            commands: &root.commands,
         }
     }
 }

@@ -47,7 +47,7 @@ impl Several {
             lines,
             more: None,
             notes: Vec::new(),
-            help: diagnostic.help.clone(),
+            help: diagnostic.help.as_ref().map(ToString::to_string),
         }
     }
 }

@@ -40,7 +40,7 @@ pub(super) fn render(diagnostic: &Diagnostic, texts: &Texts, colors: Colors) -> 
         }
     }
     if let Some(help) = &diagnostic.help {
-        group = group.element(Level::HELP.message(harmless_lines(help)));
+        group = group.element(Level::HELP.message(harmless_lines(&help.text)));
     }
     let renderer = match colors {
         Colors::Off => Renderer::plain(),

@@ -22,7 +22,6 @@ fn root(path: &str, status: Status) -> RootRow<'static> {
         git_settings: None,
         modules: None,
         changed: None,
-        commands: &[],
     }
 }
 
@@ -34,7 +33,7 @@ fn finding(rule: &str, file: &str, title: &str) -> FindingRow {
         column: Some(1),
         end_line: Some(4),
         end_column: Some(27),
-        help: Some("run `lockctl lock`".to_owned()),
+        help: Some(diag::RootCommand::new("lockctl lock").run("")),
         ..FindingRow::without_place(diag::named(rule), title.to_owned())
     }
 }
@@ -86,7 +85,7 @@ fn three_roots() -> Checked<'static> {
     let mut clean = root("live/c", Status::Clean);
     let mut note =
         FindingRow::without_place(diag::named("state-not-visible"), "No state".to_owned());
-    note.help = Some("nothing".to_owned());
+    note.help = Some("nothing".into());
     clean.findings = vec![note];
     Checked {
         command: "verify",
@@ -102,7 +101,7 @@ fn hostile(text: &str) -> Checked<'static> {
     let mut bad = root(text, Status::Findings);
     let mut finding = finding("syntax-error", text, text);
     finding.detail = Some(text.to_owned());
-    finding.help = Some(text.to_owned());
+    finding.help = Some(text.into());
     finding.provider = Some(text.to_owned());
     bad.findings = vec![finding.clone()];
     bad.turned_off = vec![TurnedOffRow {
@@ -364,7 +363,7 @@ fn a_summary_fits_into_a_comment_and_says_what_is_missing() {
         let mut bad = root(&format!("live/{number}"), Status::Findings);
         let mut finding = pattern.clone();
         finding.file = Some(format!("live/{number}/.terraform.lock.hcl"));
-        finding.help = Some(format!("run `lockctl lock live/{number}`"));
+        finding.help = Some(diag::RootCommand::new(format!("lockctl lock live/{number}")).run(""));
         bad.findings = vec![finding];
         checked.roots.push(bad);
     }
@@ -387,17 +386,17 @@ fn a_summary_fits_into_a_comment_and_says_what_is_missing() {
 fn incomplete_roots(count: usize) -> Checked<'static> {
     let roots = (0..count).map(|number| {
         let mut bad = root(&format!("live/{number}"), Status::Findings);
-        let command = |root: &str| format!("lockctl lock{root}");
-        bad.commands = kept([(command(&format!(" live/{number}")), command(" -r"))]);
+        let command = diag::RootCommand {
+            for_root: format!("lockctl lock live/{number}"),
+            for_all: "lockctl lock -r".to_owned(),
+        };
         let findings = (0..7).map(|provider| {
             let lock = format!("live/{number}/.terraform.lock.hcl");
             let title =
                 format!("4 of 5 wanted platforms of example.com/t/{provider} lack an h1: hash");
             FindingRow {
                 provider: Some(format!("example.com/t/{provider}")),
-                help: Some(format!(
-                    "run `lockctl lock live/{number}` to add what is missing"
-                )),
+                help: Some(command.run(" to add what is missing")),
                 share: Some(diag::Share { part: 4, of: 5 }),
                 ..finding("platforms-incomplete", &lock, &title)
             }

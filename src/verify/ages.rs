@@ -43,23 +43,24 @@ fn too_young(
 ) -> Finding {
     let version = &subject.document.lock.providers[provider].version;
     let min_age = policy.min_age;
-    let older = format!(
-        "`{} {provider}@VERSION` moves to an older version",
-        subject.advice.update
-    );
+    let older = |wait: &str| {
+        subject.advice.update.named_in(|update| {
+            format!("{wait}`{update} {provider}@VERSION` moves to an older version")
+        })
+    };
     let (title, help) = match youth {
         Youth::Recent { until, .. } => {
             let wait = until.map(|until| format!("wait until {}; ", day(until)));
             let title = format!(
                 "{provider} {version} is younger than {min_age}, the least age that {project_file} allows"
             );
-            (title, format!("{}{older}", wait.unwrap_or_default()))
+            (title, older(&wait.unwrap_or_default()))
         }
         Youth::Undated => {
             let title = format!(
                 "nothing states the date of {provider} {version}, and {project_file} refuses such releases"
             );
-            (title, older)
+            (title, older(""))
         }
     };
     let diagnostic = Diagnostic::error(rules::RELEASE_TOO_YOUNG, title)

@@ -58,7 +58,7 @@ fn not_required(
     provider: &ProviderAddr,
     requirements: &Requirements,
 ) -> Finding {
-    let (program, lock) = (subject.flavor.command(), &subject.advice.lock);
+    let program = subject.flavor.command();
     let remark = match requirements.state {
         StateSeen::LeftOut => "the configuration does not require it, and the state was left out",
         StateSeen::Yes | StateSeen::No => "neither the configuration nor the state requires it",
@@ -82,10 +82,10 @@ fn not_required(
             format!("{provider} is locked but not required"),
         )
         .at(subject.file, subject.header(provider), remark)
-        .help(format!(
-            "run `{lock}` to drop the entry, as `{program} init` does{taken}; until then `{program} \
-             init -lockfile=readonly` fails: Provider dependency changes detected"
-        )),
+        .help(subject.advice.lock.run(&format!(
+            " to drop the entry, as `{program} init` does{taken}; until then `{program} init \
+             -lockfile=readonly` fails: Provider dependency changes detected"
+        ))),
     )
 }
 
@@ -106,7 +106,7 @@ fn not_locked(subject: Subject<'_>, provider: &ProviderAddr, places: &[Requireme
         format!("{provider} is required but not locked"),
     )
     .at(place.file, place.span, "required here")
-    .help(format!("run `{}`", subject.advice.lock));
+    .help(subject.advice.lock.run(""));
     for other in written(places).into_iter().skip(1).take(MAX_RELATED) {
         diagnostic = diagnostic.see(other.file, other.span, "and here");
     }
@@ -155,10 +155,9 @@ fn outside<'a>(
                     subject.version(provider),
                     format!("locked at {version} here"),
                 )
-                .help(format!(
-                    "change the constraint, or move the version with `{} ADDR`",
-                    subject.advice.update
-                )),
+                .help(subject.advice.update.named_in(|update| {
+                    format!("change the constraint, or move the version with `{update} ADDR`")
+                })),
         )
     })
 }
@@ -210,9 +209,8 @@ fn stale(
             span.unwrap_or_else(|| subject.header(provider)),
             format!("the configuration says {said}"),
         )
-        .help(format!(
-            "harmless, since only the configuration counts; `{}` refreshes the line",
-            subject.advice.lock
-        )),
+        .help(subject.advice.lock.named_in(|lock| {
+            format!("harmless, since only the configuration counts; `{lock}` refreshes the line")
+        })),
     ))
 }

@@ -55,12 +55,14 @@ fn not_canonical(subject: Subject<'_>, bytes: &[u8]) -> Option<Diagnostic> {
             "The lock file is not in canonical form",
         )
         .at(subject.file, Span::new(start, end), remark)
-        .help(format!("run `{}` to rewrite it{lost}", subject.advice.fmt)),
+        .help(subject.advice.fmt.run(&format!(" to rewrite it{lost}"))),
     )
 }
 
 /// How many places of one list a finding shows, beside the first.
 const MAX_RELATED: usize = 20;
+
+const DELETE_UNKNOWN: &str = "delete the hashes of unknown schemes: they match no package";
 
 /// Reports each list of hashes that the next `init` changes, though nothing else does (`coverage`
 /// rules 2.3, 2.4).
@@ -80,17 +82,19 @@ fn rewritten_lists(subject: Subject<'_>) -> impl Iterator<Item = Finding> {
         let diagnostic = shown.fold(diagnostic, |diagnostic, (_, span, fault)| {
             diagnostic.see(subject.file, *span, fault.note(program))
         });
-        let mut help = Vec::new();
-        if found.iter().any(|(.., fault)| *fault != ListFault::Unknown) {
-            let fmt = &subject.advice.fmt;
-            help.push(format!(
-                "run `{fmt}` to sort the hashes as `{program} init` does"
-            ));
-        }
-        if found.iter().any(|(.., fault)| *fault == ListFault::Unknown) {
-            help.push("delete the hashes of unknown schemes: they match no package".to_owned());
-        }
-        Some(Finding::about(provider, diagnostic.help(help.join("\n"))))
+        let sorting = || {
+            let rest = format!(" to sort the hashes as `{program} init` does");
+            subject.advice.fmt.run(&rest)
+        };
+        let is_of_unknown_scheme = |fault: &ListFault| *fault == ListFault::Unknown;
+        let help = if !found.iter().any(|(.., fault)| is_of_unknown_scheme(fault)) {
+            sorting()
+        } else if found.iter().all(|(.., fault)| is_of_unknown_scheme(fault)) {
+            DELETE_UNKNOWN.into()
+        } else {
+            sorting().and(DELETE_UNKNOWN)
+        };
+        Some(Finding::about(provider, diagnostic.help(help)))
     })
 }
 
@@ -153,10 +157,12 @@ fn malformed_hashes(subject: Subject<'_>) -> impl Iterator<Item = Finding> {
                     provider,
                     Diagnostic::warning(rules::HASH_NOT_WELL_FORMED, "Hash that can never match")
                         .at(subject.file, *span, note)
-                        .help(format!(
-                            "delete this hash, then run `{}`",
-                            subject.advice.lock
-                        )),
+                        .help(
+                            subject
+                                .advice
+                                .lock
+                                .named_in(|lock| format!("delete this hash, then run `{lock}`")),
+                        ),
                 )
             })
         })

@@ -67,12 +67,13 @@ impl Entry<'_> {
             self.subject.version(self.provider),
             "the locked version",
         );
-        let help = format!(
-            "an earlier run downloaded that package and proved what it is; if the version was edited by \
-             hand, restore the entry from version control, else find out where the hashes came from; \
-             then run `{} --repair`",
-            self.subject.advice.lock
-        );
+        let help = self.subject.advice.lock.named_in(|lock| {
+            format!(
+                "an earlier run downloaded that package and proved what it is; if the version was \
+                 edited by hand, restore the entry from version control, else find out where the \
+                 hashes came from; then run `{lock} --repair`"
+            )
+        });
         Some(Finding::about(self.provider, diagnostic.help(help)))
     }
 

@@ -15,10 +15,13 @@ pub fn not_compared(subject: Subject<'_>, policy: &Policy, project_file: &str) -
         let remark = format!("{} is pinned in {project_file}", key.as_str());
         let diagnostic = Diagnostic::note(rules::KEY_NOT_COMPARED, title)
             .at(subject.file, subject.header(provider), remark)
-            .help(format!(
-                "run `{} --upstream` where the registry can be reached",
-                subject.advice.verify
-            ));
+            .help(
+                subject
+                    .advice
+                    .verify
+                    .with("--upstream")
+                    .run(" where the registry can be reached"),
+            );
         Finding::about(provider, diagnostic)
     });
     notes.collect()

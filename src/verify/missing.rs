@@ -23,7 +23,7 @@ pub(super) fn check(root: &RootInputs<'_>) -> Option<Finding> {
         })
         .take(MAX_REQUIRED);
     let title = format!("There is no {}", root.lock_path.display());
-    let help = format!("run `{}` to create it", root.advice.lock);
+    let help = root.advice.lock.run(" to create it");
     let diagnostic = Diagnostic::error(rules::LOCK_MISSING, title).help(help);
     let diagnostic = match places.next() {
         Some((place, note)) => {
@@ -59,10 +59,9 @@ fn perhaps_missing(root: &RootInputs<'_>, calls: &[UnseenCall]) -> Option<Diagno
     let diagnostic = others.fold(diagnostic, |diagnostic, call| {
         diagnostic.see(call.file, call.span, "and this one")
     });
-    Some(diagnostic.help(format!(
-        "run `{}`, which fetches modules, or install them with `{} get`; without any provider there \
-         is no lock file to create",
-        root.advice.lock,
+    Some(diagnostic.help(root.advice.lock.run(&format!(
+        ", which fetches modules, or install them with `{} get`; without any provider there is no \
+         lock file to create",
         root.flavor.command()
-    )))
+    ))))
 }

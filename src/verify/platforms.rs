@@ -7,7 +7,7 @@ use super::matrix::Outlook;
 use super::subject::Subject;
 use crate::addr::ProviderAddr;
 use crate::coverage::{self, Attributions, Coverage, Outcome, Route};
-use crate::diag::{Diagnostic, Finding, Severity, Share, rules};
+use crate::diag::{Diagnostic, Finding, Help, Severity, Share, rules};
 use crate::lockfile::ProviderLock;
 use crate::package::WantedPlatforms;
 use crate::platform::{self, Platform};
@@ -53,7 +53,7 @@ fn lacking(
     provider: &ProviderAddr,
     entry: &ProviderLock,
     coverage: &Coverage,
-    fix: &str,
+    fix: &Help,
 ) -> Finding {
     let (part, of) = (coverage.missed(), coverage.wanted.len());
     let platforms = if of == 1 { "platform" } else { "platforms" };
@@ -70,11 +70,13 @@ fn lacking(
             severity: Severity::Note,
             ..diagnostic.help(left_over)
         },
-        None if !can_be_added(coverage) => diagnostic.help(format!(
-            "no h1: can be added: run `{}`, which prints what states this in the project file",
-            subject.advice.lock
-        )),
-        None => diagnostic.help(fix),
+        None if !can_be_added(coverage) => diagnostic.help(subject.advice.lock.named_in(|lock| {
+            format!(
+                "no h1: can be added: run `{lock}`, which prints what states this in the project \
+                 file"
+            )
+        })),
+        None => diagnostic.help(fix.clone()),
     };
     Finding {
         share: Some(Share { part, of }),
@@ -102,15 +104,18 @@ fn fix<'p>(
     subject: Subject<'_>,
     wanted: &WantedPlatforms,
     incomplete: impl Iterator<Item = &'p ProviderAddr>,
-) -> String {
+) -> Help {
+    const REST: &str = " to add what is missing";
     let command = &subject.advice.lock;
     if wanted.are_usual {
-        return format!("run `{command}` to add what is missing");
+        return command.run(REST);
     }
     let platforms = incomplete.flat_map(|provider| wanted.known(provider));
     let platforms: BTreeSet<Platform> = platforms.collect();
     let platforms = platform::join(&platforms.into_iter().collect::<Vec<_>>(), ",");
-    format!("run `{command} --platform {platforms}` to add what is missing")
+    command
+        .with(format_args!("--platform {platforms}"))
+        .run(REST)
 }
 
 /// Returns whether `lock` adds a hash: it has none to add for platforms without a package, or with the package

@@ -56,11 +56,12 @@ fn unexplained(subject: Subject<'_>, provider: &ProviderAddr, entry: &ProviderLo
                 subject.header(provider),
                 format!("{h1} h1: for {zh} packages"),
             )
-            .help(format!(
-                "find out in the history of the file where they came from; to start over, delete \
-                 the entry and run `{}`",
-                subject.advice.lock
-            )),
+            .help(subject.advice.lock.named_in(|lock| {
+                format!(
+                    "find out in the history of the file where they came from; to start over, delete \
+                     the entry and run `{lock}`"
+                )
+            })),
     )
 }
 
@@ -92,11 +93,10 @@ fn finding(subject: Subject<'_>, provider: &ProviderAddr) -> Finding {
                 subject.header(provider),
                 "h1: only, as after an installation from a mirror or a plugin cache",
             )
-            .help(format!(
-                "run `{}` where the registry can be reached; until then `{program} init` on a \
-                 platform whose h1: is missing fails",
-                subject.advice.lock
-            )),
+            .help(subject.advice.lock.run(&format!(
+                " where the registry can be reached; until then `{program} init` on a platform \
+                 whose h1: is missing fails"
+            ))),
     )
 }
 

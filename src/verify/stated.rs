@@ -113,9 +113,12 @@ fn only_stated(subject: Subject<'_>, provider: &ProviderAddr, claimed: usize) ->
             subject.hashes(provider),
             "nothing proves them",
         )
-        .help(format!(
-            "run `{} --prove`, which downloads and checks the packages",
-            subject.advice.lock
-        ));
+        .help(
+            subject
+                .advice
+                .lock
+                .with("--prove")
+                .run(", which downloads and checks the packages"),
+        );
     Finding::about(provider, diagnostic)
 }

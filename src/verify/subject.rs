@@ -1,7 +1,7 @@
 //! A lock file with what it is compared with.
 
 use crate::addr::ProviderAddr;
-use crate::diag::{FileId, Span};
+use crate::diag::{FileId, RootCommand, Span};
 use crate::flavor::Flavor;
 use crate::lockfile::{Document, Places};
 use crate::requirement::{Requirements, StateSeen};
@@ -25,13 +25,13 @@ pub struct Subject<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Advice {
     /// The one that locks it.
-    pub lock: String,
+    pub lock: RootCommand,
     /// The one that moves all of its versions; a provider behind it moves alone.
-    pub update: String,
+    pub update: RootCommand,
     /// The one that checks it.
-    pub verify: String,
+    pub verify: RootCommand,
     /// The one that brings its lock file into canonical form.
-    pub fmt: String,
+    pub fmt: RootCommand,
 }
 
 /// What to do about an entry that nothing visible requires.
@@ -47,27 +47,28 @@ impl Advice {
     #[must_use]
     pub fn here() -> Self {
         Self {
-            lock: "lockctl lock".to_owned(),
-            update: "lockctl update".to_owned(),
-            verify: "lockctl verify".to_owned(),
-            fmt: "lockctl fmt".to_owned(),
+            lock: RootCommand::new("lockctl lock"),
+            update: RootCommand::new("lockctl update"),
+            verify: RootCommand::new("lockctl verify"),
+            fmt: RootCommand::new("lockctl fmt"),
         }
     }
 }
 
 impl Advice {
-    /// Returns each command with the same command of other advice.
+    /// Returns the same commands, of which those for all roots are taken from `all`.
     #[must_use]
-    pub fn each_with(&self, other: &Self) -> Vec<(String, String)> {
-        let pairs = [
-            (&self.lock, &other.lock),
-            (&self.update, &other.update),
-            (&self.verify, &other.verify),
-            (&self.fmt, &other.fmt),
-        ];
-        pairs
-            .map(|(own, other)| (own.clone(), other.clone()))
-            .to_vec()
+    pub fn among(&self, all: &Self) -> Self {
+        let among = |command: &RootCommand, all: &RootCommand| RootCommand {
+            for_root: command.for_root.clone(),
+            for_all: all.for_all.clone(),
+        };
+        Self {
+            lock: among(&self.lock, &all.lock),
+            update: among(&self.update, &all.update),
+            verify: among(&self.verify, &all.verify),
+            fmt: among(&self.fmt, &all.fmt),
+        }
     }
 }
 

@@ -177,10 +177,12 @@ impl Entry<'_> {
         };
         let diagnostic = Diagnostic::error(rules::VERSION_GONE, title)
             .at(self.subject.file, self.subject.version(provider), newest)
-            .help(format!(
-                "find out why it was withdrawn; then run `{} ADDR`, which selects another version",
-                self.subject.advice.update
-            ));
+            .help(self.subject.advice.update.named_in(|update| {
+                format!(
+                    "find out why it was withdrawn; then run `{update} ADDR`, which selects another \
+                     version"
+                )
+            }));
         Finding::about(provider, diagnostic)
     }
 
@@ -218,12 +220,13 @@ impl Entry<'_> {
                 "none of these is in the signed list",
             )
             .see(subject.file, subject.version(provider), "the locked version")
-            .help(format!(
-                "if the version was edited by hand, restore the entry from version control, or delete \
-                 it and run `{}`; if not, the release was published again with other files: ask its \
-                 authors why",
-                subject.advice.lock
-            ));
+            .help(subject.advice.lock.named_in(|lock| {
+                format!(
+                    "if the version was edited by hand, restore the entry from version control, or \
+                     delete it and run `{lock}`; if not, the release was published again with other \
+                     files: ask its authors why"
+                )
+            }));
         Finding::about(provider, diagnostic)
     }
 
@@ -255,11 +258,12 @@ impl Entry<'_> {
         let diagnostic = others.fold(diagnostic, |diagnostic, span| {
             diagnostic.see(file, span, "nor is this")
         });
-        let help = format!(
-            "it accepts a package that no signature covers: find out where it came from, then delete it \
-             and run `{}`",
-            self.subject.advice.lock
-        );
+        let help = self.subject.advice.lock.named_in(|lock| {
+            format!(
+                "it accepts a package that no signature covers: find out where it came from, then \
+                 delete it and run `{lock}`"
+            )
+        });
         Finding::about(provider, diagnostic.help(help))
     }
 
@@ -281,7 +285,7 @@ impl Entry<'_> {
         };
         let diagnostic = Diagnostic::note(rules::ZH_MISSING, title)
             .at(subject.file, subject.header(provider), remark)
-            .help(format!("run `{}`, which adds them", subject.advice.lock));
+            .help(subject.advice.lock.run(", which adds them"));
         Finding::about(provider, diagnostic)
     }
 
@@ -324,12 +328,16 @@ impl Entry<'_> {
             constraints.allows(newest),
             constraints.newest(versions.iter()),
         ) {
-            (false, _) => format!("the constraints \"{constraints}\" do not allow it"),
-            (true, Some(other)) if other != newest => format!(
-                "the constraints \"{constraints}\" allow it, and newer ones: `{update} ADDR` moves \
-                 to {other}, with --patch to {newest}"
-            ),
-            (true, _) => format!("the constraints allow it: `{update} ADDR` moves to it"),
+            (false, _) => format!("the constraints \"{constraints}\" do not allow it").into(),
+            (true, Some(other)) if other != newest => update.named_in(|update| {
+                format!(
+                    "the constraints \"{constraints}\" allow it, and newer ones: `{update} ADDR` \
+                     moves to {other}, with --patch to {newest}"
+                )
+            }),
+            (true, _) => update.named_in(|update| {
+                format!("the constraints allow it: `{update} ADDR` moves to it")
+            }),
         };
         let title = format!("{provider} {newest} is available, a patch upgrade from {version}");
         let diagnostic = Diagnostic::note(rules::NEWER_PATCH, title)

@@ -121,7 +121,7 @@ impl Resolution<'_> {
             }
         }
         result.changed = Some(changed);
-        merge::text::outcome(&place, &file, &root.advice.lock, result);
+        merge::text::outcome(&place, &file, &root.advice.lock.for_root, result);
         let (tone, text) = match file.merged.conflicts.len() {
             0 => {
                 if git::is_unmerged(self.world.run, &root.dir, lockfile::FILE_NAME) {

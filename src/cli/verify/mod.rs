@@ -71,6 +71,7 @@ struct Verification<'a> {
 struct VerifiedRoot {
     /// The root, with its lock file as it is now.
     root: Arc<Root>,
+    advice: Advice,
     /// The repairs, if they were wanted.
     fixed: Option<Fixed>,
     verdict: RootVerdict,
@@ -164,9 +165,6 @@ fn run(
     if let Some(progress) = &progress {
         progress.finish();
     }
-    if let [only] = &mut *all.results {
-        only.commands.clear();
-    }
     // What belongs to no root is reported once, with the first.
     if let Some(first) = all.results.first_mut() {
         for failure in verification.unplaced {
@@ -224,7 +222,6 @@ impl Job for Verification<'_> {
         _: &Texts,
         result: &mut RootResult,
     ) -> Result<Replaced, Failure> {
-        result.commands = verified.root.advice.each_with(&self.for_all);
         result::report(result, verified, self.options.verbose);
         Ok(Replaced::Done)
     }
@@ -301,7 +298,7 @@ fn compare_versions(verified: &mut [VerifiedRoot]) {
         .iter_mut()
         .zip(&names)
         .map(|(verified, name)| ComparedRoot {
-            root: inputs(&verified.root, None, name),
+            root: inputs(&verified.root, None, name, &verified.advice),
             verdict: &mut verified.verdict,
         });
     verify::compare_versions(&mut compared.collect::<Vec<_>>());
@@ -312,6 +309,7 @@ fn inputs<'a>(
     root: &'a Root,
     configuration: Option<&'a Loaded>,
     project_file: &'a str,
+    advice: &'a Advice,
 ) -> RootInputs<'a> {
     RootInputs {
         flavor: root.flavor,
@@ -330,7 +328,7 @@ fn inputs<'a>(
         }),
         project: root.project(),
         project_file,
-        advice: &root.advice,
+        advice,
     }
 }
 
@@ -347,11 +345,12 @@ impl Verification<'_> {
             return Err(root.no_configuration());
         }
         let name = root.project_name();
+        let advice = root.advice.among(&self.for_all);
         let fixed = match self.args.fix {
             None => None,
             Some(extent) => {
-                let plan =
-                    verify::fix::plan(&inputs(root, loaded.as_ref(), &name), &self.groups, extent);
+                let inputs = inputs(root, loaded.as_ref(), &name, &advice);
+                let plan = verify::fix::plan(&inputs, &self.groups, extent);
                 match Fixed::write(plan, root, self.world.disk, texts)? {
                     None => return Ok(None),
                     fixed => fixed,
@@ -359,7 +358,7 @@ impl Verification<'_> {
             }
         };
         let root = fixed.as_ref().and_then(Fixed::root).unwrap_or(root);
-        let root_inputs = inputs(root, loaded.as_ref(), &name);
+        let root_inputs = inputs(root, loaded.as_ref(), &name, &advice);
         let verdict = self.verify(root, &root_inputs, texts)?;
         let unread = Requirements::default();
         let failures = advice::verify::failures(
@@ -375,6 +374,7 @@ impl Verification<'_> {
         let unseen = unseen.and_then(|loaded| unseen::why_unseen(root, loaded));
         Ok(Some(VerifiedRoot {
             root: Arc::clone(root),
+            advice,
             fixed,
             verdict,
             unseen,

@@ -167,7 +167,8 @@ impl<'a> Page<'a> {
                 code(fold.rule),
                 fold.root_count(),
                 what.join("<br>"),
-                fold.command()
+                fold.command
+                    .as_deref()
                     .map(|text| code(&cut(text)))
                     .unwrap_or_default(),
             )

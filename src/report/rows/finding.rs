@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::diag::{self, Diagnostic, Label, Rule, Severity, Share, Texts};
+use crate::diag::{self, Diagnostic, Help, Label, Rule, Severity, Share, Texts};
 
 /// One finding, with its place resolved.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -40,8 +40,12 @@ pub struct FindingRow {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
     /// The next step for the user.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub help: Option<String>,
+    #[serde(
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "super::optional_text"
+    )]
+    #[schemars(with = "Option<String>")]
+    pub help: Option<Help>,
     /// Other places that explain it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub related: Vec<Related>,

@@ -10,7 +10,7 @@ use super::memo::PackageHashes;
 use super::places::{Candidate, Origin};
 use crate::addr::ProviderAddr;
 use crate::archive::ArchiveError;
-use crate::diag::{self, Diagnostic, FileId, Finding, Severity, Span, rules};
+use crate::diag::{self, Diagnostic, FileId, Finding, Help, RootCommand, Severity, Span, rules};
 use crate::hash::{Hashes, Match, Scheme};
 use crate::package::Local;
 use crate::verify::subject::Subject;
@@ -62,36 +62,42 @@ impl About<'_> {
     }
 
     /// Says what is known about the fault, and what to do.
-    fn what_to_do(&self, fact: &Fact) -> String {
+    fn what_to_do(&self, fact: &Fact) -> Help {
         let place = self.candidate.place.path().display();
         let advice = self.advice();
         match fact {
             Fact::Differs(twin, differences) if !differences.is_empty() => format!(
-                "it differs from {}, which is recorded:\n{differences}\n{advice}",
-                twin
-            ),
+                "it differs from {twin}, which is recorded:\n{differences}\n{advice}"
+            )
+            .into(),
             Fact::Stray(names) => format!(
                 "without these files it is recorded:\n  stray: {}\n{advice}",
                 named(names)
-            ),
-            Fact::Same(twin) => format!(
-                "it has the content of {}, which is recorded, but was zipped again; use that one, \
-                 or run `{} --platform {}` to record its h1:",
-                twin, self.subject.advice.lock, self.candidate.id.platform
-            ),
+            )
+            .into(),
+            Fact::Same(twin) => self.subject.advice.lock.named_in(|lock| {
+                format!(
+                    "it has the content of {twin}, which is recorded, but was zipped again; use that \
+                     one, or run `{lock} --platform {}` to record its h1:",
+                    self.candidate.id.platform
+                )
+            }),
             Fact::Differs(twin, _) => {
-                format!("it differs from {}, which is recorded; {advice}", twin)
+                format!("it differs from {twin}, which is recorded; {advice}").into()
             }
             // Hashes are counted, which is no proof: the command decides.
-            Fact::None if self.candidate.origin == Origin::Installed => format!(
-                "its hash is {}; run `{} --platform {}`: if that adds this hash, the lock file \
-                 lacked it\notherwise the package was changed: {}",
-                self.hashed.h1,
-                self.subject.advice.lock,
-                self.candidate.id.platform,
-                self.removal()
-            ),
-            Fact::None => format!("{place} hashes to {}; {advice}", self.hashed.h1),
+            Fact::None if self.candidate.origin == Origin::Installed => {
+                self.subject.advice.lock.named_in(|lock| {
+                    format!(
+                        "its hash is {}; run `{lock} --platform {}`: if that adds this hash, the \
+                         lock file lacked it\notherwise the package was changed: {}",
+                        self.hashed.h1,
+                        self.candidate.id.platform,
+                        self.removal()
+                    )
+                })
+            }
+            Fact::None => format!("{place} hashes to {}; {advice}", self.hashed.h1).into(),
         }
     }
 
@@ -159,7 +165,7 @@ impl About<'_> {
             diagnostic.severity = Severity::Error;
         }
         let help = match left_over {
-            Some(left_over) => left_over.to_owned(),
+            Some(left_over) => left_over.into(),
             None => self.how_to_verify(matched, fact, doubt),
         };
         self.finding(diagnostic.help(help))
@@ -181,10 +187,13 @@ impl About<'_> {
         }
     }
 
-    fn how_to_verify(&self, matched: &Match, fact: &Fact, doubt: Doubt) -> String {
-        let id = &self.candidate.id;
-        let command = &self.subject.advice.lock;
-        let platform = &id.platform;
+    fn how_to_verify(&self, matched: &Match, fact: &Fact, doubt: Doubt) -> Help {
+        let platform = &self.candidate.id.platform;
+        let command = self
+            .subject
+            .advice
+            .lock
+            .with(format_args!("--platform {platform}"));
         let program = self.subject.flavor.command();
         let refused = matches!(matched, Match::Mismatch | Match::NotComparable);
         let consequence = match self.candidate.origin {
@@ -195,23 +204,22 @@ impl About<'_> {
             }
             _ => String::new(),
         };
-        let same = match fact {
-            Fact::Same(twin) => format!("its content is that of {}, whose zh: is recorded: ", twin),
-            _ => String::new(),
-        };
-        match doubt {
-            Doubt::Unwanted => format!(
-                "nothing to do, unless {platform} is wanted: then run `{command} --platform \
-                 {platform}`"
-            ),
-            Doubt::None => {
-                format!("{same}run `{command} --platform {platform}` to add its h1:{consequence}")
-            }
-            Doubt::Incomplete | Doubt::Uncovered => format!(
-                "run `{command} --platform {platform}` to add its h1:{consequence}\nif it still does \
-                 not match then, it is not the locked package: {}",
+        match (doubt, fact) {
+            (Doubt::Unwanted, _) => command.named_in(|command| {
+                format!("nothing to do, unless {platform} is wanted: then run `{command}`")
+            }),
+            (Doubt::None, Fact::Same(twin)) => command.named_in(|command| {
+                format!(
+                    "its content is that of {twin}, whose zh: is recorded: run `{command}` to add \
+                     its h1:{consequence}"
+                )
+            }),
+            (Doubt::None, _) => command.run(&format!(" to add its h1:{consequence}")),
+            (Doubt::Incomplete | Doubt::Uncovered, _) => command.run(&format!(
+                " to add its h1:{consequence}\nif it still does not match then, it is not the \
+                 locked package: {}",
                 self.removal()
-            ),
+            )),
         }
     }
 
@@ -325,9 +333,11 @@ pub(super) fn unreachable(
     let title = format!("The {kind} package of {id} is a link that cannot be followed");
     let note = format!("{place} cannot be followed: {error}");
     let help = if is_outside(error) {
-        "name what it leads to with --package, or leave out --confine".to_owned()
+        "name what it leads to with --package, or leave out --confine".into()
     } else {
-        format!("run `{program} init` again; until then `{program} plan` finds no package")
+        RootCommand::new(format!("{program} init")).run(&format!(
+            " again; until then `{program} plan` finds no package"
+        ))
     };
     let diagnostic = Diagnostic::error(rules::PACKAGE_UNREADABLE, title)
         .at(subject.file, subject.header(&id.provider), note)

@@ -170,7 +170,7 @@ fn names_that_are_nearly_right_are_asked_about() {
     let told: Vec<String> = said
         .with(Severity::Error)
         .map(|error| {
-            let help = error.help.as_deref().unwrap_or("no help");
+            let help = error.help.as_ref().map_or("no help", |help| &help.text);
             format!("{}: {help}", said.at(error).unwrap())
         })
         .collect();
