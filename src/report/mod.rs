@@ -36,8 +36,8 @@ pub use checked::Checked;
 pub use folded::{FoldedFindings, folded};
 pub use formats::{CHECK_FORMATS, CheckFormat};
 pub use result::{
-    CommandResult, ComparedFiles, FileResult, PackageResult, ResultEntry, RootResult, Sentence,
-    Shown, Status, Subject,
+    CheckDetail, CommandResult, ComparedFiles, FileResult, LockDetail, PackageResult, ResultEntry,
+    RootDetail, RootResult, Sentence, Shown, Status, Subject,
 };
 pub use root::{Naming, RootRow};
 pub use several::{FaultLine, Several};

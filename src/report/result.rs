@@ -125,28 +125,51 @@ pub struct RootResult {
     pub status: Status,
     /// Findings, failures and remarks, in the order in which they were made.
     pub entries: Vec<ResultEntry>,
-    /// Findings that the project file turned off.
-    pub turned_off: Vec<TurnedOff>,
     /// The outcome in one sentence.
     pub verdict: Option<Sentence>,
-    /// The repairs that were made before the findings, if repairs were wanted.
-    pub fixed: Option<Vec<FixRow>>,
     /// A row for each provider; the kind depends on the command.
     pub providers: Vec<Provider>,
-    /// A row for each former entry, if the lock file was converted.
-    pub converted: Option<Vec<ConvertedProvider>>,
-    /// The predictions for each provider, if they were asked for.
-    pub matrix: Option<Vec<MatrixRow>>,
-    /// The tree of modules, if that was asked for.
-    pub branches: Option<Branches>,
-    /// The value of an expression, if one was evaluated.
-    pub evaluated: Option<EvaluatedExpression>,
-    /// The settings by which git calls lockctl, if they were asked for.
-    pub git_settings: Option<Vec<GitSetting>>,
     /// True if anything was, or would be, written; `None` for commands that never write.
     pub changed: Option<bool>,
-    /// ComparedFiles other than the lock file that were, or would be, written, one line each.
-    pub lines: Vec<String>,
+    /// The part that only some commands have.
+    pub detail: RootDetail,
+}
+
+/// The part of a root's result that only some commands have.
+#[derive(Clone, Debug)]
+pub enum RootDetail {
+    /// No such part.
+    Plain,
+    /// A lock file that was checked.
+    Check(CheckDetail),
+    /// A lock file that was, or would be, written.
+    Lock(LockDetail),
+    /// The tree of modules.
+    Modules(Branches),
+    /// The value of an expression.
+    Value(EvaluatedExpression),
+    /// The settings by which git calls lockctl.
+    GitSettings(Vec<GitSetting>),
+    /// The changes of git's settings and attributes, one line each.
+    GitChanges(Vec<String>),
+}
+
+/// The results of a check beside its findings.
+#[derive(Clone, Debug, Default)]
+pub struct CheckDetail {
+    /// Findings that the project file turned off.
+    pub turned_off: Vec<TurnedOff>,
+    /// The repairs that were made before the findings, if repairs were wanted.
+    pub fixed: Option<Vec<FixRow>>,
+    /// The predictions for each provider, if they were asked for.
+    pub matrix: Option<Vec<MatrixRow>>,
+}
+
+/// The changes of a lock file beside its entries.
+#[derive(Clone, Debug, Default)]
+pub struct LockDetail {
+    /// A row for each former entry, if the lock file was converted.
+    pub converted: Option<Vec<ConvertedProvider>>,
     /// The changes of the lock file, if they are to be shown.
     pub comparison: Option<Box<FileComparison>>,
 }
@@ -285,18 +308,39 @@ impl RootResult {
             flavor: None,
             status: Status::Clean,
             entries: Vec::new(),
-            turned_off: Vec::new(),
             verdict: None,
-            fixed: None,
             providers: Vec::new(),
-            converted: None,
-            matrix: None,
-            branches: None,
-            evaluated: None,
-            git_settings: None,
             changed: None,
-            lines: Vec::new(),
-            comparison: None,
+            detail: RootDetail::Plain,
+        }
+    }
+
+    /// Returns the results of a check, if the lock file was checked.
+    #[must_use]
+    pub fn check(&self) -> Option<&CheckDetail> {
+        match &self.detail {
+            RootDetail::Check(check) => Some(check),
+            _ => None,
+        }
+    }
+
+    /// Returns the changes of the lock file, if it was, or would be, written.
+    #[must_use]
+    pub fn lock(&self) -> Option<&LockDetail> {
+        match &self.detail {
+            RootDetail::Lock(lock) => Some(lock),
+            _ => None,
+        }
+    }
+
+    /// Returns the place for changes of the lock file, empty at first.
+    pub fn lock_mut(&mut self) -> &mut LockDetail {
+        if !matches!(self.detail, RootDetail::Lock(_)) {
+            self.detail = RootDetail::Lock(LockDetail::default());
+        }
+        match &mut self.detail {
+            RootDetail::Lock(lock) => lock,
+            _ => unreachable!("it was made one above"),
         }
     }
 

@@ -6,7 +6,7 @@ use super::rows::{
     ConvertedProvider, EvaluatedExpression, FindingRow, FixRow, GitSetting, MatrixRow, ModuleRow,
     Provider, TurnedOffRow,
 };
-use super::{Failure, RootResult, Status};
+use super::{Failure, RootDetail, RootResult, Status};
 use crate::diag::Texts;
 
 /// The result for one root: a directory that holds, or would hold, a lock file.
@@ -62,8 +62,11 @@ impl<'a> RootRow<'a> {
     pub fn of(root: &'a RootResult, texts: &Texts, naming: Naming<'_>) -> Self {
         let name = |path: &str| naming(root, path);
         let findings = root.findings();
-        let turned_off = root.turned_off.iter();
-        let branches = root.branches.as_ref();
+        let check = root.check();
+        let modules = match &root.detail {
+            RootDetail::Modules(branches) => Some(branches.in_order().map(ModuleRow::of).collect()),
+            _ => None,
+        };
         Self {
             path: name(&root.path),
             flavor: root.flavor.map(|flavor| flavor.to_string()),
@@ -71,20 +74,28 @@ impl<'a> RootRow<'a> {
             findings: findings
                 .map(|finding| FindingRow::of(finding, texts, &name))
                 .collect(),
-            turned_off: turned_off
+            turned_off: check
+                .into_iter()
+                .flat_map(|check| &check.turned_off)
                 .map(|off| TurnedOffRow {
                     finding: FindingRow::of(&off.finding, texts, &name),
                     reason: off.reason.clone(),
                 })
                 .collect(),
-            fixed: root.fixed.as_deref(),
+            fixed: check.and_then(|check| check.fixed.as_deref()),
             failures: root.failures().collect(),
             providers: &root.providers,
-            converted: root.converted.as_deref(),
-            matrix: root.matrix.as_deref(),
-            modules: branches.map(|all| all.in_order().map(ModuleRow::of).collect()),
-            evaluated: root.evaluated.as_ref(),
-            git_settings: root.git_settings.as_deref(),
+            converted: root.lock().and_then(|lock| lock.converted.as_deref()),
+            matrix: check.and_then(|check| check.matrix.as_deref()),
+            modules,
+            evaluated: match &root.detail {
+                RootDetail::Value(value) => Some(value),
+                _ => None,
+            },
+            git_settings: match &root.detail {
+                RootDetail::GitSettings(settings) => Some(settings),
+                _ => None,
+            },
             changed: root.changed,
         }
     }

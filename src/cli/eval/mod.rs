@@ -10,7 +10,7 @@ use crate::config::{Evaluated, ValueState};
 use crate::diag::Severity;
 use crate::expr::{self, Typed, Value};
 use crate::report::json::{EvaluatedExpression, PlainValue};
-use crate::report::{Block, CommandResult, Failure, RootResult};
+use crate::report::{Block, CommandResult, Failure, RootDetail, RootResult};
 use crate::run;
 use crate::world::Replaced;
 pub(in crate::cli) use args::EvalArgs;
@@ -30,11 +30,13 @@ impl Command for EvalArgs {
     }
 
     fn root_text(&self, root: &RootResult, _: Look) -> Vec<Block> {
-        let text = root.evaluated.as_ref().map(|evaluated| &evaluated.text);
-        text.map(|text| text.split('\n').map(str::to_owned).collect())
-            .map(Block::Lines)
-            .into_iter()
-            .collect()
+        match &root.detail {
+            RootDetail::Value(value) => {
+                let lines = value.text.split('\n').map(str::to_owned).collect();
+                vec![Block::Lines(lines)]
+            }
+            _ => Vec::new(),
+        }
     }
 }
 
@@ -57,7 +59,9 @@ fn run(common: &Common, args: &EvalArgs, world: World<'_>) -> CommandResult {
                     _ => result.faults([diagnostic]),
                 }
             }
-            result.evaluated = value.map(|value| shown(&value));
+            if let Some(value) = value {
+                result.detail = RootDetail::Value(shown(&value));
+            }
             Ok(Replaced::Done)
         },
     );

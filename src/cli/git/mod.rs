@@ -14,7 +14,9 @@ use crate::flavor::FlavorChoice;
 use crate::git::{self, EffectiveSetting, GitError, Scope, SettingKind, Wiring, WiringGoal};
 use crate::lockfile::{self, LockFile};
 use crate::report::json::{self, Status};
-use crate::report::{Block, CommandResult, Failure, RootResult, Sentence, Subject, Tone};
+use crate::report::{
+    Block, CommandResult, Failure, RootDetail, RootResult, Sentence, Subject, Tone,
+};
 use crate::review;
 use crate::workspace::flavor_of;
 use crate::world::Replaced;
@@ -126,7 +128,7 @@ fn change(
         }
     }
     root.changed = Some(!plan.is_empty());
-    root.lines = text::lines(goal, &plan, path);
+    root.detail = RootDetail::GitChanges(text::lines(goal, &plan, path));
     let overridden = match goal {
         WiringGoal::Installed if !wire.dry_run => overridden(dir, world),
         _ => Vec::new(),
@@ -170,7 +172,7 @@ fn status(dir: &Path, world: World<'_>, root: &mut RootResult) -> Result<(), Fai
         found: setting.found.clone(),
         in_force: setting.is_wanted(),
     });
-    root.git_settings = Some(settings.collect());
+    root.detail = RootDetail::GitSettings(settings.collect());
     if all.iter().any(|setting| !setting.is_wanted()) {
         root.status = Status::Findings;
         root.remark("run `lockctl git install`");

@@ -4,16 +4,18 @@ use std::path::Path;
 
 use crate::git::{self, EffectiveSetting, SettingKind, WiringGoal, WiringPlan};
 use crate::report::json::GitSetting;
-use crate::report::reading::{self};
-use crate::report::{Block, RootResult};
+use crate::report::reading;
+use crate::report::{Block, RootDetail, RootResult};
 
 pub(super) fn of_root(root: &RootResult) -> Vec<Block> {
     let mut blocks = Vec::new();
-    if let Some(settings) = &root.git_settings {
+    if let RootDetail::GitSettings(settings) = &root.detail {
         blocks.push(Block::Table(settings.iter().map(row).collect()));
     }
     if let Some(verdict) = &root.verdict {
-        blocks.push(Block::Lines(root.lines.clone()));
+        if let RootDetail::GitChanges(lines) = &root.detail {
+            blocks.push(Block::Lines(lines.clone()));
+        }
         blocks.push(reading::verdict(verdict.clone()));
     }
     blocks

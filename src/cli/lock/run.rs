@@ -509,7 +509,7 @@ impl<'a> LockRun<'a> {
         }
         if self.options.dry_run && !write {
             let comparison = result::comparison(root, locked, &text);
-            result.comparison = Some(Box::new(comparison));
+            result.lock_mut().comparison = Some(Box::new(comparison));
         }
         if self.options.check {
             result.status = Status::Findings;

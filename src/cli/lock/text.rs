@@ -129,14 +129,19 @@ fn of_root(root: &RootResult, tense: Tense, look: Look) -> Vec<Block> {
         };
         Block::Lines(dropped::lines(&name, &one.dropped, are))
     }));
-    let staying = convert::lines(root.converted.as_deref().unwrap_or_default(), flavor);
+    let staying = convert::lines(
+        root.lock()
+            .and_then(|lock| lock.converted.as_deref())
+            .unwrap_or_default(),
+        flavor,
+    );
     if !staying.is_empty() {
         blocks.push(Block::Lines(staying));
     }
     if look.verbose {
         blocks.extend(locked(root).map(|one| Block::Lines(hashes(one, flavor))));
     }
-    if let Some(comparison) = &root.comparison {
+    if let Some(comparison) = root.lock().and_then(|lock| lock.comparison.as_ref()) {
         let changes = diff::text::changes(comparison, false, true);
         blocks.push(Block::Changes(changes));
     }

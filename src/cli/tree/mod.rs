@@ -11,7 +11,7 @@ use crate::config::{BranchGroup, Branches, Repeats};
 use crate::report::graph::Graph;
 use crate::report::json::{Provider, RequiredProviderRow};
 use crate::report::reading::Heading;
-use crate::report::{Block, CommandResult, RootResult};
+use crate::report::{Block, CommandResult, RootDetail, RootResult};
 use crate::requirement::Requirements;
 use crate::run;
 use crate::run::unseen::{self, Names, Unseen};
@@ -67,7 +67,7 @@ fn run(common: &Common, args: &TreeArgs, world: World<'_>) -> CommandResult {
             if let Some(remark) = unseen.remark(Names::Counted, consequence) {
                 result.remark(remark);
             }
-            result.branches = Some(branches);
+            result.detail = RootDetail::Modules(branches);
             let requirements = &loaded.requirements;
             let providers = requirements.providers.keys();
             result.providers = providers

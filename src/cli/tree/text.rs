@@ -6,7 +6,7 @@ use crate::config::{BelowGroup, Branch, BranchGroup, Branches, FetchedModule};
 use crate::diag::counted;
 use crate::flavor::Flavor;
 use crate::report::graph::Graph;
-use crate::report::{self, Block, CommandResult, RootResult, Tone};
+use crate::report::{self, Block, CommandResult, RootDetail, RootResult, Tone};
 use crate::run::unseen::some_of;
 
 use super::graph::Drawing;
@@ -17,7 +17,7 @@ const COMMIT_DIGITS: usize = 12;
 
 /// Shows the tree of a root, and counts what is in it.
 pub(super) fn of_root(root: &RootResult, look: Look) -> Vec<Block> {
-    let (Some(branches), Some(flavor)) = (&root.branches, root.flavor) else {
+    let (RootDetail::Modules(branches), Some(flavor)) = (&root.detail, root.flavor) else {
         return Vec::new();
     };
     let shape = TreeText { branches, flavor };
@@ -107,7 +107,7 @@ fn fixed(fetched: &FetchedModule) -> Option<String> {
 pub(super) fn graph(result: &CommandResult, look: Look) -> Graph {
     let mut drawing = Drawing::default();
     for root in result.roots() {
-        if let (Some(branches), Some(flavor)) = (&root.branches, root.flavor) {
+        if let (RootDetail::Modules(branches), Some(flavor)) = (&root.detail, root.flavor) {
             let shown = shown(branches, look.verbose);
             drawing.add(root.path.clone(), flavor, branches, &shown);
         }

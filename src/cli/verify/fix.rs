@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use crate::diag::{Texts, counted};
 use crate::lockfile;
-use crate::report::{Failure, RootResult, json};
+use crate::report::json::FixRow;
+use crate::report::{Failure, RootResult};
 use crate::run::root::{self, Root};
 use crate::verify::fix::{FixPlan, Refusal};
 use crate::world::{Disk, Replaced};
@@ -53,8 +54,8 @@ impl Fixed {
         self.root.as_ref()
     }
 
-    /// Adds what was repaired to the result of the root, and what was not.
-    pub(in crate::cli) fn report(self, result: &mut RootResult) {
+    /// Adds remarks on what was not repaired to the result of the root, and returns the repairs.
+    pub(in crate::cli) fn report(self, result: &mut RootResult) -> Vec<FixRow> {
         let FixPlan {
             repairs,
             refusal,
@@ -71,12 +72,14 @@ impl Fixed {
             result.remark(text);
         }
         result.changed = Some(self.root.is_some());
-        let rows = repairs.iter().map(|repair| json::FixRow {
-            rule: repair.rule(),
-            provider: repair.provider().map(ToString::to_string),
-            text: repair.to_string(),
-        });
-        result.fixed = Some(rows.collect());
+        repairs
+            .iter()
+            .map(|repair| FixRow {
+                rule: repair.rule(),
+                provider: repair.provider().map(ToString::to_string),
+                text: repair.to_string(),
+            })
+            .collect()
     }
 }
 

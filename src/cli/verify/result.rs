@@ -9,7 +9,7 @@ use crate::diag::{Counts, TurnedOff, counted, has_errors};
 use crate::hash::Scheme;
 use crate::lockfile::ProviderLock;
 use crate::report::json::{CheckedProvider, Provider, Status};
-use crate::report::{RootEntry, RootResult, Sentence, Shown, Tone};
+use crate::report::{CheckDetail, ResultEntry, RootDetail, RootResult, Sentence, Shown, Tone};
 use crate::run::root::LockText;
 use crate::verify::RootVerdict;
 use crate::verify::packages::Origin;
@@ -23,9 +23,7 @@ pub(super) fn report(result: &mut RootResult, verified: VerifiedRoot, verbose: b
         failures,
         ..
     } = verified;
-    if let Some(fixed) = fixed {
-        fixed.report(result);
-    }
+    let fixed = fixed.map(|fixed| fixed.report(result));
     let sound = root
         .lock
         .iter()
@@ -43,31 +41,34 @@ pub(super) fn report(result: &mut RootResult, verified: VerifiedRoot, verbose: b
     if verdict.is_unread {
         result.status = Status::Failed;
     }
-    let looked_at = looked_at(root.lock.as_ref(), &verdict);
-    let found = verdict
-        .findings
-        .into_iter()
-        .map(|finding| ResultEntry::Finding(finding, Shown::Result));
-    result.entries.extend(found);
-    result.matrix = verdict.matrix.as_deref().map(table::json);
     let failed = verdict.is_unread || !failures.is_empty();
-    for failure in failures {
-        result.fail(failure);
-    }
     let how = outcome(
         counts,
-        &looked_at,
+        &looked_at(root.lock.as_ref(), &verdict),
         verdict.turned_off.len(),
         failed,
         verbose,
     );
+    result.entries.extend(
+        verdict
+            .findings
+            .into_iter()
+            .map(|finding| ResultEntry::Finding(finding, Shown::Result)),
+    );
+    for failure in failures {
+        result.fail(failure);
+    }
     if verbose {
         for TurnedOff { finding, reason } in &verdict.turned_off {
             let (code, title) = (finding.diagnostic.code, &finding.diagnostic.title);
             result.remark(format!("{code} is off, because {reason}: {title}"));
         }
     }
-    result.turned_off = verdict.turned_off;
+    result.detail = RootDetail::Check(CheckDetail {
+        turned_off: verdict.turned_off,
+        fixed,
+        matrix: verdict.matrix.as_deref().map(table::json),
+    });
     result.verdict = Some(Sentence {
         tone: match counts {
             _ if failed => Tone::Bad,
@@ -123,7 +124,7 @@ fn count(verdict: &RootVerdict, rule: &str) -> usize {
 /// Says what a clean verdict is about.
 fn looked_at(lock: Option<&LockText>, verdict: &RootVerdict) -> String {
     let Some(lock) = lock else {
-        if count(verdict, "lock-missing") > 0 {
+        if count(verdict, rules::LOCK_MISSING) > 0 {
             return "nothing is locked".to_owned();
         }
         return "no provider is required, and nothing is locked".to_owned();
@@ -131,11 +132,11 @@ fn looked_at(lock: Option<&LockText>, verdict: &RootVerdict) -> String {
     let providers = lock.document.lock.providers.len();
     let mut parts = vec![counted(providers, "provider")];
     if let (Some(wanted), true) = (&verdict.platforms, providers > 0) {
-        let complete = match count(verdict, "platforms-incomplete") {
+        let complete = match count(verdict, rules::PLATFORMS_INCOMPLETE) {
             0 => String::new(),
             n => format!(" of {}", providers - n),
         };
-        let how = match count(verdict, "platforms-unattributed") {
+        let how = match count(verdict, rules::PLATFORMS_UNATTRIBUTED) {
             0 => "",
             _ => " (only counted)",
         };

@@ -69,7 +69,8 @@ fn one_by_one(root: &RootResult) -> Vec<Block> {
 /// Shows what was repaired before all that is left; then findings, the matrix and the verdict.
 fn of_root(root: &RootResult, findings: Vec<Block>, look: Look) -> Vec<Block> {
     let mut blocks = Vec::new();
-    let fixed = root.fixed.iter().flatten();
+    let check = root.check();
+    let fixed = check.into_iter().flat_map(|check| &check.fixed).flatten();
     let fixed: Vec<String> = fixed
         .map(|repair| format!("fixed: {}", repair.text))
         .collect();
@@ -77,7 +78,8 @@ fn of_root(root: &RootResult, findings: Vec<Block>, look: Look) -> Vec<Block> {
         blocks.push(Block::Lines(fixed));
     }
     blocks.extend(findings);
-    if let (Some(matrix), Some(flavor)) = (&root.matrix, root.flavor) {
+    let matrix = check.and_then(|check| check.matrix.as_ref());
+    if let (Some(matrix), Some(flavor)) = (matrix, root.flavor) {
         let detail = if look.verbose {
             Detail::Full
         } else {
