@@ -172,21 +172,21 @@ pub(super) fn render(out: &mut dyn Write, all: &Changes, colors: Colors) -> io::
                 files_below(out, deviation)?;
             }
         }
-        for detail in row.details.iter().flat_map(|details| &details.lines) {
-            let detail = harmless(detail);
-            let tone = match detail.get(..2) {
-                Some("+ ") => Some(Tone::Good),
-                Some("- ") => Some(Tone::Bad),
-                _ => None,
-            };
-            let detail = match tone {
-                Some(tone) => styled(colors, style::plain(tone), &detail),
-                None => detail,
-            };
-            writeln!(out, "    {detail}")?;
+        for line in row.details.iter().flat_map(|details| &details.lines) {
+            writeln!(out, "    {}", detail(line, colors))?;
         }
     }
     Ok(())
+}
+
+/// Colours a line by its sign: additions and removals.
+fn detail(line: &str, colors: Colors) -> String {
+    let line = harmless(line);
+    match line.get(..2) {
+        Some("+ ") => styled(colors, style::plain(Tone::Good), &line),
+        Some("- ") => styled(colors, style::plain(Tone::Bad), &line),
+        _ => line,
+    }
 }
 
 /// Lists the files of a remark, one in a line.

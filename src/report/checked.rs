@@ -60,8 +60,11 @@ impl<'a> Checked<'a> {
     /// What roots share counts once.
     #[must_use]
     pub fn verdict(&self) -> String {
-        let findings = self.findings().into_iter();
-        let counts = Counts::of(findings.map(|(_, finding)| finding.severity));
+        let counts = Counts::of(
+            self.findings()
+                .into_iter()
+                .map(|(_, finding)| finding.severity),
+        );
         let mut parts = match &self.roots[..] {
             [root] if root.status == Status::Clean => vec!["clean".to_owned()],
             [_] => Vec::new(),

@@ -133,13 +133,10 @@ fn title(roots: &[RootRow<'_>], members: &[FindingIndex]) -> String {
 /// Returns a sentence as a title begins.
 fn capitalized(text: &str) -> String {
     let mut letters = text.chars();
-    letters
-        .next()
-        .map(|letter| letter.to_uppercase())
-        .into_iter()
-        .flatten()
-        .chain(letters)
-        .collect()
+    match letters.next() {
+        Some(first) => first.to_uppercase().chain(letters).collect(),
+        None => String::new(),
+    }
 }
 
 /// Says of how many things findings are, as in `1 to 4 of 5 wanted platforms are missing`.
@@ -148,9 +145,10 @@ fn with_shares(title: &str, shares: &[diag::Share]) -> String {
         let numbers = shares.iter().map(number);
         let least = numbers.clone().min().unwrap_or_default();
         let most = numbers.max().unwrap_or_default();
-        let text = match least == most {
-            true => most.to_string(),
-            false => format!("{least} to {most}"),
+        let text = if least == most {
+            most.to_string()
+        } else {
+            format!("{least} to {most}")
         };
         (text, most)
     };
@@ -171,12 +169,11 @@ fn who(roots: &[RootRow<'_>], members: &[FindingIndex]) -> String {
         .collect();
     let affected: BTreeSet<usize> = members.iter().map(|member| member.root).collect();
     let in_roots = format!("{} of {}", affected.len(), counted(roots.len(), "root"));
-    let is_one = affected.len() == 1;
     let several = |providers: &BTreeSet<&str>| match providers.first() {
         Some(only) if providers.len() == 1 => (*only).to_owned(),
         _ => counted(providers.len(), "provider"),
     };
-    match (providers.len(), is_one) {
+    match (providers.len(), affected.len() == 1) {
         (0, true) => counted(members.len(), "place"),
         (0, false) if members.len() == affected.len() => in_roots,
         (0, false) => format!("{} in {in_roots}", counted(members.len(), "place")),

@@ -50,9 +50,12 @@ pub fn folded(result: &CommandResult, least: Severity) -> FoldedFindings {
         own[fold.members[0].root].push(view.block(fold));
     }
     folds.sort_by_key(|fold| Reverse(fold.severity));
-    let shared = folds.iter().filter(|fold| fold.root_count() > 1);
     FoldedFindings {
-        shared: shared.map(|fold| view.block(fold)).collect(),
+        shared: folds
+            .iter()
+            .filter(|fold| fold.root_count() > 1)
+            .map(|fold| view.block(fold))
+            .collect(),
         table: view.table(&folds),
         own,
     }
@@ -102,36 +105,37 @@ impl View<'_> {
         });
         let first_note = notes.next().filter(|note| !note.is_empty());
         let is_same_note = notes.all(|note| Some(note) == first_note);
-        let lines: Vec<FaultLine> = match is_shared {
-            true => by_root
+        let shown = |all: usize| all.min(MAX_LINES);
+        let hidden = |all: usize| all - shown(all);
+        let (lines, more, notes) = if is_shared {
+            let lines = by_root[..shown(by_root.len())]
                 .iter()
-                .take(MAX_LINES)
                 .map(|own| self.root_line(fold, own))
-                .collect(),
-            false => fold
-                .members
+                .collect();
+            let more = match hidden(by_root.len()) {
+                0 => None,
+                n => Some(format!("and {n} more (-v shows each)")),
+            };
+            (lines, more, Vec::new())
+        } else {
+            let lines = fold.members[..shown(fold.members.len())]
                 .iter()
-                .take(MAX_LINES)
                 .map(|member| self.line(*member, is_same_note))
-                .collect(),
+                .collect();
+            let more = match hidden(fold.members.len()) {
+                0 => None,
+                n => Some(format!("and {n} more")),
+            };
+            let note = first_note.filter(|_| is_same_note);
+            (lines, more, note.map(str::to_owned).into_iter().collect())
         };
-        let count = match is_shared {
-            true => by_root.len(),
-            false => fold.members.len(),
-        };
-        let more = match (count.saturating_sub(lines.len()), is_shared) {
-            (0, _) => None,
-            (n, true) => Some(format!("and {n} more (-v shows each)")),
-            (n, false) => Some(format!("and {n} more")),
-        };
-        let note = first_note.filter(|_| is_same_note && !is_shared);
         Block::Several(Several {
             code: fold.rule,
             severity: fold.severity,
             title: fold.title.clone(),
             lines,
             more,
-            notes: note.map(str::to_owned).into_iter().collect(),
+            notes,
             help: fold.help.clone(),
         })
     }
@@ -182,10 +186,10 @@ impl View<'_> {
         if text.is_empty() && own.len() > 1 {
             text = counted(own.len(), "place");
         }
-        FaultLine::Name(match text.is_empty() {
-            true => root.path.clone(),
-            false => format!("{}: {text}", root.path),
-        })
+        if text.is_empty() {
+            return FaultLine::Name(root.path.clone());
+        }
+        FaultLine::Name(format!("{}: {text}", root.path))
     }
 
     /// Names the roots that have the very same finding.

@@ -27,12 +27,10 @@ const MAX_MEMBERS: usize = 5;
 pub fn render(out: &mut dyn Write, checked: &Checked<'_>) -> io::Result<()> {
     let title = [("title", format!("lockctl {}", checked.command))];
     for (failure, roots) in checked.failures() {
-        let named = checked.roots.len() > 1;
-        let of = match named {
-            true => format!("{}: ", roots.join(", ")),
-            false => String::new(),
-        };
-        let text = format!("{of}{}", failure.lines());
+        let mut text = failure.lines();
+        if checked.roots.len() > 1 {
+            text = format!("{}: {text}", roots.join(", "));
+        }
         writeln!(out, "{}", command("error", &title, &text))?;
     }
     let mut seen = BTreeSet::new();

@@ -214,9 +214,10 @@ fn dot(graph: &Graph) -> String {
         if edge.stroke == Stroke::Dashed {
             attributes.push("style=dashed".to_owned());
         }
-        let attributes = match attributes.is_empty() {
-            true => String::new(),
-            false => format!(" [{}]", attributes.join(", ")),
+        let attributes = if attributes.is_empty() {
+            String::new()
+        } else {
+            format!(" [{}]", attributes.join(", "))
         };
         let (from, to) = (edge.from.0, edge.to.0);
         put(&mut text, format_args!("n{from} -> n{to}{attributes}"));

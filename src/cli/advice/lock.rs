@@ -247,15 +247,12 @@ fn contradiction_advice(remedy: Remedy, flavor: Flavor) -> String {
 
 /// Says what to do about recorded hashes that the signed list contradicts.
 fn unvouched_advice(any_listed: bool, remedy: Remedy) -> String {
-    let what = match any_listed {
-        false => {
-            "nothing was written; no recorded zh: is of this version: was the version edited by hand? \
-             then restore the entry from version control"
-        }
-        true => {
-            "nothing was written: such a hash accepts a package that no signature covers; find out \
-             first where it came from"
-        }
+    let what = if any_listed {
+        "nothing was written: such a hash accepts a package that no signature covers; find out first \
+         where it came from"
+    } else {
+        "nothing was written; no recorded zh: is of this version: was the version edited by hand? \
+         then restore the entry from version control"
     };
     match remedy {
         Remedy::Repair => format!("{what}; `lockctl lock --repair` replaces what is wrong"),

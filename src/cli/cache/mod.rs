@@ -184,9 +184,10 @@ fn clean(args: CleanArgs, found: UserStore<'_>) -> Result<CommandResult, Failure
         .store
         .clean(removal, args.dry_run)
         .map_err(|error| found.unusable(&error))?;
-    let wanted = match args.all {
-        true => CacheRemoval::Everything,
-        false => CacheRemoval::Old,
+    let wanted = if args.all {
+        CacheRemoval::Everything
+    } else {
+        CacheRemoval::Old
     };
     let modules = found.modules.removable(wanted);
     let modules = modules.and_then(|modules| {

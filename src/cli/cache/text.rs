@@ -90,10 +90,11 @@ fn imported(file: &ImportedFile) -> Option<String> {
 fn exported(export: &ExportedFacts) -> Option<String> {
     let file = export.file.as_ref()?;
     let facts = counted(export.facts, "fact");
-    match export.changed? {
-        true => Some(format!("wrote {file}: {facts}")),
-        false => Some(format!("{file} is up to date: {facts}")),
-    }
+    Some(if export.changed? {
+        format!("wrote {file}: {facts}")
+    } else {
+        format!("{file} is up to date: {facts}")
+    })
 }
 
 fn removed(removed: &RemovedFacts) -> String {

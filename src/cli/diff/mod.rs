@@ -128,9 +128,9 @@ fn result(
     for file in &mut files {
         file.status = status(file, args.fail_on);
     }
-    let comparisons = files.iter().map(|file| &file.comparison);
-    let reviews: Vec<(&str, &FileReview)> = comparisons
-        .map(|comparison| (&*comparison.path, &comparison.review))
+    let reviews: Vec<(&str, &FileReview)> = files
+        .iter()
+        .map(|file| (&*file.comparison.path, &file.comparison.review))
         .collect();
     let flavor = files.first().map(|file| file.comparison.flavor());
     let verdict = verdict(&reviews, |addr| match flavor {

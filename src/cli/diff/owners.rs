@@ -18,9 +18,10 @@ pub(super) fn add(files: &mut [FileResult], common: &Common, facts: &UserFacts<'
     if !shows_hashes {
         return;
     }
-    let reviews = files.iter_mut().map(|file| &mut file.comparison.review);
-    for provider in reviews.flat_map(|review| &mut review.providers) {
-        provider.owners = owners(&provider.change, facts);
+    for file in files {
+        for provider in &mut file.comparison.review.providers {
+            provider.owners = owners(&provider.change, facts);
+        }
     }
 }
 

@@ -41,21 +41,18 @@ pub(super) fn blocks(result: &CommandResult, look: Look) -> Vec<Block> {
 
 /// Lists what changed in several files, equal changes together.
 fn folded(files: &[FileResult], look: Look) -> Changes {
-    let comparisons = files.iter().map(|file| &file.comparison);
-    let reviews: Vec<(&str, &FileReview)> = comparisons
-        .map(|comparison| (&*comparison.path, &comparison.review))
+    let reviews: Vec<(&str, &FileReview)> = files
+        .iter()
+        .map(|file| (&*file.comparison.path, &file.comparison.review))
         .collect();
     let flavors: BTreeMap<&str, Flavor> = files
         .iter()
         .map(|file| (&*file.comparison.path, file.comparison.flavor()))
         .collect();
     let folded = fold(&reviews);
-    let remarks = folded.causes.iter().map(|cause| {
-        let files = cause.files.iter().map(|file| (*file).to_owned());
-        Remark {
-            files: files.collect(),
-            ..remark(cause.cause.risk(), cause.text())
-        }
+    let remarks = folded.causes.iter().map(|cause| Remark {
+        files: cause.files.iter().map(|file| (*file).to_owned()).collect(),
+        ..remark(cause.cause.risk(), cause.text())
     });
     let rows = folded.changes.iter().map(|change| {
         let first = change.files().next().map(|(file, _)| flavors[file]);
@@ -65,8 +62,11 @@ fn folded(files: &[FileResult], look: Look) -> Changes {
         );
         let risk = change.first.explained.risk;
         row.remark = with_files(risk, &change.remark);
-        let deviations = change.deviations.iter();
-        row.deviations = deviations.map(|said| with_files(risk, said)).collect();
+        row.deviations = change
+            .deviations
+            .iter()
+            .map(|said| with_files(risk, said))
+            .collect();
         if look.markdown {
             row.details = folded_details(change);
         }
@@ -80,9 +80,12 @@ fn folded(files: &[FileResult], look: Look) -> Changes {
 }
 
 fn with_files(risk: Risk, said: &FoldedRemark<'_>) -> Remark {
-    let files = said.files.iter().map(|(file, _)| (*file).to_owned());
     Remark {
-        files: files.collect(),
+        files: said
+            .files
+            .iter()
+            .map(|(file, _)| (*file).to_owned())
+            .collect(),
         ..remark(risk, said.text.clone())
     }
 }

@@ -109,14 +109,12 @@ fn plain(value: &Value) -> PlainValue {
         Value::Number(number) => numeral(number.to_string()),
         Value::String(text) => PlainValue::Text(text.clone()),
         Value::Tuple(items) => PlainValue::List(items.iter().map(plain).collect()),
-        Value::Object(items) => {
-            let items = items.iter();
-            PlainValue::Map(
-                items
-                    .map(|(name, item)| (name.clone(), plain(item)))
-                    .collect(),
-            )
-        }
+        Value::Object(items) => PlainValue::Map(
+            items
+                .iter()
+                .map(|(name, item)| (name.clone(), plain(item)))
+                .collect(),
+        ),
     }
 }
 

@@ -47,10 +47,12 @@ pub(in crate::cli) fn lines(goal: WiringGoal, plan: &WiringPlan, attributes: &Pa
     }
     for change in &plan.settings {
         let name = change.name;
-        let old = change.old.iter();
-        lines.extend(old.map(|old| format!("- git config {name} {old:?}")));
-        let new = change.new.iter();
-        lines.extend(new.map(|new| format!("+ git config {name} {new:?}")));
+        if let Some(old) = &change.old {
+            lines.push(format!("- git config {name} {old:?}"));
+        }
+        if let Some(new) = &change.new {
+            lines.push(format!("+ git config {name} {new:?}"));
+        }
     }
     lines
 }

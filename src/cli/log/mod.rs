@@ -264,17 +264,16 @@ impl<'a> History<'a> {
         result.flavor = Some(flavor);
         let filter = filter(self.provider, flavor)?;
         let versions = contents.versions(own, flavor, texts, result);
-        let steps: Vec<_> = own.iter().filter_map(step).collect();
-        let (commits, steps): (Vec<&FileCommit<'_>>, Vec<_>) = steps.into_iter().unzip();
-        let changes = review::history(&steps, &versions, &filter)
+        let (commits, steps): (Vec<&FileCommit<'_>>, Vec<_>) = own.iter().filter_map(step).unzip();
+        result.providers = review::history(&steps, &versions, &filter)
             .into_iter()
             .map(|found| {
                 let FileCommit { commit, change } = commits[found.step];
                 let newer = order.get(&commit.id).copied().unwrap_or_default();
                 let row = row(commit, newer, change.change.path(), &found);
                 Provider::Changed(Box::new(row))
-            });
-        result.providers = changes.collect();
+            })
+            .collect();
         Ok(())
     }
 

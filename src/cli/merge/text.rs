@@ -51,8 +51,11 @@ pub(in crate::cli) fn outcome(
         ));
     }
     for (reason, addrs) in file.merged.unfinished_by_reason() {
-        let addrs: Vec<String> = addrs.iter().map(ToString::to_string).collect();
-        let addrs = addrs.join(", ");
+        let addrs = addrs
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+            .join(", ");
         result.warn(format!("{place}: {addrs}: {reason}; run `{lock_command}`"));
     }
     for (addr, conflict) in &file.merged.conflicts {

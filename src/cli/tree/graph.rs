@@ -58,8 +58,11 @@ impl Drawing {
             .collect::<Vec<_>>();
         hosts.dedup();
         let flavor = (hosts.len() == 1).then(|| self.flavors[0]);
-        let distinct: BTreeSet<&ProviderAddr> = self.required.iter().map(|(p, ..)| p).collect();
-        let nodes: BTreeMap<&ProviderAddr, NodeId> = distinct
+        let nodes: BTreeMap<&ProviderAddr, NodeId> = self
+            .required
+            .iter()
+            .map(|(provider, ..)| provider)
+            .collect::<BTreeSet<_>>()
             .into_iter()
             .map(|provider| {
                 let name = match flavor {

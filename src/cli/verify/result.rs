@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::VerifiedRoot;
 use super::table;
 use crate::addr::ProviderAddr;
-use crate::diag::{Counts, TurnedOff, counted, has_errors};
+use crate::diag::{Counts, TurnedOff, counted, has_errors, rules};
 use crate::hash::Scheme;
 use crate::lockfile::ProviderLock;
 use crate::report::json::{CheckedProvider, Provider, Status};
@@ -153,14 +153,12 @@ fn looked_at(lock: Option<&LockText>, verdict: &RootVerdict) -> String {
         };
         parts.push(format!("h1: hashes{complete} for {platforms}{how}"));
     }
-    let packages = verdict.packages.iter();
-    parts.extend(packages.map(|packages| checked_packages(&packages.counts)));
-    parts.extend(
-        verdict
-            .signed_lists
-            .filter(|_| providers > 0)
-            .map(|n| format!("{} compared", counted(n, "signed list"))),
-    );
+    if let Some(packages) = &verdict.packages {
+        parts.push(checked_packages(&packages.counts));
+    }
+    if let Some(lists) = verdict.signed_lists.filter(|_| providers > 0) {
+        parts.push(format!("{} compared", counted(lists, "signed list")));
+    }
     parts.join(", ")
 }
 

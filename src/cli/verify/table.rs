@@ -69,9 +69,10 @@ pub(in crate::cli) fn blocks(
         return vec![Block::Lines(vec![line.to_owned()])];
     }
     let mut notes = Notes::default();
-    let here: &[Route] = match rows.iter().all(|row| row.here.is_empty()) {
-        true => &[],
-        false => &[Route::Here, Route::HerePlan],
+    let here: &[Route] = if rows.iter().all(|row| row.here.is_empty()) {
+        &[]
+    } else {
+        &[Route::Here, Route::HerePlan]
     };
     let routes = Route::ALL.iter().chain(here).copied();
     let mut table: Vec<Vec<String>> = vec![

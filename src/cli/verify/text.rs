@@ -21,25 +21,22 @@ pub(super) fn of_all(result: &CommandResult, look: Look) -> Vec<Block> {
     let roots = result.roots();
     let are_many = roots.len() > MAX_VERDICTS;
     let folded = report::folded(result, Severity::Warning);
-    let own = |at: usize| match look.verbose {
-        true => one_by_one(&roots[at]),
-        false => folded.own[at].clone(),
-    };
-    let texts = roots.iter().enumerate().map(|(at, root)| {
-        let mut blocks = of_root(root, own(at), look);
-        let has_verdict_only = matches!(blocks[..], [Block::Verdict(..)]);
-        if are_many && !look.verbose && has_verdict_only {
-            blocks.clear();
-        }
-        blocks
-    });
-    let each = reading::each(roots, texts.collect(), Heading::PathApart);
-    let mut blocks = if look.verbose {
-        Vec::new()
+    let mut blocks = Vec::new();
+    let mut texts = Vec::new();
+    if look.verbose {
+        texts.extend(roots.iter().map(|root| of_root(root, single(root), look)));
     } else {
-        folded.shared
-    };
-    blocks.extend(each);
+        blocks.extend(folded.shared);
+        for (root, findings) in roots.iter().zip(folded.own) {
+            let mut text = of_root(root, findings, look);
+            let has_verdict_only = matches!(text[..], [Block::Verdict(..)]);
+            if are_many && has_verdict_only {
+                text.clear();
+            }
+            texts.push(text);
+        }
+    }
+    blocks.extend(reading::each(roots, texts, Heading::PathApart));
     let total = reading::total(result, Total::ResultWithCounts, look.verbose);
     if are_many && !folded.table.is_empty() {
         let is_apart = blocks.last() == Some(&Block::Lines(vec![String::new()]));
@@ -54,7 +51,7 @@ pub(super) fn of_all(result: &CommandResult, look: Look) -> Vec<Block> {
 }
 
 /// Shows every finding of a root by itself.
-fn one_by_one(root: &RootResult) -> Vec<Block> {
+fn single(root: &RootResult) -> Vec<Block> {
     root.entries
         .iter()
         .filter_map(|entry| match entry {
@@ -70,8 +67,10 @@ fn one_by_one(root: &RootResult) -> Vec<Block> {
 fn of_root(root: &RootResult, findings: Vec<Block>, look: Look) -> Vec<Block> {
     let mut blocks = Vec::new();
     let check = root.check();
-    let fixed = check.into_iter().flat_map(|check| &check.fixed).flatten();
-    let fixed: Vec<String> = fixed
+    let fixed: Vec<String> = check
+        .into_iter()
+        .flat_map(|check| &check.fixed)
+        .flatten()
         .map(|repair| format!("fixed: {}", repair.text))
         .collect();
     if !fixed.is_empty() {

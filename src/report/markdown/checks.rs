@@ -103,8 +103,7 @@ impl<'a> Page<'a> {
         if folds.is_empty() && root.failures.is_empty() {
             return (String::new(), folds);
         }
-        let findings = root.findings.iter();
-        let counts = Counts::of(findings.map(|finding| finding.severity)).to_string();
+        let counts = Counts::of(root.findings.iter().map(|finding| finding.severity)).to_string();
         let counts = match (root.status, counts.as_str()) {
             (Status::Failed, "") => "failed".to_owned(),
             (Status::Failed, counts) => format!("failed; {counts}"),
@@ -112,8 +111,7 @@ impl<'a> Page<'a> {
         };
         let mut out = format!("#### {}: {counts}\n\n", code(&cut(&root.path)));
         if !self.fits(&out) {
-            let members = folds.iter().map(|fold| fold.members.len());
-            self.findings_left_out += members.sum::<usize>();
+            self.findings_left_out += folds.iter().map(|fold| fold.members.len()).sum::<usize>();
             return (String::new(), Vec::new());
         }
         for failure in &root.failures {
@@ -189,10 +187,10 @@ impl<'a> Page<'a> {
             self.room -= row.len() + more;
             rows += &row;
         }
-        match rows.is_empty() {
-            true => rows,
-            false => format!("{head}{rows}\n"),
+        if rows.is_empty() {
+            return rows;
         }
+        format!("{head}{rows}\n")
     }
 
     /// Says what to do about findings, folded.
@@ -231,9 +229,10 @@ impl<'a> Page<'a> {
                         .filter_map(|finding| finding.provider.as_deref())
                         .collect();
                     let path = &self.roots[own[0].root].path;
-                    match providers.is_empty() {
-                        true => cut(path),
-                        false => format!("{}: {}", cut(path), cut(&providers.join(", "))),
+                    if providers.is_empty() {
+                        cut(path)
+                    } else {
+                        format!("{}: {}", cut(path), cut(&providers.join(", ")))
                     }
                 })
                 .collect();
@@ -280,15 +279,11 @@ impl<'a> Page<'a> {
             .collect();
         let mut names: Vec<&str> = providers.iter().take(MAX_MEMBERS).copied().collect();
         if providers.len() == 1 {
-            let platforms = members
+            let platforms: BTreeSet<&str> = members
                 .clone()
-                .filter_map(|finding| finding.platform.as_deref());
-            names.extend(
-                platforms
-                    .collect::<BTreeSet<_>>()
-                    .into_iter()
-                    .take(MAX_MEMBERS),
-            );
+                .filter_map(|finding| finding.platform.as_deref())
+                .collect();
+            names.extend(platforms.into_iter().take(MAX_MEMBERS));
         }
         let mut names: Vec<String> = names.into_iter().map(|text| code(&cut(text))).collect();
         if providers.len() > MAX_MEMBERS {

@@ -44,7 +44,7 @@ pub struct FindingRow {
         skip_serializing_if = "Option::is_none",
         serialize_with = "super::optional_text"
     )]
-    #[schemars(with = "Option<String>")]
+    #[cfg_attr(test, schemars(with = "Option<String>"))]
     pub help: Option<Help>,
     /// Other places that explain it.
     #[serde(skip_serializing_if = "Vec::is_empty")]

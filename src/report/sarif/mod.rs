@@ -314,9 +314,12 @@ fn failures(checked: &Checked<'_>) -> Vec<Notification> {
     checked
         .failures()
         .into_iter()
-        .map(|(failure, roots)| match several {
-            true => format!("{}: {}", roots.join(", "), failure.lines()),
-            false => failure.lines(),
+        .map(|(failure, roots)| {
+            if several {
+                format!("{}: {}", roots.join(", "), failure.lines())
+            } else {
+                failure.lines()
+            }
         })
         .map(|text| notification(&text, Severity::Error))
         .collect()
