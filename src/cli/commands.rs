@@ -124,7 +124,8 @@ const TEMPLATE: &str = "\
 
 /// Returns the definition of the program, in which each command lists its own formats.
 pub(super) fn definition() -> clap::Command {
-    let format = CommandLine::command()
+    let program = CommandLine::command();
+    let format = program
         .get_arguments()
         .find(|arg| arg.get_id() == "format")
         .expect("every command takes it")

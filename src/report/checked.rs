@@ -1,8 +1,9 @@
 //! The result of a check over roots, in the shape that formats for CI need.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::Tone;
+use super::groups::grouped;
 use super::root::Naming;
 use super::rows::{FindingRow, TurnedOffRow};
 use super::{CommandResult, Failure, ResultEntry, RootRow, Status};
@@ -109,18 +110,11 @@ impl<'a> Checked<'a> {
 
     /// Returns the failures of all roots, each once, with the roots that it stopped.
     pub(super) fn failures(&self) -> Vec<(&Failure, Vec<&str>)> {
-        let mut order: Vec<(&Failure, Vec<&str>)> = Vec::new();
-        let mut known = BTreeMap::new();
-        for root in &self.roots {
-            for failure in &root.failures {
-                let at = *known.entry(failure).or_insert(order.len());
-                if at == order.len() {
-                    order.push((failure, Vec::new()));
-                }
-                order[at].1.push(&root.path);
-            }
-        }
-        order
+        grouped(self.roots.iter().flat_map(|root| {
+            root.failures
+                .iter()
+                .map(|failure| (*failure, root.path.as_str()))
+        }))
     }
 }
 

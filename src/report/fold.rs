@@ -3,11 +3,12 @@
 //! A cause is a rule with what fixes it: findings of one rule, as severe, that the same help repairs.
 //! Formats for people show a [`Fold`] as one; programs get every finding of every root.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::RootRow;
+use super::groups::grouped;
 use super::rows::{FindingRow, Provider};
-use crate::diag::{self, Help, RootCommand, Severity, counted};
+use crate::diag::{self, Help, Severity, counted};
 
 /// Findings that have one cause, at least one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,7 +37,7 @@ pub struct FindingIndex {
 }
 
 /// The properties in which findings of one cause agree.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct FoldKey<'a> {
     rule: &'static str,
     severity: Severity,
@@ -49,40 +50,44 @@ struct FoldKey<'a> {
 /// Puts the findings together that are wanted, in the order of the first of each cause.
 #[must_use]
 pub fn folds(roots: &[RootRow<'_>], is_wanted: &dyn Fn(&FindingIndex) -> bool) -> Vec<Fold> {
-    let mut order: Vec<(FoldKey<'_>, Vec<FindingIndex>)> = Vec::new();
-    let mut known: BTreeMap<FoldKey<'_>, usize> = BTreeMap::new();
-    for (root, own) in roots.iter().enumerate() {
-        for (at, finding) in own.findings.iter().enumerate() {
-            let member = FindingIndex { root, finding: at };
-            if !is_wanted(&member) {
-                continue;
+    let mut wanted: Vec<(FoldKey<'_>, FindingIndex)> = Vec::new();
+    for (root, row) in roots.iter().enumerate() {
+        for (index, finding) in row.findings.iter().enumerate() {
+            let member = FindingIndex {
+                root,
+                finding: index,
+            };
+            if is_wanted(&member) {
+                wanted.push((key(finding), member));
             }
-            let at = *known.entry(key(finding)).or_insert(order.len());
-            if at == order.len() {
-                order.push((key(finding), Vec::new()));
-            }
-            order[at].1.push(member);
         }
     }
-    order
+    grouped(wanted)
         .into_iter()
         .map(|(key, members)| {
             // Members have equal help for all roots, and with it equal commands.
             let help = finding(roots, members[0]).help.as_ref();
-            let (text, line): (fn(&Help) -> &str, fn(&RootCommand) -> &String) =
-                if are_in_one_root(&members) {
-                    (|help| &help.text, |command| &command.for_root)
-                } else {
-                    (Help::for_all, |command| &command.for_all)
-                };
+            let is_one_root = are_in_one_root(&members);
             Fold {
                 rule: key.rule,
                 severity: key.severity,
                 title: title(roots, &members),
-                help: help.map(|help| text(help).to_owned()),
-                command: help
-                    .and_then(|help| help.command.as_ref())
-                    .map(|command| line(command).clone()),
+                help: help.map(|help| {
+                    let text = if is_one_root {
+                        &help.text
+                    } else {
+                        help.for_all()
+                    };
+                    text.to_owned()
+                }),
+                command: help.and_then(|help| {
+                    let command = help.command.as_ref()?;
+                    Some(if is_one_root {
+                        command.for_root.clone()
+                    } else {
+                        command.for_all.clone()
+                    })
+                }),
                 members,
             }
         })
@@ -131,7 +136,7 @@ fn title(roots: &[RootRow<'_>], members: &[FindingIndex]) -> String {
 }
 
 /// Returns a sentence as a title begins.
-fn capitalized(text: &str) -> String {
+pub(super) fn capitalized(text: &str) -> String {
     let mut letters = text.chars();
     match letters.next() {
         Some(first) => first.to_uppercase().chain(letters).collect(),

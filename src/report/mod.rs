@@ -14,6 +14,7 @@ mod folded;
 mod formats;
 pub mod github;
 pub mod graph;
+mod groups;
 pub mod human;
 pub mod json;
 pub mod junit;

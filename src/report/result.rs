@@ -1,9 +1,8 @@
 //! The findings, changes and failures of a command: each fact once.
 
-use std::collections::BTreeMap;
-
 use serde::Serialize;
 
+use super::groups::grouped;
 use super::rows::{
     ConvertedProvider, EvaluatedExpression, FixRow, GitSetting, MatrixRow, PackageRow, Provider,
     RuleRow, StoreReport, TopicRow, VersionsInUse,
@@ -285,18 +284,11 @@ impl CommandResult {
     /// roots that it stopped.
     #[must_use]
     pub fn failures(&self) -> Vec<(&Failure, Vec<&str>)> {
-        let mut order: Vec<(&Failure, Vec<&str>)> = Vec::new();
-        let mut known = BTreeMap::new();
-        for root in self.roots() {
-            for failure in root.failures() {
-                let at = *known.entry(failure).or_insert(order.len());
-                if at == order.len() {
-                    order.push((failure, Vec::new()));
-                }
-                order[at].1.push(&root.path);
-            }
-        }
-        order
+        grouped(
+            self.roots()
+                .iter()
+                .flat_map(|root| root.failures().map(|failure| (failure, root.path.as_str()))),
+        )
     }
 }
 

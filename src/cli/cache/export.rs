@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::{NAME, UserStore, contradiction, is_standard, result};
 use crate::cli::args::{Common, Roots};
-use crate::cli::cache::args::Export;
+use crate::cli::cache::args::ExportArgs;
 use crate::cli::{CLEAN, FAILED, FINDINGS, World};
 use crate::hash::Hash;
 use crate::package::Fact;

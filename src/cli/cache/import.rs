@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::{STANDARD, UserStore, contradiction, is_standard, result};
 use crate::cli::args::Common;
-use crate::cli::cache::args::Import;
+use crate::cli::cache::args::ImportArgs;
 use crate::cli::{CLEAN, FAILED, FINDINGS, World};
 use crate::diag::counted;
 use crate::package::Fact;

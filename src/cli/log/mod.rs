@@ -25,7 +25,7 @@ use crate::run::{self, RootResults};
 use crate::workspace::flavor_of;
 use crate::world::{FileKind, Replaced};
 pub(in crate::cli) use args::LogArgs;
-use versions::Contents;
+use versions::VersionContents;
 
 /// The remark on a clone that has the newest commits only.
 const SHALLOW: &str = "the clone is shallow: its oldest commit seems to add all that it has \

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use crate::cli::args::{Roots, examples};
-use crate::cli::merge::args::Policy;
+use crate::cli::merge::args::MergePolicy;
 
 /// Merge lock files with conflict markers, entry by entry
 #[derive(Clone, Debug, Args)]
@@ -15,5 +15,5 @@ pub(in crate::cli) struct ResolveArgs {
     #[command(flatten)]
     pub(in crate::cli) roots: Roots,
     #[command(flatten)]
-    pub(in crate::cli) policy: Policy,
+    pub(in crate::cli) policy: MergePolicy,
 }

@@ -46,7 +46,7 @@ pub struct JsonDocument<'a> {
     pub roots: Vec<RootRow<'a>>,
     /// One for each package, in the order given; only of `hash`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub packages: Vec<&'a Package>,
+    pub packages: Vec<&'a PackageRow>,
     /// One for each lock file that differs, ordered by path; only of `diff`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub files: Option<Vec<FileRow>>,
@@ -54,11 +54,11 @@ pub struct JsonDocument<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<&'a Verdict>,
     /// Topics: all of them, or those that were named, in that order; only of `explain`.
-    #[serde(skip_serializing_if = "<[Topic]>::is_empty")]
-    pub topics: &'a [Topic],
+    #[serde(skip_serializing_if = "<[TopicRow]>::is_empty")]
+    pub topics: &'a [TopicRow],
     /// Rules: all of them by heading, or those that were named, in that order; only of `explain`.
-    #[serde(skip_serializing_if = "<[Rule]>::is_empty")]
-    pub rules: &'a [Rule],
+    #[serde(skip_serializing_if = "<[RuleRow]>::is_empty")]
+    pub rules: &'a [RuleRow],
     /// Providers of which roots lock different versions, by address; only of `lock` and `update` over
     /// several roots.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -116,8 +116,8 @@ impl<'a> JsonDocument<'a> {
             .iter()
             .map(|root| RootRow::of(root, &result.texts, &as_typed))
             .collect();
-        let mut packages: Vec<&Package> = Vec::new();
-        let (mut topics, mut rules): (&[Topic], &[Rule]) = (&[], &[]);
+        let mut packages: Vec<&PackageRow> = Vec::new();
+        let (mut topics, mut rules): (&[TopicRow], &[RuleRow]) = (&[], &[]);
         let (mut files, mut verdict, mut store) = (None, None, None);
         match &result.subject {
             Subject::Roots(_) | Subject::Text(_) => {}
@@ -195,7 +195,7 @@ fn line(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
 impl Summary {
     /// Counts what everything came to.
     #[must_use]
-    pub fn of(roots: &[RootRow<'_>], packages: &[&Package], files: Option<&[FileRow]>) -> Self {
+    pub fn of(roots: &[RootRow<'_>], packages: &[&PackageRow], files: Option<&[FileRow]>) -> Self {
         let mut summary = Self {
             roots: roots.len(),
             packages: Some(packages.len()).filter(|count| *count > 0),
@@ -215,7 +215,7 @@ impl Summary {
             .map(|root| root.status)
             .chain(files.iter().map(|file| file.status));
         summary.failed = statuses.filter(|status| *status == Status::Failed).count();
-        let refused = |package: &&&Package| matches!(package, Package::Failed(_));
+        let refused = |package: &&&PackageRow| matches!(package, PackageRow::Failed(_));
         summary.failed += packages.iter().filter(refused).count();
         summary
     }

@@ -7,6 +7,7 @@ use std::io::{self, Write};
 use super::text::{code, escaped, fenced};
 use crate::diag::{self, Counts, Severity, counted, counted_as};
 use crate::report::fold::{self, FindingIndex, Fold};
+use crate::report::groups::grouped;
 use crate::report::rows::FindingRow;
 use crate::report::{Checked, RootRow, Status};
 
@@ -361,19 +362,11 @@ fn severity(severity: Severity) -> &'static str {
 
 /// Puts findings together that the same advice helps, in the order of the first of each.
 fn by_help<'f>(folds: &[&'f Fold]) -> Vec<(&'f str, Vec<&'f Fold>)> {
-    let mut order: Vec<(&str, Vec<&Fold>)> = Vec::new();
-    let mut known = BTreeMap::new();
-    for fold in folds {
-        let Some(help) = fold.help.as_deref() else {
-            continue;
-        };
-        let at = *known.entry(help).or_insert(order.len());
-        if at == order.len() {
-            order.push((help, Vec::new()));
-        }
-        order[at].1.push(fold);
-    }
-    order
+    grouped(
+        folds
+            .iter()
+            .filter_map(|fold| Some((fold.help.as_deref()?, *fold))),
+    )
 }
 
 /// Says which of several roots are clean, folded.

@@ -10,6 +10,7 @@ use std::path::Path;
 
 use super::Checked;
 use super::RootRow;
+use super::fold::capitalized;
 use super::rows::{FindingRow, Related};
 use super::style::harmless_lines;
 use crate::diag::{self, Rule, Severity};
@@ -106,8 +107,10 @@ fn results(checked: &Checked<'_>) -> (Results, usize) {
         .findings()
         .into_iter()
         .map(|(root, finding)| (root, finding, None));
-    let off = checked.turned_off().into_iter();
-    let off = off.map(|(root, off)| (root, &off.finding, Some(off.reason.as_str())));
+    let off = checked
+        .turned_off()
+        .into_iter()
+        .map(|(root, off)| (root, &off.finding, Some(off.reason.as_str())));
     for (root, finding, reason) in found.chain(off) {
         if results.all.len() < MAX_RESULTS {
             results.add(root, finding, reason);
@@ -150,6 +153,8 @@ impl Results {
     /// Hashes what stays the same when lines move: rule, provider, platform, file, and a count of
     /// those that are alike.
     fn fingerprint(&mut self, finding: &FindingRow) -> String {
+        // Lines and titles are left out: they change with edits elsewhere, and services would report
+        // the finding as a new one.
         let parts = [
             Some(finding.rule),
             finding.provider.as_deref(),
@@ -198,7 +203,7 @@ fn rule(name: &str) -> RuleDescriptor {
             text: rule.page.to_owned(),
         },
         id: rule.name,
-        short_description: text(sentence(rule.meaning)),
+        short_description: text(format!("{}.", capitalized(rule.meaning))),
     }
 }
 
@@ -210,13 +215,6 @@ fn described(rule: &Rule) -> String {
         .unwrap_or(rule.meaning)
         .trim_end()
         .replace('\n', " ")
-}
-
-/// Makes a sentence of a meaning as the table has it.
-fn sentence(meaning: &str) -> String {
-    let mut rest = meaning.chars();
-    let first = rest.next().into_iter().flat_map(char::to_uppercase);
-    format!("{}{}.", first.collect::<String>(), rest.as_str())
 }
 
 /// Returns where a finding is; the directory of its root if it has no place in a file, since a
