@@ -64,7 +64,7 @@ pub enum Block {
     /// The changes of a file.
     Changes(Changes),
     /// Lines that hang below one another.
-    LineTree(LineTree),
+    Tree(LineTree),
     /// A page of documentation, in Markdown of the kind that [`page`] reads, to be wrapped at this many
     /// columns.
     Page(String, usize),

@@ -41,7 +41,7 @@ pub enum Subject {
     /// Root module directories, in the order given.
     Roots(Vec<RootResult>),
     /// Lock files that were compared.
-    ComparedFiles(ComparedFiles),
+    Files(ComparedFiles),
     /// Packages, in the order given.
     Packages(Vec<PackageResult>),
     /// Topics and rules: all of them, or those that were named.

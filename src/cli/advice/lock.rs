@@ -52,7 +52,7 @@ pub(in crate::cli) fn errors(
     for error in errors {
         if let Some(alarm) = error.alarm() {
             let mut diagnostic = Diagnostic {
-                help: advice(error, flavor),
+                help: advice(error, flavor).map(Into::into),
                 ..diag::named(alarm.rule).diagnostic(error.to_string())
             };
             if let Some((demand, Place { file, span })) = required.demand(error, flavor) {

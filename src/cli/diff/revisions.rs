@@ -60,7 +60,8 @@ pub(in crate::cli) fn compare(
 /// Finds the states that were typed.
 fn sides(repository: &Repository<'_>, args: &DiffArgs) -> Result<(git::Side, git::Side), GitError> {
     let text = |path: &Option<PathBuf>| Some(path.as_ref()?.to_string_lossy().into_owned());
-    let old = text(&args.old).as_deref().unwrap_or("HEAD");
+    let old = text(&args.old);
+    let old = old.as_deref().unwrap_or("HEAD");
     match text(&args.new) {
         Some(new) => {
             let (old, new) = (repository.revision(old)?, repository.revision(&new)?);
@@ -163,10 +164,18 @@ impl RevisionReader<'_> {
         };
         let [old, new] = [path(&change.old), path(&change.new)];
         let on_disk = self.repository.top().map(|top| top.join(&new));
-        let at = |tree, path| Some(Configured::Revision(tree, Path::parent(path)?));
-        let old = old_tree.as_ref().and_then(|tree| at(tree, &old));
+        // A bare repository has no work tree; its revisions are read as if they lay in the root directory.
+        let top = self.repository.top().unwrap_or(Path::new("/"));
+        let committed = |tree, path| {
+            Some(Configured::Revision(
+                tree,
+                Path::parent(path)?,
+                top.to_owned(),
+            ))
+        };
+        let old = old_tree.as_ref().and_then(|tree| committed(tree, &old));
         let new = match (new_tree, &on_disk) {
-            (Some(tree), _) => at(tree, &new),
+            (Some(tree), _) => committed(tree, &new),
             (None, Some(path)) if self.names[1].is_empty() => path.parent().map(Configured::Disk),
             _ => None,
         };

@@ -118,7 +118,8 @@ pub(in crate::cli) fn json(rows: &[Row]) -> Vec<json::MatrixRow> {
             row.predictions.iter().chain(&row.here),
         )
     });
-    let whole = matrix::combine(rows).iter().flat_map(|group| {
+    let groups = matrix::combine(rows);
+    let whole = groups.iter().flat_map(|group| {
         group.platforms.iter().flat_map(|platform| {
             json_rows(None, platform, group.predictions.iter().chain(&group.here))
         })
