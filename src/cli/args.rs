@@ -285,6 +285,7 @@ impl Roots {
         let is_lock = |path: &PathBuf| path.ends_with(crate::lockfile::FILE_NAME);
         let parent = |path: &PathBuf| match path.parent() {
             Some(dir) if !dir.as_os_str().is_empty() => dir.to_owned(),
+            // `.terraform.lock.hcl` alone has an empty parent, which names nothing.
             _ => PathBuf::from("."),
         };
         self.roots

@@ -139,6 +139,7 @@ pub(super) fn definition() -> clap::Command {
                 .help_heading(None)
                 .display_order(1);
         }
+        // Each command gets an option of its own, which hides the global one: help lists what it prints.
         program.mut_subcommand(name, |command| command.arg(format))
     });
     laid_out(program)

@@ -65,6 +65,7 @@ pub struct Io<'a> {
 /// A reader that goes away early is no failure.
 pub fn run(args: impl IntoIterator<Item = OsString>, world: World<'_>, io: &mut Io<'_>) -> u8 {
     let args: Vec<OsString> = args.into_iter().collect();
+    // Known before the arguments are read: even what is wrong with them must not look like a conflict.
     let is_driver = args.get(1).is_some_and(|arg| arg == "merge");
     let line = match CommandLine::read(args) {
         Ok(line) => line,
@@ -75,6 +76,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, world: World<'_>, io: &mut 
         Err(error) => return usage(&error, io),
     };
     let (common, command) = (&line.common, line.command.command());
+    // With json-lines the events are the output, so they go where results go.
     let meanwhile: &mut Stderr<'_> = match common.format {
         Format::JsonLines => io.stdout,
         _ => io.stderr,
@@ -192,6 +194,7 @@ fn confined<'a>(
     };
     let files = common.config.iter().chain(&common.cli_config);
     let packages = command.packages();
+    // The user named these paths by hand: `--confine` keeps out what a repository names.
     let beside: Vec<PathBuf> = files
         .chain(&packages)
         .map(|path| common.below(path))

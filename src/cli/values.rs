@@ -30,6 +30,7 @@ impl FromArgMatches for Values {
         for (at, path) in places(VAR_FILE).zip(files.into_iter().flatten()) {
             typed.push((at, ValueArgument::File(path.clone())));
         }
+        // clap keeps the values of each option apart, and of `--var` and `--var-file` the later one counts.
         typed.sort_by_key(|(at, _)| *at);
         self.0 = typed.into_iter().map(|(_, argument)| argument).collect();
         Ok(())

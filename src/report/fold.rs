@@ -95,6 +95,8 @@ pub fn folds(roots: &[RootRow<'_>], is_wanted: &dyn Fn(&FindingIndex) -> bool) -
 }
 
 fn key(finding: &FindingRow) -> FoldKey<'_> {
+    // Without a provider and without a title for several, only the very same place says that two
+    // findings are one: `A is wrong` and `B is wrong` share a rule, but no sentence.
     let is_alone = finding.provider.is_none() && diag::named(finding.rule).together.is_none();
     FoldKey {
         rule: finding.rule,
@@ -114,9 +116,11 @@ fn are_in_one_root(members: &[FindingIndex]) -> bool {
 
 fn title(roots: &[RootRow<'_>], members: &[FindingIndex]) -> String {
     let findings = || members.iter().map(|member| finding(roots, *member));
+    // All members have the rule of the first: it is part of the key.
     let first = finding(roots, members[0]);
     let are_equal =
         findings().all(|other| other.title == first.title && other.place() == first.place());
+    // Roots that share a module have the very same finding, whose own title is more precise.
     if are_equal {
         return first.title.clone();
     }

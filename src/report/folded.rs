@@ -46,6 +46,7 @@ pub fn folded(result: &CommandResult, least: Severity) -> FoldedFindings {
         all: &all,
     };
     let mut own: Vec<Vec<Block>> = results.iter().map(|_| Vec::new()).collect();
+    // Before sorting: within a root, causes stay in the order in which they were found.
     for fold in folds.iter().filter(|fold| fold.root_count() == 1) {
         own[fold.members[0].root].push(view.block(fold));
     }
@@ -103,6 +104,7 @@ impl View<'_> {
             let label = self.finding(*member).diagnostic.primary.as_ref();
             label.map(|label| &*label.note)
         });
+        // A note that all lines would repeat is said once, below them.
         let first_note = notes.next().filter(|note| !note.is_empty());
         let is_same_note = notes.all(|note| Some(note) == first_note);
         let shown = |all: usize| all.min(MAX_LINES);

@@ -49,6 +49,7 @@ pub fn render(out: &mut dyn Write, checked: &Checked<'_>) -> io::Result<()> {
                 .map(|fold| (root, fold)),
         );
     }
+    // The sort is stable, so findings of one severity stay in the order of roots and files.
     annotations.sort_by_key(|(_, fold)| Reverse(fold.severity));
     for (root, fold) in annotations {
         let kind = match fold.severity {
@@ -146,6 +147,7 @@ fn command(kind: &str, properties: &[(&str, String)], text: &str) -> String {
 /// Escapes the text behind a command as the runner takes it back.
 fn data(text: &str) -> String {
     harmless_lines(text)
+        // First, or the escapes below would be escaped again.
         .replace('%', "%25")
         .replace('\r', "%0D")
         .replace('\n', "%0A")

@@ -137,6 +137,7 @@ fn written(graph: &Graph, language: GraphLanguage) -> String {
 fn mermaid(graph: &Graph) -> String {
     let mut text = "flowchart LR\n".to_owned();
     for (at, node) in graph.nodes.iter().enumerate() {
+        // A class name behind the closing bracket draws the node with a broken line.
         let (open, close) = match node.shape {
             NodeShape::Box => ("[", "]"),
             NodeShape::Dashed => ("[", "]:::dashed"),

@@ -175,6 +175,7 @@ fn of_roots(result: &CommandResult, roots: &[RootResult]) -> Vec<Block> {
                 }
                 ResultEntry::Remark(own) => blocks.push(remark(own)),
                 ResultEntry::Failure(failure) if has_several => {
+                    // The first root that has the failure names all of them; the others say nothing.
                     let first = shared.iter().position(|(other, _)| *other == failure);
                     if let Some((failure, paths)) = first.map(|at| shared.remove(at)) {
                         let title = format!("{}: {}", paths.join(", "), failure.title);

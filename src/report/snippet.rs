@@ -130,6 +130,7 @@ pub(super) fn source_line(label: &Label, texts: &Texts) -> String {
     let range = texts.line(label.file, label.span.start);
     let shown = range.start..range.end.min(range.start + MAX_SHOWN);
     let is_whole = shown == range;
+    // A tab has no fixed width, and the columns of several lines must agree.
     let text = same_length(&texts.bytes(label.file)[shown]).replace('\t', "    ");
     let end = text.char_indices().nth(MAX_WIDTH);
     match end {

@@ -53,6 +53,8 @@ pub(super) fn harmless(text: &str) -> String {
         (c.is_control() && c != '\t')
             || matches!(
                 c,
+                // Bidirectional marks and characters without width: text shows in another order than it is compared,
+                // as in CVE-2021-42574.
                 '\u{61c}'
                     | '\u{200b}'..='\u{200f}'
                     | '\u{2028}'..='\u{202e}'

@@ -71,6 +71,7 @@ pub(in crate::cli) fn errors(
     for failure in grouped(errors, flavor, required) {
         result.fail(failure);
     }
+    // An alarm is an answer, so the exit code is 1; a run that could not finish its job has 2.
     if errors.iter().all(|error| error.alarm().is_some()) {
         result.status = Status::Findings;
     }

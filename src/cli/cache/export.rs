@@ -139,6 +139,7 @@ fn selected<'s>(
             .filter(|fact| recorded.needs(fact))
             .collect(),
     };
+    // Ordered by `zh:`, so that the file is the same whichever machine writes it.
     facts.into_iter().map(|fact| (&fact.zh, fact)).collect()
 }
 
@@ -176,6 +177,7 @@ fn to_file(
         );
     }
     let text = store::export(facts.values().copied());
+    // An unchanged file keeps its time, so that build tools see no change.
     let is_new = target.bytes.as_deref() != Some(text.as_bytes());
     if is_new {
         let replaced = world

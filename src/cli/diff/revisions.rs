@@ -109,6 +109,7 @@ fn named(side: &git::Side) -> String {
 
 impl RevisionReader<'_> {
     fn all(&self, changes: &[Change], texts: &mut Texts) -> Result<Vec<FileResult>, Failure> {
+        // All files in one call of git, not a process for each.
         let blobs: Vec<ObjectId> = changes
             .iter()
             .flat_map(|change| [&change.old, &change.new])
@@ -126,6 +127,7 @@ impl RevisionReader<'_> {
             let mut side = |entry: &Option<TreeEntry>, name: &str| {
                 let entry = entry.as_ref()?;
                 let content = entry.blob.as_ref().and_then(|_| contents.next());
+                // A conflict has up to three versions, and none of them is the old or the new one.
                 if change.status == Status::Unmerged {
                     return None;
                 }
@@ -196,6 +198,7 @@ impl RevisionReader<'_> {
             .top()
             .unwrap_or(Path::new(""))
             .join(&entry.path);
+        // git stores the target of a link as its content; read as a lock file it would be a syntax error.
         if entry.kind != FileKind::File {
             return Err(unreadable(
                 &shown,

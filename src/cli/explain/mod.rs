@@ -107,6 +107,7 @@ fn meant(name: &str) -> Vec<&'static str> {
     if let Some(close) = nearest(&name, all()) {
         return vec![close];
     }
+    // No name is near in its spelling; names that share words are offered instead.
     let words: Vec<&str> = name.split(|c: char| !c.is_alphanumeric()).collect();
     let common = |other: &str| other.split('-').filter(|word| words.contains(word)).count();
     let most = all().map(common).max().unwrap_or_default();

@@ -90,6 +90,7 @@ fn write_all(program: &clap::Command, dir: &Path, disk: &dyn Disk) -> Result<usi
         commands.extend(
             command
                 .get_subcommands()
+                // A hidden command has no page, as it has no line in the help.
                 .filter(|command| !command.is_hide_set()),
         );
         written += 1;
@@ -99,6 +100,7 @@ fn write_all(program: &clap::Command, dir: &Path, disk: &dyn Disk) -> Result<usi
 
 /// Makes a file hold some bytes, whatever it holds now.
 fn put(path: &Path, bytes: &[u8], disk: &dyn Disk) -> io::Result<()> {
+    // `replace` wants the old bytes, so that another writer is noticed.
     let old = match disk.read(path, MAX_PAGE_BYTES) {
         Ok(old) => Some(old),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,

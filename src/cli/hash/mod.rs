@@ -99,6 +99,7 @@ fn result(path: &Path, hashed: &HashedContent, with_files: bool) -> PackageResul
     let is_program = |file: &FileDigest| {
         file.name.starts_with(b"terraform-provider-") && !file.name.contains(&b'/')
     };
+    // Any zip can be hashed; a typing mistake should not look like a provider.
     if !files.iter().any(is_program) {
         remarks.push(Sentence::warning(format!(
             "{shown}: no file terraform-provider-… at the top: is it a provider package?"

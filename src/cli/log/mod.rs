@@ -217,6 +217,7 @@ impl<'a> History<'a> {
         let (repository, commits) = self.commits(&above)?;
         let dir = plain(&repository.prefix().join(rest));
         let own = git::follow(&commits, dir.join(lockfile::FILE_NAME));
+        // Without a commit that has it, the path is more likely mistyped than removed.
         if own.is_empty() {
             return Err(Failure {
                 title: format!(
@@ -240,6 +241,7 @@ impl<'a> History<'a> {
 
     /// Decides about the flavor of a lock file by its newest version.
     fn flavor(&self, own: &[FileCommit<'_>], contents: &VersionContents, dir: &Path) -> Flavor {
+        // The header of an old version may be that of the other program, since a root can be converted.
         let newest = own
             .iter()
             .flat_map(|commit| {

@@ -188,6 +188,7 @@ impl Job for Verification<'_> {
     }
 
     fn load(&self, root: &Root, texts: &mut Texts) -> Option<Loaded> {
+        // `--only file` reads no configuration: it works where none can be read.
         let needs_configuration = self.groups.need_configuration() || self.args.matrix;
         needs_configuration
             .then(|| root.load(&self.modules, self.configuration, BackendUse::SetUp, texts))
@@ -389,6 +390,7 @@ impl Verification<'_> {
         texts: &mut Texts,
     ) -> Result<RootVerdict, Failure> {
         let scope = self.scope();
+        // Which platforms are locked is known from packages and facts, so both must be looked up first.
         let needs_locked = self.platforms.needs_locked() && root.lock.is_some();
         let needs_installation = needs_locked
             || self.groups.need_installation() && (root.lock.is_some() || self.args.matrix);

@@ -24,6 +24,7 @@ pub(super) fn report(result: &mut RootResult, verified: VerifiedRoot, verbose: b
         ..
     } = verified;
     let fixed = fixed.map(|fixed| fixed.report(result));
+    // Of a file with errors only a part was understood, and a part would look like the whole.
     let sound = root
         .lock
         .iter()

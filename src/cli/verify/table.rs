@@ -266,6 +266,7 @@ fn add(
             // Nothing can be said here of another platform.
             (&group.here, here.len()),
         ] {
+            // A platform without predictions still fills its columns.
             let end = cells.len() + count;
             cells.extend(predictions.iter().map(|prediction| notes.cell(prediction)));
             cells.resize(end, "-".to_owned());

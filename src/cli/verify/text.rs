@@ -99,6 +99,7 @@ pub(super) fn explained(roots: &[RootResult]) -> Option<String> {
         .iter()
         .flat_map(RootResult::findings)
         .map(|finding| (finding.diagnostic.code, finding.diagnostic.severity));
+    // A project file may raise one finding of a rule above the others: the worst decides.
     let mut worst: BTreeMap<&str, Severity> = BTreeMap::new();
     for (rule, severity) in found.filter(|(_, severity)| *severity > Severity::Note) {
         let worst = worst.entry(rule).or_insert(severity);

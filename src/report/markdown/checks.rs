@@ -93,6 +93,8 @@ impl<'a> Page<'a> {
     /// Takes a piece if there is room for it.
     fn fits(&mut self, piece: &str) -> bool {
         let fits = piece.len() <= self.room;
+        // The end of what is folded is paid for at its beginning: a `<details>` that is never closed would swallow
+        // the rest of the comment.
         self.room -= if fits { piece.len() } else { 0 };
         fits
     }

@@ -34,6 +34,7 @@ const MAX_LISTED_FILES: usize = 50;
 pub fn render(out: &mut dyn Write, blocks: &[Block]) -> io::Result<()> {
     let texts: Vec<Option<String>> = blocks.iter().map(fixed).collect();
     let fixed: usize = texts.iter().flatten().map(String::len).sum();
+    // Texts of one line are always written; tables and details share what is left.
     let mut room = MAX_BYTES.saturating_sub(fixed + RESERVED_BYTES);
     let mut table_room = room.min(MAX_TABLE_BYTES);
     for (block, text) in blocks.iter().zip(&texts) {
@@ -107,6 +108,8 @@ fn table(changes: &Changes, room: &mut usize) -> String {
     let mut is_shown = vec![false; remarks.len() + rows.len()];
     let mut left_out: std::collections::BTreeMap<&str, usize> = std::collections::BTreeMap::new();
     let all = || remarks.iter().chain(&rows);
+    // Two passes over the same rows: where room is short, what is alarming is kept, and the order of the
+    // rows stays that of the changes.
     for wants_alarming in [true, false] {
         for (shown, (tone, text)) in is_shown.iter_mut().zip(all()) {
             if is_alarming(*tone) == wants_alarming && text.len() <= *room {

@@ -88,6 +88,7 @@ impl FindingRow {
     /// Finds the place of a finding in its file, which `name` names.
     #[must_use]
     pub fn of(found: &diag::Finding, texts: &Texts, name: &dyn Fn(&str) -> String) -> Self {
+        // Only the caller knows whose paths these are: programs of CI count from the top of the repository.
         let mut finding = Self {
             provider: found.provider.as_ref().map(ToString::to_string),
             platform: found.platform.as_ref().map(ToString::to_string),

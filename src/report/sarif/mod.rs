@@ -112,6 +112,7 @@ fn results(checked: &Checked<'_>) -> (Results, usize) {
         .into_iter()
         .map(|(root, off)| (root, &off.finding, Some(off.reason.as_str())));
     for (root, finding, reason) in found.chain(off) {
+        // Those of the project file come last, so what is suppressed is left out first.
         if results.all.len() < MAX_RESULTS {
             results.add(root, finding, reason);
         } else {
@@ -220,6 +221,7 @@ fn described(rule: &Rule) -> String {
 /// Returns where a finding is; the directory of its root if it has no place in a file, since a
 /// result without any place is refused by GitHub.
 fn location(root: &RootRow<'_>, finding: &FindingRow) -> SarifLocation {
+    // A region needs a line; a file that cannot be read has none.
     let physical_location = match (&finding.file, finding.line, finding.column) {
         (Some(file), Some(line), Some(column)) => {
             let end_line = finding.end_line.unwrap_or(line);
