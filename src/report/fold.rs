@@ -67,7 +67,7 @@ pub fn folds(roots: &[RootRow<'_>], is_wanted: &dyn Fn(&FindingIndex) -> bool) -
         .map(|(key, members)| {
             // Members have equal help for all roots, and with it equal commands.
             let help = finding(roots, members[0]).help.as_ref();
-            let is_one_root = are_in_one_root(&members);
+            let is_one_root = members.iter().all(|member| member.root == members[0].root);
             Fold {
                 rule: key.rule,
                 severity: key.severity,
@@ -108,10 +108,6 @@ fn key(finding: &FindingRow) -> FoldKey<'_> {
 
 fn finding<'a>(roots: &'a [RootRow<'_>], member: FindingIndex) -> &'a FindingRow {
     &roots[member.root].findings[member.finding]
-}
-
-fn are_in_one_root(members: &[FindingIndex]) -> bool {
-    members.iter().all(|member| member.root == members[0].root)
 }
 
 fn title(roots: &[RootRow<'_>], members: &[FindingIndex]) -> String {

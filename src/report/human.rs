@@ -28,7 +28,11 @@ pub fn render(
             }
             Block::Several(several) => several::render(out, several, texts, colors)?,
             Block::Failure(failure) => render_failure(out, failure, colors)?,
-            Block::Table(rows) => render_table(out, rows)?,
+            Block::Table(rows) => {
+                for line in aligned(rows) {
+                    writeln!(out, "{line}")?;
+                }
+            }
             Block::Lines(lines) => {
                 for line in lines {
                     writeln!(out, "{}", harmless(line))?;
@@ -86,13 +90,6 @@ fn render_failure(out: &mut dyn Write, failure: &Failure, colors: Colors) -> io:
             styled(colors, BOLD, "help"),
             harmless(help)
         )?;
-    }
-    Ok(())
-}
-
-fn render_table(out: &mut dyn Write, rows: &[Vec<String>]) -> io::Result<()> {
-    for line in aligned(rows) {
-        writeln!(out, "{line}")?;
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ mod text;
 mod versions;
 
 use std::collections::BTreeMap;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use crate::cli::args::Common;
 use crate::cli::{Command, Look, Stderr, World, advice};
@@ -23,7 +23,7 @@ use crate::run::options::RootChoice;
 use crate::run::root::Root;
 use crate::run::{self, RootResults};
 use crate::workspace::flavor_of;
-use crate::world::{FileKind, Replaced};
+use crate::world::{FileKind, Replaced, clean};
 pub(in crate::cli) use args::LogArgs;
 use versions::VersionContents;
 
@@ -215,7 +215,7 @@ impl<'a> History<'a> {
             above.to_owned()
         };
         let (repository, commits) = self.commits(&above)?;
-        let dir = plain(&repository.prefix().join(rest));
+        let dir = clean(&repository.prefix().join(rest));
         let own = git::follow(&commits, dir.join(lockfile::FILE_NAME));
         // Without a commit that has it, the path is more likely mistyped than removed.
         if own.is_empty() {
@@ -300,19 +300,6 @@ impl<'a> History<'a> {
             ));
         }
     }
-}
-
-/// Returns a path without `.` and `..`, as it is from the top of the repository.
-fn plain(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::ParentDir => drop(plain.pop()),
-            Component::Normal(name) => plain.push(name),
-            Component::CurDir | Component::RootDir | Component::Prefix(_) => {}
-        }
-    }
-    plain
 }
 
 /// Reads which providers were asked for.

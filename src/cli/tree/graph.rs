@@ -56,7 +56,7 @@ impl Drawing {
             .iter()
             .map(|flavor| flavor.default_host())
             .collect::<Vec<_>>();
-        // Roots come in runs of one program; one default host means that short addresses are unambiguous.
+        // With one default host, a short address means the same provider for every root.
         hosts.dedup();
         let flavor = (hosts.len() == 1).then(|| self.flavors[0]);
         let nodes: BTreeMap<&ProviderAddr, NodeId> = self

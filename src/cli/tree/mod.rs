@@ -4,7 +4,6 @@ mod args;
 mod graph;
 mod text;
 
-use crate::addr::ProviderAddr;
 use crate::cli::args::{Common, Configuration};
 use crate::cli::{Command, Look, Stderr, World};
 use crate::config::{BranchGroup, Branches, Repeats};
@@ -12,7 +11,6 @@ use crate::report::graph::Graph;
 use crate::report::json::{Provider, RequiredProviderRow};
 use crate::report::reading::Heading;
 use crate::report::{Block, CommandResult, RootDetail, RootResult};
-use crate::requirement::Requirements;
 use crate::run;
 use crate::run::unseen::{self, Names, Unseen};
 use crate::run::user::modules::{self, UserModules};
@@ -71,19 +69,17 @@ fn run(common: &Common, args: &TreeArgs, world: World<'_>) -> CommandResult {
             let requirements = &loaded.requirements;
             let providers = requirements.providers.keys();
             result.providers = providers
-                .map(|addr| Provider::Required(required(addr, requirements)))
+                .map(|addr| {
+                    Provider::Required(RequiredProviderRow {
+                        provider: addr.to_string(),
+                        constraints: requirements.constraints(addr).to_string(),
+                    })
+                })
                 .collect();
             Ok(Replaced::Done)
         },
     );
     all.into_result("tree")
-}
-
-fn required(addr: &ProviderAddr, requirements: &Requirements) -> RequiredProviderRow {
-    RequiredProviderRow {
-        provider: addr.to_string(),
-        constraints: requirements.constraints(addr).to_string(),
-    }
 }
 
 /// Decides what is shown of a tree: in a long one, what repeats itself is folded.

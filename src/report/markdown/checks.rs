@@ -198,7 +198,11 @@ impl<'a> Page<'a> {
 
     /// Says what to do about findings, folded.
     fn advice(&mut self, folds: &[&Fold]) -> String {
-        let advice = by_help(folds);
+        let advice = grouped(
+            folds
+                .iter()
+                .filter_map(|fold| Some((fold.help.as_deref()?, *fold))),
+        );
         let Some(mut text) = self.open("What to do", !advice.is_empty()) else {
             self.advice_left_out += advice.len();
             return String::new();
@@ -360,15 +364,6 @@ fn severity(severity: Severity) -> &'static str {
         Severity::Warning => "**warning**",
         Severity::Error => "**error**",
     }
-}
-
-/// Puts findings together that the same advice helps, in the order of the first of each.
-fn by_help<'f>(folds: &[&'f Fold]) -> Vec<(&'f str, Vec<&'f Fold>)> {
-    grouped(
-        folds
-            .iter()
-            .filter_map(|fold| Some((fold.help.as_deref()?, *fold))),
-    )
 }
 
 /// Says which of several roots are clean, folded.

@@ -14,16 +14,16 @@ use super::changes::{Details, first_files};
 use super::{Block, ChangeLine, Changes, Linked, Remark, Tone};
 use text::{code, escaped, fenced};
 
-/// How many bytes a text may have: forges take 65,536 characters in a comment.
+/// Maximum size of a text, in bytes: forges take 65,536 characters in a comment.
 const MAX_BYTES: usize = 60_000;
 
-/// How many bytes of them tables may have, so that some details fit behind them.
+/// Maximum size of the tables in it, in bytes, so that some details fit behind them.
 const MAX_TABLE_BYTES: usize = 40_000;
 
-/// How many bytes are left free for what is said about what did not fit.
+/// Number of bytes that are left free for the lines about what did not fit.
 const RESERVED_BYTES: usize = 2_000;
 
-/// How many files are listed with the details of a change before the rest is counted.
+/// Maximum number of files that are listed with the details of a change before the rest is counted.
 const MAX_LISTED_FILES: usize = 50;
 
 /// Writes blocks one after the other; details come last, folded. What does not fit into [`MAX_BYTES`] is

@@ -208,7 +208,7 @@ pub struct SignerRow {
     pub class: SignerClass,
     /// The 64-bit ID of the primary key, 16 upper-case hexadecimal digits.
     pub key_id: String,
-    /// What the program says of it, always with the key: a project file may pin that.
+    /// The words of the program about it, always with the key: a project file may pin that.
     #[serde(skip)]
     pub text: String,
 }
